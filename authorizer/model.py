@@ -1,0 +1,73 @@
+"""The words of authorization: ACLs and filters, actors and actions, decisions and their reasons."""
+
+from enum import Enum
+
+import msgspec
+
+from protocol.enums import Operation, PatternType, Permission, ResourceType
+
+WILDCARD = "*"
+"""As a literal resource name or as a host: everything."""
+
+ANY_USER = "User:*"
+"""The principal of an ACL that applies to every principal, of any type."""
+
+
+class Acl(msgspec.Struct, frozen=True, gc=False):
+    """One access control entry on one resource pattern (KIP-140, KIP-290).
+
+    `principal` is `Type:name`, split at the first colon; `host` is an IP text or `*`.
+    """
+
+    resource_type: ResourceType
+    resource_name: str
+    pattern_type: PatternType
+    principal: str
+    host: str
+    operation: Operation
+    permission: Permission
+
+
+class AclFilter(msgspec.Struct, frozen=True, gc=False):
+    """Selects ACLs; all conditions hold at once. None, and ANY, select everything."""
+
+    resource_type: ResourceType = ResourceType.ANY
+    resource_name: str | None = None
+    pattern_type: PatternType = PatternType.ANY
+    principal: str | None = None
+    host: str | None = None
+    operation: Operation = Operation.ANY
+    permission: Permission = Permission.ANY
+
+
+class Actor(msgspec.Struct, frozen=True, gc=False):
+    """Who asks, and from where: `User:alice` from `127.0.0.1` (Java's IP text)."""
+
+    principal: str
+    host: str
+
+
+class Action(msgspec.Struct, frozen=True, gc=False):
+    """What is asked: an operation on one named resource."""
+
+    operation: Operation
+    resource_type: ResourceType
+    resource_name: str
+
+
+class Because(Enum):
+    """Why a decision came out as it did."""
+
+    SUPER_USER = "super user"
+    ACL = "acl"
+    DEFAULT_ALLOW = "allow everyone if no acl found"
+    DEFAULT_DENY = "no acl allows it"
+    NO_AUTHORIZER = "no authorizer"
+
+
+class Decision(msgspec.Struct, frozen=True, gc=False):
+    """An answer with its reason. `acl` is the deciding entry where there is one."""
+
+    allowed: bool
+    because: Because
+    acl: Acl | None = None

@@ -1,0 +1,1 @@
+"""Kafka's message definitions, as facts."""

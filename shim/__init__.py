@@ -1,0 +1,1 @@
+"""The broker: listeners, handlers and the state they work on."""

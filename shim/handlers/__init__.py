@@ -1,0 +1,1 @@
+"""One API a file."""

@@ -1,0 +1,1 @@
+"""What the cluster holds; knows nothing of handlers or connections."""
