@@ -1,0 +1,175 @@
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from protocol.api_versions import (
+    RELEASES,
+    TELEMETRY,
+    advertised,
+    parse_release,
+    release_index,
+    served,
+    unstable,
+)
+from protocol.enums import ApiKey
+
+# What brokers of these releases answered, as {release: {api: [lowest, highest]}}.
+OBSERVED = Path(__file__).parents[3] / "shared" / "facts" / "versions.json"
+OBSERVED_DIGEST = "aeee8ba8e5ff424744d4991724026e04d40ba270e23b0e747dc5ba20dc856c38"
+
+
+def table() -> dict[str, dict[str, list[int]]]:
+    return {
+        release: {key.wire_name: list(versions) for key, versions in advertised(release).items()}
+        for release in RELEASES
+    }
+
+
+def digest(versions: dict[str, dict[str, list[int]]]) -> str:
+    return hashlib.sha256(json.dumps(versions, sort_keys=True).encode()).hexdigest()
+
+
+def test_the_table_is_what_brokers_answered():
+    assert digest(table()) == OBSERVED_DIGEST
+
+
+@pytest.mark.skipif(not OBSERVED.exists(), reason="the observed versions are not here")
+def test_the_digest_is_of_what_brokers_answered():
+    observed = json.loads(OBSERVED.read_text())
+    assert table() == observed
+    assert digest(observed) == OBSERVED_DIGEST
+
+
+def test_every_release_lists_the_apis_in_key_order_with_sound_ranges():
+    for release in RELEASES:
+        ranges = advertised(release)
+        assert list(ranges) == sorted(ranges)
+        assert all(0 <= low <= high for low, high in ranges.values())
+
+
+def test_highest_versions_never_go_back():
+    highest: dict[ApiKey, int] = {}
+    for release in RELEASES:
+        for key, (_, high) in advertised(release).items():
+            assert high >= highest.get(key, 0), (release, key)
+            highest[key] = high
+
+
+@pytest.mark.parametrize(
+    ("release", "api", "versions"),
+    [
+        ("2.2", ApiKey.METADATA, (0, 7)),
+        ("2.3", ApiKey.METADATA, (0, 8)),  # KIP-430
+        ("2.0", ApiKey.CREATE_ACLS, (0, 1)),  # KIP-290
+        ("4.0", ApiKey.CREATE_ACLS, (1, 3)),  # KIP-896
+        ("4.3", ApiKey.DESCRIBE_LOG_DIRS, (1, 5)),
+    ],
+)
+def test_known_turning_points(release, api, versions):
+    assert advertised(release)[api] == versions
+
+
+@pytest.mark.parametrize(
+    ("api", "releases"),
+    [
+        (ApiKey.LEADER_AND_ISR, ("0.11", "2.8")),
+        (ApiKey.DESCRIBE_CLUSTER, ("2.8", "4.3")),
+        (ApiKey.SHARE_FETCH, ("4.1", "4.3")),
+    ],
+)
+def test_an_api_comes_and_goes(api, releases):
+    offered = [release for release in RELEASES if api in advertised(release)]
+    assert (offered[0], offered[-1]) == releases
+
+
+def test_delegation_tokens_are_missing_where_kraft_could_not_do_them_yet():
+    offered = [r for r in RELEASES if ApiKey.CREATE_DELEGATION_TOKEN in advertised(r)]
+    first, last = offered.index("2.8"), offered.index("3.6")
+    assert last == first + 1
+
+
+def test_produce_claims_more_than_it_serves_since_4_0():
+    assert advertised("3.9")[ApiKey.PRODUCE] == served("3.9")[ApiKey.PRODUCE] == (0, 11)
+    assert advertised("4.0")[ApiKey.PRODUCE] == (0, 12)
+    assert served("4.0")[ApiKey.PRODUCE] == (3, 12)
+    assert served("4.3")[ApiKey.PRODUCE] == (3, 13)
+
+
+def test_everything_else_is_served_as_advertised():
+    for release in RELEASES:
+        differing = {k for k, v in served(release).items() if advertised(release)[k] != v}
+        assert differing <= {ApiKey.PRODUCE}
+
+
+def test_hidden_versions_lie_directly_above_the_advertised_ones():
+    for release in RELEASES:
+        for key, version in unstable(release).items():
+            above = advertised(release).get(key)
+            assert version == (above[1] + 1 if above else 0), (release, key)
+
+
+@pytest.mark.parametrize(
+    ("release", "hidden"),
+    [
+        ("3.4", {}),
+        ("3.5", {ApiKey.ADD_PARTITIONS_TO_TXN: 4, ApiKey.CONSUMER_GROUP_HEARTBEAT: 0}),
+        ("3.6", {ApiKey.OFFSET_COMMIT: 9, ApiKey.CONSUMER_GROUP_HEARTBEAT: 0}),
+        ("3.8", {}),
+        ("4.3", {ApiKey.INIT_PRODUCER_ID: 6}),
+    ],
+)
+def test_hidden_versions_of_a_release(release, hidden):
+    assert unstable(release) == hidden
+
+
+def test_telemetry_is_marked():
+    assert {key for key in advertised("4.3") if key in TELEMETRY} == TELEMETRY
+    assert not TELEMETRY & advertised("3.6").keys()
+
+
+def test_an_answer_is_the_callers_own():
+    advertised("4.3").clear()
+    assert advertised("4.3")
+
+
+@pytest.mark.parametrize(
+    ("text", "release"),
+    [
+        ("4.3", "4.3"),
+        ("4.3.1", "4.3"),
+        ("0.11.0.3", "0.11"),
+        ("3", "3.9"),
+        ("4", RELEASES[-1]),
+        (" 2.8 ", "2.8"),
+    ],
+)
+def test_parse_release(text, release):
+    assert parse_release(text) == release
+
+
+@pytest.mark.parametrize("text", ["", ".", "5", "4.30", "3.x", "0.10.2", "v4", "4.", "²", "-1"])
+def test_an_unknown_release_is_refused_with_the_known_ones(text):
+    with pytest.raises(ValueError, match=r"unknown Kafka release .*: choose one of 0\.11, .*4\.3$"):
+        parse_release(text)
+
+
+@pytest.mark.parametrize("ask", [advertised, served, unstable, release_index])
+def test_only_minor_releases_are_looked_up(ask):
+    with pytest.raises(ValueError, match=r"unknown Kafka release '4\.3\.1'"):
+        ask("4.3.1")
+
+
+@given(st.sampled_from(RELEASES), st.lists(st.integers(0, 99), max_size=2))
+def test_patch_numbers_do_not_matter(release, patch):
+    assert parse_release(".".join([release, *map(str, patch)])) == release
+
+
+@given(st.text(max_size=8))
+def test_any_text_is_a_known_release_or_an_error(text):
+    try:
+        assert parse_release(text) in RELEASES
+    except ValueError as error:
+        assert repr(text) in str(error)
