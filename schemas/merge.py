@@ -1,0 +1,143 @@
+"""Two definitions of one message become one that has the versions of both.
+
+Where both define a version the later release is right: the few differences between them are in
+broker-internal messages whose earlier form was never stable.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+Definition = dict[str, Any]
+Layout = tuple[object, ...]
+
+RANGES = ("versions", "nullableVersions", "taggedVersions", "flexibleVersions")
+TOP = 1 << 15
+
+
+def versions_in(text: str | None, top: int = TOP) -> range:
+    """Read Kafka's spelling of versions: `none`, `3`, `0-4`, `2+` (up to and with `top`)."""
+    if text is None or text == "none":
+        return range(0)
+    if text.endswith("+"):
+        return range(int(text[:-1]), top + 1)
+    low, _, high = text.partition("-")
+    return range(int(low), int(high or low) + 1)
+
+
+def spell(versions: Iterable[int], top: int) -> str:
+    """Write versions in Kafka's spelling; they must be without a gap."""
+    found = sorted(versions)
+    if not found:
+        return "none"
+    low, high = found[0], found[-1]
+    if len(found) != high - low + 1:
+        raise ValueError(f"versions {found} have a gap")
+    if high == top:
+        return f"{low}+"
+    return str(low) if low == high else f"{low}-{high}"
+
+
+def merge(older: Definition, newer: Definition) -> Definition:
+    """Return a definition with the versions of both; ValueError where that cannot be said."""
+    has_older = versions_in(older["validVersions"])
+    has_newer = versions_in(newer["validVersions"])
+    only_older = [version for version in has_older if version not in has_newer]
+    if not has_newer:
+        return older
+    if not only_older:
+        return newer
+    sides = _Sides(only_older, list(has_newer))
+    merged = {**newer, "fields": sides.fields(older["fields"], newer["fields"])}
+    merged["validVersions"] = spell({*only_older, *has_newer}, TOP)
+    merged["flexibleVersions"] = sides.ranges(older, newer, "flexibleVersions") or "none"
+    if "commonStructs" in merged or "commonStructs" in older:
+        merged["commonStructs"] = sides.structs(
+            older.get("commonStructs", []), newer.get("commonStructs", [])
+        )
+    _prove(merged, older, only_older)
+    _prove(merged, newer, has_newer)
+    return merged
+
+
+class _Sides:
+    """Which versions each of two definitions answers for."""
+
+    def __init__(self, older: list[int], newer: list[int]) -> None:
+        self._older, self._newer = older, newer
+        self._top = max(older + newer)
+
+    def ranges(self, older: Definition, newer: Definition, key: str) -> str | None:
+        if older.get(key) == newer.get(key):
+            return older.get(key)
+        in_older, in_newer = (versions_in(side.get(key), self._top) for side in (older, newer))
+        chosen = {v for v in self._older if v in in_older} | {
+            v for v in self._newer if v in in_newer
+        }
+        return spell(chosen, self._top) if chosen else None
+
+    def fields(self, older: list[Definition], newer: list[Definition]) -> list[Definition]:
+        by_name = {field["name"]: field for field in older}
+        merged = [self._field(by_name.get(field["name"]), field) for field in newer]
+        names = [field["name"] for field in merged]
+        at = 0
+        for field in older:  # those that only the older has keep their place after their neighbour
+            if field["name"] in names:
+                at = names.index(field["name"]) + 1
+            else:
+                merged.insert(at, self._field(field, None))
+                names.insert(at, field["name"])
+                at += 1
+        return merged
+
+    def structs(self, older: list[Definition], newer: list[Definition]) -> list[Definition]:
+        names = list(dict.fromkeys(struct["name"] for struct in newer + older))
+        by_name = [{struct["name"]: struct for struct in side} for side in (older, newer)]
+        merged = []
+        for name in names:
+            old, new = (side.get(name, {"fields": []}) for side in by_name)
+            versions = self.ranges(old, new, "versions")
+            fields = self.fields(old["fields"], new["fields"])
+            merged.append({"name": name, "versions": versions, "fields": fields})
+        return merged
+
+    def _field(self, older: Definition | None, newer: Definition | None) -> Definition:
+        old, new = older or {}, newer or {}
+        merged = {**(new or old)}
+        for key in RANGES:
+            if key == "flexibleVersions" or (key not in old and key not in new):
+                continue
+            said = self.ranges(old, new, key)
+            merged.pop(key, None)
+            if said is not None:
+                merged[key] = said
+        if "fields" in old or "fields" in new:
+            merged["fields"] = self.fields(old.get("fields", []), new.get("fields", []))
+        order = [key for key in (*old, *new) if key in merged]
+        return {key: merged[key] for key in sorted(merged, key=order.index)}
+
+
+def _prove(merged: Definition, part: Definition, versions: Iterable[int]) -> None:
+    for version in versions:
+        if list(layout(merged, version)) != list(layout(part, version)):
+            raise ValueError(f"merged `{part['name']}` differs in version {version}")
+
+
+def layout(definition: Definition, version: int) -> Iterator[Layout]:
+    """Yield what one version puts on the wire, in order: the fields and their types."""
+    flexible = version in versions_in(definition.get("flexibleVersions"))
+    structs = {s["name"]: s["fields"] for s in definition.get("commonStructs", [])}
+
+    def walk(fields: list[Definition], path: str) -> Iterator[Layout]:
+        for field in fields:
+            if version not in versions_in(field["versions"]):
+                continue
+            name = f"{path}.{field['name']}"
+            tagged = version in versions_in(field.get("taggedVersions"))
+            nullable = version in versions_in(field.get("nullableVersions"))
+            tag = field.get("tag") if tagged else None
+            compact = flexible and field.get("flexibleVersions") != "none"
+            yield (name, field["type"], nullable, tag, compact, field.get("default"))
+            inner = field.get("fields") or structs.get(field["type"].removeprefix("[]"), [])
+            yield from walk(inner, name)
+
+    yield from walk(definition["fields"], definition["name"])

@@ -1,0 +1,113 @@
+"""Regenerate schemas/kafka/ from the pinned jars, or prove that it is what they give.
+
+`python -m schemas.vendor` fetches the pinned jars by their Maven coordinates and rewrites the
+definitions. `--check` compares instead: always the checksums in manifest.json with the files and
+the pins, and, when the jars are at hand, every definition with what the jars give. `--jar PATH`
+(may be repeated) uses a jar that is already there. Exits 1 when something does not match.
+"""
+
+import argparse
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from schemas import KAFKA
+from schemas.facts import Definition, read_jar, render
+from schemas.merge import merge
+from schemas.pins import Jar, Pins, read_pins, sha256_of
+
+MANIFEST = KAFKA.parent / "manifest.json"
+LOCAL_REPOSITORY = Path.home() / ".m2" / "repository"
+
+
+def definitions(pins: Pins, jars: list[Path]) -> dict[str, str]:
+    """Return the text of every vendored file by its name, from the pinned jars in order."""
+    merged: dict[str, Definition] = {}
+    for jar, path in zip(pins.jars, jars, strict=True):
+        for name, definition in read_jar(path, jar).items():
+            merged[name] = merge(merged[name], definition) if name in merged else definition
+    return {f"{name}.json": render(merged[name]) for name in sorted(merged.keys() - pins.without)}
+
+
+def manifest_text(pins: Pins, files: dict[str, str]) -> str:
+    """Say which jars gave which files, with the SHA-256 of each."""
+    sums = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()}
+    jars = {jar.artifact: jar.sha256 for jar in pins.jars}
+    return json.dumps({"jars": jars, "files": sums}, indent=1) + "\n"
+
+
+def find(jar: Jar, given: list[Path]) -> Path | None:
+    """Return where the jar lies: among those given, or in Maven's local repository."""
+    for path in [*given, LOCAL_REPOSITORY / jar.repository_path]:
+        if path.name == jar.file_name and path.exists():
+            if sha256_of(path) != jar.sha256:
+                raise ValueError(f"`{path.name}` does not have the pinned sha256")
+            return path
+    return None
+
+
+def fetch(jar: Jar, given: list[Path]) -> Path:
+    """Return the jar, letting Maven bring it when it is not there yet."""
+    if (path := find(jar, given)) is None:
+        maven = shutil.which("mvn")
+        if maven is None:
+            raise FileNotFoundError(
+                f"no mvn to fetch `{jar.artifact}` with: install it or use --jar"
+            )
+        command = [maven, "-q", "-B", "dependency:get", f"-Dartifact={jar.artifact}"]
+        subprocess.run([*command, "-Dtransitive=false"], check=True)  # noqa: S603 - from our own pins
+        path = find(jar, given)
+    if path is None:
+        raise FileNotFoundError(f"`{jar.artifact}` was not found: use --jar PATH")
+    return path
+
+
+def check(pins: Pins, given: list[Path]) -> list[str]:
+    """Return what does not match, empty when all is well."""
+    present = {path.name: path.read_text() for path in sorted(KAFKA.glob("*.json"))}
+    if not MANIFEST.exists() or MANIFEST.read_text() != manifest_text(pins, present):
+        return ["schemas/manifest.json does not match the pins and the files in schemas/kafka"]
+    found = [find(jar, given) for jar in pins.jars]
+    jars = [path for path in found if path is not None]
+    if len(jars) < len(pins.jars):
+        sys.stdout.write("schemas: checksums match; the pinned jars are not at hand to compare\n")
+        return []
+    wanted = definitions(pins, jars)
+    names = sorted(wanted.keys() | present.keys())
+    return [
+        f"schemas/kafka/{name} is not what the pinned jars give"
+        for name in names
+        if wanted.get(name) != present.get(name)
+    ]
+
+
+def write(files: dict[str, str], manifest: str) -> None:
+    KAFKA.mkdir(exist_ok=True)
+    for stale in {path.name for path in KAFKA.glob("*.json")} - files.keys():
+        (KAFKA / stale).unlink()
+    for name, text in files.items():
+        (KAFKA / name).write_text(text)
+    MANIFEST.write_text(manifest)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m schemas.vendor", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="compare, change nothing")
+    parser.add_argument("--jar", action="append", default=[], type=Path, metavar="PATH")
+    options = parser.parse_args(arguments)
+    pins = read_pins()
+    if options.check:
+        problems = check(pins, options.jar)
+        sys.stderr.writelines(f"{problem}: run python -m schemas.vendor\n" for problem in problems)
+        return 1 if problems else 0
+    files = definitions(pins, [fetch(jar, options.jar) for jar in pins.jars])
+    write(files, manifest_text(pins, files))
+    sys.stdout.write(f"schemas: {len(files)} definitions written\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
