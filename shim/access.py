@@ -1,0 +1,139 @@
+"""What a handler may ask of the authorizer, and the record of what it asked.
+
+Four verbs, after Kafka's AuthHelper: `require` (or refuse the whole request), `split` and
+`visible` (per item), `operations` (KIP-430 bits); `error` and `allows` answer for one name.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+import msgspec
+
+from authorizer.authorizer import Authorizer
+from authorizer.implied import supported_operations
+from authorizer.model import Action, Actor, Decision
+from authorizer.requirement import BoundNeed, BoundRequirement, Requirement
+from protocol.enums import CLUSTER_NAME, ResourceType
+from protocol.error_codes import ErrorCode
+from shim.errors import Refused
+from shim.state.policy import Policy
+
+Item = TypeVar("Item")
+
+class AccessRecord(msgspec.Struct, gc=False):
+    """One question that was put to the authorizer, with its answer, for log and trace."""
+
+    action: Action
+    decision: Decision
+    count: int  # how many elements of the request it stood for
+    log_if_allowed: bool
+    log_if_denied: bool
+
+
+class Access:
+    """The accesses of one request: every decision is kept, in the order it was asked."""
+
+    __slots__ = ("_policy", "actor", "asked", "records")
+
+    def __init__(self, policy: Policy, principal: str, host: str) -> None:
+        self._policy = policy
+        self.actor = Actor(principal, host)
+        self.records: list[AccessRecord] = []
+        self.asked = False
+
+    def error(
+        self, requirement: Requirement, name: str = CLUSTER_NAME, count: int = 1
+    ) -> ErrorCode:
+        """NONE, or the error that a denial shows in the emulated release."""
+        self.asked = True
+        bound = self._policy.bound(requirement)
+        authorizer = self._policy.authorizer
+        if authorizer is None or not bound.needs:
+            return ErrorCode.NONE
+        for need in bound.needs:
+            if self._decide(authorizer, need, bound, name, count).allowed:
+                return ErrorCode.NONE
+        return bound.error
+
+    def allows(self, requirement: Requirement, name: str = CLUSTER_NAME) -> bool:
+        return self.error(requirement, name) is ErrorCode.NONE
+
+    def require(self, requirement: Requirement, name: str = CLUSTER_NAME) -> None:
+        """Refuse the whole request unless allowed."""
+        error = self.error(requirement, name)
+        if error is not ErrorCode.NONE:
+            raise Refused(error)
+
+    def split(
+        self, requirement: Requirement, items: Iterable[Item], name: Callable[[Item], str]
+    ) -> tuple[list[Item], list[Item]]:
+        """Allowed and denied items, each in their order; a name is asked once (AuthHelper)."""
+        self.asked = True
+        rows = list(items)
+        counts: dict[str, int] = {}
+        for row in rows:
+            counts[name(row)] = counts.get(name(row), 0) + 1
+        granted = {
+            text: self.error(requirement, text, count) is ErrorCode.NONE
+            for text, count in counts.items()
+        }
+        allowed = [row for row in rows if granted[name(row)]]
+        denied = [row for row in rows if not granted[name(row)]]
+        return allowed, denied
+
+    def visible(
+        self, requirement: Requirement, items: Iterable[Item], name: Callable[[Item], str]
+    ) -> list[Item]:
+        """The allowed items alone: a denied one vanishes without a trace."""
+        return self.split(requirement, items, name)[0]
+
+    def operations(self, resource_type: ResourceType, name: str = CLUSTER_NAME) -> int:
+        """Authorized operations as a bit field, 1 << operation (KIP-430)."""
+        self.asked = True
+        bits = 0
+        authorizer = self._policy.authorizer
+        for operation in supported_operations(resource_type, self._policy.rules):
+            action = Action(operation, resource_type, name)
+            if authorizer is None or self._ask(authorizer, action, quiet=True).allowed:
+                bits |= 1 << operation
+        return bits
+
+    @property
+    def has_authorizer(self) -> bool:
+        """Whether there is one at all; without it every check passes and ACL APIs answer 54."""
+        self.asked = True
+        return self._policy.authorizer is not None
+
+    @property
+    def authorizer(self) -> Authorizer | None:
+        """For the three ACL APIs, which work on it."""
+        return self._policy.authorizer
+
+    def _decide(
+        self,
+        authorizer: Authorizer,
+        need: BoundNeed,
+        bound: BoundRequirement,
+        name: str,
+        count: int,
+    ) -> Decision:
+        target = CLUSTER_NAME if need.resource_type is ResourceType.CLUSTER else name
+        if need.by_resource_type:
+            target = "*"
+            decision = authorizer.authorize_by_resource_type(
+                self.actor, need.operation, need.resource_type
+            )
+        else:
+            decision = authorizer.authorize(
+                self.actor, Action(need.operation, need.resource_type, target)
+            )
+        action = Action(need.operation, need.resource_type, target)
+        self.records.append(
+            AccessRecord(action, decision, count, bound.log_if_allowed, bound.log_if_denied)
+        )
+        return decision
+
+    def _ask(self, authorizer: Authorizer, action: Action, *, quiet: bool) -> Decision:
+        decision = authorizer.authorize(self.actor, action)
+        self.records.append(AccessRecord(action, decision, 1, not quiet, not quiet))
+        return decision

@@ -1,0 +1,85 @@
+"""Which APIs are served: handler modules by API key, cut to what the release offers.
+
+Fail closed: an API without a handler is neither advertised nor answered, a version that the
+release does not have is refused.
+"""
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from protocol import codecs
+from protocol.api_versions import advertised, served
+from protocol.enums import ApiKey
+from protocol.error_codes import ErrorCode
+
+if TYPE_CHECKING:
+    from shim.context import RequestContext
+
+HANDLED: frozenset[ApiKey] = frozenset(
+    {
+        ApiKey.API_VERSIONS,
+        ApiKey.SASL_HANDSHAKE,
+        ApiKey.SASL_AUTHENTICATE,
+        ApiKey.DESCRIBE_CLUSTER,
+        ApiKey.CREATE_ACLS,
+        ApiKey.DESCRIBE_ACLS,
+        ApiKey.DELETE_ACLS,
+    }
+)
+"""One module `shim/handlers/<name>.py` each; imported on the first request."""
+
+
+class Handler(Protocol):
+    """The two public functions of a handler module.
+
+    `handle` answers a request: with a response, with a Wait for one, or with NO_RESPONSE.
+    `refuse` builds the answer to a request that failed as a whole.
+    """
+
+    def handle(self, request: Any, context: "RequestContext") -> Any: ...
+    def refuse(self, request: Any, error: ErrorCode, message: str | None) -> Any: ...
+
+
+class ServedApi:
+    """One API in one version: codec and handler, resolved once."""
+
+    __slots__ = ("handle", "key", "read", "refuse", "version", "write")
+
+    def __init__(self, key: ApiKey, version: int) -> None:
+        handler = handler_of(key)
+        self.key = key
+        self.version = version
+        self.read: Callable[[bytes, int], Any] = codecs.request_reader(key, version)
+        self.write: Callable[[Any], bytes] = codecs.response_writer(key, version)
+        self.handle = handler.handle
+        self.refuse = handler.refuse
+
+
+def handler_of(key: ApiKey) -> Handler:
+    return cast("Handler", importlib.import_module(f"shim.handlers.{key.name.lower()}"))
+
+
+class ApiTable:
+    """The APIs of one release, for ApiVersions and for dispatch."""
+
+    def __init__(self, release: str) -> None:
+        self.advertised: Mapping[ApiKey, tuple[int, int]] = {
+            key: versions for key, versions in advertised(release).items() if key in HANDLED
+        }
+        self._served = served(release)
+        self._resolved: dict[tuple[int, int], ServedApi] = {}
+
+    def find(self, key: int, version: int) -> ServedApi | None:
+        """None for what the release, or the shim, does not serve."""
+        found = self._resolved.get((key, version))
+        if found is None:
+            try:
+                api = ApiKey(key)
+            except ValueError:
+                return None
+            low, high = self._served.get(api, (1, 0))
+            if api not in HANDLED or not low <= version <= high:
+                return None
+            found = self._resolved[key, version] = ServedApi(api, version)
+        return found

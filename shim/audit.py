@@ -1,0 +1,60 @@
+"""The audit line: one a decision, in the field order of Kafka's `kafka.authorizer.logger`.
+
+Denied with log_if_denied: info; allowed with log_if_allowed: debug; the rest is Kafka's trace
+level and is not written (facts 2.8, KAFKA authorizer logging).
+"""
+
+import logging
+
+import structlog
+
+from authorizer.acl_text import standard_acl_text
+from authorizer.model import Because, Decision
+from protocol.enums import ApiKey
+from shim.access import AccessRecord
+from shim.context import RequestContext
+
+LOGGER_NAME = "kafka.authorizer.logger"
+
+log = structlog.get_logger(LOGGER_NAME)
+_stdlib = logging.getLogger(LOGGER_NAME)
+
+
+def write(context: RequestContext, api: ApiKey) -> None:
+    """Log the decisions of a request that its level asks for."""
+    debug = _stdlib.isEnabledFor(logging.DEBUG)
+    for record in context.access.records:
+        if record.decision.allowed:
+            if debug and record.log_if_allowed:
+                log.debug(line(record, context, api))
+        elif record.log_if_denied:
+            log.info(line(record, context, api))
+
+
+def line(record: AccessRecord, context: RequestContext, api: ApiKey) -> str:
+    """The text of one decision, with its rule where the release names it (StandardAuthorizer)."""
+    action = record.action
+    outcome = "Allowed" if record.decision.allowed else "Denied"
+    operation = "".join(word.capitalize() for word in action.operation.name.split("_"))
+    resource_type = "".join(word.capitalize() for word in action.resource_type.name.split("_"))
+    text = (
+        f"Principal = {context.access.actor.principal} is {outcome} operation = {operation} "
+        f"from host = {context.access.actor.host} "
+        f"on resource = {resource_type}:LITERAL:{action.resource_name} "
+        f"for request = {api.wire_name} with resourceRefCount = {record.count}"
+    )
+    if context.behaviour.audit_names_rule:
+        text += f" based on rule {_rule(record.decision)}"
+    return text
+
+
+def _rule(decision: Decision) -> str:
+    match decision.because:
+        case Because.SUPER_USER:
+            return "SuperUser"
+        case Because.DEFAULT_ALLOW:
+            return "DefaultAllow"
+        case Because.ACL if decision.acl is not None:
+            return f"MatchingAcl(acl={standard_acl_text(decision.acl)})"
+        case _:
+            return "DefaultDeny"

@@ -1,0 +1,54 @@
+"""The command line: one module a command, imported only when it is the one asked for."""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import Protocol, cast
+
+from shim.errors import ConfigError
+
+EXIT_FAILURE = 1
+EXIT_USAGE = 2
+EXIT_MISMATCH = 3
+"""An assertion, comparison or conformance check did not hold."""
+
+COMMANDS = {
+    "serve": "start a broker and keep it running",
+    "run": "start a broker, run a command against it, pass its exit code on",
+    "requirements": "which permissions each API needs, by release",
+}
+
+
+class Command(Protocol):
+    """A command module: its options, and what it does."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
+    def run(self, args: argparse.Namespace) -> int: ...
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `kafka-shim`; returns the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    parser = argparse.ArgumentParser(
+        prog="kafka-shim", description="a Kafka broker for tests, exact about permissions"
+    )
+    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    asked = next((word for word in words if word in COMMANDS), None)
+    for name, summary in COMMANDS.items():
+        subparser = subparsers.add_parser(name, help=summary, description=summary)
+        if name == asked:
+            _load(name).add_arguments(subparser)
+    args = parser.parse_args(words)
+    try:
+        return _load(args.command).run(args)
+    except ConfigError as error:
+        print(f"kafka-shim: {error}", file=sys.stderr)
+        return EXIT_FAILURE
+    except KeyboardInterrupt:
+        return 130
+
+
+def _load(name: str) -> Command:
+    module = importlib.import_module(f"shim.cli.{name.replace('-', '_')}")
+    return cast("Command", module)

@@ -1,0 +1,38 @@
+"""`kafka-shim serve`: a broker until it is told to stop."""
+
+import argparse
+import asyncio
+import contextlib
+import signal
+
+from shim.cli.broker_options import add_broker_arguments, config_from
+from shim.broker import Broker
+from shim.logs import set_up_logs
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_broker_arguments(parser)
+    parser.add_argument("--ready-file", metavar="PATH", help="written once the broker answers: one NAME=HOST:PORT a line")
+
+
+def run(args: argparse.Namespace) -> int:
+    config = config_from(args)
+    set_up_logs(config.log_level, config.log_format)
+    return asyncio.run(_serve(Broker(config), args.ready_file))
+
+
+async def _serve(broker: Broker, ready_file: str | None) -> int:
+    await broker.start()
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError):  # no such handlers on Windows loops
+            loop.add_signal_handler(number, stopped.set)
+    for name, address in broker.addresses():
+        print(f"listening on {name}://{address}", flush=True)
+    if ready_file is not None:
+        broker.write_ready_file(ready_file)
+    print(f"[KafkaServer id={broker.cluster.controller_id}] started (kafka-shim, as Kafka {broker.cluster.release})", flush=True)
+    await stopped.wait()
+    await broker.stop()
+    return 0

@@ -1,0 +1,70 @@
+"""Time, as the cluster sees it: one source, so that a run can be repeated or moved by hand."""
+
+import asyncio
+import heapq
+import itertools
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+
+class Timer(Protocol):
+    """Something that can still be called off."""
+
+    def cancel(self) -> None: ...
+
+
+class Clock(Protocol):
+    """Wall time in milliseconds, and calls after a while."""
+
+    def now_ms(self) -> int: ...
+    def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer: ...
+
+
+class SystemClock:
+    """The machine's time and the running event loop's timers."""
+
+    def now_ms(self) -> int:
+        return time.time_ns() // 1_000_000
+
+    def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer:
+        return asyncio.get_running_loop().call_later(max(0.0, delay_ms) / 1000, callback)
+
+
+class _ManualTimer:
+    __slots__ = ("callback", "cancelled")
+
+    def __init__(self, callback: Callable[[], None]) -> None:
+        self.callback = callback
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
+class ManualClock:
+    """Time that moves only when told to; timers fire in order on the way."""
+
+    def __init__(self, now_ms: int = 1_700_000_000_000) -> None:
+        self._now_ms = now_ms
+        self._timers: list[tuple[float, int, _ManualTimer]] = []
+        self._order = itertools.count()
+
+    def now_ms(self) -> int:
+        return self._now_ms
+
+    def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer:
+        timer = _ManualTimer(callback)
+        due = self._now_ms + max(0.0, delay_ms)
+        heapq.heappush(self._timers, (due, next(self._order), timer))
+        return timer
+
+    def advance(self, by_ms: int) -> None:
+        """Move time forward, firing what falls due at its own moment."""
+        until = self._now_ms + by_ms
+        while self._timers and self._timers[0][0] <= until:
+            due, _, timer = heapq.heappop(self._timers)
+            self._now_ms = max(self._now_ms, int(due))
+            if not timer.cancelled:
+                timer.callback()
+        self._now_ms = until

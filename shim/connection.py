@@ -1,0 +1,161 @@
+"""One client connection: frames in, answers out, in order, with back-pressure and limits."""
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING, cast
+
+import structlog
+
+from protocol.errors import FrameError
+from protocol.framing import FrameSplitter
+from shim.config import Limits, ListenerConfig
+from shim.dispatch import NoAnswer, Pending, dispatch
+from shim.errors import CloseConnection
+from shim.sasl.tokens import accept_token
+from shim.session import Phase, Session, java_host_text
+from shim.state.cluster import Cluster
+
+if TYPE_CHECKING:
+    from shim.server import Server
+
+log = structlog.get_logger("shim.connection")
+
+
+class Connection(asyncio.Protocol):
+    """Cuts the stream into frames and answers them one at a time, as Kafka does.
+
+    A request that must wait holds back those behind it; beyond a number of held frames, or
+    while the peer does not read its answers, reading stops.
+    """
+
+    def __init__(self, server: "Server", listener: ListenerConfig, node_id: int) -> None:
+        self._server = server
+        self._cluster: Cluster = server.cluster
+        self._listener = listener
+        self._node_id = node_id
+        self._limits: Limits = server.cluster.config.limits
+        limit = self._limits.frame_bytes_max
+        if listener.protocol.sasl:
+            limit = self._limits.unauthenticated_frame_bytes_max
+        self._splitter = FrameSplitter(limit)
+        self._frames: deque[bytes] = deque()
+        self._pending: Pending | None = None
+        self._transport: asyncio.Transport | None = None
+        self._session: Session | None = None
+        self._writable = True
+        self._running = False
+        self.last_used_ms = server.cluster.clock.now_ms()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        peer = transport.get_extra_info("peername") or ("127.0.0.1", 0)
+        self._session = Session(self._listener, self._node_id, java_host_text(peer[0]), peer[1])
+        self._transport.set_write_buffer_limits(high=self._limits.write_buffer_bytes_max)
+        if not self._server.accepts(self):
+            self._close("too many connections")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        self._frames.clear()
+        if self._pending is not None:
+            self._pending.wait.cancel()
+            self._pending = None
+        self._server.forget(self)
+
+    def pause_writing(self) -> None:
+        self._writable = False
+        self._flow()
+
+    def resume_writing(self) -> None:
+        self._writable = True
+        self._flow()
+        self._run()
+
+    def data_received(self, data: bytes) -> None:
+        self.last_used_ms = self._cluster.clock.now_ms()
+        try:
+            self._frames.extend(self._splitter.feed(data))
+        except FrameError as error:
+            self._run()
+            self._close(str(error))
+            return
+        self._run()
+        self._flow()
+
+    def shut_down(self) -> None:
+        """Close after what is already written has gone out."""
+        if self._transport is not None:
+            self._transport.close()
+
+    def _run(self) -> None:
+        """Answer queued frames until one must wait or the peer stops reading."""
+        if self._running:  # a wait completed inside a handler of this same connection
+            return
+        self._running = True
+        try:
+            while self._frames and self._pending is None and self._writable:
+                if self._transport is None or self._transport.is_closing():
+                    return
+                self._answer(self._frames.popleft())
+        except CloseConnection as closing:
+            self._close(closing.reason)
+        finally:
+            self._running = False
+
+    def _answer(self, frame: bytes) -> None:
+        session = self._session
+        assert session is not None
+        if session.phase is Phase.TOKENS:
+            self._write(accept_token(frame, session, self._cluster))
+        else:
+            answer = dispatch(frame, session, self._cluster)
+            if isinstance(answer, bytes):
+                self._write(answer)
+            elif isinstance(answer, Pending):
+                self._pending = answer
+                answer.wait.when_done(self._complete)
+            elif answer is NoAnswer.CLOSE:
+                raise CloseConnection("a request without a response failed")
+        if session.phase is Phase.READY:
+            self._splitter.frame_bytes_max = self._limits.frame_bytes_max
+        elif session.phase is Phase.FAILED:
+            raise CloseConnection("login failed")
+
+    def _complete(self, answer: object) -> None:
+        pending, self._pending = self._pending, None
+        assert pending is not None
+        if isinstance(answer, CloseConnection):
+            self._close(answer.reason)
+            return
+        self._write(pending.frame(answer))
+        self._run()
+        self._flow()
+
+    def _write(self, frame: bytes) -> None:
+        if self._transport is not None:
+            self._transport.write(frame)
+
+    def _flow(self) -> None:
+        """Read on only while the queue is short and the peer takes its answers."""
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            return
+        if len(self._frames) > self._limits.queued_frames_max or not self._writable:
+            transport.pause_reading()
+        else:
+            transport.resume_reading()
+
+    def _close(self, reason: str) -> None:
+        if self._transport is None or self._transport.is_closing():
+            return
+        self._cluster.counters.closed += 1
+        session = self._session
+        log.info(
+            "connection closed",
+            reason=reason,
+            listener=self._listener.name,
+            peer=f"{session.host}:{session.port}" if session else "unknown",
+            principal=session.principal if session else "unknown",
+        )
+        self._frames.clear()
+        self._transport.close()

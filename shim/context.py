@@ -1,0 +1,32 @@
+"""All that a handler may see of a request besides the request itself."""
+
+from protocol.headers import RequestHeader
+from protocol.releases import Behaviour
+from shim.access import Access
+from shim.session import Session
+from shim.state.cluster import Cluster
+
+
+class RequestContext:
+    """One request: its header, the connection's session, the cluster, and its accesses."""
+
+    __slots__ = ("access", "cluster", "header", "session")
+
+    def __init__(self, header: RequestHeader, session: Session, cluster: Cluster) -> None:
+        self.header = header
+        self.session = session
+        self.cluster = cluster
+        self.access = Access(cluster.policy, session.principal, session.host)
+
+    @property
+    def version(self) -> int:
+        return self.header.api_version
+
+    @property
+    def behaviour(self) -> Behaviour:
+        return self.cluster.behaviour
+
+    @property
+    def node_id(self) -> int:
+        """The broker that this connection reached."""
+        return self.session.node_id

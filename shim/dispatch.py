@@ -1,0 +1,124 @@
+"""A frame's way to its answer: header, codec, handler, codec. The only catch-all of the broker."""
+
+from enum import Enum
+from typing import Any
+
+import structlog
+
+from authorizer.requirements import OPEN_TO_ALL
+from protocol.enums import ApiKey
+from protocol.error_codes import ErrorCode
+from protocol.errors import ProtocolError
+from protocol.headers import RequestHeader, read_request_header, write_response_header
+from shim import audit
+from shim.apis import ServedApi
+from shim.context import RequestContext
+from shim.errors import CloseConnection, Refused
+from shim.session import Phase, Session
+from shim.state.cluster import Cluster
+from shim.wait import Wait
+
+log = structlog.get_logger("shim.dispatch")
+
+
+class NoAnswer(Enum):
+    """What a handler returns when the protocol has no response (Produce with acks=0)."""
+
+    SILENT = "silent"
+    CLOSE = "close"  # Kafka's only way to say that such a request failed
+
+
+class Pending:
+    """An answer still to come, with all that is needed to write it then."""
+
+    __slots__ = ("_api", "_context", "wait")
+
+    def __init__(self, wait: Wait[Any], api: ServedApi, context: RequestContext) -> None:
+        self.wait = wait
+        self._api = api
+        self._context = context
+
+    def frame(self, answer: Any) -> bytes:
+        return _frame(self._api, self._context.header, answer)
+
+
+BEFORE_LOGIN = {
+    Phase.HANDSHAKE: frozenset({ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE}),
+    Phase.TOKENS: frozenset[ApiKey](),
+    Phase.AUTHENTICATE: frozenset({ApiKey.SASL_AUTHENTICATE}),
+    Phase.FAILED: frozenset[ApiKey](),
+}
+
+
+def dispatch(frame: bytes, session: Session, cluster: Cluster) -> bytes | Pending | NoAnswer:
+    """Answer one frame (without its size). Raises CloseConnection where Kafka just closes."""
+    try:
+        header, body_at = read_request_header(frame)
+    except ProtocolError as error:
+        raise CloseConnection(f"unreadable request header: {error}") from error
+    api = cluster.apis.find(header.api_key, header.api_version)
+    if session.phase is not Phase.READY and header.api_key not in BEFORE_LOGIN[session.phase]:
+        raise CloseConnection(f"api key {header.api_key} before authentication")
+    if api is None:
+        api = _fallback(header, cluster)
+        return _frame(api, header, api.refuse(None, ErrorCode.UNSUPPORTED_VERSION, None))
+    try:
+        request = api.read(frame, body_at)
+    except ProtocolError as error:
+        raise CloseConnection(
+            f"unreadable {api.key.wire_name} request, version {header.api_version}: {error}"
+        ) from error
+    context = RequestContext(header, session, cluster)
+    answer = _answer(api, request, context)
+    cluster.counters.requests += 1
+    if context.access.records:
+        audit.write(context, api.key)
+    if isinstance(answer, Wait):
+        return Pending(answer, api, context)
+    if isinstance(answer, NoAnswer):
+        return answer
+    return _frame(api, header, answer)
+
+
+def _answer(api: ServedApi, request: Any, context: RequestContext) -> Any:
+    """The handler's answer; a refusal or a fault of ours in the shape of the API."""
+    try:
+        answer = api.handle(request, context)
+    except Refused as refusal:
+        return api.refuse(request, refusal.error, refusal.message)
+    except CloseConnection:
+        raise
+    except Exception as fault:  # noqa: BLE001 - the one place: a fault of ours must not kill the broker
+        context.cluster.counters.faults += 1
+        if context.cluster.raise_faults:
+            raise
+        log.error("handler failed", exc_info=fault, **_where(context.header))
+        return api.refuse(request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
+    if not context.access.asked and api.key not in OPEN_TO_ALL:
+        context.cluster.counters.faults += 1
+        log.error("handler asked for no access", **_where(context.header))
+        return api.refuse(request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
+    return answer
+
+
+def _fallback(header: RequestHeader, cluster: Cluster) -> ServedApi:
+    """ApiVersions answers every version, in the layout of version 0; all else closes."""
+    if header.api_key != ApiKey.API_VERSIONS:
+        raise CloseConnection(f"api key {header.api_key} version {header.api_version} not served")
+    api = cluster.apis.find(ApiKey.API_VERSIONS, 0)
+    assert api is not None
+    return api
+
+
+def _frame(api: ServedApi, header: RequestHeader, answer: Any) -> bytes:
+    body = api.write(answer)
+    head = write_response_header(api.key, api.version, header.correlation_id)
+    return (len(head) + len(body)).to_bytes(4, "big") + head + body
+
+
+def _where(header: RequestHeader) -> dict[str, Any]:
+    return {
+        "api_key": header.api_key,
+        "api_version": header.api_version,
+        "correlation_id": header.correlation_id,
+    }

@@ -1,0 +1,24 @@
+"""How a request or a start can end other than with an ordinary answer."""
+
+from protocol.error_codes import ErrorCode
+
+
+class ConfigError(Exception):
+    """The configuration cannot be used; the text says what, where and what to do."""
+
+
+class Refused(Exception):  # noqa: N818 - an outcome, not a fault
+    """The whole request is answered with this error, in the shape of its API."""
+
+    def __init__(self, error: ErrorCode, message: str | None = None) -> None:
+        super().__init__(error.name if message is None else message)
+        self.error = error
+        self.message = message
+
+
+class CloseConnection(Exception):  # noqa: N818 - an outcome, not a fault
+    """The connection is closed without an answer, as Kafka does for what it cannot parse."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason

@@ -1,0 +1,66 @@
+"""18 ApiVersions, versions 0-4. Open to everybody, also before authentication.
+
+Unknown versions are answered with 35 in the layout of version 0 (KIP-35). The client's software
+name and version (version 3) must look like identifiers, or the answer is 42 (KIP-511).
+"""
+
+import re
+
+from protocol.error_codes import ErrorCode
+from protocol.messages.api_versions_request import ApiVersionsRequest
+from protocol.messages.api_versions_response import (
+    ApiVersion,
+    ApiVersionsResponse,
+    FinalizedFeatureKey,
+    SupportedFeatureKey,
+)
+from shim.context import RequestContext
+
+_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
+
+
+def handle(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsResponse:
+    if context.version >= 3 and not _is_named(request):
+        return refuse(request, ErrorCode.INVALID_REQUEST, None)
+    context.session.client_software_name = request.client_software_name
+    context.session.client_software_version = request.client_software_version
+    features = context.behaviour.features
+    return ApiVersionsResponse(
+        api_keys=_versions(context),
+        supported_features=[
+            SupportedFeatureKey(name=f.name, min_version=f.min_version, max_version=f.max_version)
+            for f in features
+            if f.min_version > 0 or context.version >= 4  # KAFKA-17011: v3 cannot say 0
+        ],
+        finalized_features_epoch=0 if features else -1,
+        finalized_features=[
+            FinalizedFeatureKey(name=f.name, min_version_level=f.level, max_version_level=f.level)
+            for f in features
+            if f.level > 0
+        ],
+    )
+
+
+def refuse(
+    request: ApiVersionsRequest | None,  # noqa: ARG001 - every handler has this form
+    error: ErrorCode,
+    message: str | None,  # noqa: ARG001
+) -> ApiVersionsResponse:
+    """With UNSUPPORTED_VERSION the own range is told, so that the client can try again."""
+    if error is not ErrorCode.UNSUPPORTED_VERSION:
+        return ApiVersionsResponse(error_code=error)
+    return ApiVersionsResponse(error_code=error, api_keys=[])
+
+
+def _versions(context: RequestContext) -> list[ApiVersion]:
+    return [
+        ApiVersion(api_key=key, min_version=low, max_version=high)
+        for key, (low, high) in sorted(context.cluster.apis.advertised.items())
+    ]
+
+
+def _is_named(request: ApiVersionsRequest) -> bool:
+    names = (request.client_software_name, request.client_software_version)
+    return all(_SOFTWARE.fullmatch(name) for name in names)
+
+

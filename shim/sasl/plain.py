@@ -1,0 +1,35 @@
+"""PLAIN: authorization id, user name and password between NULs (RFC 4616)."""
+
+import hmac
+from collections.abc import Mapping
+
+from shim.sasl.mechanism import SaslFailure, SaslStep
+
+INVALID = "authentication failed: invalid username or password"
+
+
+class PlainExchange:
+    """The one message of PLAIN, checked against the configured users."""
+
+    def __init__(self, users: Mapping[str, str]) -> None:
+        self._users = users
+
+    def step(self, message: bytes) -> SaslStep:
+        """A differing authorization id is refused (CVE-2017-12610); secrets in constant time."""
+        parts = message.split(b"\0")
+        if len(parts) != 3:
+            raise SaslFailure("authentication failed: expected three fields in the PLAIN message")
+        try:
+            authorization_id, user, password = (part.decode() for part in parts)
+        except UnicodeDecodeError:
+            raise SaslFailure("authentication failed: PLAIN message is not UTF-8") from None
+        if not user or not password:
+            raise SaslFailure("authentication failed: username or password is empty")
+        expected = self._users.get(user)
+        given = password.encode()
+        known = hmac.compare_digest((expected or "").encode(), given) and expected is not None
+        if not known:
+            raise SaslFailure(INVALID)
+        if authorization_id not in ("", user):
+            raise SaslFailure("authentication failed: authorization id differs from the username")
+        return SaslStep(b"", f"User:{user}")

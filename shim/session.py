@@ -1,0 +1,58 @@
+"""The identity of one connection: where it came from and who it turned out to be."""
+
+import ipaddress
+from enum import Enum
+
+from shim.config import ListenerConfig
+
+
+class Phase(Enum):
+    """How far a connection has come; only READY may send ordinary requests."""
+
+    HANDSHAKE = "handshake"  # a SASL listener, no mechanism chosen yet
+    TOKENS = "tokens"  # SaslHandshake v0: raw SASL bytes follow, each in a frame
+    AUTHENTICATE = "authenticate"  # SaslHandshake v1: SaslAuthenticate requests follow
+    READY = "ready"
+    FAILED = "failed"  # wrong credentials: the answer goes out, then the connection is closed
+
+
+class Session:
+    """One client connection as handlers see it."""
+
+    __slots__ = (
+        "client_software_name",
+        "client_software_version",
+        "host",
+        "listener",
+        "mechanism",
+        "node_id",
+        "phase",
+        "port",
+        "principal",
+        "sasl",
+    )
+
+    def __init__(self, listener: ListenerConfig, node_id: int, host: str, port: int) -> None:
+        self.listener = listener
+        self.node_id = node_id
+        self.host = host
+        self.port = port
+        self.principal = listener.principal
+        self.phase = Phase.HANDSHAKE if listener.protocol.sasl else Phase.READY
+        self.mechanism: str | None = None
+        self.sasl: object | None = None  # the mechanism's state between two messages
+        self.client_software_name = ""
+        self.client_software_version = ""
+
+
+def java_host_text(host: str) -> str:
+    """An IP address as Java prints it: ACL hosts are compared as text (facts: `::1` never matches).
+
+    IPv6 is written out without `::` (`0:0:0:0:0:0:0:1`), IPv4-mapped addresses as plain IPv4.
+    """
+    address = ipaddress.ip_address(host.partition("%")[0])
+    if address.version == 4:
+        return str(address)
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return ":".join(f"{int(group, 16):x}" for group in address.exploded.split(":"))

@@ -1,0 +1,60 @@
+"""The one owner of state: everything that a request can see or change hangs on the cluster."""
+
+import random
+from collections.abc import Mapping
+
+from authorizer.authorizer import load_authorizer
+from authorizer.rules import AclRules
+from protocol.api_versions import RELEASES, parse_release
+from protocol.releases import Behaviour, behaviour_of
+from shim.apis import ApiTable
+from shim.clock import Clock, SystemClock
+from shim.config import Config, ListenerConfig
+from shim.state.policy import Policy
+from shim.state.topics import Topics
+
+
+class Node:
+    """One broker of the cluster: its id and where each listener can be reached."""
+
+    __slots__ = ("endpoints", "node_id", "rack")
+
+    def __init__(self, node_id: int) -> None:
+        self.node_id = node_id
+        self.rack: str | None = None
+        self.endpoints: dict[str, tuple[str, int]] = {}
+
+
+class Counters:
+    """What happened, in numbers."""
+
+    __slots__ = ("closed", "failed_logins", "faults", "requests")
+
+    def __init__(self) -> None:
+        self.requests = 0
+        self.closed = 0  # connections that were closed for what their peer sent
+        self.failed_logins = 0
+        self.faults = 0  # mistakes of ours, answered with -1
+
+
+class Cluster:
+    """Topics, groups, users and ACLs of an emulated cluster, its clock and its randomness."""
+
+    def __init__(self, config: Config, clock: Clock | None = None) -> None:
+        self.config = config
+        self.release = parse_release(config.release) if config.release else RELEASES[-1]
+        self.behaviour: Behaviour = behaviour_of(self.release)
+        self.clock: Clock = clock or SystemClock()
+        self.random = random.Random(config.seed)  # noqa: S311 - ids of a test broker, repeatable on purpose
+        self.cluster_id = config.cluster_id
+        self.controller_id = 1
+        self.nodes = {node_id: Node(node_id) for node_id in range(1, config.brokers + 1)}
+        self.apis = ApiTable(self.release)
+        self.users: dict[str, str] = dict(config.users)
+        self.policy = Policy(self.release, *_authorizer(config, self.behaviour))
+        self.topics = Topics(self.random, self.clock)
+        self.counters = Counters()
+        self.raise_faults = False  # tests want a fault of ours to surface
+
+    def listener(self, name: str) -> ListenerConfig:
+        return next(one for one in self.config.listeners if one.name == name)

@@ -1,0 +1,108 @@
+"""Topics and their partitions: names, ids, replicas, configs, and a log each."""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+
+from shim.clock import Clock
+from shim.state.log import Log
+
+NO_ID = bytes(16)
+"""The topic id that stands for no topic."""
+
+INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
+
+
+class Partition:
+    """One partition: where it lives and what it holds."""
+
+    __slots__ = ("index", "isr", "leader_epoch", "leader_id", "log", "partition_epoch", "replicas")
+
+    def __init__(self, index: int, replicas: Sequence[int], log: Log) -> None:
+        assert replicas
+        self.index = index
+        self.replicas = list(replicas)
+        self.isr = list(replicas)
+        self.leader_id = replicas[0]  # -1 while no replica is alive
+        self.leader_epoch = 0
+        self.partition_epoch = 0
+        self.log = log
+
+
+class Topic:
+    """A topic; `configs` holds only what was set on the topic itself."""
+
+    __slots__ = ("configs", "name", "partitions", "topic_id")
+
+    def __init__(self, name: str, topic_id: bytes, configs: Mapping[str, str]) -> None:
+        self.name = name
+        self.topic_id = topic_id
+        self.configs = dict(configs)
+        self.partitions: list[Partition] = []
+
+    @property
+    def is_internal(self) -> bool:
+        return self.name in INTERNAL_TOPICS
+
+    def partition(self, index: int) -> Partition | None:
+        return self.partitions[index] if 0 <= index < len(self.partitions) else None
+
+
+class Topics:
+    """All topics by name and by id; `epoch` grows with every change of the set."""
+
+    def __init__(self, rng: random.Random, clock: Clock) -> None:
+        self._random = rng
+        self._clock = clock
+        self._by_name: dict[str, Topic] = {}
+        self._by_id: dict[bytes, Topic] = {}
+        self.epoch = 0
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def __iter__(self) -> Iterator[Topic]:
+        return iter(list(self._by_name.values()))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._by_name
+
+    def get(self, name: str | None) -> Topic | None:
+        return None if name is None else self._by_name.get(name)
+
+    def by_id(self, topic_id: bytes) -> Topic | None:
+        return self._by_id.get(topic_id)
+
+    def partition(self, name: str, index: int) -> Partition | None:
+        topic = self._by_name.get(name)
+        return None if topic is None else topic.partition(index)
+
+    def new_id(self) -> bytes:
+        """A random version 4 UUID as 16 bytes."""
+        raw = bytearray(self._random.randbytes(16))
+        raw[6] = raw[6] & 0x0F | 0x40
+        raw[8] = raw[8] & 0x3F | 0x80
+        return bytes(raw)
+
+    def create(
+        self, name: str, assignments: Sequence[Sequence[int]], configs: Mapping[str, str]
+    ) -> Topic:
+        """A new topic with one replica list a partition, the leader first."""
+        assert name not in self._by_name
+        topic = Topic(name, self.new_id(), configs)
+        self._by_name[name] = topic
+        self._by_id[topic.topic_id] = topic
+        self.add_partitions(topic, assignments)
+        return topic
+
+    def add_partitions(self, topic: Topic, assignments: Sequence[Sequence[int]]) -> None:
+        for replicas in assignments:
+            log = Log(topic.configs, self._clock)
+            topic.partitions.append(Partition(len(topic.partitions), replicas, log))
+        self.epoch += 1
+
+    def delete(self, name: str) -> None:
+        topic = self._by_name.pop(name)
+        del self._by_id[topic.topic_id]
+        for partition in topic.partitions:
+            partition.log.close()
+        self.epoch += 1

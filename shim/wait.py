@@ -1,0 +1,49 @@
+"""An answer that is not ready yet: long polls and group rebalances."""
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+Answer = TypeVar("Answer")
+
+
+class Wait(Generic[Answer]):
+    """Returned by a handler instead of a response; completed later, exactly once.
+
+    Whoever completes it may do so at any time; completing or cancelling twice does nothing,
+    so a timer and an event can race without care.
+    """
+
+    __slots__ = ("_answer", "_done", "_on_answer", "_on_cancel")
+
+    def __init__(self, on_cancel: Callable[[], None] | None = None) -> None:
+        self._done = False
+        self._answer: Answer | None = None
+        self._on_answer: Callable[[Answer], None] | None = None
+        self._on_cancel = on_cancel
+
+    @property
+    def is_done(self) -> bool:
+        return self._done
+
+    def complete(self, answer: Answer) -> None:
+        """Give the answer; it is written at once if the connection already waits for it."""
+        if self._done:
+            return
+        self._done = True
+        self._answer = answer
+        if self._on_answer is not None:
+            self._on_answer(answer)
+
+    def when_done(self, callback: Callable[[Answer], None]) -> None:
+        """Call back with the answer; at once if there is one. For the connection only."""
+        self._on_answer = callback
+        if self._done and self._answer is not None:
+            callback(self._answer)
+
+    def cancel(self) -> None:
+        """The connection is gone: nobody waits any more."""
+        if self._done:
+            return
+        self._done = True
+        if self._on_cancel is not None:
+            self._on_cancel()
