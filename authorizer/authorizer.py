@@ -1,0 +1,242 @@
+"""The authorizer: what a broker asks, the standard implementation, and how another is loaded."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
+from inspect import isclass
+from typing import Protocol, cast, runtime_checkable
+
+import msgspec
+
+from authorizer.decide import (
+    decide,
+    decide_by_resource_type,
+    decide_by_resource_type_everyone_first,
+)
+from authorizer.model import Acl, AclFilter, Action, Actor, Decision
+from authorizer.rules import NEWEST_RULES, AclRules
+from authorizer.store import AclStore
+from authorizer.validate import check_acl, check_deletion
+from protocol.enums import Operation, ResourceType
+from protocol.error_codes import ErrorCode
+
+SUPER_USERS = "super.users"
+ALLOW_EVERYONE = "allow.everyone.if.no.acl.found"
+
+OURS = frozenset(
+    {
+        "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "kafka.security.authorizer.AclAuthorizer",
+        "kafka.security.auth.SimpleAclAuthorizer",
+        "standard",
+    }
+)
+"""Values of `authorizer.class.name` that mean StandardAuthorizer below."""
+
+
+class AclCreateResult(msgspec.Struct, frozen=True, gc=False):
+    """What became of one ACL to be created. No error: it is stored (now, or it was already)."""
+
+    error: ErrorCode | None = None
+    message: str | None = None
+
+
+class AclDeleteResult(msgspec.Struct, frozen=True):
+    """What became of one deletion filter, with the ACLs that it matched."""
+
+    error: ErrorCode | None = None
+    message: str | None = None
+    matches: tuple[Acl, ...] = ()
+
+
+@runtime_checkable
+class Authorizer(Protocol):
+    """Decides who may do what, and keeps the ACLs. Users may bring their own.
+
+    `authorizer.class.name=package.module:Class` names a class that is called without arguments,
+    then `configure` once, before anything else. All methods are called from one thread and must
+    not block. Whatever they raise becomes UNKNOWN_SERVER_ERROR of that request.
+    """
+
+    def configure(self, config: Mapping[str, str]) -> None:
+        """Take the broker's configuration, by Kafka's names; ValueError if it makes no sense."""
+        ...
+
+    def authorize(self, actor: Actor, action: Action) -> Decision:
+        """Decide whether the actor may do the action on one named resource."""
+        ...
+
+    def authorize_by_resource_type(
+        self, actor: Actor, operation: Operation, resource_type: ResourceType
+    ) -> Decision:
+        """Decide whether the actor may do it on at least one resource of the type (KIP-679)."""
+        ...
+
+    def create_acls(self, actor: Actor, acls: Sequence[Acl]) -> list[AclCreateResult]:
+        """Store ACLs; one result for each, in order. That the actor may is already decided."""
+        ...
+
+    def delete_acls(self, actor: Actor, filters: Sequence[AclFilter]) -> list[AclDeleteResult]:
+        """Forget the ACLs the filters select; one result for each filter, in order."""
+        ...
+
+    def acls(self, acl_filter: AclFilter) -> Iterable[Acl]:
+        """Give the stored ACLs that the filter selects, in any order."""
+        ...
+
+
+class StandardAuthorizer:
+    """Kafka's own authorizer, of the release whose `rules` are given."""
+
+    def __init__(
+        self,
+        *,
+        super_users: Iterable[str] = (),
+        allow_everyone: bool = False,
+        rules: AclRules = NEWEST_RULES,
+        store: AclStore | None = None,
+    ) -> None:
+        self.super_users = frozenset(super_users)
+        self.allow_everyone = allow_everyone
+        self.rules = rules
+        self.store = AclStore() if store is None else store
+
+    def configure(self, config: Mapping[str, str]) -> None:
+        """Read `super.users` and `allow.everyone.if.no.acl.found`; what is absent stays as it is.
+
+        Raises ValueError for a super user that is not `Type:name`, and for a flag that is neither
+        `true` nor `false`.
+        """
+        if SUPER_USERS in config:
+            self.super_users = parse_super_users(config[SUPER_USERS])
+        if ALLOW_EVERYONE in config:
+            self.allow_everyone = _parse_flag(ALLOW_EVERYONE, config[ALLOW_EVERYONE])
+
+    def authorize(self, actor: Actor, action: Action) -> Decision:
+        return decide(self.store, actor, action, self.super_users, self.allow_everyone)
+
+    def authorize_by_resource_type(
+        self, actor: Actor, operation: Operation, resource_type: ResourceType
+    ) -> Decision:
+        by_type = (
+            decide_by_resource_type_everyone_first
+            if self.rules.everyone_by_resource_type
+            else decide_by_resource_type
+        )
+        return by_type(
+            self.store, actor, operation, resource_type, self.super_users, self.allow_everyone
+        )
+
+    def create_acls(self, actor: Actor, acls: Sequence[Acl]) -> list[AclCreateResult]:  # noqa: ARG002 the protocol's
+        results: list[AclCreateResult] = []
+        new: dict[Acl, None] = {}
+        for acl in acls:
+            refusal = check_acl(acl, self.rules)
+            if refusal is not None:
+                results.append(AclCreateResult(refusal.error, refusal.message))
+                continue
+            results.append(AclCreateResult())
+            if acl not in self.store:
+                new[acl] = None
+        if self._is_too_much(len(new)):
+            text = self._too_much("creates", len(new))
+            return [AclCreateResult(self.rules.batch_create_error, text) for _ in acls]
+        for acl in new:
+            self.store.add(acl)
+        return results
+
+    def delete_acls(self, actor: Actor, filters: Sequence[AclFilter]) -> list[AclDeleteResult]:  # noqa: ARG002 the protocol's
+        results: list[AclDeleteResult] = []
+        doomed: dict[Acl, None] = {}
+        for acl_filter in filters:
+            refusal = check_deletion(acl_filter, self.rules)
+            if refusal is not None:
+                results.append(AclDeleteResult(refusal.error, refusal.message))
+                continue
+            matches = tuple(self.store.matching(acl_filter))
+            if not self.rules.overlapping_filters:
+                matches = tuple(acl for acl in matches if acl not in doomed)
+            doomed.update(dict.fromkeys(matches))
+            results.append(AclDeleteResult(matches=matches))
+        if self._is_too_much(len(doomed)):
+            text = self._too_much("deletes", len(doomed))
+            return [AclDeleteResult(self.rules.batch_delete_error, text) for _ in filters]
+        for acl in doomed:
+            self.store.remove(acl)
+        return results
+
+    def acls(self, acl_filter: AclFilter) -> Iterable[Acl]:
+        return self.store.matching(acl_filter)
+
+    def _is_too_much(self, count: int) -> bool:
+        return self.rules.batch_limit is not None and count > self.rules.batch_limit
+
+    def _too_much(self, verb: str, count: int) -> str:
+        limit = self.rules.batch_limit
+        return f"the request {verb} {count} acls, more than the {limit} of one batch; split it"
+
+
+def parse_super_users(text: str) -> frozenset[str]:
+    """Read `User:admin; User:ops`: principals separated by semicolons."""
+    principals = [part.strip() for part in text.split(";")]
+    for principal in principals:
+        if principal and ":" not in principal:
+            raise ValueError(
+                f"`{principal}` in {SUPER_USERS} is not of the form `Type:name`, as in"
+                " `User:admin`; several are separated by `;`"
+            )
+    return frozenset(principal for principal in principals if principal)
+
+
+def load_authorizer(
+    spec: str, config: Mapping[str, str], rules: AclRules = NEWEST_RULES
+) -> Authorizer | None:
+    """Make the authorizer that `authorizer.class.name` names; None for no authorizer.
+
+    `spec` is empty or `none`, `standard` or the name of one of Kafka's own classes (all mean
+    StandardAuthorizer here), or `package.module:Class`. Raises ValueError, saying what is wrong.
+    """
+    spec = spec.strip()
+    if spec in ("", "none"):
+        return None
+    authorizer = StandardAuthorizer(rules=rules) if spec in OURS else _load_class(spec)()
+    authorizer.configure(config)
+    return authorizer
+
+
+def _load_class(spec: str) -> type[Authorizer]:
+    module_name, colon, class_name = spec.partition(":")
+    if not (module_name and colon and class_name):
+        raise ValueError(
+            f"unknown authorizer `{spec}`: give `standard`, `none`, the name of one of Kafka's"
+            " authorizer classes, or `package.module:Class` for a Python class of your own"
+        )
+    try:
+        module = import_module(module_name)
+    except ImportError as error:
+        raise ValueError(f"cannot import the authorizer `{spec}`: {error}") from error
+    found = getattr(module, class_name, None)
+    if not isclass(found):
+        raise ValueError(f"there is no class `{class_name}` in `{module_name}` to authorize with")
+    missing = [name for name in _METHODS if not callable(getattr(found, name, None))]
+    if missing:
+        raise ValueError(f"the authorizer `{spec}` lacks {', '.join(missing)}")
+    return cast("type[Authorizer]", found)
+
+
+_METHODS = (
+    "configure",
+    "authorize",
+    "authorize_by_resource_type",
+    "create_acls",
+    "delete_acls",
+    "acls",
+)
+
+
+def _parse_flag(name: str, text: str) -> bool:
+    match text.strip().lower():
+        case "true":
+            return True
+        case "false":
+            return False
+    raise ValueError(f"{name} is `{text}`; it must be `true` or `false`")

@@ -1,0 +1,93 @@
+"""Operations that other operations include, and the operations a resource type can have.
+
+Implications hold for ALLOW only: denying READ does not deny DESCRIBE (KIP-140, KIP-430).
+"""
+
+from collections.abc import Iterable
+
+from authorizer.rules import NEWEST_RULES, AclRules
+from protocol.enums import Operation, ResourceType
+
+_DESCRIBING = frozenset(
+    {Operation.DESCRIBE, Operation.READ, Operation.WRITE, Operation.DELETE, Operation.ALTER}
+)
+_CONFIG_DESCRIBING = frozenset({Operation.DESCRIBE_CONFIGS, Operation.ALTER_CONFIGS})
+
+
+def allowing(operation: Operation) -> frozenset[Operation]:
+    """Operations that, named in an ALLOW entry, allow `operation`."""
+    if operation is Operation.DESCRIBE:
+        return _DESCRIBING | {Operation.ALL}
+    if operation is Operation.DESCRIBE_CONFIGS:
+        return _CONFIG_DESCRIBING | {Operation.ALL}
+    return frozenset({operation, Operation.ALL})
+
+
+def denying(operation: Operation) -> frozenset[Operation]:
+    """Operations that, named in a DENY entry, deny `operation`; nothing is implied."""
+    return frozenset({operation, Operation.ALL})
+
+
+def supported_operations(
+    resource_type: ResourceType, rules: AclRules = NEWEST_RULES
+) -> tuple[Operation, ...]:
+    """Operations that a resource of this type has, in code order; none for ANY and UNKNOWN.
+
+    These are what a broker asks about when a client wants the authorized operations (KIP-430).
+    """
+    op = Operation
+    found: Iterable[Operation]
+    match resource_type:
+        case ResourceType.TOPIC:
+            found = (op.READ, op.WRITE, op.CREATE, op.DELETE, op.ALTER, op.DESCRIBE)
+            found = (*found, op.DESCRIBE_CONFIGS, op.ALTER_CONFIGS)
+        case ResourceType.GROUP:
+            configs = (op.DESCRIBE_CONFIGS, op.ALTER_CONFIGS)
+            found = (op.READ, op.DELETE, op.DESCRIBE)
+            found = (*found, *(configs if rules.group_config_operations else ()))
+        case ResourceType.CLUSTER:
+            found = (op.CREATE, op.ALTER, op.DESCRIBE, op.CLUSTER_ACTION)
+            found = (*found, op.DESCRIBE_CONFIGS, op.ALTER_CONFIGS, op.IDEMPOTENT_WRITE)
+        case ResourceType.TRANSACTIONAL_ID:
+            found = (op.WRITE, op.DESCRIBE)
+            found = (*found, *((op.TWO_PHASE_COMMIT,) if rules.two_phase_commit else ()))
+        case ResourceType.DELEGATION_TOKEN if rules.delegation_token_resource:
+            found = (op.DESCRIBE,)
+        case ResourceType.USER if rules.user_resource:
+            found = (op.CREATE_TOKENS, op.DESCRIBE_TOKENS)
+        case _:
+            found = ()
+    return tuple(found)
+
+
+def operation_bits(operations: Iterable[Operation]) -> int:
+    """Give the bit field of the wire: bit n is the operation with code n (KIP-430)."""
+    bits = 0
+    for operation in operations:
+        bits |= 1 << operation
+    return bits
+
+
+def resource_types(rules: AclRules = NEWEST_RULES) -> frozenset[ResourceType]:
+    """Resource types that an ACL can be about in this release."""
+    types = {
+        ResourceType.TOPIC,
+        ResourceType.GROUP,
+        ResourceType.CLUSTER,
+        ResourceType.TRANSACTIONAL_ID,
+    }
+    if rules.delegation_token_resource:
+        types.add(ResourceType.DELEGATION_TOKEN)
+    if rules.user_resource:
+        types.add(ResourceType.USER)
+    return frozenset(types)
+
+
+def operations(rules: AclRules = NEWEST_RULES) -> frozenset[Operation]:
+    """Operations that an ACL can name in this release, ALL included."""
+    known = set(Operation) - {Operation.UNKNOWN, Operation.ANY}
+    if not rules.user_resource:
+        known -= {Operation.CREATE_TOKENS, Operation.DESCRIBE_TOKENS}
+    if not rules.two_phase_commit:
+        known.discard(Operation.TWO_PHASE_COMMIT)
+    return frozenset(known)

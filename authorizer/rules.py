@@ -1,0 +1,77 @@
+"""What releases decide differently about ACLs, as named facts; no release numbers."""
+
+from enum import Enum
+
+import msgspec
+
+from protocol.error_codes import ErrorCode
+
+
+class Handling(Enum):
+    """What happens to an ACL request that carries a code which makes no sense in it."""
+
+    CLOSE = "the connection is closed without an answer"
+    BATCH = "every element is answered UNKNOWN_SERVER_ERROR and nothing is done"
+    ELEMENT = "the element is answered INVALID_REQUEST, the others go on"
+    MATCH_NOTHING = "the filter is legal and matches nothing"
+
+
+class AclRules(msgspec.Struct, frozen=True, gc=False):
+    """The facts about ACLs that changed between releases; the defaults are the newest release's.
+
+    `Authorizer` below means the class that the broker runs: KRaft brokers run StandardAuthorizer,
+    ZooKeeper brokers AclAuthorizer (and its predecessor SimpleAclAuthorizer).
+    """
+
+    prefixed_patterns: bool = True
+    """PREFIXED patterns exist (KIP-290); without them every pattern is LITERAL."""
+
+    delegation_token_resource: bool = True
+    """The resource type DELEGATION_TOKEN exists (KIP-48)."""
+
+    user_resource: bool = True
+    """The resource type USER and the operations CREATE_TOKENS, DESCRIBE_TOKENS exist (KIP-373)."""
+
+    group_config_operations: bool = True
+    """GROUP supports DESCRIBE_CONFIGS and ALTER_CONFIGS (KIP-1043's release; KAFKA-14511)."""
+
+    two_phase_commit: bool = True
+    """The operation TWO_PHASE_COMMIT exists, on TRANSACTIONAL_ID (KIP-939)."""
+
+    create_zero_code: Handling = Handling.CLOSE
+    """CreateAcls with the code 0 (UNKNOWN) in any of the four enums of any element."""
+
+    create_filter_code: Handling = Handling.BATCH
+    """CreateAcls with a code that only filters may have (ANY, MATCH) in any element."""
+
+    filter_zero_code: Handling = Handling.CLOSE
+    """DescribeAcls or DeleteAcls with the code 0 in any enum of any filter."""
+
+    delete_unmapped_code: Handling = Handling.ELEMENT
+    """DeleteAcls with a code that the release does not know (99). DescribeAcls matches nothing."""
+
+    malformed_principal: ErrorCode | None = ErrorCode.INVALID_REQUEST
+    """CreateAcls with a principal that has no colon; None: it is stored."""
+
+    slash_in_name: bool = True
+    """Names with `/` are accepted. ZooKeeper brokers could not make a path of them."""
+
+    overlapping_filters: bool = True
+    """DeleteAcls: an ACL is reported by every filter that matches it, not by the first alone."""
+
+    everyone_by_resource_type: bool = False
+    """`allow.everyone.if.no.acl.found` allows a question by resource type unless a DENY on the
+    wildcard applies: AclAuthorizer's own method. False: the interface's default (KIP-679)."""
+
+    batch_limit: int | None = 10_000
+    """New ACLs (or deletions) that one request may cause; None: no limit (ZooKeeper)."""
+
+    batch_create_error: ErrorCode = ErrorCode.POLICY_VIOLATION
+    """Answer of every element when a CreateAcls request exceeds `batch_limit`."""
+
+    batch_delete_error: ErrorCode = ErrorCode.INVALID_REQUEST
+    """Answer of every filter when a DeleteAcls request exceeds `batch_limit`."""
+
+
+NEWEST_RULES = AclRules()
+"""The rules of the newest release."""

@@ -1,0 +1,198 @@
+"""Which ACLs and filters a broker refuses, and with what; nothing is raised, the batch goes on.
+
+Two steps, as in a broker. Reading the codes of a request can end it as a whole (the connection is
+closed, or every element gets the same answer); checking one ACL concerns that ACL alone.
+"""
+
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import TypeVar
+
+import msgspec
+
+from authorizer.implied import operations, resource_types
+from authorizer.model import Acl, AclFilter
+from authorizer.rules import NEWEST_RULES, AclRules, Handling
+from protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
+from protocol.error_codes import ErrorCode
+
+E = TypeVar("E", bound=IntEnum)
+
+
+class AclCodes(msgspec.Struct, frozen=True, gc=False):
+    """An ACL, or a filter, as it came over the wire: its enums are codes of any value.
+
+    The texts may be None in a filter only. Without a pattern type on the wire (version 0 of the
+    three ACL APIs) it is LITERAL.
+    """
+
+    resource_type: int
+    resource_name: str | None
+    pattern_type: int
+    principal: str | None
+    host: str | None
+    operation: int
+    permission: int
+
+    @property
+    def codes(self) -> tuple[int, int, int, int]:
+        return self.resource_type, self.pattern_type, self.operation, self.permission
+
+
+class Refusal(msgspec.Struct, frozen=True, gc=False):
+    """What one element is answered instead of being done."""
+
+    error: ErrorCode
+    message: str | None = None
+
+
+class Closes(msgspec.Struct, frozen=True, gc=False):
+    """The request as a whole is answered by closing the connection."""
+
+    why: str
+
+
+def read_acls(
+    creations: Sequence[AclCodes], rules: AclRules = NEWEST_RULES
+) -> list[Acl | Refusal] | Closes:
+    """Turn the creations of a CreateAcls request into ACLs, each of them checked.
+
+    One item for each creation, in order, or the news that the connection is to be closed.
+    """
+    handled = {Handling.ELEMENT}
+    for creation in creations:
+        if 0 in creation.codes:
+            handled.add(rules.create_zero_code)
+        if _has_filter_code(creation):
+            handled.add(rules.create_filter_code)
+    if Handling.CLOSE in handled:
+        return Closes("an acl to be created has a code that only filters may have, or none at all")
+    if Handling.BATCH in handled:
+        return [Refusal(ErrorCode.UNKNOWN_SERVER_ERROR) for _ in creations]
+    return [_read_acl(creation, rules) for creation in creations]
+
+
+def read_filter(codes: AclCodes, rules: AclRules = NEWEST_RULES) -> AclFilter:
+    """Turn a filter of the wire into ours; codes that the release does not know become UNKNOWN."""
+    resource_type, pattern_type, operation, permission = _enums(codes, rules)
+    return AclFilter(
+        resource_type,
+        codes.resource_name,
+        pattern_type,
+        codes.principal,
+        codes.host,
+        operation,
+        permission,
+    )
+
+
+def read_filters(
+    filters: Sequence[AclCodes], rules: AclRules = NEWEST_RULES
+) -> list[AclFilter] | Closes:
+    """Turn the filters of a DescribeAcls (one) or DeleteAcls request into ours."""
+    if rules.filter_zero_code is Handling.CLOSE and any(0 in f.codes for f in filters):
+        return Closes("an acl filter has a code 0, which stands for nothing")
+    return [read_filter(codes, rules) for codes in filters]
+
+
+def check_acl(acl: Acl, rules: AclRules = NEWEST_RULES) -> Refusal | None:
+    """Why this ACL cannot be created; None if it can.
+
+    Much that looks wrong is accepted, as Kafka does: an operation that the type does not support,
+    a host that is no address, an illegal topic name, an unknown type of principal.
+    """
+    unknown = _unknown_field(acl, rules)
+    if unknown is not None:
+        return _invalid(f"the {unknown} of the acl is not one this release can store")
+    is_cluster = acl.resource_type is ResourceType.CLUSTER
+    if is_cluster and acl.resource_name != CLUSTER_NAME:
+        return _invalid(
+            f"`{acl.resource_name}` is no cluster: the only name of that resource type is"
+            f" `{CLUSTER_NAME}`"
+        )
+    if not acl.resource_name:
+        return _invalid("the resource name is empty; name a resource, or `*` for all")
+    if "/" in acl.resource_name and not rules.slash_in_name:
+        return _invalid(f"the resource name `{acl.resource_name}` must not contain `/`")
+    if ":" not in acl.principal and rules.malformed_principal is not None:
+        return Refusal(
+            rules.malformed_principal,
+            f"the principal `{acl.principal}` must have the form `Type:name`, as in `User:alice`",
+        )
+    return None
+
+
+def check_deletion(acl_filter: AclFilter, rules: AclRules = NEWEST_RULES) -> Refusal | None:
+    """Why a DeleteAcls filter is refused; None if it is not."""
+    if rules.delete_unmapped_code is not Handling.ELEMENT:
+        return None
+    if ResourceType.UNKNOWN is acl_filter.resource_type:
+        return _invalid("the filter's resource type is unknown")
+    if PatternType.UNKNOWN is acl_filter.pattern_type:
+        return _invalid("the filter's pattern type is unknown")
+    if Operation.UNKNOWN is acl_filter.operation:
+        return _invalid("the filter's operation is unknown")
+    if Permission.UNKNOWN is acl_filter.permission:
+        return _invalid("the filter's permission is unknown")
+    return None
+
+
+def _read_acl(creation: AclCodes, rules: AclRules) -> Acl | Refusal:
+    resource_type, pattern_type, operation, permission = _enums(creation, rules)
+    acl = Acl(
+        resource_type,
+        creation.resource_name or "",
+        pattern_type,
+        creation.principal or "",
+        creation.host or "",
+        operation,
+        permission,
+    )
+    return check_acl(acl, rules) or acl
+
+
+def _unknown_field(acl: Acl, rules: AclRules) -> str | None:
+    if acl.resource_type not in resource_types(rules):
+        return "resource type"
+    if acl.pattern_type not in _pattern_types(rules):
+        return "pattern type"
+    if acl.operation not in operations(rules):
+        return "operation"
+    if acl.permission not in (Permission.ALLOW, Permission.DENY):
+        return "permission"
+    return None
+
+
+def _pattern_types(rules: AclRules) -> tuple[PatternType, ...]:
+    if rules.prefixed_patterns:
+        return (PatternType.LITERAL, PatternType.PREFIXED)
+    return (PatternType.LITERAL,)
+
+
+def _enums(
+    codes: AclCodes, rules: AclRules
+) -> tuple[ResourceType, PatternType, Operation, Permission]:
+    resource_type = _known(ResourceType, codes.resource_type)
+    operation = _known(Operation, codes.operation)
+    if resource_type is not ResourceType.ANY and resource_type not in resource_types(rules):
+        resource_type = ResourceType.UNKNOWN
+    if operation is not Operation.ANY and operation not in operations(rules):
+        operation = Operation.UNKNOWN
+    pattern_type = _known(PatternType, codes.pattern_type)
+    return resource_type, pattern_type, operation, _known(Permission, codes.permission)
+
+
+def _known(enum: type[E], code: int) -> E:
+    """Give the member with this code; the one with code 0, UNKNOWN, if there is none."""
+    try:
+        return enum(code)
+    except ValueError:
+        return enum(0)
+
+
+def _has_filter_code(codes: AclCodes) -> bool:
+    return 1 in codes.codes or codes.pattern_type == PatternType.MATCH
+
+
+def _invalid(message: str) -> Refusal:
+    return Refusal(ErrorCode.INVALID_REQUEST, message)
