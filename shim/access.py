@@ -98,6 +98,10 @@ class Access:
                 bits |= 1 << operation
         return bits
 
+    def nothing_more(self) -> None:
+        """The handler says that what is left of its answer is open to everybody."""
+        self.asked = True
+
     @property
     def has_authorizer(self) -> bool:
         """Whether there is one at all; without it every check passes and ACL APIs answer 54."""

@@ -49,7 +49,10 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
         peer = transport.get_extra_info("peername") or ("127.0.0.1", 0)
-        self._session = Session(self._listener, self._node_id, java_host_text(peer[0]), peer[1])
+        local = transport.get_extra_info("sockname") or ("", 0)
+        self._session = Session(
+            self._listener, self._node_id, java_host_text(peer[0]), peer[1], local[0]
+        )
         self._transport.set_write_buffer_limits(high=self._limits.write_buffer_bytes_max)
         if not self._server.accepts(self):
             self._close("too many connections")

@@ -1,5 +1,8 @@
 """All that a handler may see of a request besides the request itself."""
 
+from collections.abc import Iterator
+
+from authorizer.rules import AclRules
 from protocol.headers import RequestHeader
 from protocol.releases import Behaviour
 from shim.access import Access
@@ -23,6 +26,10 @@ class RequestContext:
         return self.header.api_version
 
     @property
+    def acl_rules(self) -> AclRules:
+        return self.cluster.policy.rules
+
+    @property
     def behaviour(self) -> Behaviour:
         return self.cluster.behaviour
 
@@ -30,3 +37,10 @@ class RequestContext:
     def node_id(self) -> int:
         """The broker that this connection reached."""
         return self.session.node_id
+
+    def brokers(self) -> Iterator[tuple[int, str, int, str | None]]:
+        """Id, host, port and rack of every live broker, as this connection's listener sees them."""
+        for node in self.cluster.nodes.values():
+            host, port = node.endpoints[self.session.listener.name]
+            if node.is_alive:
+                yield node.node_id, self.session.reachable(host), port, node.rack

@@ -24,6 +24,7 @@ class Session:
         "client_software_version",
         "host",
         "listener",
+        "local_host",
         "mechanism",
         "node_id",
         "phase",
@@ -32,17 +33,25 @@ class Session:
         "sasl",
     )
 
-    def __init__(self, listener: ListenerConfig, node_id: int, host: str, port: int) -> None:
+    def __init__(
+        self, listener: ListenerConfig, node_id: int, host: str, port: int, local_host: str = ""
+    ) -> None:
         self.listener = listener
         self.node_id = node_id
         self.host = host
         self.port = port
+        self.local_host = local_host  # the address of ours that the client reached
         self.principal = listener.principal
         self.phase = Phase.HANDSHAKE if listener.protocol.sasl else Phase.READY
         self.mechanism: str | None = None
         self.sasl: object | None = None  # the mechanism's state between two messages
         self.client_software_name = ""
         self.client_software_version = ""
+
+    def reachable(self, host: str) -> str:
+        """An address to advertise to this client: one that listens everywhere is told as the one
+        it has already reached."""
+        return self.local_host if host in ("0.0.0.0", "::") and self.local_host else host  # noqa: S104 - compared, not bound
 
 
 def java_host_text(host: str) -> str:

@@ -24,13 +24,13 @@ def handle(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsR
         return refuse(request, ErrorCode.INVALID_REQUEST, None)
     context.session.client_software_name = request.client_software_name
     context.session.client_software_version = request.client_software_version
-    features = context.behaviour.features
+    features = context.cluster.features
     return ApiVersionsResponse(
         api_keys=_versions(context),
         supported_features=[
             SupportedFeatureKey(name=f.name, min_version=f.min_version, max_version=f.max_version)
             for f in features
-            if f.min_version > 0 or context.version >= 4  # KAFKA-17011: v3 cannot say 0
+            if f.min_version > 0 or context.version >= 4  # version 3 cannot say 0 (KIP-1022)
         ],
         finalized_features_epoch=0 if features else -1,
         finalized_features=[

@@ -1,15 +1,16 @@
 """The one owner of state: everything that a request can see or change hangs on the cluster."""
 
 import random
-from collections.abc import Mapping
 
-from authorizer.authorizer import load_authorizer
-from authorizer.rules import AclRules
+from authorizer.acl_releases import rules_of
+from authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS, Authorizer, load_authorizer
 from protocol.api_versions import RELEASES, parse_release
+from protocol.features import Feature, features_of
 from protocol.releases import Behaviour, behaviour_of
 from shim.apis import ApiTable
 from shim.clock import Clock, SystemClock
 from shim.config import Config, ListenerConfig
+from shim.errors import ConfigError
 from shim.state.policy import Policy
 from shim.state.topics import Topics
 
@@ -17,11 +18,12 @@ from shim.state.topics import Topics
 class Node:
     """One broker of the cluster: its id and where each listener can be reached."""
 
-    __slots__ = ("endpoints", "node_id", "rack")
+    __slots__ = ("endpoints", "is_alive", "node_id", "rack")
 
     def __init__(self, node_id: int) -> None:
         self.node_id = node_id
         self.rack: str | None = None
+        self.is_alive = True
         self.endpoints: dict[str, tuple[str, int]] = {}
 
 
@@ -42,8 +44,9 @@ class Cluster:
 
     def __init__(self, config: Config, clock: Clock | None = None) -> None:
         self.config = config
-        self.release = parse_release(config.release) if config.release else RELEASES[-1]
+        self.release = _release(config)
         self.behaviour: Behaviour = behaviour_of(self.release)
+        self.features: tuple[Feature, ...] = features_of(self.release)
         self.clock: Clock = clock or SystemClock()
         self.random = random.Random(config.seed)  # noqa: S311 - ids of a test broker, repeatable on purpose
         self.cluster_id = config.cluster_id
@@ -51,10 +54,29 @@ class Cluster:
         self.nodes = {node_id: Node(node_id) for node_id in range(1, config.brokers + 1)}
         self.apis = ApiTable(self.release)
         self.users: dict[str, str] = dict(config.users)
-        self.policy = Policy(self.release, *_authorizer(config, self.behaviour))
+        self.policy = Policy(self.release, _authorizer(config, self.release), rules_of(self.release))
         self.topics = Topics(self.random, self.clock)
         self.counters = Counters()
         self.raise_faults = False  # tests want a fault of ours to surface
 
     def listener(self, name: str) -> ListenerConfig:
         return next(one for one in self.config.listeners if one.name == name)
+
+
+def _release(config: Config) -> str:
+    try:
+        return parse_release(config.release) if config.release else RELEASES[-1]
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+
+
+def _authorizer(config: Config, release: str) -> Authorizer | None:
+    settings = dict(config.properties)
+    if config.super_users:
+        settings[SUPER_USERS] = ";".join(config.super_users)
+    if config.allow_everyone_if_no_acl_found:
+        settings[ALLOW_EVERYONE] = "true"
+    try:
+        return load_authorizer(config.authorizer, settings, rules_of(release))
+    except ValueError as error:
+        raise ConfigError(str(error)) from error

@@ -1,0 +1,57 @@
+"""30 CreateAcls, versions 0-3. Each creation succeeds or fails on its own (KIP-140, KIP-290).
+
+A denial beats every validation, but codes that cannot be parsed close the connection even before
+it. Version 0 has no pattern type: LITERAL.
+"""
+
+from authorizer.model import Acl
+from authorizer.requirements import CREATE_ACLS
+from authorizer.validate import AclCodes, Closes, Refusal, read_acls
+from protocol.error_codes import ErrorCode
+from protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
+from shim.context import RequestContext
+from shim.errors import CloseConnection
+
+NO_AUTHORIZER = "no authorizer is configured"
+
+
+def handle(request: CreateAclsRequest, context: RequestContext) -> CreateAclsResponse:
+    read = read_acls([_codes(creation) for creation in request.creations], context.acl_rules)
+    if isinstance(read, Closes):
+        raise CloseConnection(read.why)
+    context.access.require(CREATE_ACLS)
+    authorizer = context.access.authorizer
+    if authorizer is None:
+        return refuse(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
+    created = iter(
+        authorizer.create_acls(context.access.actor, [acl for acl in read if isinstance(acl, Acl)])
+    )
+    results = []
+    for acl in read:
+        outcome = acl if isinstance(acl, Refusal) else next(created)
+        if outcome.error is None:
+            message = context.behaviour.acl_success_message
+            results.append(AclCreationResult(error_message=message))
+        else:
+            results.append(AclCreationResult(error_code=outcome.error, error_message=outcome.message))
+    return CreateAclsResponse(results=results)
+
+
+def refuse(
+    request: CreateAclsRequest, error: ErrorCode, message: str | None
+) -> CreateAclsResponse:
+    result = AclCreationResult(error_code=error, error_message=message)
+    return CreateAclsResponse(results=[result for _ in request.creations])
+
+
+def _codes(creation: AclCreation) -> AclCodes:
+    return AclCodes(
+        creation.resource_type,
+        creation.resource_name,
+        creation.resource_pattern_type,
+        creation.principal,
+        creation.host,
+        creation.operation,
+        creation.permission_type,
+    )

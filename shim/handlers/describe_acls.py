@@ -1,0 +1,73 @@
+"""29 DescribeAcls, versions 0-3. The ACLs that a filter selects, grouped by resource (KIP-140).
+
+Version 0 filters are LITERAL and see only literal ACLs (KIP-290). Order is undefined on a real
+broker; here it is the order of creation.
+"""
+
+from authorizer.model import Acl
+from authorizer.requirements import DESCRIBE_ACLS
+from authorizer.validate import AclCodes, Closes, read_filters
+from protocol.enums import PatternType, ResourceType
+from protocol.error_codes import ErrorCode
+from protocol.messages.describe_acls_request import DescribeAclsRequest
+from protocol.messages.describe_acls_response import (
+    AclDescription,
+    DescribeAclsResource,
+    DescribeAclsResponse,
+)
+from shim.context import RequestContext
+from shim.errors import CloseConnection
+
+NO_AUTHORIZER = "no authorizer is configured on the broker"
+
+
+def handle(request: DescribeAclsRequest, context: RequestContext) -> DescribeAclsResponse:
+    read = read_filters([_codes(request)], context.acl_rules)
+    if isinstance(read, Closes):
+        raise CloseConnection(read.why)
+    context.access.require(DESCRIBE_ACLS)
+    authorizer = context.access.authorizer
+    if authorizer is None:
+        return refuse(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
+    resources: dict[tuple[ResourceType, str, PatternType], list[AclDescription]] = {}
+    for acl in authorizer.acls(read[0]):
+        key = (acl.resource_type, acl.resource_name, acl.pattern_type)
+        resources.setdefault(key, []).append(_described(acl))
+    return DescribeAclsResponse(
+        error_message=context.behaviour.acl_success_message,
+        resources=[
+            DescribeAclsResource(
+                resource_type=kind, resource_name=name, pattern_type=pattern, acls=acls
+            )
+            for (kind, name, pattern), acls in resources.items()
+        ],
+    )
+
+
+def refuse(
+    request: DescribeAclsRequest,  # noqa: ARG001 - every handler has this form
+    error: ErrorCode,
+    message: str | None,
+) -> DescribeAclsResponse:
+    return DescribeAclsResponse(error_code=error, error_message=message)
+
+
+def _codes(request: DescribeAclsRequest) -> AclCodes:
+    return AclCodes(
+        request.resource_type_filter,
+        request.resource_name_filter,
+        request.pattern_type_filter,
+        request.principal_filter,
+        request.host_filter,
+        request.operation,
+        request.permission_type,
+    )
+
+
+def _described(acl: Acl) -> AclDescription:
+    return AclDescription(
+        principal=acl.principal,
+        host=acl.host,
+        operation=acl.operation,
+        permission_type=acl.permission,
+    )

@@ -1,0 +1,56 @@
+"""60 DescribeCluster, versions 0-2. Brokers and ids are public; only the authorized operations of
+the cluster are guarded: without DESCRIBE they are 0, not asked they are Int32.MIN (KIP-430, 700).
+"""
+
+from authorizer.requirements import DESCRIBE_CLUSTER_OPERATIONS
+from protocol.enums import NO_OPERATIONS, ResourceType
+from protocol.error_codes import ErrorCode
+from protocol.messages.describe_cluster_request import DescribeClusterRequest
+from protocol.messages.describe_cluster_response import (
+    DescribeClusterBroker,
+    DescribeClusterResponse,
+)
+from shim.context import RequestContext
+from shim.errors import Refused
+
+BROKERS = 1
+CONTROLLERS = 2
+
+
+def handle(request: DescribeClusterRequest, context: RequestContext) -> DescribeClusterResponse:
+    _check_endpoint_type(request.endpoint_type, context)
+    operations = NO_OPERATIONS
+    if request.include_cluster_authorized_operations:
+        operations = 0
+        if context.access.allows(DESCRIBE_CLUSTER_OPERATIONS):
+            operations = context.access.operations(ResourceType.CLUSTER)
+    return DescribeClusterResponse(
+        cluster_id=context.cluster.cluster_id,
+        controller_id=context.cluster.controller_id,
+        brokers=[
+            DescribeClusterBroker(broker_id=node_id, host=host, port=port, rack=rack)
+            for node_id, host, port, rack in context.brokers()
+        ],
+        cluster_authorized_operations=operations,
+    )
+
+
+def refuse(
+    request: DescribeClusterRequest,
+    error: ErrorCode,
+    message: str | None,
+) -> DescribeClusterResponse:
+    return DescribeClusterResponse(
+        error_code=error, error_message=message, endpoint_type=request.endpoint_type
+    )
+
+
+def _check_endpoint_type(endpoint_type: int, context: RequestContext) -> None:
+    """A broker answers for brokers only (KIP-919); version 0 has no field for it."""
+    context.access.nothing_more()
+    if endpoint_type == CONTROLLERS:
+        raise Refused(ErrorCode.MISMATCHED_ENDPOINT_TYPE, "this is a broker, not a controller")
+    if endpoint_type != BROKERS:
+        raise Refused(
+            ErrorCode.UNSUPPORTED_ENDPOINT_TYPE, f"endpoint type {endpoint_type} is unknown"
+        )

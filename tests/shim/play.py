@@ -1,0 +1,93 @@
+"""Plays requests against an in-process cluster through the real dispatch: full codec path, no sockets."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from authorizer.model import Acl, Actor
+from protocol import codecs
+from protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
+from protocol.headers import read_response_header, write_request_header
+from shim.clock import ManualClock
+from shim.config import Config, ListenerConfig, SecurityProtocol
+from shim.dispatch import NoAnswer, Pending, dispatch
+from shim.session import Phase, Session
+from shim.state.cluster import Cluster
+
+LISTENER = ListenerConfig("PLAINTEXT", SecurityProtocol.PLAINTEXT, "127.0.0.1", 9092)
+SASL_LISTENER = ListenerConfig("SASL_PLAINTEXT", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 9093)
+ADMIN = "User:admin"
+
+
+class Stage:
+    """A cluster with a super user `User:admin`, time that stands still, and a way to ask it."""
+
+    def __init__(self, release: str = "", **settings: Any) -> None:
+        settings.setdefault("super_users", (ADMIN,))
+        settings.setdefault("listeners", (LISTENER, SASL_LISTENER))
+        self.clock = ManualClock()
+        self.cluster = Cluster(Config(release=release, seed=1, **settings), self.clock)
+        self.cluster.raise_faults = True
+        for node in self.cluster.nodes.values():
+            for listener in self.cluster.config.listeners:
+                node.endpoints[listener.name] = (listener.host, listener.port + node.node_id - 1)
+        self._sessions: dict[str, Session] = {}
+        self._correlation_id = 0
+
+    def session(self, principal: str) -> Session:
+        """The one connection of this principal."""
+        if principal not in self._sessions:
+            session = Session(LISTENER, 1, "127.0.0.1", 50_000 + len(self._sessions))
+            session.principal = principal
+            session.phase = Phase.READY
+            self._sessions[principal] = session
+        return self._sessions[principal]
+
+    def ask(self, api: ApiKey, version: int, request: Any, principal: str = ADMIN) -> Any:
+        """The response, decoded; a Pending where it must wait; a NoAnswer where there is none."""
+        answer = self.send(api, version, request, self.session(principal))
+        if isinstance(answer, Pending | NoAnswer):
+            return answer
+        return self.read(api, version, answer)
+
+    def send(
+        self, api: ApiKey, version: int, request: Any, session: Session
+    ) -> bytes | Pending | NoAnswer:
+        """The raw outcome of one frame on a session."""
+        self._correlation_id += 1
+        head = write_request_header(api, version, self._correlation_id, "play")
+        return dispatch(head + codecs.write_request(request, version), session, self.cluster)
+
+    def read(self, api: ApiKey, version: int, frame: bytes) -> Any:
+        """Decode a framed response of ours."""
+        assert int.from_bytes(frame[:4], "big") == len(frame) - 4
+        _, at = read_response_header(api, version, frame, 4)
+        return codecs.read_response(api, version, frame, at)
+
+    def outcome(self, api: ApiKey, version: int, pending: Pending) -> Any:
+        """What a waiting request was answered; fails if it still waits."""
+        got: list[bytes] = []
+        pending.wait.when_done(lambda answer: got.append(pending.frame(answer)))
+        assert got, "still waiting"
+        return self.read(api, version, got[0])
+
+    def allow(
+        self, principal: str, operation: Operation, resource: ResourceType, name: str, **more: Any
+    ) -> None:
+        """Add one ACL; `deny=True`, `prefixed=True`, `host=...` change it."""
+        acl = Acl(
+            resource,
+            name,
+            PatternType.PREFIXED if more.get("prefixed") else PatternType.LITERAL,
+            principal,
+            more.get("host", "*"),
+            operation,
+            Permission.DENY if more.get("deny") else Permission.ALLOW,
+        )
+        authorizer = self.cluster.policy.authorizer
+        assert authorizer is not None
+        result = authorizer.create_acls(Actor(ADMIN, "127.0.0.1"), [acl])[0]
+        assert result.error is None, result
+
+    def topic(self, name: str, partitions: int = 1, configs: Mapping[str, str] | None = None) -> Any:
+        """Make a topic straight in the state."""
+        return self.cluster.topics.create(name, [[1]] * partitions, configs or {})
