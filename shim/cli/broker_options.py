@@ -6,7 +6,11 @@ from shim.config import Config, ListenerConfig, TopicSeed, parse_listener
 from shim.errors import ConfigError
 
 
-def add_broker_arguments(parser: argparse.ArgumentParser) -> None:
+def add_broker_arguments(
+    parser: argparse.ArgumentParser, listener: str = "PLAINTEXT://127.0.0.1:9092"
+) -> None:
+    """`listener` is what is opened when none is asked for."""
+    parser.set_defaults(default_listener=listener)
     add = parser.add_argument
     add("--listener", action="append", metavar="NAME://HOST:PORT", help="PLAINTEXT, SASL_PLAINTEXT; port 0 is any free one (repeatable)")
     add("--listener-principal", action="append", default=[], metavar="NAME=User:x", help="who an unauthenticated client of that listener is (default User:ANONYMOUS)")
@@ -45,7 +49,7 @@ def config_from(args: argparse.Namespace) -> Config:
 
 
 def _listeners(args: argparse.Namespace) -> tuple[ListenerConfig, ...]:
-    texts = args.listener or ["PLAINTEXT://127.0.0.1:9092"]
+    texts = args.listener or [args.default_listener]
     principals = dict(_pair(text, "=", "--listener-principal") for text in args.listener_principal)
     found = []
     for text in texts:

@@ -1,0 +1,56 @@
+# Everything a newcomer needs: `make run` and `make test`. Both make .venv themselves.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: help install run test check lint types contracts bench generate clean
+
+help:
+	@echo "make run        a broker on 127.0.0.1:9092 with demo users and ACLs"
+	@echo "make test       all tests"
+	@echo "make check      lint, types, import contracts, generated files, then all tests"
+	@echo "make bench      the benchmarks, side by side with other libraries"
+	@echo "make generate   message classes and documents from their sources"
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "python 3.11 or newer is needed; try: make PYTHON=python3.12 install"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,check,speed]'
+	@touch $(STAMP)
+
+install: $(STAMP)
+
+run: install
+	$(BIN)/kafka-shim serve --config examples/demo.yaml
+
+test: install
+	$(BIN)/python -m pytest $(TEST_ARGS)
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: install
+	$(BIN)/mypy
+
+contracts: install
+	$(BIN)/lint-imports
+
+generated: install
+	$(BIN)/python -m schemas.vendor --check
+	$(BIN)/python -m protocol.generate --check
+
+check: lint types contracts generated test
+
+bench: install
+	$(BIN)/python benchmarks/codec.py
+	$(BIN)/python benchmarks/decide.py
+
+generate: install
+	$(BIN)/python -m schemas.vendor
+	$(BIN)/python -m protocol.generate
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

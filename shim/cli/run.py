@@ -1,0 +1,57 @@
+"""`kafka-shim run -- COMMAND`: a broker up for as long as a command runs."""
+
+import argparse
+import asyncio
+import contextlib
+import os
+import signal
+
+from shim.broker import Broker
+from shim.cli import EXIT_USAGE
+from shim.cli.broker_options import add_broker_arguments, config_from
+from shim.logs import set_up_logs
+
+BOOTSTRAP = "KAFKA_BOOTSTRAP_SERVERS"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_broker_arguments(parser, listener="PLAINTEXT://127.0.0.1:0")
+    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="-- COMMAND")
+
+
+def run(args: argparse.Namespace) -> int:
+    words = args.words[1:] if args.words[:1] == ["--"] else args.words
+    if not words:
+        print(f"kafka-shim run: no command given; {BOOTSTRAP} is set for it: run -- pytest")
+        return EXIT_USAGE
+    config = config_from(args)
+    set_up_logs(config.log_level, config.log_format)
+    return asyncio.run(_run(Broker(config), words))
+
+
+async def _run(broker: Broker, words: list[str]) -> int:
+    """The command's exit code; signals go to the command, the broker ends after it."""
+    await broker.start()
+    try:
+        environment = os.environ | _addresses(broker)
+        try:
+            child = await asyncio.create_subprocess_exec(*words, env=environment)
+        except OSError as error:
+            print(f"kafka-shim run: cannot start `{words[0]}`: {error.strerror}")
+            return 127
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with contextlib.suppress(NotImplementedError):
+                loop.add_signal_handler(number, child.send_signal, number)
+        code = await child.wait()
+    finally:
+        await broker.stop()
+    return code if code >= 0 else 128 - code
+
+
+def _addresses(broker: Broker) -> dict[str, str]:
+    """The first listener under the usual name, each one under its own."""
+    found = {BOOTSTRAP: broker.bootstrap_servers()}
+    for listener in broker.cluster.config.listeners:
+        found[f"{BOOTSTRAP}_{listener.name}"] = broker.bootstrap_servers(listener.name)
+    return found
