@@ -20,6 +20,7 @@ from shim.state.policy import Policy
 
 Item = TypeVar("Item")
 
+
 class AccessRecord(msgspec.Struct, gc=False):
     """One question that was put to the authorizer, with its answer, for log and trace."""
 

@@ -57,7 +57,7 @@ class Connection(asyncio.Protocol):
         if not self._server.accepts(self):
             self._close("too many connections")
 
-    def connection_lost(self, exc: Exception | None) -> None:
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's
         self._transport = None
         self._frames.clear()
         if self._pending is not None:

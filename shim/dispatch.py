@@ -88,11 +88,11 @@ def _answer(api: ServedApi, request: Any, context: RequestContext) -> Any:
         return api.refuse(request, refusal.error, refusal.message)
     except CloseConnection:
         raise
-    except Exception as fault:  # noqa: BLE001 - the one place: a fault of ours must not kill the broker
+    except Exception:
         context.cluster.counters.faults += 1
         if context.cluster.raise_faults:
             raise
-        log.error("handler failed", exc_info=fault, **_where(context.header))
+        log.exception("handler failed", **_where(context.header))
         return api.refuse(request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
     if not context.access.asked and api.key not in OPEN_TO_ALL:
         context.cluster.counters.faults += 1

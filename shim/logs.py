@@ -5,7 +5,13 @@ import sys
 
 import structlog
 
-LEVELS = {"none": logging.CRITICAL + 10, "error": logging.ERROR, "warn": logging.WARNING, "info": logging.INFO, "debug": logging.DEBUG}
+LEVELS = {
+    "none": logging.CRITICAL + 10,
+    "error": logging.ERROR,
+    "warn": logging.WARNING,
+    "info": logging.INFO,
+    "debug": logging.DEBUG,
+}
 
 
 def set_up_logs(level: str, log_format: str) -> None:

@@ -50,7 +50,8 @@ class Session:
 
     def reachable(self, host: str) -> str:
         """An address to advertise to this client: one that listens everywhere is told as the one
-        it has already reached."""
+        it has already reached.
+        """
         return self.local_host if host in ("0.0.0.0", "::") and self.local_host else host  # noqa: S104 - compared, not bound
 
 

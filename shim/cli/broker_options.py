@@ -12,18 +12,72 @@ def add_broker_arguments(
     """`listener` is what is opened when none is asked for."""
     parser.set_defaults(default_listener=listener)
     add = parser.add_argument
-    add("--listener", action="append", metavar="NAME://HOST:PORT", help="PLAINTEXT, SASL_PLAINTEXT; port 0 is any free one (repeatable)")
-    add("--listener-principal", action="append", default=[], metavar="NAME=User:x", help="who an unauthenticated client of that listener is (default User:ANONYMOUS)")
-    add("--kafka-version", default="", metavar="RELEASE", help="the release to behave as, 0.11 to the newest (default)")
-    add("--authorizer", default="standard", metavar="standard|none|MODULE:CLASS", help="who decides (default: standard)")
-    add("--super-user", action="append", default=[], metavar="User:x", help="may do everything (repeatable)")
-    add("--allow-everyone-if-no-acl-found", action="store_true", help="a resource without any ACL is open to everybody")
-    add("--user", action="append", default=[], metavar="NAME:PASSWORD", help="may log in, by every enabled mechanism (repeatable)")
-    add("--topic", action="append", default=[], metavar="NAME[:PARTITIONS]", help="exists from the start (repeatable)")
-    add("--acls", metavar="FILE", help="ACLs to start with: YAML, JSON or the output of kafka-acls --list")
+    add(
+        "--listener",
+        action="append",
+        metavar="NAME://HOST:PORT",
+        help="PLAINTEXT, SASL_PLAINTEXT; port 0 is any free one (repeatable)",
+    )
+    add(
+        "--listener-principal",
+        action="append",
+        default=[],
+        metavar="NAME=User:x",
+        help="who an unauthenticated client of that listener is (default User:ANONYMOUS)",
+    )
+    add(
+        "--kafka-version",
+        default="",
+        metavar="RELEASE",
+        help="the release to behave as, 0.11 to the newest (default)",
+    )
+    add(
+        "--authorizer",
+        default="standard",
+        metavar="standard|none|MODULE:CLASS",
+        help="who decides (default: standard)",
+    )
+    add(
+        "--super-user",
+        action="append",
+        default=[],
+        metavar="User:x",
+        help="may do everything (repeatable)",
+    )
+    add(
+        "--allow-everyone-if-no-acl-found",
+        action="store_true",
+        help="a resource without any ACL is open to everybody",
+    )
+    add(
+        "--user",
+        action="append",
+        default=[],
+        metavar="NAME:PASSWORD",
+        help="may log in, by every enabled mechanism (repeatable)",
+    )
+    add(
+        "--topic",
+        action="append",
+        default=[],
+        metavar="NAME[:PARTITIONS]",
+        help="exists from the start (repeatable)",
+    )
+    add(
+        "--acls",
+        metavar="FILE",
+        help="ACLs to start with: YAML, JSON or the output of kafka-acls --list",
+    )
     add("--brokers", type=int, default=1, metavar="N", help="how many brokers the cluster has")
     add("--seed", type=int, help="makes ids repeatable")
-    add("-c", "--broker-config", action="append", default=[], metavar="KEY=VALUE", help="a broker setting by Kafka's name (repeatable)")
+    add(
+        "-c",
+        "--broker-config",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a broker setting by Kafka's name (repeatable)",
+    )
     add("--log-format", choices=("console", "json"), default="console")
     add("-l", "--log-level", choices=("none", "error", "warn", "info", "debug"), default="info")
 
@@ -56,7 +110,9 @@ def _listeners(args: argparse.Namespace) -> tuple[ListenerConfig, ...]:
         listener = parse_listener(text)
         principal = principals.pop(listener.name, listener.principal)
         found.append(
-            ListenerConfig(listener.name, listener.protocol, listener.host, listener.port, principal)
+            ListenerConfig(
+                listener.name, listener.protocol, listener.host, listener.port, principal
+            )
         )
     if principals:
         raise ConfigError(f"--listener-principal: no listener is named {', '.join(principals)}")

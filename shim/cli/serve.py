@@ -5,14 +5,18 @@ import asyncio
 import contextlib
 import signal
 
-from shim.cli.broker_options import add_broker_arguments, config_from
 from shim.broker import Broker
+from shim.cli.broker_options import add_broker_arguments, config_from
 from shim.logs import set_up_logs
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_broker_arguments(parser)
-    parser.add_argument("--ready-file", metavar="PATH", help="written once the broker answers: one NAME=HOST:PORT a line")
+    parser.add_argument(
+        "--ready-file",
+        metavar="PATH",
+        help="written once the broker answers: one NAME=HOST:PORT a line",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -32,7 +36,9 @@ async def _serve(broker: Broker, ready_file: str | None) -> int:
         print(f"listening on {name}://{address}", flush=True)
     if ready_file is not None:
         broker.write_ready_file(ready_file)
-    print(f"[KafkaServer id={broker.cluster.controller_id}] started (kafka-shim, as Kafka {broker.cluster.release})", flush=True)
+    cluster = broker.cluster
+    # existing wait strategies look for this line of Kafka's
+    print(f"[KafkaServer id={cluster.controller_id}] started, as Kafka {cluster.release}", flush=True)
     await stopped.wait()
     await broker.stop()
     return 0

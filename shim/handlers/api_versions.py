@@ -42,9 +42,9 @@ def handle(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsR
 
 
 def refuse(
-    request: ApiVersionsRequest | None,  # noqa: ARG001 - every handler has this form
+    request: ApiVersionsRequest | None,
     error: ErrorCode,
-    message: str | None,  # noqa: ARG001
+    message: str | None,
 ) -> ApiVersionsResponse:
     """With UNSUPPORTED_VERSION the own range is told, so that the client can try again."""
     if error is not ErrorCode.UNSUPPORTED_VERSION:
@@ -62,5 +62,3 @@ def _versions(context: RequestContext) -> list[ApiVersion]:
 def _is_named(request: ApiVersionsRequest) -> bool:
     names = (request.client_software_name, request.client_software_version)
     return all(_SOFTWARE.fullmatch(name) for name in names)
-
-

@@ -34,13 +34,13 @@ def handle(request: CreateAclsRequest, context: RequestContext) -> CreateAclsRes
             message = context.behaviour.acl_success_message
             results.append(AclCreationResult(error_message=message))
         else:
-            results.append(AclCreationResult(error_code=outcome.error, error_message=outcome.message))
+            results.append(
+                AclCreationResult(error_code=outcome.error, error_message=outcome.message)
+            )
     return CreateAclsResponse(results=results)
 
 
-def refuse(
-    request: CreateAclsRequest, error: ErrorCode, message: str | None
-) -> CreateAclsResponse:
+def refuse(request: CreateAclsRequest, error: ErrorCode, message: str | None) -> CreateAclsResponse:
     result = AclCreationResult(error_code=error, error_message=message)
     return CreateAclsResponse(results=[result for _ in request.creations])
 

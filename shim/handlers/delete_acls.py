@@ -37,9 +37,7 @@ def handle(request: DeleteAclsRequest, context: RequestContext) -> DeleteAclsRes
     )
 
 
-def refuse(
-    request: DeleteAclsRequest, error: ErrorCode, message: str | None
-) -> DeleteAclsResponse:
+def refuse(request: DeleteAclsRequest, error: ErrorCode, message: str | None) -> DeleteAclsResponse:
     result = DeleteAclsFilterResult(error_code=error, error_message=message)
     return DeleteAclsResponse(filter_results=[result for _ in request.filters])
 

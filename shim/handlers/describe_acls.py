@@ -45,7 +45,7 @@ def handle(request: DescribeAclsRequest, context: RequestContext) -> DescribeAcl
 
 
 def refuse(
-    request: DescribeAclsRequest,  # noqa: ARG001 - every handler has this form
+    request: DescribeAclsRequest,
     error: ErrorCode,
     message: str | None,
 ) -> DescribeAclsResponse:

@@ -24,7 +24,7 @@ def handle(request: SaslAuthenticateRequest, context: RequestContext) -> SaslAut
 
 
 def refuse(
-    request: SaslAuthenticateRequest,  # noqa: ARG001 - every handler has this form
+    request: SaslAuthenticateRequest,
     error: ErrorCode,
     message: str | None,
 ) -> SaslAuthenticateResponse:

@@ -24,8 +24,8 @@ def handle(request: SaslHandshakeRequest, context: RequestContext) -> SaslHandsh
 
 
 def refuse(
-    request: SaslHandshakeRequest,  # noqa: ARG001 - every handler has this form
+    request: SaslHandshakeRequest,
     error: ErrorCode,
-    message: str | None,  # noqa: ARG001
+    message: str | None,
 ) -> SaslHandshakeResponse:
     return SaslHandshakeResponse(error_code=error)

@@ -54,7 +54,9 @@ class Cluster:
         self.nodes = {node_id: Node(node_id) for node_id in range(1, config.brokers + 1)}
         self.apis = ApiTable(self.release)
         self.users: dict[str, str] = dict(config.users)
-        self.policy = Policy(self.release, _authorizer(config, self.release), rules_of(self.release))
+        self.policy = Policy(
+            self.release, _authorizer(config, self.release), rules_of(self.release)
+        )
         self.topics = Topics(self.random, self.clock)
         self.counters = Counters()
         self.raise_faults = False  # tests want a fault of ours to surface

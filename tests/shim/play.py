@@ -1,4 +1,4 @@
-"""Plays requests against an in-process cluster through the real dispatch: full codec path, no sockets."""
+"""Plays requests against an in-process cluster through the real dispatch, without sockets."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -88,6 +88,8 @@ class Stage:
         result = authorizer.create_acls(Actor(ADMIN, "127.0.0.1"), [acl])[0]
         assert result.error is None, result
 
-    def topic(self, name: str, partitions: int = 1, configs: Mapping[str, str] | None = None) -> Any:
+    def topic(
+        self, name: str, partitions: int = 1, configs: Mapping[str, str] | None = None
+    ) -> Any:
         """Make a topic straight in the state."""
         return self.cluster.topics.create(name, [[1]] * partitions, configs or {})

@@ -1,0 +1,63 @@
+"""shim.clock and shim.wait: time moved by hand, and answers that come later."""
+
+from shim.clock import ManualClock
+from shim.wait import Wait
+
+
+def test_manual_clock_fires_due_timers_in_order_at_their_own_time() -> None:
+    clock = ManualClock(1_000)
+    seen: list[tuple[str, int]] = []
+    clock.call_later(30, lambda: seen.append(("late", clock.now_ms())))
+    clock.call_later(10, lambda: seen.append(("early", clock.now_ms())))
+    clock.call_later(10, lambda: seen.append(("early too", clock.now_ms())))
+    clock.advance(20)
+    assert seen == [("early", 1_010), ("early too", 1_010)]
+    assert clock.now_ms() == 1_020
+    clock.advance(10)
+    assert seen[-1] == ("late", 1_030)
+
+
+def test_a_timer_set_by_a_timer_fires_in_the_same_advance() -> None:
+    clock = ManualClock(0)
+    seen: list[int] = []
+    clock.call_later(5, lambda: clock.call_later(5, lambda: seen.append(clock.now_ms())) and None)
+    clock.advance(10)
+    assert seen == [10]
+
+
+def test_cancelled_timer_does_not_fire() -> None:
+    clock = ManualClock(0)
+    seen: list[int] = []
+    clock.call_later(5, lambda: seen.append(1)).cancel()
+    clock.advance(10)
+    assert seen == []
+
+
+def test_wait_is_answered_once_whoever_comes_first() -> None:
+    wait: Wait[str] = Wait()
+    seen: list[str] = []
+    wait.when_done(seen.append)
+    wait.complete("first")
+    wait.complete("second")
+    assert seen == ["first"]
+    assert wait.is_done
+
+
+def test_wait_completed_before_anybody_listens() -> None:
+    wait: Wait[str] = Wait()
+    wait.complete("now")
+    seen: list[str] = []
+    wait.when_done(seen.append)
+    assert seen == ["now"]
+
+
+def test_cancelled_wait_tells_its_owner_once_and_takes_no_answer() -> None:
+    cancelled: list[bool] = []
+    wait: Wait[str] = Wait(on_cancel=lambda: cancelled.append(True))
+    seen: list[str] = []
+    wait.when_done(seen.append)
+    wait.cancel()
+    wait.cancel()
+    wait.complete("too late")
+    assert cancelled == [True]
+    assert seen == []
