@@ -23,7 +23,10 @@ $(STAMP): pyproject.toml
 install: $(STAMP)
 
 run: install
-	$(BIN)/kafka-shim serve --config examples/demo.yaml
+	@cat examples/demo.txt
+	@$(BIN)/kafka-shim serve --listener PLAINTEXT://127.0.0.1:9092 \
+	  --listener SASL_PLAINTEXT://127.0.0.1:9093 --super-user User:ANONYMOUS --super-user User:admin \
+	  --state examples/demo.yaml
 
 test: install
 	$(BIN)/python -m pytest $(TEST_ARGS)

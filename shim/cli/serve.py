@@ -38,7 +38,8 @@ async def _serve(broker: Broker, ready_file: str | None) -> int:
         broker.write_ready_file(ready_file)
     cluster = broker.cluster
     # existing wait strategies look for this line of Kafka's
-    print(f"[KafkaServer id={cluster.controller_id}] started, as Kafka {cluster.release}", flush=True)
+    node, release = cluster.controller_id, cluster.release
+    print(f"[KafkaServer id={node}] started, as Kafka {release}", flush=True)
     await stopped.wait()
     await broker.stop()
     return 0
