@@ -112,7 +112,14 @@ class StandardAuthorizer:
             self.allow_everyone = _parse_flag(ALLOW_EVERYONE, config[ALLOW_EVERYONE])
 
     def authorize(self, actor: Actor, action: Action) -> Decision:
-        return decide(self.store, actor, action, self.super_users, self.allow_everyone)
+        return decide(
+            self.store,
+            actor,
+            action,
+            self.super_users,
+            self.allow_everyone,
+            self.rules.wildcard_covers_starred,
+        )
 
     def authorize_by_resource_type(
         self, actor: Actor, operation: Operation, resource_type: ResourceType

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from authorizer.implied import allowing, denying, operation_bits
-from authorizer.model import WILDCARD, Action, Actor, Because, Decision
-from authorizer.store import DENY_SHIFT, AclStore, Pattern
+from authorizer.model import WILDCARD, Acl, Action, Actor, Because, Decision
+from authorizer.patterns import Pattern
+from authorizer.store import DENY_SHIFT, AclStore
 from protocol.enums import Operation, PatternType, ResourceType
 
 _SUPER_USER = Decision(allowed=True, because=Because.SUPER_USER)
@@ -25,6 +26,7 @@ def decide(
     action: Action,
     super_users: frozenset[str] = frozenset(),
     allow_everyone: bool = False,
+    wildcard_covers_starred: bool = False,
 ) -> Decision:
     """Answer one question as Kafka's authorizer does (KIP-140, KIP-290).
 
@@ -33,12 +35,20 @@ def decide(
     entry that applies the answer is no, unless `allow_everyone` and not one ACL, of whomever,
     for whatever, matches the resource.
 
-    The ACL named as the cause is the one Kafka's audit log names: the most specific pattern
-    first, `*` last; within a pattern the lowest operation code, then principal, then host.
+    Literal `*` stands for every name, except that StandardAuthorizer passes over it when the name
+    itself begins with an asterisk and goes on (`*eu`); `wildcard_covers_starred` is for brokers
+    that do not.
+
+    The ACL named as the cause is the one Kafka's audit log names. StandardAuthorizer reads the
+    most specific pattern first and `*` last, and within a pattern by operation code, principal
+    and host; it stops at the first DENY, but remembers the last ALLOW.
     """
     if actor.principal in super_users:
         return _SUPER_USER
-    patterns = store.patterns_for(action.resource_type, action.resource_name)
+    name = action.resource_name
+    patterns = store.patterns_for(action.resource_type, name)
+    if name[:1] == WILDCARD and name != WILDCARD and not wildcard_covers_starred:
+        patterns = [pattern for pattern in patterns if not _is_wildcard(pattern)]
     if not patterns:
         return _DEFAULT_ALLOW if allow_everyone else _DEFAULT_DENY
     subjects = store.subjects_of(actor)
@@ -48,12 +58,12 @@ def decide(
         for subject in subjects:
             grant = pattern.grant_of(subject)
             if grant & denying_bits:
-                return _because_of(store, pattern, subjects, denying_bits, allowed=False)
-            if grant & allowing_bits and allowed_by is None:
+                return _denied(store.first_acl(pattern, subjects, denying_bits))
+            if grant & allowing_bits:
                 allowed_by = pattern
     if allowed_by is None:
         return _DEFAULT_DENY
-    return _because_of(store, allowed_by, subjects, allowing_bits, allowed=True)
+    return _allowed(store.last_acl(allowed_by, subjects, allowing_bits))
 
 
 def decide_by_resource_type(
@@ -112,13 +122,19 @@ def _wildcard_deny(
     if wildcard is None:
         return None
     acl = store.first_acl(wildcard, subjects, bits << DENY_SHIFT)
-    return Decision(allowed=False, because=Because.ACL, acl=acl) if acl is not None else None
+    return _denied(acl) if acl is not None else None
 
 
-def _because_of(
-    store: AclStore, pattern: Pattern, subjects: tuple[int, ...], bits: int, *, allowed: bool
-) -> Decision:
-    return Decision(allowed, Because.ACL, store.first_acl(pattern, subjects, bits))
+def _is_wildcard(pattern: Pattern) -> bool:
+    return pattern.resource_name == WILDCARD and pattern.pattern_type is PatternType.LITERAL
+
+
+def _allowed(acl: Acl | None) -> Decision:
+    return Decision(allowed=True, because=Because.ACL, acl=acl)
+
+
+def _denied(acl: Acl | None) -> Decision:
+    return Decision(allowed=False, because=Because.ACL, acl=acl)
 
 
 def _undominated_allow(
@@ -140,13 +156,13 @@ def _undominated_allow(
         if grant & bits:
             (literals if is_literal else prefixes)[pattern.resource_name] = pattern
     if WILDCARD in literals:
-        return _because_of(store, literals[WILDCARD], subjects, bits, allowed=True)
+        return _allowed(store.last_acl(literals[WILDCARD], subjects, bits))
     lengths = sorted({len(prefix) for prefix in denied_prefixes})
     for name, pattern in (*literals.items(), *prefixes.items()):
         if pattern.pattern_type is PatternType.LITERAL and name in denied_literals:
             continue
         if not any(name[:n] in denied_prefixes for n in lengths if n <= len(name)):
-            return _because_of(store, pattern, subjects, bits, allowed=True)
+            return _allowed(store.last_acl(pattern, subjects, bits))
     return _DEFAULT_DENY
 
 

@@ -65,6 +65,8 @@ class PrefixIndex(Generic[T]):
             if lengths is None:
                 break
             for length in lengths:
+                if length > size:
+                    break
                 value = values.get(name[:length])
                 if value is not None:
                     found.append(value)

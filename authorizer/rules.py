@@ -59,6 +59,10 @@ class AclRules(msgspec.Struct, frozen=True, gc=False):
     overlapping_filters: bool = True
     """DeleteAcls: an ACL is reported by every filter that matches it, not by the first alone."""
 
+    wildcard_covers_starred: bool = False
+    """Literal `*` covers names like `*eu` too. StandardAuthorizer's search passes over it for
+    names that begin with an asterisk; ZooKeeper brokers look it up."""
+
     everyone_by_resource_type: bool = False
     """`allow.everyone.if.no.acl.found` allows a question by resource type unless a DENY on the
     wildcard applies: AclAuthorizer's own method. False: the interface's default (KIP-679)."""

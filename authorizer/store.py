@@ -2,106 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 
-import msgspec
-
 from authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Actor
-from authorizer.prefixes import PrefixIndex
+from authorizer.patterns import Pattern, TypeIndex
 from protocol.enums import Operation, PatternType, Permission, ResourceType
 
 DENY_SHIFT = 32
 """In a grant, bit n allows the operation with code n and bit n + DENY_SHIFT denies it."""
 
 _OPERATIONS = tuple(Operation)
-
-
-class Pattern(msgspec.Struct, eq=False, gc=False):
-    """One resource pattern and what it grants to whom.
-
-    A subject is a (principal, host) pair, by the number the store gave it. Nearly every pattern
-    has one subject, which is kept inline (a dict would be four fifths of the pattern's memory).
-    """
-
-    resource_type: ResourceType
-    resource_name: str
-    pattern_type: PatternType
-    subject: int
-    grant: int
-    others: dict[int, int] | None = None
-
-    def grant_of(self, subject: int) -> int:
-        if subject == self.subject:
-            return self.grant
-        return self.others.get(subject, 0) if self.others is not None else 0
-
-    def grants(self) -> Iterator[tuple[int, int]]:
-        """All (subject, grant) pairs, the empty ones left out."""
-        if self.grant:
-            yield self.subject, self.grant
-        if self.others is not None:
-            yield from self.others.items()
-
-    def put(self, subject: int, grant: int) -> None:
-        if subject == self.subject:
-            self.grant = grant
-        elif not self.grant and not (self.others and subject in self.others):
-            self.subject, self.grant = subject, grant
-        elif grant:
-            self.others = {} if self.others is None else self.others
-            self.others[subject] = grant
-        elif self.others is not None:
-            del self.others[subject]
-            self.others = self.others or None
-
-
-class _TypeIndex:
-    """The patterns of one resource type."""
-
-    __slots__ = ("by_subject", "literal", "prefixed")
-
-    def __init__(self) -> None:
-        self.literal: dict[str, Pattern] = {}
-        self.prefixed: PrefixIndex[Pattern] = PrefixIndex()
-        self.by_subject: dict[int, Pattern | dict[Pattern, None]] = {}
-
-    def get(self, name: str, pattern_type: PatternType) -> Pattern | None:
-        return (self.literal if pattern_type is PatternType.LITERAL else self.prefixed).get(name)
-
-    def matching(self, name: str) -> list[Pattern]:
-        """Patterns that apply to the name: literal, prefixes (longest first), `*`."""
-        found = self.prefixed.matching(name) if self.prefixed else []
-        literal = self.literal.get(name)
-        if literal is not None:
-            found.insert(0, literal)
-        wildcard = self.literal.get(WILDCARD)
-        if wildcard is not None and wildcard is not literal:
-            found.append(wildcard)
-        return found
-
-    def patterns(self) -> Iterator[Pattern]:
-        yield from self.literal.values()
-        yield from self.prefixed.values()
-
-    def of_subject(self, subject: int) -> Iterable[Pattern]:
-        found = self.by_subject.get(subject)
-        if found is None:
-            return ()
-        return (found,) if isinstance(found, Pattern) else found
-
-    def link(self, subject: int, pattern: Pattern) -> None:
-        found = self.by_subject.get(subject)
-        if found is None:
-            self.by_subject[subject] = pattern
-        elif isinstance(found, Pattern):
-            self.by_subject[subject] = {found: None, pattern: None}
-        else:
-            found[pattern] = None
-
-    def unlink(self, subject: int, pattern: Pattern) -> None:
-        found = self.by_subject[subject]
-        if not isinstance(found, Pattern):
-            del found[pattern]
-        if isinstance(found, Pattern) or not found:
-            del self.by_subject[subject]
 
 
 class AclStore:
@@ -118,7 +26,7 @@ class AclStore:
 
     def _clear(self) -> None:
         self._count = 0
-        self._types: dict[ResourceType, _TypeIndex] = {}
+        self._types: dict[ResourceType, TypeIndex] = {}
         self._subjects: dict[str, dict[str, int]] = {}
         self._names: dict[int, tuple[str, str]] = {}
         self._next_subject = 0
@@ -144,7 +52,7 @@ class AclStore:
         bit = _bit(acl)
         index = self._types.get(acl.resource_type)
         if index is None:
-            index = self._types[acl.resource_type] = _TypeIndex()
+            index = self._types[acl.resource_type] = TypeIndex()
         subject = self._subject(acl.principal, acl.host)
         pattern = index.get(acl.resource_name, acl.pattern_type)
         before = pattern.grant_of(subject) if pattern is not None else 0
@@ -237,22 +145,26 @@ class AclStore:
         return index.of_subject(subject) if index is not None else ()
 
     def first_acl(self, pattern: Pattern, subjects: Iterable[int], bits: int) -> Acl | None:
-        """Of the pattern's entries for these subjects and grant bits, the one that Kafka names.
+        """Of the pattern's entries for these subjects and grant bits, the first in Kafka's order.
 
-        `bits` are all allowing or all denying. The first by operation code, then principal, then
-        host: the order in which StandardAuthorizer reads them.
+        `bits` are all allowing or all denying. StandardAuthorizer reads the entries of a pattern
+        by operation code, then principal, then host.
         """
-        best: tuple[int, tuple[str, str]] | None = None
-        for subject in subjects:
-            grant = pattern.grant_of(subject) & bits
-            if grant:
-                entry = (grant & -grant, self._names[subject])
-                if best is None or entry < best:
-                    best = entry
-        if best is None:
-            return None
-        bit = best[0].bit_length() - 1
-        return _acl(pattern, best[1], bit)
+        entries = [
+            ((grant & -grant).bit_length() - 1, self._names[subject])
+            for subject in subjects
+            if (grant := pattern.grant_of(subject) & bits)
+        ]
+        return _acl(pattern, min(entries)) if entries else None
+
+    def last_acl(self, pattern: Pattern, subjects: Iterable[int], bits: int) -> Acl | None:
+        """Of the same entries, the last in Kafka's order."""
+        entries = [
+            (grant.bit_length() - 1, self._names[subject])
+            for subject in subjects
+            if (grant := pattern.grant_of(subject) & bits)
+        ]
+        return _acl(pattern, max(entries)) if entries else None
 
     def pattern(
         self, resource_type: ResourceType, name: str, pattern_type: PatternType
@@ -279,7 +191,7 @@ class AclStore:
         if not self._subjects[principal]:
             del self._subjects[principal]
 
-    def _forget_pattern_if_empty(self, index: _TypeIndex, pattern: Pattern) -> None:
+    def _forget_pattern_if_empty(self, index: TypeIndex, pattern: Pattern) -> None:
         if pattern.grant or pattern.others:
             return
         if pattern.pattern_type is PatternType.LITERAL:
@@ -295,7 +207,7 @@ class AclStore:
         names = self._names[subject]
         while grant:
             low = grant & -grant
-            yield _acl(pattern, names, low.bit_length() - 1)
+            yield _acl(pattern, (low.bit_length() - 1, names))
             grant ^= low
 
     def _subjects_selected(self, acl_filter: AclFilter) -> list[int] | None:
@@ -311,7 +223,7 @@ class AclStore:
             return list(hosts.values())
         return [hosts[host]] if host in hosts else []
 
-    def _types_selected(self, resource_type: ResourceType) -> list[_TypeIndex]:
+    def _types_selected(self, resource_type: ResourceType) -> list[TypeIndex]:
         if resource_type is ResourceType.ANY:
             return list(self._types.values())
         index = self._types.get(resource_type)
@@ -319,7 +231,7 @@ class AclStore:
 
 
 def _patterns_selected(
-    index: _TypeIndex, acl_filter: AclFilter, subjects: list[int] | None
+    index: TypeIndex, acl_filter: AclFilter, subjects: list[int] | None
 ) -> Iterable[Pattern]:
     name, pattern_type = acl_filter.resource_name, acl_filter.pattern_type
     if pattern_type is PatternType.UNKNOWN:
@@ -338,12 +250,12 @@ def _patterns_selected(
     return [p for p in (index.get(name, t) for t in wanted) if p is not None]
 
 
-def _acl(pattern: Pattern, subject: tuple[str, str], bit: int) -> Acl:
-    """Give the ACL that one bit of a grant stands for."""
+def _acl(pattern: Pattern, entry: tuple[int, tuple[str, str]]) -> Acl:
+    """Give the ACL that one grant bit of a (principal, host) stands for."""
+    bit, (principal, host) = entry
     permission = Permission.ALLOW
     if bit >= DENY_SHIFT:
         permission, bit = Permission.DENY, bit - DENY_SHIFT
-    principal, host = subject
     return Acl(
         pattern.resource_type,
         pattern.resource_name,
