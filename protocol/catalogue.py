@@ -1,0 +1,62 @@
+"""Which messages there are: by API key, and by name to definition and classes."""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from protocol.errors import UnsupportedVersionError
+from protocol.messages.apis import APIS, NEVER
+from protocol.spec import MessageSpec, load, snake_case
+
+
+def api_name(api_key: int) -> str:
+    """Return the API's name, such as `CreateAcls`; UnsupportedVersionError if there is none."""
+    api = APIS.get(api_key)
+    if api is None:
+        raise UnsupportedVersionError(f"there is no API with key {api_key}")
+    return api[0]
+
+
+def api_key(name: str) -> int:
+    """Return the key of an API by its name, such as `CreateAcls`."""
+    for key, api in APIS.items():
+        if api[0] == name:
+            return key
+    raise UnsupportedVersionError(f"there is no API named `{name}`")
+
+
+def has_version(api_key: int, version: int) -> bool:
+    """Return whether any release has this version of this API."""
+    api = APIS.get(api_key)
+    return api is not None and api[1] <= version <= api[2]
+
+
+def request_versions(api_key: int) -> tuple[int, int]:
+    """Return the lowest and the highest version that any release has."""
+    api_name(api_key)
+    _, low, high, _ = APIS[api_key]
+    return low, high
+
+
+def is_flexible(api_key: int, version: int) -> bool:
+    """Return whether this version has compact lengths and tags; of an unknown API, no."""
+    api = APIS.get(api_key)
+    return api is not None and version >= api[3] != NEVER
+
+
+def definition(message: str, version: int) -> MessageSpec:
+    """Return a message's definition; UnsupportedVersionError if it has no such version."""
+    found = load(message)
+    if not found.versions.has(version):
+        raise UnsupportedVersionError(
+            f"`{message}` has versions {found.versions.text}, and not {version}"
+        )
+    return found
+
+
+@cache
+def classes(message: str) -> Mapping[str, Any]:
+    """Return the classes of a message by their names, its own and those of its structs."""
+    module = import_module(f"protocol.messages.{snake_case(message)}")
+    return {name: getattr(module, name) for name in module.__all__}

@@ -1,0 +1,133 @@
+"""Readers and writers of every message and version, each compiled when it is first used.
+
+A reader takes bytes and a position and returns a message; bytes after the message are ignored, as
+a broker ignores them (`trailing_bytes` counts them). Readers raise DecodeError and nothing else,
+writers EncodeError; UnsupportedVersionError says that there is no such message or version.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from protocol.catalogue import (
+    api_name,
+    classes,
+    definition,
+    has_version,
+    request_versions,
+)
+from protocol.emit_reader import reader_source
+from protocol.emit_writer import writer_source
+
+__all__ = [
+    "has_version",
+    "read_message",
+    "read_request",
+    "read_response",
+    "request_reader",
+    "request_versions",
+    "request_writer",
+    "response_reader",
+    "response_writer",
+    "trailing_bytes",
+    "write_message",
+    "write_request",
+    "write_response",
+]
+
+Reader = Callable[[bytes, int], Any]
+Writer = Callable[[Any], bytes]
+
+
+@cache
+def reader(message: str, version: int) -> Reader:
+    """Return `read(buf, pos) -> message` for a message by its full name."""
+    return _compile_reader(message, version, gives_end=False)
+
+
+@cache
+def prefix_reader(message: str, version: int) -> Callable[[bytes, int], tuple[Any, int]]:
+    """Return `read(buf, pos) -> (message, end)`, where `end` is the position after the message."""
+    return _compile_reader(message, version, gives_end=True)
+
+
+@cache
+def writer(message: str, version: int) -> Writer:
+    """Return `write(message) -> bytes` for a message by its full name."""
+    source = writer_source(definition(message, version), version, classes(message))
+    return source.compile(f"writer of {message} v{version}")
+
+
+def _compile_reader(message: str, version: int, *, gives_end: bool) -> Callable[..., Any]:
+    spec, types = definition(message, version), classes(message)
+    title = f"{'prefix ' if gives_end else ''}reader of {message} v{version}"
+    replacing: list[Callable[..., Any]] = []
+
+    def again(buf: bytes, pos: int) -> Any:
+        if not replacing:
+            source = reader_source(spec, version, types, replaces=True, gives_end=gives_end)
+            replacing.append(source.compile(f"{title}, replacing"))
+        return replacing[0](buf, pos)
+
+    source = reader_source(spec, version, types, gives_end=gives_end)
+    source.constant("again", again)
+    return source.compile(title)
+
+
+@cache
+def request_reader(api_key: int, version: int) -> Reader:
+    return reader(f"{api_name(api_key)}Request", version)
+
+
+@cache
+def request_writer(api_key: int, version: int) -> Writer:
+    return writer(f"{api_name(api_key)}Request", version)
+
+
+@cache
+def response_reader(api_key: int, version: int) -> Reader:
+    return reader(f"{api_name(api_key)}Response", version)
+
+
+@cache
+def response_writer(api_key: int, version: int) -> Writer:
+    return writer(f"{api_name(api_key)}Response", version)
+
+
+def read_request(api_key: int, version: int, frame: bytes, pos: int) -> Any:
+    """Return the request whose body starts at `pos` (see `headers.read_request_header`)."""
+    return request_reader(api_key, version)(frame, pos)
+
+
+def read_response(api_key: int, version: int, data: bytes, pos: int = 0) -> Any:
+    """Return the response whose body starts at `pos`."""
+    return response_reader(api_key, version)(data, pos)
+
+
+def write_response(api_key: int, version: int, message: msgspec.Struct) -> bytes:
+    """Return the body of a response."""
+    return response_writer(api_key, version)(message)
+
+
+def write_request(message: msgspec.Struct, version: int) -> bytes:
+    """Return the body of a request."""
+    return writer(type(message).__name__, version)(message)
+
+
+def write_message(message: msgspec.Struct, version: int) -> bytes:
+    """Return the bytes of any message, such as a ConsumerProtocolSubscription."""
+    return writer(type(message).__name__, version)(message)
+
+
+def read_message(message: type | str, version: int, data: bytes, pos: int = 0) -> Any:
+    """Return a message of any class, such as ConsumerProtocolSubscription, by class or name."""
+    name = message if isinstance(message, str) else message.__name__
+    return reader(name, version)(data, pos)
+
+
+def trailing_bytes(api_key: int, version: int, frame: bytes, pos: int) -> int:
+    """Return how many bytes follow the request in its frame; a correct client sends none."""
+    _, end = prefix_reader(f"{api_name(api_key)}Request", version)(frame, pos)
+    return len(frame) - end

@@ -1,0 +1,62 @@
+"""Build the source of a function, compile it, and let tracebacks and debuggers show it."""
+
+import linecache
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+INDENT = "    "
+
+
+class Source:
+    """Lines of one function, the names it uses, and the constants it refers to."""
+
+    def __init__(self, signature: str) -> None:
+        self._lines = [f"def {signature}:"]
+        self._depth = 1
+        self._taken: dict[str, int] = {}
+        self._constants: dict[str, object] = {}
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self._lines) + "\n"
+
+    def line(self, text: str) -> None:
+        self._lines.append(INDENT * self._depth + text)
+
+    @contextmanager
+    def block(self, head: str) -> Iterator[None]:
+        """Write `head:` and indent what follows in the `with`; an empty body becomes `pass`."""
+        self.line(f"{head}:")
+        self._depth += 1
+        before = len(self._lines)
+        yield
+        if len(self._lines) == before:
+            self.line("pass")
+        self._depth -= 1
+
+    @contextmanager
+    def straight(self) -> Iterator[None]:
+        """Stand in for `block` where there is no condition."""
+        yield
+
+    def local(self, name: str) -> str:
+        """Return a name for a local variable that nothing else in the function has."""
+        taken = self._taken.get(name, 0)
+        self._taken[name] = taken + 1
+        return f"{name}_" if not taken else f"{name}_{taken}"
+
+    def constant(self, name: str, value: object) -> str:
+        """Make `value` known to the function as `name`, and return that name."""
+        self._constants.setdefault(name, value)
+        return name
+
+    def compile(self, title: str) -> Callable[..., Any]:
+        """Return the function; `title` is what tracebacks show as its file."""
+        file_name = f"<{title}>"
+        text = self.text
+        linecache.cache[file_name] = (len(text), None, text.splitlines(keepends=True), file_name)
+        namespace = dict(self._constants)
+        exec(compile(text, file_name, "exec"), namespace)  # noqa: S102 - the text is ours
+        function: Callable[..., Any] = namespace[text[4 : text.index("(")]]  # type: ignore[assignment]
+        return function

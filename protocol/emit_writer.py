@@ -1,0 +1,271 @@
+"""From a message definition and a version to the source of its writer.
+
+The source is one flat function that collects pieces in a list and joins them once. Values of fixed
+width that follow each other become one precompiled `pack`, and so do arrays of numbers between
+them (see `runtime.Shapes`); the length of a string joins the values before it.
+"""
+
+from collections.abc import Mapping
+from struct import Struct, error as struct_error
+    Struct,
+    error as struct_error,  # noqa: N812 - it is a class in all but its name
+)
+
+from protocol import runtime
+from protocol.emit import Source
+from protocol.emit_text import literal, struct_name
+from protocol.errors import EncodeError
+from protocol.layout import CODES, Layout
+from protocol.spec import FieldSpec, MessageSpec, StructSpec
+
+FAULTS = (
+    struct_error, AttributeError, TypeError, ValueError, OverflowError, IndexError, EncodeError,
+)  # fmt: skip
+VARINT = "V"
+"""Stands for a compact length in a run; only the last of a run can be one."""
+
+
+def writer_source(message: MessageSpec, version: int, classes: Mapping[str, type]) -> Source:
+    """Return the source of `write(message) -> bytes`; `classes` are its classes by name."""
+    return _Writer(Layout(message, version), classes).build()
+
+
+class _Writer:
+    def __init__(self, layout: Layout, classes: Mapping[str, type]) -> None:
+        self._layout = layout
+        self._classes = classes
+        self._run: list[tuple[str, str]] = []
+        self._pieces: list[str] = []
+        self._out = "out"
+        self.source = Source("write(message)")
+
+    def build(self) -> Source:
+        source = self.source
+        with source.block("try"):
+            source.line("out = []")
+            self._struct(self._layout.message.struct, "message")
+            self._flush()
+            source.line('return b"".join(out)')
+        source.constant("FAULTS", FAULTS)
+        with source.block("except FAULTS as fault"):
+            unwritable = self._runtime("unwritable")
+            source.line(f'raise {unwritable}("{self._layout.title}", fault) from fault')
+        return source
+
+    def _runtime(self, name: str) -> str:
+        return self.source.constant(name, getattr(runtime, name))
+
+    # --- structs
+
+    def _struct(self, struct: StructSpec, holder: str) -> None:
+        for field in self._layout.absent(struct):
+            self._refuse_absent(field, f"{holder}.{field.attribute}")
+        for field in self._layout.plain(struct):
+            self._value(field, f"{holder}.{field.attribute}")
+        if not self._layout.is_flexible:
+            return
+        if known := self._layout.tagged(struct):
+            self._known_tags(known, holder)
+            return
+        self._run.append(("", "x"))
+        self._flush()
+        with self.source.block(f"if {holder}.unknown_tags"):
+            with_tags = self._runtime("with_tags")
+            out = self._out
+            self.source.line(f"{out}[-1] = {with_tags}({out}[-1], {holder}.unknown_tags)")
+
+    def _refuse_absent(self, field: FieldSpec, value: str) -> None:
+        """Emit the refusal of a value that this version cannot say, as Kafka's writers do."""
+        if field.is_ignorable:
+            return
+        with self.source.block(f"if {self._is_set(field, value)}"):
+            absent = self._runtime("absent")
+            self.source.line(f'raise {absent}("{field.name}", {self._layout.version})')
+
+    def _is_set(self, field: FieldSpec, value: str) -> str:
+        """Return the condition that a value is not the default."""
+        if field.default is None:
+            return f"{value} is not None"
+        if field.is_array:
+            return f"{value} is None or {value}" if field.is_ever_null else value
+        if field.struct:
+            default = self._classes[field.struct.name]()
+            name = self.source.constant(f"DEFAULT_{field.struct.name}", default)
+            return f"{value} != {name}"
+        if field.kind == "bool":
+            return f"not {value}" if field.default else value
+        return f"{value} != {literal(self.source, field)}"
+
+    def _known_tags(self, known: list[FieldSpec], holder: str) -> None:
+        source, out = self.source, self._out
+        self._flush()
+        tagged = source.local("tagged")
+        source.line(f"{tagged} = []")
+        for field in known:
+            value = f"{holder}.{field.attribute}"
+            with source.block(f"if {self._is_set(field, value)}"):
+                inner = source.local("inner")
+                source.line(f"{inner} = []")
+                self._out = inner
+                self._value(field, value)
+                self._flush()
+                source.line(f'{tagged}.append(({field.tag}, b"".join({inner})))')
+        self._out = out
+        section = self._runtime("tag_section")
+        with source.block(f"if {tagged} or {holder}.unknown_tags"):
+            source.line(f"{out}.append({section}({tagged}, {holder}.unknown_tags))")
+        with source.block("else"):
+            source.line(f'{out}.append(b"\\0")')
+
+    # --- values
+
+    def _value(self, field: FieldSpec, value: str) -> None:
+        if field.is_array:
+            self._array(field, value)
+        else:
+            self._single(field, value, nullable=self._layout.is_nullable(field))
+
+    def _single(self, field: FieldSpec, value: str, *, nullable: bool) -> None:
+        if field.kind in CODES:
+            self._run.append((value, CODES[field.kind]))
+        elif field.struct:
+            self._inner(field.struct, value, nullable=nullable)
+        else:
+            self._bytes(field, value, nullable=nullable)
+
+    def _inner(self, struct: StructSpec, value: str, *, nullable: bool) -> None:
+        source = self.source
+        local = value
+        if "." in value:
+            local = source.local(value.rpartition(".")[2])
+            source.line(f"{local} = {value}")
+        if not nullable:
+            self._struct(struct, local)
+            return
+        self._flush()
+        with source.block(f"if {local} is None"):
+            source.line(f'{self._out}.append(b"\\xff")')
+        with source.block("else"):
+            self._run.append(("1", "b"))
+            self._struct(struct, local)
+            self._flush()
+
+    def _bytes(self, field: FieldSpec, value: str, *, nullable: bool) -> None:
+        """Emit a string, bytes or records: the length joins the run, the content is a piece."""
+        source = self.source
+        content, length = source.local(field.attribute), source.local("n")
+        compact = self._layout.is_compact(field)
+        encode = ".encode()" if field.kind == "string" else ""
+        counted = f"len({content}) + 1" if compact else f"len({content})"
+        source.line(f"{content} = {value}{'' if nullable else encode}")
+        if nullable:
+            with source.block(f"if {content} is None"):
+                source.line(f'{content} = b""')
+                source.line(f"{length} = {0 if compact else -1}")
+            with source.block("else"):
+                if encode:
+                    source.line(f"{content} = {content}{encode}")
+                source.line(f"{length} = {counted}")
+        else:
+            source.line(f"{length} = {counted}")
+        self._length(length, "h" if field.kind == "string" else "i", compact=compact)
+        self._pieces.append(content)
+
+    def _length(self, length: str, code: str, *, compact: bool) -> None:
+        """Add a length to the run and close the run."""
+        if compact and any(c.startswith("[") for _, c in self._run):
+            self._end_run()
+        self._run.append((length, VARINT if compact else code))
+        self._end_run()
+
+    # --- arrays
+
+    def _array(self, field: FieldSpec, value: str) -> None:
+        source = self.source
+        compact, nullable = self._layout.is_compact(field), self._layout.is_nullable(field)
+        items = source.local(field.attribute)
+        source.line(f"{items} = {value}")
+        if field.kind in CODES and field.kind != "uuid" and not nullable:
+            self._run.append((items, "[" + CODES[field.kind]))
+            return
+        length = source.local("n")
+        null = "0" if compact else "-1"
+        counted = f"len({items}) + 1" if compact else f"len({items})"
+        said = f"{null} if {items} is None else {counted}" if nullable else counted
+        source.line(f"{length} = {said}")
+        self._length(length, "i", compact=compact)
+        self._flush()
+        present = f"{items} or ()" if nullable else items
+        if field.kind in CODES:
+            self._values(CODES[field.kind], present, field.name)
+            return
+        element = source.local("item")
+        with source.block(f"for {element} in {present}"):
+            self._single(field, element, nullable=False)
+            self._flush()
+
+    def _values(self, code: str, present: str, name: str) -> None:
+        if code == "16s":
+            check = self._runtime("uuids")
+            self.source.line(f'{self._out}.append({check}({present}, "{name}"))')
+        else:
+            pack = self._runtime("values")
+            self.source.line(f'{self._out}.append({pack}("{code}", {present}))')
+
+    # --- runs and pieces
+
+    def _end_run(self) -> None:
+        """Turn the run into one piece."""
+        run, self._run = self._run, []
+        if not run:
+            return
+        if any(code.startswith("[") for _, code in run):
+            self._pieces.append(self._shape(run))
+        elif run[-1][1] == VARINT:
+            self._pieces.append(self._pack_varint(run[:-1], run[-1][0]))
+        else:
+            self._pieces.append(self._pack(run))
+
+    def _pack(self, run: list[tuple[str, str]]) -> str:
+        codes = "".join(code for _, code in run)
+        if set(codes) == {"x"}:
+            return repr(bytes(len(codes)))
+        if codes == "B":
+            return f"{self._runtime('BYTE')}[{run[0][0]}]"
+        name = self.source.constant(struct_name("PACK", codes), Struct(f">{codes}").pack)
+        return f"{name}({', '.join(value for value, _ in run if value)})"
+
+    def _pack_varint(self, run: list[tuple[str, str]], length: str) -> str:
+        """Return a piece that ends in a compact length; most lengths fit one byte."""
+        varint = f"{self._runtime('varint_bytes')}({length})"
+        short = self._pack([*run, (length, "B")])
+        long = f"{self._pack(run)} + {varint}" if run else varint
+        return f"({short} if {length} < 128 else {long})"
+
+    def _shape(self, run: list[tuple[str, str]]) -> str:
+        """Return a piece with arrays of numbers in it; its packer depends on their lengths."""
+        compact = self._layout.is_flexible
+        template, values, lengths = ">", [], []
+        for value, code in run:
+            if not code.startswith("["):
+                template += code
+                values += [value] if value else []
+                continue
+            length = self.source.local("n")
+            self.source.line(f"{length} = len({value})")
+            lengths.append(length)
+            template += ("B" if compact else "i") + "{}" + code[1:]
+            values += [f"{length} + 1" if compact else length, f"*{value}"]
+        name = f"SHAPES_{template[1:].replace('{}', '_').replace('?', 'o')}"
+        shapes = self.source.constant(name, runtime.Shapes(template, compact=compact))
+        key = lengths[0] if len(lengths) == 1 else ", ".join(lengths)
+        return f"{shapes}[{key}]({', '.join(values)})"
+
+    def _flush(self) -> None:
+        """Emit the pieces collected so far."""
+        self._end_run()
+        pieces, self._pieces = self._pieces, []
+        if len(pieces) == 1:
+            self.source.line(f"{self._out}.append({pieces[0]})")
+        elif pieces:
+            self.source.line(f"{self._out} += ({', '.join(pieces)})")

@@ -1,0 +1,268 @@
+"""What generated codecs call: varints, strings and arrays off the fast path, tag sections.
+
+Faults follow a real broker's, asked with damaged requests: bytes after the end of a request are
+ignored; malformed UTF-8 is replaced as Java replaces it, never refused; any negative length means
+null, which is an error where null is not allowed; a varint keeps its low 32 bits, and one of six
+bytes is an error; a string of more than 32767 bytes is an error; the stated size of a known tagged
+field is not looked at, and a field that comes twice counts as it came last (brokers before 2.8
+refuse repeated and unordered tags: KAFKA-10818 changed the parser).
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from struct import Struct, calcsize
+from typing import Any
+
+from protocol.errors import DecodeError, EncodeError
+from protocol.utf8 import decode_like_java
+
+Tags = tuple[tuple[int, bytes], ...]
+Pack = Callable[..., bytes]
+Unpack = Callable[[bytes, int], tuple[Any, ...]]
+
+BYTE = tuple(bytes((value,)) for value in range(256))
+INT8 = tuple(value if value < 128 else value - 256 for value in range(256))
+"""Signed value of a byte."""
+SMALL = 64
+"""Arrays below this length are read with a precompiled Struct."""
+STRING_BYTES_MAX = 0x7FFF
+SHAPES_MAX = 1024
+
+
+@cache
+def unpackers(code: str) -> tuple[Unpack, ...]:
+    """Return readers of 0, 1, ... SMALL - 1 values of one struct code."""
+    return tuple(Struct(f">{count}{code}").unpack_from for count in range(SMALL))
+
+
+# --- reading
+
+
+def varint(buf: bytes, pos: int) -> tuple[int, int]:
+    """Read an unsigned varint of at most 5 bytes; Kafka keeps the low 32 bits of it."""
+    value = 0
+    for shift in (0, 7, 14, 21, 28):
+        byte = buf[pos]
+        pos += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value & 0xFFFFFFFF, pos
+    raise DecodeError(f"varint is longer than 5 bytes at byte {pos - 5}")
+
+
+def null(what: str, pos: int) -> DecodeError:
+    return DecodeError(f"`{what}` is null, which it must not be, at byte {pos}")
+
+
+def _compact(buf: bytes, pos: int, first: int) -> tuple[int, int]:
+    """Read the rest of a compact length after its first byte; -1 is null."""
+    if first < 128:
+        return first - 1, pos
+    value, pos = varint(buf, pos - 1)
+    # Java's int is negative from 1 << 31 on, hence null; taking 1 off that very value wraps around
+    return (-1 if value > 1 << 31 else value - 1), pos
+
+
+def long_nullable_string(buf: bytes, pos: int, first: int, what: str) -> tuple[str | None, int]:
+    """Read a compact string that is null, or whose length takes more than the byte `first`."""
+    length, pos = _compact(buf, pos, first)
+    if length < 0:
+        return None, pos
+    if length > STRING_BYTES_MAX:
+        raise DecodeError(f"`{what}` claims {length} bytes, more than a string can have")
+    end = pos + length
+    return decode_like_java(buf[pos:end]), end
+
+
+def long_string(buf: bytes, pos: int, first: int, what: str) -> tuple[str, int]:
+    value, end = long_nullable_string(buf, pos, first, what)
+    if value is None:
+        raise null(what, pos)
+    return value, end
+
+
+def long_nullable_bytes(buf: bytes, pos: int, first: int, what: str) -> tuple[bytes | None, int]:
+    """Read compact bytes that are null, or whose length takes more than the byte `first`."""
+    length, pos = _compact(buf, pos, first)
+    if length < 0:
+        return None, pos
+    _see_room(buf, pos, length, 1, what)
+    return buf[pos : pos + length], pos + length
+
+
+def long_bytes(buf: bytes, pos: int, first: int, what: str) -> tuple[bytes, int]:
+    value, end = long_nullable_bytes(buf, pos, first, what)
+    if value is None:
+        raise null(what, pos)
+    return value, end
+
+
+def _see_room(buf: bytes, pos: int, count: int, minimum: int, what: str) -> None:
+    """Refuse a count that the bytes left cannot hold, before anything is allocated for it."""
+    left = max(0, len(buf) - pos)
+    if count * minimum > left:
+        raise DecodeError(f"`{what}` claims {count} elements where {left} bytes are left")
+
+
+def wide_count(
+    buf: bytes, pos: int, count: int, minimum: int, nullable: bool, what: str
+) -> tuple[int, int]:
+    """See that `count` elements of `minimum` bytes can be there; -1 is null."""
+    if count < 0 and not nullable:
+        raise null(what, pos)
+    _see_room(buf, pos, count, minimum, what)
+    return max(count, -1), pos
+
+
+def long_count(
+    buf: bytes, pos: int, first: int, minimum: int, nullable: bool, what: str
+) -> tuple[int, int]:
+    """Read a compact count whose first byte is `first`; one more than the count, 0 is null."""
+    count, pos = _compact(buf, pos, first)
+    count, pos = wide_count(buf, pos, count, minimum, nullable, what)
+    return count + 1, pos
+
+
+def wide_values(
+    buf: bytes, pos: int, count: int, code: str, nullable: bool, what: str
+) -> tuple[list[Any] | None, int]:
+    """Read `count` numbers or uuids, whatever the count."""
+    width = calcsize(f">{code}")
+    count, _ = wide_count(buf, pos, count, width, nullable, what)
+    if count < 0:
+        return None, pos
+    end = pos + width * count
+    if code == "16s":
+        return [buf[at : at + 16] for at in range(pos, end, 16)], end
+    return list(Struct(f">{count}{code}").unpack_from(buf, pos)), end
+
+
+def long_values(
+    buf: bytes, pos: int, first: int, code: str, nullable: bool, what: str
+) -> tuple[list[Any] | None, int]:
+    """Read a compact array of numbers or uuids, whatever its length."""
+    count, pos = _compact(buf, pos, first)
+    return wide_values(buf, pos, count, code, nullable, what)
+
+
+def read_tags(buf: bytes, pos: int, count: int) -> tuple[Tags, int]:
+    """Read a tag section none of whose tags is known; `count` is its first byte, already read."""
+    if count > 127:
+        count, pos = varint(buf, pos - 1)
+    found: list[tuple[int, bytes]] = []
+    for _ in range(count):
+        tag, pos = varint(buf, pos)
+        size, pos = varint(buf, pos)
+        end = pos + size
+        if end > len(buf):
+            raise DecodeError(f"tag {tag} claims {size} bytes where {len(buf) - pos} are left")
+        found.append((tag, buf[pos:end]))
+        pos = end
+    return tuple(found), pos
+
+
+def damaged(what: str, buf: bytes, pos: int, fault: Exception) -> DecodeError:
+    """Say what is wrong with bytes that did not decode."""
+    if isinstance(fault, DecodeError):
+        return DecodeError(f"{what}: {fault}")
+    return DecodeError(f"{what}: {len(buf) - pos} bytes end before the message does")
+
+
+def too_short(buf: bytes, pos: int) -> DecodeError:
+    return DecodeError(f"{pos - len(buf)} bytes are missing at its end")
+
+
+# --- writing
+
+
+def varint_bytes(value: int) -> bytes:
+    """Write an unsigned varint."""
+    if value < 128:
+        return BYTE[value]
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def tag_section(known: Iterable[tuple[int, bytes]], unknown: Tags) -> bytes:
+    """Write tagged fields, known and unknown, in the order of their tags."""
+    fields = sorted((*known, *unknown), key=lambda field: field[0])
+    parts = [varint_bytes(len(fields))]
+    previous = -1
+    for tag, content in fields:
+        if tag <= previous:
+            raise EncodeError(f"tag {tag} is there twice")
+        previous = tag
+        parts += (varint_bytes(tag), varint_bytes(len(content)), content)
+    return b"".join(parts)
+
+
+def with_tags(written: bytes, unknown: Tags) -> bytes:
+    """Put unknown tags in the place of the empty tag section at the end of `written`."""
+    return written[:-1] + tag_section((), unknown)
+
+
+def values(code: str, items: Sequence[Any]) -> bytes:
+    """Write numbers of one struct code."""
+    return Struct(f">{len(items)}{code}").pack(*items)
+
+
+def uuids(items: Sequence[bytes], what: str) -> bytes:
+    """Write uuids, each of 16 bytes."""
+    if any(len(item) != 16 for item in items):
+        raise EncodeError(f"`{what}` has a uuid that is not of 16 bytes")
+    return b"".join(items)
+
+
+class Shapes(dict[Any, Pack]):
+    """Packers of a run with arrays in it, by the lengths of the arrays.
+
+    `template` is a struct format with `B{}` (compact) or `i{}` for each array's count, as in
+    `>hB{}iB{}i`: one `pack`, which takes the values of the run in order, writes short arrays.
+    """
+
+    def __init__(self, template: str, *, compact: bool) -> None:
+        super().__init__()
+        self._template = template
+        self._compact = compact
+
+    def __missing__(self, key: int | tuple[int, ...]) -> Pack:
+        counts = key if isinstance(key, tuple) else (key,)
+        if self._compact and max(counts) > 126:
+            return self._long(counts)
+        pack = Struct(self._template.format(*counts)).pack
+        if len(self) < SHAPES_MAX and max(counts) < SMALL:
+            self[key] = pack
+        return pack
+
+    def _long(self, counts: Sequence[int]) -> Pack:
+        """Return a packer for counts that take more than the one byte of the template."""
+        head, *parts = self._template.split("B{}")
+        bodies = [f"{count}{part}" for count, part in zip(counts, parts, strict=True)]
+        codes = [head, *(f">{body}" for body in bodies)]
+
+        def pack(*values: Any) -> bytes:
+            out, at = [], 0
+            for index, code in enumerate(codes):
+                if index:
+                    out.append(varint_bytes(values[at]))
+                    at += 1
+                step = Struct(code)
+                taken = len(step.unpack(bytes(step.size)))
+                out.append(step.pack(*values[at : at + taken]))
+                at += taken
+            return b"".join(out)
+
+        return pack
+
+
+def absent(what: str, version: int) -> EncodeError:
+    return EncodeError(f"`{what}` is not the default, and version {version} cannot carry it")
+
+
+def unwritable(what: str, fault: Exception) -> EncodeError:
+    """Say why a message could not be written."""
+    return EncodeError(f"{what}: {fault}")

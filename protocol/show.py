@@ -1,0 +1,52 @@
+"""Print the source that reads and writes a message: `python -m protocol.show CreateAcls 3`.
+
+The name is an API's (its request and its response are shown) or any message's; without a version
+the newest is taken.
+"""
+
+import argparse
+import sys
+
+from protocol.catalogue import classes, definition
+from protocol.emit_reader import reader_source
+from protocol.emit_writer import writer_source
+from protocol.errors import UnsupportedVersionError
+from protocol.spec import load
+from schemas import names
+
+
+def source_text(message: str, version: int | None) -> str:
+    """Return the source of a message's reader and writer; the newest version when it is None."""
+    chosen = load(message).versions.high if version is None else version
+    spec, types = definition(message, chosen), classes(message)
+    parts = [
+        f"# {message} v{chosen}\n\n",
+        reader_source(spec, chosen, types).text,
+        "\n\n",
+        writer_source(spec, chosen, types).text,
+    ]
+    return "".join(parts)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m protocol.show", description=__doc__)
+    parser.add_argument("name", help="such as CreateAcls, CreateAclsRequest or OffsetCommitKey")
+    parser.add_argument("version", nargs="?", type=int)
+    options = parser.parse_args(arguments)
+    known = names()
+    wanted = [f"{options.name}{suffix}" for suffix in ("", "Request", "Response")]
+    found = [name for name in wanted if name in known]
+    if not found:
+        sys.stderr.write(f"there is no message `{options.name}`: see schemas/kafka for all names\n")
+        return 2
+    try:
+        texts = [source_text(name, options.version) for name in found]
+    except UnsupportedVersionError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    sys.stdout.write("\n\n".join(texts))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
