@@ -7,9 +7,6 @@ them (see `runtime.Shapes`); the length of a string joins the values before it.
 
 from collections.abc import Mapping
 from struct import Struct, error as struct_error
-    Struct,
-    error as struct_error,  # noqa: N812 - it is a class in all but its name
-)
 
 from protocol import runtime
 from protocol.emit import Source

@@ -120,7 +120,7 @@ def write_response_header(
 
 
 def read_response_header(api_key: int, version: int, frame: bytes) -> tuple[ResponseHeader, int]:
-    """Return the header at the start of a response to this API and version, and the body's position.
+    """Return the header that a response to this API and version starts with, and where the body is.
 
     Raises DecodeError when it is damaged.
     """
