@@ -42,10 +42,12 @@ class FrameSplitter:
                 return []
             data = bytes(pending)
             pending.clear()
-        frames = self._cut(data)
-        if self.failure is not None and not frames:
+        return self._cut(data) or self._nothing()
+
+    def _nothing(self) -> list[bytes]:
+        if self.failure is not None:
             raise self.failure
-        return frames
+        return []
 
     def _cut(self, data: bytes) -> list[bytes]:
         frames: list[bytes] = []

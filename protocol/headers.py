@@ -8,15 +8,16 @@ from struct import Struct, error as struct_error
 
 import msgspec
 
-from protocol.catalogue import is_flexible
+from protocol.catalogue import has_version, is_flexible
 from protocol.errors import DecodeError
 from protocol.runtime import Tags, read_tags, tag_section
-from protocol.utf8 import decode_like_java
+from protocol.utf8 import text
 
 _API_VERSIONS = 18
 _CONTROLLED_SHUTDOWN = 7
 _REQUEST = Struct(">hhi")
 _REQUEST_WITH_CLIENT = Struct(">hhih")
+_HEADER_0 = Struct(">hh").pack(_CONTROLLED_SHUTDOWN, 0)
 _CORRELATION = Struct(">i")
 
 
@@ -53,48 +54,38 @@ def read_request_header(frame: bytes) -> tuple[RequestHeader, int]:
     """Return the header at the start of a frame, and the position of the body.
 
     The API key and version need not exist: what follows the correlation id is then read as far as
-    it can be. Raises DecodeError when the first eight bytes are not there, or when the header of
-    an API that exists is damaged.
+    it can be, so that the request can be answered. Raises DecodeError when the first eight bytes
+    are not there, or when the header of a version that exists is damaged.
     """
     try:
-        api_key, version, correlation_id, length = _REQUEST_WITH_CLIENT.unpack_from(frame)
-        header_version = request_header_version(api_key, version)
-        if header_version == 0:
-            return RequestHeader(api_key, version, correlation_id), 8
-        end = 10
-        client_id = None
-        if length >= 0:
-            end = 10 + length
-            client_id = _text(frame, end)
-        header = RequestHeader(api_key, version, correlation_id, client_id)
-        if header_version == 2:
-            end += 1
-            if frame[end - 1]:
-                header.unknown_tags, end = read_tags(frame, end, frame[end - 1])
-    except struct_error:
-        return _bare(frame)
-    except IndexError as fault:
-        raise DecodeError("request header: its tags are missing") from fault
+        return _read_request_header(frame)
+    except (DecodeError, IndexError, struct_error) as fault:
+        if len(frame) < _REQUEST.size:
+            raise DecodeError(f"request header: only {len(frame)} bytes") from fault
+        header = RequestHeader(*_REQUEST.unpack_from(frame))
+        if has_version(header.api_key, header.api_version):
+            said = str(fault) if isinstance(fault, DecodeError) else "it ends early"
+            raise DecodeError(f"request header: {said}") from fault
+        return header, len(frame)
+
+
+def _read_request_header(frame: bytes) -> tuple[RequestHeader, int]:
+    if frame[:4] == _HEADER_0:
+        return RequestHeader(*_REQUEST.unpack_from(frame)), _REQUEST.size
+    api_key, version, correlation_id, length = _REQUEST_WITH_CLIENT.unpack_from(frame)
+    end = 10
+    client_id = None
+    if length >= 0:
+        end += length
+        if end > len(frame):
+            raise DecodeError(f"{end - len(frame)} bytes of the client id are missing")
+        client_id = text(frame[10:end])
+    header = RequestHeader(api_key, version, correlation_id, client_id)
+    if is_flexible(api_key, version):
+        end += 1
+        if frame[end - 1]:
+            header.unknown_tags, end = read_tags(frame, end, frame[end - 1])
     return header, end
-
-
-def _text(frame: bytes, end: int) -> str:
-    if end > len(frame):
-        raise DecodeError(f"request header: {end - len(frame)} bytes of the client id are missing")
-    try:
-        return frame[10:end].decode()
-    except UnicodeDecodeError:
-        return decode_like_java(frame[10:end])
-
-
-def _bare(frame: bytes) -> tuple[RequestHeader, int]:
-    """Return a header that ends after the correlation id, as header 0 does."""
-    if len(frame) < _REQUEST.size:
-        raise DecodeError(f"request header: only {len(frame)} bytes")
-    header = RequestHeader(*_REQUEST.unpack_from(frame))
-    if request_header_version(header.api_key, header.api_version) == 0:
-        return header, _REQUEST.size
-    raise DecodeError("request header: the client id is missing")
 
 
 def write_request_header(header: RequestHeader) -> bytes:
