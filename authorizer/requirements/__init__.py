@@ -1,0 +1,69 @@
+"""THE TABLE: everything that an API of a client-facing broker listener requires, 0.11 to 4.3.
+
+One module an area; in it the rows of an API follow each other in the order in which they are
+asked. Nothing else in the project says which permission a request needs.
+"""
+
+from functools import cache
+from typing import Final
+
+from authorizer import requirement
+from authorizer.requirement import BoundRequirement, Requirement
+from authorizer.requirements import (
+    acls_and_cluster,
+    brokers,
+    configs,
+    groups,
+    share_and_streams,
+    tokens,
+    topics,
+    transactions,
+)
+from authorizer.requirements.acls_and_cluster import *  # noqa: F403 - every row by one name here
+from authorizer.requirements.brokers import *  # noqa: F403 - as above
+from authorizer.requirements.configs import *  # noqa: F403 - as above
+from authorizer.requirements.groups import *  # noqa: F403 - as above
+from authorizer.requirements.share_and_streams import *  # noqa: F403 - as above
+from authorizer.requirements.tokens import *  # noqa: F403 - as above
+from authorizer.requirements.topics import *  # noqa: F403 - as above
+from authorizer.requirements.transactions import *  # noqa: F403 - as above
+from protocol.enums import ApiKey
+
+_AREAS = (
+    acls_and_cluster,
+    brokers,
+    configs,
+    groups,
+    share_and_streams,
+    tokens,
+    topics,
+    transactions,
+)
+
+TABLE: Final = tuple(
+    sorted(
+        (row for area in _AREAS for row in vars(area).values() if isinstance(row, Requirement)),
+        key=lambda row: row.api,
+    )
+)
+"""Every row, by API key and then in the order of asking."""
+
+OPEN_TO_ALL: Final[dict[ApiKey, str]] = {
+    ApiKey.SASL_HANDSHAKE: "part of authentication",
+    ApiKey.API_VERSIONS: "answered even before authentication",
+    ApiKey.SASL_AUTHENTICATE: "part of authentication",
+    ApiKey.CREATE_DELEGATION_TOKEN: "a token for oneself needs no ACL",
+    ApiKey.RENEW_DELEGATION_TOKEN: "ownership decides: the owner and the renewers may",
+    ApiKey.EXPIRE_DELEGATION_TOKEN: "ownership decides: the owner and the renewers may",
+    ApiKey.DESCRIBE_DELEGATION_TOKEN: "one's own tokens are always shown",
+    ApiKey.DESCRIBE_CLUSTER: "brokers, controller and cluster id are public",
+    ApiKey.GET_TELEMETRY_SUBSCRIPTIONS: "every client may send its metrics where they are wanted",
+    ApiKey.PUSH_TELEMETRY: "every client may send its metrics where they are wanted",
+}
+"""APIs that may answer a request without having asked anything, and why. All others must ask."""
+
+
+@cache
+def bind(release: str) -> dict[Requirement, BoundRequirement]:
+    """Return what a release makes of every row; ValueError if there is no such release."""
+    return {row: requirement.bind(row, release) for row in TABLE}

@@ -1,0 +1,164 @@
+"""What the APIs about ACLs, the cluster, its brokers, users and quotas require."""
+
+from authorizer.requirement import NEWEST, Denial, Effect, Requirement
+from authorizer.requirements import terms
+from protocol.enums import ApiKey
+from protocol.error_codes import ErrorCode
+
+DESCRIBE_ACLS = Requirement(
+    api=ApiKey.DESCRIBE_ACLS,
+    name="cluster",
+    any_of=terms.CLUSTER_DESCRIBE,
+    denied=terms.CLUSTER_TOP,
+    kip=140,
+    source="AclApis",
+)
+CREATE_ACLS = Requirement(
+    api=ApiKey.CREATE_ACLS,
+    name="cluster",
+    any_of=terms.CLUSTER_ALTER,
+    denied=terms.CLUSTER_EACH,
+    kip=140,
+    source="AclApis",
+    note="with nothing to create a denial does not show",
+)
+DELETE_ACLS = Requirement(
+    api=ApiKey.DELETE_ACLS,
+    name="cluster",
+    any_of=terms.CLUSTER_ALTER,
+    denied=terms.CLUSTER_EACH,
+    kip=140,
+    source="AclApis",
+    note="without filters a denial does not show",
+)
+
+ALTER_REPLICA_LOG_DIRS = Requirement(
+    api=ApiKey.ALTER_REPLICA_LOG_DIRS,
+    name="cluster",
+    any_of=terms.CLUSTER_ALTER,
+    denied=terms.CLUSTER_EACH,
+    kip=113,
+)
+DESCRIBE_LOG_DIRS = Requirement(
+    api=ApiKey.DESCRIBE_LOG_DIRS,
+    name="cluster",
+    any_of=terms.CLUSTER_DESCRIBE,
+    denied=(
+        Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, Effect.EMPTY, (0, 2)),
+        Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, Effect.TOP, (3, NEWEST)),
+    ),
+    kip=113,
+)
+
+ELECT_LEADERS = Requirement(
+    api=ApiKey.ELECT_LEADERS,
+    name="cluster",
+    any_of=terms.CLUSTER_ALTER,
+    denied=(
+        Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, Effect.EACH, (0, 0)),
+        Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, Effect.BOTH, (1, NEWEST)),
+    ),
+    kip=460,
+    source="ControllerApis",
+    note="the KRaft controller of 3.0 does not know the request yet",
+)
+ALTER_PARTITION_REASSIGNMENTS = Requirement(
+    api=ApiKey.ALTER_PARTITION_REASSIGNMENTS,
+    name="cluster",
+    any_of=terms.CLUSTER_ALTER,
+    denied=terms.CLUSTER_BOTH,
+    kip=455,
+    source="ControllerApis",
+)
+LIST_PARTITION_REASSIGNMENTS = Requirement(
+    api=ApiKey.LIST_PARTITION_REASSIGNMENTS,
+    name="cluster",
+    any_of=terms.CLUSTER_DESCRIBE,
+    denied=terms.CLUSTER_TOP,
+    kip=455,
+    source="ControllerApis",
+)
+
+DESCRIBE_CLIENT_QUOTAS = Requirement(
+    api=ApiKey.DESCRIBE_CLIENT_QUOTAS,
+    name="cluster",
+    any_of=terms.CLUSTER_DESCRIBE_CONFIGS,
+    denied=terms.CLUSTER_TOP,
+    kip=546,
+)
+ALTER_CLIENT_QUOTAS = Requirement(
+    api=ApiKey.ALTER_CLIENT_QUOTAS,
+    name="cluster",
+    any_of=terms.CLUSTER_ALTER_CONFIGS,
+    denied=terms.CLUSTER_EACH,
+    kip=546,
+    source="ControllerApis",
+    note="without entries a denial does not show",
+)
+DESCRIBE_USER_SCRAM_CREDENTIALS = Requirement(
+    api=ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
+    name="cluster",
+    any_of=terms.CLUSTER_DESCRIBE,
+    denied=terms.CLUSTER_BOTH,
+    kip=554,
+)
+ALTER_USER_SCRAM_CREDENTIALS = Requirement(
+    api=ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
+    name="cluster",
+    any_of=terms.CLUSTER_ALTER,
+    denied=terms.CLUSTER_EACH,
+    kip=554,
+    source="ControllerApis",
+)
+
+DESCRIBE_QUORUM = Requirement(
+    api=ApiKey.DESCRIBE_QUORUM,
+    name="cluster",
+    any_of=terms.CLUSTER_DESCRIBE,
+    denied=terms.CLUSTER_TOP,
+    kip=595,
+    source="ControllerApis",
+)
+UPDATE_FEATURES = Requirement(
+    api=ApiKey.UPDATE_FEATURES,
+    name="cluster",
+    any_of=terms.CLUSTER_ALTER,
+    denied=terms.CLUSTER_TOP,
+    kip=584,
+    source="ControllerApis",
+    note="the KRaft controller of 3.2 does not know the request yet",
+)
+DESCRIBE_CLUSTER_OPERATIONS = Requirement(
+    api=ApiKey.DESCRIBE_CLUSTER,
+    name="cluster_operations",
+    any_of=terms.CLUSTER_DESCRIBE,
+    denied=terms.BY_VALUE,
+    when="include_cluster_authorized_operations",
+    kip=700,
+    source="AuthHelper",
+    note="denied: cluster_authorized_operations is 0",
+)
+UNREGISTER_BROKER = Requirement(
+    api=ApiKey.UNREGISTER_BROKER,
+    name="cluster",
+    any_of=terms.CLUSTER_ALTER,
+    denied=terms.CLUSTER_TOP,
+    kip=631,
+    source="ControllerApis",
+)
+ADD_RAFT_VOTER = Requirement(
+    api=ApiKey.ADD_RAFT_VOTER,
+    name="cluster",
+    any_of=terms.CLUSTER_ALTER,
+    denied=terms.CLUSTER_TOP,
+    kip=853,
+    source="ControllerApis",
+)
+REMOVE_RAFT_VOTER = Requirement(
+    api=ApiKey.REMOVE_RAFT_VOTER,
+    name="cluster",
+    any_of=terms.CLUSTER_ALTER,
+    denied=terms.CLUSTER_TOP,
+    kip=853,
+    source="ControllerApis",
+)

@@ -1,0 +1,53 @@
+"""What the APIs between brokers require that old brokers offered on every listener."""
+
+from authorizer.requirement import Requirement
+from authorizer.requirements import terms
+from protocol.enums import ApiKey
+
+LEADER_AND_ISR = Requirement(
+    api=ApiKey.LEADER_AND_ISR,
+    name="cluster",
+    any_of=terms.CLUSTER_ACTION,
+    denied=terms.CLUSTER_BOTH,
+)
+STOP_REPLICA = Requirement(
+    api=ApiKey.STOP_REPLICA,
+    name="cluster",
+    any_of=terms.CLUSTER_ACTION,
+    denied=terms.CLUSTER_BOTH,
+)
+UPDATE_METADATA = Requirement(
+    api=ApiKey.UPDATE_METADATA,
+    name="cluster",
+    any_of=terms.CLUSTER_ACTION,
+    denied=terms.CLUSTER_TOP,
+)
+CONTROLLED_SHUTDOWN = Requirement(
+    api=ApiKey.CONTROLLED_SHUTDOWN,
+    name="cluster",
+    any_of=terms.CLUSTER_ACTION,
+    denied=terms.CLUSTER_TOP,
+)
+ALTER_PARTITION = Requirement(
+    api=ApiKey.ALTER_PARTITION,
+    name="cluster",
+    any_of=terms.CLUSTER_ACTION,
+    denied=terms.CLUSTER_TOP,
+    kip=497,
+)
+ENVELOPE = Requirement(
+    api=ApiKey.ENVELOPE,
+    name="cluster",
+    any_of=terms.CLUSTER_ACTION,
+    denied=terms.CLUSTER_TOP,
+    kip=590,
+    note="advertised by brokers on ZooKeeper only, 3.4 to 3.9",
+)
+ALLOCATE_PRODUCER_IDS = Requirement(
+    api=ApiKey.ALLOCATE_PRODUCER_IDS,
+    name="cluster",
+    any_of=terms.CLUSTER_ACTION,
+    denied=terms.CLUSTER_TOP,
+    kip=730,
+    note="advertised by brokers on ZooKeeper only, 3.0 to 3.9",
+)

@@ -1,0 +1,231 @@
+"""What the APIs about consumer groups and their offsets require."""
+
+from authorizer.requirement import NEWEST, Denial, Effect, Need, Requirement
+from authorizer.requirements import terms
+from protocol.enums import ApiKey, Operation, ResourceType
+from protocol.error_codes import ErrorCode
+
+OFFSET_COMMIT_GROUP = Requirement(
+    api=ApiKey.OFFSET_COMMIT,
+    name="group",
+    any_of=terms.GROUP_READ,
+    denied=terms.GROUP_EACH,
+    names=("group_id",),
+)
+OFFSET_COMMIT_TOPIC = Requirement(
+    api=ApiKey.OFFSET_COMMIT,
+    name="topic",
+    any_of=terms.TOPIC_READ,
+    denied=terms.TOPIC_EACH,
+    hidden=terms.HIDDEN,
+    names=("topics[].name", "topics[].topic_id"),
+    note="an unknown id is 100 before",
+)
+
+OFFSET_FETCH_GROUP = Requirement(
+    api=ApiKey.OFFSET_FETCH,
+    name="group",
+    any_of=(
+        Need(Operation.READ, ResourceType.GROUP, until="1.0"),
+        Need(Operation.DESCRIBE, ResourceType.GROUP, since="1.0"),
+    ),
+    denied=(
+        Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, Effect.EACH, (0, 1), until="3.5"),
+        Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, Effect.EMPTY, (0, 1), "3.5", "4.1"),
+        Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, Effect.EACH, (0, 1), since="4.1"),
+        Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, Effect.TOP, (2, 7)),
+        Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, Effect.EACH, (8, NEWEST)),
+    ),
+    names=("group_id", "groups[].group_id"),
+    kip=163,
+    note="from version 8 each group on its own",
+)
+OFFSET_FETCH_TOPIC = Requirement(
+    api=ApiKey.OFFSET_FETCH,
+    name="topic",
+    any_of=terms.TOPIC_DESCRIBE,
+    denied=terms.TOPIC_UNDESCRIBED,
+    names=("topics[].name", "groups[].topics[].name", "groups[].topics[].topic_id"),
+    when="topics are named",
+    note="an unknown id is 100 before",
+)
+OFFSET_FETCH_ALL_TOPICS = Requirement(
+    api=ApiKey.OFFSET_FETCH,
+    name="all_topics",
+    any_of=terms.TOPIC_DESCRIBE,
+    denied=terms.LEFT_OUT,
+    names=("response.topics[].name", "response.groups[].topics[].name"),
+    versions=(2, NEWEST),
+    when="topics is null",
+)
+
+FIND_COORDINATOR_GROUP = Requirement(
+    api=ApiKey.FIND_COORDINATOR,
+    name="group",
+    any_of=terms.GROUP_DESCRIBE,
+    denied=(
+        Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, Effect.TOP, (0, 3)),
+        Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, Effect.EACH, (4, NEWEST)),
+    ),
+    names=("key", "coordinator_keys[]"),
+    when="key_type is 0",
+)
+FIND_COORDINATOR_TRANSACTION = Requirement(
+    api=ApiKey.FIND_COORDINATOR,
+    name="transaction",
+    any_of=terms.TRANSACTIONAL_ID_DESCRIBE,
+    denied=(
+        Denial(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, Effect.TOP, (0, 3)),
+        Denial(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, Effect.EACH, (4, NEWEST)),
+    ),
+    names=("key", "coordinator_keys[]"),
+    versions=(1, NEWEST),
+    when="key_type is 1",
+    kip=98,
+)
+FIND_COORDINATOR_SHARE = Requirement(
+    api=ApiKey.FIND_COORDINATOR,
+    name="share",
+    any_of=terms.CLUSTER_ACTION,
+    denied=terms.CLUSTER_EACH,
+    versions=(6, NEWEST),
+    when="key_type is 2",
+    kip=932,
+    note="since 4.0 the first denial gives all keys the error",
+)
+
+JOIN_GROUP = Requirement(
+    api=ApiKey.JOIN_GROUP,
+    name="group",
+    any_of=terms.GROUP_READ,
+    denied=terms.GROUP_TOP,
+    names=("group_id",),
+)
+HEARTBEAT = Requirement(
+    api=ApiKey.HEARTBEAT,
+    name="group",
+    any_of=terms.GROUP_READ,
+    denied=terms.GROUP_TOP,
+    names=("group_id",),
+)
+LEAVE_GROUP = Requirement(
+    api=ApiKey.LEAVE_GROUP,
+    name="group",
+    any_of=terms.GROUP_READ,
+    denied=terms.GROUP_TOP,
+    names=("group_id",),
+    note="once for all members of the request",
+)
+SYNC_GROUP = Requirement(
+    api=ApiKey.SYNC_GROUP,
+    name="group",
+    any_of=terms.GROUP_READ,
+    denied=terms.GROUP_TOP,
+    names=("group_id",),
+    note="from version 5 a missing protocol is 23 before",
+)
+
+DESCRIBE_GROUPS = Requirement(
+    api=ApiKey.DESCRIBE_GROUPS,
+    name="group",
+    any_of=terms.GROUP_DESCRIBE,
+    denied=terms.GROUP_EACH,
+    names=("groups[]",),
+)
+LIST_GROUPS = Requirement(
+    api=ApiKey.LIST_GROUPS,
+    name="group",
+    any_of=(
+        Need(Operation.DESCRIBE, ResourceType.CLUSTER, until="3.4"),
+        Need(Operation.DESCRIBE, ResourceType.CLUSTER, since="3.4", log_if_denied=False),
+        Need(Operation.DESCRIBE, ResourceType.GROUP, since="2.1", until="3.4"),
+        Need(Operation.DESCRIBE, ResourceType.GROUP, since="3.4", log_if_denied=False),
+    ),
+    denied=(
+        Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, Effect.TOP, until="2.1"),
+        Denial(ErrorCode.NONE, Effect.HIDE, since="2.1"),
+    ),
+    names=("response.groups[].group_id",),
+    kip=231,
+    note="on the cluster it is asked once, even if there is no group",
+)
+DELETE_GROUPS = Requirement(
+    api=ApiKey.DELETE_GROUPS,
+    name="group",
+    any_of=terms.GROUP_DELETE,
+    denied=terms.GROUP_EACH,
+    names=("groups_names[]",),
+    kip=229,
+)
+
+OFFSET_DELETE_GROUP = Requirement(
+    api=ApiKey.OFFSET_DELETE,
+    name="group",
+    any_of=terms.GROUP_DELETE,
+    denied=terms.GROUP_TOP,
+    names=("group_id",),
+    kip=496,
+)
+OFFSET_DELETE_TOPIC = Requirement(
+    api=ApiKey.OFFSET_DELETE,
+    name="topic",
+    any_of=terms.TOPIC_READ,
+    denied=terms.TOPIC_EACH,
+    names=("topics[].name",),
+    kip=496,
+    note="an error of the whole group replaces it",
+)
+
+CONSUMER_GROUP_HEARTBEAT_GROUP = Requirement(
+    api=ApiKey.CONSUMER_GROUP_HEARTBEAT,
+    name="group",
+    any_of=terms.GROUP_READ,
+    denied=terms.GROUP_TOP,
+    names=("group_id",),
+    kip=848,
+)
+CONSUMER_GROUP_HEARTBEAT_TOPIC = Requirement(
+    api=ApiKey.CONSUMER_GROUP_HEARTBEAT,
+    name="topic",
+    any_of=terms.TOPIC_DESCRIBE,
+    denied=terms.TOPIC_TOP,
+    names=("subscribed_topic_names[]",),
+    since="4.0",
+    when="subscribed_topic_names is not empty",
+    kip=848,
+    note="one denied topic fails the request, whether or not it exists",
+)
+CONSUMER_GROUP_HEARTBEAT_REGEX = Requirement(
+    api=ApiKey.CONSUMER_GROUP_HEARTBEAT,
+    name="regex",
+    any_of=(Need(Operation.DESCRIBE, ResourceType.TOPIC, log_if_denied=False),),
+    denied=terms.LEFT_OUT,
+    names=("subscribed_topic_regex",),
+    since="4.0",
+    versions=(1, NEWEST),
+    when="subscribed_topic_regex is set",
+    kip=848,
+    source="GroupMetadataManager",
+    note="the topics that match the expression",
+)
+CONSUMER_GROUP_DESCRIBE_GROUP = Requirement(
+    api=ApiKey.CONSUMER_GROUP_DESCRIBE,
+    name="group",
+    any_of=terms.GROUP_DESCRIBE,
+    denied=terms.GROUP_EACH,
+    names=("group_ids[]",),
+    kip=848,
+)
+CONSUMER_GROUP_DESCRIBE_TOPIC = Requirement(
+    api=ApiKey.CONSUMER_GROUP_DESCRIBE,
+    name="topic",
+    any_of=terms.TOPIC_DESCRIBE,
+    denied=terms.TOPIC_EACH,
+    names=(
+        "response.groups[].members[].assignment.topic_partitions[].topic_name",
+        "response.groups[].members[].target_assignment.topic_partitions[].topic_name",
+    ),
+    since="4.0",
+    kip=848,
+    note="one denied topic replaces the whole group by an entry with 29",
+)

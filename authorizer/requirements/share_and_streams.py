@@ -1,0 +1,240 @@
+"""What the APIs about share groups and streams groups require."""
+
+from authorizer.requirement import Need, Requirement
+from authorizer.requirements import terms
+from protocol.enums import ApiKey, Operation, ResourceType
+
+_UNKNOWN_ID = "where an authorizer is set, an unknown id fails the whole request with -1"
+
+SHARE_GROUP_HEARTBEAT_GROUP = Requirement(
+    api=ApiKey.SHARE_GROUP_HEARTBEAT,
+    name="group",
+    any_of=terms.GROUP_READ,
+    denied=terms.GROUP_TOP,
+    names=("group_id",),
+    kip=932,
+)
+SHARE_GROUP_HEARTBEAT_TOPIC = Requirement(
+    api=ApiKey.SHARE_GROUP_HEARTBEAT,
+    name="topic",
+    any_of=terms.TOPIC_DESCRIBE,
+    denied=terms.TOPIC_TOP,
+    names=("subscribed_topic_names[]",),
+    since="4.1",
+    when="subscribed_topic_names is not empty",
+    kip=932,
+    note="one denied topic fails the request; a bad member id is 42 before",
+)
+SHARE_GROUP_DESCRIBE_GROUP = Requirement(
+    api=ApiKey.SHARE_GROUP_DESCRIBE,
+    name="group",
+    any_of=terms.GROUP_DESCRIBE,
+    denied=terms.GROUP_EACH,
+    names=("group_ids[]",),
+    kip=932,
+)
+SHARE_GROUP_DESCRIBE_TOPIC = Requirement(
+    api=ApiKey.SHARE_GROUP_DESCRIBE,
+    name="topic",
+    any_of=terms.TOPIC_DESCRIBE,
+    denied=terms.TOPIC_EACH,
+    names=("response.groups[].members[].assignment.topic_partitions[].topic_name",),
+    since="4.1",
+    kip=932,
+    note="one denied topic replaces the whole group by an entry with 29",
+)
+
+SHARE_FETCH_GROUP = Requirement(
+    api=ApiKey.SHARE_FETCH,
+    name="group",
+    any_of=terms.GROUP_READ,
+    denied=terms.GROUP_TOP,
+    names=("group_id",),
+    kip=932,
+)
+SHARE_FETCH_TOPIC = Requirement(
+    api=ApiKey.SHARE_FETCH,
+    name="topic",
+    any_of=terms.TOPIC_READ,
+    denied=terms.TOPIC_EACH,
+    names=("topics[].topic_id",),
+    kip=932,
+    note=f"also topics of the share session; acknowledgements are denied too; {_UNKNOWN_ID}",
+)
+SHARE_ACKNOWLEDGE_GROUP = Requirement(
+    api=ApiKey.SHARE_ACKNOWLEDGE,
+    name="group",
+    any_of=terms.GROUP_READ,
+    denied=terms.GROUP_TOP,
+    names=("group_id",),
+    kip=932,
+)
+SHARE_ACKNOWLEDGE_TOPIC = Requirement(
+    api=ApiKey.SHARE_ACKNOWLEDGE,
+    name="topic",
+    any_of=terms.TOPIC_READ,
+    denied=terms.TOPIC_EACH,
+    names=("topics[].topic_id",),
+    kip=932,
+    note=_UNKNOWN_ID,
+)
+
+INITIALIZE_SHARE_GROUP_STATE = Requirement(
+    api=ApiKey.INITIALIZE_SHARE_GROUP_STATE,
+    name="cluster",
+    any_of=terms.CLUSTER_ACTION,
+    denied=terms.CLUSTER_EACH,
+    kip=932,
+)
+READ_SHARE_GROUP_STATE = Requirement(
+    api=ApiKey.READ_SHARE_GROUP_STATE,
+    name="cluster",
+    any_of=terms.CLUSTER_ACTION,
+    denied=terms.CLUSTER_EACH,
+    kip=932,
+)
+WRITE_SHARE_GROUP_STATE = Requirement(
+    api=ApiKey.WRITE_SHARE_GROUP_STATE,
+    name="cluster",
+    any_of=terms.CLUSTER_ACTION,
+    denied=terms.CLUSTER_EACH,
+    kip=932,
+)
+DELETE_SHARE_GROUP_STATE = Requirement(
+    api=ApiKey.DELETE_SHARE_GROUP_STATE,
+    name="cluster",
+    any_of=terms.CLUSTER_ACTION,
+    denied=terms.CLUSTER_EACH,
+    kip=932,
+)
+READ_SHARE_GROUP_STATE_SUMMARY = Requirement(
+    api=ApiKey.READ_SHARE_GROUP_STATE_SUMMARY,
+    name="cluster",
+    any_of=terms.CLUSTER_ACTION,
+    denied=terms.CLUSTER_EACH,
+    kip=932,
+)
+
+STREAMS_GROUP_HEARTBEAT_GROUP = Requirement(
+    api=ApiKey.STREAMS_GROUP_HEARTBEAT,
+    name="group",
+    any_of=terms.GROUP_READ,
+    denied=terms.GROUP_TOP,
+    names=("group_id",),
+    kip=1071,
+)
+STREAMS_GROUP_HEARTBEAT_TOPIC = Requirement(
+    api=ApiKey.STREAMS_GROUP_HEARTBEAT,
+    name="topic",
+    any_of=terms.TOPIC_DESCRIBE,
+    denied=terms.TOPIC_TOP,
+    names=(
+        "topology.subtopologies[].source_topics[]",
+        "topology.subtopologies[].repartition_sink_topics[]",
+        "topology.subtopologies[].repartition_source_topics[].name",
+        "topology.subtopologies[].state_changelog_topics[].name",
+    ),
+    when="topology is set",
+    kip=1071,
+    note="one denied topic fails the request; an unusable topology is 130 before",
+)
+STREAMS_GROUP_HEARTBEAT_CREATE = Requirement(
+    api=ApiKey.STREAMS_GROUP_HEARTBEAT,
+    name="create",
+    any_of=(
+        Need(Operation.CREATE, ResourceType.CLUSTER, log_if_denied=False),
+        Need(Operation.CREATE, ResourceType.TOPIC),
+    ),
+    denied=terms.BY_VALUE,
+    names=(
+        "topology.subtopologies[].repartition_source_topics[].name",
+        "topology.subtopologies[].state_changelog_topics[].name",
+    ),
+    when="internal topics are missing",
+    kip=1071,
+    note="denied: status MISSING_INTERNAL_TOPICS names the topics, and none is created",
+)
+STREAMS_GROUP_DESCRIBE_GROUP = Requirement(
+    api=ApiKey.STREAMS_GROUP_DESCRIBE,
+    name="group",
+    any_of=terms.GROUP_DESCRIBE,
+    denied=terms.GROUP_EACH,
+    names=("group_ids[]",),
+    kip=1071,
+)
+STREAMS_GROUP_DESCRIBE_TOPIC = Requirement(
+    api=ApiKey.STREAMS_GROUP_DESCRIBE,
+    name="topic",
+    any_of=terms.TOPIC_DESCRIBE,
+    denied=terms.TOPIC_EACH,
+    names=(
+        "response.groups[].topology.subtopologies[].source_topics[]",
+        "response.groups[].topology.subtopologies[].repartition_sink_topics[]",
+        "response.groups[].topology.subtopologies[].repartition_source_topics[].name",
+        "response.groups[].topology.subtopologies[].state_changelog_topics[].name",
+    ),
+    kip=1071,
+    note="one denied topic replaces the whole group by an entry with 29",
+)
+
+DESCRIBE_SHARE_GROUP_OFFSETS_GROUP = Requirement(
+    api=ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS,
+    name="group",
+    any_of=terms.GROUP_DESCRIBE,
+    denied=terms.GROUP_EACH,
+    names=("groups[].group_id",),
+    kip=932,
+)
+DESCRIBE_SHARE_GROUP_OFFSETS_TOPIC = Requirement(
+    api=ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS,
+    name="topic",
+    any_of=terms.TOPIC_DESCRIBE,
+    denied=terms.TOPIC_EACH,
+    names=("groups[].topics[].topic_name",),
+    when="topics are named",
+    kip=932,
+    note="an error of the whole group replaces it",
+)
+DESCRIBE_SHARE_GROUP_OFFSETS_ALL_TOPICS = Requirement(
+    api=ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS,
+    name="all_topics",
+    any_of=terms.TOPIC_DESCRIBE,
+    denied=terms.LEFT_OUT,
+    names=("response.groups[].topics[].topic_name",),
+    when="topics is null",
+    kip=932,
+)
+ALTER_SHARE_GROUP_OFFSETS_GROUP = Requirement(
+    api=ApiKey.ALTER_SHARE_GROUP_OFFSETS,
+    name="group",
+    any_of=terms.GROUP_READ,
+    denied=terms.GROUP_TOP,
+    names=("group_id",),
+    kip=932,
+)
+ALTER_SHARE_GROUP_OFFSETS_TOPIC = Requirement(
+    api=ApiKey.ALTER_SHARE_GROUP_OFFSETS,
+    name="topic",
+    any_of=terms.TOPIC_READ,
+    denied=terms.TOPIC_EACH,
+    names=("topics[].topic_name",),
+    kip=932,
+    note="an error of the whole group replaces it",
+)
+DELETE_SHARE_GROUP_OFFSETS_GROUP = Requirement(
+    api=ApiKey.DELETE_SHARE_GROUP_OFFSETS,
+    name="group",
+    any_of=terms.GROUP_DELETE,
+    denied=terms.GROUP_TOP,
+    names=("group_id",),
+    kip=932,
+)
+DELETE_SHARE_GROUP_OFFSETS_TOPIC = Requirement(
+    api=ApiKey.DELETE_SHARE_GROUP_OFFSETS,
+    name="topic",
+    any_of=terms.TOPIC_READ,
+    denied=terms.TOPIC_EACH,
+    names=("topics[].topic_name",),
+    kip=932,
+    note="an error of the whole group replaces it",
+)

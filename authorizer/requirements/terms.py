@@ -1,0 +1,47 @@
+"""The needs and denials that many rows share."""
+
+from typing import Final
+
+from authorizer.requirement import Denial, Effect, Hidden, Need
+from protocol.enums import Operation, ResourceType
+from protocol.error_codes import ErrorCode
+
+CLUSTER_ALTER: Final = (Need(Operation.ALTER, ResourceType.CLUSTER),)
+CLUSTER_DESCRIBE: Final = (Need(Operation.DESCRIBE, ResourceType.CLUSTER),)
+CLUSTER_ACTION: Final = (Need(Operation.CLUSTER_ACTION, ResourceType.CLUSTER),)
+CLUSTER_DESCRIBE_CONFIGS: Final = (Need(Operation.DESCRIBE_CONFIGS, ResourceType.CLUSTER),)
+CLUSTER_ALTER_CONFIGS: Final = (Need(Operation.ALTER_CONFIGS, ResourceType.CLUSTER),)
+
+TOPIC_DESCRIBE: Final = (Need(Operation.DESCRIBE, ResourceType.TOPIC),)
+TOPIC_READ: Final = (Need(Operation.READ, ResourceType.TOPIC),)
+TOPIC_WRITE: Final = (Need(Operation.WRITE, ResourceType.TOPIC),)
+
+GROUP_DESCRIBE: Final = (Need(Operation.DESCRIBE, ResourceType.GROUP),)
+GROUP_READ: Final = (Need(Operation.READ, ResourceType.GROUP),)
+GROUP_DELETE: Final = (Need(Operation.DELETE, ResourceType.GROUP),)
+
+TRANSACTIONAL_ID_DESCRIBE: Final = (Need(Operation.DESCRIBE, ResourceType.TRANSACTIONAL_ID),)
+TRANSACTIONAL_ID_WRITE: Final = (Need(Operation.WRITE, ResourceType.TRANSACTIONAL_ID),)
+
+CLUSTER_TOP: Final = (Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, Effect.TOP),)
+CLUSTER_EACH: Final = (Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, Effect.EACH),)
+CLUSTER_BOTH: Final = (Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, Effect.BOTH),)
+TOPIC_TOP: Final = (Denial(ErrorCode.TOPIC_AUTHORIZATION_FAILED, Effect.TOP),)
+TOPIC_EACH: Final = (Denial(ErrorCode.TOPIC_AUTHORIZATION_FAILED, Effect.EACH),)
+GROUP_TOP: Final = (Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, Effect.TOP),)
+GROUP_EACH: Final = (Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, Effect.EACH),)
+TRANSACTIONAL_ID_TOP: Final = (Denial(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, Effect.TOP),)
+TRANSACTIONAL_ID_EACH: Final = (
+    Denial(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, Effect.EACH),
+)
+LEFT_OUT: Final = (Denial(ErrorCode.NONE, Effect.HIDE),)
+BY_VALUE: Final = (Denial(ErrorCode.NONE, Effect.VALUE),)
+
+TOPIC_UNDESCRIBED: Final = (
+    Denial(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, Effect.EACH, until="1.0"),
+    Denial(ErrorCode.TOPIC_AUTHORIZATION_FAILED, Effect.EACH, since="1.0"),
+)
+"""For rows that need DESCRIBE itself: 0.11 says the topic is unknown."""
+
+HIDDEN: Final = Hidden(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, until="1.0")
+"""For the other rows on topics: 0.11 asks DESCRIBE first and says that the topic is unknown."""

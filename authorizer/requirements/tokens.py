@@ -1,0 +1,35 @@
+"""What the APIs about delegation tokens require; most of it is ownership, not ACLs."""
+
+from authorizer.requirement import NEWEST, Denial, Effect, Need, Requirement
+from authorizer.requirements import terms
+from protocol.enums import ApiKey, Operation, ResourceType
+from protocol.error_codes import ErrorCode
+
+CREATE_DELEGATION_TOKEN_OWNER = Requirement(
+    api=ApiKey.CREATE_DELEGATION_TOKEN,
+    name="owner",
+    any_of=(Need(Operation.CREATE_TOKENS, ResourceType.USER, since="3.3"),),
+    denied=(Denial(ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED, Effect.TOP),),
+    names=("owner_principal_type:owner_principal_name",),
+    versions=(3, NEWEST),
+    when="the owner is not the requester",
+    kip=373,
+    note="a connection that may not ask for tokens is 64 before",
+)
+DESCRIBE_DELEGATION_TOKEN = Requirement(
+    api=ApiKey.DESCRIBE_DELEGATION_TOKEN,
+    name="token",
+    any_of=(
+        Need(Operation.DESCRIBE, ResourceType.DELEGATION_TOKEN),
+        Need(
+            Operation.DESCRIBE_TOKENS,
+            ResourceType.USER,
+            since="3.3",
+            names=("response.tokens[].principal_type:response.tokens[].principal_name",),
+        ),
+    ),
+    denied=terms.LEFT_OUT,
+    names=("response.tokens[].token_id",),
+    when="the requester neither owns nor may renew the token",
+    kip=373,
+)

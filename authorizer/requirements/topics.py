@@ -1,0 +1,244 @@
+"""What the APIs about topics and their records require."""
+
+from authorizer.requirement import NEWEST, Denial, Effect, Need, Requirement
+from authorizer.requirements import terms
+from protocol.enums import ApiKey, Operation, ResourceType
+from protocol.error_codes import ErrorCode
+
+PRODUCE_TRANSACTIONAL_ID = Requirement(
+    api=ApiKey.PRODUCE,
+    name="transactional_id",
+    any_of=terms.TRANSACTIONAL_ID_WRITE,
+    denied=terms.TRANSACTIONAL_ID_EACH,
+    names=("transactional_id",),
+    versions=(3, NEWEST),
+    when="a batch is transactional",
+    kip=98,
+    note="all partitions fail; a null id is denied without asking, since 2.1; acks=0 closes",
+)
+PRODUCE_IDEMPOTENT = Requirement(
+    api=ApiKey.PRODUCE,
+    name="idempotent",
+    any_of=(Need(Operation.IDEMPOTENT_WRITE, ResourceType.CLUSTER, until="2.8"),),
+    denied=terms.CLUSTER_EACH,
+    versions=(3, NEWEST),
+    when="a batch carries a producer id and none is transactional",
+    kip=679,
+    note="all partitions fail; since 2.8 WRITE on the topic is enough",
+)
+PRODUCE_TOPIC = Requirement(
+    api=ApiKey.PRODUCE,
+    name="topic",
+    any_of=terms.TOPIC_WRITE,
+    denied=terms.TOPIC_EACH,
+    hidden=terms.HIDDEN,
+    names=("topic_data[].name", "topic_data[].topic_id"),
+    note="an unknown id is 100 before; acks=0 closes once the allowed partitions are appended",
+)
+
+FETCH_FOLLOWER = Requirement(
+    api=ApiKey.FETCH,
+    name="follower",
+    any_of=terms.CLUSTER_ACTION,
+    denied=(
+        Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, Effect.EACH, until="1.1"),
+        Denial(ErrorCode.TOPIC_AUTHORIZATION_FAILED, Effect.EACH, since="1.1"),
+    ),
+    when="replica_id is 0 or more",
+    note="then READ on the topics is not asked; unknown ids are denied too",
+)
+FETCH_TOPIC = Requirement(
+    api=ApiKey.FETCH,
+    name="topic",
+    any_of=terms.TOPIC_READ,
+    denied=terms.TOPIC_EACH,
+    hidden=terms.HIDDEN,
+    names=("topics[].topic", "topics[].topic_id"),
+    when="replica_id is below 0",
+    note="also topics of the fetch session; an unknown id is 100 before",
+)
+
+LIST_OFFSETS_TOPIC = Requirement(
+    api=ApiKey.LIST_OFFSETS,
+    name="topic",
+    any_of=terms.TOPIC_DESCRIBE,
+    denied=terms.TOPIC_UNDESCRIBED,
+    names=("topics[].name",),
+)
+
+METADATA_TOPIC = Requirement(
+    api=ApiKey.METADATA,
+    name="topic",
+    any_of=terms.TOPIC_DESCRIBE,
+    denied=terms.TOPIC_UNDESCRIBED,
+    names=("topics[].name", "topics[].topic_id"),
+    when="topics are named",
+    note="by id: 100 if unknown, else 29 with the id and without the name",
+)
+METADATA_ALL_TOPICS = Requirement(
+    api=ApiKey.METADATA,
+    name="all_topics",
+    any_of=(Need(Operation.DESCRIBE, ResourceType.TOPIC, log_if_denied=False),),
+    denied=terms.LEFT_OUT,
+    names=("response.topics[].name",),
+    when="topics is null, in version 0 empty",
+)
+METADATA_AUTO_CREATE = Requirement(
+    api=ApiKey.METADATA,
+    name="auto_create",
+    any_of=(
+        Need(Operation.CREATE, ResourceType.CLUSTER, log_if_denied=False),
+        Need(Operation.CREATE, ResourceType.TOPIC, since="2.0"),
+    ),
+    denied=terms.TOPIC_EACH,
+    names=("topics[].name",),
+    when="a described topic is missing and auto-creation is on in request and broker",
+    kip=277,
+)
+METADATA_CLUSTER_OPERATIONS = Requirement(
+    api=ApiKey.METADATA,
+    name="cluster_operations",
+    any_of=terms.CLUSTER_DESCRIBE,
+    denied=terms.BY_VALUE,
+    versions=(8, 10),
+    when="include_cluster_authorized_operations",
+    kip=430,
+    note="denied: cluster_authorized_operations is 0",
+)
+
+CREATE_TOPICS = Requirement(
+    api=ApiKey.CREATE_TOPICS,
+    name="topic",
+    any_of=(
+        Need(Operation.CREATE, ResourceType.CLUSTER, until="3.0", log_if_denied=False),
+        Need(Operation.CREATE, ResourceType.CLUSTER, since="3.0", until="3.2"),
+        Need(Operation.CREATE, ResourceType.CLUSTER, since="3.2", log_if_denied=False),
+        Need(Operation.CREATE, ResourceType.TOPIC, since="2.0"),
+    ),
+    denied=(
+        Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, Effect.EACH, until="2.0"),
+        Denial(ErrorCode.TOPIC_AUTHORIZATION_FAILED, Effect.EACH, since="2.0"),
+    ),
+    names=("topics[].name",),
+    kip=277,
+    source="ControllerApis",
+    note="a name that occurs twice is 42 before",
+)
+CREATE_TOPICS_CONFIGS = Requirement(
+    api=ApiKey.CREATE_TOPICS,
+    name="configs",
+    any_of=(
+        Need(Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC, since="2.4", until="2.5"),
+        *(
+            Need(Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC, since, until, log_if_denied=False)
+            for since, until in (("2.5", "3.0"), ("3.3", None))
+        ),
+    ),
+    denied=(Denial(ErrorCode.TOPIC_AUTHORIZATION_FAILED, Effect.VALUE),),
+    names=("topics[].name",),
+    kip=525,
+    source="ControllerApis",
+    note="the topic is created; topic_config_error_code is 29 (version 5 on), the rest is missing",
+)
+
+DELETE_TOPICS_DESCRIBE = Requirement(
+    api=ApiKey.DELETE_TOPICS,
+    name="describe",
+    any_of=(
+        Need(Operation.DELETE, ResourceType.CLUSTER, since="3.0", until="3.2"),
+        Need(Operation.DELETE, ResourceType.CLUSTER, since="3.2", log_if_denied=False),
+        Need(Operation.DESCRIBE, ResourceType.TOPIC, since="2.8"),
+    ),
+    denied=terms.TOPIC_EACH,
+    names=("topics[].name", "topics[].topic_id", "topic_names[]"),
+    kip=516,
+    source="ControllerApis",
+    note="by id it only decides whether the answer tells the name; in 2.8 it is asked by id only",
+)
+DELETE_TOPICS = Requirement(
+    api=ApiKey.DELETE_TOPICS,
+    name="topic",
+    any_of=(
+        Need(Operation.DELETE, ResourceType.CLUSTER, since="3.0", until="3.2"),
+        Need(Operation.DELETE, ResourceType.CLUSTER, since="3.2", log_if_denied=False),
+        Need(Operation.DELETE, ResourceType.TOPIC),
+    ),
+    denied=terms.TOPIC_EACH,
+    hidden=terms.HIDDEN,
+    names=("topics[].name", "topics[].topic_id", "topic_names[]"),
+    source="ControllerApis",
+    note="an unknown id is 100 before",
+)
+
+DELETE_RECORDS_TOPIC = Requirement(
+    api=ApiKey.DELETE_RECORDS,
+    name="topic",
+    any_of=(Need(Operation.DELETE, ResourceType.TOPIC),),
+    denied=terms.TOPIC_EACH,
+    hidden=terms.HIDDEN,
+    names=("topics[].name",),
+    kip=107,
+)
+
+OFFSET_FOR_LEADER_EPOCH = Requirement(
+    api=ApiKey.OFFSET_FOR_LEADER_EPOCH,
+    name="topic",
+    any_of=(
+        Need(Operation.CLUSTER_ACTION, ResourceType.CLUSTER, until="2.1"),
+        Need(Operation.CLUSTER_ACTION, ResourceType.CLUSTER, since="2.1", log_if_denied=False),
+        Need(Operation.DESCRIBE, ResourceType.TOPIC, since="2.1"),
+    ),
+    denied=(
+        Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, Effect.EACH, until="2.1"),
+        Denial(ErrorCode.TOPIC_AUTHORIZATION_FAILED, Effect.EACH, since="2.1"),
+    ),
+    names=("topics[].topic",),
+    kip=320,
+)
+
+CREATE_PARTITIONS_TOPIC = Requirement(
+    api=ApiKey.CREATE_PARTITIONS,
+    name="topic",
+    any_of=(
+        Need(Operation.CREATE, ResourceType.CLUSTER, since="3.0", until="3.1"),
+        Need(Operation.CREATE, ResourceType.TOPIC, since="3.0", until="3.1"),
+        Need(Operation.ALTER, ResourceType.TOPIC, until="3.0"),
+        Need(Operation.ALTER, ResourceType.TOPIC, since="3.1"),
+    ),
+    denied=terms.TOPIC_EACH,
+    names=("topics[].name",),
+    kip=195,
+    source="ControllerApis",
+    note="the first KRaft brokers asked as for CreateTopics; a name that occurs twice is 42 before",
+)
+
+DESCRIBE_PRODUCERS_TOPIC = Requirement(
+    api=ApiKey.DESCRIBE_PRODUCERS,
+    name="topic",
+    any_of=terms.TOPIC_READ,
+    denied=terms.TOPIC_EACH,
+    names=("topics[].name",),
+    kip=664,
+    note="an invalid name is 17 before, since 3.0",
+)
+
+DESCRIBE_TOPIC_PARTITIONS_TOPIC = Requirement(
+    api=ApiKey.DESCRIBE_TOPIC_PARTITIONS,
+    name="topic",
+    any_of=terms.TOPIC_DESCRIBE,
+    denied=terms.TOPIC_EACH,
+    names=("topics[].name",),
+    when="topics are named",
+    kip=966,
+    source="DescribeTopicPartitionsRequestHandler",
+)
+DESCRIBE_TOPIC_PARTITIONS_ALL_TOPICS = Requirement(
+    api=ApiKey.DESCRIBE_TOPIC_PARTITIONS,
+    name="all_topics",
+    any_of=terms.TOPIC_DESCRIBE,
+    denied=terms.LEFT_OUT,
+    names=("response.topics[].name",),
+    when="topics is empty",
+    kip=966,
+    source="DescribeTopicPartitionsRequestHandler",
+)
