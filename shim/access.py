@@ -11,14 +11,17 @@ import msgspec
 
 from authorizer.authorizer import Authorizer
 from authorizer.implied import supported_operations
-from authorizer.model import Action, Actor, Decision
-from authorizer.requirement import BoundNeed, BoundRequirement, Requirement
+from authorizer.model import WILDCARD, Action, Actor, Decision
+from authorizer.requirement import BoundRequirement, Effect, Need, Requirement
 from protocol.enums import CLUSTER_NAME, ResourceType
 from protocol.error_codes import ErrorCode
 from shim.errors import Refused
 from shim.state.policy import Policy
 
 Item = TypeVar("Item")
+
+QUIET = frozenset({Effect.HIDE, Effect.VALUE})
+"""Denials that filter or flag are no refusals: the audit log does not show them."""
 
 
 class AccessRecord(msgspec.Struct, gc=False):
@@ -95,7 +98,7 @@ class Access:
         authorizer = self._policy.authorizer
         for operation in supported_operations(resource_type, self._policy.rules):
             action = Action(operation, resource_type, name)
-            if authorizer is None or self._ask(authorizer, action, quiet=True).allowed:
+            if authorizer is None or self._probe(authorizer, action).allowed:
                 bits |= 1 << operation
         return bits
 
@@ -117,28 +120,26 @@ class Access:
     def _decide(
         self,
         authorizer: Authorizer,
-        need: BoundNeed,
+        need: Need,
         bound: BoundRequirement,
         name: str,
         count: int,
     ) -> Decision:
-        target = CLUSTER_NAME if need.resource_type is ResourceType.CLUSTER else name
-        if need.by_resource_type:
-            target = "*"
+        if need.any_name:
+            action = Action(need.operation, need.resource_type, WILDCARD)
             decision = authorizer.authorize_by_resource_type(
                 self.actor, need.operation, need.resource_type
             )
         else:
-            decision = authorizer.authorize(
-                self.actor, Action(need.operation, need.resource_type, target)
-            )
-        action = Action(need.operation, need.resource_type, target)
-        self.records.append(
-            AccessRecord(action, decision, count, bound.log_if_allowed, bound.log_if_denied)
-        )
+            target = CLUSTER_NAME if need.resource_type is ResourceType.CLUSTER else name
+            action = Action(need.operation, need.resource_type, target)
+            decision = authorizer.authorize(self.actor, action)
+        logs_denial = need.log_if_denied and bound.denials[0].effect not in QUIET
+        self.records.append(AccessRecord(action, decision, count, log_if_allowed=True, log_if_denied=logs_denial))
         return decision
 
-    def _ask(self, authorizer: Authorizer, action: Action, *, quiet: bool) -> Decision:
+    def _probe(self, authorizer: Authorizer, action: Action) -> Decision:
+        """A question whose answer is never logged (Kafka: logIfAllowed, logIfDenied false)."""
         decision = authorizer.authorize(self.actor, action)
-        self.records.append(AccessRecord(action, decision, 1, not quiet, not quiet))
+        self.records.append(AccessRecord(action, decision, 1, log_if_allowed=False, log_if_denied=False))
         return decision

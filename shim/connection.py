@@ -79,10 +79,11 @@ class Connection(asyncio.Protocol):
         try:
             self._frames.extend(self._splitter.feed(data))
         except FrameError as error:
-            self._run()
             self._close(str(error))
             return
         self._run()
+        if self._splitter.failure is not None:
+            self._close(str(self._splitter.failure))
         self._flow()
 
     def shut_down(self) -> None:

@@ -1,7 +1,7 @@
 """Which authorizer decides, and what each API requires in the emulated release."""
 
 from authorizer.authorizer import Authorizer
-from authorizer.requirement import BoundRequirement, Requirement
+from authorizer.requirement import BoundRequirement, Requirement, bind
 from authorizer.rules import AclRules
 
 
@@ -14,11 +14,11 @@ class Policy:
         self.release = release
         self.authorizer = authorizer
         self.rules = rules
-        self._bound: dict[str, BoundRequirement] = {}
+        self._bound: dict[Requirement, BoundRequirement] = {}
 
     def bound(self, requirement: Requirement) -> BoundRequirement:
         """The requirement as this release has it."""
-        bound = self._bound.get(requirement.id)
+        bound = self._bound.get(requirement)
         if bound is None:
-            bound = self._bound[requirement.id] = requirement.bind(self.release)
+            bound = self._bound[requirement] = bind(requirement, self.release)
         return bound

@@ -6,7 +6,7 @@ from typing import Any
 from authorizer.model import Acl, Actor
 from protocol import codecs
 from protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from protocol.headers import read_response_header, write_request_header
+from protocol.headers import RequestHeader, read_response_header, write_request_header
 from shim.clock import ManualClock
 from shim.config import Config, ListenerConfig, SecurityProtocol
 from shim.dispatch import NoAnswer, Pending, dispatch
@@ -54,14 +54,14 @@ class Stage:
     ) -> bytes | Pending | NoAnswer:
         """The raw outcome of one frame on a session."""
         self._correlation_id += 1
-        head = write_request_header(api, version, self._correlation_id, "play")
+        head = write_request_header(RequestHeader(api, version, self._correlation_id, "play"))
         return dispatch(head + codecs.write_request(request, version), session, self.cluster)
 
     def read(self, api: ApiKey, version: int, frame: bytes) -> Any:
         """Decode a framed response of ours."""
         assert int.from_bytes(frame[:4], "big") == len(frame) - 4
-        _, at = read_response_header(api, version, frame, 4)
-        return codecs.read_response(api, version, frame, at)
+        _, at = read_response_header(api, version, frame[4:])
+        return codecs.read_response(api, version, frame[4:], at)
 
     def outcome(self, api: ApiKey, version: int, pending: Pending) -> Any:
         """What a waiting request was answered; fails if it still waits."""

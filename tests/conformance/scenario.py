@@ -1,0 +1,62 @@
+"""A scenario: a small cluster with ACLs, requests of several users, and a real broker's answers.
+
+Requests and answers are plain values in the field names of our message classes. Topic ids differ
+from run to run: in a scenario each stands as `topic_id_of(name)`.
+"""
+
+import gzip
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+RECORDINGS = Path(__file__).parent / "recordings"
+GHOST_ID = b"\x33" * 16
+"""The id of a topic that there never was."""
+
+
+class Step(msgspec.Struct, forbid_unknown_fields=True):
+    """One request, as JSON has it, and what the real broker answered (normalised)."""
+
+    user: str
+    api: str
+    version: int
+    request: dict[str, Any]
+    answer: dict[str, Any] = {}
+
+
+class Scenario(msgspec.Struct, forbid_unknown_fields=True):
+    """Topics (two partitions each), groups with a committed offset, ACLs, and the steps.
+
+    Every name begins with `prefix`, so that scenarios on one broker do not see each other.
+    """
+
+    prefix: str
+    topics: list[str]
+    groups: list[str]
+    acls: list[dict[str, Any]]
+    steps: list[Step]
+
+
+def topic_id_of(name: str) -> bytes:
+    """Stands for the id of this topic in scenarios."""
+    return hashlib.sha256(name.encode()).digest()[:16]
+
+
+def recordings() -> list[str]:
+    """Names of what is checked in: a release, or a release and a mode (`4.3.1-open`)."""
+    return sorted(path.name.removesuffix(".jsonl.gz") for path in RECORDINGS.glob("*.jsonl.gz"))
+
+
+def load(name: str) -> Iterator[Scenario]:
+    with gzip.open(RECORDINGS / f"{name}.jsonl.gz", "rb") as lines:
+        for line in lines:
+            yield msgspec.json.decode(line, type=Scenario)
+
+
+def save(name: str, scenarios: list[Scenario]) -> None:
+    """Write a recording; the same scenarios give the same bytes."""
+    lines = b"".join(msgspec.json.encode(scenario) + b"\n" for scenario in scenarios)
+    (RECORDINGS / f"{name}.jsonl.gz").write_bytes(gzip.compress(lines, 9, mtime=0))

@@ -1,0 +1,87 @@
+"""A raw client over a real socket: frames out, frames in, and whether the peer hung up."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+from protocol import codecs
+from protocol.enums import ApiKey
+from protocol.headers import RequestHeader, read_response_header, write_request_header
+from shim.broker import Broker
+from shim.config import Config, Limits, ListenerConfig, SecurityProtocol
+
+PLAIN = ListenerConfig("PLAINTEXT", SecurityProtocol.PLAINTEXT, "127.0.0.1", 0)
+SASL = ListenerConfig("SASL_PLAINTEXT", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 0)
+USERS = {"admin": "admin-secret", "alice": "alice-secret"}
+
+
+class Wire:
+    """One connection."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader = reader
+        self.writer = writer
+        self.correlation_id = 0
+
+    def request(self, api: ApiKey, version: int, message: Any) -> bytes:
+        """A framed request with the next correlation id."""
+        self.correlation_id += 1
+        header = RequestHeader(api, version, self.correlation_id, "wire")
+        payload = write_request_header(header)
+        payload += codecs.write_request(message, version)
+        return len(payload).to_bytes(4, "big") + payload
+
+    async def ask(self, api: ApiKey, version: int, message: Any) -> Any:
+        await self.send(self.request(api, version, message))
+        return await self.answer(api, version)
+
+    async def answer(self, api: ApiKey, version: int) -> Any:
+        frame = await self.frame()
+        header, at = read_response_header(api, version, frame)
+        assert 1 <= header.correlation_id <= self.correlation_id
+        return codecs.read_response(api, version, frame, at)
+
+    async def send(self, data: bytes) -> None:
+        self.writer.write(data)
+        await self.writer.drain()
+
+    async def frame(self) -> bytes:
+        size = int.from_bytes(await self.reader.readexactly(4), "big")
+        return await self.reader.readexactly(size)
+
+    async def is_closed(self) -> bool:
+        """Whether the peer hung up without another byte."""
+        with contextlib.suppress(ConnectionError):
+            return await asyncio.wait_for(self.reader.read(1), 5) == b""
+        return True
+
+
+@contextlib.asynccontextmanager
+async def serving(**settings: Any) -> AsyncIterator[Broker]:
+    """A broker on loopback with both kinds of listeners."""
+    settings.setdefault("listeners", (PLAIN, SASL))
+    settings.setdefault("super_users", ("User:ANONYMOUS", "User:admin"))
+    settings.setdefault("users", USERS)
+    broker = Broker(Config(**settings))
+    broker.cluster.raise_faults = True
+    await broker.start()
+    try:
+        yield broker
+    finally:
+        await broker.stop()
+
+
+@contextlib.asynccontextmanager
+async def connected(broker: Broker, listener: str = "PLAINTEXT") -> AsyncIterator[Wire]:
+    host, _, port = broker.bootstrap_servers(listener).rpartition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    try:
+        yield Wire(reader, writer)
+    finally:
+        writer.close()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+SMALL = Limits(frame_bytes_max=2_000, unauthenticated_frame_bytes_max=500, connections_max=3)
