@@ -1,0 +1,28 @@
+"""Fixtures of the client tests: one broker a session, one corner of it a test."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.clients.broker import Bootstrap, bootstrap_of_test
+from tests.clients.driver import Driver
+from tests.clients.stage import Stage
+
+pytest.register_assert_rewrite(
+    "tests.clients.acl_behaviours",
+    "tests.clients.operations_behaviours",
+    "tests.clients.record_behaviours",
+)
+
+
+@pytest.fixture(scope="session")
+def bootstrap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bootstrap]:
+    with bootstrap_of_test(tmp_path_factory.mktemp("shim")) as addresses:
+        yield addresses
+
+
+@pytest.fixture
+def stage(driver: Driver) -> Iterator[Stage]:
+    found = Stage(driver)
+    yield found
+    found.clear()

@@ -1,0 +1,179 @@
+"""A client under test: a process that does what a line of JSON says and answers with a line.
+
+Request:  {"call": NAME, "servers": HOST:PORT, "user": NAME or null, "arguments": {...}}
+Answer:   {"result": VALUE} or {"error": {"code": INT or null, "name": TEXT, "text": TEXT}}
+where `code` is the Kafka error code that the client reported, null when it reported something
+of its own. Enum values travel by Kafka's names (`DESCRIBE_CONFIGS`), any = null or `ANY`.
+"""
+
+import contextlib
+import json
+import queue
+import subprocess
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.clients.broker import Bootstrap
+
+ANSWER_SECONDS = 45
+"""Longer than any deadline inside a driver: reached only when a client hangs."""
+
+
+class Acl(NamedTuple):
+    """One ACL, or, with ANY and None, a filter of ACLs. Names as Kafka spells its enums."""
+
+    resource_type: str
+    name: str | None
+    pattern_type: str
+    principal: str | None
+    host: str | None
+    operation: str
+    permission: str
+
+
+class ClientError(Exception):
+    """What the client raised; `code` is the Kafka error code, None for an error of its own."""
+
+    def __init__(self, code: int | None, name: str, text: str) -> None:
+        super().__init__(f"{name} ({code}): {text}")
+        self.code = code
+
+
+class Driver:
+    """The calls every client answers. `user` None is the anonymous super user."""
+
+    def __init__(self, process: subprocess.Popen[str], bootstrap: Bootstrap, log: Path) -> None:
+        self._process = process
+        self._bootstrap = bootstrap
+        self._log = log
+        self._lines: queue.Queue[str] = queue.Queue()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def create_topic(self, topic: str) -> None:
+        self._call("create_topic", topic=topic)
+
+    def delete_topic(self, topic: str) -> None:
+        self._call("delete_topic", topic=topic)
+
+    def create_acls(self, acls: Sequence[Acl], user: str | None = None) -> list[int]:
+        """The error codes of the creations that failed."""
+        codes: list[int] = self._call("create_acls", user, acls=[acl._asdict() for acl in acls])
+        return codes
+
+    def list_acls(self, acl_filter: Acl, user: str | None = None) -> set[Acl]:
+        return _acls(self._call("list_acls", user, filter=acl_filter._asdict()))
+
+    def delete_acls(self, filters: Sequence[Acl], user: str | None = None) -> list[set[Acl]]:
+        """What each filter removed."""
+        found = self._call("delete_acls", user, filters=[one._asdict() for one in filters])
+        return [_acls(acls) for acls in found]
+
+    def cluster_operations(self, user: str | None) -> set[str]:
+        return set(self._call("cluster_operations", user))
+
+    def topic_operations(self, topic: str, user: str | None) -> set[str]:
+        return set(self._call("topic_operations", user, topic=topic))
+
+    def group_operations(self, group: str, user: str | None) -> set[str]:
+        return set(self._call("group_operations", user, group=group))
+
+    def produce(
+        self, topic: str, values: Sequence[str], user: str | None, idempotent: bool = False
+    ) -> list[int]:
+        """Offsets, one a value; the first failure is raised."""
+        offsets: list[int] = self._call(
+            "produce", user, topic=topic, values=list(values), idempotent=idempotent
+        )
+        return offsets
+
+    def consume(
+        self, topic: str, group: str, count: int, user: str | None, seconds: float = 20
+    ) -> list[str]:
+        """Join the group, read `count` values from the start of the topic, commit, leave."""
+        values: list[str] = self._call(
+            "consume", user, topic=topic, group=group, count=count, seconds=seconds
+        )
+        return values
+
+    def commit_offset(self, group: str, topic: str, offset: int, user: str | None = None) -> None:
+        """Set the group's offset in partition 0 from outside the group."""
+        self._call("commit_offset", user, group=group, topic=topic, offset=offset)
+
+    def offset_fetch(
+        self, group: str, topic: str | None, user: str | None
+    ) -> dict[str, int | ClientError]:
+        """Offsets by `topic-partition`, of partition 0 of one topic or (None) of the whole group.
+
+        -1 is no offset; an error of a single partition is returned in its place.
+        """
+        found = self._call("offset_fetch", user, group=group, topic=topic)
+        return {
+            key: _error(value) if isinstance(value, dict) else value for key, value in found.items()
+        }
+
+    def kafka_acls(self, *arguments: str) -> tuple[int, str]:
+        """Java only: exit code and output of `kafka-acls --bootstrap-server ... arguments`."""
+        exit_code, output = self._call("kafka_acls", arguments=list(arguments))
+        return exit_code, output
+
+    def _call(self, call: str, user: str | None = None, **arguments: Any) -> Any:
+        servers = self._bootstrap.plaintext if user is None else self._bootstrap.sasl_plaintext
+        request = {"call": call, "servers": servers, "user": user, "arguments": arguments}
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        try:
+            line = self._lines.get(timeout=ANSWER_SECONDS)
+        except queue.Empty:
+            self._process.kill()  # a late answer would be taken for the next call's
+            line = ""
+        if not line:
+            raise AssertionError(f"the driver gave no answer to {request}\n{self._log_tail()}")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise _error(answer["error"])
+        return answer["result"]
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._lines.put(line)
+        self._lines.put("")
+
+    def _log_tail(self) -> str:
+        return self._log.read_text(errors="replace")[-4000:]
+
+
+@contextlib.contextmanager
+def started(command: Sequence[str], bootstrap: Bootstrap, folder: Path) -> Iterator[Driver]:
+    """A driver process for as long as the block runs; its stderr goes to a file in `folder`."""
+    log = folder / "driver.log"
+    with log.open("w") as errors:
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True
+        )
+        try:
+            yield Driver(process, bootstrap, log)
+        finally:
+            assert process.stdin is not None
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.close()  # its order to end
+            try:
+                process.wait(15)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            assert process.stdout is not None
+            process.stdout.close()
+
+
+def _acls(found: list[dict[str, str]]) -> set[Acl]:
+    acls = [Acl(**one) for one in found]
+    assert len(set(acls)) == len(acls), f"an ACL was listed twice: {acls}"
+    return set(acls)
+
+
+def _error(found: dict[str, Any]) -> ClientError:
+    return ClientError(found["code"], found["name"], found["text"])

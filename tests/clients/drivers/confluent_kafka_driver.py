@@ -1,0 +1,224 @@
+"""Drives librdkafka through confluent-kafka."""
+
+import sys
+import time
+from typing import Any
+
+from confluent_kafka import (
+    Consumer,
+    ConsumerGroupTopicPartitions,
+    KafkaError,
+    KafkaException,
+    Producer,
+    TopicCollection,
+    TopicPartition,
+)
+from confluent_kafka.admin import (
+    AclBinding,
+    AclBindingFilter,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    NewTopic,
+    ResourcePatternType,
+    ResourceType,
+)
+from json_lines import CallError, serve
+
+DEADLINE_SECONDS = 20
+# librdkafka counts the cluster as the "broker" type, as configuration resources do.
+RESOURCE_TYPES = {"CLUSTER": ResourceType.BROKER}
+RESOURCE_NAMES = {ResourceType.BROKER: "CLUSTER"}
+
+admins: dict[tuple[str, str | None], AdminClient] = {}
+
+
+def settings(servers: str, user: str | None) -> dict[str, Any]:
+    found: dict[str, Any] = {"bootstrap.servers": servers, "topic.metadata.propagation.max.ms": 0}
+    if user is not None:
+        found |= {
+            "security.protocol": "SASL_PLAINTEXT",
+            "sasl.mechanism": "PLAIN",
+            "sasl.username": user,
+            "sasl.password": f"{user}-secret",
+        }
+    return found
+
+
+def admin(servers: str, user: str | None) -> AdminClient:
+    key = (servers, user)
+    if key not in admins:
+        admins[key] = AdminClient(settings(servers, user) | {"socket.timeout.ms": 10_000})
+    return admins[key]
+
+
+def create_topic(servers: str, user: str | None, topic: str) -> None:
+    admin(servers, user).create_topics([NewTopic(topic, 1, 1)])[topic].result(DEADLINE_SECONDS)
+
+
+def delete_topic(servers: str, user: str | None, topic: str) -> None:
+    admin(servers, user).delete_topics([topic])[topic].result(DEADLINE_SECONDS)
+
+
+def create_acls(servers: str, user: str | None, acls: list[dict[str, Any]]) -> list[int]:
+    futures = admin(servers, user).create_acls([AclBinding(**_enums(acl)) for acl in acls])
+    codes = []
+    for future in futures.values():
+        try:
+            future.result(DEADLINE_SECONDS)
+        except KafkaException as error:
+            codes.append(error.args[0].code())
+    return codes
+
+
+def list_acls(servers: str, user: str | None, filter: dict[str, Any]) -> list[dict[str, Any]]:  # noqa: A002
+    future = admin(servers, user).describe_acls(AclBindingFilter(**_enums(filter)))
+    return [_plain(acl) for acl in future.result(DEADLINE_SECONDS)]
+
+
+def delete_acls(
+    servers: str, user: str | None, filters: list[dict[str, Any]]
+) -> list[list[dict[str, Any]]]:
+    asked = [AclBindingFilter(**_enums(one)) for one in filters]
+    futures = admin(servers, user).delete_acls(asked)
+    return [[_plain(acl) for acl in futures[one].result(DEADLINE_SECONDS)] for one in asked]
+
+
+def _enums(acl: dict[str, Any]) -> dict[str, Any]:
+    kind = acl["resource_type"]
+    return {
+        "restype": RESOURCE_TYPES.get(kind) or ResourceType[kind],
+        "name": acl["name"],
+        "resource_pattern_type": ResourcePatternType[acl["pattern_type"]],
+        "principal": acl["principal"],
+        "host": acl["host"],
+        "operation": AclOperation[acl["operation"]],
+        "permission_type": AclPermissionType[acl["permission"]],
+    }
+
+
+def _plain(acl: AclBinding) -> dict[str, Any]:
+    return {
+        "resource_type": RESOURCE_NAMES.get(acl.restype, acl.restype.name),
+        "name": acl.name,
+        "pattern_type": acl.resource_pattern_type.name,
+        "principal": acl.principal,
+        "host": acl.host,
+        "operation": acl.operation.name,
+        "permission": acl.permission_type.name,
+    }
+
+
+def cluster_operations(servers: str, user: str | None) -> list[str]:
+    future = admin(servers, user).describe_cluster(include_authorized_operations=True)
+    return _names(future.result(DEADLINE_SECONDS))
+
+
+def topic_operations(servers: str, user: str | None, topic: str) -> list[str]:
+    futures = admin(servers, user).describe_topics(
+        TopicCollection([topic]), include_authorized_operations=True
+    )
+    return _names(futures[topic].result(DEADLINE_SECONDS))
+
+
+def group_operations(servers: str, user: str | None, group: str) -> list[str]:
+    futures = admin(servers, user).describe_consumer_groups(
+        [group], include_authorized_operations=True
+    )
+    return _names(futures[group].result(DEADLINE_SECONDS))
+
+
+def _names(described: Any) -> list[str]:
+    # None is librdkafka's word for a bitfield of 0 as well as for an omitted one.
+    return [operation.name for operation in described.authorized_operations or ()]
+
+
+def produce(
+    servers: str, user: str | None, topic: str, values: list[str], idempotent: bool
+) -> list[int]:
+    fatal: list[KafkaError] = []
+    producer = Producer(
+        settings(servers, user)
+        | {
+            "enable.idempotence": idempotent,
+            "message.timeout.ms": DEADLINE_SECONDS * 1000,
+            "error_cb": fatal.append,
+        }
+    )
+    reports: list[tuple[KafkaError | None, int | None]] = []
+    for value in values:
+        producer.produce(
+            topic,
+            value.encode(),
+            on_delivery=lambda error, message: reports.append((error, message.offset())),
+        )
+    producer.flush(DEADLINE_SECONDS)
+    for error in [found for found in fatal if found.fatal()] + [error for error, _ in reports]:
+        if error is not None:
+            raise KafkaException(error)
+    return [offset for _, offset in reports if offset is not None]
+
+
+def consume(
+    servers: str, user: str | None, topic: str, group: str, count: int, seconds: float
+) -> list[str]:
+    consumer = Consumer(
+        settings(servers, user)
+        | {"group.id": group, "auto.offset.reset": "earliest", "enable.auto.commit": False}
+    )
+    try:
+        consumer.subscribe([topic])
+        values: list[str] = []
+        deadline = time.monotonic() + seconds
+        while len(values) < count:
+            message = consumer.poll(0.5)
+            if message is None:
+                if time.monotonic() > deadline:
+                    raise CallError(None, "TimeoutError", f"{len(values)} of {count} values")
+                continue
+            if message.error() is not None:
+                raise KafkaException(message.error())
+            values.append(message.value().decode())
+        consumer.commit(asynchronous=False)
+        return values
+    finally:
+        consumer.close()
+
+
+def commit_offset(servers: str, user: str | None, group: str, topic: str, offset: int) -> None:
+    wanted = ConsumerGroupTopicPartitions(group, [TopicPartition(topic, 0, offset)])
+    future = admin(servers, user).alter_consumer_group_offsets([wanted])[group]
+    for partition in future.result(DEADLINE_SECONDS).topic_partitions:
+        if partition.error is not None:
+            raise KafkaException(partition.error)
+
+
+def offset_fetch(servers: str, user: str | None, group: str, topic: str | None) -> dict[str, Any]:
+    partitions = None if topic is None else [TopicPartition(topic, 0)]
+    asked = ConsumerGroupTopicPartitions(group, partitions)
+    future = admin(servers, user).list_consumer_group_offsets([asked])[group]
+    return {
+        f"{one.topic}-{one.partition}": (
+            one.offset if one.error is None else _call_error(KafkaException(one.error)).answer
+        )
+        for one in future.result(DEADLINE_SECONDS).topic_partitions
+    }
+
+
+def _call_error(error: Exception) -> CallError:
+    if isinstance(error, KafkaException):
+        found = error.args[0]
+        # librdkafka numbers its own errors below zero.
+        code = found.code() if found.code() > 0 else None
+        return CallError(code, found.name(), found.str())
+    return CallError(None, type(error).__name__, str(error))
+
+
+if __name__ == "__main__":
+    own = sys.modules[__name__]
+    names = (
+        "create_topic", "delete_topic", "create_acls", "list_acls", "delete_acls",
+        "cluster_operations", "topic_operations", "group_operations",
+        "produce", "consume", "commit_offset", "offset_fetch",
+    )  # fmt: skip
+    serve({name: getattr(own, name) for name in names}, _call_error)

@@ -1,0 +1,197 @@
+"""Drives kafka-python (3.x)."""
+
+import re
+import sys
+import time
+from typing import Any
+
+from json_lines import CallError, serve
+from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.admin import (
+    ACL,
+    ACLFilter,
+    ACLOperation,
+    ACLPermissionType,
+    ACLResourcePatternType,
+    KafkaAdminClient,
+    NewTopic,
+    ResourcePattern,
+    ResourcePatternFilter,
+    ResourceType,
+)
+from kafka.errors import BrokerResponseError, NoError, for_code
+from kafka.structs import OffsetAndMetadata
+
+DEADLINE_SECONDS = 20
+
+admins: dict[tuple[str, str | None], KafkaAdminClient] = {}
+
+
+def settings(servers: str, user: str | None) -> dict[str, Any]:
+    found: dict[str, Any] = {"bootstrap_servers": servers}
+    if user is not None:
+        found |= {
+            "security_protocol": "SASL_PLAINTEXT",
+            "sasl_mechanism": "PLAIN",
+            "sasl_plain_username": user,
+            "sasl_plain_password": f"{user}-secret",
+        }
+    return found
+
+
+def admin(servers: str, user: str | None) -> KafkaAdminClient:
+    key = (servers, user)
+    if key not in admins:
+        admins[key] = KafkaAdminClient(**settings(servers, user), request_timeout_ms=10_000)
+    return admins[key]
+
+
+def create_topic(servers: str, user: str | None, topic: str) -> None:
+    admin(servers, user).create_topics([NewTopic(topic, 1, 1)])
+
+
+def delete_topic(servers: str, user: str | None, topic: str) -> None:
+    admin(servers, user).delete_topics([topic])
+
+
+def create_acls(servers: str, user: str | None, acls: list[dict[str, Any]]) -> list[int]:
+    made = [ACL(**_entry(acl), resource_pattern=ResourcePattern(*_pattern(acl))) for acl in acls]
+    result = admin(servers, user).create_acls(made)
+    return [error.errno for error in result["failed"]]
+
+
+def list_acls(servers: str, user: str | None, filter: dict[str, Any]) -> list[dict[str, Any]]:  # noqa: A002
+    acls, _ = admin(servers, user).describe_acls(_filter(filter))
+    return [_plain(acl) for acl in acls]
+
+
+def delete_acls(
+    servers: str, user: str | None, filters: list[dict[str, Any]]
+) -> list[list[dict[str, Any]]]:
+    results = admin(servers, user).delete_acls([_filter(one) for one in filters])
+    for _, _, error in results:
+        if error is not NoError:
+            raise error
+    return [[_plain(acl) for acl in acls] for _, acls, _ in results]
+
+
+def _filter(acl: dict[str, Any]) -> ACLFilter:
+    return ACLFilter(**_entry(acl), resource_pattern=ResourcePatternFilter(*_pattern(acl)))
+
+
+def _entry(acl: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "principal": acl["principal"],
+        "host": acl["host"],
+        "operation": ACLOperation[acl["operation"]],
+        "permission_type": ACLPermissionType[acl["permission"]],
+    }
+
+
+def _pattern(acl: dict[str, Any]) -> tuple[ResourceType, str | None, ACLResourcePatternType]:
+    pattern_type = ACLResourcePatternType[acl["pattern_type"]]
+    return ResourceType[acl["resource_type"]], acl["name"], pattern_type
+
+
+def _plain(acl: ACL) -> dict[str, Any]:
+    return {
+        "resource_type": acl.resource_pattern.resource_type.name,
+        "name": acl.resource_pattern.resource_name,
+        "pattern_type": acl.resource_pattern.pattern_type.name,
+        "principal": acl.principal,
+        "host": acl.host,
+        "operation": acl.operation.name,
+        "permission": acl.permission_type.name,
+    }
+
+
+def cluster_operations(servers: str, user: str | None) -> list[str]:
+    names: list[str] = admin(servers, user).describe_cluster()["authorized_operations"]
+    return names
+
+
+def topic_operations(servers: str, user: str | None, topic: str) -> list[str]:
+    described = admin(servers, user).describe_topics([topic])[0]
+    if described["error_code"]:
+        raise for_code(described["error_code"])
+    names: list[str] = described["authorized_operations"]
+    return names
+
+
+def group_operations(servers: str, user: str | None, group: str) -> list[str]:
+    described = admin(servers, user).describe_groups([group])[group]
+    if described["error"]:
+        raise RuntimeError(described["error"])  # only its text is handed out
+    names: list[str] = described["authorized_operations"]
+    return names
+
+
+def produce(
+    servers: str, user: str | None, topic: str, values: list[str], idempotent: bool
+) -> list[int]:
+    producer = KafkaProducer(
+        **settings(servers, user),
+        enable_idempotence=idempotent,
+        max_block_ms=DEADLINE_SECONDS * 1000,
+    )
+    try:
+        futures = [producer.send(topic, value.encode()) for value in values]
+        return [future.get(DEADLINE_SECONDS).offset for future in futures]
+    finally:
+        producer.close(5)
+
+
+def consume(
+    servers: str, user: str | None, topic: str, group: str, count: int, seconds: float
+) -> list[str]:
+    consumer = KafkaConsumer(
+        **settings(servers, user),
+        group_id=group,
+        auto_offset_reset="earliest",
+        enable_auto_commit=False,
+    )
+    try:
+        consumer.subscribe([topic])
+        values: list[str] = []
+        deadline = time.monotonic() + seconds
+        while len(values) < count:
+            if time.monotonic() > deadline:
+                raise CallError(None, "TimeoutError", f"{len(values)} of {count} values")
+            for records in consumer.poll(timeout_ms=500).values():
+                values += [record.value.decode() for record in records]
+        consumer.commit()
+        return values
+    finally:
+        consumer.close(autocommit=False)
+
+
+def commit_offset(servers: str, user: str | None, group: str, topic: str, offset: int) -> None:
+    wanted = {TopicPartition(topic, 0): OffsetAndMetadata(offset, "", -1)}
+    results = admin(servers, user).alter_group_offsets(group, wanted)
+    for error in results.values():
+        if error is not NoError:
+            raise error
+
+
+def offset_fetch(servers: str, user: str | None, group: str, topic: str | None) -> dict[str, Any]:
+    partitions = None if topic is None else [TopicPartition(topic, 0)]
+    found = admin(servers, user).list_group_offsets({group: partitions})[group]
+    return {f"{one.topic}-{one.partition}": value.offset for one, value in found.items()}
+
+
+def _call_error(error: Exception) -> CallError:
+    if isinstance(error, BrokerResponseError):
+        return CallError(error.errno, type(error).__name__, str(error))
+    # Some of the broker's errors come only as text, within an error of the client's own.
+    found = re.search(r"\[Error (\d+)\]", str(error))
+    return CallError(int(found[1]) if found else None, type(error).__name__, str(error))
+
+
+if __name__ == "__main__":
+    own = sys.modules[__name__]
+    names = (
+        "create_topic", "delete_topic", "create_acls", "list_acls", "delete_acls",
+        "cluster_operations", "topic_operations", "group_operations",
+        "produce", "consume", "commit_offset", "offset_fetch",
+    )  # fmt: skip
+    serve({name: getattr(own, name) for name in names}, _call_error)

@@ -1,0 +1,28 @@
+"""confluent-kafka, that is librdkafka, against the broker."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.clients.acl_behaviours import AclBehaviours
+from tests.clients.broker import Bootstrap
+from tests.clients.driver import Driver, started
+from tests.clients.operations_behaviours import OperationsBehaviours
+from tests.clients.record_behaviours import RecordBehaviours
+
+pytestmark = [pytest.mark.client, pytest.mark.timeout(60, func_only=True)]
+
+PROGRAM = Path(__file__).parent / "drivers" / "confluent_kafka_driver.py"
+
+
+@pytest.fixture(scope="module")
+def driver(bootstrap: Bootstrap, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
+    folder = tmp_path_factory.mktemp("confluent_kafka")
+    with started([sys.executable, str(PROGRAM)], bootstrap, folder) as found:
+        yield found
+
+
+class TestConfluentKafka(AclBehaviours, OperationsBehaviours, RecordBehaviours):
+    listing_tells_denial = False  # 2.16: the refusal's code is lost, the list is empty
