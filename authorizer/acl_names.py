@@ -1,0 +1,54 @@
+"""Names of operations, resource types, pattern types and permissions, as people write them.
+
+Kafka prints `IdempotentWrite` in one place and `IDEMPOTENT_WRITE` in another; both are read here,
+and `idempotent-write` too.
+"""
+
+from enum import IntEnum
+from typing import TypeVar
+
+from protocol.enums import Operation, PatternType, Permission, ResourceType
+
+E = TypeVar("E", bound=IntEnum)
+
+
+class AclTextError(ValueError):
+    """A text, or an object from JSON or YAML, that does not describe ACLs."""
+
+
+def camel_case(member: IntEnum) -> str:
+    """Give `IdempotentWrite`, as kafka-acls takes it."""
+    return "".join(word.capitalize() for word in member.name.split("_"))
+
+
+def parse_operation(text: str) -> Operation:
+    """Read the name of an operation that an ACL can have; AclTextError if it is none."""
+    return _parse(Operation, text, "operation", excluded=("UNKNOWN", "ANY"))
+
+
+def parse_resource_type(text: str) -> ResourceType:
+    """Read the name of a resource type that an ACL can be about; AclTextError if it is none."""
+    return _parse(ResourceType, text, "resource type", excluded=("UNKNOWN", "ANY"))
+
+
+def parse_pattern_type(text: str) -> PatternType:
+    """Read `literal` or `prefixed`; AclTextError otherwise."""
+    return _parse(PatternType, text, "pattern type", excluded=("UNKNOWN", "ANY", "MATCH"))
+
+
+def parse_permission(text: str) -> Permission:
+    """Read `allow` or `deny`; AclTextError otherwise."""
+    return _parse(Permission, text, "permission", excluded=("UNKNOWN", "ANY"))
+
+
+def _parse(enum: type[E], text: str, what: str, excluded: tuple[str, ...]) -> E:
+    members = [member for member in enum if member.name not in excluded]
+    for member in members:
+        if _bare(member.name) == _bare(text):
+            return member
+    names = ", ".join(camel_case(member) for member in members)
+    raise AclTextError(f"`{text}` is not an acl's {what}; it is one of {names}")
+
+
+def _bare(name: str) -> str:
+    return name.strip().replace("_", "").replace("-", "").lower()
