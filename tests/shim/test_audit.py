@@ -1,0 +1,76 @@
+"""shim.audit: one line a decision, in Kafka's field order, at Kafka's levels."""
+
+import pytest
+
+from protocol.enums import ApiKey, Operation, ResourceType
+from protocol.messages.describe_acls_request import DescribeAclsRequest
+from protocol.messages.describe_cluster_request import DescribeClusterRequest
+from shim.audit import LOGGER_NAME
+from shim.logs import set_up_logs
+from tests.shim.play import Stage
+
+ANY_ACL = DescribeAclsRequest(
+    resource_type_filter=1, pattern_type_filter=1, operation=1, permission_type=1
+)
+
+
+def audit_lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    return [line for line in capsys.readouterr().err.splitlines() if LOGGER_NAME in line]
+
+
+def test_a_denial_is_an_info_line_with_its_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up_logs("info", "console")
+    stage = Stage()
+    stage.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL, "User:alice")
+    (line,) = audit_lines(capsys)
+    assert (
+        "Principal = User:alice is Denied operation = Describe from host = 127.0.0.1 "
+        "on resource = Cluster:LITERAL:kafka-cluster for request = DescribeAcls "
+        "with resourceRefCount = 1 based on rule DefaultDeny"
+    ) in line
+
+
+def test_an_allowed_request_is_a_debug_line_naming_the_acl(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    stage = Stage()
+    stage.allow("User:alice", Operation.DESCRIBE, ResourceType.CLUSTER, "kafka-cluster")
+    set_up_logs("info", "console")
+    stage.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL, "User:alice")
+    assert audit_lines(capsys) == []
+    set_up_logs("debug", "console")
+    stage.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL, "User:alice")
+    (line,) = audit_lines(capsys)
+    assert (
+        "is Allowed operation = Describe from host = 127.0.0.1 on resource = "
+        "Cluster:LITERAL:kafka-cluster for request = DescribeAcls with resourceRefCount = 1 "
+        "based on rule MatchingAcl(acl=StandardAcl(resourceType=CLUSTER, "
+        "resourceName=kafka-cluster, patternType=LITERAL, principal=User:alice, host=*, "
+        "operation=DESCRIBE, permissionType=ALLOW))"
+    ) in line
+
+
+def test_older_releases_do_not_name_the_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up_logs("info", "console")
+    Stage("2.7").ask(ApiKey.DESCRIBE_ACLS, 2, ANY_ACL, "User:alice")
+    (line,) = audit_lines(capsys)
+    assert line.rstrip().split("with resourceRefCount = 1")[1].strip(" \x1b[0m]").find("rule") < 0
+
+
+def test_authorized_operations_are_probed_without_a_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    stage = Stage()
+    stage.allow("User:alice", Operation.DESCRIBE, ResourceType.CLUSTER, "kafka-cluster")
+    set_up_logs("info", "console")
+    request = DescribeClusterRequest(include_cluster_authorized_operations=True)
+    answer = stage.ask(ApiKey.DESCRIBE_CLUSTER, 0, request, "User:alice")
+    assert answer.cluster_authorized_operations == 1 << Operation.DESCRIBE
+    assert audit_lines(capsys) == []
+
+
+def test_a_principal_cannot_forge_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up_logs("info", "console")
+    Stage().ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL, "User:a\nPrincipal = User:b is Allowed \x1b[2J")
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "User:a\\nPrincipal = User:b is Allowed \\x1b[2J" in line
