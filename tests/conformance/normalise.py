@@ -10,15 +10,49 @@ from protocol.spec import StructSpec, load
 from tests.conformance.scenario import Scenario
 
 VOLATILE = frozenset(
-    """
-    throttle_time_ms cluster_id brokers controller_id topic_id producer_id log_append_time_ms
-    timestamp error_message member_id leader_epoch node_endpoints host port node_id usable_bytes
-    total_bytes config_source start_timestamp_ms leader_id high_watermark last_stable_offset
-    base_offset records offset log_start_offset low_watermark end_offset producer_epoch
-    current_leader nodes heartbeat_interval_ms marked_offset last_known_elr
-    eligible_leader_replicas is_cordoned log_end_offset last_fetch_timestamp
-    last_caught_up_timestamp replica_directory_id unknown_tags
-    """.split()
+    {
+        "throttle_time_ms",
+        "cluster_id",
+        "brokers",
+        "controller_id",
+        "topic_id",
+        "producer_id",
+        "log_append_time_ms",
+        "timestamp",
+        "error_message",
+        "member_id",
+        "leader_epoch",
+        "node_endpoints",
+        "host",
+        "port",
+        "node_id",
+        "usable_bytes",
+        "total_bytes",
+        "config_source",
+        "start_timestamp_ms",
+        "leader_id",
+        "high_watermark",
+        "last_stable_offset",
+        "base_offset",
+        "records",
+        "offset",
+        "log_start_offset",
+        "low_watermark",
+        "end_offset",
+        "producer_epoch",
+        "current_leader",
+        "nodes",
+        "heartbeat_interval_ms",
+        "marked_offset",
+        "last_known_elr",
+        "eligible_leader_replicas",
+        "is_cordoned",
+        "log_end_offset",
+        "last_fetch_timestamp",
+        "last_caught_up_timestamp",
+        "replica_directory_id",
+        "unknown_tags",
+    }
 )
 ORDERED = frozenset({ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS})
 """Results stand in the order of the request, and clients rely on it."""
