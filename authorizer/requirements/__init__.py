@@ -27,6 +27,7 @@ from authorizer.requirements.share_and_streams import *  # noqa: F403 - as above
 from authorizer.requirements.tokens import *  # noqa: F403 - as above
 from authorizer.requirements.topics import *  # noqa: F403 - as above
 from authorizer.requirements.transactions import *  # noqa: F403 - as above
+from protocol.api_versions import served, unstable
 from protocol.enums import ApiKey
 
 _AREAS = (
@@ -67,3 +68,22 @@ OPEN_TO_ALL: Final[dict[ApiKey, str]] = {
 def bind(release: str) -> dict[Requirement, BoundRequirement]:
     """Return what a release makes of every row; ValueError if there is no such release."""
     return {row: requirement.bind(row, release) for row in TABLE}
+
+
+@cache
+def in_force(release: str) -> tuple[BoundRequirement, ...]:
+    """Return the rows that a client of this release can meet, in the order of `TABLE`.
+
+    That is: the release serves the API in a version, be it an unstable one, in which it asks.
+    """
+    ranges = {key: (low, high) for key, (low, high) in served(release).items()}
+    for key, high in unstable(release).items():
+        ranges[key] = (ranges[key][0] if key in ranges else high, high)
+    return tuple(
+        bound
+        for row, bound in bind(release).items()
+        if row.api in ranges
+        and any(
+            bound.asks(version) for version in range(ranges[row.api][0], ranges[row.api][1] + 1)
+        )
+    )

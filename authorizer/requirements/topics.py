@@ -141,12 +141,16 @@ CREATE_TOPICS_CONFIGS = Requirement(
     note="the topic is created; topic_config_error_code is 29 (version 5 on), the rest is missing",
 )
 
+# KRaft's shortcut; a controller's denial of it is a probe since 3.2 (as for CREATE above).
+_DELETE_ON_CLUSTER = (
+    Need(Operation.DELETE, ResourceType.CLUSTER, since="3.0", until="3.2"),
+    Need(Operation.DELETE, ResourceType.CLUSTER, since="3.2", log_if_denied=False),
+)
 DELETE_TOPICS_DESCRIBE = Requirement(
     api=ApiKey.DELETE_TOPICS,
     name="describe",
     any_of=(
-        Need(Operation.DELETE, ResourceType.CLUSTER, since="3.0", until="3.2"),
-        Need(Operation.DELETE, ResourceType.CLUSTER, since="3.2", log_if_denied=False),
+        *_DELETE_ON_CLUSTER,
         Need(Operation.DESCRIBE, ResourceType.TOPIC, since="2.8"),
     ),
     denied=terms.TOPIC_EACH,
@@ -159,8 +163,7 @@ DELETE_TOPICS = Requirement(
     api=ApiKey.DELETE_TOPICS,
     name="topic",
     any_of=(
-        Need(Operation.DELETE, ResourceType.CLUSTER, since="3.0", until="3.2"),
-        Need(Operation.DELETE, ResourceType.CLUSTER, since="3.2", log_if_denied=False),
+        *_DELETE_ON_CLUSTER,
         Need(Operation.DELETE, ResourceType.TOPIC),
     ),
     denied=terms.TOPIC_EACH,

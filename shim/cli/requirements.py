@@ -1,0 +1,184 @@
+"""`kafka-shim requirements`: which permissions each API needs, and what a denial looks like."""
+
+import argparse
+import difflib
+import json
+from typing import Any, NamedTuple
+
+from authorizer.requirement import NEWEST, Denial, Need, Requirement, VersionRange, bind
+from authorizer.requirements import OPEN_TO_ALL, TABLE, in_force
+from protocol.api_versions import RELEASES, parse_release, served
+from protocol.enums import ApiKey, Operation, ResourceType
+from shim.cli import requirements_text as text
+
+
+class Choice(NamedTuple):
+    """What the command line asks for; None is: whatever."""
+
+    api: ApiKey | None
+    operation: Operation | None
+    resource: ResourceType | None
+    release: str | None
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--api", type=_api, metavar="NAME", help="an API by name or key: Fetch, 1")
+    parser.add_argument(
+        "--operation", type=_operation, metavar="NAME", help="rows that need it: READ, ALTER, ..."
+    )
+    parser.add_argument(
+        "--resource", type=_resource, metavar="TYPE", help="rows about it: TOPIC, GROUP, ..."
+    )
+    parser.add_argument(
+        "--release",
+        type=_release,
+        metavar="VERSION",
+        help="what this Kafka release asks, in short; without it all releases in full",
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON")
+    form.add_argument("--markdown", action="store_true", help="print a Markdown page")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the rows asked for; always 0."""
+    choice = Choice(args.api, args.operation, args.resource, args.release)
+    rows, free = _rows(choice), _open(choice)
+    if args.json:
+        print(json.dumps(_as_json(choice, rows, free), indent=2))
+    elif args.markdown:
+        print("\n".join(text.markdown(rows, free)))
+    elif not rows and not free:
+        print(_nothing(choice))
+    elif choice.release:
+        print("\n".join(text.short(rows, free, choice.release)))
+    else:
+        print("\n".join(text.full(rows, free)))
+    return 0
+
+
+def _rows(choice: Choice) -> list[Requirement]:
+    table = TABLE if choice.release is None else [b.row for b in in_force(choice.release)]
+    return [row for row in table if choice.api in (None, row.api) and _fits(row, choice)]
+
+
+def _fits(row: Requirement, choice: Choice) -> bool:
+    return any(
+        choice.operation in (None, need.operation) and choice.resource in (None, need.resource_type)
+        for need in _needs(row, choice.release)
+    )
+
+
+def _needs(row: Requirement, release: str | None) -> tuple[Need, ...]:
+    return row.any_of if release is None else bind(row, release).needs
+
+
+def _open(choice: Choice) -> dict[ApiKey, str]:
+    """APIs that may ask nothing; no need of theirs can be chosen by operation or resource."""
+    if choice.operation or choice.resource:
+        return {}
+    offered = ApiKey if choice.release is None else served(choice.release)
+    return {
+        key: reason
+        for key, reason in OPEN_TO_ALL.items()
+        if choice.api in (None, key) and key in offered
+    }
+
+
+def _nothing(choice: Choice) -> str:
+    where = f"Kafka {choice.release}" if choice.release else "any release"
+    if choice.api and not any(choice.api in served(r) for r in _span(choice.release)):
+        return f"no client-facing listener of {where} serves {choice.api.wire_name}"
+    return f"no requirement of {where} matches"
+
+
+def _span(release: str | None) -> tuple[str, ...]:
+    return RELEASES if release is None else (release,)
+
+
+def _as_json(choice: Choice, rows: list[Requirement], free: dict[ApiKey, str]) -> dict[str, Any]:
+    return {
+        "release": choice.release,
+        "requirements": [_row_json(row, choice.release) for row in rows],
+        "open_to_all": {key.wire_name: reason for key, reason in free.items()},
+    }
+
+
+def _row_json(row: Requirement, release: str | None) -> dict[str, Any]:
+    bound = None if release is None else bind(row, release)
+    hidden = row.hidden if bound is None or bound.hidden_as else None
+    return {
+        "id": row.id,
+        "api": row.api.wire_name,
+        "api_key": row.api,
+        "releases": list(text.releases_met(row)),
+        "versions": _versions_json(row.versions),
+        "any_of": [_need_json(need) for need in (bound.needs if bound else row.any_of)],
+        "names": row.names,
+        "when": row.when or None,
+        "denied": [_denial_json(denial) for denial in (bound.denials if bound else row.denied)],
+        "hidden": hidden
+        and {"error": hidden.error.name, "until": hidden.until, "first": hidden.first},
+        "kip": row.kip,
+        "source": row.source,
+        "note": row.note or None,
+    }
+
+
+def _need_json(need: Need) -> dict[str, Any]:
+    return {
+        "operation": need.operation.name,
+        "resource_type": need.resource_type.name,
+        "any_name": need.any_name,
+        "names": need.names or None,
+        "since": need.since,
+        "until": need.until,
+        "log_if_denied": need.log_if_denied,
+    }
+
+
+def _denial_json(denial: Denial) -> dict[str, Any]:
+    return {
+        "error": denial.error.name,
+        "error_code": denial.error,
+        "effect": denial.effect.name,
+        "versions": _versions_json(denial.versions),
+        "since": denial.since,
+        "until": denial.until,
+    }
+
+
+def _versions_json(versions: VersionRange) -> tuple[int, int | None]:
+    return versions[0], None if versions[1] == NEWEST else versions[1]
+
+
+def _api(word: str) -> ApiKey:
+    if word.isascii() and word.isdigit() and int(word) in set(ApiKey):
+        return ApiKey(int(word))
+    return ApiKey[_known(word, "API", [key.name for key in ApiKey])]
+
+
+def _operation(word: str) -> Operation:
+    return Operation[_known(word, "operation", [operation.name for operation in Operation][3:])]
+
+
+def _resource(word: str) -> ResourceType:
+    return ResourceType[_known(word, "resource type", [kind.name for kind in ResourceType][2:])]
+
+
+def _known(word: str, what: str, names: list[str]) -> str:
+    """Return the name that is meant, whatever its case and separators."""
+    plain = {name.replace("_", ""): name for name in names}
+    wanted = word.upper().replace("-", "").replace("_", "")
+    if wanted in plain:
+        return plain[wanted]
+    close = [plain[name] for name in difflib.get_close_matches(wanted, plain)]
+    advice = f"did you mean {' or '.join(close)}?" if close else f"one of {', '.join(names)}"
+    raise argparse.ArgumentTypeError(f"unknown {what} {word!r}: {advice}")
+
+
+def _release(word: str) -> str:
+    try:
+        return parse_release(word)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None

@@ -1,0 +1,177 @@
+"""Rows of the requirements table as text: in full, in short for one release, as Markdown."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from authorizer.requirement import NEWEST, Denial, Need, Requirement, VersionRange, bind, holds
+from authorizer.requirements import in_force
+from protocol.api_versions import RELEASES
+from protocol.enums import ApiKey
+
+
+def _need_text(need: Need) -> str:
+    link = " on any " if need.any_name else " "
+    return f"{need.operation.name}{link}{need.resource_type.name}"
+
+
+def _lines(
+    items: Iterable[Any], text: Callable[[Any], str], life: tuple[str, ...]
+) -> dict[str, str]:
+    """Map the text of each item to the releases of `life` it holds in; "" is: all of them."""
+    found: dict[str, set[str]] = {}
+    for item in items:
+        found.setdefault(text(item), set()).update(r for r in life if holds(item, r))
+    return {line: _releases(held, life) for line, held in found.items() if held}
+
+
+def _releases(held: set[str], life: tuple[str, ...]) -> str:
+    """Say which of the releases of `life` are held: `up to 0.11`, `2.4-2.8, since 3.3`."""
+    if held == set(life):
+        return ""
+    runs: list[list[int]] = []
+    for at, release in enumerate(life):
+        if release in held:
+            if runs and runs[-1][1] == at - 1:
+                runs[-1][1] = at
+            else:
+                runs.append([at, at])
+    return ", ".join(_run(life, first, last) for first, last in runs)
+
+
+def _run(life: tuple[str, ...], first: int, last: int) -> str:
+    if last == len(life) - 1:
+        return f"since {life[first]}"
+    if first == 0:
+        return f"up to {life[last]}"
+    return life[first] if first == last else f"{life[first]}-{life[last]}"
+
+
+def releases_met(row: Requirement) -> tuple[str, ...]:
+    """Return the releases in which a client can meet the row; those that bind it if none."""
+    met = tuple(r for r in RELEASES if any(bound.row is row for bound in in_force(r)))
+    return met or tuple(r for r in RELEASES if bind(row, r).needs)
+
+
+def _life_text(life: tuple[str, ...]) -> str:
+    """Spell releases in runs: `1.1-2.8, 3.6-4.3`."""
+    at = [RELEASES.index(release) for release in life]
+    starts = [i for i in at if i - 1 not in at]
+    ends = [i for i in at if i + 1 not in at]
+    return ", ".join(
+        RELEASES[a] if a == b else f"{RELEASES[a]}-{RELEASES[b]}"
+        for a, b in zip(starts, ends, strict=True)
+    )
+
+
+def _versions(versions: VersionRange, prefix: str = "versions ") -> str:
+    low, high = versions
+    if versions == (0, NEWEST):
+        return ""
+    if high == NEWEST:
+        return f"{prefix}{low}+"
+    return f"{prefix}{low}" if low == high else f"{prefix}{low}-{high}"
+
+
+def _denial_text(denial: Denial) -> str:
+    code = f"{denial.error:d} {denial.error.name}, " if denial.error else ""
+    return _joined(", ", f"{code}{denial.effect.value}", _versions(denial.versions))
+
+
+def _joined(separator: str, *parts: str) -> str:
+    return separator.join(part for part in parts if part)
+
+
+def full(rows: list[Requirement], free: dict[ApiKey, str]) -> Iterator[str]:
+    """Everything about each row, with its changes from release to release."""
+    for row in rows:
+        kip = f"KIP-{row.kip}" if row.kip else ""
+        life = releases_met(row)
+        yield _joined("  ", row.id, _life_text(life), _versions(row.versions), kip, row.source)
+        yield from (f"    {line}" for line in _facts(row, life))
+        yield ""
+    yield from (f"{key.wire_name}  may ask nothing: {reason}" for key, reason in free.items())
+
+
+def _facts(row: Requirement, life: tuple[str, ...]) -> Iterator[str]:
+    for line, releases in _lines(row.any_of, _need_text, life).items():
+        yield _joined(", ", line, releases)
+    quiet = [need for need in row.any_of if not need.log_if_denied]
+    for line, releases in _lines(quiet, _need_text, life).items():
+        yield _joined(", ", f"unlogged if denied: {line}", releases)
+    yield f"on {', '.join(row.names)}"
+    for need in row.any_of:
+        if need.names:
+            yield f"on {', '.join(need.names)} for {_need_text(need)}"
+    if row.when:
+        yield f"when {row.when}"
+    for line, releases in _lines(row.denied, _denial_text, life).items():
+        yield _joined(", ", f"denied: {line}", releases)
+    if row.hidden:
+        code = f"{row.hidden.error:d} {row.hidden.error.name}"
+        asked = "asked first" if row.hidden.first else "asked once denied"
+        yield f"hidden before {row.hidden.until}: {code} without DESCRIBE, which is {asked}"
+    if row.note:
+        yield f"note: {row.note}"
+
+
+def short(rows: list[Requirement], free: dict[ApiKey, str], release: str) -> Iterator[str]:
+    """One line a row: what one release asks."""
+    lines = [_columns(row, release) for row in rows]
+    lines += [(key.wire_name, "-", "", f"may ask nothing: {why}") for key, why in free.items()]
+    widths = [max((len(line[column]) for line in lines), default=0) for column in range(3)]
+    for *cells, last in lines:
+        padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=True)]
+        yield "  ".join([*padded, last]).rstrip()
+
+
+def _columns(row: Requirement, release: str) -> tuple[str, str, str, str]:
+    bound = bind(row, release)
+    needs = " or ".join(dict.fromkeys(_need_text(need) for need in bound.needs))
+    code = f"{bound.error:d} " if bound.error else ""
+    effects = ", ".join(
+        _joined(" ", denial.effect.name.lower(), _versions(denial.versions, "v"))
+        for denial in bound.denials
+    )
+    asked = _joined("; ", _versions(row.versions), f"when {row.when}" if row.when else "")
+    return row.id, needs, code + effects, asked
+
+
+_INTRODUCTION = """# What every API requires
+
+Printed by `kafka-shim requirements --markdown`; do not edit. One row is one question that a broker
+asks its authorizer, in the order of asking; of several needs in a row the first that is met
+suffices. *Releases* are those in which a client of a broker listener can meet the row (brokers up
+to 2.8 on ZooKeeper, later ones KRaft). *Names* says where the names of the resources are: a path
+in the request, or in the response for what the broker found. *Denied* is the error and where it
+shows. The name of the cluster is always `kafka-cluster`.
+"""
+
+
+def markdown(rows: list[Requirement], free: dict[ApiKey, str]) -> Iterator[str]:
+    """Yield the lines of a page with one table of rows."""
+    yield _INTRODUCTION
+    yield "| Requirement | Needs | Names | Denied | Releases | When, and notes |"
+    yield "|---|---|---|---|---|---|"
+    for row in rows:
+        yield f"| {' | '.join(_cells(row))} |"
+    if free:
+        yield "\n## APIs that may ask nothing\n"
+        yield from (f"* **{key.wire_name}**: {reason}" for key, reason in free.items())
+
+
+def _cells(row: Requirement) -> Iterator[str]:
+    life = releases_met(row)
+    yield f"**{row.id}**" + (f" (KIP-{row.kip})" if row.kip else "")
+    yield "<br>".join(
+        _joined(", ", line, releases)
+        for line, releases in _lines(row.any_of, _need_text, life).items()
+    )
+    own = (name for need in row.any_of for name in need.names)
+    yield "<br>".join(f"`{name}`" for name in (*row.names, *own))
+    denied = _lines(row.denied, _denial_text, life).items()
+    hidden = (
+        f"before {row.hidden.until} {row.hidden.error:d} without DESCRIBE" if row.hidden else ""
+    )
+    yield _joined("<br>", *(_joined(", ", line, releases) for line, releases in denied), hidden)
+    yield _joined("<br>", _life_text(life), _versions(row.versions))
+    yield _joined("<br>", f"when {row.when}" if row.when else "", row.note)
