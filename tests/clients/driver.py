@@ -113,9 +113,9 @@ class Driver:
             key: _error(value) if isinstance(value, dict) else value for key, value in found.items()
         }
 
-    def kafka_acls(self, *arguments: str) -> tuple[int, str]:
+    def kafka_acls(self, *arguments: str, user: str | None = None) -> tuple[int, str]:
         """Java only: exit code and output of `kafka-acls --bootstrap-server ... arguments`."""
-        exit_code, output = self._call("kafka_acls", arguments=list(arguments))
+        exit_code, output = self._call("kafka_acls", user, arguments=list(arguments))
         return exit_code, output
 
     def _call(self, call: str, user: str | None = None, **arguments: Any) -> Any:

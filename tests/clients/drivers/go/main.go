@@ -1,0 +1,138 @@
+// Drives franz-go: a call a line of JSON in, an answer a line out. The form is described in
+// driver.py of the tests.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
+)
+
+const deadline = 20 * time.Second
+
+type request struct {
+	Call      string          `json:"call"`
+	Servers   string          `json:"servers"`
+	User      *string         `json:"user"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// arguments of all calls; a call reads those that it knows.
+type arguments struct {
+	Topic      *string  `json:"topic"`
+	Group      string   `json:"group"`
+	Values     []string `json:"values"`
+	Idempotent bool     `json:"idempotent"`
+	Count      int      `json:"count"`
+	Seconds    float64  `json:"seconds"`
+	Offset     int64    `json:"offset"`
+	Acls       []acl    `json:"acls"`
+	Filter     acl      `json:"filter"`
+	Filters    []acl    `json:"filters"`
+}
+
+type failure struct {
+	Code *int16 `json:"code"`
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+// connection is where a call goes and as whom.
+type connection struct {
+	servers string
+	user    string
+}
+
+type call func(context.Context, connection, arguments) (any, error)
+
+var calls = map[string]call{
+	"create_topic":       createTopic,
+	"delete_topic":       deleteTopic,
+	"create_acls":        createAcls,
+	"list_acls":          listAcls,
+	"delete_acls":        deleteAcls,
+	"cluster_operations": clusterOperations,
+	"topic_operations":   topicOperations,
+	"group_operations":   groupOperations,
+	"produce":            produce,
+	"consume":            consume,
+	"commit_offset":      commitOffset,
+	"offset_fetch":       offsetFetch,
+}
+
+func main() {
+	lines := bufio.NewScanner(os.Stdin)
+	lines.Buffer(nil, 1<<20)
+	answers := json.NewEncoder(os.Stdout)
+	for lines.Scan() {
+		result, err := answer(lines.Bytes())
+		if err != nil {
+			answers.Encode(map[string]any{"error": failureOf(err)})
+		} else {
+			answers.Encode(map[string]any{"result": result})
+		}
+	}
+}
+
+func answer(line []byte) (any, error) {
+	var asked request
+	if err := json.Unmarshal(line, &asked); err != nil {
+		return nil, err
+	}
+	var args arguments
+	if err := json.Unmarshal(asked.Arguments, &args); err != nil {
+		return nil, err
+	}
+	do, known := calls[asked.Call]
+	if !known {
+		return nil, fmt.Errorf("no call is named %s", asked.Call)
+	}
+	where := connection{servers: asked.Servers}
+	if asked.User != nil {
+		where.user = *asked.User
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), deadline)
+	defer cancel()
+	return do(ctx, where, args)
+}
+
+// failureOf gives the Kafka error code that the client reported, however deeply it is wrapped.
+func failureOf(err error) failure {
+	var known *kerr.Error
+	if errors.As(err, &known) {
+		return failure{&known.Code, known.Message, err.Error()}
+	}
+	return failure{nil, fmt.Sprintf("%T", err), err.Error()}
+}
+
+func (where connection) client(more ...kgo.Opt) (*kgo.Client, error) {
+	options := []kgo.Opt{kgo.SeedBrokers(where.servers)}
+	if where.user != "" {
+		login := plain.Auth{User: where.user, Pass: where.user + "-secret"}
+		options = append(options, kgo.SASL(login.AsMechanism()))
+	}
+	return kgo.NewClient(append(options, more...)...)
+}
+
+var admins = map[connection]*kadm.Client{}
+
+func (where connection) admin() (*kadm.Client, error) {
+	if found, ok := admins[where]; ok {
+		return found, nil
+	}
+	client, err := where.client()
+	if err != nil {
+		return nil, err
+	}
+	admins[where] = kadm.NewClient(client)
+	return admins[where], nil
+}

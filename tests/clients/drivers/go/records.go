@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+func produce(ctx context.Context, where connection, args arguments) (any, error) {
+	var options []kgo.Opt
+	if !args.Idempotent {
+		options = append(options, kgo.DisableIdempotentWrite())
+	}
+	client, err := where.client(options...)
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	var records []*kgo.Record
+	for _, value := range args.Values {
+		records = append(records, &kgo.Record{Topic: *args.Topic, Value: []byte(value)})
+	}
+	results := client.ProduceSync(ctx, records...)
+	if err := results.FirstErr(); err != nil {
+		return nil, err
+	}
+	offsets := make([]int64, len(records))
+	for i, record := range records {
+		offsets[i] = record.Offset
+	}
+	return offsets, nil
+}
+
+func consume(ctx context.Context, where connection, args arguments) (any, error) {
+	client, err := where.client(
+		kgo.ConsumerGroup(args.Group),
+		kgo.ConsumeTopics(*args.Topic),
+		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+		kgo.DisableAutoCommit(),
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	polling, cancel := context.WithTimeout(ctx, time.Duration(args.Seconds*float64(time.Second)))
+	defer cancel()
+	values := []string{}
+	for len(values) < args.Count {
+		fetches := client.PollFetches(polling)
+		if polling.Err() != nil {
+			return nil, fmt.Errorf("%d of %d values in time", len(values), args.Count)
+		}
+		if err := fetches.Err(); err != nil {
+			return nil, err
+		}
+		fetches.EachRecord(func(record *kgo.Record) {
+			values = append(values, string(record.Value))
+		})
+	}
+	return values, client.CommitUncommittedOffsets(ctx)
+}
+
+func commitOffset(ctx context.Context, where connection, args arguments) (any, error) {
+	admin, err := where.admin()
+	if err != nil {
+		return nil, err
+	}
+	offsets := kadm.Offsets{}
+	offsets.AddOffset(*args.Topic, 0, args.Offset, -1)
+	return nil, admin.CommitAllOffsets(ctx, args.Group, offsets)
+}
+
+func offsetFetch(ctx context.Context, where connection, args arguments) (any, error) {
+	admin, err := where.admin()
+	if err != nil {
+		return nil, err
+	}
+	var told kadm.OffsetResponses
+	if args.Topic == nil {
+		told, err = admin.FetchOffsets(ctx, args.Group)
+	} else {
+		told, err = admin.FetchOffsetsForTopics(ctx, args.Group, *args.Topic)
+	}
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]any{}
+	told.Each(func(one kadm.OffsetResponse) {
+		key := fmt.Sprintf("%s-%d", one.Topic, one.Partition)
+		if one.Err != nil {
+			found[key] = failureOf(one.Err)
+		} else {
+			found[key] = one.At
+		}
+	})
+	return found, nil
+}

@@ -1,0 +1,94 @@
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.BufferedReader;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import org.apache.kafka.common.protocol.Errors;
+
+/**
+ * Drives Kafka's own Java clients: a call a line of JSON in, an answer a line out. The form is
+ * described in driver.py of the tests.
+ */
+public final class Driver {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    /** One call: where it goes, as whom (null: anonymous), and with what. */
+    record Request(String servers, String user, JsonNode arguments) {
+        String text(String name) {
+            JsonNode value = arguments.get(name);
+            return value.isNull() ? null : value.asText();
+        }
+
+        Map<String, Object> settings() {
+            return Connection.settings(servers, user);
+        }
+    }
+
+    interface Call {
+        Object answer(Request request) throws Exception;
+    }
+
+    private static final Map<String, Call> CALLS = new HashMap<>();
+
+    static {
+        CALLS.put("create_topic", Operations::createTopic);
+        CALLS.put("delete_topic", Operations::deleteTopic);
+        CALLS.put("create_acls", Acls::create);
+        CALLS.put("list_acls", Acls::list);
+        CALLS.put("delete_acls", Acls::delete);
+        CALLS.put("kafka_acls", KafkaAcls::run);
+        CALLS.put("cluster_operations", Operations::ofCluster);
+        CALLS.put("topic_operations", Operations::ofTopic);
+        CALLS.put("group_operations", Operations::ofGroup);
+        CALLS.put("produce", Records::produce);
+        CALLS.put("consume", Records::consume);
+        CALLS.put("commit_offset", Records::commitOffset);
+        CALLS.put("offset_fetch", Records::offsetFetch);
+    }
+
+    public static void main(String[] words) throws Exception {
+        PrintStream answers =
+                new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
+        System.setOut(System.err); // whatever else prints must not be taken for an answer
+        BufferedReader lines =
+                new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            answers.println(JSON.writeValueAsString(answer(JSON.readTree(line))));
+        }
+        Connection.closeAll();
+    }
+
+    private static Map<String, Object> answer(JsonNode asked) {
+        Map<String, Object> answer = new LinkedHashMap<>();
+        JsonNode user = asked.get("user");
+        Request request =
+                new Request(
+                        asked.get("servers").asText(),
+                        user.isNull() ? null : user.asText(),
+                        asked.get("arguments"));
+        try {
+            answer.put("result", CALLS.get(asked.get("call").asText()).answer(request));
+        } catch (Exception error) {
+            answer.put("error", failure(error));
+        }
+        return answer;
+    }
+
+    /** The Kafka error code of what a client threw, null for an error of its own. */
+    static Map<String, Object> failure(Throwable error) {
+        Throwable cause = error instanceof ExecutionException ? error.getCause() : error;
+        Errors known = Errors.forException(cause);
+        Map<String, Object> found = new LinkedHashMap<>();
+        found.put("code", known == Errors.UNKNOWN_SERVER_ERROR ? null : known.code());
+        found.put("name", cause.getClass().getSimpleName());
+        found.put("text", String.valueOf(cause.getMessage()));
+        return found;
+    }
+}
