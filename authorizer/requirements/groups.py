@@ -136,8 +136,7 @@ LIST_GROUPS = Requirement(
     api=ApiKey.LIST_GROUPS,
     name="group",
     any_of=(
-        Need(Operation.DESCRIBE, ResourceType.CLUSTER, until="3.4"),
-        Need(Operation.DESCRIBE, ResourceType.CLUSTER, since="3.4", log_if_denied=False),
+        *terms.probe(Operation.DESCRIBE, ResourceType.CLUSTER, since="3.4"),
         Need(Operation.DESCRIBE, ResourceType.GROUP, since="2.1", until="3.4"),
         Need(Operation.DESCRIBE, ResourceType.GROUP, since="3.4", log_if_denied=False),
     ),

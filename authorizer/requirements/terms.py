@@ -6,6 +6,17 @@ from authorizer.requirement import Denial, Effect, Hidden, Need
 from protocol.enums import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 
+
+def probe(
+    operation: Operation, resource_type: ResourceType, since: str = "2.4"
+) -> tuple[Need, Need]:
+    """Return a need whose denial the audit log shows until `since`; then it is a mere probe."""
+    return (
+        Need(operation, resource_type, until=since),
+        Need(operation, resource_type, since=since, log_if_denied=False),
+    )
+
+
 CLUSTER_ALTER: Final = (Need(Operation.ALTER, ResourceType.CLUSTER),)
 CLUSTER_DESCRIBE: Final = (Need(Operation.DESCRIBE, ResourceType.CLUSTER),)
 CLUSTER_ACTION: Final = (Need(Operation.CLUSTER_ACTION, ResourceType.CLUSTER),)

@@ -78,7 +78,7 @@ METADATA_TOPIC = Requirement(
 METADATA_ALL_TOPICS = Requirement(
     api=ApiKey.METADATA,
     name="all_topics",
-    any_of=(Need(Operation.DESCRIBE, ResourceType.TOPIC, log_if_denied=False),),
+    any_of=terms.probe(Operation.DESCRIBE, ResourceType.TOPIC),
     denied=terms.LEFT_OUT,
     names=("response.topics[].name",),
     when="topics is null, in version 0 empty",
@@ -87,7 +87,7 @@ METADATA_AUTO_CREATE = Requirement(
     api=ApiKey.METADATA,
     name="auto_create",
     any_of=(
-        Need(Operation.CREATE, ResourceType.CLUSTER, log_if_denied=False),
+        *terms.probe(Operation.CREATE, ResourceType.CLUSTER),
         Need(Operation.CREATE, ResourceType.TOPIC, since="2.0"),
     ),
     denied=terms.TOPIC_EACH,
@@ -110,8 +110,9 @@ CREATE_TOPICS = Requirement(
     api=ApiKey.CREATE_TOPICS,
     name="topic",
     any_of=(
-        Need(Operation.CREATE, ResourceType.CLUSTER, until="3.0", log_if_denied=False),
-        Need(Operation.CREATE, ResourceType.CLUSTER, since="3.0", until="3.2"),
+        Need(Operation.CREATE, ResourceType.CLUSTER, until="2.4"),
+        Need(Operation.CREATE, ResourceType.CLUSTER, "2.4", "3.0", log_if_denied=False),
+        Need(Operation.CREATE, ResourceType.CLUSTER, "3.0", "3.2"),
         Need(Operation.CREATE, ResourceType.CLUSTER, since="3.2", log_if_denied=False),
         Need(Operation.CREATE, ResourceType.TOPIC, since="2.0"),
     ),
@@ -187,8 +188,7 @@ OFFSET_FOR_LEADER_EPOCH = Requirement(
     api=ApiKey.OFFSET_FOR_LEADER_EPOCH,
     name="topic",
     any_of=(
-        Need(Operation.CLUSTER_ACTION, ResourceType.CLUSTER, until="2.1"),
-        Need(Operation.CLUSTER_ACTION, ResourceType.CLUSTER, since="2.1", log_if_denied=False),
+        *terms.probe(Operation.CLUSTER_ACTION, ResourceType.CLUSTER),
         Need(Operation.DESCRIBE, ResourceType.TOPIC, since="2.1"),
     ),
     denied=(

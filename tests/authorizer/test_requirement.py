@@ -1,0 +1,126 @@
+import pytest
+
+from authorizer.requirement import (
+    Denial,
+    Effect,
+    Hidden,
+    Need,
+    Requirement,
+    bind,
+    holds,
+)
+from protocol.api_versions import RELEASES
+from protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
+from protocol.error_codes import ErrorCode
+
+DENIED = (Denial(ErrorCode.TOPIC_AUTHORIZATION_FAILED, Effect.EACH),)
+
+
+def row(**changes) -> Requirement:
+    parts = {
+        "api": ApiKey.FETCH,
+        "name": "topic",
+        "any_of": (Need(Operation.READ, ResourceType.TOPIC),),
+        "denied": DENIED,
+    }
+    return Requirement(**parts | changes)
+
+
+def test_the_id_is_kafkas_name_and_the_rows():
+    assert row(api=ApiKey.OFFSET_FETCH, name="group").id == "OffsetFetch.group"
+
+
+def test_without_names_it_is_about_the_cluster():
+    assert row().names == (CLUSTER_NAME,)
+
+
+def test_rows_are_told_apart_by_identity():
+    one, other = row(), row()
+    assert one != other
+    assert len({one, other, one}) == 2
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "first", "last"),
+    [
+        (None, None, "0.11", "4.3"),
+        ("2.8", None, "2.8", "4.3"),
+        (None, "2.8", "0.11", "2.7"),
+        ("0.11", "1.0", "0.11", "0.11"),
+        ("2.8", "3.0", "2.8", "2.8"),
+    ],
+)
+def test_since_is_with_and_until_without_its_release(since, until, first, last):
+    need = Need(Operation.READ, ResourceType.TOPIC, since=since, until=until)
+    held = [release for release in RELEASES if holds(need, release)]
+    assert (held[0], held[-1]) == (first, last)
+
+
+def test_only_what_holds_in_the_release_is_bound():
+    old = Need(Operation.READ, ResourceType.GROUP, until="1.0")
+    new = Need(Operation.DESCRIBE, ResourceType.GROUP, since="1.0")
+    old_error = Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, Effect.TOP, until="1.0")
+    new_error = Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, Effect.EACH, since="1.0")
+    changed = row(any_of=(old, new), denied=(old_error, new_error))
+    before, after = bind(changed, "0.11"), bind(changed, "1.0")
+    assert (before.needs, before.denials) == ((old,), (old_error,))
+    assert before.error is ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    assert (after.needs, after.denials) == ((new,), (new_error,))
+    assert after.error is ErrorCode.GROUP_AUTHORIZATION_FAILED
+
+
+def test_needs_keep_their_order():
+    cluster = Need(Operation.CREATE, ResourceType.CLUSTER)
+    topic = Need(Operation.CREATE, ResourceType.TOPIC, since="2.0")
+    assert bind(row(any_of=(cluster, topic)), "2.0").needs == (cluster, topic)
+    assert bind(row(any_of=(cluster, topic)), "1.1").needs == (cluster,)
+
+
+@pytest.mark.parametrize(
+    "absent",
+    [
+        row(since="4.0"),
+        row(until="1.0"),
+        row(any_of=(Need(Operation.READ, ResourceType.TOPIC, since="4.0"),)),
+    ],
+)
+def test_a_row_that_the_release_lacks_asks_nothing(absent):
+    bound = bind(absent, "3.9")
+    assert bound.needs == bound.denials == ()
+    assert bound.error is ErrorCode.NONE
+    assert bound.hidden_as is None
+    assert not bound.asks(0)
+
+
+def test_it_is_asked_in_its_versions_only():
+    bound = bind(row(versions=(8, 10)), "2.8")
+    assert [version for version in range(13) if bound.asks(version)] == [8, 9, 10]
+
+
+def test_the_effect_follows_the_version():
+    error = ErrorCode.GROUP_AUTHORIZATION_FAILED
+    bound = bind(
+        row(denied=(Denial(error, Effect.TOP, (2, 7)), Denial(error, Effect.EACH, (8, 9)))), "4.3"
+    )
+    assert [bound.effect(version) for version in (2, 7, 8)] == [
+        Effect.TOP,
+        Effect.TOP,
+        Effect.EACH,
+    ]
+    with pytest.raises(KeyError, match=r"Fetch\.topic is not asked in version 1"):
+        bound.effect(1)
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_hiding_ends_with_a_release(first):
+    hidden = Hidden(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, until="1.0", first=first)
+    before, after = (bind(row(hidden=hidden), release) for release in ("0.11", "1.0"))
+    assert before.hidden_as is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert before.describe_first is first
+    assert after.hidden_as is None
+    assert not after.describe_first
+
+
+def test_an_unknown_release_is_an_error():
+    with pytest.raises(ValueError, match=r"unknown Kafka release '5\.0'"):
+        bind(row(since="1.0"), "5.0")

@@ -1,0 +1,182 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from authorizer.requirements import OPEN_TO_ALL, TABLE, in_force
+from protocol.api_versions import RELEASES
+from shim.cli import EXIT_USAGE, main
+
+ROOT = Path(__file__).parents[3]
+GOLDEN = ROOT / "tests" / "golden" / "requirements.txt"
+PAGE = ROOT / "docs" / "requirements.md"
+NEWEST_RELEASE = RELEASES[-1]
+
+
+@pytest.fixture
+def ask(capsys):
+    def asked(*words: str) -> str:
+        assert main(["requirements", *words]) == 0
+        return capsys.readouterr().out
+
+    return asked
+
+
+def test_the_golden_table_is_what_the_command_prints(ask):
+    """Refresh with `kafka-shim requirements > tests/golden/requirements.txt`; review each line."""
+    assert ask() == GOLDEN.read_text()
+
+
+def test_the_page_is_what_the_command_prints(ask):
+    """Refresh with `kafka-shim requirements --markdown > docs/requirements.md`."""
+    assert ask("--markdown") == PAGE.read_text()
+
+
+def test_every_row_and_every_open_api_is_in_the_table(ask):
+    printed = ask()
+    assert [
+        line.split()[0]
+        for line in printed.splitlines()
+        if line and line[0] != " " and "may ask nothing" not in line
+    ] == [row.id for row in TABLE]
+    assert printed.count("may ask nothing") == len(OPEN_TO_ALL)
+
+
+def test_a_row_in_full(ask):
+    assert ask("--api", "OffsetFetch").split("\n\n")[0] == (
+        "OffsetFetch.group  0.11-4.3  KIP-163  KafkaApis\n"
+        "    READ GROUP, up to 0.11\n"
+        "    DESCRIBE GROUP, since 1.0\n"
+        "    on group_id, groups[].group_id\n"
+        "    denied: 30 GROUP_AUTHORIZATION_FAILED, each element's code, versions 0-1,"
+        " up to 3.4, since 4.1\n"
+        "    denied: 30 GROUP_AUTHORIZATION_FAILED, an empty answer, no code, versions 0-1,"
+        " 3.5-4.0\n"
+        "    denied: 30 GROUP_AUTHORIZATION_FAILED, the answer's code, versions 2-7\n"
+        "    denied: 30 GROUP_AUTHORIZATION_FAILED, each element's code, versions 8+\n"
+        "    note: from version 8 each group on its own"
+    )
+
+
+def test_periods_with_a_gap(ask):
+    full = ask("--api", "CreateTopics")
+    assert "CreateTopics.configs  2.4-2.8, 3.3-4.3  KIP-525" in full
+    assert "    unlogged if denied: CREATE CLUSTER, 2.4-2.8, since 3.2\n" in full
+    assert "DescribeDelegationToken.token  1.1-2.8, 3.6-4.3  KIP-373" in ask("--api", "41")
+
+
+def test_one_release_in_short(ask):
+    assert ask("--release", "2.0", "--api", "Fetch") == (
+        "Fetch.follower  CLUSTER_ACTION CLUSTER  29 each  when replica_id is 0 or more\n"
+        "Fetch.topic     READ TOPIC              29 each  when replica_id is below 0\n"
+    )
+
+
+def test_the_rows_of_a_release(ask):
+    lines = ask("--release", NEWEST_RELEASE).splitlines()
+    rows = [line.split()[0] for line in lines if "may ask nothing" not in line]
+    assert rows == [bound.row.id for bound in in_force(NEWEST_RELEASE)]
+
+
+def test_a_need_by_any_name(ask):
+    idempotent = ask("--release", "2.8.2", "--api", "InitProducerId").splitlines()[1]
+    assert "IDEMPOTENT_WRITE CLUSTER or WRITE on any TOPIC  31 top" in idempotent
+
+
+@pytest.mark.parametrize("word", ["CreateAcls", "create-acls", "CREATE_ACLS", "createacls", "30"])
+def test_an_api_by_any_spelling(ask, word):
+    assert ask("--api", word).startswith("CreateAcls.cluster")
+
+
+def test_operation_and_resource_hold_for_the_same_need(ask):
+    listed = ask("--operation", "create", "--resource", "topic", "--release", NEWEST_RELEASE)
+    assert [line.split()[0] for line in listed.splitlines()] == [
+        "Metadata.auto_create",
+        "CreateTopics.topic",
+        "StreamsGroupHeartbeat.create",
+    ]
+
+
+def test_a_past_need_is_found_without_a_release(ask):
+    words = ("--operation", "READ", "--resource", "GROUP", "--api", "OffsetFetch")
+    assert ask(*words).startswith("OffsetFetch.group")
+    assert ask(*words, "--release", "1.0") == "no requirement of Kafka 1.0 matches\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        (["--api", "SaslHandshake"], "SaslHandshake  may ask nothing: part of authentication"),
+        (["--api", "Vote"], "no client-facing listener of any release serves Vote"),
+        (
+            ["--api", "ShareFetch", "--release", "2.0"],
+            "no client-facing listener of Kafka 2.0 serves ShareFetch",
+        ),
+        (
+            ["--api", "SaslHandshake", "--operation", "READ"],
+            "no requirement of any release matches",
+        ),
+    ],
+)
+def test_when_there_is_no_row(ask, words, answer):
+    assert ask(*words) == answer + "\n"
+
+
+def test_json_has_the_whole_row(ask):
+    found = json.loads(ask("--json", "--api", "InitProducerId"))
+    assert found["release"] is None
+    row = next(r for r in found["requirements"] if r["id"] == "InitProducerId.idempotent")
+    assert row["releases"] == list(RELEASES)
+    assert row["names"] == ["kafka-cluster"]
+    assert row["any_of"][-1] == {
+        "operation": "WRITE",
+        "resource_type": "TOPIC",
+        "any_name": True,
+        "names": None,
+        "since": "3.0",
+        "until": None,
+        "log_if_denied": False,
+    }
+    assert row["denied"] == [
+        {
+            "error": "CLUSTER_AUTHORIZATION_FAILED",
+            "error_code": 31,
+            "effect": "TOP",
+            "versions": [0, None],
+            "since": None,
+            "until": None,
+        }
+    ]
+
+
+def test_json_of_a_release_has_only_what_holds_there(ask):
+    rows = json.loads(ask("--json", "--release", "0.11"))["requirements"]
+    assert [row["id"] for row in rows] == [bound.row.id for bound in in_force("0.11")]
+    produce = next(row for row in rows if row["id"] == "Produce.topic")
+    hidden = {"error": "UNKNOWN_TOPIC_OR_PARTITION", "until": "1.0", "first": True}
+    assert produce["hidden"] == hidden
+    fetch = next(row for row in rows if row["id"] == "OffsetFetch.group")
+    assert [need["operation"] for need in fetch["any_of"]] == ["READ"]
+
+
+def test_json_of_nothing_is_an_empty_list(ask):
+    found = json.loads(ask("--json", "--api", "Vote"))
+    assert found == {"release": None, "requirements": [], "open_to_all": {}}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--api", "Ftch"], "unknown API 'Ftch': did you mean FETCH?"),
+        (["--api", "999"], "unknown API '999': one of PRODUCE, FETCH, "),
+        (["--operation", "ANY"], "unknown operation 'ANY': one of READ, WRITE, "),
+        (["--resource", "topics"], "unknown resource type 'topics': did you mean TOPIC?"),
+        (["--release", "9"], "unknown Kafka release '9': choose one of 0.11, "),
+        (["--json", "--markdown"], "not allowed with argument --json"),
+    ],
+)
+def test_a_wrong_word_is_named_with_a_way_out(capsys, words, message):
+    with pytest.raises(SystemExit) as ended:
+        main(["requirements", *words])
+    assert ended.value.code == EXIT_USAGE
+    assert message in capsys.readouterr().err
