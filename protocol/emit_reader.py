@@ -6,18 +6,16 @@ precompiled Struct, together with the first byte of the length that comes after 
 """
 
 from collections.abc import Mapping
-from itertools import starmap
 from struct import Struct, calcsize, error as struct_error
 
 from protocol import runtime
 from protocol.emit import Source
-from protocol.emit_text import literal, struct_name
+from protocol.emit_rows import FEW, Rows
+from protocol.emit_text import construct, default_text, struct_name
 from protocol.errors import DecodeError
 from protocol.layout import CODES, WIDTHS, Layout
 from protocol.spec import FieldSpec, MessageSpec, StructSpec
 
-STRIDE_FROM = 3
-"""Elements of fixed width are read in one go from this many on; fewer are faster one by one."""
 FAULTS = (IndexError, struct_error, MemoryError, OverflowError, DecodeError)
 
 
@@ -46,6 +44,7 @@ class _Reader:
         self._classes = classes
         self._decode = decode
         self._run: list[tuple[str, str]] = []
+        self._ahead = 0  # bytes read beyond what the variable `pos` says
         self.source = Source("read(buf, pos)")
 
     def build(self, *, replaces: bool, gives_end: bool) -> Source:
@@ -53,6 +52,7 @@ class _Reader:
         source.line("start = pos")
         with source.block("try"):
             message = self._struct(self._layout.message.struct, "message")
+            self._settle()
             with source.block("if pos > len(buf)"):
                 source.line(f"raise {self._runtime('too_short')}(buf, pos)")
             source.line(f"return {message}, pos" if gives_end else f"return {message}")
@@ -68,9 +68,6 @@ class _Reader:
     def _runtime(self, name: str) -> str:
         return self.source.constant(name, getattr(runtime, name))
 
-    def _class(self, struct: StructSpec) -> str:
-        return self.source.constant(struct.name, self._classes[struct.name])
-
     # --- structs
 
     def _struct(self, struct: StructSpec, name: str) -> str:
@@ -79,44 +76,29 @@ class _Reader:
         result = self.source.local(name)
         if not self._layout.is_flexible:
             self._flush()
-            self.source.line(f"{result} = {self._construct(struct, values)}")
+            self.source.line(f"{result} = {construct(self.source, self._classes, struct, values)}")
             return result
         tags = self.source.local("tags")
         self._run.append((tags, "B"))
-        self._flush()
-        if known := self._layout.tagged(struct):
-            unknown = self._known_tags(known, tags, values)
-            self.source.line(f"{result} = {self._construct(struct, values)}")
+        self._settle()
+        known = self._layout.tagged(struct)
+        unknown = self._known_tags(known, tags, values) if known else ""
+        self.source.line(f"{result} = {construct(self.source, self._classes, struct, values)}")
+        if known:
             with self.source.block(f"if {unknown}"):
                 self.source.line(f"{result}.unknown_tags = tuple({unknown})")
         else:
-            self.source.line(f"{result} = {self._construct(struct, values)}")
             with self.source.block(f"if {tags}"):
                 read_tags = self._runtime("read_tags")
                 self.source.line(f"{result}.unknown_tags, pos = {read_tags}(buf, pos, {tags})")
         return result
-
-    def _construct(self, struct: StructSpec, values: Mapping[str, str]) -> str:
-        """Return the call that builds a struct; what comes last and is absent keeps its default."""
-        given = [values.get(field.name) for field in struct.fields]
-        while given and given[-1] is None:
-            given.pop()
-        pairs = zip(struct.fields, given, strict=False)
-        parts = [self._default(field) if value is None else value for field, value in pairs]
-        return f"{self._class(struct)}({', '.join(parts)})"
-
-    def _default(self, field: FieldSpec) -> str:
-        if field.default is ...:
-            assert field.struct is not None
-            return f"{self._class(field.struct)}()"
-        return literal(self.source, field)
 
     def _known_tags(self, known: list[FieldSpec], count: str, values: dict[str, str]) -> str:
         """Emit the reading of a tag section with known tags; return the list of the unknown."""
         source = self.source
         for field in known:
             values[field.name] = source.local(field.attribute)
-            source.line(f"{values[field.name]} = {self._default(field)}")
+            source.line(f"{values[field.name]} = {default_text(source, self._classes, field)}")
         unknown = source.local("unknown")
         source.line(f"{unknown} = ()")
         with source.block(f"if {count}"):
@@ -131,7 +113,7 @@ class _Reader:
                 for index, field in enumerate(known):
                     with source.block(f"{'elif' if index else 'if'} {tag} == {field.tag}"):
                         value = self._value(field)
-                        self._flush()
+                        self._settle()
                         source.line(f"{values[field.name]} = {value}")
                 with source.block("else"):
                     source.line(f"end = pos + {size}")
@@ -154,72 +136,57 @@ class _Reader:
             return local
         if field.struct:
             return self._inner(field, field.struct, nullable=nullable)
-        if field.kind == "string":
-            return self._string(field, nullable=nullable)
-        return self._bytes(field, nullable=nullable)
+        return self._string(field, nullable=nullable)
 
     def _inner(self, field: FieldSpec, struct: StructSpec, *, nullable: bool) -> str:
         if not nullable:
             return self._struct(struct, field.attribute)
         mark, result = self.source.local("mark"), self.source.local(field.attribute)
         self._run.append((mark, "B"))
-        self._flush()
+        self._settle()
         with self.source.block(f"if {mark} > 127"):
             self.source.line(f"{result} = None")
         with self.source.block("else"):
             inner = self._struct(struct, field.attribute)
+            self._settle()
             self.source.line(f"{result} = {inner}")
         return result
 
     def _string(self, field: FieldSpec, *, nullable: bool) -> str:
-        source, result = self.source, self.source.local(field.attribute)
-        what = f'"{field.name}"'
+        """Emit the reading of a string, bytes or records."""
+        is_text = field.kind == "string"
+        decode = self._decode if is_text else ""
         if self._layout.is_compact(field):
-            length = self._length("B")
-            with source.block(f"if 0 < {length} < 128"):
-                source.line(f"end = pos + {length} - 1")
-                source.line(f"{result} = buf[pos:end]{self._decode}")
-                source.line("pos = end")
-            with source.block("else"):
-                long = self._runtime("long_nullable_string" if nullable else "long_string")
-                source.line(f"{result}, pos = {long}(buf, pos, {length}, {what})")
-            return result
-        length = self._length("h")
-        self._unless_null(length, result, what, nullable=nullable)
-        with source.block(f"if {length} >= 0") if nullable else source.straight():
-            source.line(f"end = pos + {length}")
-            source.line(f"{result} = buf[pos:end]{self._decode}")
-            source.line("pos = end")
-        return result
-
-    def _bytes(self, field: FieldSpec, *, nullable: bool) -> str:
+            return self._compact_string(field, decode, nullable=nullable)
         source, result = self.source, self.source.local(field.attribute)
-        what = f'"{field.name}"'
-        if self._layout.is_compact(field):
-            length = self._length("B")
-            with source.block(f"if 0 < {length} < 128"):
-                source.line(f"end = pos + {length} - 1")
-                source.line(f"{result} = buf[pos:end]")
-                source.line("pos = end")
-            with source.block("else"):
-                long = self._runtime("long_nullable_bytes" if nullable else "long_bytes")
-                source.line(f"{result}, pos = {long}(buf, pos, {length}, {what})")
-            return result
-        length = self._length("i")
-        self._unless_null(length, result, what, nullable=nullable)
-        with source.block(f"if {length} >= 0") if nullable else source.straight():
-            source.line(f"end = pos + {length}")
-            source.line(f"{result} = buf[pos:end]")
-            source.line("pos = end")
-        return result
-
-    def _unless_null(self, length: str, result: str, what: str, *, nullable: bool) -> None:
-        """Emit what a negative length means: null, or a refusal."""
+        length = self._length("h" if is_text else "i")
         if nullable:
-            self.source.line(f"{result} = None")
-            return
-        with self.source.block(f"if {length} < 0"):
-            self.source.line(f"raise {self._runtime('null')}({what}, pos)")
+            self._settle()
+            source.line(f"{result} = None")
+        else:
+            with source.block(f"if {length} < 0"):
+                source.line(f'raise {self._runtime("null")}("{field.name}", pos)')
+        with source.block(f"if {length} >= 0") if nullable else source.straight():
+            source.line(f"{result} = {self._slice(length, self._ahead)}{decode}")
+        self._ahead = 0
+        return result
+
+    def _compact_string(self, field: FieldSpec, decode: str, *, nullable: bool) -> str:
+        source, result = self.source, self.source.local(field.attribute)
+        length = self._length("B")
+        with source.block(f"if 0 < {length} < 128"):
+            source.line(f"{result} = {self._slice(length, self._ahead - 1)}{decode}")
+        with source.block("else"):
+            kind = "string" if field.kind == "string" else "bytes"
+            long = self._runtime(f"long_{'nullable_' if nullable else ''}{kind}")
+            source.line(f'{result}, pos = {long}(buf, {self._at()}, {length}, "{field.name}")')
+        self._ahead = 0
+        return result
+
+    def _slice(self, length: str, ahead: int) -> str:
+        """Return the expression that takes the bytes from here on and moves `pos` behind them."""
+        plus = f" + {ahead}" if ahead else ""
+        return f"buf[{self._at()} : (pos := pos + {length}{plus})]"
 
     def _length(self, code: str) -> str:
         """Emit the reading of a length, of its first byte if it is compact; return its local."""
@@ -236,8 +203,8 @@ class _Reader:
         source, result = self.source, self.source.local(field.attribute)
         compact, nullable = self._layout.is_compact(field), self._layout.is_nullable(field)
         length = self._length("B" if compact else "i")
+        self._settle()
         low = 0 if compact else -1
-        count = f"{length} - 1" if compact else length
         minimum = self._layout.element_minimum(field)
         is_long = f"{length} > 127" if nullable else f"not {low} < {length} < 128"
         with source.block(f"if {is_long}"):
@@ -247,46 +214,48 @@ class _Reader:
         if nullable:
             source.line(f"{result} = None")
         with source.block(f"if {length} > {low}") if nullable else source.straight():
-            self._elements(field, result, length, count)
+            self._elements(field, result, length)
         return result
 
-    def _elements(self, field: FieldSpec, result: str, length: str, count: str) -> None:
+    def _elements(self, field: FieldSpec, result: str, length: str) -> None:
         source = self.source
-        codes = self._layout.stride(field.struct) if field.struct else None
-        if codes is None or field.struct is None:
-            source.line(f"{result} = []")
-            self._loop(field, result, count)
-            return
-        tag_byte = self._layout.is_flexible
-        stride = Struct(f">{codes}{'x' if tag_byte else ''}")
-        many = f"{length} > {STRIDE_FROM}"
-        source.line(f"end = pos + {stride.size} * ({count})")
-        if tag_byte:
-            many += f" and not any(buf[pos + {stride.size - 1} : end : {stride.size}])"
-        with source.block(f"if {many}"):
-            source.line(f"{result} = {self._strides(field.struct, stride)}")
-            source.line("pos = end")
-        with source.block("else"):
-            source.line(f"{result} = []")
-            self._loop(field, result, count)
+        if field.struct and self._layout.stride(field.struct):
+            self._strides(field.struct, result, length)
+            if not self._layout.is_flexible:
+                return
+            with source.block(f"if {result} is None"):
+                self._loop(field, result, length)
+            with source.block("else"):
+                source.line("pos = end")
+        else:
+            self._loop(field, result, length)
 
-    def _strides(self, struct: StructSpec, stride: Struct) -> str:
-        """Return the expression that reads all elements of fixed width between `pos` and `end`."""
-        unpack = self.source.constant(struct_name("EACH", stride.format), stride.iter_unpack)
-        plain = self._layout.plain(struct)
-        if plain == list(struct.fields[: len(plain)]):
-            self.source.constant("starmap", starmap)
-            return f"[*starmap({self._class(struct)}, {unpack}(buf[pos:end]))]"
-        values = {field.name: self.source.local(field.attribute) for field in plain}
-        targets = "".join(f"{local}, " for local in values.values())
-        call = self._construct(struct, values)
-        return f"[{call} for {targets.rstrip()} in {unpack}(buf[pos:end])]"
-
-    def _loop(self, field: FieldSpec, result: str, count: str) -> None:
+    def _loop(self, field: FieldSpec, result: str, length: str) -> None:
+        """Emit the reading of elements one by one."""
+        count = f"{length} - 1" if self._layout.is_compact(field) else length
+        self.source.line(f"{result} = []")
         with self.source.block(f"for _ in range({count})"):
             element = self._single(field, nullable=False)
-            self._flush()
+            self._settle()
             self.source.line(f"{result}.append({element})")
+
+    def _strides(self, struct: StructSpec, result: str, length: str) -> None:
+        """Emit the reading of elements of a fixed width at once, which is None if one has tags."""
+        source, flexible = self.source, self._layout.is_flexible
+        rows = Rows(self._layout, struct, self._classes)
+        size = rows.stride.size
+        few = source.constant(f"ROWS_{struct.name}", rows)
+        source.line(f"end = pos + {size} * {length}{f' - {size}' if flexible else ''}")
+        with source.block(f"if {length} < {FEW}"):
+            source.line(f"{result} = {few}[{length}](buf, pos)")
+        if flexible:
+            with source.block(f"elif any(buf[pos + {size - 1} : end : {size}])"):
+                source.line(f"{result} = None")
+        with source.block("else"):
+            each = source.constant(struct_name("EACH", rows.stride.format), rows.stride.iter_unpack)
+            source.line(f"{result} = {rows.many(source, each)}")
+        if not flexible:
+            source.line("pos = end")
 
     def _values(self, field: FieldSpec) -> str:
         """Emit the reading of an array of numbers or uuids."""
@@ -295,22 +264,36 @@ class _Reader:
         length = self._length("B" if compact else "i")
         code = CODES[field.kind]
         width = WIDTHS[code]
-        arguments = f'buf, pos, {length}, "{code}", {nullable}, "{field.name}"'
+        arguments = f'buf, {self._at()}, {length}, "{code}", {nullable}, "{field.name}"'
         long = f"{result}, pos = {self._runtime('long_values' if compact else 'wide_values')}"
         if field.kind == "uuid":
             source.line(f"{long}({arguments})")
-            return result
-        table = source.constant(f"UNPACK_{field.kind}", runtime.unpackers(code))
-        low, shift = (0, f" - {width}") if compact else (-1, "")
-        index = f"{length} - 1" if compact else length
-        with source.block(f"if {low} < {length} < {runtime.SMALL}"):
-            source.line(f"{result} = [*{table}[{index}](buf, pos)]")
-            source.line(f"pos += {width} * {length}{shift}")
-        with source.block("else"):
-            source.line(f"{long}({arguments})")
+        else:
+            table = source.constant(f"UNPACK_{field.kind}", runtime.unpackers(code))
+            low, index = (0, f"{length} - 1") if compact else (-1, length)
+            rest = self._ahead - width if compact else self._ahead
+            with source.block(f"if {low} < {length} < {runtime.SMALL}"):
+                source.line(f"{result} = [*{table}[{index}](buf, {self._at()})]")
+                signed = f" + {rest}" if rest > 0 else f" - {-rest}" if rest else ""
+                source.line(f"pos += {width} * {length}{signed}")
+            with source.block("else"):
+                source.line(f"{long}({arguments})")
+        self._ahead = 0
         return result
 
     # --- runs of fixed width
+
+    def _at(self, more: int = 0) -> str:
+        """Return the expression for the position of what comes next."""
+        ahead = self._ahead + more
+        return f"pos + {ahead}" if ahead else "pos"
+
+    def _settle(self) -> None:
+        """Emit the reading of what was noted, and let `pos` say where we are."""
+        self._flush()
+        if self._ahead:
+            self.source.line(f"pos += {self._ahead}")
+            self._ahead = 0
 
     def _flush(self) -> None:
         """Emit the reading of the fields noted so far."""
@@ -323,15 +306,16 @@ class _Reader:
             for offset, (local, code) in enumerate(run):
                 source.line(f"{local} = {self._byte(code, offset)}")
         elif codes == "16s":
-            source.line(f"{run[0][0]} = buf[pos : pos + 16]")
+            source.line(f"{run[0][0]} = buf[{self._at()} : {self._at(16)}]")
         else:
             unpack = source.constant(struct_name("READ", codes), Struct(f">{codes}").unpack_from)
             targets = ", ".join(local for local, _ in run)
-            source.line(f"{targets}{',' if len(run) == 1 else ''} = {unpack}(buf, pos)")
-        source.line(f"pos += {calcsize('>' + codes)}")
+            comma = "," if len(run) == 1 else ""
+            source.line(f"{targets}{comma} = {unpack}(buf, {self._at()})")
+        self._ahead += calcsize(f">{codes}")
 
     def _byte(self, code: str, offset: int) -> str:
-        byte = f"buf[pos + {offset}]" if offset else "buf[pos]"
+        byte = f"buf[{self._at(offset)}]"
         if code == "B":
             return byte
         if code == "?":

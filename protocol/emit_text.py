@@ -1,7 +1,9 @@
-"""Spellings that the emitters of readers and writers share."""
+"""Spellings that the emitters share."""
+
+from collections.abc import Mapping
 
 from protocol.emit import Source
-from protocol.spec import ZERO_UUID, FieldSpec
+from protocol.spec import ZERO_UUID, FieldSpec, StructSpec
 
 
 def literal(source: Source, field: FieldSpec) -> str:
@@ -10,6 +12,30 @@ def literal(source: Source, field: FieldSpec) -> str:
     if field.default == ZERO_UUID:
         return source.constant("ZERO_UUID", ZERO_UUID)
     return repr(field.default)
+
+
+def default_text(source: Source, classes: Mapping[str, type], field: FieldSpec) -> str:
+    """Return the source of a field's default."""
+    if field.default is not ...:
+        return literal(source, field)
+    assert field.struct is not None
+    return f"{source.constant(field.struct.name, classes[field.struct.name])}()"
+
+
+def construct(
+    source: Source, classes: Mapping[str, type], struct: StructSpec, values: Mapping[str, str]
+) -> str:
+    """Return the call that builds a struct from locals by field name.
+
+    Arguments are positional; fields without a local get their default, the last ones silently.
+    """
+    given = [values.get(field.name) for field in struct.fields]
+    while given and given[-1] is None:
+        given.pop()
+    pairs = zip(struct.fields, given, strict=False)
+    parts = [default_text(source, classes, f) if v is None else v for f, v in pairs]
+    name = source.constant(struct.name, classes[struct.name])
+    return f"{name}({', '.join(parts)})"
 
 
 def struct_name(prefix: str, codes: str) -> str:

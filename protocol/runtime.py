@@ -161,6 +161,11 @@ def read_tags(buf: bytes, pos: int, count: int) -> tuple[Tags, int]:
     return tuple(found), pos
 
 
+def skip_tags(buf: bytes, pos: int, count: int) -> int:
+    """Return the position after a tag section; `count` is its first byte, already read."""
+    return read_tags(buf, pos, count)[1]
+
+
 def damaged(what: str, buf: bytes, pos: int, fault: Exception) -> DecodeError:
     """Say what is wrong with bytes that did not decode."""
     if isinstance(fault, DecodeError):

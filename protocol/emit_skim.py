@@ -1,0 +1,227 @@
+"""From a request's definition and a version to the source that reads only names of resources.
+
+Everything else is stepped over: fields of fixed width by arithmetic, strings by their length. What
+comes after the last name is not looked at.
+"""
+
+from collections.abc import Mapping
+from struct import Struct, error as struct_error
+
+from protocol import runtime
+from protocol.emit import Source
+from protocol.errors import DecodeError
+from protocol.layout import CODES, WIDTHS, Layout
+from protocol.spec import FieldSpec, MessageSpec, StructSpec
+
+FAULTS = (IndexError, struct_error, MemoryError, OverflowError, DecodeError)
+LISTS = ("topics", "topic_ids", "groups", "transactional_ids", "config_resources")
+"""Attributes of `skim.ResourceNames`, in their order."""
+_ENTITIES = {"topicName": "topics", "groupId": "groups", "transactionalId": "transactional_ids"}
+_UNASKED = {"Cursor", "ForgottenTopic"}
+"""Structs whose topics are mentioned but not accessed."""
+_DECODE = '.decode("utf-8", "kafka-shim-replace")'
+
+
+def skim_source(message: MessageSpec, version: int, constants: Mapping[str, object]) -> Source:
+    """Return the source of `skim(buf, pos) -> names`; `constants` has ResourceNames and NOTHING."""
+    return _Skimmer(Layout(message, version), constants).build()
+
+
+class _Skimmer:
+    def __init__(self, layout: Layout, constants: Mapping[str, object]) -> None:
+        self._layout = layout
+        self._ahead = 0
+        self.source = Source("skim(buf, pos)")
+        for name, value in constants.items():
+            self.source.constant(name, value)
+
+    def build(self) -> Source:
+        source, struct = self.source, self._layout.message.struct
+        fields = self._layout.plain(struct)
+        while fields and not self._is_wanted(fields[-1], struct):
+            fields.pop()
+        if not fields:
+            source.line("return ResourceNames()")
+            return source
+        source.line("start = pos")
+        with source.block("try"):
+            for name in LISTS:
+                source.line(f"{name} = []")
+            self._fields(fields, struct)
+            self._settle()
+            with source.block("if pos > len(buf)"):
+                source.line(f"raise {self._runtime('too_short')}(buf, pos)")
+            source.line(f"return ResourceNames({', '.join(LISTS)})")
+        source.constant("FAULTS", FAULTS)
+        with source.block("except FAULTS as fault"):
+            damaged = self._runtime("damaged")
+            title = self._layout.title
+            source.line(f'raise {damaged}("{title}", buf, start, fault) from fault')
+        return source
+
+    def _runtime(self, name: str) -> str:
+        return self.source.constant(name, getattr(runtime, name))
+
+    # --- what is wanted
+
+    def _is_wanted(self, field: FieldSpec, struct: StructSpec) -> bool:
+        if field.struct:
+            return self._has_wanted(field.struct)
+        return self._list_of(field, struct) is not None
+
+    def _has_wanted(self, struct: StructSpec) -> bool:
+        if struct.name in _UNASKED:
+            return False
+        return any(self._is_wanted(field, struct) for field in self._layout.plain(struct))
+
+    def _list_of(self, field: FieldSpec, struct: StructSpec) -> str | None:
+        """Return which list a field's value belongs to, None if it is no resource's name."""
+        if struct.name in _UNASKED:
+            return None
+        if field.name == "TopicId":
+            return "topic_ids"
+        if field.name == "GroupId":
+            return "groups"
+        if field.name == "ResourceName" and struct.name.endswith("ConfigsResource"):
+            return "config_resources"
+        return _ENTITIES.get(field.entity)
+
+    # --- stepping
+
+    def _at(self, more: int = 0) -> str:
+        ahead = self._ahead + more
+        return f"pos + {ahead}" if ahead else "pos"
+
+    def _settle(self) -> None:
+        if self._ahead:
+            self.source.line(f"pos += {self._ahead}")
+            self._ahead = 0
+
+    def _struct(self, struct: StructSpec) -> None:
+        self._fields(self._layout.plain(struct), struct)
+        if self._layout.is_flexible:
+            tags = self.source.local("tags")
+            self.source.line(f"{tags} = buf[{self._at()}]")
+            self._ahead += 1
+            self._settle()
+            with self.source.block(f"if {tags}"):
+                self.source.line(f"pos = {self._runtime('skip_tags')}(buf, pos, {tags})")
+
+    def _fields(self, fields: list[FieldSpec], struct: StructSpec) -> None:
+        for field in fields:
+            goal = self._list_of(field, struct)
+            if field.is_array:
+                self._array(field, goal)
+            else:
+                self._single(field, goal, nullable=self._layout.is_nullable(field))
+
+    def _single(self, field: FieldSpec, goal: str | None, *, nullable: bool) -> None:
+        if field.kind in CODES:
+            self._fixed(field, goal)
+        elif field.struct:
+            self._inner(field.struct, nullable=nullable)
+        else:
+            self._string(field, goal)
+
+    def _fixed(self, field: FieldSpec, goal: str | None) -> None:
+        width = WIDTHS[CODES[field.kind]]
+        if goal:
+            value = self.source.local(field.attribute)
+            self.source.line(f"{value} = buf[{self._at()} : {self._at(width)}]")
+            with self.source.block(f"if {value} != NOTHING"):
+                self.source.line(f"{goal}.append({value})")
+        elif field.name == "ResourceType":
+            self.source.line(f"resource_type = buf[{self._at()}]")
+        self._ahead += width
+
+    def _inner(self, struct: StructSpec, *, nullable: bool) -> None:
+        if not nullable:
+            self._struct(struct)
+            return
+        self._ahead += 1
+        self._settle()
+        with self.source.block("if buf[pos - 1] < 128"):
+            self._struct(struct)
+            self._settle()
+
+    def _length(self, code: str) -> str:
+        """Emit the reading of a length, of its first byte if it is compact; return its local."""
+        length = self.source.local("n")
+        if code == "B":
+            self.source.line(f"{length} = buf[{self._at()}]")
+        else:
+            unpack = self.source.constant(f"READ_{code}", Struct(f">{code}").unpack_from)
+            self.source.line(f"({length},) = {unpack}(buf, {self._at()})")
+        self._ahead += WIDTHS[code]
+        return length
+
+    def _string(self, field: FieldSpec, goal: str | None) -> None:
+        source = self.source
+        if not self._layout.is_compact(field):
+            length = self._length("h" if field.kind == "string" else "i")
+            self._settle()
+            with source.block(f"if {length} > 0" if not goal else f"if {length} >= 0"):
+                source.line(self._take(goal, length, 0))
+            return
+        length = self._length("B")
+        with source.block(f"if 0 < {length} < 128"):
+            source.line(self._take(goal, length, self._ahead - 1))
+        with source.block("else"):
+            value = source.local("value")
+            kind = "string" if field.kind == "string" else "bytes"
+            long = self._runtime(f"long_nullable_{kind}")
+            source.line(f'{value}, pos = {long}(buf, {self._at()}, {length}, "{field.name}")')
+            if goal:
+                with source.block(f"if {value} is not None"):
+                    source.line(self._keep(goal, value))
+        self._ahead = 0
+
+    def _take(self, goal: str | None, length: str, more: int) -> str:
+        plus = f" + {more}" if more else ""
+        if not goal:
+            return f"pos += {length}{plus}"
+        return self._keep(goal, f"buf[{self._at()} : (pos := pos + {length}{plus})]{_DECODE}")
+
+    def _keep(self, goal: str, value: str) -> str:
+        kept = f"(resource_type, {value})" if goal == "config_resources" else value
+        return f"{goal}.append({kept})"
+
+    # --- arrays
+
+    def _array(self, field: FieldSpec, goal: str | None) -> None:
+        source, compact = self.source, self._layout.is_compact(field)
+        length = self._length("B" if compact else "i")
+        self._settle()
+        minimum = self._layout.element_minimum(field)
+        check = self._runtime("long_count" if compact else "wide_count")
+        is_long = f"{length} > 127"
+        with source.block(f"if {is_long}"):
+            arguments = f'buf, pos, {length}, {minimum}, True, "{field.name}"'
+            source.line(f"{length}, pos = {check}({arguments})")
+        with source.block(f"if {length} > {1 if compact else 0}"):
+            self._elements(field, goal, f"{length} - 1" if compact else length)
+
+    def _elements(self, field: FieldSpec, goal: str | None, count: str) -> None:
+        source, struct = self.source, field.struct
+        if field.kind in CODES and not goal:
+            source.line(f"pos += {WIDTHS[CODES[field.kind]]} * ({count})")
+            return
+        stride = self._layout.stride(struct) if struct and not self._has_wanted(struct) else None
+        if not stride:
+            self._loop(field, goal, count)
+            return
+        tag_bytes = int(self._layout.is_flexible)
+        size = Struct(f">{stride}").size + tag_bytes
+        source.line(f"end = pos + {size} * ({count})")
+        if not tag_bytes:
+            source.line("pos = end")
+            return
+        with source.block(f"if any(buf[pos + {size - 1} : end : {size}])"):
+            self._loop(field, goal, count)
+        with source.block("else"):
+            source.line("pos = end")
+
+    def _loop(self, field: FieldSpec, goal: str | None, count: str) -> None:
+        with self.source.block(f"for _ in range({count})"):
+            self._single(field, goal, nullable=False)
+            self._settle()

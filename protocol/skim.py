@@ -1,0 +1,64 @@
+"""Read only the names of resources that a request speaks of, without building the request.
+
+For those who look at many requests and ask only what they touch. A request whose names can be read
+is not refused for damage after them; one whose names cannot raises DecodeError.
+"""
+
+from collections.abc import Callable
+from functools import cache
+
+import msgspec
+
+from protocol.catalogue import api_name, definition
+from protocol.codecs import reader
+from protocol.emit_skim import skim_source
+from protocol.spec import ZERO_UUID
+
+_TRANSACTION_COORDINATOR = 1
+
+
+class ResourceNames(msgspec.Struct):
+    """Names in the order of the request, as often as it says them; null names are left out.
+
+    `topic_ids` are of 16 bytes, zero ids are left out; `config_resources` are pairs of a config
+    resource type's code (2 topic, 4 broker, ...) and a name. Names that an ACL is about, and those
+    of users, quotas and configuration keys are no resources that the request reads or writes.
+    """
+
+    topics: list[str] = []
+    topic_ids: list[bytes] = []
+    groups: list[str] = []
+    transactional_ids: list[str] = []
+    config_resources: list[tuple[int, str]] = []
+
+
+Skim = Callable[[bytes, int], ResourceNames]
+
+
+@cache
+def skimmer(message: str, version: int) -> Skim:
+    """Return `skim(buf, pos) -> names` for a request by its full name, such as `FetchRequest`."""
+    if message == "FindCoordinatorRequest":
+        return _coordinator_skimmer(version)
+    spec = definition(message, version)
+    constants = {"ResourceNames": ResourceNames, "NOTHING": ZERO_UUID}
+    return skim_source(spec, version, constants).compile(f"skimmer of {message} v{version}")
+
+
+def skim_request(api_key: int, version: int, frame: bytes, pos: int) -> ResourceNames:
+    """Return the names in the request whose body starts at `pos`."""
+    return skimmer(f"{api_name(api_key)}Request", version)(frame, pos)
+
+
+def _coordinator_skimmer(version: int) -> Skim:
+    """Return a skim that looks at the key type, which may come after the keys."""
+    read = reader("FindCoordinatorRequest", version)
+
+    def skim(buf: bytes, pos: int) -> ResourceNames:
+        request = read(buf, pos)
+        keys = list(request.coordinator_keys) or [request.key]
+        if request.key_type == _TRANSACTION_COORDINATOR:
+            return ResourceNames(transactional_ids=keys)
+        return ResourceNames(groups=keys)
+
+    return skim
