@@ -41,7 +41,7 @@ class AclBehaviours:
         good = _topic_acl(stage, stage.name, "LITERAL")
         bad = good._replace(principal="without-a-type")
         codes = driver.create_acls([bad, good])
-        stage.create(good)  # there already; now it is also waited for, and removed in the end
+        stage.adopt(good)
         assert codes == [INVALID_REQUEST]
         anyone = _topics(stage, stage.name, "LITERAL")._replace(principal=None)
         assert driver.list_acls(anyone) == {good}

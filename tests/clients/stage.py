@@ -19,7 +19,7 @@ class Stage:
         """Nobody logs in by it: a name to hang ACLs on that must not have any effect."""
         self._driver = driver
         self._topics: list[str] = []
-        self._acls: list[Acl] = []
+        self._acls: set[Acl] = set()
 
     def topic(self, suffix: str = "topic") -> str:
         """A new topic of one partition that the broker already knows."""
@@ -50,8 +50,13 @@ class Stage:
 
     def create(self, *acls: Acl) -> None:
         """ACLs that the broker applies when this returns; they go away after the test."""
-        self._acls += acls
+        self._acls.update(acls)  # first, so that what a failure leaves behind goes away too
         assert self._driver.create_acls(acls) == []
+        self.adopt(*acls)
+
+    def adopt(self, *acls: Acl) -> None:
+        """The same for ACLs that the test itself has created."""
+        self._acls.update(acls)
         for acl in acls:
             self.wait_for(acl, {acl})
 
@@ -62,7 +67,7 @@ class Stage:
     def clear(self) -> None:
         """Remove what is left; tolerates what the test removed itself."""
         if self._acls:
-            self._driver.delete_acls(self._acls)
+            self._driver.delete_acls(list(self._acls))
             for acl in self._acls:
                 self.wait_for(acl, set())
         for topic in self._topics:
