@@ -152,18 +152,12 @@ class StandardAuthorizer:
         return results
 
     def delete_acls(self, actor: Actor, filters: Sequence[AclFilter]) -> list[AclDeleteResult]:  # noqa: ARG002 the protocol's
-        results: list[AclDeleteResult] = []
         doomed: dict[Acl, None] = {}
-        for acl_filter in filters:
-            refusal = check_deletion(acl_filter, self.rules)
-            if refusal is not None:
-                results.append(AclDeleteResult(refusal.error, refusal.message))
-                continue
-            matches = tuple(self.store.matching(acl_filter))
-            if not self.rules.overlapping_filters:
-                matches = tuple(acl for acl in matches if acl not in doomed)
-            doomed.update(dict.fromkeys(matches))
-            results.append(AclDeleteResult(matches=matches))
+        forward = self.rules.overlapping_filters or self.rules.first_filter_reports
+        ordered = filters if forward else reversed(filters)
+        results = [self._delete_result(acl_filter, doomed) for acl_filter in ordered]
+        if not forward:
+            results.reverse()
         if self._is_too_much(len(doomed)):
             text = self._too_much("deletes", len(doomed))
             return [AclDeleteResult(self.rules.batch_delete_error, text) for _ in filters]
@@ -173,6 +167,17 @@ class StandardAuthorizer:
 
     def acls(self, acl_filter: AclFilter) -> Iterable[Acl]:
         return self.store.matching(acl_filter)
+
+    def _delete_result(self, acl_filter: AclFilter, doomed: dict[Acl, None]) -> AclDeleteResult:
+        """Find what one filter deletes and add it to what is doomed already."""
+        refusal = check_deletion(acl_filter, self.rules)
+        if refusal is not None:
+            return AclDeleteResult(refusal.error, refusal.message)
+        matches = tuple(self.store.matching(acl_filter))
+        if not self.rules.overlapping_filters:
+            matches = tuple(acl for acl in matches if acl not in doomed)
+        doomed.update(dict.fromkeys(matches))
+        return AclDeleteResult(matches=matches)
 
     def _is_too_much(self, count: int) -> bool:
         return self.rules.batch_limit is not None and count > self.rules.batch_limit

@@ -4,6 +4,7 @@ Two steps, as in a broker. Reading the codes of a request can end it as a whole 
 closed, or every element gets the same answer); checking one ACL concerns that ACL alone.
 """
 
+import re
 from collections.abc import Sequence
 from enum import IntEnum
 from typing import TypeVar
@@ -17,6 +18,8 @@ from protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, Res
 from protocol.error_codes import ErrorCode
 
 E = TypeVar("E", bound=IntEnum)
+
+_ZOOKEEPER_REFUSES = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\ud800-\\uf8ff\\ufff0-\\uffff]")
 
 
 class AclCodes(msgspec.Struct, frozen=True, gc=False):
@@ -63,6 +66,8 @@ def read_acls(
     for creation in creations:
         if 0 in creation.codes:
             handled.add(rules.create_zero_code)
+        if creation.resource_type == ResourceType.ANY:
+            handled.add(rules.create_any_resource_type)
         if _has_filter_code(creation):
             handled.add(rules.create_filter_code)
     if Handling.CLOSE in handled:
@@ -112,8 +117,11 @@ def check_acl(acl: Acl, rules: AclRules = NEWEST_RULES) -> Refusal | None:
         )
     if not acl.resource_name:
         return _invalid("the resource name is empty; name a resource, or `*` for all")
-    if "/" in acl.resource_name and not rules.slash_in_name:
-        return _invalid(f"the resource name `{acl.resource_name}` must not contain `/`")
+    if not rules.slash_in_name and not _is_zookeeper_node(acl.resource_name, rules):
+        return Refusal(
+            ErrorCode.UNKNOWN_SERVER_ERROR,
+            f"the resource name `{acl.resource_name}` cannot be the name of a ZooKeeper node",
+        )
     if ":" not in acl.principal and rules.malformed_principal is not None:
         return Refusal(
             rules.malformed_principal,
@@ -149,6 +157,14 @@ def _read_acl(creation: AclCodes, rules: AclRules) -> Acl | Refusal:
         permission,
     )
     return check_acl(acl, rules) or acl
+
+
+def _is_zookeeper_node(name: str, rules: AclRules) -> bool:
+    """Whether ZooKeeper accepts the name as a path element (its PathUtils)."""
+    parts = name.split("/") if rules.slash_inside_name else [name]
+    if any(part in ("", ".", "..") or "/" in part for part in parts):
+        return False
+    return _ZOOKEEPER_REFUSES.search(name) is None
 
 
 def _unknown_field(acl: Acl, rules: AclRules) -> str | None:
@@ -191,7 +207,8 @@ def _known(enum: type[E], code: int) -> E:
 
 
 def _has_filter_code(codes: AclCodes) -> bool:
-    return 1 in codes.codes or codes.pattern_type == PatternType.MATCH
+    any_code = 1 in (codes.pattern_type, codes.operation, codes.permission)
+    return any_code or codes.pattern_type == PatternType.MATCH
 
 
 def _invalid(message: str) -> Refusal:
