@@ -1,16 +1,218 @@
-"""One partition's record batches, in memory."""
+"""One partition's record batches, in memory: append, read by offset or time, trim, and wait.
 
-from collections.abc import Mapping
+A batch is kept as its producer sent it, with offset and leader epoch filled in; the log knows its
+header only. Everything appended counts as replicated: the high watermark is the end.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+
+import msgspec
 
 from shim.clock import Clock
+from shim.state.log_settings import LogSettings
+from shim.state.producers import PartitionProducers
+
+_LAST_OFFSET = attrgetter("last_offset")
+_POSITION = attrgetter("position")
+
+
+class StoredBatch(msgspec.Struct, gc=False):
+    """One batch of records; offsets are those of its first and its last record.
+
+    `position` counts the bytes that were ever appended before it, `newest_so_far` is the greatest
+    timestamp up to its end, in ms.
+    """
+
+    base_offset: int
+    last_offset: int
+    max_timestamp: int
+    attributes: int
+    payload: bytes
+    position: int = 0
+    newest_so_far: int = -1
 
 
 class Log:
-    """Placeholder until the real one arrives."""
+    """The batches of one partition, oldest first."""
+
+    __slots__ = (
+        "_batches",
+        "_checked_ms",
+        "_clock",
+        "_end_position",
+        "_epochs",
+        "_waiting",
+        "end_offset",
+        "is_closed",
+        "producers",
+        "settings",
+        "start_offset",
+    )
 
     def __init__(self, configs: Mapping[str, str], clock: Clock) -> None:
-        self._configs = configs
         self._clock = clock
+        self._batches: list[StoredBatch] = []
+        self._end_position = 0
+        self._epochs: list[tuple[int, int]] = []  # leader epoch and its first offset
+        self._waiting: dict[int, Callable[[], None]] = {}
+        self._checked_ms = clock.now_ms()
+        self.settings = LogSettings(configs)
+        self.producers = PartitionProducers()
+        self.start_offset = 0
+        self.end_offset = 0
+        self.is_closed = False
+
+    @property
+    def high_watermark(self) -> int:
+        return self.end_offset
+
+    @property
+    def last_stable_offset(self) -> int:
+        """Where the oldest open transaction begins; nothing beyond it is for read_committed."""
+        first = self.producers.first_unstable_offset
+        return self.end_offset if first is None else first
+
+    @property
+    def size_bytes(self) -> int:
+        return self._end_position - self._batches[0].position if self._batches else 0
+
+    @property
+    def batches(self) -> list[StoredBatch]:
+        """What is held, oldest first; not to be changed."""
+        return self._batches
+
+    def append(self, batch: StoredBatch, leader_epoch: int) -> None:
+        """Add a batch whose offsets begin at the end of the log, and wake who waits for it."""
+        assert batch.base_offset == self.end_offset
+        assert not self.is_closed
+        if not self._epochs or leader_epoch > self._epochs[-1][0]:
+            self._epochs.append((leader_epoch, batch.base_offset))
+        newest = self._batches[-1].newest_so_far if self._batches else -1
+        batch.newest_so_far = max(newest, batch.max_timestamp)
+        batch.position = self._end_position
+        self._end_position += len(batch.payload)
+        self._batches.append(batch)
+        self.end_offset = batch.last_offset + 1
+        self._retain()
+        self.wake()
+
+    def read(self, offset: int, end: int, bytes_max: int, *, whole_first: bool) -> list[bytes]:
+        """The batches from the one that holds `offset` up to `end`, of at most `bytes_max`.
+
+        `whole_first`: the first one is given even if it alone is larger (KIP-74).
+        """
+        assert offset >= self.start_offset
+        first = bisect_left(self._batches, offset, key=_LAST_OFFSET)
+        stop = self._stop(end)
+        if first >= stop:
+            return []
+        limit = self._batches[first].position + bytes_max
+        fitting = first
+        while fitting < stop and self._position_after(fitting) <= limit:
+            fitting += 1
+        if fitting == first and whole_first:
+            fitting += 1
+        return [batch.payload for batch in self._batches[first:fitting]]
+
+    def bytes_between(self, offset: int, end: int) -> int:
+        """How many bytes a reader from `offset` up to `end` finds."""
+        first = bisect_left(self._batches, offset, key=_LAST_OFFSET)
+        stop = self._stop(end)
+        if first >= stop:
+            return 0
+        return self._position_after(stop - 1) - self._batches[first].position
+
+    def delete_before(self, offset: int) -> None:
+        """Move the start: records below `offset` are gone (KIP-107)."""
+        assert self.start_offset <= offset <= self.end_offset
+        self.start_offset = offset
+        del self._batches[: bisect_left(self._batches, offset, key=_LAST_OFFSET)]
+        self.producers.forget_before(offset)
+
+    def first_batch_at(self, timestamp: int) -> StoredBatch | None:
+        """The first batch that has a record of this time (ms) or a later one."""
+        at = bisect_left(self._batches, timestamp, key=attrgetter("newest_so_far"))
+        for batch in self._batches[at:]:  # beyond the first only if what was newest is gone
+            if batch.max_timestamp >= timestamp:
+                return batch
+        return None
+
+    def newest_batch(self) -> StoredBatch | None:
+        """The first batch with the greatest timestamp of all (KIP-734)."""
+        return max(self._batches, key=attrgetter("max_timestamp"), default=None)
+
+    def end_of_epoch(self, epoch: int) -> tuple[int, int]:
+        """The greatest leader epoch up to `epoch` and where it ends (KIP-101, 279); -1, -1: none."""
+        if not self._epochs or epoch < 0:
+            return -1, -1
+        at = bisect_right(self._epochs, epoch, key=lambda entry: entry[0])
+        if at == len(self._epochs):
+            if epoch > self._epochs[-1][0]:
+                return -1, -1
+            return self._epochs[-1][0], self.end_offset
+        if at == 0:
+            return epoch, self._epochs[0][1]
+        return self._epochs[at - 1][0], self._epochs[at][1]
+
+    def epoch_at(self, offset: int) -> int:
+        """The leader epoch in which the record at `offset` was written; -1 if unknown."""
+        at = bisect_right(self._epochs, offset, key=lambda entry: entry[1])
+        return self._epochs[at - 1][0] if at else -1
+
+    def latest_epoch(self) -> int:
+        """The leader epoch of the last record; -1 if there never was one."""
+        return self._epochs[-1][0] if self._epochs else -1
+
+    def when_changed(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call back after every append, after trimming and at the end; returns how to stop it."""
+        token = id(callback)
+        self._waiting[token] = callback
+        return lambda: self._waiting.pop(token, None) and None
+
+    def wake(self) -> None:
+        for callback in list(self._waiting.values()):
+            callback()
+
+    def expire(self) -> None:
+        """Drop what retention.ms and retention.bytes no longer cover, batch by batch."""
+        keep_from = self.start_offset
+        oldest_ms = self._clock.now_ms() - self.settings.retention_ms
+        excess = self.size_bytes - self.settings.retention_bytes
+        for batch in self._batches:
+            is_old = self.settings.retention_ms >= 0 and batch.max_timestamp < oldest_ms
+            is_excess = 0 <= self.settings.retention_bytes and excess >= len(batch.payload)
+            if not is_old and not is_excess:
+                break
+            excess -= len(batch.payload)
+            keep_from = batch.last_offset + 1
+        if keep_from > self.start_offset:
+            self.delete_before(keep_from)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """The partition is gone: whoever waits is told, and nothing is held any more."""
+        self.is_closed = True
+        self._batches.clear()
+        self.wake()
+        self._waiting.clear()
+
+    def _stop(self, end: int) -> int:
+        """The index after the last batch that lies wholly below `end`."""
+        if end >= self.end_offset:
+            return len(self._batches)
+        return bisect_right(self._batches, end - 1, key=_LAST_OFFSET)
+
+    def _position_after(self, index: int) -> int:
+        return self._batches[index].position + len(self._batches[index].payload)
+
+    def _retain(self) -> None:
+        """Expire now and then, as Kafka's retention thread does; at once if far too much is held."""
+        now_ms = self._clock.now_ms()
+        limit = self.settings.retention_bytes
+        if now_ms - self._checked_ms >= self.settings.check_interval_ms or (
+            0 <= limit < self.size_bytes - self.settings.segment_bytes
+        ):
+            self._checked_ms = now_ms
+            if self.settings.deletes:
+                self.expire()

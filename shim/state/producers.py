@@ -1,0 +1,172 @@
+"""Who produces to a partition: epochs, sequence numbers, what is open and what was aborted.
+
+KIP-98: of each producer the last five batches are known, so that one sent twice is stored once.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+
+import msgspec
+
+from protocol.error_codes import ErrorCode
+
+BATCHES_KEPT = 5
+SEQUENCES = 2**31
+NO_SEQUENCE = -1
+
+
+class ProducedBatch(msgspec.Struct, frozen=True):
+    """What a batch said of itself, and where it was stored."""
+
+    first_sequence: int
+    last_sequence: int
+    base_offset: int
+    last_offset: int
+    log_append_time_ms: int
+
+
+class Producer:
+    """One producer id on one partition."""
+
+    __slots__ = (
+        "batches",
+        "coordinator_epoch",
+        "epoch",
+        "last_timestamp",
+        "producer_id",
+        "transaction_offset",
+    )
+
+    def __init__(self, producer_id: int, epoch: int) -> None:
+        self.producer_id = producer_id
+        self.epoch = epoch
+        self.batches: deque[ProducedBatch] = deque(maxlen=BATCHES_KEPT)
+        self.coordinator_epoch = -1
+        self.transaction_offset = -1  # first offset of the open transaction
+        self.last_timestamp = -1
+
+    @property
+    def last_sequence(self) -> int:
+        return self.batches[-1].last_sequence if self.batches else NO_SEQUENCE
+
+    def move_to_epoch(self, epoch: int) -> None:
+        """Sequence numbers begin anew."""
+        if epoch != self.epoch:
+            self.epoch = epoch
+            self.batches.clear()
+
+
+class AbortedTransaction(msgspec.Struct, frozen=True):
+    """A transaction that read_committed skips; `last_offset` is that of its marker."""
+
+    producer_id: int
+    first_offset: int
+    last_offset: int
+
+
+class PartitionProducers:
+    """The producers of one partition and the transactions open on it."""
+
+    __slots__ = ("_aborted", "_open", "_producers")
+
+    def __init__(self) -> None:
+        self._producers: dict[int, Producer] = {}
+        self._open: dict[int, int] = {}  # producer id: first offset, in the order of offsets
+        self._aborted: list[AbortedTransaction] = []
+
+    def __iter__(self) -> Iterator[Producer]:
+        return iter(self._producers.values())
+
+    def get(self, producer_id: int) -> Producer | None:
+        return self._producers.get(producer_id)
+
+    @property
+    def first_unstable_offset(self) -> int | None:
+        """Where the oldest open transaction begins."""
+        return next(iter(self._open.values()), None)
+
+    def duplicate(
+        self, producer_id: int, epoch: int, first_sequence: int, last_sequence: int
+    ) -> ProducedBatch | None:
+        """The earlier arrival of the very same batch, if it is still remembered."""
+        producer = self._producers.get(producer_id)
+        if producer is None or producer.epoch != epoch:
+            return None
+        for batch in producer.batches:
+            if batch.first_sequence == first_sequence and batch.last_sequence == last_sequence:
+                return batch
+        return None
+
+    def fault(self, producer_id: int, epoch: int, first_sequence: int) -> ErrorCode:
+        """Why a batch cannot follow what this producer wrote before; NONE if it can."""
+        producer = self._producers.get(producer_id)
+        if producer is None:
+            return ErrorCode.NONE
+        if epoch < producer.epoch:
+            return ErrorCode.INVALID_PRODUCER_EPOCH
+        if epoch > producer.epoch:
+            in_order = first_sequence == 0
+        elif producer.batches:
+            in_order = first_sequence == (producer.last_sequence + 1) % SEQUENCES
+        else:  # only a marker is known of this epoch
+            in_order = first_sequence == 0
+        return ErrorCode.NONE if in_order else ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+
+    def appended(
+        self,
+        producer_id: int,
+        epoch: int,
+        batch: ProducedBatch,
+        timestamp: int,
+        *,
+        is_transactional: bool,
+    ) -> None:
+        """A batch of this producer was stored."""
+        producer = self._of(producer_id, epoch)
+        producer.move_to_epoch(epoch)
+        producer.batches.append(batch)
+        producer.last_timestamp = timestamp
+        if is_transactional and producer_id not in self._open:
+            self._open[producer_id] = producer.transaction_offset = batch.base_offset
+
+    def ended(
+        self,
+        producer_id: int,
+        epoch: int,
+        coordinator_epoch: int,
+        marker_offset: int,
+        timestamp: int,
+        *,
+        is_committed: bool,
+    ) -> None:
+        """The marker of a transaction was stored."""
+        producer = self._of(producer_id, epoch)
+        producer.move_to_epoch(epoch)
+        producer.coordinator_epoch = coordinator_epoch
+        producer.last_timestamp = timestamp
+        producer.transaction_offset = -1
+        first_offset = self._open.pop(producer_id, None)
+        if first_offset is not None and not is_committed:
+            self._aborted.append(AbortedTransaction(producer_id, first_offset, marker_offset))
+
+    def aborted(self, offset: int, end: int) -> list[AbortedTransaction]:
+        """The aborted transactions with a record from `offset` up to `end`."""
+        return [
+            one for one in self._aborted if one.last_offset >= offset and one.first_offset < end
+        ]
+
+    def forget_before(self, offset: int) -> None:
+        """The records below `offset` are gone."""
+        self._aborted = [one for one in self._aborted if one.last_offset >= offset]
+
+    def expire(self, before_ms: int) -> None:
+        """Forget producers that wrote nothing since then, unless a transaction is open."""
+        for producer in list(self._producers.values()):
+            if producer.last_timestamp < before_ms and producer.producer_id not in self._open:
+                del self._producers[producer.producer_id]
+
+    def _of(self, producer_id: int, epoch: int) -> Producer:
+        producer = self._producers.get(producer_id)
+        if producer is None:
+            producer = self._producers[producer_id] = Producer(producer_id, epoch)
+        return producer
