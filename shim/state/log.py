@@ -14,8 +14,10 @@ from shim.clock import Clock
 from shim.state.log_settings import LogSettings
 from shim.state.producers import PartitionProducers
 
+CHECK_INTERVAL_MS = 300_000
+"""log.retention.check.interval.ms."""
+
 _LAST_OFFSET = attrgetter("last_offset")
-_POSITION = attrgetter("position")
 
 
 class StoredBatch(msgspec.Struct, gc=False):
@@ -144,7 +146,7 @@ class Log:
         return max(self._batches, key=attrgetter("max_timestamp"), default=None)
 
     def end_of_epoch(self, epoch: int) -> tuple[int, int]:
-        """The greatest leader epoch up to `epoch` and where it ends (KIP-101, 279); -1, -1: none."""
+        """The greatest leader epoch up to `epoch` and its end (KIP-101, KIP-279); -1, -1 if none."""
         if not self._epochs or epoch < 0:
             return -1, -1
         at = bisect_right(self._epochs, epoch, key=lambda entry: entry[0])
@@ -182,7 +184,7 @@ class Log:
         excess = self.size_bytes - self.settings.retention_bytes
         for batch in self._batches:
             is_old = self.settings.retention_ms >= 0 and batch.max_timestamp < oldest_ms
-            is_excess = 0 <= self.settings.retention_bytes and excess >= len(batch.payload)
+            is_excess = self.settings.retention_bytes >= 0 and excess >= len(batch.payload)
             if not is_old and not is_excess:
                 break
             excess -= len(batch.payload)
@@ -207,10 +209,10 @@ class Log:
         return self._batches[index].position + len(self._batches[index].payload)
 
     def _retain(self) -> None:
-        """Expire now and then, as Kafka's retention thread does; at once if far too much is held."""
+        """Expire as often as Kafka's retention thread does; at once if far too much is held."""
         now_ms = self._clock.now_ms()
         limit = self.settings.retention_bytes
-        if now_ms - self._checked_ms >= self.settings.check_interval_ms or (
+        if now_ms - self._checked_ms >= CHECK_INTERVAL_MS or (
             0 <= limit < self.size_bytes - self.settings.segment_bytes
         ):
             self._checked_ms = now_ms
