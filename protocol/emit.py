@@ -14,6 +14,7 @@ class Source:
     def __init__(self, signature: str) -> None:
         self._lines = [f"def {signature}:"]
         self._depth = 1
+        self._first = self._first_depth = 0  # where `at_first` puts its next line
         self._taken: dict[str, int] = {}
         self._constants: dict[str, object] = {}
 
@@ -23,6 +24,15 @@ class Source:
 
     def line(self, text: str) -> None:
         self._lines.append(INDENT * self._depth + text)
+
+    def here_is_first(self) -> None:
+        """Let `at_first` put its lines here."""
+        self._first, self._first_depth = len(self._lines), self._depth
+
+    def at_first(self, text: str) -> None:
+        """Write a line where `here_is_first` was, in that block."""
+        self._lines.insert(self._first, INDENT * self._first_depth + text)
+        self._first += 1
 
     @contextmanager
     def block(self, head: str) -> Iterator[None]:

@@ -50,6 +50,7 @@ class _Reader:
     def build(self, *, replaces: bool, gives_end: bool) -> Source:
         source, title = self.source, self._layout.title
         source.line("start = pos")
+        source.here_is_first()
         with source.block("try"):
             message = self._struct(self._layout.message.struct, "message")
             self._settle()
@@ -174,7 +175,7 @@ class _Reader:
     def _compact_string(self, field: FieldSpec, decode: str, *, nullable: bool) -> str:
         source, result = self.source, self.source.local(field.attribute)
         length = self._length("B")
-        with source.block(f"if 0 < {length} < 128"):
+        with source.block(f"if {length} and {length} < 128"):
             source.line(f"{result} = {self._slice(length, self._ahead - 1)}{decode}")
         with source.block("else"):
             kind = "string" if field.kind == "string" else "bytes"
@@ -246,8 +247,13 @@ class _Reader:
         size = rows.stride.size
         few = source.constant(f"ROWS_{struct.name}", rows)
         source.line(f"end = pos + {size} * {length}{f' - {size}' if flexible else ''}")
+        last, read = source.local("last"), source.local("rows")
+        source.at_first(f"{last} = -1")
         with source.block(f"if {length} < {FEW}"):
-            source.line(f"{result} = {few}[{length}](buf, pos)")
+            with source.block(f"if {length} != {last}"):
+                source.line(f"{read} = {few}[{length}]")
+                source.line(f"{last} = {length}")
+            source.line(f"{result} = {read}(buf, pos)")
         if flexible:
             with source.block(f"elif any(buf[pos + {size - 1} : end : {size}])"):
                 source.line(f"{result} = None")

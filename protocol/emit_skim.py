@@ -164,16 +164,17 @@ class _Skimmer:
                 source.line(self._take(goal, length, 0))
             return
         length = self._length("B")
-        with source.block(f"if 0 < {length} < 128"):
+        with source.block(f"if {length} and {length} < 128"):
             source.line(self._take(goal, length, self._ahead - 1))
         with source.block("else"):
-            value = source.local("value")
-            kind = "string" if field.kind == "string" else "bytes"
-            long = self._runtime(f"long_nullable_{kind}")
-            source.line(f'{value}, pos = {long}(buf, {self._at()}, {length}, "{field.name}")')
             if goal:
+                value = source.local("value")
+                long = self._runtime("long_nullable_string")
+                source.line(f'{value}, pos = {long}(buf, {self._at()}, {length}, "{field.name}")')
                 with source.block(f"if {value} is not None"):
                     source.line(self._keep(goal, value))
+            else:
+                source.line(f"pos = {self._runtime('skip_long')}(buf, {self._at()}, {length})")
         self._ahead = 0
 
     def _take(self, goal: str | None, length: str, more: int) -> str:

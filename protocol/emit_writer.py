@@ -40,6 +40,7 @@ class _Writer:
         source = self.source
         with source.block("try"):
             source.line("out = []")
+            source.here_is_first()
             self._struct(self._layout.message.struct, "message")
             self._flush()
             source.line('return b"".join(out)')
@@ -240,23 +241,33 @@ class _Writer:
         return f"({short} if {length} < 128 else {long})"
 
     def _shape(self, run: list[tuple[str, str]]) -> str:
-        """Return a piece with arrays of numbers in it; its packer depends on their lengths."""
-        compact = self._layout.is_flexible
-        template, values, lengths = ">", [], []
+        """Return a piece with arrays of numbers in it; its packer depends on their lengths.
+
+        The packer is kept from one element to the next, whose arrays mostly are as long.
+        """
+        compact, source = self._layout.is_flexible, self.source
+        template, values = ">", []
+        lengths: dict[str, str] = {}
         for value, code in run:
             if not code.startswith("["):
                 template += code
                 values += [value] if value else []
                 continue
-            length = self.source.local("n")
-            self.source.line(f"{length} = len({value})")
-            lengths.append(length)
+            length = source.local("n")
+            source.line(f"{length} = len({value})")
+            lengths[length] = source.local("last")
             template += ("B" if compact else "i") + "{}" + code[1:]
             values += [f"{length} + 1" if compact else length, f"*{value}"]
         name = f"SHAPES_{template[1:].replace('{}', '_').replace('?', 'o')}"
-        shapes = self.source.constant(name, runtime.Shapes(template, compact=compact))
-        key = lengths[0] if len(lengths) == 1 else ", ".join(lengths)
-        return f"{shapes}[{key}]({', '.join(values)})"
+        shapes = source.constant(name, runtime.Shapes(template, compact=compact))
+        pack = source.local("pack")
+        for last in lengths.values():
+            source.at_first(f"{last} = -1")
+        with source.block(f"if {' or '.join(f'{n} != {last}' for n, last in lengths.items())}"):
+            source.line(f"{pack} = {shapes}[{', '.join(lengths)}]")
+            for length, last in lengths.items():
+                source.line(f"{last} = {length}")
+        return f"{pack}({', '.join(values)})"
 
     def _flush(self) -> None:
         """Emit the pieces collected so far."""

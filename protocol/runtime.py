@@ -40,6 +40,13 @@ def unpackers(code: str) -> tuple[Unpack, ...]:
 
 def varint(buf: bytes, pos: int) -> tuple[int, int]:
     """Read an unsigned varint of at most 5 bytes; Kafka keeps the low 32 bits of it."""
+    value = buf[pos]
+    if value < 128:
+        return value, pos + 1
+    return _long_varint(buf, pos)
+
+
+def _long_varint(buf: bytes, pos: int) -> tuple[int, int]:
     value = 0
     for shift in (0, 7, 14, 21, 28):
         byte = buf[pos]
@@ -58,9 +65,18 @@ def _compact(buf: bytes, pos: int, first: int) -> tuple[int, int]:
     """Read the rest of a compact length after its first byte; -1 is null."""
     if first < 128:
         return first - 1, pos
-    value, pos = varint(buf, pos - 1)
+    second = buf[pos]
+    if second < 128:
+        return first - 129 + (second << 7), pos + 1
+    value, pos = _long_varint(buf, pos - 1)
     # Java's int is negative from 1 << 31 on, hence null; taking 1 off that very value wraps around
     return (-1 if value > 1 << 31 else value - 1), pos
+
+
+def skip_long(buf: bytes, pos: int, first: int) -> int:
+    """Return the position after compact bytes that are null, or of a length of several bytes."""
+    length, pos = _compact(buf, pos, first)
+    return pos + length if length > 0 else pos
 
 
 def long_nullable_string(buf: bytes, pos: int, first: int, what: str) -> tuple[str | None, int]:
