@@ -22,6 +22,8 @@ HANDLED: frozenset[ApiKey] = frozenset(
         ApiKey.SASL_HANDSHAKE,
         ApiKey.SASL_AUTHENTICATE,
         ApiKey.DESCRIBE_CLUSTER,
+        ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
+        ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
         ApiKey.CREATE_ACLS,
         ApiKey.DESCRIBE_ACLS,
         ApiKey.DELETE_ACLS,

@@ -73,7 +73,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     super_users: tuple[str, ...] = ()
     allow_everyone_if_no_acl_found: bool = False
     users: Mapping[str, str] = {}
-    mechanisms: tuple[str, ...] = ("PLAIN",)
+    mechanisms: tuple[str, ...] = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
     topics: tuple[TopicSeed, ...] = ()
     acls_file: str | None = None
     auto_create_topics: bool = True

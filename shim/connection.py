@@ -11,7 +11,7 @@ from protocol.framing import FrameSplitter
 from shim.config import Limits, ListenerConfig
 from shim.dispatch import NoAnswer, Pending, dispatch
 from shim.errors import CloseConnection
-from shim.sasl.tokens import accept_token
+from shim.sasl.login import accept_token
 from shim.session import Phase, Session, java_host_text
 from shim.state.cluster import Cluster
 

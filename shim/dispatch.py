@@ -59,6 +59,8 @@ def dispatch(frame: bytes, session: Session, cluster: Cluster) -> bytes | Pendin
     api = cluster.apis.find(header.api_key, header.api_version)
     if session.phase is not Phase.READY and header.api_key not in BEFORE_LOGIN[session.phase]:
         raise CloseConnection(f"api key {header.api_key} before authentication")
+    if session.expires_at_ms is not None and session.phase is Phase.READY:
+        _check_lifetime(header.api_key, session.expires_at_ms, cluster)
     if api is None:
         api = _fallback(header, cluster)
         return _frame(api, header, api.refuse(None, ErrorCode.UNSUPPORTED_VERSION, None))
@@ -99,6 +101,12 @@ def _answer(api: ServedApi, request: Any, context: RequestContext) -> Any:
         log.error("handler asked for no access", **_where(context.header))
         return api.refuse(request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
     return answer
+
+
+def _check_lifetime(api_key: int, expires_at_ms: int, cluster: Cluster) -> None:
+    """After its lifetime a log-in is only good for beginning another (KIP-368)."""
+    if cluster.clock.now_ms() > expires_at_ms and api_key != ApiKey.SASL_HANDSHAKE:
+        raise CloseConnection("the log-in has expired and was not renewed")
 
 
 def _fallback(header: RequestHeader, cluster: Cluster) -> ServedApi:

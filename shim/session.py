@@ -22,7 +22,9 @@ class Session:
     __slots__ = (
         "client_software_name",
         "client_software_version",
+        "expires_at_ms",
         "host",
+        "is_authenticated",
         "listener",
         "local_host",
         "mechanism",
@@ -31,6 +33,7 @@ class Session:
         "port",
         "principal",
         "sasl",
+        "token_id",
     )
 
     def __init__(
@@ -43,6 +46,9 @@ class Session:
         self.local_host = local_host  # the address of ours that the client reached
         self.principal = listener.principal
         self.phase = Phase.HANDSHAKE if listener.protocol.sasl else Phase.READY
+        self.is_authenticated = False  # by SASL
+        self.expires_at_ms: int | None = None  # when the log-in must have been renewed
+        self.token_id: str | None = None  # the delegation token that was the proof
         self.mechanism: str | None = None
         self.sasl: object | None = None  # the mechanism's state between two messages
         self.client_software_name = ""

@@ -1,31 +1,34 @@
 """36 SaslAuthenticate, versions 0-2. One message of the chosen mechanism (KIP-152).
 
-A failed login is answered with 58 and a text, then the connection is closed.
+A failed log-in is answered with 58 and a text, then the connection is closed. From version 1 the
+answer tells how long the log-in lasts (KIP-368); 0 is: for as long as the connection.
 """
 
 from protocol.error_codes import ErrorCode
 from protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from protocol.messages.sasl_authenticate_response import SaslAuthenticateResponse
 from shim.context import RequestContext
-from shim.sasl import tokens
+from shim.sasl import login
 from shim.sasl.mechanism import SaslFailure
 from shim.session import Phase
 
 
 def handle(request: SaslAuthenticateRequest, context: RequestContext) -> SaslAuthenticateResponse:
-    if context.session.phase is not Phase.AUTHENTICATE:
+    session = context.session
+    if session.phase is not Phase.AUTHENTICATE:
         return refuse(request, ErrorCode.ILLEGAL_SASL_STATE, None)
     try:
-        step = tokens.advance(request.auth_bytes, context.session, context.cluster)
+        step = login.advance(request.auth_bytes, session, context.cluster)
     except SaslFailure as failure:
-        context.session.phase = Phase.FAILED
+        session.phase = Phase.FAILED
         return refuse(request, ErrorCode.SASL_AUTHENTICATION_FAILED, str(failure))
-    return SaslAuthenticateResponse(auth_bytes=step.reply)
+    lifetime_ms = 0
+    if step.principal is not None and session.expires_at_ms is not None:
+        lifetime_ms = max(0, session.expires_at_ms - context.cluster.clock.now_ms())
+    return SaslAuthenticateResponse(auth_bytes=step.reply, session_lifetime_ms=lifetime_ms)
 
 
 def refuse(
-    request: SaslAuthenticateRequest,
-    error: ErrorCode,
-    message: str | None,
+    request: SaslAuthenticateRequest, error: ErrorCode, message: str | None
 ) -> SaslAuthenticateResponse:
     return SaslAuthenticateResponse(error_code=error, error_message=message)

@@ -1,22 +1,27 @@
 """17 SaslHandshake, versions 0-1. Chooses the mechanism; outside the SASL phase it is 34.
 
 After version 0 the client sends raw tokens, after version 1 SaslAuthenticate requests (KIP-152).
+On a connection whose log-in has a lifetime it begins another log-in (KIP-368).
 """
 
 from protocol.error_codes import ErrorCode
 from protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from protocol.messages.sasl_handshake_response import SaslHandshakeResponse
 from shim.context import RequestContext
-from shim.sasl import tokens
+from shim.sasl import login
 from shim.session import Phase
 
 
 def handle(request: SaslHandshakeRequest, context: RequestContext) -> SaslHandshakeResponse:
-    if context.session.phase is not Phase.HANDSHAKE:
+    session = context.session
+    renews = session.phase is Phase.READY and session.expires_at_ms is not None
+    if session.phase is not Phase.HANDSHAKE and not renews:
         return refuse(request, ErrorCode.ILLEGAL_SASL_STATE, None)
-    mechanisms = list(context.cluster.config.mechanisms)
+    mechanisms = list(context.cluster.mechanisms)
+    if renews and request.mechanism != session.mechanism:
+        return SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE, mechanisms=mechanisms)
     phase = Phase.TOKENS if context.version == 0 else Phase.AUTHENTICATE
-    if not tokens.begin(request.mechanism, context.session, context.cluster, phase):
+    if not login.begin(request.mechanism, session, context.cluster, phase):
         return SaslHandshakeResponse(
             error_code=ErrorCode.UNSUPPORTED_SASL_MECHANISM, mechanisms=mechanisms
         )
@@ -24,8 +29,6 @@ def handle(request: SaslHandshakeRequest, context: RequestContext) -> SaslHandsh
 
 
 def refuse(
-    request: SaslHandshakeRequest,
-    error: ErrorCode,
-    message: str | None,
+    request: SaslHandshakeRequest, error: ErrorCode, message: str | None
 ) -> SaslHandshakeResponse:
     return SaslHandshakeResponse(error_code=error)

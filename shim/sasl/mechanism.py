@@ -10,10 +10,15 @@ class SaslFailure(Exception):  # noqa: N818 - the client's failure, not ours
 
 
 class SaslStep(msgspec.Struct, frozen=True):
-    """What the server says next; with a principal the exchange is over and has succeeded."""
+    """What the server says next; with a principal the exchange is over and has succeeded.
+
+    `expires_at_ms` is when the proof itself ends (a token's expiry), None if it does not.
+    """
 
     reply: bytes
     principal: str | None = None
+    expires_at_ms: int | None = None
+    token_id: str | None = None
 
 
 class SaslExchange(Protocol):

@@ -11,8 +11,11 @@ from shim.apis import ApiTable
 from shim.clock import Clock, SystemClock
 from shim.config import Config, ListenerConfig
 from shim.errors import ConfigError
+from shim.state.configs import Configs
 from shim.state.policy import Policy
+from shim.state.static_settings import settings_of_features, static_settings
 from shim.state.topics import Topics
+from shim.state.users import Users
 
 
 class Node:
@@ -53,13 +56,28 @@ class Cluster:
         self.controller_id = 1
         self.nodes = {node_id: Node(node_id) for node_id in range(1, config.brokers + 1)}
         self.apis = ApiTable(self.release)
-        self.users: dict[str, str] = dict(config.users)
+        self.users = Users(config.users, self.random)
+        self.mechanisms = _mechanisms(config)
+        self.reauthentication_ms = int(config.properties.get("connections.max.reauth.ms", 0))
         self.policy = Policy(
             self.release, _authorizer(config, self.release), rules_of(self.release)
         )
-        self.topics = Topics(self.random, self.clock)
+        self.topics = Topics(self.random, self.clock, self.behaviour.internal_topics)
+        self.configs = Configs(
+            self.release, self._static_settings, settings_of_features(self.features)
+        )
         self.counters = Counters()
         self.raise_faults = False  # tests want a fault of ours to surface
+
+    def _static_settings(self, node_id: int) -> dict[str, str]:
+        node = self.nodes.get(node_id)
+        return static_settings(
+            self.config,
+            node_id,
+            {} if node is None else node.endpoints,
+            self.behaviour.authorizer_class,
+            kraft=self.behaviour.kraft,
+        )
 
     def listener(self, name: str) -> ListenerConfig:
         return next(one for one in self.config.listeners if one.name == name)
@@ -82,3 +100,18 @@ def _authorizer(config: Config, release: str) -> Authorizer | None:
         return load_authorizer(config.authorizer, settings, rules_of(release))
     except ValueError as error:
         raise ConfigError(str(error)) from error
+
+
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
+
+
+def _mechanisms(config: Config) -> tuple[str, ...]:
+    """The enabled SASL mechanisms: `sasl.enabled.mechanisms`, by default those with passwords."""
+    text = config.properties.get("sasl.enabled.mechanisms")
+    found = config.mechanisms if text is None else tuple(one.strip() for one in text.split(","))
+    unknown = [one for one in found if one not in MECHANISMS]
+    if unknown:
+        raise ConfigError(
+            f"sasl mechanism {', '.join(unknown)} is not served; known are {', '.join(MECHANISMS)}"
+        )
+    return found

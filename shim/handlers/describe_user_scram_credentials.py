@@ -1,0 +1,68 @@
+"""50 DescribeUserScramCredentials, version 0. Mechanisms and iterations, never keys (KIP-554).
+
+A denial names no user: each result has an empty name. With users null a real broker fails on the
+list while it builds the denial and answers nothing; here it is 31 (docs/deviations.md).
+"""
+
+from collections import Counter
+
+from authorizer.requirements import DESCRIBE_USER_SCRAM_CREDENTIALS
+from protocol.error_codes import ErrorCode
+from protocol.messages.describe_user_scram_credentials_request import (
+    DescribeUserScramCredentialsRequest,
+)
+from protocol.messages.describe_user_scram_credentials_response import (
+    CredentialInfo,
+    DescribeUserScramCredentialsResponse,
+    DescribeUserScramCredentialsResult,
+)
+from shim.context import RequestContext
+
+
+def handle(
+    request: DescribeUserScramCredentialsRequest, context: RequestContext
+) -> DescribeUserScramCredentialsResponse:
+    context.access.require(DESCRIBE_USER_SCRAM_CREDENTIALS)
+    if request.users:
+        asked = Counter(user.name for user in request.users)
+    else:
+        asked = Counter(context.cluster.users.names())
+    return DescribeUserScramCredentialsResponse(
+        results=[_described(name, count, context) for name, count in asked.items()]
+    )
+
+
+def refuse(
+    request: DescribeUserScramCredentialsRequest, error: ErrorCode, message: str | None
+) -> DescribeUserScramCredentialsResponse:
+    result = DescribeUserScramCredentialsResult(error_code=error, error_message=message)
+    return DescribeUserScramCredentialsResponse(
+        error_code=error, error_message=message, results=[result for _ in request.users or ()]
+    )
+
+
+def _described(
+    name: str, count: int, context: RequestContext
+) -> DescribeUserScramCredentialsResult:
+    users = context.cluster.users
+    if count > 1:
+        return DescribeUserScramCredentialsResult(
+            user=name,
+            error_code=ErrorCode.DUPLICATE_RESOURCE,
+            error_message=f"user `{name}` is named more than once in this request",
+        )
+    found = [(one, users.scram(one, name)) for one in users.scram_mechanisms(name)]
+    if not found:
+        return DescribeUserScramCredentialsResult(
+            user=name,
+            error_code=ErrorCode.RESOURCE_NOT_FOUND,
+            error_message=f"user `{name}` has no SCRAM credential",
+        )
+    return DescribeUserScramCredentialsResult(
+        user=name,
+        credential_infos=[
+            CredentialInfo(mechanism=mechanism, iterations=credential.iterations)
+            for mechanism, credential in found
+            if credential is not None
+        ],
+    )

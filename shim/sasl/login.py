@@ -1,0 +1,92 @@
+"""Log-in on a connection: starting an exchange, feeding it, and what success means for the session.
+
+Shared by SaslAuthenticate and by the raw frames that follow SaslHandshake version 0.
+"""
+
+from typing import cast
+
+import structlog
+
+from shim.errors import CloseConnection
+from shim.sasl.mechanism import SaslExchange, SaslFailure, SaslStep
+from shim.sasl.oauthbearer import BearerExchange
+from shim.sasl.plain import PlainExchange
+from shim.sasl.scram import ScramAccount, ScramExchange
+from shim.session import Phase, Session
+from shim.state.cluster import Cluster
+from shim.state.users import ScramMechanism
+
+log = structlog.get_logger("shim.sasl")
+
+_SCRAM = {one.wire_name: one for one in ScramMechanism if one is not ScramMechanism.UNKNOWN}
+
+
+def begin(mechanism: str, session: Session, cluster: Cluster, next_phase: Phase) -> bool:
+    """Start an exchange on this connection; False if the mechanism is not enabled."""
+    if mechanism not in cluster.mechanisms:
+        return False
+    session.mechanism = mechanism
+    session.sasl = _exchange(mechanism, cluster)
+    session.phase = next_phase
+    return True
+
+
+def _exchange(mechanism: str, cluster: Cluster) -> SaslExchange:
+    if mechanism == "OAUTHBEARER":
+        return BearerExchange(cluster.clock.now_ms)
+    if mechanism in _SCRAM:
+        kind = _SCRAM[mechanism]
+
+        def account(name: str, by_token: bool) -> ScramAccount | None:
+            if by_token:
+                return None
+            credential = cluster.users.scram(kind, name)
+            return None if credential is None else ScramAccount(credential, f"User:{name}")
+
+        return ScramExchange(kind, account, cluster.random)
+    return PlainExchange(cluster.users.passwords)
+
+
+def advance(message: bytes, session: Session, cluster: Cluster) -> SaslStep:
+    """Feed one message to the exchange; on success the session has its principal."""
+    exchange = cast("SaslExchange", session.sasl)
+    try:
+        step = exchange.step(message)
+        if step.principal is not None:
+            _log_in(step, step.principal, session, cluster)
+    except SaslFailure as failure:
+        cluster.counters.failed_logins += 1
+        log.info(
+            "login failed",
+            mechanism=session.mechanism,
+            listener=session.listener.name,
+            host=session.host,
+            reason=str(failure),
+        )
+        raise
+    return step
+
+
+def _log_in(step: SaslStep, principal: str, session: Session, cluster: Cluster) -> None:
+    """A second log-in on a connection must be the same principal's (KIP-368)."""
+    if session.is_authenticated and session.principal != principal:
+        raise SaslFailure("authentication failed: a connection cannot change its principal")
+    now_ms = cluster.clock.now_ms()
+    ends = [step.expires_at_ms] if step.expires_at_ms is not None else []
+    if cluster.reauthentication_ms > 0:
+        ends.append(now_ms + cluster.reauthentication_ms)
+        session.expires_at_ms = min(ends)
+    session.principal = principal
+    session.is_authenticated = True
+    session.phase = Phase.READY
+    session.token_id = step.token_id
+    session.sasl = None
+
+
+def accept_token(frame: bytes, session: Session, cluster: Cluster) -> bytes:
+    """A raw token in, a raw token out; a failure can only close (there is no error field)."""
+    try:
+        step = advance(frame, session, cluster)
+    except SaslFailure as failure:
+        raise CloseConnection(str(failure)) from failure
+    return len(step.reply).to_bytes(4, "big") + step.reply

@@ -1,0 +1,229 @@
+"""A real Apache Kafka of any release on loopback, from its registry jars. Needs Java 17 and Maven.
+
+One node with a plaintext listener (the anonymous user is a super user) and a SASL_PLAINTEXT listener
+(PLAIN: admin, a super user, and alice, bob, carol; password NAME-secret). 3.0 and later run KRaft,
+older ones ZooKeeper.
+"""
+
+import base64
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+
+USERS = ("admin", "alice", "bob", "carol")
+MODES = ("authorizer", "open", "none")
+CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "kafka-shim" / "jars"
+START_SECONDS = 90
+
+_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+<groupId>oracle</groupId><artifactId>jars</artifactId><version>1</version>
+<dependencies>{}</dependencies></project>"""
+_DEPENDENCY = (
+    "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency>"
+)
+_ZOOKEEPER_FROM = "2.7.2"
+"""The Kafka release whose ZooKeeper serves all old brokers."""
+
+
+def missing_tools() -> str:
+    """What must be installed to start one; empty if all is there."""
+    return " and ".join(tool for tool in ("java", "mvn") if shutil.which(tool) is None)
+
+
+def numbers(release: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in release.split("."))
+
+
+def jars(release: str) -> Path:
+    """The folder with a release's jars, fetched once."""
+    folder = CACHE / release
+    if (folder / "complete").exists():
+        return folder / "libs"
+    folder.mkdir(parents=True, exist_ok=True)
+    scala = "2.13" if numbers(release) >= (2, 4) else "2.12"
+    wanted = [("org.apache.kafka", f"kafka_{scala}", release)]
+    if numbers(release) >= (3,):
+        wanted.append(("org.apache.kafka", "kafka-tools", release))
+    if numbers(release) < (2, 4):  # part of Java when they were written
+        wanted += [("javax.xml.bind", "jaxb-api", "2.3.1")]
+        wanted += [("javax.activation", "javax.activation-api", "1.2.0")]
+    if numbers(release) >= (2, 2):
+        wanted.append(("org.slf4j", "slf4j-nop", "1.7.36"))
+    (folder / "pom.xml").write_text(_POM.format("".join(_DEPENDENCY.format(*w) for w in wanted)))
+    command = ["mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=libs"]
+    subprocess.run(command, cwd=folder, check=True, timeout=600)
+    (folder / "complete").touch()
+    return folder / "libs"
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports nobody holds now; a broker wants to know its own beforehand."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    found = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return found
+
+
+class RealKafka:
+    """`with RealKafka("4.3.1") as kafka:` gives `kafka.plain` and `kafka.sasl`, host:port each."""
+
+    def __init__(self, release: str, mode: str = "authorizer") -> None:
+        assert mode in MODES
+        self.release = release
+        self.mode = mode
+        self.is_kraft = numbers(release) >= (3,)
+        self.plain_port, self.sasl_port, self._third_port = free_ports(3)
+        self.plain = f"127.0.0.1:{self.plain_port}"
+        self.sasl = f"127.0.0.1:{self.sasl_port}"
+        self.folder = Path(tempfile.mkdtemp(prefix=f"kafka-{release}-"))
+        self._children: list[subprocess.Popen[bytes]] = []
+
+    def __enter__(self) -> "RealKafka":
+        libs = jars(self.release)
+        try:
+            self._write_settings()
+            if self.is_kraft:
+                self._format(libs)
+            else:
+                self._start_zookeeper()
+            self._java(libs, "kafka.Kafka", "server.properties", *self._old_java())
+            self._wait(self.plain_port)
+            self._wait(self.sasl_port)
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """End the processes that were started here, by their ids, and forget their files."""
+        for child in reversed(self._children):
+            child.send_signal(signal.SIGKILL)
+            child.wait(30)
+        self._children.clear()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _write_settings(self) -> None:
+        users = " ".join(f'user_{name}="{name}-secret"' for name in USERS)
+        (self.folder / "jaas.conf").write_text(
+            "KafkaServer { org.apache.kafka.common.security.plain.PlainLoginModule required "
+            f'username="admin" password="admin-secret" {users}; }};\n'
+        )
+        settings = self._common() | (self._kraft() if self.is_kraft else self._with_zookeeper())
+        if self.mode != "none":
+            settings |= {
+                "authorizer.class.name": self._authorizer(),
+                "super.users": "User:ANONYMOUS;User:admin",
+                "allow.everyone.if.no.acl.found": str(self.mode == "open").lower(),
+            }
+        lines = [f"{key}={value}\n" for key, value in settings.items()]
+        (self.folder / "server.properties").write_text("".join(lines))
+
+    def _common(self) -> dict[str, str]:
+        listeners = f"PLAINTEXT://{self.plain},SASL_PLAINTEXT://{self.sasl}"
+        return {
+            "listeners": listeners,
+            "advertised.listeners": listeners,
+            "sasl.enabled.mechanisms": "PLAIN",
+            "log.dirs": str(self.folder / "logs"),
+            "offsets.topic.replication.factor": "1",
+            "transaction.state.log.replication.factor": "1",
+            "transaction.state.log.min.isr": "1",
+            "group.initial.rebalance.delay.ms": "0",
+            "delete.topic.enable": "true",
+        }
+
+    def _kraft(self) -> dict[str, str]:
+        controller = f"127.0.0.1:{self._third_port}"
+        return {
+            "listeners": self._common()["listeners"] + f",CONTROLLER://{controller}",
+            "process.roles": "broker,controller",
+            "node.id": "1",
+            "controller.quorum.voters": f"1@{controller}",
+            "listener.security.protocol.map": (
+                "PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT"
+            ),
+            "controller.listener.names": "CONTROLLER",
+            "inter.broker.listener.name": "PLAINTEXT",
+            "delegation.token.secret.key": "secret",
+            "share.coordinator.state.topic.replication.factor": "1",
+            "share.coordinator.state.topic.min.isr": "1",
+        }
+
+    def _with_zookeeper(self) -> dict[str, str]:
+        return {
+            "broker.id": "1",
+            "zookeeper.connect": f"127.0.0.1:{self._third_port}",
+            "delegation.token.master.key": "secret",
+            "offsets.topic.num.partitions": "5",
+            "transaction.state.log.num.partitions": "5",
+        }
+
+    def _authorizer(self) -> str:
+        if self.is_kraft:
+            return "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+        if numbers(self.release) >= (2, 4):
+            return "kafka.security.authorizer.AclAuthorizer"
+        return "kafka.security.auth.SimpleAclAuthorizer"
+
+    def _format(self, libs: Path) -> None:
+        cluster_id = base64.urlsafe_b64encode(secrets.token_bytes(16)).decode().rstrip("=")
+        command = ["java", "-Xmx256m", "-cp", f"{libs}/*", "kafka.tools.StorageTool", "format"]
+        command += ["-t", f"a{cluster_id[1:]}", "-c", "server.properties"]
+        subprocess.run(command, cwd=self.folder, check=True, capture_output=True, timeout=60)
+
+    def _start_zookeeper(self) -> None:
+        (self.folder / "zookeeper.properties").write_text(
+            f"dataDir={self.folder}/zookeeper\nclientPort={self._third_port}\n"
+            "clientPortAddress=127.0.0.1\nmaxClientCnxns=0\nadmin.enableServer=false\n"
+        )
+        main = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
+        self._java(jars(_ZOOKEEPER_FROM), main, "zookeeper.properties")
+        self._wait(self._third_port)
+
+    def _old_java(self) -> list[str]:
+        """What releases before 2.4 need to run on a Java of today."""
+        if numbers(self.release) >= (2, 4):
+            return []
+        opened = ("java.lang", "java.nio", "sun.nio.ch")
+        options = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in opened]
+        return ["-Djava.specification.version=1.8", *options]
+
+    def _java(self, libs: Path, main: str, argument: str, *options: str) -> None:
+        command = ["java", *options, "-Xmx1g", "-Dzookeeper.sasl.client=false"]
+        command += ["-Djava.security.auth.login.config=jaas.conf", "-cp", f"{libs}/*", main]
+        log = (self.folder / f"{main}.log").open("wb")
+        with log:
+            child = subprocess.Popen(
+                [*command, argument], cwd=self.folder, stdout=log, stderr=subprocess.STDOUT
+            )
+        self._children.append(child)
+
+    def _wait(self, port: int) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            if self._children and self._children[-1].poll() is not None:
+                break
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+            except OSError:
+                time.sleep(0.2)
+            else:
+                return
+        logs = "\n".join(path.read_text()[-2000:] for path in self.folder.glob("*.log"))
+        raise RuntimeError(f"kafka {self.release} did not come up on port {port}:\n{logs}")
