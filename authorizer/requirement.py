@@ -27,7 +27,7 @@ class Effect(Enum):
     EACH = "each element's code"
     BOTH = "the answer's code and each element's"
     HIDE = "left out"
-    VALUE = "a value"
+    VALUE = "a field of its own"
     EMPTY = "an empty answer, no code"
 
 

@@ -40,6 +40,8 @@ ENVELOPE = Requirement(
     name="cluster",
     any_of=terms.CLUSTER_ACTION,
     denied=terms.CLUSTER_TOP,
+    since="2.8",
+    until="4.0",
     kip=590,
     note="advertised by brokers on ZooKeeper only, 3.4 to 3.9",
 )
@@ -48,6 +50,8 @@ ALLOCATE_PRODUCER_IDS = Requirement(
     name="cluster",
     any_of=terms.CLUSTER_ACTION,
     denied=terms.CLUSTER_TOP,
+    since="3.0",
+    until="4.0",
     kip=730,
     note="advertised by brokers on ZooKeeper only, 3.0 to 3.9",
 )
