@@ -25,8 +25,12 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     unasked_operations: int  # authorized operations that nobody asked for
     audit_names_rule: bool  # the audit line ends in the deciding rule
     kraft: bool  # metadata is kept by controllers, admin requests are forwarded to them
+    authorizer_class: str  # the authorizer that a release brings, as its configuration names it
     # the ACL APIs
     acl_success_message: str | None  # error message of an ACL answer without an error
+    # topics
+    internal_topics: tuple[str, ...]  # those that only coordinators write
+    auto_create_error: int  # code of a topic that Metadata has just created
 
 
 OLDEST = Behaviour(
@@ -34,7 +38,10 @@ OLDEST = Behaviour(
     unasked_operations=0,
     audit_names_rule=False,
     kraft=False,
+    authorizer_class="kafka.security.auth.SimpleAclAuthorizer",
     acl_success_message=None,
+    internal_topics=("__consumer_offsets", "__transaction_state"),
+    auto_create_error=5,
 )
 """As 0.11 has it."""
 
@@ -52,9 +59,26 @@ class Change:
 
 CHANGES: tuple[Change, ...] = (
     Change("1.0", "denied topics are 29 everywhere", hides_denied_topics=False),
+    Change(
+        "2.4",
+        "KIP-504: the authorizer in Java's interface",
+        authorizer_class="kafka.security.authorizer.AclAuthorizer",
+    ),
     Change("2.5", "KAFKA-9386: not asked is Int32.MIN", unasked_operations=-(2**31)),
-    Change("3.0", "KRaft brokers run the StandardAuthorizer", kraft=True, audit_names_rule=True),
+    Change("2.8", "KAFKA-9751: creation goes through the controller", auto_create_error=3),
+    Change(
+        "3.0",
+        "KRaft brokers run the StandardAuthorizer",
+        kraft=True,
+        audit_names_rule=True,
+        authorizer_class="org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    ),
     Change("3.0", "KRaft answers an empty text instead of none", acl_success_message=""),
+    Change(
+        "3.9",
+        "KIP-932: the state of share groups",
+        internal_topics=("__consumer_offsets", "__transaction_state", "__share_group_state"),
+    ),
 )
 
 

@@ -1,10 +1,11 @@
 """Topics and their partitions: names, ids, replicas, configs, and a log each."""
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from shim.clock import Clock
 from shim.state.log import Log
+from shim.state.topic_names import metric_name
 
 NO_ID = bytes(16)
 """The topic id that stands for no topic."""
@@ -31,17 +32,16 @@ class Partition:
 class Topic:
     """A topic; `configs` holds only what was set on the topic itself."""
 
-    __slots__ = ("configs", "name", "partitions", "topic_id")
+    __slots__ = ("configs", "is_internal", "name", "partitions", "topic_id")
 
-    def __init__(self, name: str, topic_id: bytes, configs: Mapping[str, str]) -> None:
+    def __init__(
+        self, name: str, topic_id: bytes, configs: Mapping[str, str], *, is_internal: bool
+    ) -> None:
         self.name = name
         self.topic_id = topic_id
         self.configs = dict(configs)
+        self.is_internal = is_internal
         self.partitions: list[Partition] = []
-
-    @property
-    def is_internal(self) -> bool:
-        return self.name in INTERNAL_TOPICS
 
     def partition(self, index: int) -> Partition | None:
         return self.partitions[index] if 0 <= index < len(self.partitions) else None
@@ -50,11 +50,18 @@ class Topic:
 class Topics:
     """All topics by name and by id; `epoch` grows with every change of the set."""
 
-    def __init__(self, rng: random.Random, clock: Clock) -> None:
+    def __init__(
+        self,
+        rng: random.Random,
+        clock: Clock,
+        internal_names: Collection[str] = INTERNAL_TOPICS,
+    ) -> None:
         self._random = rng
         self._clock = clock
         self._by_name: dict[str, Topic] = {}
         self._by_id: dict[bytes, Topic] = {}
+        self._by_metric_name: dict[str, set[str]] = {}
+        self.internal_names = frozenset(internal_names)
         self.epoch = 0
 
     def __len__(self) -> int:
@@ -76,6 +83,10 @@ class Topics:
         topic = self._by_name.get(name)
         return None if topic is None else topic.partition(index)
 
+    def colliding(self, name: str) -> list[str]:
+        """Other topics whose names differ from this one in `.` and `_` only."""
+        return sorted(self._by_metric_name.get(metric_name(name), set()) - {name})
+
     def new_id(self) -> bytes:
         """A random version 4 UUID as 16 bytes."""
         raw = bytearray(self._random.randbytes(16))
@@ -88,9 +99,10 @@ class Topics:
     ) -> Topic:
         """A new topic with one replica list a partition, the leader first."""
         assert name not in self._by_name
-        topic = Topic(name, self.new_id(), configs)
+        topic = Topic(name, self.new_id(), configs, is_internal=name in self.internal_names)
         self._by_name[name] = topic
         self._by_id[topic.topic_id] = topic
+        self._by_metric_name.setdefault(metric_name(name), set()).add(name)
         self.add_partitions(topic, assignments)
         return topic
 
@@ -103,6 +115,7 @@ class Topics:
     def delete(self, name: str) -> None:
         topic = self._by_name.pop(name)
         del self._by_id[topic.topic_id]
+        self._by_metric_name[metric_name(name)].discard(name)
         for partition in topic.partitions:
             partition.log.close()
         self.epoch += 1

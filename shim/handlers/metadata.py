@@ -1,0 +1,209 @@
+"""3 Metadata, versions 0-13. Brokers are public; topics need DESCRIBE (KIP-430, KIP-516).
+
+Listed topics that may not be described vanish, named ones are 29 whether they exist or not. Once an
+id is given names are ignored, and an unknown id is 100 even to a caller without any right. Asking
+for a missing topic creates it, if the caller may CREATE it; this answer still says that it is
+missing.
+"""
+
+from collections.abc import Iterable
+
+from authorizer.requirements import (
+    METADATA_ALL_TOPICS,
+    METADATA_AUTO_CREATE,
+    METADATA_CLUSTER_OPERATIONS,
+    METADATA_TOPIC,
+)
+from protocol.enums import NO_OPERATIONS, ResourceType
+from protocol.error_codes import ErrorCode
+from protocol.messages.metadata_request import MetadataRequest
+from protocol.messages.metadata_response import (
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+from shim import topic_creation
+from shim.context import RequestContext
+from shim.errors import Refused
+from shim.state.topic_names import fault_of_name
+from shim.state.topics import NO_ID, Partition, Topic
+
+
+def handle(request: MetadataRequest, context: RequestContext) -> MetadataResponse:
+    context.access.nothing_more()  # brokers, cluster id and controller id are for everybody
+    _check_form(request, context.version)
+    if request.topics is None or (context.version == 0 and not request.topics):
+        topics = _all_topics(request, context)
+    elif any(topic.topic_id != NO_ID for topic in request.topics):
+        ids = [topic.topic_id for topic in request.topics if topic.topic_id != NO_ID]
+        topics = _by_id(ids, request, context)
+    else:
+        names = [topic.name for topic in request.topics if topic.name is not None]
+        topics = _by_name(names, request, context)
+    return MetadataResponse(
+        brokers=[
+            MetadataResponseBroker(node_id=node_id, host=host, port=port, rack=rack)
+            for node_id, host, port, rack in context.brokers()
+        ],
+        cluster_id=context.cluster.cluster_id,
+        controller_id=context.cluster.controller_id,
+        topics=topics,
+        cluster_authorized_operations=_cluster_operations(request, context),
+    )
+
+
+def refuse(
+    request: MetadataRequest,
+    error: ErrorCode,
+    message: str | None,  # noqa: ARG001 - every handler has this form
+) -> MetadataResponse:
+    topics = request.topics or []
+    return MetadataResponse(
+        topics=[
+            MetadataResponseTopic(error_code=error, name=topic.name, topic_id=topic.topic_id)
+            for topic in topics
+        ],
+        error_code=error,
+    )
+
+
+def _check_form(request: MetadataRequest, version: int) -> None:
+    """Names may be null only where ids may stand for them, from version 12."""
+    if version < 10:
+        return
+    topics = request.topics or ()
+    has_id = any(topic.topic_id != NO_ID for topic in topics)
+    lacks_name = any(topic.name is None for topic in topics)
+    if version < 12 and (has_id or lacks_name):
+        raise Refused(ErrorCode.INVALID_REQUEST)
+    if lacks_name and not has_id:
+        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+
+
+def _all_topics(request: MetadataRequest, context: RequestContext) -> list[MetadataResponseTopic]:
+    topics = list(context.cluster.topics)
+    visible = context.access.visible(METADATA_ALL_TOPICS, topics, lambda topic: topic.name)
+    return [_described(topic, request, context) for topic in visible]
+
+
+def _by_name(
+    names: Iterable[str], request: MetadataRequest, context: RequestContext
+) -> list[MetadataResponseTopic]:
+    allowed, denied = context.access.split(METADATA_TOPIC, dict.fromkeys(names), lambda name: name)
+    described, missing, create_denied = [], [], []
+    auto_creates = request.allow_auto_topic_creation and topic_creation.is_automatic(
+        context.cluster
+    )
+    for name in allowed:
+        topic = context.cluster.topics.get(name)
+        if topic is not None:
+            described.append(_described(topic, request, context))
+        elif auto_creates and not context.access.allows(METADATA_AUTO_CREATE, name):
+            create_denied.append(_create_denied(name, context))
+        else:
+            missing.append(_missing(name, request, context, auto_creates=auto_creates))
+    error = context.cluster.policy.bound(METADATA_TOPIC).error
+    unasked = context.behaviour.unasked_operations
+    return [
+        *described,
+        *missing,
+        *create_denied,
+        *(
+            MetadataResponseTopic(error_code=error, name=name, topic_authorized_operations=unasked)
+            for name in denied
+        ),
+    ]
+
+
+def _by_id(
+    ids: Iterable[bytes], request: MetadataRequest, context: RequestContext
+) -> list[MetadataResponseTopic]:
+    unknown, known = [], []
+    for topic_id in dict.fromkeys(ids):
+        topic = context.cluster.topics.by_id(topic_id)
+        if topic is None:
+            unknown.append(_nameless(topic_id, ErrorCode.UNKNOWN_TOPIC_ID))
+        else:
+            known.append(topic)
+    allowed, denied = context.access.split(METADATA_TOPIC, known, lambda topic: topic.name)
+    return [
+        *unknown,
+        *(_described(topic, request, context) for topic in allowed),
+        *(_nameless(topic.topic_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED) for topic in denied),
+    ]
+
+
+def _missing(
+    name: str, request: MetadataRequest, context: RequestContext, *, auto_creates: bool
+) -> MetadataResponseTopic:
+    """The entry of a missing topic, which is there the next time if creation is automatic."""
+    error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if fault_of_name(name) is not None:
+        error = ErrorCode.INVALID_TOPIC_EXCEPTION
+    elif auto_creates and topic_creation.create_automatically(context.cluster, name):
+        error = context.behaviour.auto_create_error
+    return MetadataResponseTopic(
+        error_code=error,
+        name=name,
+        is_internal=name in context.cluster.topics.internal_names,
+        topic_authorized_operations=_topic_operations(name, request, context),
+    )
+
+
+def _create_denied(name: str, context: RequestContext) -> MetadataResponseTopic:
+    return MetadataResponseTopic(
+        error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+        name=name,
+        is_internal=name in context.cluster.topics.internal_names,
+        topic_authorized_operations=context.behaviour.unasked_operations,
+    )
+
+
+def _nameless(topic_id: bytes, error: ErrorCode) -> MetadataResponseTopic:
+    """Ids are no secret, names are."""
+    return MetadataResponseTopic(error_code=error, name=None, topic_id=topic_id)
+
+
+def _described(
+    topic: Topic, request: MetadataRequest, context: RequestContext
+) -> MetadataResponseTopic:
+    nodes = context.cluster.nodes
+    down = {node_id for node_id, node in nodes.items() if not node.is_alive}
+    return MetadataResponseTopic(
+        name=topic.name,
+        topic_id=topic.topic_id,
+        is_internal=topic.is_internal,
+        partitions=[_partition(partition, down) for partition in topic.partitions],
+        topic_authorized_operations=_topic_operations(topic.name, request, context),
+    )
+
+
+def _partition(partition: Partition, down: set[int]) -> MetadataResponsePartition:
+    leader_id = -1 if partition.leader_id in down else partition.leader_id
+    return MetadataResponsePartition(
+        error_code=ErrorCode.NONE if leader_id >= 0 else ErrorCode.LEADER_NOT_AVAILABLE,
+        partition_index=partition.index,
+        leader_id=leader_id,
+        leader_epoch=partition.leader_epoch,
+        replica_nodes=partition.replicas,
+        isr_nodes=partition.isr,
+        offline_replicas=[replica for replica in partition.replicas if replica in down],
+    )
+
+
+def _topic_operations(name: str, request: MetadataRequest, context: RequestContext) -> int:
+    if context.version < 8 or not request.include_topic_authorized_operations:
+        return context.behaviour.unasked_operations
+    return context.access.operations(ResourceType.TOPIC, name)
+
+
+def _cluster_operations(request: MetadataRequest, context: RequestContext) -> int:
+    """Only versions 8 to 10 have the field; without DESCRIBE it is 0 (KIP-430)."""
+    if not 8 <= context.version <= 10:
+        return NO_OPERATIONS
+    if not request.include_cluster_authorized_operations:
+        return context.behaviour.unasked_operations
+    if not context.access.allows(METADATA_CLUSTER_OPERATIONS):
+        return 0
+    return context.access.operations(ResourceType.CLUSTER)

@@ -1,0 +1,109 @@
+"""Which settings topics, brokers, groups and metrics subscriptions have in a release.
+
+The table is `config_definitions.json`: for every setting the releases that changed it, each with
+all that holds from there on, or null where it was dropped. Types, defaults and checks are those of
+the releases' own definitions; `dynamic` and `internal` (accepted, not shown) were read off real
+brokers.
+"""
+
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from protocol.api_versions import RELEASES, release_index
+
+CONFIG_TYPES: Final = {
+    "boolean": 1,
+    "string": 2,
+    "int": 3,
+    "short": 4,
+    "long": 5,
+    "double": 6,
+    "list": 7,
+    "class": 8,
+    "password": 9,
+}
+"""Codes of the wire (KIP-569); 0 is a setting that Kafka does not know."""
+
+
+class Check(msgspec.Struct, frozen=True, rename={"other": "or"}):
+    """What a value must fulfil besides its type."""
+
+    min: float | None = None
+    max: float | None = None
+    other: float | None = None  # allowed although outside of min and max
+    one_of: tuple[str, ...] = ()
+    each_of: tuple[str, ...] = ()  # of a list
+    ignore_case: bool = False
+    filled: bool = False  # not empty
+    replicas: bool = False  # `*`, or `partition:broker` pairs
+    release: bool = False  # a Kafka release, or one of its inner steps: 2.8, 2.8-IV1
+
+
+class Definition(msgspec.Struct, frozen=True):
+    """One setting in one release. `broker` is the broker's setting that it defaults to."""
+
+    type: str
+    default: str | None = None
+    check: Check = Check()
+    broker: str | None = None
+    dynamic: bool = False
+    internal: bool = False
+
+    @property
+    def type_code(self) -> int:
+        return CONFIG_TYPES[self.type]
+
+    @property
+    def is_sensitive(self) -> bool:
+        return self.type == "password"
+
+
+class Definitions(msgspec.Struct, frozen=True):
+    """All settings of one release, by kind and name."""
+
+    topic: dict[str, Definition]
+    broker: dict[str, Definition]
+    group: dict[str, Definition]
+    client_metrics: dict[str, Definition]
+
+
+class _Table(msgspec.Struct):
+    topic: dict[str, dict[str, Definition | None]]
+    broker: dict[str, dict[str, Definition | None]]
+    group: dict[str, dict[str, Definition | None]]
+    client_metrics: dict[str, dict[str, Definition | None]]
+
+
+@cache
+def definitions(release: str) -> Definitions:
+    """The settings of a minor release such as `2.8`."""
+    table = _read()
+    at = release_index(release)
+    return Definitions(
+        topic=_as_of(at, table.topic),
+        broker=_as_of(at, table.broker),
+        group=_as_of(at, table.group),
+        client_metrics=_as_of(at, table.client_metrics),
+    )
+
+
+@cache
+def _read() -> _Table:
+    raw = Path(__file__).with_name("config_definitions.json").read_bytes()
+    return msgspec.json.decode(raw, type=_Table)
+
+
+def _as_of(at: int, settings: dict[str, dict[str, Definition | None]]) -> dict[str, Definition]:
+    places = {release: place for place, release in enumerate(RELEASES)}
+    held = {}
+    for name, history in settings.items():
+        current = None
+        for since, definition in history.items():
+            if places[since] <= at:
+                current = definition
+        if current is not None:
+            held[name] = current
+    return held

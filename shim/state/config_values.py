@@ -1,0 +1,115 @@
+"""Reading the value of a setting as Kafka's ConfigDef does: by type, then by its check."""
+
+import re
+from collections.abc import Callable
+
+from protocol.api_versions import parse_release
+from shim.state.config_definitions import Check, Definition
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_BITS = {"short": 16, "int": 32, "long": 64}
+_INNER_STEP = re.compile(r"-IV\d+$")
+_BEFORE_OURS = re.compile(r"0\.(8|9|10)(\.\d)*")
+_REPLICAS = re.compile(r"\d+:\d+")
+
+
+class ConfigFault(Exception):
+    """A value that a setting cannot take; the text names both."""
+
+
+def canonical(name: str, definition: Definition, value: str) -> str:
+    """The value as a broker shows it; ConfigFault if it does not fit the setting."""
+    text = _PARSERS.get(definition.type, _plain)(name, definition.type, value.strip())
+    _check(name, definition, text)
+    return text
+
+
+def elements(value: str) -> list[str]:
+    """The elements of a list setting."""
+    return [part.strip() for part in value.split(",")] if value.strip() else []
+
+
+def _plain(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of the parsers
+    return value
+
+
+def _boolean(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of the parsers
+    if value.lower() not in ("true", "false"):
+        raise ConfigFault(f"`{value}` for {name}: true or false is expected")
+    return value.lower()
+
+
+def _integer(name: str, kind: str, value: str) -> str:
+    bits = _BITS[kind]
+    if _INTEGER.fullmatch(value) is None or not -(1 << bits - 1) <= int(value) < 1 << bits - 1:
+        raise ConfigFault(f"`{value}` for {name}: a whole number of {bits} bits is expected")
+    return str(int(value))
+
+
+def _double(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of the parsers
+    try:
+        return repr(float(value))
+    except ValueError:
+        raise ConfigFault(f"`{value}` for {name}: a number is expected") from None
+
+
+def _list(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of the parsers
+    return ",".join(elements(value))
+
+
+_PARSERS: dict[str, Callable[[str, str, str], str]] = {
+    "boolean": _boolean,
+    "short": _integer,
+    "int": _integer,
+    "long": _integer,
+    "double": _double,
+    "list": _list,
+}
+
+
+def _check(name: str, definition: Definition, value: str) -> None:
+    check = definition.check
+    if check.min is not None or check.max is not None:
+        _check_range(name, check, value)
+    if check.one_of:
+        _check_member(name, check, value, check.one_of)
+    for element in elements(value) if check.each_of else ():
+        _check_member(name, check, element, check.each_of)
+    if check.filled and not value:
+        raise ConfigFault(f"{name} must not be empty")
+    if check.replicas and value not in ("", "*") and not all(map(_is_replica, value.split(","))):
+        raise ConfigFault(f"`{value}` for {name}: `*` or partition:broker pairs are expected")
+    if check.release and not _is_release(value):
+        raise ConfigFault(f"`{value}` for {name}: a Kafka release is expected")
+
+
+def _check_range(name: str, check: Check, value: str) -> None:
+    # Java's longs must not be rounded to floats here
+    number = float(value) if any(mark in value for mark in ".en") else int(value)
+    if number == check.other:
+        return
+    if check.min is not None and number < check.min:
+        raise ConfigFault(f"`{value}` for {name}: at least {check.min:g} is expected")
+    if check.max is not None and number > check.max:
+        raise ConfigFault(f"`{value}` for {name}: at most {check.max:g} is expected")
+
+
+def _check_member(name: str, check: Check, value: str, allowed: tuple[str, ...]) -> None:
+    known = tuple(map(str.lower, allowed)) if check.ignore_case else allowed
+    if (value.lower() if check.ignore_case else value) not in known:
+        raise ConfigFault(f"`{value}` for {name}: one of {', '.join(allowed)} is expected")
+
+
+def _is_release(text: str) -> bool:
+    release = _INNER_STEP.sub("", text)
+    if _BEFORE_OURS.fullmatch(release):
+        return True
+    try:
+        parse_release(release)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_replica(text: str) -> bool:
+    return _REPLICAS.fullmatch(text.strip()) is not None

@@ -1,0 +1,257 @@
+"""Settings and where their values come from: topics, brokers, groups, metrics subscriptions.
+
+A value set on the resource itself wins, then what was set dynamically on the broker, on all
+brokers, in the broker's static configuration, and at last the default (KIP-226).
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from enum import IntEnum
+
+import msgspec
+
+from shim.state.config_definitions import Definition, definitions
+from shim.state.config_values import ConfigFault, canonical
+
+MINUTE_MS = 60_000
+HOUR_MS = 3_600_000
+
+SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
+    "log.roll.ms": (("log.roll.ms", 1), ("log.roll.hours", HOUR_MS)),
+    "log.roll.jitter.ms": (("log.roll.jitter.ms", 1), ("log.roll.jitter.hours", HOUR_MS)),
+    "log.flush.interval.ms": (
+        ("log.flush.interval.ms", 1),
+        ("log.flush.scheduler.interval.ms", 1),
+    ),
+    "log.retention.ms": (
+        ("log.retention.ms", 1),
+        ("log.retention.minutes", MINUTE_MS),
+        ("log.retention.hours", HOUR_MS),
+    ),
+}
+"""Broker settings that stand in for one another, with their unit in milliseconds."""
+
+
+class Source(IntEnum):
+    """Where a value comes from, in the codes of the wire (KIP-226)."""
+
+    TOPIC = 1
+    BROKER = 2
+    DEFAULT_BROKER = 3  # set dynamically for all brokers
+    STATIC_BROKER = 4
+    DEFAULT = 5
+    BROKER_LOGGER = 6
+    CLIENT_METRICS = 7
+    GROUP = 8
+
+
+class Synonym(msgspec.Struct, frozen=True):
+    """A setting that decides, or would decide, a value."""
+
+    name: str
+    value: str | None
+    source: Source
+
+
+class ConfigEntry(msgspec.Struct, frozen=True):
+    """One setting of one resource as a broker describes it; the value of a secret is None."""
+
+    name: str
+    value: str | None
+    source: Source
+    synonyms: tuple[Synonym, ...]
+    type_code: int
+    read_only: bool = False
+    is_sensitive: bool = False
+
+
+class Configs:
+    """All settings but those of topics, which hang on the topics themselves.
+
+    `static_of` tells the static configuration of a node. `brokers`, `groups`, `client_metrics`
+    and `loggers` hold what was set on one resource, `all_brokers` what was set for every broker.
+    """
+
+    def __init__(
+        self,
+        release: str,
+        static_of: Callable[[int], Mapping[str, str]],
+        all_brokers: Mapping[str, str],
+    ) -> None:
+        self._release = release
+        self._static_of = static_of
+        self.all_brokers = dict(all_brokers)
+        self.brokers: dict[int, dict[str, str]] = {}
+        self.groups: dict[str, dict[str, str]] = {}
+        self.client_metrics: dict[str, dict[str, str]] = {}
+        self.loggers: dict[int, dict[str, str]] = {}
+
+    @property
+    def topic_definitions(self) -> Mapping[str, Definition]:
+        return definitions(self._release).topic
+
+    @property
+    def broker_definitions(self) -> Mapping[str, Definition]:
+        return definitions(self._release).broker
+
+    @property
+    def group_definitions(self) -> Mapping[str, Definition]:
+        return definitions(self._release).group
+
+    @property
+    def client_metrics_definitions(self) -> Mapping[str, Definition]:
+        return definitions(self._release).client_metrics
+
+    def broker_value(self, name: str, node_id: int = 1) -> str | None:
+        """The value in force on a broker; None if there is none, or no such setting."""
+        definition = self.broker_definitions.get(name)
+        for _, values in self._layers(node_id):
+            if name in values:
+                value = values[name]
+                return value if definition is None else _shown(name, definition, value)
+        return None if definition is None else definition.default
+
+    def broker_int(self, name: str, node_id: int = 1) -> int:
+        value = self.broker_value(name, node_id)
+        assert value is not None, name
+        return int(value)
+
+    def broker_bool(self, name: str, node_id: int = 1) -> bool:
+        return self.broker_value(name, node_id) == "true"
+
+    def topic_value(self, topic: Mapping[str, str], name: str) -> str | None:
+        """The value in force for a topic with these settings of its own."""
+        definition = self.topic_definitions[name]
+        if name in topic:
+            return _shown(name, definition, topic[name])
+        if definition.broker is None:
+            return definition.default
+        for synonym, unit in SYNONYMS.get(definition.broker, ((definition.broker, 1),)):
+            value = self.broker_value(synonym)
+            if value is not None:
+                return str(int(value) * unit) if unit > 1 and int(value) >= 0 else value
+        return definition.default
+
+    def topic_entries(self, topic: Mapping[str, str]) -> Iterator[ConfigEntry]:
+        """Every setting of a topic with these settings of its own."""
+        for name, definition in self.topic_definitions.items():
+            if definition.internal:
+                continue
+            value = self.topic_value(topic, name)
+            synonyms: list[Synonym] = []
+            if name in topic:
+                synonyms.append(Synonym(name, value, Source.TOPIC))
+            if definition.broker is not None:
+                synonyms.extend(self._broker_synonyms(definition.broker, 1))
+            yield _entry(name, value, synonyms, definition)
+
+    def broker_entries(self, node_id: int) -> Iterator[ConfigEntry]:
+        """Every setting of a broker, and those of its static configuration that Kafka does not
+        know: their values are taken for secrets."""
+        for name, definition in self.broker_definitions.items():
+            if definition.internal:
+                continue
+            synonyms = self._broker_synonyms(name, node_id)
+            value = self.broker_value(name, node_id)
+            yield _entry(name, value, synonyms, definition, read_only=not definition.dynamic)
+        for name in self._static_of(node_id).keys() - self.broker_definitions.keys():
+            yield _unknown_entry(name, Source.STATIC_BROKER)
+
+    def all_brokers_entries(self) -> Iterator[ConfigEntry]:
+        """What was set for every broker."""
+        for name, value in self.all_brokers.items():
+            definition = self.broker_definitions.get(name)
+            if definition is None:
+                yield _unknown_entry(name, Source.DEFAULT_BROKER)
+                continue
+            shown = _shown(name, definition, value)
+            synonym = Synonym(name, shown, Source.DEFAULT_BROKER)
+            yield _entry(name, shown, [synonym], definition, read_only=not definition.dynamic)
+
+    def group_entries(self, group_id: str) -> Iterator[ConfigEntry]:
+        """Every setting of a group, whether or not there is such a group (KIP-848)."""
+        own = self.groups.get(group_id, {})
+        for name, definition in self.group_definitions.items():
+            synonyms: list[Synonym] = []
+            if name in own:
+                synonyms.append(Synonym(name, _shown(name, definition, own[name]), Source.GROUP))
+            if definition.broker is not None:
+                synonyms.extend(self._broker_synonyms(definition.broker, 1))
+            elif not synonyms:
+                synonyms.append(Synonym(name, definition.default, Source.DEFAULT))
+            yield _entry(name, synonyms[0].value, synonyms, definition)
+
+    def client_metrics_entries(self, subscription: str) -> Iterator[ConfigEntry]:
+        """Every setting of a metrics subscription (KIP-714)."""
+        own = self.client_metrics.get(subscription, {})
+        for name, definition in self.client_metrics_definitions.items():
+            synonyms: list[Synonym] = []
+            if name in own:
+                shown = _shown(name, definition, own[name])
+                synonyms.append(Synonym(name, shown, Source.CLIENT_METRICS))
+            value = synonyms[0].value if synonyms else definition.default
+            yield _entry(name, value, synonyms, definition)
+
+    def _layers(self, node_id: int) -> Iterator[tuple[Source, Mapping[str, str]]]:
+        """What was set, from the strongest source to the weakest."""
+        yield Source.BROKER, self.brokers.get(node_id, {})
+        yield Source.DEFAULT_BROKER, self.all_brokers
+        yield Source.STATIC_BROKER, self._static_of(node_id)
+
+    def _broker_synonyms(self, name: str, node_id: int) -> list[Synonym]:
+        """All that has a say in a broker's setting. Stand-ins before its own name are left out,
+        as by Kafka, even when it is they that decide."""
+        found: list[Synonym] = []
+        names = [synonym for synonym, _ in SYNONYMS.get(name, ((name, 1),))]
+        known = self.broker_definitions
+        for source, values in self._layers(node_id):
+            for one in names:
+                if one in values and one in known:
+                    found.append(Synonym(one, _shown(one, known[one], values[one]), source))
+        for one in names:
+            if one in known and known[one].default is not None:
+                found.append(Synonym(one, known[one].default, Source.DEFAULT))
+        while found and found[0].name != name:
+            del found[0]
+        return found
+
+
+def _entry(
+    name: str,
+    value: str | None,
+    synonyms: list[Synonym],
+    definition: Definition,
+    *,
+    read_only: bool = False,
+) -> ConfigEntry:
+    if definition.is_sensitive:
+        value = None
+        synonyms = [Synonym(one.name, None, one.source) for one in synonyms]
+    return ConfigEntry(
+        name=name,
+        value=value,
+        source=synonyms[0].source if synonyms else Source.DEFAULT,
+        synonyms=tuple(synonyms),
+        type_code=definition.type_code,
+        read_only=read_only,
+        is_sensitive=definition.is_sensitive,
+    )
+
+
+def _unknown_entry(name: str, source: Source) -> ConfigEntry:
+    return ConfigEntry(
+        name=name,
+        value=None,
+        source=source,
+        synonyms=(Synonym(name, None, source),),
+        type_code=0,
+        read_only=True,
+        is_sensitive=True,
+    )
+
+
+def _shown(name: str, definition: Definition, value: str) -> str:
+    """The value as brokers print it; one that does not parse is shown as it is."""
+    try:
+        return canonical(name, definition, value)
+    except ConfigFault:
+        return value

@@ -1,0 +1,47 @@
+"""What the server.properties of an emulated broker would say, for DescribeConfigs and defaults."""
+
+from collections.abc import Mapping, Sequence
+
+from protocol.features import Feature
+from shim.config import Config
+
+
+def static_settings(
+    config: Config,
+    node_id: int,
+    endpoints: Mapping[str, tuple[str, int]],
+    authorizer_class: str,
+    *,
+    kraft: bool,
+) -> dict[str, str]:
+    """The settings of one broker. `authorizer_class` is the one that the release brings."""
+    listeners = ",".join(f"{name}://{host}:{port}" for name, (host, port) in endpoints.items())
+    settings = {
+        "broker.id": str(node_id),
+        "listeners": listeners,
+        "advertised.listeners": listeners,
+        "sasl.enabled.mechanisms": ",".join(config.mechanisms),
+    }
+    if kraft:
+        settings |= {"node.id": str(node_id), "process.roles": "broker,controller"}
+    if config.authorizer == "standard":
+        settings["authorizer.class.name"] = authorizer_class
+    elif config.authorizer != "none":
+        settings["authorizer.class.name"] = config.authorizer
+    if config.super_users:
+        settings["super.users"] = ";".join(config.super_users)
+    if config.allow_everyone_if_no_acl_found:
+        settings["allow.everyone.if.no.acl.found"] = "true"
+    if not config.auto_create_topics:
+        settings["auto.create.topics.enable"] = "false"
+    if config.num_partitions != 1:
+        settings["num.partitions"] = str(config.num_partitions)
+    return settings | dict(config.properties)
+
+
+def settings_of_features(features: Sequence[Feature]) -> dict[str, str]:
+    """What freshly formatted brokers have set for all of them: with eligible leader replicas in
+    use (KIP-966) the controller writes min.insync.replicas down."""
+    eligible = "eligible.leader.replicas.version"
+    in_use = any(feature.name == eligible and feature.level > 0 for feature in features)
+    return {"min.insync.replicas": "1"} if in_use else {}

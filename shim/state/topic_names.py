@@ -1,0 +1,24 @@
+"""Which names a topic can have (Kafka's Topic class). Texts are ours, the rules Kafka's."""
+
+import re
+
+_LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
+NAME_LENGTH_MAX = 249
+
+
+def fault_of_name(name: str) -> str | None:
+    """What makes `name` no topic name; None if nothing does."""
+    if not name:
+        return "topic name is empty"
+    if name in (".", ".."):
+        return f"topic name `{name}` is reserved"
+    if len(name) > NAME_LENGTH_MAX:
+        return f"topic name is longer than {NAME_LENGTH_MAX} characters"
+    if _LEGAL.fullmatch(name) is None:
+        return f"topic name `{name}` has characters other than ASCII letters, digits, `.`, `_`, `-`"
+    return None
+
+
+def metric_name(name: str) -> str:
+    """The name as metrics show it: topics that differ only in `.` and `_` cannot coexist."""
+    return name.replace(".", "_")

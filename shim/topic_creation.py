@@ -1,0 +1,53 @@
+"""Topics that come into being without CreateTopics: at first use, and the coordinators' own."""
+
+from shim.state.cluster import Cluster
+from shim.state.placement import spread
+from shim.state.topics import Topic
+
+
+def is_automatic(cluster: Cluster) -> bool:
+    """Whether asking for a missing topic creates it."""
+    return cluster.configs.broker_bool("auto.create.topics.enable")
+
+
+def create_automatically(cluster: Cluster, name: str) -> Topic | None:
+    """A new topic with the broker's defaults; None if its name collides with another's."""
+    assert name not in cluster.topics
+    if cluster.topics.colliding(name):
+        return None
+    if name in cluster.topics.internal_names:
+        return create_internal(cluster, name)
+    return _create(cluster, name, "num.partitions", "default.replication.factor", {})
+
+
+def create_internal(cluster: Cluster, name: str) -> Topic:
+    """One of the coordinators' topics, as FindCoordinator makes it at its first use."""
+    prefix = _PREFIXES[name]
+    segment_bytes = cluster.configs.broker_value(f"{prefix}.segment.bytes")
+    configs = {"cleanup.policy": "compact", "segment.bytes": segment_bytes or ""}
+    if name == "__consumer_offsets":
+        configs["compression.type"] = "producer"
+    else:
+        configs["min.insync.replicas"] = cluster.configs.broker_value(f"{prefix}.min.isr") or "1"
+    configs = {name: value for name, value in configs.items() if value}
+    return _create(
+        cluster, name, f"{prefix}.num.partitions", f"{prefix}.replication.factor", configs
+    )
+
+
+_PREFIXES = {
+    "__consumer_offsets": "offsets.topic",
+    "__transaction_state": "transaction.state.log",
+    "__share_group_state": "share.coordinator.state.topic",
+}
+
+
+def _create(
+    cluster: Cluster, name: str, partitions: str, replicas: str, configs: dict[str, str]
+) -> Topic:
+    """Partitions and replicas by the broker setting of that name; replicas as far as there are
+    brokers, because a test cluster is smaller than the defaults expect."""
+    alive = [node_id for node_id, node in cluster.nodes.items() if node.is_alive]
+    factor = min(cluster.configs.broker_int(replicas), len(alive))
+    assignments = spread(alive, cluster.configs.broker_int(partitions), factor, cluster.random)
+    return cluster.topics.create(name, assignments, configs)

@@ -1,0 +1,182 @@
+"""What CreateTopics is asked to make: checked as the emulated release checks it, then ready to make.
+
+The order of the checks shows when several things are wrong at once: KRaft looks at the name first,
+older brokers at the number of partitions.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from protocol.error_codes import ErrorCode
+from protocol.messages.create_topics_request import (
+    CreatableTopic,
+    CreatableTopicConfig,
+)
+from shim.state.cluster import Cluster
+from shim.state.config_values import ConfigFault, canonical
+from shim.state.placement import spread
+from shim.state.topic_names import fault_of_name
+
+UNSET = -1
+"""As a number of partitions or replicas: the broker's default."""
+
+
+class TopicFault(Exception):
+    """Why a topic cannot be made, with the code that tells a client."""
+
+    def __init__(self, error: ErrorCode, message: str | None) -> None:
+        super().__init__(message)
+        self.error = error
+        self.message = message
+
+
+class TopicPlan(msgspec.Struct, frozen=True):
+    """A topic that can be made: its replicas partition by partition, and its settings."""
+
+    name: str
+    assignments: Sequence[Sequence[int]]
+    configs: Mapping[str, str]
+
+
+def plan(topic: CreatableTopic, cluster: Cluster) -> TopicPlan:
+    """Check one topic of the request; TopicFault says what is wrong with it."""
+    if cluster.behaviour.kraft:
+        _check_name(topic.name, cluster)
+        configs = _configs(topic.configs, cluster)
+        return TopicPlan(topic.name, _assignments(topic, cluster), configs)
+    _check_is_new(topic.name, cluster)
+    _check_null_values(topic.configs, cluster)
+    assignments = _assignments(topic, cluster)
+    _check_name(topic.name, cluster)
+    _check_consistency(topic, assignments, cluster)
+    return TopicPlan(topic.name, assignments, _configs(topic.configs, cluster))
+
+
+def _check_name(name: str, cluster: Cluster) -> None:
+    fault = fault_of_name(name)
+    if fault is None and (others := cluster.topics.colliding(name)):
+        fault = f"topic name `{name}` differs from {', '.join(others)} in `.` and `_` only"
+    if fault is not None:
+        raise TopicFault(ErrorCode.INVALID_TOPIC_EXCEPTION, fault)
+    _check_is_new(name, cluster)
+
+
+def _check_is_new(name: str, cluster: Cluster) -> None:
+    if name in cluster.topics:
+        raise TopicFault(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic `{name}` already exists")
+
+
+def _configs(configs: Iterable[CreatableTopicConfig], cluster: Cluster) -> dict[str, str]:
+    _check_null_values(configs, cluster)
+    found = {}
+    definitions = cluster.configs.topic_definitions
+    for config in configs:
+        assert config.value is not None
+        definition = definitions.get(config.name)
+        if definition is None:
+            message = f"{config.name} is no setting of a topic"
+            raise TopicFault(ErrorCode.INVALID_CONFIG, message)
+        found[config.name] = config.value
+    for name, value in found.items():
+        try:
+            canonical(name, definitions[name], value)
+        except ConfigFault as fault:
+            raise TopicFault(ErrorCode(cluster.behaviour.bad_config_error), str(fault)) from None
+    _check_settings_fit(found, cluster)
+    return found
+
+
+def _check_null_values(configs: Iterable[CreatableTopicConfig], cluster: Cluster) -> None:
+    nulls = [config.name for config in configs if config.value is None]
+    if nulls:
+        error = ErrorCode(cluster.behaviour.null_config_error)
+        raise TopicFault(error, f"settings need a value: {', '.join(nulls)}")
+
+
+def _check_settings_fit(configs: Mapping[str, str], cluster: Cluster) -> None:
+    """What holds between settings, and what the broker has no storage for (KIP-405, KIP-354)."""
+    if configs.get("remote.storage.enable", "").strip().lower() == "true":
+        message = "the broker has no remote storage: remote.storage.enable cannot be true"
+        raise TopicFault(ErrorCode.INVALID_CONFIG, message)
+    lags = [
+        cluster.configs.topic_value(configs, name)
+        for name in ("min.compaction.lag.ms", "max.compaction.lag.ms")
+        if name in cluster.configs.topic_definitions
+    ]
+    if len(lags) == 2 and int(lags[0] or 0) > int(lags[1] or 0):
+        message = "min.compaction.lag.ms is above max.compaction.lag.ms"
+        raise TopicFault(ErrorCode.INVALID_CONFIG, message)
+
+
+def _assignments(topic: CreatableTopic, cluster: Cluster) -> Sequence[Sequence[int]]:
+    if topic.assignments:
+        return _given_assignments(topic, cluster)
+    has_defaults = cluster.behaviour.create_topics_has_defaults
+    partitions, factor = topic.num_partitions, topic.replication_factor
+    if partitions == UNSET and has_defaults:
+        partitions = cluster.configs.broker_int("num.partitions")
+    if factor == UNSET and has_defaults:
+        factor = cluster.configs.broker_int("default.replication.factor")
+    alive = [node_id for node_id, node in cluster.nodes.items() if node.is_alive]
+    faults = []
+    if partitions <= 0:
+        message = f"{partitions} partitions: at least one is needed"
+        faults.append(TopicFault(ErrorCode.INVALID_PARTITIONS, message))
+    if factor <= 0:
+        message = f"replication factor {factor}: at least 1 is needed"
+        faults.append(TopicFault(ErrorCode.INVALID_REPLICATION_FACTOR, message))
+    if faults:
+        # KRaft looks at the replicas first
+        raise faults[-1 if cluster.behaviour.kraft else 0]
+    if factor > len(alive):
+        message = f"replication factor {factor}: there are only {len(alive)} brokers"
+        raise TopicFault(ErrorCode.INVALID_REPLICATION_FACTOR, message)
+    return spread(alive, partitions, factor, cluster.random)
+
+
+def _given_assignments(topic: CreatableTopic, cluster: Cluster) -> list[list[int]]:
+    if topic.replication_factor != UNSET or topic.num_partitions != UNSET:
+        message = "with given replicas the numbers of partitions and replicas have to be -1"
+        raise TopicFault(ErrorCode.INVALID_REQUEST, message)
+    replicas = {one.partition_index: list(one.broker_ids) for one in topic.assignments}
+    if not cluster.behaviour.kraft:
+        return [replicas[index] for index in sorted(replicas)]
+    if len(replicas) < len(topic.assignments):
+        raise _bad_assignment("a partition is given twice")
+    for node_ids in replicas.values():
+        _check_replicas(node_ids, cluster)
+    if sorted(replicas) != list(range(len(replicas))):
+        raise _bad_assignment("partitions have to be numbered from 0 without gaps")
+    return [replicas[index] for index in range(len(replicas))]
+
+
+def _check_replicas(node_ids: Sequence[int], cluster: Cluster) -> None:
+    if not node_ids:
+        raise _bad_assignment("a partition has no replicas")
+    if len(set(node_ids)) < len(node_ids):
+        raise _bad_assignment("a broker is given twice for one partition")
+    unknown = [str(node_id) for node_id in node_ids if node_id not in cluster.nodes]
+    if unknown:
+        raise _bad_assignment(f"there is no broker {', '.join(unknown)}")
+
+
+def _check_consistency(
+    topic: CreatableTopic, assignments: Sequence[Sequence[int]], cluster: Cluster
+) -> None:
+    """What brokers on ZooKeeper look at in given replicas; they do not mind unknown brokers."""
+    if len({len(replicas) for replicas in assignments}) > 1:
+        raise _bad_assignment("all partitions need the same number of replicas")
+    if any(len(set(replicas)) < len(replicas) for replicas in assignments):
+        raise _bad_assignment("a broker is given twice for one partition")
+    if not cluster.behaviour.partitions_without_gaps:
+        return
+    given = sorted(one.partition_index for one in topic.assignments)
+    if given and given[0] < 0:
+        raise TopicFault(ErrorCode.UNKNOWN_SERVER_ERROR, None)
+    if given and sorted(set(given)) != list(range(len(set(given)))):
+        raise _bad_assignment("partitions have to be numbered from 0 without gaps")
+
+
+def _bad_assignment(message: str) -> TopicFault:
+    return TopicFault(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
