@@ -4,7 +4,7 @@ Four verbs, after Kafka's AuthHelper: `require` (or refuse the whole request), `
 `visible` (per item), `operations` (KIP-430 bits); `error` and `allows` answer for one name.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -12,16 +12,13 @@ import msgspec
 from authorizer.authorizer import Authorizer
 from authorizer.implied import supported_operations
 from authorizer.model import WILDCARD, Action, Actor, Decision
-from authorizer.requirement import BoundRequirement, Effect, Need, Requirement
-from protocol.enums import CLUSTER_NAME, ResourceType
+from authorizer.requirement import BoundRequirement, Need, Requirement
+from protocol.enums import CLUSTER_NAME, Operation, ResourceType
 from protocol.error_codes import ErrorCode
 from shim.errors import Refused
 from shim.state.policy import Policy
 
 Item = TypeVar("Item")
-
-QUIET = frozenset({Effect.HIDE, Effect.VALUE})
-"""Denials that filter or flag are no refusals: the audit log does not show them."""
 
 
 class AccessRecord(msgspec.Struct, gc=False):
@@ -37,13 +34,14 @@ class AccessRecord(msgspec.Struct, gc=False):
 class Access:
     """The accesses of one request: every decision is kept, in the order it was asked."""
 
-    __slots__ = ("_policy", "actor", "asked", "records")
+    __slots__ = ("_of_cluster", "_policy", "actor", "asked", "records")
 
     def __init__(self, policy: Policy, principal: str, host: str) -> None:
         self._policy = policy
         self.actor = Actor(principal, host)
         self.records: list[AccessRecord] = []
         self.asked = False
+        self._of_cluster: dict[Operation, Decision] = {}
 
     def error(
         self, requirement: Requirement, name: str = CLUSTER_NAME, count: int = 1
@@ -55,12 +53,24 @@ class Access:
         if authorizer is None or not bound.needs:
             return ErrorCode.NONE
         for need in bound.needs:
-            if self._decide(authorizer, need, bound, name, count).allowed:
+            if self._decide(authorizer, need, name, count).allowed:
                 return ErrorCode.NONE
         return bound.error
 
     def allows(self, requirement: Requirement, name: str = CLUSTER_NAME) -> bool:
         return self.error(requirement, name) is ErrorCode.NONE
+
+    def allows_either(self, requirement: Requirement, names: Sequence[str]) -> bool:
+        """For a row whose needs concern different resources: one name for each need, in order."""
+        self.asked = True
+        bound = self._policy.bound(requirement)
+        authorizer = self._policy.authorizer
+        if authorizer is None or not bound.needs:
+            return True
+        return any(
+            self._decide(authorizer, need, name, 1).allowed
+            for need, name in zip(bound.needs, names, strict=False)
+        )
 
     def require(self, requirement: Requirement, name: str = CLUSTER_NAME) -> None:
         """Refuse the whole request unless allowed."""
@@ -117,29 +127,34 @@ class Access:
         """For the three ACL APIs, which work on it."""
         return self._policy.authorizer
 
-    def _decide(
-        self,
-        authorizer: Authorizer,
-        need: Need,
-        bound: BoundRequirement,
-        name: str,
-        count: int,
-    ) -> Decision:
+    def _decide(self, authorizer: Authorizer, need: Need, name: str, count: int) -> Decision:
+        """Ask for one need; about the cluster once a request, however many names there are."""
+        if need.resource_type is ResourceType.CLUSTER:
+            known = self._of_cluster.get(need.operation)
+            if known is not None:
+                return known
+            name = CLUSTER_NAME
         if need.any_name:
             action = Action(need.operation, need.resource_type, WILDCARD)
             decision = authorizer.authorize_by_resource_type(
                 self.actor, need.operation, need.resource_type
             )
         else:
-            target = CLUSTER_NAME if need.resource_type is ResourceType.CLUSTER else name
-            action = Action(need.operation, need.resource_type, target)
+            action = Action(need.operation, need.resource_type, name)
             decision = authorizer.authorize(self.actor, action)
-        logs_denial = need.log_if_denied and bound.denials[0].effect not in QUIET
-        self.records.append(AccessRecord(action, decision, count, log_if_allowed=True, log_if_denied=logs_denial))
+        if need.resource_type is ResourceType.CLUSTER:
+            self._of_cluster[need.operation] = decision
+        self.records.append(
+            AccessRecord(
+                action, decision, count, log_if_allowed=True, log_if_denied=need.log_if_denied
+            )
+        )
         return decision
 
     def _probe(self, authorizer: Authorizer, action: Action) -> Decision:
         """A question whose answer is never logged (Kafka: logIfAllowed, logIfDenied false)."""
         decision = authorizer.authorize(self.actor, action)
-        self.records.append(AccessRecord(action, decision, 1, log_if_allowed=False, log_if_denied=False))
+        self.records.append(
+            AccessRecord(action, decision, 1, log_if_allowed=False, log_if_denied=False)
+        )
         return decision

@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from typing import Protocol, cast
@@ -16,6 +17,9 @@ EXIT_MISMATCH = 3
 COMMANDS = {
     "serve": "start a broker and keep it running",
     "run": "start a broker, run a command against it, pass its exit code on",
+    "acls": "list, add and remove ACLs, as kafka-acls does",
+    "explain": "why something is allowed or denied, and what would allow it",
+    "who-can": "who may do something, and by which ACL",
     "requirements": "which permissions each API needs, by release",
 }
 
@@ -47,6 +51,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_FAILURE
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:  # whoever read our output has seen enough, as in `... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
 
 
 def _load(name: str) -> Command:

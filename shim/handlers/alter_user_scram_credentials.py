@@ -49,7 +49,8 @@ def handle(
 def refuse(
     request: AlterUserScramCredentialsRequest, error: ErrorCode, message: str | None
 ) -> AlterUserScramCredentialsResponse:
-    names = {one.name for one in (*request.deletions, *request.upsertions)}
+    alterations: list[Alteration] = [*request.deletions, *request.upsertions]
+    names = {one.name for one in alterations}
     return _response((name, (error, message)) for name in sorted(names))
 
 

@@ -14,7 +14,7 @@ from shim.sasl.plain import PlainExchange
 from shim.sasl.scram import ScramAccount, ScramExchange
 from shim.session import Phase, Session
 from shim.state.cluster import Cluster
-from shim.state.users import ScramMechanism
+from shim.state.users import ScramMechanism, salted_credential
 
 log = structlog.get_logger("shim.sasl")
 
@@ -39,12 +39,21 @@ def _exchange(mechanism: str, cluster: Cluster) -> SaslExchange:
 
         def account(name: str, by_token: bool) -> ScramAccount | None:
             if by_token:
-                return None
+                return _token_account(kind, name, cluster)
             credential = cluster.users.scram(kind, name)
             return None if credential is None else ScramAccount(credential, f"User:{name}")
 
         return ScramExchange(kind, account, cluster.random)
     return PlainExchange(cluster.users.passwords)
+
+
+def _token_account(kind: ScramMechanism, token_id: str, cluster: Cluster) -> ScramAccount | None:
+    """Whoever logs in with a delegation token is its owner (KIP-48)."""
+    token = cluster.tokens.valid(token_id)
+    if token is None:
+        return None
+    credential = salted_credential(kind, token.password, cluster.random.randbytes(24))
+    return ScramAccount(credential, token.owner, token_id, token.expires_ms)
 
 
 def advance(message: bytes, session: Session, cluster: Cluster) -> SaslStep:

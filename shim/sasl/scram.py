@@ -17,14 +17,19 @@ NONCE_BYTES = 24
 class ScramAccount:
     """Whom a credential stands for: a user, or the owner of a delegation token."""
 
-    __slots__ = ("credential", "principal", "token_id")
+    __slots__ = ("credential", "expires_at_ms", "principal", "token_id")
 
     def __init__(
-        self, credential: ScramCredential, principal: str, token_id: str | None = None
+        self,
+        credential: ScramCredential,
+        principal: str,
+        token_id: str | None = None,
+        expires_at_ms: int | None = None,
     ) -> None:
         self.credential = credential
         self.principal = principal
         self.token_id = token_id
+        self.expires_at_ms = expires_at_ms
 
 
 Lookup = Callable[[str, bool], ScramAccount | None]
@@ -83,7 +88,7 @@ class ScramExchange:
         self._check(account.credential, exchange, proof_text)
         signature = hmac.digest(account.credential.server_key, exchange, self._mechanism.digest)
         reply = f"v={base64.b64encode(signature).decode()}"
-        return SaslStep(reply.encode(), account.principal, token_id=account.token_id)
+        return SaslStep(reply.encode(), account.principal, account.expires_at_ms, account.token_id)
 
     def _check(self, credential: ScramCredential, exchange: bytes, proof_text: str) -> None:
         try:

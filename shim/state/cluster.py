@@ -12,6 +12,7 @@ from shim.clock import Clock, SystemClock
 from shim.config import Config, ListenerConfig
 from shim.errors import ConfigError
 from shim.state.configs import Configs
+from shim.state.delegation_tokens import DelegationTokens
 from shim.state.policy import Policy
 from shim.state.static_settings import settings_of_features, static_settings
 from shim.state.topics import Topics
@@ -57,6 +58,7 @@ class Cluster:
         self.nodes = {node_id: Node(node_id) for node_id in range(1, config.brokers + 1)}
         self.apis = ApiTable(self.release)
         self.users = Users(config.users, self.random)
+        self.tokens = DelegationTokens(config.properties, self.random, self.clock)
         self.mechanisms = _mechanisms(config)
         self.reauthentication_ms = int(config.properties.get("connections.max.reauth.ms", 0))
         self.policy = Policy(

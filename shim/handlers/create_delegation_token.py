@@ -1,0 +1,74 @@
+"""38 CreateDelegationToken, versions 0-3. A token for oneself needs no ACL, one for somebody else
+CREATE_TOKENS on that user (KIP-48, KIP-373). Order: 64, 65, 67, then 61.
+"""
+
+from authorizer.requirements import CREATE_DELEGATION_TOKEN_OWNER
+from protocol.error_codes import ErrorCode
+from protocol.messages.create_delegation_token_request import CreateDelegationTokenRequest
+from protocol.messages.create_delegation_token_response import CreateDelegationTokenResponse
+from shim.context import RequestContext
+from shim.errors import Refused
+from shim.token_session import require_token_session
+
+USER = "User"
+
+
+def handle(
+    request: CreateDelegationTokenRequest, context: RequestContext
+) -> CreateDelegationTokenResponse:
+    requester = context.session.principal
+    owner = requester
+    if request.owner_principal_name:
+        owner = f"{request.owner_principal_type or ''}:{request.owner_principal_name}"
+    try:
+        return _create(request, owner, context)
+    except Refused as refusal:
+        return _response(owner, requester, refusal.error)
+
+
+def refuse(
+    request: CreateDelegationTokenRequest, error: ErrorCode, message: str | None
+) -> CreateDelegationTokenResponse:
+    return CreateDelegationTokenResponse(
+        error_code=error, issue_timestamp_ms=-1, expiry_timestamp_ms=-1, max_timestamp_ms=-1
+    )
+
+
+def _create(
+    request: CreateDelegationTokenRequest, owner: str, context: RequestContext
+) -> CreateDelegationTokenResponse:
+    requester = context.session.principal
+    require_token_session(context)
+    if owner != requester:
+        context.access.require(CREATE_DELEGATION_TOKEN_OWNER, owner)
+    if any(renewer.principal_type != USER for renewer in request.renewers):
+        raise Refused(ErrorCode.INVALID_PRINCIPAL_TYPE)
+    token = context.cluster.tokens.create(
+        owner,
+        requester,
+        [f"{one.principal_type}:{one.principal_name}" for one in request.renewers],
+        request.max_lifetime_ms,
+    )
+    response = _response(owner, requester, ErrorCode.NONE)
+    response.issue_timestamp_ms = token.issued_ms
+    response.expiry_timestamp_ms = token.expires_ms
+    response.max_timestamp_ms = token.max_ms
+    response.token_id = token.token_id
+    response.hmac = token.hmac
+    return response
+
+
+def _response(owner: str, requester: str, error: ErrorCode) -> CreateDelegationTokenResponse:
+    """A denial echoes owner and requester."""
+    owner_type, _, owner_name = owner.partition(":")
+    requester_type, _, requester_name = requester.partition(":")
+    return CreateDelegationTokenResponse(
+        error_code=error,
+        principal_type=owner_type,
+        principal_name=owner_name,
+        token_requester_principal_type=requester_type,
+        token_requester_principal_name=requester_name,
+        issue_timestamp_ms=-1,
+        expiry_timestamp_ms=-1,
+        max_timestamp_ms=-1,
+    )

@@ -1,0 +1,67 @@
+"""41 DescribeDelegationToken, versions 0-3. One's own tokens are always shown, others' by ACL:
+DESCRIBE on the token or DESCRIBE_TOKENS on its owner (KIP-48, KIP-373); the rest is left out.
+"""
+
+from authorizer.requirements import DESCRIBE_DELEGATION_TOKEN
+from protocol.error_codes import ErrorCode
+from protocol.messages.describe_delegation_token_request import DescribeDelegationTokenRequest
+from protocol.messages.describe_delegation_token_response import (
+    DescribedDelegationToken,
+    DescribedDelegationTokenRenewer,
+    DescribeDelegationTokenResponse,
+)
+from shim.context import RequestContext
+from shim.state.delegation_tokens import DelegationToken
+from shim.token_session import require_token_session
+
+
+def handle(
+    request: DescribeDelegationTokenRequest, context: RequestContext
+) -> DescribeDelegationTokenResponse:
+    require_token_session(context)
+    context.cluster.tokens.require_enabled()
+    owners = None
+    if request.owners is not None:
+        owners = [f"{one.principal_type}:{one.principal_name}" for one in request.owners]
+    return DescribeDelegationTokenResponse(
+        tokens=[
+            _described(token)
+            for token in context.cluster.tokens
+            if (owners is None or any(token.is_of(owner) for owner in owners))
+            and _is_visible(token, context)
+        ]
+    )
+
+
+def refuse(
+    request: DescribeDelegationTokenRequest, error: ErrorCode, message: str | None
+) -> DescribeDelegationTokenResponse:
+    return DescribeDelegationTokenResponse(error_code=error)
+
+
+def _is_visible(token: DelegationToken, context: RequestContext) -> bool:
+    if token.is_of(context.session.principal):
+        return True
+    return context.access.allows_either(DESCRIBE_DELEGATION_TOKEN, (token.token_id, token.owner))
+
+
+def _described(token: DelegationToken) -> DescribedDelegationToken:
+    owner_type, _, owner_name = token.owner.partition(":")
+    requester_type, _, requester_name = token.requester.partition(":")
+    return DescribedDelegationToken(
+        principal_type=owner_type,
+        principal_name=owner_name,
+        token_requester_principal_type=requester_type,
+        token_requester_principal_name=requester_name,
+        issue_timestamp=token.issued_ms,
+        expiry_timestamp=token.expires_ms,
+        max_timestamp=token.max_ms,
+        token_id=token.token_id,
+        hmac=token.hmac,
+        renewers=[
+            DescribedDelegationTokenRenewer(
+                principal_type=one.partition(":")[0], principal_name=one.partition(":")[2]
+            )
+            for one in token.renewers
+        ],
+    )

@@ -1,0 +1,23 @@
+"""39 RenewDelegationToken, versions 0-2. No ACL: the owner and the renewers may (KIP-48)."""
+
+from protocol.error_codes import ErrorCode
+from protocol.messages.renew_delegation_token_request import RenewDelegationTokenRequest
+from protocol.messages.renew_delegation_token_response import RenewDelegationTokenResponse
+from shim.context import RequestContext
+from shim.token_session import require_token_session
+
+
+def handle(
+    request: RenewDelegationTokenRequest, context: RequestContext
+) -> RenewDelegationTokenResponse:
+    require_token_session(context)
+    expiry_ms = context.cluster.tokens.renew(
+        request.hmac, context.session.principal, request.renew_period_ms
+    )
+    return RenewDelegationTokenResponse(expiry_timestamp_ms=expiry_ms)
+
+
+def refuse(
+    request: RenewDelegationTokenRequest, error: ErrorCode, message: str | None
+) -> RenewDelegationTokenResponse:
+    return RenewDelegationTokenResponse(error_code=error)

@@ -1,0 +1,125 @@
+"""Delegation tokens (KIP-48, KIP-373): who owns, who may renew, until when."""
+
+import base64
+import hmac
+import random
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+
+from protocol.error_codes import ErrorCode
+from shim.clock import Clock
+from shim.errors import Refused
+
+DAY_MS = 86_400_000
+
+
+class DelegationToken(msgspec.Struct):
+    """One token; principals are `Type:name`, times in milliseconds since the epoch."""
+
+    token_id: str
+    hmac: bytes
+    owner: str
+    requester: str
+    renewers: tuple[str, ...]
+    issued_ms: int
+    max_ms: int
+    expires_ms: int
+
+    @property
+    def password(self) -> str:
+        """What logs in with it over SCRAM: the HMAC in base64."""
+        return base64.b64encode(self.hmac).decode()
+
+    def is_of(self, principal: str) -> bool:
+        """Whether this principal owns it, asked for it, or may renew it."""
+        return principal in (self.owner, self.requester, *self.renewers)
+
+
+class DelegationTokens:
+    """All tokens by id. `secret` None: tokens are switched off (61)."""
+
+    def __init__(self, settings: Mapping[str, str], rng: random.Random, clock: Clock) -> None:
+        secret = settings.get("delegation.token.secret.key")
+        secret = settings.get("delegation.token.master.key") if secret is None else secret
+        # switched on by default, unlike a real broker: a test needs no secret of its own
+        self._secret = rng.randbytes(32) if secret is None else secret.encode()
+        self._max_lifetime_ms = int(
+            settings.get("delegation.token.max.lifetime.ms", str(7 * DAY_MS))
+        )
+        self._renewal_ms = int(settings.get("delegation.token.expiry.time.ms", str(DAY_MS)))
+        self._random = rng
+        self._clock = clock
+        self._by_id: dict[str, DelegationToken] = {}
+
+    def __iter__(self) -> Iterator[DelegationToken]:
+        return iter(list(self._by_id.values()))
+
+    def require_enabled(self) -> None:
+        if not self._secret:
+            raise Refused(ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED)
+
+    def create(
+        self, owner: str, requester: str, renewers: Iterable[str], max_lifetime_ms: int
+    ) -> DelegationToken:
+        """A new token; a lifetime of 0 or less means the longest one allowed."""
+        self.require_enabled()
+        now_ms = self._clock.now_ms()
+        lifetime_ms = self._max_lifetime_ms
+        if max_lifetime_ms > 0:
+            lifetime_ms = min(lifetime_ms, max_lifetime_ms)
+        token_id = base64.urlsafe_b64encode(self._random.randbytes(16)).decode().rstrip("=")
+        token = DelegationToken(
+            token_id=token_id,
+            hmac=hmac.digest(self._secret, token_id.encode(), "sha512"),
+            owner=owner,
+            requester=requester,
+            renewers=tuple(renewers),
+            issued_ms=now_ms,
+            max_ms=now_ms + lifetime_ms,
+            expires_ms=now_ms + min(lifetime_ms, self._renewal_ms),
+        )
+        self._by_id[token_id] = token
+        return token
+
+    def valid(self, token_id: str) -> DelegationToken | None:
+        """The token if it exists and has not expired: what a log-in needs."""
+        token = self._by_id.get(token_id)
+        return None if token is None or self._is_over(token) else token
+
+    def renew(self, token_hmac: bytes, principal: str, period_ms: int) -> int:
+        """The new expiry; Refused with 61, 62, 66 or 63, in this order."""
+        token = self._find(token_hmac)
+        if self._is_over(token):
+            raise Refused(ErrorCode.DELEGATION_TOKEN_EXPIRED)
+        self._require_own(token, principal)
+        period_ms = self._renewal_ms if period_ms < 0 else period_ms
+        token.expires_ms = min(token.max_ms, self._clock.now_ms() + period_ms)
+        return token.expires_ms
+
+    def expire(self, token_hmac: bytes, principal: str, period_ms: int) -> int:
+        """The new expiry, at once for a negative period; Refused with 61, 62, 63 or 66."""
+        token = self._find(token_hmac)
+        self._require_own(token, principal)
+        if period_ms < 0:
+            del self._by_id[token.token_id]
+            return self._clock.now_ms()
+        if self._is_over(token):
+            raise Refused(ErrorCode.DELEGATION_TOKEN_EXPIRED)
+        token.expires_ms = min(token.max_ms, self._clock.now_ms() + period_ms)
+        return token.expires_ms
+
+    def _find(self, token_hmac: bytes) -> DelegationToken:
+        self.require_enabled()
+        for token in self._by_id.values():
+            if hmac.compare_digest(token.hmac, token_hmac):
+                return token
+        raise Refused(ErrorCode.DELEGATION_TOKEN_NOT_FOUND)
+
+    def _require_own(self, token: DelegationToken, principal: str) -> None:
+        if not token.is_of(principal):
+            raise Refused(ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH)
+
+    def _is_over(self, token: DelegationToken) -> bool:
+        now_ms = self._clock.now_ms()
+        return token.expires_ms < now_ms or token.max_ms < now_ms

@@ -1,0 +1,15 @@
+"""Which connections may deal in delegation tokens at all (KIP-48)."""
+
+from protocol.error_codes import ErrorCode
+from shim.config import SecurityProtocol
+from shim.context import RequestContext
+from shim.errors import Refused
+
+
+def require_token_session(context: RequestContext) -> None:
+    """Refuse with 64 where nobody is authenticated, or where a token itself was the proof."""
+    session = context.session
+    protocol = session.listener.protocol
+    is_anonymous = protocol is SecurityProtocol.SSL and session.principal == "User:ANONYMOUS"
+    if protocol is SecurityProtocol.PLAINTEXT or is_anonymous or session.token_id is not None:
+        raise Refused(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
