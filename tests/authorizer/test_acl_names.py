@@ -1,0 +1,46 @@
+"""Names as people write them."""
+
+import pytest
+
+from authorizer.acl_names import (
+    AclTextError,
+    camel_case,
+    parse_operation,
+    parse_pattern_type,
+    parse_permission,
+    parse_resource_type,
+)
+from protocol.enums import Operation, PatternType, Permission, ResourceType
+
+
+@pytest.mark.parametrize("operation", [o for o in Operation if o > Operation.ANY])
+def test_operations_in_every_spelling(operation: Operation) -> None:
+    snake = operation.name
+    for text in (snake, snake.lower(), snake.replace("_", "-"), camel_case(operation), f" {snake}"):
+        assert parse_operation(text) is operation
+
+
+def test_kafkas_spelling() -> None:
+    assert camel_case(Operation.IDEMPOTENT_WRITE) == "IdempotentWrite"
+    assert camel_case(ResourceType.TRANSACTIONAL_ID) == "TransactionalId"
+    assert parse_resource_type("TransactionalId") is ResourceType.TRANSACTIONAL_ID
+    assert parse_resource_type("delegation-token") is ResourceType.DELEGATION_TOKEN
+    assert parse_pattern_type("Prefixed") is PatternType.PREFIXED
+    assert parse_permission("ALLOW") is Permission.ALLOW
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "complaint"),
+    [
+        (parse_operation, "Raed", "`Raed` is not an acl's operation; it is one of All, Read, "),
+        (parse_operation, "Any", "`Any` is not an acl's operation"),
+        (parse_operation, "", "`` is not an acl's operation"),
+        (parse_resource_type, "any", "one of Topic, Group, Cluster, TransactionalId, "),
+        (parse_pattern_type, "match", "one of Literal, Prefixed$"),
+        (parse_permission, "unknown", "one of Deny, Allow$"),
+    ],
+)
+def test_other_names_are_explained(parse: object, text: str, complaint: str) -> None:
+    assert callable(parse)
+    with pytest.raises(AclTextError, match=complaint):
+        parse(text)

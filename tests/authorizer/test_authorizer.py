@@ -1,0 +1,258 @@
+"""The standard authorizer as a whole, and how another one is loaded."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from authorizer.authorizer import (
+    AclCreateResult,
+    AclDeleteResult,
+    Authorizer,
+    StandardAuthorizer,
+    load_authorizer,
+    parse_super_users,
+)
+from authorizer.model import Acl, AclFilter, Action, Actor, Because
+from authorizer.rules import AclRules
+from authorizer.store import AclStore
+from protocol.enums import Operation, PatternType, Permission, ResourceType
+from protocol.error_codes import ErrorCode
+
+ADMIN = Actor("User:admin", "127.0.0.1")
+ALICE = Actor("User:alice", "127.0.0.1")
+
+
+def read_acl(name: str = "orders", principal: str = "User:alice") -> Acl:
+    return Acl(
+        ResourceType.TOPIC,
+        name,
+        PatternType.LITERAL,
+        principal,
+        "*",
+        Operation.READ,
+        Permission.ALLOW,
+    )
+
+
+READ_ORDERS = Action(Operation.READ, ResourceType.TOPIC, "orders")
+
+
+def test_the_standard_authorizer_is_an_authorizer() -> None:
+    assert isinstance(StandardAuthorizer(), Authorizer)
+
+
+def test_an_acl_is_created_decided_by_described_and_deleted() -> None:
+    authorizer = StandardAuthorizer()
+    assert not authorizer.authorize(ALICE, READ_ORDERS).allowed
+    assert authorizer.create_acls(ADMIN, [read_acl()]) == [AclCreateResult()]
+    decision = authorizer.authorize(ALICE, READ_ORDERS)
+    assert (decision.allowed, decision.because, decision.acl) == (True, Because.ACL, read_acl())
+    assert list(authorizer.acls(AclFilter())) == [read_acl()]
+    deleted = authorizer.delete_acls(ADMIN, [AclFilter(resource_name="orders")])
+    assert deleted == [AclDeleteResult(matches=(read_acl(),))]
+    assert not authorizer.authorize(ALICE, READ_ORDERS).allowed
+
+
+def test_a_batch_goes_on_after_a_refused_element() -> None:
+    authorizer = StandardAuthorizer()
+    acls = [read_acl("a"), read_acl(principal="alice"), read_acl("b"), read_acl("a")]
+    results = authorizer.create_acls(ADMIN, acls)
+    assert [result.error for result in results] == [None, ErrorCode.INVALID_REQUEST, None, None]
+    assert set(authorizer.acls(AclFilter())) == {read_acl("a"), read_acl("b")}
+
+
+def test_too_many_new_acls_are_all_refused() -> None:
+    authorizer = StandardAuthorizer(rules=AclRules(batch_limit=3))
+    acls = [read_acl(f"t{n}") for n in range(4)]
+    results = authorizer.create_acls(ADMIN, acls)
+    assert {result.error for result in results} == {ErrorCode.POLICY_VIOLATION}
+    assert len(results) == 4
+    assert len(authorizer.store) == 0
+    # only new ones count
+    assert authorizer.create_acls(ADMIN, acls[:3]) == [AclCreateResult()] * 3
+    assert authorizer.create_acls(ADMIN, [*acls, *acls]) == [AclCreateResult()] * 8
+    # and one filter that deletes too much stops all
+    results2 = authorizer.delete_acls(ADMIN, [AclFilter(), AclFilter(resource_name="t0")])
+    assert [(r.error, r.matches) for r in results2] == [(ErrorCode.INVALID_REQUEST, ())] * 2
+    assert len(authorizer.store) == 4
+
+
+def test_without_a_limit_everything_goes() -> None:
+    authorizer = StandardAuthorizer(rules=AclRules(batch_limit=None))
+    acls = [read_acl(f"t{n}") for n in range(10_001)]
+    assert authorizer.create_acls(ADMIN, acls) == [AclCreateResult()] * 10_001
+    (result,) = authorizer.delete_acls(ADMIN, [AclFilter()])
+    assert len(result.matches) == 10_001
+    assert len(authorizer.store) == 0
+
+
+A, B, C = (read_acl(name) for name in "abc")
+
+
+@pytest.mark.parametrize(
+    ("rules", "matches"),
+    [
+        (AclRules(), [(A,), (A, B, C), (B,)]),
+        (AclRules(overlapping_filters=False), [(A,), (B, C), ()]),
+        (
+            AclRules(overlapping_filters=False, first_filter_reports=False),
+            [(), (A, C), (B,)],
+        ),
+    ],
+)
+def test_overlapping_filters(rules: AclRules, matches: list[tuple[Acl, ...]]) -> None:
+    authorizer = StandardAuthorizer(rules=rules, store=AclStore([A, B, C]))
+    filters = [AclFilter(resource_name="a"), AclFilter(), AclFilter(resource_name="b")]
+    assert [result.matches for result in authorizer.delete_acls(ADMIN, filters)] == matches
+    assert len(authorizer.store) == 0
+
+
+def test_a_refused_filter_does_not_stop_the_others() -> None:
+    authorizer = StandardAuthorizer(store=AclStore([A]))
+    filters = [AclFilter(operation=Operation.UNKNOWN), AclFilter(resource_name="z"), AclFilter()]
+    results = authorizer.delete_acls(ADMIN, filters)
+    assert [result.error for result in results] == [ErrorCode.INVALID_REQUEST, None, None]
+    assert [result.matches for result in results] == [(), (), (A,)]
+
+
+def test_by_resource_type_follows_the_rules() -> None:
+    store = AclStore([read_acl("*", "User:bob")])
+    question = (ALICE, Operation.WRITE, ResourceType.TOPIC)
+    for rules, allowed in (
+        (AclRules(), False),
+        (AclRules(everyone_by_resource_type=True), True),
+    ):
+        authorizer = StandardAuthorizer(allow_everyone=True, rules=rules, store=store)
+        assert authorizer.authorize_by_resource_type(*question).allowed is allowed
+
+
+def test_starred_names_follow_the_rules() -> None:
+    store = AclStore([read_acl("*")])
+    action = Action(Operation.READ, ResourceType.TOPIC, "*eu")
+    assert not StandardAuthorizer(store=store).authorize(ALICE, action).allowed
+    rules = AclRules(wildcard_covers_starred=True)
+    assert StandardAuthorizer(store=store, rules=rules).authorize(ALICE, action).allowed
+
+
+# ------------------------------------------------------------------ configuration
+
+
+def test_configuration_by_kafkas_names() -> None:
+    authorizer = load_authorizer(
+        "standard",
+        {"super.users": "User:admin; User:ops ;", "allow.everyone.if.no.acl.found": " TRUE "},
+    )
+    assert authorizer is not None
+    assert authorizer.authorize(ADMIN, READ_ORDERS).because is Because.SUPER_USER
+    assert authorizer.authorize(Actor("User:ops", "h"), READ_ORDERS).allowed
+    assert authorizer.authorize(ALICE, READ_ORDERS).because is Because.DEFAULT_ALLOW
+
+
+def test_what_is_not_configured_stays() -> None:
+    authorizer = StandardAuthorizer(super_users=["User:admin"], allow_everyone=True)
+    authorizer.configure({"broker.id": "1"})
+    assert authorizer.authorize(ADMIN, READ_ORDERS).because is Because.SUPER_USER
+    assert authorizer.allow_everyone
+    authorizer.configure({"super.users": "", "allow.everyone.if.no.acl.found": "false"})
+    assert authorizer.super_users == frozenset()
+    assert not authorizer.allow_everyone
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", set()),
+        (" ; ;", set()),
+        ("User:a", {"User:a"}),
+        ("User:CN=a,O=b;User:x:y; Group:g ", {"User:CN=a,O=b", "User:x:y", "Group:g"}),
+    ],
+)
+def test_super_users(text: str, expected: set[str]) -> None:
+    assert parse_super_users(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("config", "complaint"),
+    [
+        ({"super.users": "User:a;admin"}, "`admin` in super.users is not of the form `Type:name`"),
+        (
+            {"allow.everyone.if.no.acl.found": "yes"},
+            "allow.everyone.if.no.acl.found is `yes`; it must be `true` or `false`",
+        ),
+    ],
+)
+def test_wrong_configuration_is_explained(config: dict[str, str], complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint.replace(".", r"\.")):
+        StandardAuthorizer().configure(config)
+
+
+# ------------------------------------------------------------------ loading
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "standard",
+        "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "kafka.security.authorizer.AclAuthorizer",
+        "kafka.security.auth.SimpleAclAuthorizer",
+    ],
+)
+def test_kafkas_class_names_mean_ours(spec: str) -> None:
+    rules = AclRules(two_phase_commit=False)
+    authorizer = load_authorizer(f" {spec} ", {}, rules)
+    assert isinstance(authorizer, StandardAuthorizer)
+    assert authorizer.rules == rules
+
+
+@pytest.mark.parametrize("spec", ["", " ", "none"])
+def test_no_authorizer(spec: str) -> None:
+    assert load_authorizer(spec, {"super.users": "not looked at"}) is None
+
+
+@pytest.fixture
+def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    (tmp_path / "own_rules.py").write_text(
+        "from authorizer.authorizer import StandardAuthorizer\n"
+        "class Own(StandardAuthorizer):\n"
+        "    def configure(self, config):\n"
+        "        self.seen = dict(config)\n"
+        "class Half:\n"
+        "    def configure(self, config): ...\n"
+        "    def authorize(self, actor, action): ...\n"
+        "made = Own()\n"
+    )
+    (tmp_path / "broken_rules.py").write_text("import a_module_that_is_not_there\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    yield "own_rules"
+    sys.modules.pop("own_rules", None)
+
+
+def test_an_authorizer_of_ones_own(own_module: str) -> None:
+    authorizer = load_authorizer(f"{own_module}:Own", {"any.key": "value"})
+    assert isinstance(authorizer, Authorizer)
+    assert authorizer.seen == {"any.key": "value"}  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("spec", "complaint"),
+    [
+        ("com.example.MyAuthorizer", "unknown authorizer `com.example.MyAuthorizer`"),
+        ("own_rules:", "unknown authorizer"),
+        (":Own", "unknown authorizer"),
+        ("not_there:Own", "cannot import the authorizer `not_there:Own`: No module named"),
+        ("broken_rules:Own", "cannot import .* No module named 'a_module_that_is_not_there'"),
+        ("own_rules:Missing", "there is no class `Missing` in `own_rules`"),
+        ("own_rules:made", "there is no class `made`"),
+        (
+            "own_rules:Half",
+            "lacks authorize_by_resource_type, create_acls, delete_acls, acls",
+        ),
+    ],
+)
+def test_what_cannot_be_loaded_is_explained(own_module: str, spec: str, complaint: str) -> None:
+    assert own_module
+    with pytest.raises(ValueError, match=complaint):
+        load_authorizer(spec, {})

@@ -1,0 +1,80 @@
+"""Implied operations, supported operations and their bit fields."""
+
+import pytest
+
+from authorizer.implied import (
+    allowing,
+    denying,
+    operation_bits,
+    operations,
+    resource_types,
+    supported_operations,
+)
+from authorizer.rules import AclRules
+from protocol.enums import Operation, ResourceType
+
+
+def names(found: frozenset[Operation]) -> set[str]:
+    return {operation.name for operation in found}
+
+
+def test_reading_writing_deleting_and_altering_include_describing() -> None:
+    assert names(allowing(Operation.DESCRIBE)) == {
+        *("DESCRIBE", "READ", "WRITE", "DELETE", "ALTER", "ALL")
+    }
+
+
+def test_altering_configs_includes_describing_configs_only() -> None:
+    assert names(allowing(Operation.DESCRIBE_CONFIGS)) == {
+        *("DESCRIBE_CONFIGS", "ALTER_CONFIGS", "ALL")
+    }
+
+
+@pytest.mark.parametrize("operation", [o for o in Operation if "DESCRIBE" not in o.name])
+def test_nothing_else_is_included(operation: Operation) -> None:
+    assert allowing(operation) == {operation, Operation.ALL}
+
+
+@pytest.mark.parametrize("operation", Operation)
+def test_a_denial_includes_nothing(operation: Operation) -> None:
+    assert denying(operation) == {operation, Operation.ALL}
+
+
+OLD = AclRules(group_config_operations=False, two_phase_commit=False)
+
+
+@pytest.mark.parametrize(
+    ("resource_type", "newest", "before"),
+    [
+        (ResourceType.TOPIC, 3576, 3576),
+        (ResourceType.GROUP, 3400, 328),
+        (ResourceType.CLUSTER, 8096, 8096),
+        (ResourceType.TRANSACTIONAL_ID, 33040, 272),
+        (ResourceType.DELEGATION_TOKEN, 256, 256),
+        (ResourceType.USER, 24576, 24576),
+        (ResourceType.ANY, 0, 0),
+        (ResourceType.UNKNOWN, 0, 0),
+    ],
+)
+def test_bit_fields_of_everything(resource_type: ResourceType, newest: int, before: int) -> None:
+    assert operation_bits(supported_operations(resource_type)) == newest
+    assert operation_bits(supported_operations(resource_type, OLD)) == before
+
+
+def test_types_and_operations_that_a_release_lacks() -> None:
+    rules = AclRules(delegation_token_resource=False, user_resource=False, two_phase_commit=False)
+    assert supported_operations(ResourceType.USER, rules) == ()
+    assert supported_operations(ResourceType.DELEGATION_TOKEN, rules) == ()
+    assert {t.name for t in resource_types(rules)} == {
+        *("TOPIC", "GROUP", "CLUSTER", "TRANSACTIONAL_ID")
+    }
+    missing = set(operations()) - set(operations(rules))
+    assert {o.name for o in missing} == {"CREATE_TOKENS", "DESCRIBE_TOKENS", "TWO_PHASE_COMMIT"}
+    assert Operation.ALL in operations(rules)
+    assert not operations() & {Operation.ANY, Operation.UNKNOWN}
+
+
+def test_supported_operations_come_in_code_order() -> None:
+    for resource_type in ResourceType:
+        found = supported_operations(resource_type)
+        assert list(found) == sorted(found)

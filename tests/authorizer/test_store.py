@@ -1,0 +1,170 @@
+"""The store of ACLs: a set with filters, a snapshot and an epoch."""
+
+import pytest
+
+from authorizer.model import Acl, AclFilter, Actor
+from authorizer.store import AclStore
+from protocol.enums import Operation, PatternType, Permission, ResourceType
+
+TOPIC, GROUP = ResourceType.TOPIC, ResourceType.GROUP
+
+
+def make(
+    name: str = "orders",
+    *,
+    pattern: PatternType = PatternType.LITERAL,
+    principal: str = "User:alice",
+    operation: Operation = Operation.READ,
+    permission: Permission = Permission.ALLOW,
+    resource_type: ResourceType = TOPIC,
+) -> Acl:
+    return Acl(resource_type, name, pattern, principal, "*", operation, permission)
+
+
+def test_a_fresh_store_is_empty() -> None:
+    store = AclStore()
+    assert len(store) == 0
+    assert list(store) == []
+    assert list(store.matching(AclFilter())) == []
+    assert store.snapshot() == ()
+    assert store.epoch == 0
+    assert make() not in store
+    assert store.patterns_for(TOPIC, "orders") == []
+    assert store.subjects_of(Actor("User:alice", "h")) == ()
+    assert not store.remove(make())
+
+
+def test_a_duplicate_is_stored_once_and_changes_nothing() -> None:
+    store = AclStore([make(), make()])
+    assert len(store) == 1
+    epoch = store.epoch
+    assert not store.add(make())
+    assert store.epoch == epoch
+
+
+def test_every_field_tells_acls_apart() -> None:
+    acls = [
+        make(),
+        make("payments"),
+        make(pattern=PatternType.PREFIXED),
+        make(principal="User:bob"),
+        make(operation=Operation.WRITE),
+        make(permission=Permission.DENY),
+        make(resource_type=GROUP),
+        Acl(TOPIC, "orders", PatternType.LITERAL, "User:alice", "h", Operation.READ, Permission(3)),
+    ]
+    store = AclStore(acls)
+    assert len(store) == len(acls)
+    assert set(store) == set(acls)
+    for acl in acls:
+        assert store.remove(acl)
+        assert acl not in store
+        assert not store.remove(acl)
+    assert store.snapshot() == ()
+    assert list(store.matching(AclFilter(principal="User:alice"))) == []
+
+
+def test_many_subjects_of_one_pattern_come_and_go_in_any_order() -> None:
+    acls = [make(principal=f"User:u{n}") for n in range(5)]
+    for order in (acls, acls[::-1], acls[2:] + acls[:2]):
+        store = AclStore(acls)
+        for n, acl in enumerate(order):
+            assert store.remove(acl)
+            assert set(store) == set(acls) - set(order[: n + 1])
+        for acl in order:
+            assert store.add(acl)
+        assert set(store) == set(acls)
+
+
+def test_the_epoch_never_goes_back() -> None:
+    store = AclStore([make()])
+    seen = [store.epoch]
+    kept = store.snapshot()
+    store.remove(make())
+    seen.append(store.epoch)
+    store.restore(kept)
+    seen.append(store.epoch)
+    store.restore(())
+    seen.append(store.epoch)
+    assert seen == sorted(set(seen))
+
+
+def test_a_snapshot_is_restored_as_it_was() -> None:
+    acls = [make(f"t{n}", principal=f"User:u{n % 3}") for n in range(20)]
+    store = AclStore(acls)
+    kept = store.snapshot()
+    for acl in acls[::2]:
+        store.remove(acl)
+    store.add(make("new"))
+    store.restore(kept)
+    assert store.snapshot() == kept
+    store.restore(acl for acl in store)  # out of itself
+    assert store.snapshot() == kept
+
+
+@pytest.mark.parametrize(
+    ("acl_filter", "names"),
+    [
+        (AclFilter(), "* a a* ab ab* g"),
+        (AclFilter(resource_type=GROUP), "g"),
+        (AclFilter(resource_type=ResourceType.CLUSTER), ""),
+        (AclFilter(resource_type=ResourceType.UNKNOWN), ""),
+        (AclFilter(resource_name="ab"), "ab ab*"),
+        (AclFilter(resource_name="ab", pattern_type=PatternType.LITERAL), "ab"),
+        (AclFilter(resource_name="ab", pattern_type=PatternType.PREFIXED), "ab*"),
+        (AclFilter(resource_name="ab", pattern_type=PatternType.MATCH), "* a* ab ab*"),
+        (AclFilter(resource_name="abc", pattern_type=PatternType.MATCH), "* a* ab*"),
+        (AclFilter(resource_name="*", pattern_type=PatternType.MATCH), "*"),
+        (AclFilter(resource_name="*"), "*"),
+        (AclFilter(resource_name=""), ""),
+        (AclFilter(resource_name="", pattern_type=PatternType.MATCH), "*"),
+        (AclFilter(pattern_type=PatternType.MATCH), "* a a* ab ab* g"),
+        (AclFilter(pattern_type=PatternType.PREFIXED), "a* ab*"),
+        (AclFilter(pattern_type=PatternType.UNKNOWN), ""),
+        (AclFilter(principal="User:bob"), "a"),
+        (AclFilter(principal="User:*"), ""),
+        (AclFilter(principal="User:bob", resource_name="ab"), ""),
+        (AclFilter(host="*"), "* a a* ab ab* g"),
+        (AclFilter(host="10.0.0.1"), ""),
+        (AclFilter(operation=Operation.READ), "* a a* ab ab*"),
+        (AclFilter(operation=Operation.ALL), ""),
+        (AclFilter(operation=Operation.UNKNOWN), ""),
+        (AclFilter(permission=Permission.DENY), "g"),
+        (AclFilter(permission=Permission.UNKNOWN), ""),
+    ],
+)
+def test_filters(acl_filter: AclFilter, names: str) -> None:
+    # `*`, `User:*` are plain text in a filter; None is any; only MATCH expands patterns
+    store = AclStore(
+        [
+            make("*"),
+            make("a", principal="User:bob"),
+            make("a", pattern=PatternType.PREFIXED),
+            make("ab"),
+            make("ab", pattern=PatternType.PREFIXED),
+            make("g", resource_type=GROUP, operation=Operation.WRITE, permission=Permission.DENY),
+        ]
+    )
+    found = [
+        acl.resource_name + ("*" if acl.pattern_type is PatternType.PREFIXED else "")
+        for acl in store.matching(acl_filter)
+    ]
+    assert sorted(found) == names.split()
+
+
+@pytest.mark.parametrize(
+    "acl",
+    [
+        make(operation=Operation.ANY),
+        make(operation=Operation.UNKNOWN),
+        make(permission=Permission.ANY),
+        make(pattern=PatternType.MATCH),
+        make(resource_type=ResourceType.ANY),
+    ],
+)
+def test_what_is_not_concrete_is_our_mistake(acl: Acl) -> None:
+    store = AclStore()
+    with pytest.raises(AssertionError):
+        store.add(acl)
+    assert list(store) == []
+    assert store.epoch == 0
