@@ -6,10 +6,11 @@ precompiled Struct, together with the first byte of the length that comes after 
 """
 
 from collections.abc import Mapping
-from struct import Struct, calcsize, error as struct_error
+from struct import error as struct_error
 
 from protocol import runtime
 from protocol.emit import Source
+from protocol.emit_cursor import Cursor
 from protocol.emit_rows import FEW, Rows
 from protocol.emit_text import construct, default_text, struct_name
 from protocol.errors import DecodeError
@@ -43,9 +44,8 @@ class _Reader:
         self._layout = layout
         self._classes = classes
         self._decode = decode
-        self._run: list[tuple[str, str]] = []
-        self._ahead = 0  # bytes read beyond what the variable `pos` says
         self.source = Source("read(buf, pos)")
+        self._cursor = Cursor(self.source)
 
     def build(self, *, replaces: bool, gives_end: bool) -> Source:
         source, title = self.source, self._layout.title
@@ -53,7 +53,7 @@ class _Reader:
         source.here_is_first()
         with source.block("try"):
             message = self._struct(self._layout.message.struct, "message")
-            self._settle()
+            self._cursor.settle()
             with source.block("if pos > len(buf)"):
                 source.line(f"raise {self._runtime('too_short')}(buf, pos)")
             source.line(f"return {message}, pos" if gives_end else f"return {message}")
@@ -76,12 +76,12 @@ class _Reader:
         values = {field.name: self._value(field) for field in self._layout.plain(struct)}
         result = self.source.local(name)
         if not self._layout.is_flexible:
-            self._flush()
+            self._cursor.flush()
             self.source.line(f"{result} = {construct(self.source, self._classes, struct, values)}")
             return result
         tags = self.source.local("tags")
-        self._run.append((tags, "B"))
-        self._settle()
+        self._cursor.note(tags, "B")
+        self._cursor.settle()
         known = self._layout.tagged(struct)
         unknown = self._known_tags(known, tags, values) if known else ""
         self.source.line(f"{result} = {construct(self.source, self._classes, struct, values)}")
@@ -114,7 +114,7 @@ class _Reader:
                 for index, field in enumerate(known):
                     with source.block(f"{'elif' if index else 'if'} {tag} == {field.tag}"):
                         value = self._value(field)
-                        self._settle()
+                        self._cursor.settle()
                         source.line(f"{values[field.name]} = {value}")
                 with source.block("else"):
                     source.line(f"end = pos + {size}")
@@ -133,7 +133,7 @@ class _Reader:
     def _single(self, field: FieldSpec, *, nullable: bool) -> str:
         if field.kind in CODES:
             local = self.source.local(field.attribute)
-            self._run.append((local, CODES[field.kind]))
+            self._cursor.note(local, CODES[field.kind])
             return local
         if field.struct:
             return self._inner(field, field.struct, nullable=nullable)
@@ -143,13 +143,13 @@ class _Reader:
         if not nullable:
             return self._struct(struct, field.attribute)
         mark, result = self.source.local("mark"), self.source.local(field.attribute)
-        self._run.append((mark, "B"))
-        self._settle()
+        self._cursor.note(mark, "B")
+        self._cursor.settle()
         with self.source.block(f"if {mark} > 127"):
             self.source.line(f"{result} = None")
         with self.source.block("else"):
             inner = self._struct(struct, field.attribute)
-            self._settle()
+            self._cursor.settle()
             self.source.line(f"{result} = {inner}")
         return result
 
@@ -162,38 +162,35 @@ class _Reader:
         source, result = self.source, self.source.local(field.attribute)
         length = self._length("h" if is_text else "i")
         if nullable:
-            self._settle()
+            self._cursor.settle()
             source.line(f"{result} = None")
         else:
             with source.block(f"if {length} < 0"):
                 source.line(f'raise {self._runtime("null")}("{field.name}", pos)')
         with source.block(f"if {length} >= 0") if nullable else source.straight():
-            source.line(f"{result} = {self._slice(length, self._ahead)}{decode}")
-        self._ahead = 0
+            source.line(f"{result} = {self._cursor.take(length, self._cursor.ahead)}{decode}")
+        self._cursor.ahead = 0
         return result
 
     def _compact_string(self, field: FieldSpec, decode: str, *, nullable: bool) -> str:
         source, result = self.source, self.source.local(field.attribute)
         length = self._length("B")
         with source.block(f"if {length} and {length} < 128"):
-            source.line(f"{result} = {self._slice(length, self._ahead - 1)}{decode}")
+            source.line(f"{result} = {self._cursor.take(length, self._cursor.ahead - 1)}{decode}")
         with source.block("else"):
             kind = "string" if field.kind == "string" else "bytes"
             long = self._runtime(f"long_{'nullable_' if nullable else ''}{kind}")
-            source.line(f'{result}, pos = {long}(buf, {self._at()}, {length}, "{field.name}")')
-        self._ahead = 0
+            source.line(
+                f'{result}, pos = {long}(buf, {self._cursor.at()}, {length}, "{field.name}")'
+            )
+        self._cursor.ahead = 0
         return result
-
-    def _slice(self, length: str, ahead: int) -> str:
-        """Return the expression that takes the bytes from here on and moves `pos` behind them."""
-        plus = f" + {ahead}" if ahead else ""
-        return f"buf[{self._at()} : (pos := pos + {length}{plus})]"
 
     def _length(self, code: str) -> str:
         """Emit the reading of a length, of its first byte if it is compact; return its local."""
         length = self.source.local("n")
-        self._run.append((length, code))
-        self._flush()
+        self._cursor.note(length, code)
+        self._cursor.flush()
         return length
 
     # --- arrays
@@ -204,7 +201,7 @@ class _Reader:
         source, result = self.source, self.source.local(field.attribute)
         compact, nullable = self._layout.is_compact(field), self._layout.is_nullable(field)
         length = self._length("B" if compact else "i")
-        self._settle()
+        self._cursor.settle()
         low = 0 if compact else -1
         minimum = self._layout.element_minimum(field)
         is_long = f"{length} > 127" if nullable else f"not {low} < {length} < 128"
@@ -237,7 +234,7 @@ class _Reader:
         self.source.line(f"{result} = []")
         with self.source.block(f"for _ in range({count})"):
             element = self._single(field, nullable=False)
-            self._settle()
+            self._cursor.settle()
             self.source.line(f"{result}.append({element})")
 
     def _strides(self, struct: StructSpec, result: str, length: str) -> None:
@@ -270,60 +267,19 @@ class _Reader:
         length = self._length("B" if compact else "i")
         code = CODES[field.kind]
         width = WIDTHS[code]
-        arguments = f'buf, {self._at()}, {length}, "{code}", {nullable}, "{field.name}"'
+        arguments = f'buf, {self._cursor.at()}, {length}, "{code}", {nullable}, "{field.name}"'
         long = f"{result}, pos = {self._runtime('long_values' if compact else 'wide_values')}"
         if field.kind == "uuid":
             source.line(f"{long}({arguments})")
         else:
             table = source.constant(f"UNPACK_{field.kind}", runtime.unpackers(code))
             low, index = (0, f"{length} - 1") if compact else (-1, length)
-            rest = self._ahead - width if compact else self._ahead
+            rest = self._cursor.ahead - width if compact else self._cursor.ahead
             with source.block(f"if {low} < {length} < {runtime.SMALL}"):
-                source.line(f"{result} = [*{table}[{index}](buf, {self._at()})]")
+                source.line(f"{result} = [*{table}[{index}](buf, {self._cursor.at()})]")
                 signed = f" + {rest}" if rest > 0 else f" - {-rest}" if rest else ""
                 source.line(f"pos += {width} * {length}{signed}")
             with source.block("else"):
                 source.line(f"{long}({arguments})")
-        self._ahead = 0
+        self._cursor.ahead = 0
         return result
-
-    # --- runs of fixed width
-
-    def _at(self, more: int = 0) -> str:
-        """Return the expression for the position of what comes next."""
-        ahead = self._ahead + more
-        return f"pos + {ahead}" if ahead else "pos"
-
-    def _settle(self) -> None:
-        """Emit the reading of what was noted, and let `pos` say where we are."""
-        self._flush()
-        if self._ahead:
-            self.source.line(f"pos += {self._ahead}")
-            self._ahead = 0
-
-    def _flush(self) -> None:
-        """Emit the reading of the fields noted so far."""
-        run, self._run = self._run, []
-        if not run:
-            return
-        source = self.source
-        codes = "".join(code for _, code in run)
-        if len(run) <= 2 and set(codes) <= set("Bb?"):
-            for offset, (local, code) in enumerate(run):
-                source.line(f"{local} = {self._byte(code, offset)}")
-        elif codes == "16s":
-            source.line(f"{run[0][0]} = buf[{self._at()} : {self._at(16)}]")
-        else:
-            unpack = source.constant(struct_name("READ", codes), Struct(f">{codes}").unpack_from)
-            targets = ", ".join(local for local, _ in run)
-            comma = "," if len(run) == 1 else ""
-            source.line(f"{targets}{comma} = {unpack}(buf, {self._at()})")
-        self._ahead += calcsize(f">{codes}")
-
-    def _byte(self, code: str, offset: int) -> str:
-        byte = f"buf[{self._at(offset)}]"
-        if code == "B":
-            return byte
-        if code == "?":
-            return f"{byte} != 0"
-        return f"{self.source.constant('INT8', runtime.INT8)}[{byte}]"

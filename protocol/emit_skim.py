@@ -9,6 +9,7 @@ from struct import Struct, error as struct_error
 
 from protocol import runtime
 from protocol.emit import Source
+from protocol.emit_cursor import Cursor
 from protocol.errors import DecodeError
 from protocol.layout import CODES, WIDTHS, Layout
 from protocol.spec import FieldSpec, MessageSpec, StructSpec
@@ -30,8 +31,8 @@ def skim_source(message: MessageSpec, version: int, constants: Mapping[str, obje
 class _Skimmer:
     def __init__(self, layout: Layout, constants: Mapping[str, object]) -> None:
         self._layout = layout
-        self._ahead = 0
         self.source = Source("skim(buf, pos)")
+        self._cursor = Cursor(self.source)
         for name, value in constants.items():
             self.source.constant(name, value)
 
@@ -48,7 +49,7 @@ class _Skimmer:
             for name in LISTS:
                 source.line(f"{name} = []")
             self._fields(fields, struct)
-            self._settle()
+            self._cursor.settle()
             with source.block("if pos > len(buf)"):
                 source.line(f"raise {self._runtime('too_short')}(buf, pos)")
             source.line(f"return ResourceNames({', '.join(LISTS)})")
@@ -88,22 +89,13 @@ class _Skimmer:
 
     # --- stepping
 
-    def _at(self, more: int = 0) -> str:
-        ahead = self._ahead + more
-        return f"pos + {ahead}" if ahead else "pos"
-
-    def _settle(self) -> None:
-        if self._ahead:
-            self.source.line(f"pos += {self._ahead}")
-            self._ahead = 0
-
     def _struct(self, struct: StructSpec) -> None:
         self._fields(self._layout.plain(struct), struct)
         if self._layout.is_flexible:
             tags = self.source.local("tags")
-            self.source.line(f"{tags} = buf[{self._at()}]")
-            self._ahead += 1
-            self._settle()
+            self.source.line(f"{tags} = buf[{self._cursor.at()}]")
+            self._cursor.ahead += 1
+            self._cursor.settle()
             with self.source.block(f"if {tags}"):
                 self.source.line(f"pos = {self._runtime('skip_tags')}(buf, pos, {tags})")
 
@@ -127,61 +119,64 @@ class _Skimmer:
         width = WIDTHS[CODES[field.kind]]
         if goal:
             value = self.source.local(field.attribute)
-            self.source.line(f"{value} = buf[{self._at()} : {self._at(width)}]")
+            self.source.line(f"{value} = buf[{self._cursor.at()} : {self._cursor.at(width)}]")
             with self.source.block(f"if {value} != NOTHING"):
                 self.source.line(f"{goal}.append({value})")
         elif field.name == "ResourceType":
-            self.source.line(f"resource_type = buf[{self._at()}]")
-        self._ahead += width
+            self.source.line(f"resource_type = buf[{self._cursor.at()}]")
+        self._cursor.ahead += width
 
     def _inner(self, struct: StructSpec, *, nullable: bool) -> None:
         if not nullable:
             self._struct(struct)
             return
-        self._ahead += 1
-        self._settle()
+        self._cursor.ahead += 1
+        self._cursor.settle()
         with self.source.block("if buf[pos - 1] < 128"):
             self._struct(struct)
-            self._settle()
+            self._cursor.settle()
 
     def _length(self, code: str) -> str:
         """Emit the reading of a length, of its first byte if it is compact; return its local."""
         length = self.source.local("n")
         if code == "B":
-            self.source.line(f"{length} = buf[{self._at()}]")
+            self.source.line(f"{length} = buf[{self._cursor.at()}]")
         else:
             unpack = self.source.constant(f"READ_{code}", Struct(f">{code}").unpack_from)
-            self.source.line(f"({length},) = {unpack}(buf, {self._at()})")
-        self._ahead += WIDTHS[code]
+            self.source.line(f"({length},) = {unpack}(buf, {self._cursor.at()})")
+        self._cursor.ahead += WIDTHS[code]
         return length
 
     def _string(self, field: FieldSpec, goal: str | None) -> None:
         source = self.source
         if not self._layout.is_compact(field):
             length = self._length("h" if field.kind == "string" else "i")
-            self._settle()
+            self._cursor.settle()
             with source.block(f"if {length} > 0" if not goal else f"if {length} >= 0"):
                 source.line(self._take(goal, length, 0))
             return
         length = self._length("B")
         with source.block(f"if {length} and {length} < 128"):
-            source.line(self._take(goal, length, self._ahead - 1))
+            source.line(self._take(goal, length, self._cursor.ahead - 1))
         with source.block("else"):
             if goal:
                 value = source.local("value")
                 long = self._runtime("long_nullable_string")
-                source.line(f'{value}, pos = {long}(buf, {self._at()}, {length}, "{field.name}")')
+                source.line(
+                    f'{value}, pos = {long}(buf, {self._cursor.at()}, {length}, "{field.name}")'
+                )
                 with source.block(f"if {value} is not None"):
                     source.line(self._keep(goal, value))
             else:
-                source.line(f"pos = {self._runtime('skip_long')}(buf, {self._at()}, {length})")
-        self._ahead = 0
+                source.line(
+                    f"pos = {self._runtime('skip_long')}(buf, {self._cursor.at()}, {length})"
+                )
+        self._cursor.ahead = 0
 
     def _take(self, goal: str | None, length: str, more: int) -> str:
-        plus = f" + {more}" if more else ""
-        if not goal:
-            return f"pos += {length}{plus}"
-        return self._keep(goal, f"buf[{self._at()} : (pos := pos + {length}{plus})]{_DECODE}")
+        if goal:
+            return self._keep(goal, f"{self._cursor.take(length, more)}{_DECODE}")
+        return f"pos += {length} + {more}" if more else f"pos += {length}"
 
     def _keep(self, goal: str, value: str) -> str:
         kept = f"(resource_type, {value})" if goal == "config_resources" else value
@@ -192,7 +187,7 @@ class _Skimmer:
     def _array(self, field: FieldSpec, goal: str | None) -> None:
         source, compact = self.source, self._layout.is_compact(field)
         length = self._length("B" if compact else "i")
-        self._settle()
+        self._cursor.settle()
         minimum = self._layout.element_minimum(field)
         check = self._runtime("long_count" if compact else "wide_count")
         is_long = f"{length} > 127"
@@ -225,4 +220,4 @@ class _Skimmer:
     def _loop(self, field: FieldSpec, goal: str | None, count: str) -> None:
         with self.source.block(f"for _ in range({count})"):
             self._single(field, goal, nullable=False)
-            self._settle()
+            self._cursor.settle()

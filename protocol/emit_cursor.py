@@ -1,0 +1,72 @@
+"""Where generated code stands in the bytes, and how it reads fields of fixed width.
+
+The variable `pos` is moved as seldom as can be: the cursor knows how far ahead of it reading is,
+and says positions as `pos + 5`. Fields noted one after the other are read by one Struct.
+"""
+
+from struct import Struct, calcsize
+
+from protocol import runtime
+from protocol.emit import Source
+from protocol.emit_text import struct_name
+
+
+class Cursor:
+    """The place in the bytes that the next emitted line reads at."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._run: list[tuple[str, str]] = []
+        self.ahead = 0
+        """Bytes read beyond what the variable `pos` says."""
+
+    def at(self, more: int = 0) -> str:
+        """Return the expression for the position `more` bytes after what comes next."""
+        ahead = self.ahead + more
+        return f"pos + {ahead}" if ahead else "pos"
+
+    def note(self, local: str, code: str) -> None:
+        """Let the next flush read a value of a struct code into a local."""
+        self._run.append((local, code))
+
+    def take(self, length: str, ahead: int) -> str:
+        """Return the expression for bytes from here, which moves `pos` behind them.
+
+        They end `length` plus `ahead` bytes after `pos`, which then says where reading is.
+        """
+        plus = f" + {ahead}" if ahead else ""
+        return f"buf[{self.at()} : (pos := pos + {length}{plus})]"
+
+    def settle(self) -> None:
+        """Emit the reading of what was noted, and let `pos` say where reading is."""
+        self.flush()
+        if self.ahead:
+            self._source.line(f"pos += {self.ahead}")
+            self.ahead = 0
+
+    def flush(self) -> None:
+        """Emit the reading of what was noted."""
+        run, self._run = self._run, []
+        if not run:
+            return
+        source = self._source
+        codes = "".join(code for _, code in run)
+        if len(run) <= 2 and set(codes) <= set("Bb?"):
+            for offset, (local, code) in enumerate(run):
+                source.line(f"{local} = {self._byte(code, offset)}")
+        elif codes == "16s":
+            source.line(f"{run[0][0]} = buf[{self.at()} : {self.at(16)}]")
+        else:
+            unpack = source.constant(struct_name("READ", codes), Struct(f">{codes}").unpack_from)
+            targets = ", ".join(local for local, _ in run)
+            comma = "," if len(run) == 1 else ""
+            source.line(f"{targets}{comma} = {unpack}(buf, {self.at()})")
+        self.ahead += calcsize(f">{codes}")
+
+    def _byte(self, code: str, offset: int) -> str:
+        byte = f"buf[{self.at(offset)}]"
+        if code == "B":
+            return byte
+        if code == "?":
+            return f"{byte} != 0"
+        return f"{self._source.constant('INT8', runtime.INT8)}[{byte}]"

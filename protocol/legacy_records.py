@@ -1,0 +1,192 @@
+"""Message sets, formats 0 and 1, which clients before 0.11 write and read.
+
+A message set is messages one after the other, each with an offset, a size and a CRC-32. Compressed
+messages are a set inside a message: the outer one bears the offset of the last. Inside, format 0
+has the real offsets, format 1 such that count from the first.
+"""
+
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from struct import Struct, error as struct_error
+from typing import NamedTuple
+
+from protocol.compression import Compression, compress, decompress
+from protocol.errors import DecodeError, EncodeError
+from protocol.record_coding import Record
+from protocol.records import batches, entry_sizes
+
+NO_TIMESTAMP = -1
+_PREFIX = Struct(">qi")
+_MESSAGE = {0: Struct(">bb"), 1: Struct(">bbq")}
+_CRC = Struct(">I")
+_SIZE = Struct(">i")
+_COMPRESSION, _APPEND_TIME = 0x07, 0x08
+_CRC_BYTES = 4
+_HEAD_BYTES = _PREFIX.size + _CRC_BYTES
+
+
+class Message(NamedTuple):
+    """One message as it lies in a set, still compressed if it is."""
+
+    offset: int
+    magic: int
+    attributes: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    crc: int
+    is_intact: bool
+
+    @property
+    def compression(self) -> int:
+        return self.attributes & _COMPRESSION
+
+    @property
+    def is_append_time(self) -> bool:
+        return self.magic > 0 and bool(self.attributes & _APPEND_TIME)
+
+
+def messages(blob: bytes, *, partial: bool = False) -> Iterator[Message]:
+    """Yield the outer messages of a set; DecodeError on damage other than a wrong checksum.
+
+    With `partial` the set may end in the middle of a message, which is left out.
+    """
+    for start, end, magic in entry_sizes(blob, partial=partial):
+        if magic not in _MESSAGE:
+            raise DecodeError(f"a message at byte {start} is of format {magic}, and not 0 or 1")
+        try:
+            yield _read_message(blob[start:end], magic)
+        except (struct_error, IndexError) as fault:
+            raise DecodeError(f"a message at byte {start} ends early") from fault
+
+
+def _read_message(data: bytes, magic: int) -> Message:
+    offset, _ = _PREFIX.unpack_from(data)
+    (crc,) = _CRC.unpack_from(data, _PREFIX.size)
+    head = _MESSAGE[magic]
+    _, attributes, *rest = head.unpack_from(data, _HEAD_BYTES)
+    key, pos = _read_bytes(data, _HEAD_BYTES + head.size)
+    value, pos = _read_bytes(data, pos)
+    if pos != len(data):
+        raise DecodeError(f"a message claims {len(data)} bytes and has {pos}")
+    timestamp = rest[0] if rest else NO_TIMESTAMP
+    is_intact = zlib.crc32(memoryview(data)[_HEAD_BYTES:]) == crc
+    return Message(offset, magic, attributes, timestamp, key, value, crc, is_intact)
+
+
+def _read_bytes(data: bytes, pos: int) -> tuple[bytes | None, int]:
+    (length,) = _SIZE.unpack_from(data, pos)
+    pos += 4
+    if length < 0:
+        return None, pos
+    if pos + length > len(data):
+        raise DecodeError(f"a message's field claims {length} bytes")
+    return data[pos : pos + length], pos + length
+
+
+def read_message_set(blob: bytes, *, partial: bool = False) -> list[Record]:
+    """Return the records of a set, those inside compressed messages too; DecodeError on damage."""
+    records: list[Record] = []
+    for message in messages(blob, partial=partial):
+        if message.compression:
+            records += _unwrap(message)
+        else:
+            records.append(_record(message))
+    return records
+
+
+def _record(message: Message) -> Record:
+    return Record(message.offset, message.timestamp, message.key, message.value)
+
+
+def _unwrap(outer: Message) -> list[Record]:
+    try:
+        compression = Compression(outer.compression)
+    except ValueError as unknown:
+        raise DecodeError(f"there is no compression {outer.compression}") from unknown
+    if outer.value is None:
+        raise DecodeError("a compressed message has no value")
+    inner = list(messages(decompress(compression, outer.value)))
+    if not inner:
+        raise DecodeError("a compressed message holds no messages")
+    if any(message.compression or message.magic != outer.magic for message in inner):
+        raise DecodeError("a compressed message holds messages of another format or compression")
+    records = [_record(message) for message in inner]
+    shift = outer.offset - inner[-1].offset if outer.magic else 0
+    for record in records:
+        record.offset += shift
+        if outer.is_append_time:
+            record.timestamp = outer.timestamp
+    return records
+
+
+def write_message_set(
+    records: Sequence[Record],
+    magic: int,
+    compression: Compression = Compression.NONE,
+    *,
+    append_time_ms: int | None = None,
+) -> bytes:
+    """Return records as a set of format 0 or 1, as one compressed message if so asked.
+
+    Headers cannot be said and are left out; format 0 has no timestamps.
+    """
+    assert magic in _MESSAGE, f"there is no message format {magic}"
+    if compression == Compression.ZSTD:
+        raise EncodeError("zstd exists only in batches of format 2")
+    flags = _APPEND_TIME if append_time_ms is not None and magic else 0
+    if compression == Compression.NONE:
+        return b"".join(_write(record, magic, flags, append_time_ms) for record in records)
+    if not records:
+        return b""
+    first, last = records[0].offset, records[-1].offset
+    shift = first if magic else 0
+    inner = b"".join(
+        _write(Record(r.offset - shift, r.timestamp, r.key, r.value), magic, 0, None)
+        for r in records
+    )
+    newest = max(record.timestamp for record in records)
+    outer = Record(last, newest, None, compress(compression, inner))
+    return _write(outer, magic, flags | compression, append_time_ms)
+
+
+def _write(record: Record, magic: int, attributes: int, append_time_ms: int | None) -> bytes:
+    timestamp = record.timestamp if append_time_ms is None else append_time_ms
+    rest = (timestamp,) if magic else ()
+    body = b"".join(
+        (
+            _MESSAGE[magic].pack(magic, attributes, *rest),
+            _field(record.key),
+            _field(record.value),
+        )
+    )
+    size = _CRC_BYTES + len(body)
+    return _PREFIX.pack(record.offset, size) + _CRC.pack(zlib.crc32(body)) + body
+
+
+def _field(content: bytes | None) -> bytes:
+    return _SIZE.pack(-1) if content is None else _SIZE.pack(len(content)) + content
+
+
+def down_convert(blob: bytes, magic: int) -> bytes:
+    """Return a blob of batches of format 2 as a message set, as brokers do for old consumers.
+
+    Control batches are left out, compression and kind of timestamps are kept; EncodeError for zstd.
+    """
+    parts = []
+    for batch in batches(blob, partial=True):
+        if batch.is_control:
+            continue
+        append_time = batch.max_timestamp if batch.is_append_time else None
+        compression = Compression(batch.compression)
+        records = batch.records()
+        parts.append(write_message_set(records, magic, compression, append_time_ms=append_time))
+    return b"".join(parts)
+
+
+def renumber(records: Iterable[Record], base_offset: int) -> list[Record]:
+    """Return records with consecutive offsets from `base_offset` on, as an append gives them."""
+    return [
+        Record(base_offset + index, record.timestamp, record.key, record.value, record.headers)
+        for index, record in enumerate(records)
+    ]

@@ -1,0 +1,265 @@
+"""Record batches, format 2: find them in a blob, read and change their headers, read their records.
+
+A blob is what a Produce request or a Fetch response carries for a partition: batches one after the
+other. Batches of formats 0 and 1 are in `legacy_records`.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from struct import Struct, error as struct_error
+
+import msgspec
+from crc32c import crc32c
+
+from protocol.compression import Compression, compress, decompress
+from protocol.errors import DecodeError
+from protocol.record_coding import Record, read_records, write_records
+
+__all__ = [
+    "Batch",
+    "BatchOptions",
+    "Record",
+    "assign",
+    "assign_all",
+    "batches",
+    "control_batch",
+    "encode_batch",
+    "entry_sizes",
+    "is_commit",
+]
+
+HEADER_BYTES = 61
+NO_PRODUCER = -1
+_PREFIX = Struct(">qi")  # base offset and length, which the length does not count
+_PREFIX_BYTES = _PREFIX.size
+_HEADER = Struct(">qiibIhiqqqhii")
+_CRC_AT, _COVERED_FROM = 17, 21  # the checksum covers what comes after it
+_MAGIC_AT = 16
+_COMPRESSION, _APPEND_TIME, _TRANSACTIONAL, _CONTROL = 0x07, 0x08, 0x10, 0x20
+_CONTROL_KEY, _MARKER = Struct(">hh"), Struct(">hi")
+
+
+class Batch(msgspec.Struct, gc=False):
+    """One batch of format 2, and where it lies in its blob."""
+
+    base_offset: int
+    length: int
+    """Bytes after this field."""
+    partition_leader_epoch: int
+    magic: int
+    crc: int
+    attributes: int
+    last_offset_delta: int
+    base_timestamp: int
+    max_timestamp: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    count: int
+    blob: bytes = b""
+    start: int = 0
+
+    @property
+    def end(self) -> int:
+        """Position in the blob after this batch."""
+        return self.start + _PREFIX_BYTES + self.length
+
+    @property
+    def last_offset(self) -> int:
+        return self.base_offset + self.last_offset_delta
+
+    @property
+    def compression(self) -> int:
+        """Code of the compression; see `compression.Compression`, though it may be none of them."""
+        return self.attributes & _COMPRESSION
+
+    @property
+    def is_append_time(self) -> bool:
+        """Whether all records bear the time of their append, which is `max_timestamp`."""
+        return bool(self.attributes & _APPEND_TIME)
+
+    @property
+    def is_transactional(self) -> bool:
+        return bool(self.attributes & _TRANSACTIONAL)
+
+    @property
+    def is_control(self) -> bool:
+        return bool(self.attributes & _CONTROL)
+
+    def tobytes(self) -> bytes:
+        return self.blob[self.start : self.end]
+
+    def is_intact(self) -> bool:
+        """Return whether the checksum is right."""
+        covered = memoryview(self.blob)[self.start + _COVERED_FROM : self.end]
+        return crc32c(covered) == self.crc
+
+    def records(self) -> list[Record]:
+        """Return the records; DecodeError if they are damaged. The checksum is not looked at."""
+        content = self.blob[self.start + HEADER_BYTES : self.end]
+        if self.compression:
+            content = decompress(_compression(self.compression), content)
+        records = read_records(content, self.count, self.base_offset, self.base_timestamp)
+        if self.is_append_time:
+            for record in records:
+                record.timestamp = self.max_timestamp
+        return records
+
+
+def _compression(code: int) -> Compression:
+    try:
+        return Compression(code)
+    except ValueError as unknown:
+        raise DecodeError(f"there is no compression {code}") from unknown
+
+
+def entry_sizes(blob: bytes, *, partial: bool = False) -> Iterator[tuple[int, int, int]]:
+    """Yield start, end and format of each batch or message in a blob, whatever its format.
+
+    Raises DecodeError when one is cut off, unless `partial`: a Fetch response may end in the middle
+    of a batch, which is then left out.
+    """
+    pos = 0
+    while pos < len(blob):
+        if pos + _MAGIC_AT >= len(blob):
+            if partial:
+                return
+            raise DecodeError(f"{len(blob) - pos} bytes at byte {pos} are no whole batch")
+        _, length = _PREFIX.unpack_from(blob, pos)
+        end = pos + _PREFIX_BYTES + length
+        if length < _MAGIC_AT + 1 - _PREFIX_BYTES:
+            raise DecodeError(f"a batch at byte {pos} claims {length} bytes")
+        if end > len(blob):
+            if partial:
+                return
+            raise DecodeError(f"a batch at byte {pos} claims {end - len(blob)} bytes too many")
+        yield pos, end, blob[pos + _MAGIC_AT]
+        pos = end
+
+
+def batches(blob: bytes, *, partial: bool = False) -> Iterator[Batch]:
+    """Yield the batches of a blob; DecodeError on damage and on older formats."""
+    for start, end, magic in entry_sizes(blob, partial=partial):
+        if magic != 2:
+            raise DecodeError(f"a batch at byte {start} is of format {magic}, and not 2")
+        if end - start < HEADER_BYTES:
+            raise DecodeError(f"a batch at byte {start} has only {end - start} bytes")
+        batch = Batch(*_HEADER.unpack_from(blob, start))
+        batch.blob, batch.start = blob, start
+        yield batch
+
+
+def assign(
+    batch: Batch,
+    base_offset: int,
+    *,
+    partition_leader_epoch: int = -1,
+    append_time_ms: int | None = None,
+) -> bytes:
+    """Return the batch as a log keeps it; with `append_time_ms` that is the time of all records."""
+    out = bytearray(batch.tobytes())
+    _PREFIX.pack_into(out, 0, base_offset, batch.length)
+    out[12:16] = partition_leader_epoch.to_bytes(4, "big", signed=True)
+    if append_time_ms is not None:
+        attributes = batch.attributes | _APPEND_TIME
+        out[21:23] = attributes.to_bytes(2, "big", signed=True)
+        out[35:43] = append_time_ms.to_bytes(8, "big", signed=True)
+        _seal(out)
+    return bytes(out)
+
+
+def _seal(batch: bytearray) -> None:
+    """Put the right checksum into a batch."""
+    with memoryview(batch) as view:
+        crc = crc32c(view[_COVERED_FROM:])
+    batch[_CRC_AT:_COVERED_FROM] = crc.to_bytes(4, "big")
+
+
+class BatchOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What a batch says besides its records."""
+
+    compression: Compression = Compression.NONE
+    append_time_ms: int | None = None
+    partition_leader_epoch: int = -1
+    producer_id: int = NO_PRODUCER
+    producer_epoch: int = -1
+    base_sequence: int = -1
+    is_transactional: bool = False
+    is_control: bool = False
+
+    @property
+    def attributes(self) -> int:
+        flags = int(self.compression)
+        flags |= _APPEND_TIME if self.append_time_ms is not None else 0
+        flags |= _TRANSACTIONAL if self.is_transactional else 0
+        return flags | (_CONTROL if self.is_control else 0)
+
+
+PLAIN = BatchOptions()
+
+
+def encode_batch(records: Sequence[Record], options: BatchOptions = PLAIN) -> bytes:
+    """Return records as one batch; their offsets must rise, and there must be at least one."""
+    assert records, "a batch has at least one record"
+    first = records[0]
+    base_offset, base_timestamp = first.offset, first.timestamp
+    content = write_records(records, base_offset, base_timestamp)
+    content = compress(options.compression, content)
+    newest = options.append_time_ms
+    if newest is None:
+        newest = max(record.timestamp for record in records)
+    header = _HEADER.pack(
+        base_offset,
+        HEADER_BYTES - _PREFIX_BYTES + len(content),
+        options.partition_leader_epoch,
+        2,
+        0,
+        options.attributes,
+        records[-1].offset - base_offset,
+        base_timestamp,
+        newest,
+        options.producer_id,
+        options.producer_epoch,
+        options.base_sequence,
+        len(records),
+    )
+    out = bytearray(header + content)
+    _seal(out)
+    return bytes(out)
+
+
+def control_batch(
+    offset: int, timestamp: int, producer: tuple[int, int], *, commit: bool, coordinator_epoch: int
+) -> bytes:
+    """Return the marker that ends a transaction of a producer (its id and epoch)."""
+    key = _CONTROL_KEY.pack(0, int(commit))
+    marker = Record(offset, timestamp, key, _MARKER.pack(0, coordinator_epoch))
+    producer_id, producer_epoch = producer
+    options = BatchOptions(
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        is_transactional=True,
+        is_control=True,
+    )
+    return encode_batch([marker], options)
+
+
+def is_commit(record: Record) -> bool:
+    """Return whether a control record commits; DecodeError when it is not a transaction's end."""
+    try:
+        _, kind = _CONTROL_KEY.unpack(record.key or b"")
+    except struct_error as fault:
+        raise DecodeError("a control record has no type") from fault
+    if kind not in (0, 1):
+        raise DecodeError(f"a control record of type {kind} does not end a transaction")
+    return bool(kind)
+
+
+def assign_all(
+    found: Iterable[Batch], base_offset: int, *, partition_leader_epoch: int = -1
+) -> tuple[bytes, int]:
+    """Return batches with consecutive offsets from `base_offset` on, and the next free offset."""
+    parts = []
+    for batch in found:
+        parts.append(assign(batch, base_offset, partition_leader_epoch=partition_leader_epoch))
+        base_offset += batch.last_offset_delta + 1
+    return b"".join(parts), base_offset
