@@ -31,6 +31,14 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     # topics
     internal_topics: tuple[str, ...]  # those that only coordinators write
     auto_create_error: int  # code of a topic that Metadata has just created
+    create_topics_has_defaults: bool  # -1 partitions or replicas are the broker's default
+    create_topics_says_denied: bool  # a denial carries a text
+    answers_each_duplicate: bool  # a name given twice is answered twice, and see KIP-525's code
+    partitions_without_gaps: bool  # given replicas must number the partitions from 0
+    bad_config_error: int  # code of a setting that does not parse
+    null_config_error: int  # code of a setting without a value, in CreateTopics
+    metadata_topic_error: int  # code of making `__cluster_metadata`
+    records_per_request_max: int | None  # topics and partitions that one request may make
 
 
 OLDEST = Behaviour(
@@ -42,6 +50,14 @@ OLDEST = Behaviour(
     acl_success_message=None,
     internal_topics=("__consumer_offsets", "__transaction_state"),
     auto_create_error=5,
+    create_topics_has_defaults=False,
+    create_topics_says_denied=False,
+    answers_each_duplicate=False,
+    partitions_without_gaps=False,
+    bad_config_error=-1,
+    null_config_error=-1,
+    metadata_topic_error=0,
+    records_per_request_max=None,
 )
 """As 0.11 has it."""
 
@@ -59,13 +75,30 @@ class Change:
 
 CHANGES: tuple[Change, ...] = (
     Change("1.0", "denied topics are 29 everywhere", hides_denied_topics=False),
+    Change("2.2", "a setting that does not parse has its own code", bad_config_error=40),
+    Change(
+        "2.3",
+        "generated messages of CreateTopics",
+        create_topics_says_denied=True,
+        answers_each_duplicate=True,
+    ),
+    Change("2.4", "KIP-464: the broker's defaults for topics", create_topics_has_defaults=True),
+    Change("2.4", "given replicas have to be complete", partitions_without_gaps=True),
     Change(
         "2.4",
         "KIP-504: the authorizer in Java's interface",
         authorizer_class="kafka.security.authorizer.AclAuthorizer",
     ),
     Change("2.5", "KAFKA-9386: not asked is Int32.MIN", unasked_operations=-(2**31)),
+    Change("2.6", "null settings are a bad request", null_config_error=42),
     Change("2.8", "KAFKA-9751: creation goes through the controller", auto_create_error=3),
+    Change(
+        "3.0",
+        "topics are made by KRaft controllers",
+        answers_each_duplicate=False,
+        null_config_error=40,
+        metadata_topic_error=29,
+    ),
     Change(
         "3.0",
         "KRaft brokers run the StandardAuthorizer",
@@ -74,6 +107,8 @@ CHANGES: tuple[Change, ...] = (
         authorizer_class="org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     ),
     Change("3.0", "KRaft answers an empty text instead of none", acl_success_message=""),
+    Change("3.5", "KAFKA-14996: a limit for one request", records_per_request_max=10_000),
+    Change("3.9", "the metadata log is no topic at all", metadata_topic_error=42),
     Change(
         "3.9",
         "KIP-932: the state of share groups",

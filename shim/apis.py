@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 HANDLED: frozenset[ApiKey] = frozenset(
     {
+        ApiKey.METADATA,
+        ApiKey.CREATE_TOPICS,
         ApiKey.API_VERSIONS,
         ApiKey.SASL_HANDSHAKE,
         ApiKey.SASL_AUTHENTICATE,

@@ -45,8 +45,10 @@ _PREFIXES = {
 def _create(
     cluster: Cluster, name: str, partitions: str, replicas: str, configs: dict[str, str]
 ) -> Topic:
-    """Partitions and replicas by the broker setting of that name; replicas as far as there are
-    brokers, because a test cluster is smaller than the defaults expect."""
+    """Partitions and replicas by the broker settings of these names.
+
+    Replicas only as far as there are brokers: a test cluster is smaller than the defaults expect.
+    """
     alive = [node_id for node_id, node in cluster.nodes.items() if node.is_alive]
     factor = min(cluster.configs.broker_int(replicas), len(alive))
     assignments = spread(alive, cluster.configs.broker_int(partitions), factor, cluster.random)

@@ -1,4 +1,4 @@
-"""What CreateTopics is asked to make: checked as the emulated release checks it, then ready to make.
+"""What CreateTopics is asked to make, checked as the emulated release checks it.
 
 The order of the checks shows when several things are wrong at once: KRaft looks at the name first,
 older brokers at the number of partitions.
@@ -22,7 +22,7 @@ UNSET = -1
 """As a number of partitions or replicas: the broker's default."""
 
 
-class TopicFault(Exception):
+class TopicFault(Exception):  # noqa: N818 - an outcome, not a fault of ours
     """Why a topic cannot be made, with the code that tells a client."""
 
     def __init__(self, error: ErrorCode, message: str | None) -> None:

@@ -56,7 +56,7 @@ def handle(request: MetadataRequest, context: RequestContext) -> MetadataRespons
 def refuse(
     request: MetadataRequest,
     error: ErrorCode,
-    message: str | None,  # noqa: ARG001 - every handler has this form
+    message: str | None,
 ) -> MetadataResponse:
     topics = request.topics or []
     return MetadataResponse(
@@ -138,7 +138,7 @@ def _missing(
     name: str, request: MetadataRequest, context: RequestContext, *, auto_creates: bool
 ) -> MetadataResponseTopic:
     """The entry of a missing topic, which is there the next time if creation is automatic."""
-    error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    error: int = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if fault_of_name(name) is not None:
         error = ErrorCode.INVALID_TOPIC_EXCEPTION
     elif auto_creates and topic_creation.create_automatically(context.cluster, name):

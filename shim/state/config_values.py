@@ -13,7 +13,7 @@ _BEFORE_OURS = re.compile(r"0\.(8|9|10)(\.\d)*")
 _REPLICAS = re.compile(r"\d+:\d+")
 
 
-class ConfigFault(Exception):
+class ConfigFault(Exception):  # noqa: N818 - a fault of the peer
     """A value that a setting cannot take; the text names both."""
 
 

@@ -145,8 +145,9 @@ class Configs:
             yield _entry(name, value, synonyms, definition)
 
     def broker_entries(self, node_id: int) -> Iterator[ConfigEntry]:
-        """Every setting of a broker, and those of its static configuration that Kafka does not
-        know: their values are taken for secrets."""
+        """Every setting of a broker, then those of its static configuration that Kafka does not
+        know, whose values are taken for secrets.
+        """
         for name, definition in self.broker_definitions.items():
             if definition.internal:
                 continue
@@ -198,18 +199,24 @@ class Configs:
         yield Source.STATIC_BROKER, self._static_of(node_id)
 
     def _broker_synonyms(self, name: str, node_id: int) -> list[Synonym]:
-        """All that has a say in a broker's setting. Stand-ins before its own name are left out,
-        as by Kafka, even when it is they that decide."""
+        """All that has a say in a broker's setting.
+
+        Stand-ins before its own name are left out, as by Kafka, even when it is they that decide.
+        """
         found: list[Synonym] = []
         names = [synonym for synonym, _ in SYNONYMS.get(name, ((name, 1),))]
         known = self.broker_definitions
         for source, values in self._layers(node_id):
-            for one in names:
-                if one in values and one in known:
-                    found.append(Synonym(one, _shown(one, known[one], values[one]), source))
-        for one in names:
-            if one in known and known[one].default is not None:
-                found.append(Synonym(one, known[one].default, Source.DEFAULT))
+            found.extend(
+                Synonym(one, _shown(one, known[one], values[one]), source)
+                for one in names
+                if one in values and one in known
+            )
+        found.extend(
+            Synonym(one, known[one].default, Source.DEFAULT)
+            for one in names
+            if one in known and known[one].default is not None
+        )
         while found and found[0].name != name:
             del found[0]
         return found

@@ -41,7 +41,8 @@ def static_settings(
 
 def settings_of_features(features: Sequence[Feature]) -> dict[str, str]:
     """What freshly formatted brokers have set for all of them: with eligible leader replicas in
-    use (KIP-966) the controller writes min.insync.replicas down."""
+    use (KIP-966) the controller writes min.insync.replicas down.
+    """
     eligible = "eligible.leader.replicas.version"
     in_use = any(feature.name == eligible and feature.level > 0 for feature in features)
     return {"min.insync.replicas": "1"} if in_use else {}

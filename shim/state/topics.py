@@ -19,11 +19,10 @@ class Partition:
     __slots__ = ("index", "isr", "leader_epoch", "leader_id", "log", "partition_epoch", "replicas")
 
     def __init__(self, index: int, replicas: Sequence[int], log: Log) -> None:
-        assert replicas
         self.index = index
         self.replicas = list(replicas)
         self.isr = list(replicas)
-        self.leader_id = replicas[0]  # -1 while no replica is alive
+        self.leader_id = replicas[0] if replicas else -1  # -1 while no replica is alive
         self.leader_epoch = 0
         self.partition_epoch = 0
         self.log = log

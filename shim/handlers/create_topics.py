@@ -1,0 +1,167 @@
+"""19 CreateTopics, versions 0-7. Each topic is made or fails on its own (KIP-4, KIP-277, KIP-525).
+
+CREATE on the cluster or on the topic; what is wrong with a topic is told only to those who may make
+it. Without DESCRIBE_CONFIGS the topic is made, but its settings, partitions and replicas are not
+told (version 5).
+"""
+
+from collections import Counter
+from collections.abc import Collection
+
+from authorizer.requirements import CREATE_TOPICS, CREATE_TOPICS_CONFIGS
+from protocol.error_codes import ErrorCode
+from protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from protocol.messages.create_topics_response import (
+    CreatableTopicConfigs,
+    CreatableTopicResult,
+    CreateTopicsResponse,
+)
+from shim.context import RequestContext
+from shim.controller import require_controller
+from shim.errors import Refused
+from shim.state.topics import NO_ID
+from shim.topic_plan import TopicFault, TopicPlan, plan
+
+CLUSTER_METADATA_TOPIC = "__cluster_metadata"
+DENIED = "authorization failed"
+
+
+def handle(request: CreateTopicsRequest, context: RequestContext) -> CreateTopicsResponse:
+    require_controller(context)
+    if context.cluster.policy.bound(CREATE_TOPICS).error is ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
+        context.access.require(CREATE_TOPICS)  # before topics had rights of their own (KIP-277)
+    counts = Counter(topic.name for topic in request.topics)
+    allowed = _allowed(counts, context)
+    describable = _describable(counts, context)
+    creatable = [
+        topic for topic in request.topics if topic.name in allowed and counts[topic.name] == 1
+    ]
+    _check_size(creatable, context)
+    results = {}
+    for topic in creatable:
+        results[topic.name] = _create(
+            topic, context, validate_only=request.validate_only, is_told=topic.name in describable
+        )
+    if context.behaviour.answers_each_duplicate:
+        answers = [
+            results.get(topic.name) or _rejected(topic.name, counts, allowed, context)
+            for topic in request.topics
+        ]
+        for answer in answers:
+            if answer.name not in describable:
+                answer.topic_config_error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        return CreateTopicsResponse(topics=answers)
+    rest = sorted(counts.keys() - results.keys(), key=lambda name: counts[name] == 1)
+    return CreateTopicsResponse(
+        topics=[
+            *results.values(),
+            *(_rejected(name, counts, allowed, context) for name in rest),
+        ]
+    )
+
+
+def refuse(
+    request: CreateTopicsRequest, error: ErrorCode, message: str | None
+) -> CreateTopicsResponse:
+    return CreateTopicsResponse(
+        topics=[
+            CreatableTopicResult(name=name, error_code=error, error_message=message)
+            for name in dict.fromkeys(topic.name for topic in request.topics)
+        ]
+    )
+
+
+def _allowed(names: Collection[str], context: RequestContext) -> frozenset[str]:
+    """The names that may be made; nobody may make the metadata log as a topic."""
+    asked = [name for name in names if not _is_forbidden(name, context)]
+    allowed, _ = context.access.split(CREATE_TOPICS, asked, lambda name: name)
+    return frozenset(allowed)
+
+
+def _describable(names: Collection[str], context: RequestContext) -> frozenset[str]:
+    asked = [name for name in names if not _is_forbidden(name, context)]
+    return frozenset(context.access.visible(CREATE_TOPICS_CONFIGS, asked, lambda name: name))
+
+
+def _is_forbidden(name: str, context: RequestContext) -> bool:
+    is_kept = context.behaviour.metadata_topic_error is not ErrorCode.NONE
+    return name == CLUSTER_METADATA_TOPIC and is_kept
+
+
+def _rejected(
+    name: str, counts: Counter[str], allowed: Collection[str], context: RequestContext
+) -> CreatableTopicResult:
+    """Twice in the request, the metadata log, or denied: in this order."""
+    message: str | None
+    if counts[name] > 1:
+        error, message = ErrorCode.INVALID_REQUEST, f"topic `{name}` is in the request twice"
+    elif _is_forbidden(name, context):
+        error = ErrorCode(context.behaviour.metadata_topic_error)
+        message = f"topic `{name}` belongs to the controllers"
+    else:
+        assert name not in allowed
+        error = context.cluster.policy.bound(CREATE_TOPICS).error
+        message = DENIED if context.behaviour.create_topics_says_denied else None
+    return CreatableTopicResult(name=name, error_code=error, error_message=message)
+
+
+def _check_size(topics: list[CreatableTopic], context: RequestContext) -> None:
+    """KRaft writes a request at once, and a batch of its log has a limit (KAFKA-14996)."""
+    records_max = context.behaviour.records_per_request_max
+    if records_max is None:
+        return
+    records = len(topics) + sum(max(topic.num_partitions, 0) for topic in topics)
+    if records > records_max:
+        message = f"{records} topics and partitions in one request: {records_max} are allowed"
+        raise Refused(ErrorCode.POLICY_VIOLATION, message)
+
+
+def _create(
+    topic: CreatableTopic, context: RequestContext, *, validate_only: bool, is_told: bool
+) -> CreatableTopicResult:
+    try:
+        made = plan(topic, context.cluster)
+    except TopicFault as fault:
+        return CreatableTopicResult(
+            name=topic.name, error_code=fault.error, error_message=fault.message
+        )
+    topic_id = _topic_id(made, context, validate_only=validate_only)
+    if is_told:
+        return _told(made, topic_id, context)
+    return CreatableTopicResult(
+        name=made.name,
+        topic_id=topic_id if context.behaviour.kraft else NO_ID,
+        error_message=None,
+        topic_config_error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+    )
+
+
+def _topic_id(made: TopicPlan, context: RequestContext, *, validate_only: bool) -> bytes:
+    """The id of the topic just made; KRaft thinks one up even if it makes nothing."""
+    topics = context.cluster.topics
+    if not validate_only:
+        return topics.create(made.name, made.assignments, made.configs).topic_id
+    return topics.new_id() if context.behaviour.kraft else NO_ID
+
+
+def _told(made: TopicPlan, topic_id: bytes, context: RequestContext) -> CreatableTopicResult:
+    configs = []
+    if context.version >= 5:
+        configs = [
+            CreatableTopicConfigs(
+                name=entry.name,
+                value=entry.value,
+                read_only=entry.read_only,
+                config_source=entry.source,
+                is_sensitive=entry.is_sensitive,
+            )
+            for entry in context.cluster.configs.topic_entries(made.configs)
+        ]
+    return CreatableTopicResult(
+        name=made.name,
+        topic_id=topic_id,
+        error_message=None,
+        num_partitions=len(made.assignments),
+        replication_factor=len(made.assignments[0]),
+        configs=configs,
+    )
