@@ -30,17 +30,17 @@ class Stage:
         for node in self.cluster.nodes.values():
             for listener in self.cluster.config.listeners:
                 node.endpoints[listener.name] = (listener.host, listener.port + node.node_id - 1)
-        self._sessions: dict[str, Session] = {}
+        self.sessions: dict[str, Session] = {}
         self._correlation_id = 0
 
     def session(self, principal: str) -> Session:
         """The one connection of this principal."""
-        if principal not in self._sessions:
-            session = Session(LISTENER, 1, "127.0.0.1", 50_000 + len(self._sessions))
+        if principal not in self.sessions:
+            session = Session(LISTENER, 1, "127.0.0.1", 50_000 + len(self.sessions))
             session.principal = principal
             session.phase = Phase.READY
-            self._sessions[principal] = session
-        return self._sessions[principal]
+            self.sessions[principal] = session
+        return self.sessions[principal]
 
     def ask(self, api: ApiKey, version: int, request: Any, principal: str = ADMIN) -> Any:
         """The response, decoded; a Pending where it must wait; a NoAnswer where there is none."""

@@ -1,0 +1,203 @@
+"""Record batches and messages of the older formats, built and taken apart by hand.
+
+Independent of the code under test, and able to build what is wrong on purpose.
+"""
+
+import gzip
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+
+from crc32c import crc32c
+
+T0 = 1_600_000_000_000
+"""The time (ms) of records whose time does not matter."""
+
+GZIP = 1
+SNAPPY = 2
+LZ4 = 3
+ZSTD = 4
+APPEND_TIME = 8
+TRANSACTIONAL = 0x10
+CONTROL = 0x20
+
+
+def zigzag(number: int) -> bytes:
+    number = (number << 1) ^ (number >> 63)
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def record(delta: int, value: bytes | None, key: bytes | None, time_delta: int) -> bytes:
+    body = b"\0" + zigzag(time_delta) + zigzag(delta)
+    for part in (key, value):
+        body += zigzag(-1) if part is None else zigzag(len(part)) + part
+    body += zigzag(0)
+    return zigzag(len(body)) + body
+
+
+def batch(
+    values: Sequence[bytes | None] = (b"v",),
+    *,
+    producer: tuple[int, int, int] = (-1, -1, -1),
+    attributes: int = 0,
+    times: Sequence[int] = (),
+    keys: Sequence[bytes | None] = (),
+    base_offset: int = 0,
+    last_delta: int | None = None,
+    count: int | None = None,
+    magic: int = 2,
+    damage: bool = False,
+) -> bytes:
+    """A batch of format 2; `producer` is id, epoch and first sequence number."""
+    times = times or [T0] * len(values)
+    keys = keys or [None] * len(values)
+    rows = zip(values, keys, times, strict=True)
+    base = times[0] if times else T0
+    records = b"".join(
+        record(delta, value, key, time - base) for delta, (value, key, time) in enumerate(rows)
+    )
+    if attributes & 7 == GZIP:
+        records = gzip.compress(records, mtime=0)
+    body = struct.pack(
+        ">hiqqqhii",
+        attributes,
+        len(values) - 1 if last_delta is None else last_delta,
+        base,
+        max(times, default=T0),
+        *producer,
+        len(values) if count is None else count,
+    )
+    body += records
+    crc = crc32c(body) ^ (1 if damage else 0)
+    return struct.pack(">qiibI", base_offset, len(body) + 9, -1, magic, crc) + body
+
+
+def message(
+    value: bytes | None,
+    *,
+    magic: int = 1,
+    offset: int = 0,
+    key: bytes | None = None,
+    attributes: int = 0,
+    time: int = T0,
+    damage: bool = False,
+) -> bytes:
+    """One message of format 0 or 1, with its place in a message set."""
+    body = struct.pack(">bb", magic, attributes)
+    if magic == 1:
+        body += struct.pack(">q", time)
+    for part in (key, value):
+        body += struct.pack(">i", -1) if part is None else struct.pack(">i", len(part)) + part
+    crc = zlib.crc32(body) ^ (1 if damage else 0)
+    return struct.pack(">qiI", offset, len(body) + 4, crc) + body
+
+
+def wrapper(values: Sequence[bytes], *, magic: int = 1, time: int = T0) -> bytes:
+    """A gzip wrapper message with relative (format 1) or absolute (format 0) inner offsets."""
+    inner = b"".join(
+        message(value, magic=magic, offset=at, time=time) for at, value in enumerate(values)
+    )
+    packed = gzip.compress(inner, mtime=0)
+    return message(packed, magic=magic, attributes=GZIP, offset=len(values) - 1, time=time)
+
+
+def summary(records: bytes | None) -> list[str] | None:
+    """What a fetched record set holds, one line a batch or message."""
+    return None if records is None else list(_summary(records))
+
+
+def _summary(records: bytes) -> Iterator[str]:
+    at = 0
+    while at < len(records):
+        if len(records) - at < 17:
+            yield f"partial {len(records) - at}"
+            return
+        offset, size = struct.unpack_from(">qi", records, at)
+        end = at + 12 + size
+        if end > len(records):
+            yield f"partial {len(records) - at}"
+            return
+        magic = records[at + 16]
+        yield _batch(records[at:end]) if magic == 2 else _message(records[at + 12 : end], offset)
+        at = end
+
+
+def _batch(data: bytes) -> str:
+    base, _, leader_epoch, _, crc = struct.unpack_from(">qiibI", data)
+    attributes, last, first_time, newest, pid, epoch, sequence, count = struct.unpack_from(
+        ">hiqqqhii", data, 21
+    )
+    body = data[61:]
+    if attributes & 7 == GZIP:
+        body = gzip.decompress(body)
+    shown = "?" if attributes & 7 > GZIP else " ".join(_records(body, count, first_time))
+    good = "" if crc32c(data[21:]) == crc else " BAD CRC"
+    return (
+        f"v2 base={base} last={last} leader={leader_epoch} attributes={attributes:#x}"
+        f" time={{{newest}}} producer={{{pid}}}/{epoch}/{sequence} [{shown}]{good}"
+    )
+
+
+def _records(body: bytes, count: int, first_time: int) -> Iterator[str]:
+    at = 0
+    for _ in range(count):
+        _, at = _varint(body, at)
+        at += 1
+        time, at = _varint(body, at)
+        delta, at = _varint(body, at)
+        key, at = _sized(body, at)
+        value, at = _sized(body, at)
+        headers, at = _varint(body, at)
+        for _ in range(headers):
+            _, at = _sized(body, at)
+            _, at = _sized(body, at)
+        yield f"{delta}@{{{first_time + time}}}:{_text(key)}={_text(value)}"
+
+
+def _message(data: bytes, offset: int) -> str:
+    crc, magic, attributes = struct.unpack_from(">Ibb", data)
+    at = 6
+    time = ""
+    if magic == 1:
+        time = f"@{{{struct.unpack_from('>q', data, at)[0]}}}"
+        at += 8
+    parts = []
+    for _ in range(2):
+        (size,) = struct.unpack_from(">i", data, at)
+        at += 4
+        parts.append(None if size < 0 else data[at : at + size])
+        at += max(size, 0)
+    key, value = parts
+    good = "" if zlib.crc32(data[4:]) == crc else " BAD CRC"
+    if attributes & 7 == GZIP and value is not None:
+        inner = " ".join(_summary(gzip.decompress(value)))
+        return f"v{magic} {offset}{time} attributes={attributes:#x} ({inner}){good}"
+    return f"v{magic} {offset}{time} attributes={attributes:#x} {_text(key)}={_text(value)}{good}"
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return (value >> 1) ^ -(value & 1), at
+
+
+def _sized(data: bytes, at: int) -> tuple[bytes | None, int]:
+    size, at = _varint(data, at)
+    return (None, at) if size < 0 else (data[at : at + size], at + size)
+
+
+def _text(value: bytes | None) -> str:
+    if value is None:
+        return "null"
+    text = value.decode("latin-1")
+    return text if text.isprintable() and len(text) <= 12 else f"{len(value)}:{value[:12].hex()}"

@@ -1,0 +1,179 @@
+"""Brokers that scenarios are played on: a real one behind a socket, or the shim in this process."""
+
+import socket
+import time
+from typing import Any, Protocol
+
+from protocol import codecs
+from protocol.api_versions import parse_release, served
+from protocol.enums import ApiKey
+from protocol.headers import RequestHeader, read_response_header, write_request_header
+from protocol.messages.create_topics_request import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
+from protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from protocol.messages.init_producer_id_request import InitProducerIdRequest
+from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from shim.dispatch import NoAnswer, Pending
+from shim.errors import CloseConnection
+from tests.shim.play import Stage
+
+CLOSED = "closed"
+SILENT = "silent"
+CLIENT_ID = "answers"
+
+
+class Peer(Protocol):
+    """What a scenario needs of a broker; it is asked as a super user."""
+
+    release: str
+
+    def versions(self, api: ApiKey) -> range: ...
+    def create(self, topic: str, partitions: int, configs: dict[str, str]) -> bytes: ...
+    def ask(self, api: ApiKey, version: int, request: Any) -> Any: ...
+    def ask_silently(self, api: ApiKey, version: int, request: Any) -> str: ...
+    def pause(self, milliseconds: int) -> None: ...
+
+
+class InProcess:
+    """The shim; its time is moved by hand."""
+
+    def __init__(self, release: str) -> None:
+        self.release = release
+        self.stage = Stage(release)
+
+    def versions(self, api: ApiKey) -> range:
+        return _versions(self.release, api)
+
+    def create(self, topic: str, partitions: int, configs: dict[str, str]) -> bytes:
+        found: bytes = self.stage.topic(topic, partitions, configs).topic_id
+        return found
+
+    def ask(self, api: ApiKey, version: int, request: Any) -> Any:
+        try:
+            answer = self.stage.ask(api, version, request)
+            if isinstance(answer, Pending):
+                self.stage.clock.advance(30_000)
+                answer = self.stage.outcome(api, version, answer)
+        except CloseConnection:
+            return CLOSED
+        return answer
+
+    def ask_silently(self, api: ApiKey, version: int, request: Any) -> str:
+        answer = self.ask(api, version, request)
+        return {NoAnswer.SILENT: SILENT, NoAnswer.CLOSE: CLOSED}[answer]
+
+    def pause(self, milliseconds: int) -> None:
+        self.stage.clock.advance(milliseconds)
+
+
+class RealBroker:
+    """A broker on a plaintext port of this machine."""
+
+    def __init__(self, release: str, port: int) -> None:
+        self.release = release
+        self._port = port
+        self._socket: socket.socket | None = None
+        self._correlation_id = 0
+        self._warm()
+
+    def versions(self, api: ApiKey) -> range:
+        return _versions(self.release, api)
+
+    def create(self, topic: str, partitions: int, configs: dict[str, str]) -> bytes:
+        entries = [CreatableTopicConfig(name=name, value=value) for name, value in configs.items()]
+        wanted = CreatableTopic(
+            name=topic, num_partitions=partitions, replication_factor=1, configs=entries
+        )
+        request = CreateTopicsRequest(topics=[wanted], timeout_ms=10_000)
+        answer = self.ask(ApiKey.CREATE_TOPICS, self.versions(ApiKey.CREATE_TOPICS)[-1], request)
+        assert answer.topics[0].error_code in (0, 36), answer
+        for _ in range(200):
+            described = self._described(topic)
+            if described.error_code == 0 and len(described.partitions) == partitions:
+                if all(one.leader_id >= 0 for one in described.partitions):
+                    time.sleep(0.05)  # the leader may know a little later than Metadata
+                    topic_id: bytes = described.topic_id
+                    return topic_id
+            time.sleep(0.05)
+        raise AssertionError(f"{topic} does not come up")
+
+    def _described(self, topic: str) -> Any:
+        version = min(8, self.versions(ApiKey.METADATA)[-1])
+        if self.versions(ApiKey.METADATA)[-1] >= 10:
+            version = 10
+        request = MetadataRequest(topics=[MetadataRequestTopic(name=topic)])
+        return self.ask(ApiKey.METADATA, version, request).topics[0]
+
+    def ask(self, api: ApiKey, version: int, request: Any) -> Any:
+        try:
+            self._send(api, version, request)
+            frame = self._frame()
+        except (ConnectionError, TimeoutError) as fault:
+            self._socket = None
+            if isinstance(fault, TimeoutError):
+                return "no answer"
+            return CLOSED
+        _, at = read_response_header(api, version, frame)
+        return codecs.read_response(api, version, frame, at)
+
+    def ask_silently(self, api: ApiKey, version: int, request: Any) -> str:
+        """Send what has no answer; the next request tells whether the connection lives."""
+        self._send(api, version, request)
+        time.sleep(0.2)
+        request = codecs.read_request(ApiKey.API_VERSIONS, 0, b"", 0)
+        return CLOSED if self.ask(ApiKey.API_VERSIONS, 0, request) == CLOSED else SILENT
+
+    def pause(self, milliseconds: int) -> None:
+        time.sleep(milliseconds / 1000)
+
+    def _send(self, api: ApiKey, version: int, request: Any) -> None:
+        if self._socket is None:
+            self._socket = socket.create_connection(("127.0.0.1", self._port), timeout=20)
+        self._correlation_id += 1
+        header = RequestHeader(api, version, self._correlation_id, CLIENT_ID)
+        payload = write_request_header(header) + codecs.write_request(request, version)
+        self._socket.sendall(len(payload).to_bytes(4, "big") + payload)
+
+    def _frame(self) -> bytes:
+        size = int.from_bytes(self._exactly(4), "big")
+        return self._exactly(size)
+
+    def _exactly(self, size: int) -> bytes:
+        assert self._socket is not None
+        parts = []
+        while size:
+            part = self._socket.recv(size)
+            if not part:
+                raise ConnectionError("hung up")
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+    def _warm(self) -> None:
+        """Wait until both coordinators answer."""
+        for _ in range(300):
+            codes = [self._coordinator_code(key_type) for key_type in (0, 1)]
+            request = InitProducerIdRequest(transactional_id="warm", transaction_timeout_ms=60_000)
+            version = min(4, self.versions(ApiKey.INIT_PRODUCER_ID)[-1])
+            answer = self.ask(ApiKey.INIT_PRODUCER_ID, version, request)
+            if codes == [0, 0] and answer.error_code == 0:
+                return
+            time.sleep(0.1)
+        raise AssertionError("the coordinators do not come up")
+
+    def _coordinator_code(self, key_type: int) -> int:
+        version = min(3, self.versions(ApiKey.FIND_COORDINATOR)[-1])
+        request = FindCoordinatorRequest(key="warm", key_type=key_type)
+        code: int = self.ask(ApiKey.FIND_COORDINATOR, version, request).error_code
+        return code
+
+
+def _versions(release: str, api: ApiKey) -> range:
+    ranges = served(parse_release(release))
+    if api not in ranges:
+        return range(0)
+    low, high = ranges[api]
+    return range(low, high + 1)

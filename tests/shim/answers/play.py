@@ -1,0 +1,251 @@
+"""What a scenario is given: verbs to ask a broker with, and the list of its answers.
+
+Answers are kept as plain values without what differs from run to run: times of now are `now`,
+producer ids `pid1`, `pid2` in the order of their first appearance, error texts `text`.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from protocol.api_versions import parse_release
+from protocol.enums import ApiKey
+from protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from protocol.messages.init_producer_id_request import InitProducerIdRequest
+from protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from protocol.spec import StructSpec, load
+from shim.state.config_definitions import definitions
+from tests.shim.answers.batches import summary
+from tests.shim.answers.peers import Peer
+
+IGNORED = frozenset({"throttle_time_ms", "unknown_tags", "node_endpoints"})
+BUSY = frozenset({14, 15, 16, 51})
+DAY_MS = 86_400_000
+KEPT = {"retention.ms": "-1"}
+"""Topics of scenarios keep their records, however old those say they are."""
+
+
+class Play:
+    """One scenario on one broker. Its topics are called `name-x`; in answers they are `x`."""
+
+    def __init__(self, name: str, peer: Peer, now_ms: Callable[[], int]) -> None:
+        self.name = name
+        self.peer = peer
+        self.steps: list[tuple[str, Any]] = []
+        self.ids: dict[str, bytes] = {}
+        self._now_ms = now_ms
+        self._producers: dict[int, str] = {}
+        self._sessions: dict[int, str] = {}
+
+    # --- setting up, without a trace
+
+    def topic(self, name: str = "a", partitions: int = 1, **configs: str) -> str:
+        full = f"{self.name}-{name}"
+        settings = KEPT | {key.replace("_", "."): value for key, value in configs.items()}
+        self.ids[full] = self.peer.create(full, partitions, settings)
+        return full
+
+    def unknown(self, name: str = "unknown") -> str:
+        full = f"{self.name}-{name}"
+        self.ids[full] = b"\x77" * 16
+        return full
+
+    def now(self) -> int:
+        return self._now_ms()
+
+    def topic_has(self, setting: str) -> bool:
+        """Whether topics of this release have a setting."""
+        return setting in definitions(parse_release(self.peer.release)).topic
+
+    def text(self, name: str) -> str:
+        """A transactional id or group of this scenario."""
+        return f"{self.name}-{name}"
+
+    def versions(self, api: ApiKey) -> range:
+        return self.peer.versions(api)
+
+    def newest(self, api: ApiKey, at_most: int = 99) -> int:
+        return min(at_most, self.versions(api)[-1])
+
+    def has(self, api: ApiKey) -> bool:
+        return bool(self.versions(api))
+
+    # --- asking, on record
+
+    def ask(self, label: str, api: ApiKey, version: int, request: Any) -> Any:
+        """Ask and keep the answer."""
+        answer = self.peer.ask(api, version, request)
+        self.steps.append((label, self._plain(api, version, answer)))
+        return answer
+
+    def ask_silently(self, label: str, api: ApiKey, version: int, request: Any) -> None:
+        self.steps.append((label, self.peer.ask_silently(api, version, request)))
+
+    def settled(self, api: ApiKey, version: int, request: Any) -> Any:
+        """Ask without a trace, until no coordinator says that it is busy."""
+        for _ in range(200):
+            answer = self.peer.ask(api, version, request)
+            if not BUSY & set(_codes(answer)):
+                return answer
+            self.peer.pause(50)
+        raise AssertionError(f"{self.name}: {answer}")
+
+    def produce(
+        self,
+        label: str,
+        topic: str,
+        records: bytes | None,
+        *,
+        version: int | None = None,
+        index: int = 0,
+        acks: int = -1,
+        transactional_id: str | None = None,
+    ) -> Any:
+        version = self.newest(ApiKey.PRODUCE) if version is None else version
+        request = self.produce_request([(topic, [(index, records)])], acks, transactional_id)
+        return self.ask(label, ApiKey.PRODUCE, version, request)
+
+    def produce_request(
+        self,
+        topics: list[tuple[str, list[tuple[int, bytes | None]]]],
+        acks: int = -1,
+        transactional_id: str | None = None,
+    ) -> ProduceRequest:
+        return ProduceRequest(
+            transactional_id=transactional_id,
+            acks=acks,
+            timeout_ms=5000,
+            topic_data=[
+                TopicProduceData(
+                    name=name,
+                    topic_id=self.ids.get(name, b"\x77" * 16),
+                    partition_data=[
+                        PartitionProduceData(index=index, records=records)
+                        for index, records in partitions
+                    ],
+                )
+                for name, partitions in topics
+            ],
+        )
+
+    def fetch(
+        self,
+        label: str,
+        topic: str,
+        offset: int = 0,
+        *,
+        version: int | None = None,
+        index: int = 0,
+        bytes_max: int = 1 << 20,
+        partition_bytes_max: int = 1 << 20,
+        isolation: int = 0,
+        epoch: int = -1,
+    ) -> Any:
+        version = self.newest(ApiKey.FETCH) if version is None else version
+        partition = FetchPartition(
+            partition=index,
+            current_leader_epoch=epoch,
+            fetch_offset=offset,
+            partition_max_bytes=partition_bytes_max,
+        )
+        request = self.fetch_request([(topic, [partition])], isolation)
+        request.max_bytes = bytes_max
+        return self.ask(label, ApiKey.FETCH, version, request)
+
+    def fetch_request(
+        self, topics: list[tuple[str, list[FetchPartition]]], isolation: int = 0
+    ) -> FetchRequest:
+        return FetchRequest(
+            max_wait_ms=0,
+            min_bytes=0,
+            max_bytes=1 << 20,
+            isolation_level=isolation,
+            topics=[
+                FetchTopic(
+                    topic=name, topic_id=self.ids.get(name, b"\x77" * 16), partitions=partitions
+                )
+                for name, partitions in topics
+            ],
+        )
+
+    def producer(self, transactional_id: str | None = None) -> tuple[int, int]:
+        """A producer id and epoch, without a trace."""
+        request = InitProducerIdRequest(
+            transactional_id=transactional_id, transaction_timeout_ms=60_000
+        )
+        version = self.newest(ApiKey.INIT_PRODUCER_ID, 4)
+        answer = self.settled(ApiKey.INIT_PRODUCER_ID, version, request)
+        assert answer.error_code == 0, answer
+        self._producer(answer.producer_id)
+        return answer.producer_id, answer.producer_epoch
+
+    # --- what is kept of an answer
+
+    def _plain(self, api: ApiKey, version: int, answer: Any) -> Any:
+        if isinstance(answer, str):
+            return answer
+        return self._struct(load(f"{api.wire_name}Response").struct, answer, version)
+
+    def _struct(self, spec: StructSpec, value: msgspec.Struct, version: int) -> dict[str, Any]:
+        found = {}
+        for field in spec.in_version(version):
+            if field.attribute in IGNORED:
+                continue
+            content = getattr(value, field.attribute)
+            found[field.attribute] = self._value(field.attribute, field.struct, content, version)
+        return found
+
+    def _value(self, name: str, spec: StructSpec | None, content: Any, version: int) -> Any:
+        if isinstance(content, list):
+            return [self._value(name, spec, row, version) for row in content]
+        if spec is not None and content is not None:
+            return self._struct(spec, content, version)
+        if name == "records":
+            lines = summary(content)
+            return lines and [re.sub(r"\{(-?\d+)\}", self._braced, line) for line in lines]
+        if isinstance(content, bytes):
+            return next((key for key, value in self.ids.items() if value == content), content.hex())
+        if isinstance(content, str):
+            shown = "text" if name.endswith("error_message") and content else content
+            return shown.replace(f"{self.name}-", "")
+        if name == "session_id" and content > 0:
+            return self._sessions.setdefault(content, f"session{len(self._sessions) + 1}")
+        if name.endswith("producer_id"):
+            return self._producer(content)
+        return self._number(content)
+
+    def _producer(self, producer_id: int) -> int | str:
+        """Ids that a broker gave out are a thousand and more on real ones, ours too."""
+        if producer_id in self._producers:
+            return self._producers[producer_id]
+        if producer_id < 0 or producer_id >= 400_000:
+            return producer_id
+        return self._producers.setdefault(producer_id, f"pid{len(self._producers) + 1}")
+
+    def _number(self, number: Any) -> Any:
+        is_now = type(number) is int and abs(number - self._now_ms()) < DAY_MS
+        return "now" if is_now else number
+
+    def _braced(self, match: re.Match[str]) -> str:
+        """A time or a producer id in a summary."""
+        number = int(match[1])
+        return str(self._producers.get(number, self._number(number)))
+
+
+def _codes(value: Any) -> list[int]:
+    """Every error code in an answer."""
+    if isinstance(value, list):
+        return [code for row in value for code in _codes(row)]
+    if not isinstance(value, msgspec.Struct):
+        return []
+    found = []
+    for name in value.__struct_fields__:
+        content = getattr(value, name)
+        found += [content] if name.endswith("error_code") else _codes(content)
+    return found

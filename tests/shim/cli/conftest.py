@@ -1,0 +1,67 @@
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from shim.broker import Broker
+from shim.config import Config, ListenerConfig, SecurityProtocol
+from shim.state.cluster import Cluster
+
+PLAINTEXT = ListenerConfig("PLAINTEXT", SecurityProtocol.PLAINTEXT, "127.0.0.1", 0)
+SASL = ListenerConfig("SASL_PLAINTEXT", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 0)
+USERS = {name: f"{name}-secret" for name in ("admin", "alice")}
+
+
+class Running:
+    """A broker on an event loop of its own thread: the commands under test block."""
+
+    def __init__(self, config: Config) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self._broker = Broker(config)
+        self._wait(self._broker.start())
+
+    def _wait(self, coroutine: Any) -> None:
+        asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(10)
+
+    @property
+    def cluster(self) -> Cluster:
+        return self._broker.cluster
+
+    @property
+    def plaintext(self) -> str:
+        return self._broker.bootstrap_servers("PLAINTEXT")
+
+    @property
+    def sasl(self) -> str:
+        return self._broker.bootstrap_servers("SASL_PLAINTEXT")
+
+    def stop(self) -> None:
+        self._wait(self._broker.stop())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+        self._loop.close()
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., Running]]:
+    """Starts brokers, with fields of Config as keywords; stops them after the test."""
+    with contextlib.ExitStack() as stack:
+
+        def starting(**settings: Any) -> Running:
+            settings.setdefault("listeners", (PLAINTEXT, SASL))
+            settings.setdefault("super_users", ("User:ANONYMOUS", "User:admin"))
+            running = Running(Config(users=USERS, **settings))
+            stack.callback(running.stop)
+            return running
+
+        yield starting
+
+
+@pytest.fixture
+def broker(start: Callable[..., Running]) -> Running:
+    return start()

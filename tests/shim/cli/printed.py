@@ -1,0 +1,24 @@
+"""What kafka-acls prints, in a form to compare: Java prints in hash order."""
+
+import re
+
+_SUPPORTED = re.compile(r"operations \[(.*)\]")
+
+
+def normal(text: str) -> list[str]:
+    """Blocks of lines, sorted inside and among each other."""
+    blocks = []
+    for block in re.split(r"\n(?=Current|Adding|ACLs for|Acl )", text):
+        head, *entries = [line.strip() for line in block.strip().split("\n")]
+        blocks.append("\n".join([head, *sorted(entries)]))
+    return sorted(block for block in blocks if block)
+
+
+def complaint(stderr: str) -> str:
+    """What a usage error says; the operations in it without order."""
+    first = next((line for line in stderr.split("\n") if line.strip()), "").strip()
+    found = _SUPPORTED.search(first)
+    if found is not None:
+        names = ", ".join(sorted(found[1].split(", ")))
+        return first[: found.start(1)] + names + first[found.end(1) :]
+    return first

@@ -1,0 +1,42 @@
+"""Play the recorded commands again, with the real kafka-acls.sh and a broker without any ACLs.
+
+    python -m tests.shim.cli.record_acl_commands PATH/kafka-acls.sh HOST:PORT
+
+To add a command, put an entry with it into the file and run this.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.shim.cli.printed import complaint, normal
+
+FILE = Path(__file__).parent / "recorded_acl_commands.json"
+
+
+def main(tool: str, bootstrap: str) -> None:
+    recorded = []
+    for entry in json.loads(FILE.read_text()):
+        done = subprocess.run(
+            [tool, "--bootstrap-server", bootstrap, *entry["command"].split()],
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+        failed = done.returncode != 0
+        recorded.append(
+            {
+                "command": entry["command"],
+                "code": done.returncode,
+                "output": [] if failed else normal(done.stdout),
+                # what follows an error is a stack trace
+                "complaint": complaint(done.stderr or done.stdout) if failed else "",
+            }
+        )
+    FILE.write_text(json.dumps(recorded, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,183 @@
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from shim.cli import main
+from tests.shim.cli.conftest import Running
+
+ADD = ("--add", "--allow-principal", "User:a", "--operation", "Read", "--topic", "t")
+REMOVE = ("--remove", "--allow-principal", "User:a", "--operation", "Read", "--topic", "t")
+
+Acls = Callable[..., int]
+
+
+@pytest.fixture
+def acls(broker: Running) -> Acls:
+    return lambda *words: main(["acls", "--bootstrap-server", broker.plaintext, *words])
+
+
+def login(folder: Path, user: str, password: str) -> str:
+    """A file for --command-config."""
+    path = folder / f"{user}.properties"
+    path.write_text(
+        "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
+        "sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \\\n"
+        f'  username="{user}" password="{password}";\n'
+    )
+    return str(path)
+
+
+def test_adding_prints_what_the_tool_prints_to_the_byte(acls: Acls, capsys) -> None:
+    assert acls(*ADD) == 0
+    assert capsys.readouterr().out == (
+        "Adding ACLs for resource `ResourcePattern(resourceType=TOPIC, name=t,"
+        " patternType=LITERAL)`: \n"
+        " \t(principal=User:a, host=*, operation=READ, permissionType=ALLOW)\n\n"
+    )
+    assert acls(*ADD) == 0
+    assert capsys.readouterr().out == (
+        "Acl (pattern=ResourcePattern(resourceType=TOPIC, name=t, patternType=LITERAL),"
+        " entry=(principal=User:a, host=*, operation=READ, permissionType=ALLOW)) already exists.\n"
+    )
+
+
+def test_listing_prints_what_the_tool_prints_to_the_byte(acls: Acls, capsys) -> None:
+    acls(*ADD)
+    capsys.readouterr()
+    assert acls("--list", "--principal", "User:a") == 0
+    assert capsys.readouterr().out == (
+        "ACLs for principal `User:a`\n"
+        "Current ACLs for resource `ResourcePattern(resourceType=TOPIC, name=t,"
+        " patternType=LITERAL)`:\n"
+        "\t(principal=User:a, host=*, operation=READ, permissionType=ALLOW)\n\n"
+    )
+
+
+@pytest.mark.parametrize(("answer", "left"), [("n", 1), ("yes", 1), ("", 1), ("y", 0), ("Y", 0)])
+def test_removal_asks_and_only_y_agrees(
+    acls: Acls, broker: Running, capsys, monkeypatch, answer: str, left: int
+) -> None:
+    acls(*ADD)
+    capsys.readouterr()
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{answer}\n"))
+    assert acls(*REMOVE) == 0
+    assert capsys.readouterr().out == (
+        "Are you sure you want to remove ACLs: \n"
+        " \t(principal=User:a, host=*, operation=READ, permissionType=ALLOW)\n"
+        " from resource filter `ResourcePattern(resourceType=TOPIC, name=t, patternType=LITERAL)`?"
+        " (y/n)\n"
+    )
+    assert len(stored(broker)) == left
+
+
+def test_removal_of_everything_asks_too(acls: Acls, broker: Running, capsys, monkeypatch) -> None:
+    acls(*ADD)
+    capsys.readouterr()
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    assert acls("--remove", "--topic", "t") == 1
+    captured = capsys.readouterr()
+    assert captured.out == (
+        "Are you sure you want to delete all ACLs for resource filter"
+        " `ResourcePattern(resourceType=TOPIC, name=t, patternType=LITERAL)`? (y/n)\n"
+    )
+    assert "use --force" in captured.err
+    assert len(stored(broker)) == 1
+
+
+def test_json_of_each_action(acls: Acls, capsys) -> None:
+    entry = {
+        "principal": "User:a",
+        "host": "*",
+        "resource_type": "TOPIC",
+        "resource_name": "t",
+        "resource_pattern_type": "LITERAL",
+        "operation": "READ",
+        "permission": "ALLOW",
+    }
+    written = []
+    for words in (ADD, ADD, ("--list",), (*REMOVE, "--force"), ("--list",)):
+        assert acls(*words, "--json") == 0
+        written.append(json.loads(capsys.readouterr().out))
+    assert written == [
+        {"added": [entry], "existing": []},
+        {"added": [], "existing": [entry]},
+        [entry],
+        {"removed": [entry]},
+        [],
+    ]
+
+
+def test_login_by_jaas_and_a_denial_that_can_be_read(
+    broker: Running, capsys, tmp_path: Path
+) -> None:
+    def as_user(user: str, password: str, *words: str) -> int:
+        config = login(tmp_path, user, password)
+        server = ("--bootstrap-server", broker.sasl, "--command-config", config)
+        return main(["acls", *server, *words])
+
+    assert as_user("admin", "admin-secret", *ADD) == 0
+    assert as_user("alice", "alice-secret", "--list") == 1
+    assert capsys.readouterr().err == (
+        "Error while executing ACL command: cannot list ACLs: CLUSTER_AUTHORIZATION_FAILED (31);"
+        " this needs Describe on the cluster\n"
+    )
+    assert as_user("alice", "alice-secret", *REMOVE, "--force") == 1
+    assert "this needs Alter on the cluster" in capsys.readouterr().err
+    assert as_user("alice", "wrong", "--list") == 1
+    err = capsys.readouterr().err
+    assert f"{broker.sasl} refused the login of alice" in err
+    assert "wrong" not in err
+
+
+def test_no_authorizer_is_said(start: Callable[..., Running], capsys) -> None:
+    bootstrap = start(authorizer="none").plaintext
+    assert main(["acls", "--bootstrap-server", bootstrap, "--list"]) == 1
+    err = capsys.readouterr().err
+    assert "SECURITY_DISABLED (54)" in err
+    assert "set authorizer.class.name" in err
+
+
+def test_nobody_at_the_address(capsys) -> None:
+    assert main(["acls", "--bootstrap-server", "127.0.0.1:1", "--list"]) == 1
+    assert "cannot connect to 127.0.0.1:1: Connection refused" in capsys.readouterr().err
+
+
+def test_the_address_may_come_from_the_environment(broker: Running, capsys, monkeypatch) -> None:
+    monkeypatch.setenv("KAFKA_BOOTSTRAP_SERVERS", broker.plaintext)
+    assert main(["acls", "--list"]) == 0
+    monkeypatch.delenv("KAFKA_BOOTSTRAP_SERVERS")
+    with pytest.raises(SystemExit) as ended:
+        main(["acls", "--list"])
+    assert ended.value.code == 2
+    assert "--bootstrap-server" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("release", ["0.11", "1.1", "2.0", "2.8", "3.9", "4.3"])
+def test_every_release_is_served(start: Callable[..., Running], capsys, release: str) -> None:
+    server = ("--bootstrap-server", start(release=release).plaintext)
+    assert main(["acls", *server, *ADD]) == 0
+    capsys.readouterr()
+    assert main(["acls", *server, "--list", "--topic", "t"]) == 0
+    assert "User:a" in capsys.readouterr().out
+    prefixed = main(["acls", *server, *ADD, "--resource-pattern-type", "prefixed"])
+    if release in ("0.11", "1.1"):
+        assert prefixed == 1
+        assert "older than prefixed" in capsys.readouterr().err
+    else:
+        assert prefixed == 0
+    assert main(["acls", *server, *REMOVE, "--force"]) == 0
+    capsys.readouterr()
+    assert main(["acls", *server, "--list", "--topic", "t"]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def stored(broker: Running) -> list[object]:
+    from authorizer.model import AclFilter
+
+    authorizer = broker.cluster.policy.authorizer
+    assert authorizer is not None
+    return list(authorizer.acls(AclFilter()))

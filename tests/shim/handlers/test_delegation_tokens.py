@@ -1,0 +1,136 @@
+"""APIs 38-41 (KIP-48, KIP-373): ownership, ACLs for others' tokens, and the order of the errors."""
+
+from typing import Any
+
+import pytest
+
+from protocol.enums import ApiKey, Operation, ResourceType
+from protocol.error_codes import ErrorCode
+from protocol.messages.create_delegation_token_request import (
+    CreatableRenewers,
+    CreateDelegationTokenRequest,
+)
+from protocol.messages.describe_delegation_token_request import (
+    DescribeDelegationTokenOwner,
+    DescribeDelegationTokenRequest,
+)
+from protocol.messages.expire_delegation_token_request import ExpireDelegationTokenRequest
+from protocol.messages.renew_delegation_token_request import RenewDelegationTokenRequest
+from shim.session import Session
+from shim.state.delegation_tokens import DAY_MS
+from tests.shim.play import SASL_LISTENER, Stage
+
+ALICE, BOB, CAROL = "User:alice", "User:bob", "User:carol"
+
+
+@pytest.fixture
+def stage() -> Stage:
+    stage = Stage()
+    for number, principal in enumerate((ALICE, BOB, CAROL)):
+        session = Session(SASL_LISTENER, 1, "127.0.0.1", 60_000 + number)
+        session.principal = principal
+        session.phase = session.phase.READY
+        stage.sessions[principal] = session
+    return stage
+
+
+def create(stage: Stage, who: str = ALICE, **fields: Any) -> Any:
+    fields.setdefault("max_lifetime_ms", -1)
+    request = CreateDelegationTokenRequest(**fields)
+    return stage.ask(ApiKey.CREATE_DELEGATION_TOKEN, 3, request, who)
+
+
+def visible(stage: Stage, who: str, owners: Any = None) -> list[str]:
+    request = DescribeDelegationTokenRequest(owners=owners)
+    answer = stage.ask(ApiKey.DESCRIBE_DELEGATION_TOKEN, 3, request, who)
+    assert answer.error_code == ErrorCode.NONE
+    return [token.token_id for token in answer.tokens]
+
+
+def renew(stage: Stage, who: str, hmac: bytes, period_ms: int = -1) -> Any:
+    request = RenewDelegationTokenRequest(hmac=hmac, renew_period_ms=period_ms)
+    return stage.ask(ApiKey.RENEW_DELEGATION_TOKEN, 2, request, who)
+
+
+def expire(stage: Stage, who: str, hmac: bytes, period_ms: int = -1) -> Any:
+    request = ExpireDelegationTokenRequest(hmac=hmac, expiry_time_period_ms=period_ms)
+    return stage.ask(ApiKey.EXPIRE_DELEGATION_TOKEN, 2, request, who)
+
+
+def test_a_token_for_oneself_needs_no_acl(stage: Stage) -> None:
+    token = create(stage)
+    assert token.error_code == ErrorCode.NONE
+    assert (token.principal_name, token.token_requester_principal_name) == ("alice", "alice")
+    assert token.expiry_timestamp_ms - token.issue_timestamp_ms == DAY_MS
+    assert token.max_timestamp_ms - token.issue_timestamp_ms == 7 * DAY_MS
+    assert len(token.hmac) == 64
+
+
+def test_a_token_for_another_needs_create_tokens_on_that_user(stage: Stage) -> None:
+    other = {"owner_principal_type": "User", "owner_principal_name": "bob"}
+    denied = create(stage, **other)
+    assert denied.error_code == ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED
+    assert (denied.principal_name, denied.token_requester_principal_name) == ("bob", "alice")
+    assert (denied.issue_timestamp_ms, denied.token_id) == (-1, "")
+    stage.allow(ALICE, Operation.CREATE_TOKENS, ResourceType.USER, BOB)
+    assert create(stage, **other).error_code == ErrorCode.NONE
+
+
+def test_an_unauthenticated_listener_is_64_before_all_else(stage: Stage) -> None:
+    anonymous = create(stage, "User:dave", renewers=[CreatableRenewers("Group", "x")])
+    assert anonymous.error_code == ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
+
+
+def test_a_session_that_used_a_token_cannot_make_another(stage: Stage) -> None:
+    stage.session(ALICE).token_id = "some"
+    assert create(stage).error_code == ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
+
+
+def test_renewers_must_be_users(stage: Stage) -> None:
+    answer = create(stage, renewers=[CreatableRenewers("Group", "bob")])
+    assert answer.error_code == ErrorCode.INVALID_PRINCIPAL_TYPE
+
+
+def test_without_a_secret_tokens_are_off() -> None:
+    stage = Stage(properties={"delegation.token.secret.key": ""})
+    session = Session(SASL_LISTENER, 1, "127.0.0.1", 60_000)
+    session.principal, session.phase = ALICE, session.phase.READY
+    stage.sessions[ALICE] = session
+    assert create(stage).error_code == ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED
+
+
+def test_nobody_sees_anothers_token_without_the_rights(stage: Stage) -> None:
+    token_id = create(stage, renewers=[CreatableRenewers("User", "bob")]).token_id
+    assert visible(stage, ALICE) == [token_id]
+    assert visible(stage, BOB) == [token_id]
+    assert visible(stage, CAROL) == []
+    assert visible(stage, BOB, []) == []
+    owner = [DescribeDelegationTokenOwner("User", "alice")]
+    assert visible(stage, CAROL, owner) == []
+    stage.allow(CAROL, Operation.DESCRIBE, ResourceType.DELEGATION_TOKEN, token_id)
+    assert visible(stage, CAROL, owner) == [token_id]
+
+
+def test_describe_tokens_on_the_owner_shows_its_tokens(stage: Stage) -> None:
+    token_id = create(stage).token_id
+    stage.allow(CAROL, Operation.DESCRIBE_TOKENS, ResourceType.USER, ALICE)
+    assert visible(stage, CAROL) == [token_id]
+
+
+def test_only_owner_and_renewers_renew_and_expire(stage: Stage) -> None:
+    token = create(stage, renewers=[CreatableRenewers("User", "bob")])
+    mismatch = ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH
+    assert renew(stage, CAROL, token.hmac).error_code == mismatch
+    assert expire(stage, CAROL, token.hmac).error_code == mismatch
+    assert renew(stage, BOB, token.hmac, 1000).expiry_timestamp_ms == stage.clock.now_ms() + 1000
+    assert renew(stage, ALICE, b"none").error_code == ErrorCode.DELEGATION_TOKEN_NOT_FOUND
+    stage.clock.advance(1001)
+    assert renew(stage, ALICE, token.hmac).error_code == ErrorCode.DELEGATION_TOKEN_EXPIRED
+    assert expire(stage, ALICE, token.hmac).error_code == ErrorCode.NONE
+    assert visible(stage, ALICE) == []
+
+
+def test_a_renewal_never_passes_the_longest_lifetime(stage: Stage) -> None:
+    token = create(stage, max_lifetime_ms=5_000)
+    assert token.expiry_timestamp_ms == token.max_timestamp_ms
+    assert renew(stage, ALICE, token.hmac, 10**12).expiry_timestamp_ms == token.max_timestamp_ms

@@ -1,0 +1,88 @@
+"""shim.sasl.scram against an independent client (kafka-python's), and what it must refuse."""
+
+import base64
+import random
+
+import pytest
+from kafka.net.sasl.scram import ScramClient
+
+from shim.sasl.mechanism import SaslFailure
+from shim.sasl.scram import ScramAccount, ScramExchange
+from shim.state.users import ScramMechanism, Users
+
+BOTH = (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512)
+
+
+def exchange(mechanism: ScramMechanism, users: Users) -> ScramExchange:
+    def lookup(name: str, by_token: bool) -> ScramAccount | None:
+        credential = None if by_token else users.scram(mechanism, name)
+        return None if credential is None else ScramAccount(credential, f"User:{name}")
+
+    return ScramExchange(mechanism, lookup, random.Random(1))
+
+
+def users(**passwords: str) -> Users:
+    return Users(passwords, random.Random(2))
+
+
+@pytest.mark.parametrize("mechanism", BOTH)
+def test_a_client_logs_in_and_accepts_our_signature(mechanism: ScramMechanism) -> None:
+    server = exchange(mechanism, users(alice="päss,word="))
+    client = ScramClient("alice", "päss,word=", mechanism.wire_name)
+    first = server.step(client.first_message())
+    assert first.principal is None
+    client.process_server_first_message(first.reply)
+    final = server.step(client.final_message())
+    assert final.principal == "User:alice"
+    client.process_server_final_message(final.reply)
+
+
+@pytest.mark.parametrize("mechanism", BOTH)
+def test_a_wrong_password_is_refused_at_the_proof(mechanism: ScramMechanism) -> None:
+    server = exchange(mechanism, users(alice="right"))
+    client = ScramClient("alice", "wrong", mechanism.wire_name)
+    client.process_server_first_message(server.step(client.first_message()).reply)
+    with pytest.raises(SaslFailure, match="invalid credentials"):
+        server.step(client.final_message())
+
+
+def test_an_unknown_user_is_refused_at_once() -> None:
+    server = exchange(BOTH[0], users(alice="right"))
+    with pytest.raises(SaslFailure, match="invalid credentials"):
+        server.step(ScramClient("bob", "right", "SCRAM-SHA-256").first_message())
+
+
+def test_another_nonce_in_the_final_message_is_refused() -> None:
+    """CVE-2024-56128: the final nonce must be the client's and the server's together."""
+    server = exchange(BOTH[0], users(alice="right"))
+    client = ScramClient("alice", "right", "SCRAM-SHA-256")
+    client.process_server_first_message(server.step(client.first_message()).reply)
+    final = client.final_message().decode()
+    nonce = final.split("r=", 1)[1].split(",", 1)[0]
+    with pytest.raises(SaslFailure, match="nonce"):
+        server.step(final.replace(nonce, nonce[:-4] + "AAAA").encode())
+
+
+@pytest.mark.parametrize(
+    "message",
+    [b"", b"\xff\xfe", b"n,,", b"y,,n=alice,r=abc", b"n,,n=alice", b"n,,r=abc", b"n,,n=alice,r="],
+)
+def test_malformed_first_messages_are_refused(message: bytes) -> None:
+    with pytest.raises(SaslFailure):
+        exchange(BOTH[0], users(alice="right")).step(message)
+
+
+@pytest.mark.parametrize("proof", ["", "!!!", base64.b64encode(b"short").decode()])
+def test_malformed_proofs_are_refused(proof: str) -> None:
+    server = exchange(BOTH[0], users(alice="right"))
+    client = ScramClient("alice", "right", "SCRAM-SHA-256")
+    client.process_server_first_message(server.step(client.first_message()).reply)
+    without_proof = client.final_message().decode().rpartition(",p=")[0]
+    with pytest.raises(SaslFailure, match="invalid credentials"):
+        server.step(f"{without_proof},p={proof}".encode())
+
+
+def test_another_authorization_id_is_refused() -> None:
+    message = ScramClient("alice", "right", "SCRAM-SHA-256").first_message()
+    with pytest.raises(SaslFailure):
+        exchange(BOTH[0], users(alice="right")).step(message.replace(b"n,,", b"n,a=admin,"))
