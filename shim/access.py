@@ -12,7 +12,7 @@ import msgspec
 from authorizer.authorizer import Authorizer
 from authorizer.implied import supported_operations
 from authorizer.model import WILDCARD, Action, Actor, Decision
-from authorizer.requirement import BoundRequirement, Need, Requirement
+from authorizer.requirement import Need, Requirement
 from protocol.enums import CLUSTER_NAME, Operation, ResourceType
 from protocol.error_codes import ErrorCode
 from shim.errors import Refused
@@ -47,18 +47,18 @@ class Access:
         self, requirement: Requirement, name: str = CLUSTER_NAME, count: int = 1
     ) -> ErrorCode:
         """NONE, or the error that a denial shows in the emulated release."""
+        if self.allows(requirement, name, count):
+            return ErrorCode.NONE
+        return self._policy.bound(requirement).error
+
+    def allows(self, requirement: Requirement, name: str = CLUSTER_NAME, count: int = 1) -> bool:
+        """Whether one need is met; also for rows whose denial shows no error."""
         self.asked = True
         bound = self._policy.bound(requirement)
         authorizer = self._policy.authorizer
         if authorizer is None or not bound.needs:
-            return ErrorCode.NONE
-        for need in bound.needs:
-            if self._decide(authorizer, need, name, count).allowed:
-                return ErrorCode.NONE
-        return bound.error
-
-    def allows(self, requirement: Requirement, name: str = CLUSTER_NAME) -> bool:
-        return self.error(requirement, name) is ErrorCode.NONE
+            return True
+        return any(self._decide(authorizer, need, name, count).allowed for need in bound.needs)
 
     def allows_either(self, requirement: Requirement, names: Sequence[str]) -> bool:
         """For a row whose needs concern different resources: one name for each need, in order."""
@@ -87,10 +87,7 @@ class Access:
         counts: dict[str, int] = {}
         for row in rows:
             counts[name(row)] = counts.get(name(row), 0) + 1
-        granted = {
-            text: self.error(requirement, text, count) is ErrorCode.NONE
-            for text, count in counts.items()
-        }
+        granted = {text: self.allows(requirement, text, count) for text, count in counts.items()}
         allowed = [row for row in rows if granted[name(row)]]
         denied = [row for row in rows if not granted[name(row)]]
         return allowed, denied

@@ -61,7 +61,7 @@ def refuse(
     topics = request.topics or []
     return MetadataResponse(
         topics=[
-            MetadataResponseTopic(error_code=error, name=topic.name, topic_id=topic.topic_id)
+            MetadataResponseTopic(error_code=error, name=topic.name or "", topic_id=topic.topic_id)
             for topic in topics
         ],
         error_code=error,
