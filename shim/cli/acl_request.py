@@ -1,0 +1,185 @@
+"""What the options of `acls` mean: resource filters, and the ACLs to add to them or remove.
+
+The rules are those of Kafka's AclCommand (4.3): its shortcuts, defaults and refusals.
+"""
+
+import argparse
+from collections.abc import Iterable
+
+from authorizer.acl_names import AclTextError, parse_operation
+from authorizer.implied import supported_operations
+from authorizer.model import WILDCARD, Acl, AclFilter
+from protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
+
+Targets = dict[AclFilter, list[Acl]]
+"""Resource filters with the ACLs meant for each; no ACLs: every one of the resource."""
+
+PRODUCER_TOPIC = (Operation.WRITE, Operation.DESCRIBE, Operation.CREATE)
+PRODUCER_TRANSACTIONAL_ID = (Operation.WRITE, Operation.DESCRIBE)
+CONSUMER_TOPIC = (Operation.READ, Operation.DESCRIBE)
+CONSUMER_GROUP = (Operation.READ,)
+
+NO_RESOURCE = (
+    "You must provide at least one resource: --topic <topic> or --cluster or --group <group>"
+    " or --delegation-token <Delegation Token ID>"
+)
+
+
+class UsageError(Exception):
+    """These options do not go together, or one has no meaning; the text is for the user."""
+
+
+def check(args: argparse.Namespace) -> None:
+    """Refuse what AclCommand refuses before it connects."""
+    if sum((args.add, args.remove, args.list)) != 1:
+        raise UsageError("Command must include exactly one action: --list, --add, --remove.")
+    _check_exclusions(args)
+    if args.add and not (args.allow_principal or args.deny_principal):
+        raise UsageError(
+            "You must specify one of: --allow-principal, --deny-principal when trying to add ACLs."
+        )
+    if args.producer and not args.topic:
+        raise UsageError("With --producer you must specify a --topic")
+    if args.idempotent and not args.producer:
+        raise UsageError("The --idempotent option is only available if --producer is set")
+    foreign = not args.producer and (args.cluster or args.transactional_id)
+    if args.consumer and (not args.topic or not args.group or foreign):
+        raise UsageError(
+            "With --consumer you must specify a --topic and a --group and no --cluster or"
+            " --transactional-id option should be specified."
+        )
+    if args.principal and not args.list:
+        raise UsageError("The --principal option is only available if --list is set")
+    for principal in (*args.principal, *args.allow_principal, *args.deny_principal):
+        _check_principal(principal.strip())
+
+
+def resources(args: argparse.Namespace) -> list[AclFilter]:
+    """A filter for each resource that is named; the cluster has a literal name only."""
+    pattern_type = PatternType[args.resource_pattern_type.upper()]
+    named = (
+        (ResourceType.TOPIC, args.topic),
+        (ResourceType.GROUP, args.group),
+        (ResourceType.TRANSACTIONAL_ID, args.transactional_id),
+        (ResourceType.DELEGATION_TOKEN, args.delegation_token),
+        (ResourceType.USER, args.user_principal),
+    )
+    found = {
+        AclFilter(resource_type, name.strip(), pattern_type): None
+        for resource_type, names in named
+        for name in names
+    }
+    if args.cluster and pattern_type is PatternType.LITERAL:
+        found[_cluster()] = None
+    return list(found)
+
+
+def targets(args: argparse.Namespace) -> Targets:
+    """What to add or remove, by resource filter."""
+    pattern_type = PatternType[args.resource_pattern_type.upper()]
+    if args.add and pattern_type not in (PatternType.LITERAL, PatternType.PREFIXED):
+        raise UsageError(
+            f"A '--resource-pattern-type' value of '{pattern_type.name}' is not valid when adding"
+            " acls."
+        )
+    found: Targets = {}
+    if args.producer or args.consumer:
+        _add_roles(args, found)
+    else:
+        operations = [_operation(text) for text in args.operation] or [Operation.ALL]
+        for resource in resources(args):
+            found[resource] = _acls(args, resource, operations)
+        _check_supported(found, operations)
+    if not found:
+        raise UsageError(NO_RESOURCE)
+    return found
+
+
+def _add_roles(args: argparse.Namespace, found: Targets) -> None:
+    """The ACLs of a producer, a consumer, or both."""
+    roles: list[tuple[AclFilter, Iterable[Operation]]] = []
+    for resource in resources(args):
+        match resource.resource_type:
+            case ResourceType.TOPIC:
+                roles += [(resource, PRODUCER_TOPIC)] if args.producer else []
+                roles += [(resource, CONSUMER_TOPIC)] if args.consumer else []
+            case ResourceType.TRANSACTIONAL_ID if args.producer:
+                roles.append((resource, PRODUCER_TRANSACTIONAL_ID))
+            case ResourceType.GROUP if args.consumer:
+                roles.append((resource, CONSUMER_GROUP))
+    if args.idempotent:
+        roles.append((_cluster(), (Operation.IDEMPOTENT_WRITE,)))
+    for resource, operations in roles:
+        acls = found.setdefault(resource, [])
+        acls += [acl for acl in _acls(args, resource, operations) if acl not in acls]
+
+
+def _acls(
+    args: argparse.Namespace, resource: AclFilter, operations: Iterable[Operation]
+) -> list[Acl]:
+    """Every principal with every one of its hosts and every operation."""
+    sides = (
+        (Permission.ALLOW, args.allow_principal, args.allow_host),
+        (Permission.DENY, args.deny_principal, args.deny_host),
+    )
+    return [
+        Acl(
+            resource.resource_type,
+            resource.resource_name or "",
+            resource.pattern_type,
+            principal.strip(),
+            host.strip(),
+            operation,
+            permission,
+        )
+        for permission, principals, hosts in sides
+        for principal in dict.fromkeys(principals)
+        for host in dict.fromkeys(hosts or [WILDCARD])
+        for operation in dict.fromkeys(operations)
+    ]
+
+
+def _check_exclusions(args: argparse.Namespace) -> None:
+    excluded = {
+        "list": (
+            *("producer", "consumer", "allow_host", "allow_principal", "deny_host"),
+            "deny_principal",
+        ),
+        "producer": ("operation", "deny_principal", "deny_host"),
+        "consumer": ("operation", "deny_principal", "deny_host"),
+    }
+    for option, others in excluded.items():
+        for other in others:
+            if getattr(args, option) and getattr(args, other):
+                name = other.replace("_", "-")
+                raise UsageError(f'Option "[{option}]" can\'t be used with option "[{name}]"')
+
+
+def _check_supported(found: Targets, operations: Iterable[Operation]) -> None:
+    for resource in found:
+        supported = (*supported_operations(resource.resource_type), Operation.ALL)
+        if not set(operations) <= set(supported):
+            names = ", ".join(operation.name for operation in supported)
+            raise UsageError(
+                f"ResourceType {resource.resource_type.name} only supports operations [{names}]"
+            )
+
+
+def _check_principal(text: str) -> None:
+    kind, colon, _ = text.partition(":")
+    if not kind or not colon:
+        raise UsageError(
+            f"expected a string in format principalType:principalName but got {text}, as in"
+            " User:alice"
+        )
+
+
+def _operation(text: str) -> Operation:
+    try:
+        return parse_operation(text)
+    except AclTextError as error:
+        raise UsageError(f"--operation: {error}") from error
+
+
+def _cluster() -> AclFilter:
+    return AclFilter(ResourceType.CLUSTER, CLUSTER_NAME, PatternType.LITERAL)

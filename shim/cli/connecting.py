@@ -1,0 +1,29 @@
+"""The options of every command that talks to a running broker."""
+
+import argparse
+import os
+
+from shim.client import Client, connect
+from shim.client_config import read_client_config
+
+BOOTSTRAP_VARIABLE = "KAFKA_BOOTSTRAP_SERVERS"
+
+
+def add_connection_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--bootstrap-server",
+        default=os.environ.get(BOOTSTRAP_VARIABLE),
+        metavar="HOST:PORT,...",
+        help=f"brokers to ask, the first that answers is used (default: ${BOOTSTRAP_VARIABLE})",
+    )
+    parser.add_argument(
+        "--command-config",
+        metavar="FILE",
+        help="client properties: security.protocol, sasl.mechanism=PLAIN, sasl.jaas.config"
+        " (or username and password), ssl.* in PEM, request.timeout.ms",
+    )
+
+
+def connected(args: argparse.Namespace) -> Client:
+    """A connection as the options ask for; ClientError and ConfigError say what is wrong."""
+    return connect(args.bootstrap_server, read_client_config(args.command_config))

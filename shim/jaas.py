@@ -1,0 +1,62 @@
+"""JAAS lines as Kafka's configuration carries them: a login module, a flag, and its options."""
+
+import re
+
+import msgspec
+
+from shim.errors import ConfigError
+
+_TOKEN = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([=;])|([^\s=;"']+))""")
+_FLAGS = frozenset({"required", "requisite", "sufficient", "optional"})
+_USER = "user_"
+
+PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
+SCRAM_MODULE = "org.apache.kafka.common.security.scram.ScramLoginModule"
+
+
+class JaasModule(msgspec.Struct, frozen=True):
+    """One login module with its options, unquoted."""
+
+    name: str
+    options: dict[str, str]
+
+    @property
+    def users(self) -> dict[str, str]:
+        """The server side of PLAIN: `user_alice="secret"` gives alice her password."""
+        return {
+            key.removeprefix(_USER): value
+            for key, value in self.options.items()
+            if key.startswith(_USER)
+        }
+
+
+def parse_jaas(text: str, where: str) -> JaasModule:
+    """Read `package.Module required key="value" ...;`; ConfigError begins with `where`."""
+    tokens = _tokens(text, where)
+    if len(tokens) < 3 or tokens[1].lower() not in _FLAGS or tokens[-1] != ";":
+        raise ConfigError(
+            f'{where}: expected `package.LoginModule required key="value" ...;`, with the `;`'
+        )
+    options = {}
+    words = tokens[2:-1]
+    if len(words) % 3:
+        raise ConfigError(f"{where}: an option is not of the form key=value")
+    for key, equals, value in zip(words[::3], words[1::3], words[2::3], strict=True):
+        if equals != "=":
+            raise ConfigError(f"{where}: expected `=` after `{key}`")
+        options[key] = value
+    return JaasModule(tokens[0], options)
+
+
+def _tokens(text: str, where: str) -> list[str]:
+    tokens = []
+    at, text = 0, text.rstrip()
+    while at < len(text):
+        found = _TOKEN.match(text, at)
+        if found is None:
+            raise ConfigError(f"{where}: a quote is not closed")
+        at = found.end()
+        double, single, sign, bare = found.groups()
+        quoted = double if double is not None else single
+        tokens.append(sign or bare if quoted is None else re.sub(r"\\(.)", r"\1", quoted))
+    return tokens
