@@ -2,13 +2,13 @@
 
 import argparse
 import asyncio
-import contextlib
 import os
-import signal
+import sys
 
 from shim.broker import Broker
 from shim.cli import EXIT_USAGE
 from shim.cli.broker_options import add_broker_arguments, config_from
+from shim.cli.signals import on_stop
 from shim.logs import set_up_logs
 
 BOOTSTRAP = "KAFKA_BOOTSTRAP_SERVERS"
@@ -22,7 +22,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     words = args.words[1:] if args.words[:1] == ["--"] else args.words
     if not words:
-        print(f"kafka-shim run: no command given; {BOOTSTRAP} is set for it: run -- pytest")
+        print(
+            f"kafka-shim run: no command given; {BOOTSTRAP} is set for it: run -- pytest",
+            file=sys.stderr,
+        )
         return EXIT_USAGE
     config = config_from(args)
     set_up_logs(config.log_level, config.log_format)
@@ -37,12 +40,9 @@ async def _run(broker: Broker, words: list[str]) -> int:
         try:
             child = await asyncio.create_subprocess_exec(*words, env=environment)
         except OSError as error:
-            print(f"kafka-shim run: cannot start `{words[0]}`: {error.strerror}")
+            print(f"kafka-shim run: cannot start `{words[0]}`: {error.strerror}", file=sys.stderr)
             return 127
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            with contextlib.suppress(NotImplementedError):
-                loop.add_signal_handler(number, child.send_signal, number)
+        on_stop(child.send_signal)
         code = await child.wait()
     finally:
         await broker.stop()

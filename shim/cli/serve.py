@@ -2,11 +2,10 @@
 
 import argparse
 import asyncio
-import contextlib
-import signal
 
 from shim.broker import Broker
 from shim.cli.broker_options import add_broker_arguments, config_from
+from shim.cli.signals import on_stop
 from shim.logs import set_up_logs
 
 
@@ -28,10 +27,7 @@ def run(args: argparse.Namespace) -> int:
 async def _serve(broker: Broker, ready_file: str | None) -> int:
     await broker.start()
     stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with contextlib.suppress(NotImplementedError):  # no such handlers on Windows loops
-            loop.add_signal_handler(number, stopped.set)
+    on_stop(lambda _: stopped.set())
     for name, address in broker.addresses():
         print(f"listening on {name}://{address}", flush=True)
     if ready_file is not None:

@@ -1,0 +1,158 @@
+"""`serve` and `run` as a user has them: real processes, real sockets, signals and exit codes."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SHIM = [sys.executable, "-P", "-m", "shim"]
+ROOT = Path(__file__).parents[3]
+
+
+def environment(**more: str) -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": str(ROOT)} | more
+
+
+@pytest.fixture
+def serving(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    ready = tmp_path / "ready"
+    command = [*SHIM, "serve", "--listener", "PLAINTEXT://127.0.0.1:0", "--ready-file", str(ready)]
+    child = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
+    )
+    deadline = time.monotonic() + 20
+    while not ready.exists() and time.monotonic() < deadline and child.poll() is None:
+        time.sleep(0.02)
+    yield child, ready
+    child.kill()
+    child.communicate(timeout=10)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_serve_tells_its_address_and_stops_gracefully(
+    serving: tuple[subprocess.Popen[str], Path], number: signal.Signals
+) -> None:
+    child, ready = serving
+    name, _, address = ready.read_text().strip().partition("=")
+    assert name == "PLAINTEXT"
+    host, _, port = address.partition(":")
+    socket.create_connection((host, int(port)), 5).close()
+    child.send_signal(number)
+    out, err = child.communicate(timeout=10)
+    assert child.returncode == 0, err
+    assert out.splitlines()[0] == f"listening on PLAINTEXT://{address}"
+    assert "[KafkaServer id=1] started" in out
+    assert "Traceback" not in err
+
+
+def test_a_port_in_use_is_one_clear_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        command = [*SHIM, "serve", "--listener", f"PLAINTEXT://127.0.0.1:{port}"]
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=20, check=False, env=environment()
+        )
+    assert done.returncode == 1
+    assert f"cannot listen on 127.0.0.1:{port}" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--kafka-version", "2.99"], "2.99"),
+        (["--listener", "nonsense"], "NAME://HOST:PORT"),
+        (["--listener", "QUIC://127.0.0.1:1"], "QUIC"),
+        (["--super-user", "admin"], "Type:name"),
+        (["--user", "alice"], "--user"),
+        (["--topic", "orders:many"], "partitions"),
+        (["--authorizer", "no.such:Thing"], "no.such"),
+        (["--listener-principal", "OTHER=User:x"], "OTHER"),
+        (["-c", "sasl.enabled.mechanisms=MAGIC"], "MAGIC"),
+    ],
+)
+def test_wrong_options_are_said_clearly(arguments: list[str], says: str) -> None:
+    done = subprocess.run(
+        [*SHIM, "serve", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+        env=environment(),
+    )
+    assert done.returncode in (1, 2)
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def run(code: str, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [*SHIM, "run", *options, "--", sys.executable, "-c", code]
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=30, check=False, env=environment()
+    )
+
+
+def test_run_gives_the_command_a_broker_and_passes_its_exit_code_on() -> None:
+    code = """
+import os, socket, sys
+host, _, port = os.environ["KAFKA_BOOTSTRAP_SERVERS"].rpartition(":")
+socket.create_connection((host, int(port)), 5).close()
+assert os.environ["KAFKA_BOOTSTRAP_SERVERS_SASL_PLAINTEXT"] != f"{host}:{port}"
+sys.exit(7)
+"""
+    options = [
+        "--listener",
+        "PLAINTEXT://127.0.0.1:0",
+        "--listener",
+        "SASL_PLAINTEXT://127.0.0.1:0",
+    ]
+    done = run(code, *options)
+    assert done.returncode == 7, done.stderr
+
+
+def test_run_of_a_killed_command_says_which_signal() -> None:
+    code = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+    assert run(code).returncode == 128 + signal.SIGKILL
+
+
+def test_run_without_a_command_is_a_usage_error() -> None:
+    done = subprocess.run(
+        [*SHIM, "run"], capture_output=True, text=True, timeout=20, check=False, env=environment()
+    )
+    assert done.returncode == 2
+    assert "no command" in done.stderr
+
+
+def test_run_of_a_missing_command_is_127() -> None:
+    done = subprocess.run(
+        [*SHIM, "run", "--", "no-such-command-anywhere"],
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+        env=environment(),
+    )
+    assert done.returncode == 127
+    assert "no-such-command-anywhere" in done.stderr
+
+
+def test_a_folder_of_the_users_named_protocol_is_not_in_the_way(tmp_path: Path) -> None:
+    (tmp_path / "protocol").mkdir()
+    (tmp_path / "protocol" / "__init__.py").write_text("raise RuntimeError('not this one')")
+    done = subprocess.run(
+        [*SHIM, "requirements", "--api", "CreateAcls"],
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+        cwd=tmp_path,
+        env=environment(),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "CreateAcls" in done.stdout
