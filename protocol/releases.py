@@ -30,6 +30,7 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     acl_success_message: str | None  # error message of an ACL answer without an error
     # topics
     internal_topics: tuple[str, ...]  # those that only coordinators write
+    metadata_creates_internal: bool  # asking for a coordinator's topic makes it, auto-create or not
     auto_create_error: int  # code of a topic that Metadata has just created
     create_topics_has_defaults: bool  # -1 partitions or replicas are the broker's default
     create_topics_says_denied: bool  # a denial carries a text
@@ -49,6 +50,7 @@ OLDEST = Behaviour(
     authorizer_class="kafka.security.auth.SimpleAclAuthorizer",
     acl_success_message=None,
     internal_topics=("__consumer_offsets", "__transaction_state"),
+    metadata_creates_internal=True,
     auto_create_error=5,
     create_topics_has_defaults=False,
     create_topics_says_denied=False,
@@ -75,7 +77,7 @@ class Change:
 
 CHANGES: tuple[Change, ...] = (
     Change("1.0", "denied topics are 29 everywhere", hides_denied_topics=False),
-    Change("2.2", "a setting that does not parse has its own code", bad_config_error=40),
+    Change("2.1", "a setting that does not parse has its own code", bad_config_error=40),
     Change(
         "2.3",
         "generated messages of CreateTopics",
@@ -83,7 +85,7 @@ CHANGES: tuple[Change, ...] = (
         answers_each_duplicate=True,
     ),
     Change("2.4", "KIP-464: the broker's defaults for topics", create_topics_has_defaults=True),
-    Change("2.4", "given replicas have to be complete", partitions_without_gaps=True),
+    Change("2.3", "given replicas have to be complete", partitions_without_gaps=True),
     Change(
         "2.4",
         "KIP-504: the authorizer in Java's interface",
@@ -91,13 +93,17 @@ CHANGES: tuple[Change, ...] = (
     ),
     Change("2.5", "KAFKA-9386: not asked is Int32.MIN", unasked_operations=-(2**31)),
     Change("2.6", "null settings are a bad request", null_config_error=42),
-    Change("2.8", "KAFKA-9751: creation goes through the controller", auto_create_error=3),
+    Change(
+        "2.8",
+        "KAFKA-9751: creation goes through the controller",
+        auto_create_error=3,
+        metadata_creates_internal=False,
+    ),
     Change(
         "3.0",
         "topics are made by KRaft controllers",
         answers_each_duplicate=False,
         null_config_error=40,
-        metadata_topic_error=29,
     ),
     Change(
         "3.0",
@@ -107,6 +113,7 @@ CHANGES: tuple[Change, ...] = (
         authorizer_class="org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     ),
     Change("3.0", "KRaft answers an empty text instead of none", acl_success_message=""),
+    Change("3.3", "the metadata log cannot be made as a topic", metadata_topic_error=29),
     Change("3.5", "KAFKA-14996: a limit for one request", records_per_request_max=10_000),
     Change("3.9", "the metadata log is no topic at all", metadata_topic_error=42),
     Change(

@@ -91,7 +91,9 @@ def _check_null_values(configs: Iterable[CreatableTopicConfig], cluster: Cluster
     nulls = [config.name for config in configs if config.value is None]
     if nulls:
         error = ErrorCode(cluster.behaviour.null_config_error)
-        raise TopicFault(error, f"settings need a value: {', '.join(nulls)}")
+        is_said = error is not ErrorCode.UNKNOWN_SERVER_ERROR
+        message = f"settings need a value: {', '.join(nulls)}" if is_said else None
+        raise TopicFault(error, message)
 
 
 def _check_settings_fit(configs: Mapping[str, str], cluster: Cluster) -> None:

@@ -43,13 +43,12 @@ def handle(request: CreateTopicsRequest, context: RequestContext) -> CreateTopic
             topic, context, validate_only=request.validate_only, is_told=topic.name in describable
         )
     if context.behaviour.answers_each_duplicate:
-        answers = [
-            results.get(topic.name) or _rejected(topic.name, counts, allowed, context)
-            for topic in request.topics
-        ]
-        for answer in answers:
-            if answer.name not in describable:
+        answers = []
+        for topic in request.topics:
+            answer = results.get(topic.name) or _rejected(topic.name, counts, allowed, context)
+            if topic.name not in results and topic.name not in describable:
                 answer.topic_config_error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+            answers.append(answer)
         return CreateTopicsResponse(topics=answers)
     rest = sorted(counts.keys() - results.keys(), key=lambda name: counts[name] == 1)
     return CreateTopicsResponse(
@@ -84,7 +83,7 @@ def _describable(names: Collection[str], context: RequestContext) -> frozenset[s
 
 
 def _is_forbidden(name: str, context: RequestContext) -> bool:
-    is_kept = context.behaviour.metadata_topic_error is not ErrorCode.NONE
+    is_kept = context.behaviour.metadata_topic_error != ErrorCode.NONE
     return name == CLUSTER_METADATA_TOPIC and is_kept
 
 
@@ -155,7 +154,9 @@ def _told(made: TopicPlan, topic_id: bytes, context: RequestContext) -> Creatabl
                 config_source=entry.source,
                 is_sensitive=entry.is_sensitive,
             )
-            for entry in context.cluster.configs.topic_entries(made.configs)
+            for entry in context.cluster.configs.topic_entries(
+                made.configs, as_given=context.behaviour.kraft
+            )
         ]
     return CreatableTopicResult(
         name=made.name,

@@ -104,7 +104,7 @@ def _by_name(
         else:
             missing.append(_missing(name, request, context, auto_creates=auto_creates))
     error = context.cluster.policy.bound(METADATA_TOPIC).error
-    unasked = context.behaviour.unasked_operations
+    unasked = _unasked_operations(context)
     return [
         *described,
         *missing,
@@ -141,7 +141,7 @@ def _missing(
     error: int = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if fault_of_name(name) is not None:
         error = ErrorCode.INVALID_TOPIC_EXCEPTION
-    elif auto_creates and topic_creation.create_automatically(context.cluster, name):
+    elif _creates(name, context, auto_creates=auto_creates):
         error = context.behaviour.auto_create_error
     return MetadataResponseTopic(
         error_code=error,
@@ -151,12 +151,20 @@ def _missing(
     )
 
 
+def _creates(name: str, context: RequestContext, *, auto_creates: bool) -> bool:
+    """Make the missing topic, if this release and its settings want that."""
+    is_internal = name in context.cluster.topics.internal_names
+    if not auto_creates and not (is_internal and context.behaviour.metadata_creates_internal):
+        return False
+    return topic_creation.create_automatically(context.cluster, name) is not None
+
+
 def _create_denied(name: str, context: RequestContext) -> MetadataResponseTopic:
     return MetadataResponseTopic(
         error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED,
         name=name,
         is_internal=name in context.cluster.topics.internal_names,
-        topic_authorized_operations=context.behaviour.unasked_operations,
+        topic_authorized_operations=_unasked_operations(context),
     )
 
 
@@ -194,8 +202,12 @@ def _partition(partition: Partition, down: set[int]) -> MetadataResponsePartitio
 
 def _topic_operations(name: str, request: MetadataRequest, context: RequestContext) -> int:
     if context.version < 8 or not request.include_topic_authorized_operations:
-        return context.behaviour.unasked_operations
+        return _unasked_operations(context)
     return context.access.operations(ResourceType.TOPIC, name)
+
+
+def _unasked_operations(context: RequestContext) -> int:
+    return context.behaviour.unasked_operations if context.version >= 8 else NO_OPERATIONS
 
 
 def _cluster_operations(request: MetadataRequest, context: RequestContext) -> int:

@@ -131,12 +131,19 @@ class Configs:
                 return str(int(value) * unit) if unit > 1 and int(value) >= 0 else value
         return definition.default
 
-    def topic_entries(self, topic: Mapping[str, str]) -> Iterator[ConfigEntry]:
-        """Every setting of a topic with these settings of its own."""
+    def topic_entries(
+        self, topic: Mapping[str, str], *, as_given: bool = False
+    ) -> Iterator[ConfigEntry]:
+        """Every setting of a topic with these settings of its own.
+
+        `as_given`: its own ones are not put into the form in which brokers print them.
+        """
         for name, definition in self.topic_definitions.items():
-            if definition.internal:
+            if definition.internal and not (as_given and name in topic):
                 continue
             value = self.topic_value(topic, name)
+            if as_given:
+                value = topic.get(name, value)
             synonyms: list[Synonym] = []
             if name in topic:
                 synonyms.append(Synonym(name, value, Source.TOPIC))
