@@ -30,8 +30,10 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     acl_success_message: str | None  # error message of an ACL answer without an error
     # topics
     internal_topics: tuple[str, ...]  # those that only coordinators write
+    metadata_checks_names: bool  # an illegal name is 17 even where topics are not made
     metadata_creates_internal: bool  # asking for a coordinator's topic makes it, auto-create or not
     auto_create_error: int  # code of a topic that Metadata has just created
+    controller_auto_create_error: int  # the same, where the broker is itself the controller
     create_topics_has_defaults: bool  # -1 partitions or replicas are the broker's default
     create_topics_says_denied: bool  # a denial carries a text
     answers_each_duplicate: bool  # a name given twice is answered twice, and see KIP-525's code
@@ -50,8 +52,10 @@ OLDEST = Behaviour(
     authorizer_class="kafka.security.auth.SimpleAclAuthorizer",
     acl_success_message=None,
     internal_topics=("__consumer_offsets", "__transaction_state"),
+    metadata_checks_names=False,
     metadata_creates_internal=True,
     auto_create_error=5,
+    controller_auto_create_error=5,
     create_topics_has_defaults=False,
     create_topics_says_denied=False,
     answers_each_duplicate=False,
@@ -97,11 +101,13 @@ CHANGES: tuple[Change, ...] = (
         "2.8",
         "KAFKA-9751: creation goes through the controller",
         auto_create_error=3,
+        metadata_checks_names=True,
         metadata_creates_internal=False,
     ),
     Change(
         "3.0",
         "topics are made by KRaft controllers",
+        controller_auto_create_error=3,
         answers_each_duplicate=False,
         null_config_error=40,
     ),

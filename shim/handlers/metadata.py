@@ -25,6 +25,7 @@ from protocol.messages.metadata_response import (
 )
 from shim import topic_creation
 from shim.context import RequestContext
+from shim.controller import is_controller
 from shim.errors import Refused
 from shim.state.topic_names import fault_of_name
 from shim.state.topics import NO_ID, Partition, Topic
@@ -139,10 +140,13 @@ def _missing(
 ) -> MetadataResponseTopic:
     """The entry of a missing topic, which is there the next time if creation is automatic."""
     error: int = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    is_checked = auto_creates or context.behaviour.metadata_checks_names
     if fault_of_name(name) is not None:
-        error = ErrorCode.INVALID_TOPIC_EXCEPTION
+        if is_checked:
+            error = ErrorCode.INVALID_TOPIC_EXCEPTION
     elif _creates(name, context, auto_creates=auto_creates):
-        error = context.behaviour.auto_create_error
+        facts, at_controller = context.behaviour, is_controller(context)
+        error = facts.controller_auto_create_error if at_controller else facts.auto_create_error
     return MetadataResponseTopic(
         error_code=error,
         name=name,
