@@ -14,6 +14,8 @@ from shim.errors import CloseConnection
 from shim.sasl.login import accept_token
 from shim.session import Phase, Session, java_host_text
 from shim.state.cluster import Cluster
+from shim.tls.distinguished_name import rfc2253
+from shim.tls.principal_mapping import map_name
 
 if TYPE_CHECKING:
     from shim.server import Server
@@ -53,9 +55,21 @@ class Connection(asyncio.Protocol):
         self._session = Session(
             self._listener, self._node_id, java_host_text(peer[0]), peer[1], local[0]
         )
+        self._identify(self._transport, self._session)
         self._transport.set_write_buffer_limits(high=self._limits.write_buffer_bytes_max)
         if not self._server.accepts(self):
             self._close("too many connections")
+
+    def _identify(self, transport: asyncio.Transport, session: Session) -> None:
+        """A verified client certificate names the principal, by the mapping rules (KIP-371)."""
+        certificate = transport.get_extra_info("peercert")
+        if not certificate or self._listener.protocol.sasl:
+            return
+        name = rfc2253(certificate["subject"])
+        try:
+            session.principal = f"User:{map_name(self._cluster.principal_rules, name)}"
+        except LookupError as error:
+            self._close(str(error))
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's
         self._transport = None

@@ -1,6 +1,7 @@
 """Listeners: opening them, holding their connections, and closing down with grace."""
 
 import asyncio
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -8,6 +9,9 @@ from shim.config import Config, ListenerConfig
 from shim.connection import Connection
 from shim.errors import ConfigError
 from shim.state.cluster import Cluster
+
+if TYPE_CHECKING:
+    import ssl
 
 log = structlog.get_logger("shim.server")
 
@@ -22,6 +26,7 @@ class Server:
         self._servers: list[asyncio.Server] = []
         self._connections: set[Connection] = set()
         self._sweeper: asyncio.TimerHandle | None = None
+        self._contexts: dict[str, ssl.SSLContext] = {}
 
     @property
     def config(self) -> Config:
@@ -48,7 +53,11 @@ class Server:
         loop = asyncio.get_running_loop()
         try:
             server = await loop.create_server(
-                lambda: Connection(self, listener, node_id), listener.host, port, backlog=1024
+                lambda: Connection(self, listener, node_id),
+                listener.host,
+                port,
+                backlog=1024,
+                ssl=self._tls(listener),
             )
         except OSError as error:
             raise ConfigError(
@@ -58,6 +67,18 @@ class Server:
         self._servers.append(server)
         bound = server.sockets[0].getsockname()
         self.cluster.nodes[node_id].endpoints[listener.name] = (bound[0], bound[1])
+
+    def _tls(self, listener: ListenerConfig) -> "ssl.SSLContext | None":
+        """One context a listener, shared by its nodes; nothing of TLS is imported without one."""
+        if not listener.protocol.tls:
+            return None
+        if listener.name not in self._contexts:
+            from shim.tls.context import server_context  # noqa: PLC0415 - see above
+
+            self._contexts[listener.name] = server_context(
+                self.config.properties, listener.name, listener.host
+            )
+        return self._contexts[listener.name]
 
     async def stop(self) -> None:
         """Stop listening, let written answers go out, close every connection."""

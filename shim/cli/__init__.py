@@ -20,6 +20,7 @@ COMMANDS = {
     "acls": "list, add and remove ACLs, as kafka-acls does",
     "explain": "why something is allowed or denied, and what would allow it",
     "who-can": "who may do something, and by which ACL",
+    "principal": "what principal mapping rules make of a certificate's name",
     "requirements": "which permissions each API needs, by release",
 }
 

@@ -71,6 +71,11 @@ def add_broker_arguments(
     add("--brokers", type=int, default=1, metavar="N", help="how many brokers the cluster has")
     add("--seed", type=int, help="makes ids repeatable")
     add(
+        "--tls-dir",
+        metavar="DIR",
+        help="make certificates for TLS listeners; leaves ca.pem and client.pem (CN=client) there",
+    )
+    add(
         "-c",
         "--broker-config",
         action="append",
@@ -85,6 +90,8 @@ def add_broker_arguments(
 def config_from(args: argparse.Namespace) -> Config:
     """What the options ask for; ConfigError says which option is wrong and why."""
     properties = dict(_pair(text, "=", "--broker-config") for text in args.broker_config)
+    if args.tls_dir is not None:
+        properties["shim.tls.directory"] = args.tls_dir
     return Config(
         listeners=_listeners(args),
         release=args.kafka_version,

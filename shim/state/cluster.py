@@ -17,6 +17,7 @@ from shim.state.policy import Policy
 from shim.state.static_settings import settings_of_features, static_settings
 from shim.state.topics import Topics
 from shim.state.users import Users
+from shim.tls.principal_mapping import MappingRule, parse_rules
 
 
 class Node:
@@ -60,6 +61,7 @@ class Cluster:
         self.users = Users(config.users, self.random)
         self.tokens = DelegationTokens(config.properties, self.random, self.clock)
         self.mechanisms = _mechanisms(config)
+        self.principal_rules = _principal_rules(config)
         self.reauthentication_ms = int(config.properties.get("connections.max.reauth.ms", 0))
         self.policy = Policy(
             self.release, _authorizer(config, self.release), rules_of(self.release)
@@ -83,6 +85,13 @@ class Cluster:
 
     def listener(self, name: str) -> ListenerConfig:
         return next(one for one in self.config.listeners if one.name == name)
+
+
+def _principal_rules(config: Config) -> tuple[MappingRule, ...]:
+    try:
+        return parse_rules(config.properties.get("ssl.principal.mapping.rules", "DEFAULT"))
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
 
 
 def _release(config: Config) -> str:

@@ -1,0 +1,37 @@
+"""`kafka-shim principal RULES DN`: what principal mapping rules make of a certificate's name."""
+
+import argparse
+import json
+import sys
+
+from shim.cli import EXIT_MISMATCH, EXIT_USAGE
+from shim.tls.principal_mapping import parse_rules
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("rules", metavar="RULES", help="as in ssl.principal.mapping.rules")
+    parser.add_argument("names", metavar="DN", nargs="+", help="a subject, as CN=alice,O=example")
+    parser.add_argument("--json", action="store_true", help="one JSON array")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the principal of each name and the rule that made it; exit code 3 if none applies."""
+    try:
+        rules = parse_rules(args.rules)
+    except ValueError as error:
+        print(f"kafka-shim principal: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    rows = []
+    for name in args.names:
+        hits = ((rule, rule.apply(name)) for rule in rules)
+        rule, mapped = next(((r, m) for r, m in hits if m is not None), (None, None))
+        principal = None if mapped is None else f"User:{mapped}"
+        rows.append({"name": name, "principal": principal, "rule": rule.text if rule else None})
+    if args.json:
+        print(json.dumps(rows, indent=2))
+    else:
+        for row in rows:
+            print(
+                f"{row['name']}  ->  {row['principal'] or 'refused'}  ({row['rule'] or 'no rule'})"
+            )
+    return EXIT_MISMATCH if any(row["principal"] is None for row in rows) else 0

@@ -1,0 +1,1 @@
+"""TLS listeners: contexts from Kafka's settings, principals from certificates."""

@@ -1,0 +1,89 @@
+"""TLS contexts from Kafka's `ssl.*` settings: PEM files or texts, PKCS12 stores, or self-made.
+
+JKS stores cannot be read: convert them with `keytool -importkeystore ... -deststoretype PKCS12`.
+"""
+
+import ssl
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from shim.errors import ConfigError
+from shim.tls import selfmade
+
+_CLIENT_AUTH = {
+    "none": ssl.CERT_NONE,
+    "requested": ssl.CERT_OPTIONAL,
+    "required": ssl.CERT_REQUIRED,
+}
+
+
+def server_context(settings: Mapping[str, str], listener: str, host: str) -> ssl.SSLContext:
+    """The context of one listener; `listener.name.<name>.ssl.*` beats `ssl.*`."""
+    own = _of_listener(settings, listener)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    mode = own.get("ssl.client.auth", "none")
+    if mode not in _CLIENT_AUTH:
+        raise ConfigError(f"ssl.client.auth `{mode}`: expected {', '.join(_CLIENT_AUTH)}")
+    try:
+        if not any(key.startswith("ssl.keystore.") for key in own):
+            selfmade.into(context, own.get("shim.tls.directory"), host)
+        else:
+            _load_identity(context, own)
+            _load_trust(context, own)
+    except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
+        raise ConfigError(f"listener {listener}: cannot set up TLS: {error}") from error
+    context.verify_mode = _CLIENT_AUTH[mode]
+    return context
+
+
+def _of_listener(settings: Mapping[str, str], listener: str) -> dict[str, str]:
+    prefix = f"listener.name.{listener.lower()}."
+    general = {
+        key: value for key, value in settings.items() if key.startswith(("ssl.", "shim.tls."))
+    }
+    special = {
+        key.removeprefix(prefix): value
+        for key, value in settings.items()
+        if key.startswith(f"{prefix}ssl.")
+    }
+    return general | special
+
+
+def _load_identity(context: ssl.SSLContext, own: Mapping[str, str]) -> None:
+    chain = own.get("ssl.keystore.certificate.chain")
+    password = own.get("ssl.key.password") or own.get("ssl.keystore.password")
+    if chain is not None:
+        _load_pem(context, chain + "\n" + own.get("ssl.keystore.key", ""), password)
+        return
+    location = own.get("ssl.keystore.location", "")
+    if not location:
+        raise ConfigError("ssl.keystore.location is missing: name a PEM file or a PKCS12 store")
+    if own.get("ssl.keystore.type", "JKS").upper() == "PEM" or location.endswith(".pem"):
+        context.load_cert_chain(location, password=password)
+    else:
+        _load_pem(context, selfmade.pem_of_pkcs12(Path(location), password), None)
+
+
+def _load_trust(context: ssl.SSLContext, own: Mapping[str, str]) -> None:
+    text = own.get("ssl.truststore.certificates")
+    if text is not None:
+        context.load_verify_locations(cadata=text)
+        return
+    location = own.get("ssl.truststore.location")
+    if location is None:
+        return
+    if own.get("ssl.truststore.type", "JKS").upper() == "PEM" or location.endswith(".pem"):
+        context.load_verify_locations(location)
+    else:
+        password = own.get("ssl.truststore.password")
+        context.load_verify_locations(cadata=selfmade.pem_of_pkcs12(Path(location), password))
+
+
+def _load_pem(context: ssl.SSLContext, pem: str, password: str | None) -> None:
+    """The standard library takes a certificate chain from files only."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "identity.pem"
+        path.touch(mode=0o600)
+        path.write_text(pem)
+        context.load_cert_chain(path, password=password)

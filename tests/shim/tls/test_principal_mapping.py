@@ -1,0 +1,98 @@
+"""shim.tls.principal_mapping and .distinguished_name: names of certificates, rules over them."""
+
+import datetime
+import ssl
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding
+from cryptography.x509.oid import NameOID
+
+from shim.tls.distinguished_name import rfc2253
+from shim.tls.principal_mapping import map_name, parse_rules
+
+SERVICE = "CN=serviceuser,OU=ServiceUsers,O=Unknown,L=Unknown,ST=Unknown,C=Unknown"
+ADMIN = "CN=adminUser,OU=Admin,O=Unknown,L=Unknown,ST=Unknown,C=Unknown"
+
+
+@pytest.mark.parametrize(
+    ("rules", "name", "principal"),
+    [
+        ("DEFAULT", SERVICE, SERVICE),
+        ("", SERVICE, SERVICE),
+        ("RULE:^CN=(.*?),OU=ServiceUsers.*$/$1/,DEFAULT", SERVICE, "serviceuser"),
+        ("RULE:^CN=(.*?),OU=ServiceUsers.*$/$1/,DEFAULT", ADMIN, ADMIN),
+        ("RULE:^CN=(.*?), *OU=(.*?), *O=(.*?),.*$/$1@$2/", ADMIN, "adminUser@Admin"),
+        ("RULE:^CN=(.*?),.*$/$1/L", ADMIN, "adminuser"),
+        ("RULE:^cn=(.*?),.*$/$1/ , RULE:^CN=(.*?),.*$/$1/U", ADMIN, "ADMINUSER"),
+        ("RULE:^.*[Cc][Nn]=([a-zA-Z0-9.]*).*$/$1/L,DEFAULT", ADMIN, "adminuser"),
+        (r"RULE:^CN=(.*?)\/x,.*$/$1/,DEFAULT", "CN=a/x,O=b", "a"),
+        ("RULE:^CN=(.*?),OU=(.*?),.*$/fixed/", ADMIN, "fixed"),
+    ],
+)
+def test_the_first_rule_that_matches_the_whole_name_wins(
+    rules: str, name: str, principal: str
+) -> None:
+    assert map_name(parse_rules(rules), name) == principal
+
+
+def test_a_name_that_no_rule_matches_is_refused() -> None:
+    with pytest.raises(LookupError, match="no principal mapping rule"):
+        map_name(parse_rules("RULE:^CN=x$/y/"), ADMIN)
+
+
+@pytest.mark.parametrize(
+    "rules", ["default", "RULE:^CN=(.*)$", "RULE:a/b/X", "RULE:(/a/", "RULE:a/$1/", "DEFAULT x"]
+)
+def test_what_is_no_rule_is_said(rules: str) -> None:
+    with pytest.raises(ValueError, match="principal mapping rules"):
+        parse_rules(rules)
+
+
+def subject_of(name: x509.Name, folder: Path) -> object:
+    """The subject as Python's ssl module has it after a handshake."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    now = datetime.datetime.now(datetime.UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now)
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .sign(key, hashes.SHA256())
+    )
+    path = folder / "one.pem"
+    path.write_bytes(certificate.public_bytes(Encoding.PEM))
+    return ssl._ssl._test_decode_cert(str(path))["subject"]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "value", ["alice", "a, b", 'quote"d', "#hash", " led", "trail ", "a+b=c;d", "a\\b", "<a>"]
+)
+def test_names_are_written_as_the_rfc_has_them(value: str, tmp_path: Path) -> None:
+    name = x509.Name(
+        [
+            x509.NameAttribute(NameOID.COUNTRY_NAME, "SE"),
+            x509.NameAttribute(NameOID.ORGANIZATION_NAME, "example"),
+            x509.NameAttribute(NameOID.COMMON_NAME, value),
+        ]
+    )
+    written = rfc2253(subject_of(name, tmp_path))  # type: ignore[arg-type]
+    assert written == name.rfc4514_string()
+    assert written.endswith(",O=example,C=SE")
+
+
+def test_what_has_no_keyword_is_an_object_id_in_hex(tmp_path: Path) -> None:
+    name = x509.Name(
+        [
+            x509.NameAttribute(NameOID.COMMON_NAME, "a"),
+            x509.NameAttribute(NameOID.EMAIL_ADDRESS, "a@b"),
+        ]
+    )
+    written = rfc2253(subject_of(name, tmp_path))  # type: ignore[arg-type]
+    assert written == "1.2.840.113549.1.9.1=#1603614062,CN=a"

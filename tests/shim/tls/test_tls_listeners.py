@@ -1,0 +1,158 @@
+"""TLS and mutual TLS over real sockets: self-made, PEM and PKCS12 identities."""
+
+import asyncio
+import ssl
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    load_pem_private_key,
+    pkcs12,
+)
+from cryptography.x509 import load_pem_x509_certificate
+
+from protocol.enums import ApiKey
+from protocol.error_codes import ErrorCode
+from protocol.messages.api_versions_request import ApiVersionsRequest
+from protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from shim.config import ListenerConfig, SecurityProtocol
+from shim.errors import ConfigError
+from tests.shim.wire import Wire, serving
+
+pytestmark = pytest.mark.asyncio
+
+TLS = ListenerConfig("SSL", SecurityProtocol.SSL, "127.0.0.1", 0)
+ACL = CreateAclsRequest(
+    creations=[
+        AclCreation(
+            resource_type=2,
+            resource_name="t",
+            principal="User:a",
+            host="*",
+            operation=3,
+            permission_type=3,
+        )
+    ]
+)
+
+
+async def open_tls(address: str, context: ssl.SSLContext) -> Wire:
+    host, _, port = address.rpartition(":")
+    reader, writer = await asyncio.open_connection(
+        host, int(port), ssl=context, server_hostname="localhost"
+    )
+    return Wire(reader, writer)
+
+
+async def close(wire: Wire) -> None:
+    wire.writer.close()
+    await asyncio.sleep(0)
+
+
+async def outcome(settings: dict[str, str], context: ssl.SSLContext, **more: Any) -> int:
+    """The error code of a CreateAcls over a TLS listener."""
+    async with serving(listeners=(TLS,), properties=settings, **more) as broker:
+        wire = await open_tls(broker.bootstrap_servers(), context)
+        try:
+            answer = await wire.ask(ApiKey.CREATE_ACLS, 3, ACL)
+            return int(answer.results[0].error_code)
+        finally:
+            await close(wire)
+
+
+def trusting(authority: Path) -> ssl.SSLContext:
+    return ssl.create_default_context(cafile=str(authority))
+
+
+async def test_self_made_certificates_and_a_client_identity(tmp_path: Path) -> None:
+    settings = {
+        "shim.tls.directory": str(tmp_path),
+        "ssl.client.auth": "required",
+        "ssl.principal.mapping.rules": "RULE:^CN=(.*?),.*$/$1/,DEFAULT",
+    }
+    async with serving(
+        listeners=(TLS,), properties=settings, super_users=("User:client",)
+    ) as broker:
+        context = trusting(tmp_path / "ca.pem")
+        context.load_cert_chain(tmp_path / "client.pem")
+        wire = await open_tls(broker.bootstrap_servers(), context)
+        answer = await wire.ask(ApiKey.CREATE_ACLS, 3, ACL)
+        assert answer.results[0].error_code == ErrorCode.NONE
+        await close(wire)
+
+
+async def test_without_a_client_certificate_where_one_is_required(tmp_path: Path) -> None:
+    settings = {"shim.tls.directory": str(tmp_path), "ssl.client.auth": "required"}
+    async with serving(listeners=(TLS,), properties=settings) as broker:
+        context = trusting(tmp_path / "ca.pem")
+        with pytest.raises((ssl.SSLError, ConnectionError, asyncio.IncompleteReadError)):
+            wire = await open_tls(broker.bootstrap_servers(), context)
+            await wire.ask(ApiKey.API_VERSIONS, 0, ApiVersionsRequest())
+
+
+async def test_an_unauthenticated_tls_client_is_anonymous(tmp_path: Path) -> None:
+    async with serving(
+        listeners=(TLS,), properties={"shim.tls.directory": str(tmp_path)}, super_users=()
+    ) as broker:
+        wire = await open_tls(broker.bootstrap_servers(), trusting(tmp_path / "ca.pem"))
+        answer = await wire.ask(ApiKey.CREATE_ACLS, 3, ACL)
+        assert answer.results[0].error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+        await close(wire)
+
+
+async def test_a_pem_keystore(tmp_path: Path) -> None:
+    authority = trustme.CA()
+    identity = authority.issue_cert("localhost")
+    identity.private_key_and_cert_chain_pem.write_to_path(str(tmp_path / "server.pem"))
+    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    settings = {
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": str(tmp_path / "server.pem"),
+    }
+    assert await outcome(settings, trusting(tmp_path / "ca.pem")) == ErrorCode.NONE
+
+
+async def test_a_pkcs12_keystore_and_truststore_with_mutual_tls(tmp_path: Path) -> None:
+    authority = trustme.CA()
+    identity = authority.issue_cert("localhost")
+    key = load_pem_private_key(identity.private_key_pem.bytes(), None)
+    certificate = load_pem_x509_certificate(identity.cert_chain_pems[0].bytes())
+    root = load_pem_x509_certificate(authority.cert_pem.bytes())
+    secret = BestAvailableEncryption(b"changeit")
+    store = pkcs12.serialize_key_and_certificates(b"me", key, certificate, [root], secret)
+    (tmp_path / "server.p12").write_bytes(store)
+    trust = pkcs12.serialize_key_and_certificates(b"ca", None, None, [root], secret)
+    (tmp_path / "trust.p12").write_bytes(trust)
+    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    settings = {
+        "ssl.keystore.type": "PKCS12",
+        "ssl.keystore.location": str(tmp_path / "server.p12"),
+        "ssl.keystore.password": "changeit",
+        "ssl.truststore.type": "PKCS12",
+        "ssl.truststore.location": str(tmp_path / "trust.p12"),
+        "ssl.truststore.password": "changeit",
+        "ssl.client.auth": "required",
+        "ssl.principal.mapping.rules": "RULE:^.*CN=([a-z]+).*$/$1/",
+    }
+    context = trusting(tmp_path / "ca.pem")
+    authority.issue_cert(common_name="alice").configure_cert(context)
+    error = await outcome(settings, context, super_users=("User:alice",))
+    assert error == ErrorCode.NONE
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({}, "--tls-dir"),
+        ({"ssl.keystore.type": "PEM"}, "ssl.keystore.location"),
+        ({"ssl.keystore.location": "/nowhere/x.pem"}, "cannot set up TLS"),
+        ({"ssl.client.auth": "maybe", "shim.tls.directory": "x"}, "maybe"),
+    ],
+)
+async def test_what_is_wrong_with_the_settings_is_said(settings: dict[str, str], says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        async with serving(listeners=(TLS,), properties=settings):
+            pass
