@@ -20,6 +20,7 @@ HANDLED: frozenset[ApiKey] = frozenset(
     {
         ApiKey.METADATA,
         ApiKey.CREATE_TOPICS,
+        ApiKey.DESCRIBE_TOPIC_PARTITIONS,
         ApiKey.API_VERSIONS,
         ApiKey.SASL_HANDSHAKE,
         ApiKey.SASL_AUTHENTICATE,

@@ -1,0 +1,157 @@
+"""75 DescribeTopicPartitions, version 0. Topics in the order of their names, in pages (KIP-966).
+
+A bad cursor is 42 on every topic, before anybody's rights are looked at. Authorized operations are
+always told, also of a missing topic; denied ones come last, or vanish where all topics are asked.
+"""
+
+from collections.abc import Sequence
+
+from authorizer.requirements import (
+    DESCRIBE_TOPIC_PARTITIONS_ALL_TOPICS,
+    DESCRIBE_TOPIC_PARTITIONS_TOPIC,
+)
+from protocol.enums import ResourceType
+from protocol.error_codes import ErrorCode
+from protocol.messages.describe_topic_partitions_request import (
+    Cursor,
+    DescribeTopicPartitionsRequest,
+)
+from protocol.messages.describe_topic_partitions_response import (
+    Cursor as NextCursor,
+    DescribeTopicPartitionsResponse,
+    DescribeTopicPartitionsResponsePartition,
+    DescribeTopicPartitionsResponseTopic,
+)
+from shim.context import RequestContext
+from shim.errors import Refused
+from shim.state.topic_names import fault_of_name
+from shim.state.topics import Partition
+
+
+def handle(
+    request: DescribeTopicPartitionsRequest, context: RequestContext
+) -> DescribeTopicPartitionsResponse:
+    cursor = request.cursor
+    if request.topics:
+        asked = {topic.name for topic in request.topics}
+        _check_cursor(cursor, asked)
+        names = _from_cursor(asked, cursor)
+        allowed, denied = context.access.split(
+            DESCRIBE_TOPIC_PARTITIONS_TOPIC, names, lambda name: name
+        )
+    else:
+        _check_cursor(cursor, None)
+        names = _from_cursor({topic.name for topic in context.cluster.topics}, cursor)
+        denied = []
+        allowed = context.access.visible(
+            DESCRIBE_TOPIC_PARTITIONS_ALL_TOPICS, names, lambda name: name
+        )
+    limit = min(
+        request.response_partition_limit,
+        context.cluster.configs.broker_int("max.request.partition.size.limit"),
+    )
+    topics, next_cursor = _page(allowed, cursor, max(limit, 1), context)
+    return DescribeTopicPartitionsResponse(
+        topics=[
+            *topics,
+            *(
+                DescribeTopicPartitionsResponseTopic(
+                    error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED, name=name
+                )
+                for name in denied
+            ),
+        ],
+        next_cursor=next_cursor,
+    )
+
+
+def refuse(
+    request: DescribeTopicPartitionsRequest,
+    error: ErrorCode,
+    message: str | None,
+) -> DescribeTopicPartitionsResponse:
+    return DescribeTopicPartitionsResponse(
+        topics=[
+            DescribeTopicPartitionsResponseTopic(error_code=error, name=topic.name)
+            for topic in request.topics
+        ]
+    )
+
+
+def _check_cursor(cursor: Cursor | None, asked: set[str] | None) -> None:
+    if cursor is None:
+        return
+    if cursor.partition_index < 0:
+        raise Refused(ErrorCode.INVALID_REQUEST, "the cursor's partition is below 0")
+    if asked is not None and cursor.topic_name not in asked:
+        raise Refused(ErrorCode.INVALID_REQUEST, "the cursor's topic is not among those asked for")
+
+
+def _from_cursor(names: set[str], cursor: Cursor | None) -> list[str]:
+    start = "" if cursor is None else cursor.topic_name
+    return sorted(name for name in names if name >= start)
+
+
+def _page(
+    names: Sequence[str], cursor: Cursor | None, limit: int, context: RequestContext
+) -> tuple[list[DescribeTopicPartitionsResponseTopic], NextCursor | None]:
+    """As many partitions as fit, and where to go on."""
+    page = []
+    for place, name in enumerate(names):
+        topic = context.cluster.topics.get(name)
+        if topic is None:
+            page.append(_missing(name, context))
+            continue
+        start = cursor.partition_index if cursor and name == cursor.topic_name else 0
+        partitions = topic.partitions[start : start + limit]
+        page.append(
+            DescribeTopicPartitionsResponseTopic(
+                name=name,
+                topic_id=topic.topic_id,
+                is_internal=topic.is_internal,
+                partitions=[_described(partition, context) for partition in partitions],
+                topic_authorized_operations=_operations(name, context),
+            )
+        )
+        limit -= len(partitions)
+        end = start + len(partitions)
+        if end < len(topic.partitions):
+            return page, NextCursor(topic_name=name, partition_index=end)
+        if limit <= 0 and place + 1 < len(names):
+            return page, NextCursor(topic_name=names[place + 1])
+    return page, None
+
+
+def _missing(name: str, context: RequestContext) -> DescribeTopicPartitionsResponseTopic:
+    error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if fault_of_name(name) is not None:
+        error = ErrorCode.INVALID_TOPIC_EXCEPTION
+    return DescribeTopicPartitionsResponseTopic(
+        error_code=error,
+        name=name,
+        is_internal=name in context.cluster.topics.internal_names,
+        topic_authorized_operations=_operations(name, context),
+    )
+
+
+def _operations(name: str, context: RequestContext) -> int:
+    return context.access.operations(ResourceType.TOPIC, name)
+
+
+def _described(
+    partition: Partition, context: RequestContext
+) -> DescribeTopicPartitionsResponsePartition:
+    nodes = context.cluster.nodes
+    down = [one for one in partition.replicas if one in nodes and not nodes[one].is_alive]
+    leader_id = -1 if partition.leader_id in down else partition.leader_id
+    return DescribeTopicPartitionsResponsePartition(
+        error_code=ErrorCode.NONE if leader_id >= 0 else ErrorCode.LEADER_NOT_AVAILABLE,
+        partition_index=partition.index,
+        leader_id=leader_id,
+        leader_epoch=partition.leader_epoch,
+        replica_nodes=partition.replicas,
+        isr_nodes=partition.isr,
+        eligible_leader_replicas=[],
+        last_known_elr=[],
+        offline_replicas=down,
+    )
