@@ -42,6 +42,17 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     null_config_error: int  # code of a setting without a value, in CreateTopics
     metadata_topic_error: int  # code of making `__cluster_metadata`
     records_per_request_max: int | None  # topics and partitions that one request may make
+    # groups
+    new_group_coordinator: bool  # KIP-848's, in Java, with small differences of its own
+    awaiting_sync_name: str  # the state in which the leader has to assign
+    session_timeout_ms_max: int  # default of group.max.session.timeout.ms
+    failed_generation: int  # generation of a JoinGroup that failed
+    checks_group_ids: bool  # an empty group id is 24 and not just an unknown member
+    heartbeats_while_completing: bool  # and not 27
+    sync_timeout: bool  # who has not sent SyncGroup by the rebalance timeout is out
+    static_rejoin_checks_protocol: bool  # a returning static member can still cause a rebalance
+    unknown_instance_is_unknown_member: bool  # whatever its member id
+    commit_checks_partition: bool  # OffsetCommit: a missing partition is 3, not only a topic
 
 
 OLDEST = Behaviour(
@@ -64,6 +75,16 @@ OLDEST = Behaviour(
     null_config_error=-1,
     metadata_topic_error=0,
     records_per_request_max=None,
+    new_group_coordinator=False,
+    awaiting_sync_name="AwaitingSync",
+    session_timeout_ms_max=300_000,
+    failed_generation=0,
+    checks_group_ids=False,
+    heartbeats_while_completing=False,
+    sync_timeout=False,
+    static_rejoin_checks_protocol=False,
+    unknown_instance_is_unknown_member=False,
+    commit_checks_partition=False,
 )
 """As 0.11 has it."""
 
