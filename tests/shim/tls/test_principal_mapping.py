@@ -1,6 +1,6 @@
 """shim.tls.principal_mapping and .distinguished_name: names of certificates, rules over them."""
 
-import datetime
+import datetime as dt
 import ssl
 from pathlib import Path
 
@@ -55,7 +55,7 @@ def test_what_is_no_rule_is_said(rules: str) -> None:
 def subject_of(name: x509.Name, folder: Path) -> object:
     """The subject as Python's ssl module has it after a handshake."""
     key = ec.generate_private_key(ec.SECP256R1())
-    now = datetime.datetime.now(datetime.UTC)
+    now = dt.datetime.now(dt.UTC)
     certificate = (
         x509.CertificateBuilder()
         .subject_name(name)
@@ -63,7 +63,7 @@ def subject_of(name: x509.Name, folder: Path) -> object:
         .public_key(key.public_key())
         .serial_number(1)
         .not_valid_before(now)
-        .not_valid_after(now + datetime.timedelta(days=1))
+        .not_valid_after(now + dt.timedelta(days=1))
         .sign(key, hashes.SHA256())
     )
     path = folder / "one.pem"

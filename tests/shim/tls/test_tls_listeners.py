@@ -88,9 +88,16 @@ async def test_without_a_client_certificate_where_one_is_required(tmp_path: Path
     settings = {"shim.tls.directory": str(tmp_path), "ssl.client.auth": "required"}
     async with serving(listeners=(TLS,), properties=settings) as broker:
         context = trusting(tmp_path / "ca.pem")
-        with pytest.raises((ssl.SSLError, ConnectionError, asyncio.IncompleteReadError)):
+
+        async def ask() -> None:
             wire = await open_tls(broker.bootstrap_servers(), context)
-            await wire.ask(ApiKey.API_VERSIONS, 0, ApiVersionsRequest())
+            try:
+                await wire.ask(ApiKey.API_VERSIONS, 0, ApiVersionsRequest())
+            finally:
+                await close(wire)
+
+        with pytest.raises((ssl.SSLError, ConnectionError, asyncio.IncompleteReadError)):
+            await ask()
 
 
 async def test_an_unauthenticated_tls_client_is_anonymous(tmp_path: Path) -> None:
