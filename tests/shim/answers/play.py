@@ -203,14 +203,16 @@ class Play:
 
     def _value(self, name: str, spec: StructSpec | None, content: Any, version: int) -> Any:
         if isinstance(content, list):
-            return [self._value(name, spec, row, version) for row in content]
+            rows = [self._value(name, spec, row, version) for row in content]
+            return rows if spec is None else sorted(rows, key=_place)
         if spec is not None and content is not None:
             return self._struct(spec, content, version)
         if name == "records":
             lines = summary(content)
             return lines and [re.sub(r"\{(-?\d+)\}", self._braced, line) for line in lines]
         if isinstance(content, bytes):
-            return next((key for key, value in self.ids.items() if value == content), content.hex())
+            found = next((key for key, value in self.ids.items() if value == content), None)
+            return content.hex() if found is None else found.removeprefix(f"{self.name}-")
         if isinstance(content, str):
             shown = "text" if name.endswith("error_message") and content else content
             return shown.replace(f"{self.name}-", "")
@@ -236,6 +238,12 @@ class Play:
         """A time or a producer id in a summary."""
         number = int(match[1])
         return str(self._producers.get(number, self._number(number)))
+
+
+def _place(row: dict[str, Any]) -> tuple[str, int]:
+    """The order of answers by topic and partition means nothing; other lists stay as they are."""
+    topic = row.get("topic") or row.get("name") or row.get("topic_id") or ""
+    return str(topic), int(row.get("partition_index", row.get("index", row.get("partition", 0))))
 
 
 def _codes(value: Any) -> list[int]:

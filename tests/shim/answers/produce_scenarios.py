@@ -123,8 +123,8 @@ def sizes(play: Play) -> None:
     if 0 in play.versions(ApiKey.PRODUCE):
         play.produce("old format too large", topic, message(b"x" * 200, magic=0), version=0)
         play.produce("old format fits", topic, message(b"x" * 120, magic=0), version=0)
-    small = play.topic("small", segment_bytes="1024")
-    play.produce("larger than a segment", small, batch([b"x" * 2000]))
+    small = play.topic("small", segment_bytes="1048576", max_message_bytes="3000000")
+    play.produce("larger than a segment", small, batch([b"x" * 1_048_576]))
     play.fetch("what remains", topic)
 
 

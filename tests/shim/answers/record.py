@@ -16,10 +16,11 @@ def main() -> None:
     release, port, *names = sys.argv[1:]
     peer = RealBroker(release, int(port))
     answers = recording.load(release) if names else {}
+    run = time.time_ns() // 1_000_000_000  # a broker may be used more than once
     for name, scenario in recording.SCENARIOS.items():
         if names and name not in names:
             continue
-        play = Play(name, peer, lambda: time.time_ns() // 1_000_000)
+        play = Play(f"{name}-{run:x}", peer, lambda: time.time_ns() // 1_000_000)
         scenario(play)
         answers[name] = play.steps
         print(f"{name}: {len(play.steps)} answers")  # noqa: T201 - a command for people
