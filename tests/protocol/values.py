@@ -1,0 +1,82 @@
+"""Messages of any kind and version with random values, from a seed."""
+
+from random import Random
+from typing import Any
+
+from protocol.catalogue import classes
+from protocol.spec import FieldSpec, MessageSpec, StructSpec, load
+from schemas import names
+
+ALL_NAMES = names()
+BITS = {"int8": 8, "int16": 16, "uint16": 16, "int32": 32, "uint32": 32, "int64": 64}
+TEXTS = ("", "a", "orders", "äöü ☃ 𝄞", "x" * 126, "x" * 127, "y" * 128, "z" * 300)
+LENGTHS = (0, 1, 1, 2, 2, 3, 7, 8, 9, 12)
+
+
+def versions_of(name: str) -> range:
+    low, high = load(name).versions
+    return range(low, high + 1)
+
+
+class Values:
+    """Makes messages that a version can carry; `plain` ones have no unknown tags."""
+
+    def __init__(self, seed: object, *, plain: bool = False) -> None:
+        self.random = Random(str(seed))
+        self.plain = plain
+
+    def message(self, spec: MessageSpec, version: int) -> Any:
+        self._version = version
+        self._flexible = spec.flexible.has(version)
+        self._classes = classes(spec.name)
+        self._budget = 400  # structs, so that nesting does not explode
+        return self._struct(spec.struct)
+
+    def _struct(self, spec: StructSpec) -> Any:
+        self._budget -= 1
+        values = {
+            field.attribute: self._field(field)
+            for field in spec.fields
+            if field.versions.has(self._version) and not self._stays_default(field)
+        }
+        if self._flexible and not self.plain and self.random.random() < 0.15:
+            tags = self.random.sample([50, 127, 128, 1 << 20], self.random.randint(1, 3))
+            values["unknown_tags"] = tuple((t, self._bytes()) for t in sorted(tags))
+        return self._classes[spec.name](**values)
+
+    def _stays_default(self, field: FieldSpec) -> bool:
+        tagged = self._flexible and field.tagged.has(self._version)
+        return tagged and self.random.random() < 0.5
+
+    def _field(self, field: FieldSpec) -> Any:
+        if field.nullable.has(self._version) and self.random.random() < 0.25:
+            return None
+        if not field.is_array:
+            return self._single(field)
+        if field.struct:
+            count = 0 if self._budget <= 0 else self.random.choice(LENGTHS)
+        else:
+            count = self.random.choice((*LENGTHS, 63, 64, 65, 126, 127, 128, 200))
+        return [self._single(field) for _ in range(count)]
+
+    def _single(self, field: FieldSpec) -> Any:
+        if field.struct:
+            return self._struct(field.struct)
+        if field.kind in BITS:
+            return self._integer(field)
+        make = {
+            "bool": lambda: self.random.random() < 0.5,
+            "float64": lambda: self.random.choice((0.0, -1.5, 1e300, self.random.random())),
+            "uuid": lambda: self.random.choice((bytes(16), self.random.randbytes(16))),
+            "string": lambda: self.random.choice(TEXTS),
+        }
+        return make.get(field.kind, self._bytes)()
+
+    def _integer(self, field: FieldSpec) -> int:
+        bits = BITS[field.kind]
+        low = 0 if field.kind.startswith("u") else -(1 << bits - 1)
+        high = low + (1 << bits) - 1
+        return self.random.choice((0, 1, max(-1, low), low, high, self.random.randint(low, high)))
+
+    def _bytes(self) -> bytes:
+        return self.random.randbytes(self.random.choice((0, 1, 5, 126, 127, 128, 400)))
