@@ -9,7 +9,7 @@ from struct import Struct, error as struct_error
 import msgspec
 
 from protocol.catalogue import has_version, is_flexible
-from protocol.errors import DecodeError
+from protocol.errors import DecodeError, EncodeError
 from protocol.runtime import Tags, read_tags, tag_section
 from protocol.utf8 import text
 
@@ -17,6 +17,7 @@ _API_VERSIONS = 18
 _CONTROLLED_SHUTDOWN = 7
 _REQUEST = Struct(">hhi")
 _REQUEST_WITH_CLIENT = Struct(">hhih")
+_LENGTH = Struct(">h")
 _HEADER_0 = Struct(">hh").pack(_CONTROLLED_SHUTDOWN, 0)
 _CORRELATION = Struct(">i")
 
@@ -89,15 +90,21 @@ def _read_request_header(frame: bytes) -> tuple[RequestHeader, int]:
 
 
 def write_request_header(header: RequestHeader) -> bytes:
-    """Return a request's header in the version that its API key and version ask for."""
-    version = request_header_version(header.api_key, header.api_version)
-    start = _REQUEST.pack(header.api_key, header.api_version, header.correlation_id)
-    if version == 0:
-        return start
-    client_id = b"" if header.client_id is None else header.client_id.encode()
-    length = -1 if header.client_id is None else len(client_id)
+    """Return a request's header in the version that its API key and version ask for.
+
+    Raises EncodeError when a number or the client id is out of its range.
+    """
+    try:
+        start = _REQUEST.pack(header.api_key, header.api_version, header.correlation_id)
+        version = request_header_version(header.api_key, header.api_version)
+        if version == 0:
+            return start
+        client_id = b"" if header.client_id is None else header.client_id.encode()
+        length = _LENGTH.pack(-1 if header.client_id is None else len(client_id))
+    except (struct_error, UnicodeEncodeError) as fault:
+        raise EncodeError(f"request header: {fault}") from fault
     tags = tag_section((), header.unknown_tags) if version == 2 else b""
-    return b"".join((start, length.to_bytes(2, "big", signed=True), client_id, tags))
+    return b"".join((start, length, client_id, tags))
 
 
 def write_response_header(
@@ -122,6 +129,7 @@ def read_response_header(api_key: int, version: int, frame: bytes) -> tuple[Resp
         return header, 4
     try:
         header.unknown_tags, end = read_tags(frame, 5, frame[4])
-    except IndexError as fault:
-        raise DecodeError("response header: its tags are missing") from fault
+    except (IndexError, DecodeError) as fault:
+        said = fault if isinstance(fault, DecodeError) else "its tags are missing"
+        raise DecodeError(f"response header: {said}") from fault
     return header, end
