@@ -35,12 +35,14 @@ class RecordBehaviours:
         assert driver.produce(topic, VALUES[:1], "alice", idempotent) == [3]
 
     @pytest.mark.parametrize("idempotent", [False, True], ids=["plain", "idempotent"])
-    def test_producing_without_any_acl_is_denied(
+    def test_producing_to_a_hidden_topic_is_denied(
         self, driver: Driver, stage: Stage, idempotent: bool
     ) -> None:
-        topic = stage.topic()
+        hidden = stage.topic("hidden")
+        # So that an idempotent producer gets its id and learns about the topic alone.
+        stage.grant("alice", "WRITE", "TOPIC", stage.topic("other"))
         with pytest.raises(ClientError) as denied:
-            driver.produce(topic, VALUES, "carol", idempotent)
+            driver.produce(hidden, VALUES, "alice", idempotent)
         assert denied.value.code == TOPIC_AUTHORIZATION_FAILED
 
     def test_producing_with_describe_only_is_denied(self, driver: Driver, stage: Stage) -> None:

@@ -136,24 +136,23 @@ def _names(described: Any) -> list[str]:
 def produce(
     servers: str, user: str | None, topic: str, values: list[str], idempotent: bool
 ) -> list[int]:
-    fatal: list[KafkaError] = []
     producer = Producer(
         settings(servers, user)
-        | {
-            "enable.idempotence": idempotent,
-            "message.timeout.ms": DEADLINE_SECONDS * 1000,
-            "error_cb": fatal.append,
-        }
+        | {"enable.idempotence": idempotent, "message.timeout.ms": DEADLINE_SECONDS * 1000}
     )
     reports: list[tuple[KafkaError | None, int | None]] = []
-    for value in values:
-        producer.produce(
-            topic,
-            value.encode(),
-            on_delivery=lambda error, message: reports.append((error, message.offset())),
-        )
+    refused: list[KafkaError | None] = []
+    try:
+        for value in values:
+            producer.produce(
+                topic,
+                value.encode(),
+                on_delivery=lambda error, message: reports.append((error, message.offset())),
+            )
+    except KafkaException as error:
+        refused.append(error.args[0])  # failed at a value before; flush or its report tells why
     producer.flush(DEADLINE_SECONDS)
-    for error in [found for found in fatal if found.fatal()] + [error for error, _ in reports]:
+    for error in [error for error, _ in reports] + refused:
         if error is not None:
             raise KafkaException(error)
     return [offset for _, offset in reports if offset is not None]
@@ -206,6 +205,10 @@ def offset_fetch(servers: str, user: str | None, group: str, topic: str | None) 
 
 
 def _call_error(error: Exception) -> CallError:
+    if isinstance(error, SystemError) and isinstance(error.__cause__, Exception):
+        # A fatal error is raised while delivery callbacks still run; Python then complains of
+        # whatever they call, with the fatal error as the cause.
+        error = error.__cause__
     if isinstance(error, KafkaException):
         found = error.args[0]
         # librdkafka numbers its own errors below zero.

@@ -81,9 +81,15 @@ public final class Driver {
         return answer;
     }
 
-    /** The Kafka error code of what a client threw, null for an error of its own. */
+    /**
+     * The Kafka error code of what a client threw, null for an error of its own. It can be deep
+     * down: a producer that has failed refuses the next record with the first error as cause.
+     */
     static Map<String, Object> failure(Throwable error) {
         Throwable cause = error instanceof ExecutionException ? error.getCause() : error;
+        while (Errors.forException(cause) == Errors.UNKNOWN_SERVER_ERROR && cause.getCause() != null) {
+            cause = cause.getCause();
+        }
         Errors known = Errors.forException(cause);
         Map<String, Object> found = new LinkedHashMap<>();
         found.put("code", known == Errors.UNKNOWN_SERVER_ERROR ? null : known.code());
