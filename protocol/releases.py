@@ -53,6 +53,9 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     static_rejoin_checks_protocol: bool  # a returning static member can still cause a rebalance
     unknown_instance_is_unknown_member: bool  # whatever its member id
     commit_checks_partition: bool  # OffsetCommit: a missing partition is 3, not only a topic
+    group_filters_ignore_case: bool  # ListGroups by state and type
+    share_coordinator: bool  # FindCoordinator knows share partitions
+    share_denial_refuses_all: bool  # one denied share key fails the whole FindCoordinator
 
 
 OLDEST = Behaviour(
@@ -85,6 +88,9 @@ OLDEST = Behaviour(
     static_rejoin_checks_protocol=False,
     unknown_instance_is_unknown_member=False,
     commit_checks_partition=False,
+    group_filters_ignore_case=False,
+    share_coordinator=False,
+    share_denial_refuses_all=False,
 )
 """As 0.11 has it."""
 

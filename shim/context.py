@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from authorizer.rules import AclRules
+from protocol.error_codes import ErrorCode
 from protocol.headers import RequestHeader
 from protocol.releases import Behaviour
 from shim.access import Access
@@ -37,6 +38,12 @@ class RequestContext:
     def node_id(self) -> int:
         """The broker that this connection reached."""
         return self.session.node_id
+
+    def coordinator_error(self, group_id: str) -> ErrorCode:
+        """NONE if the broker that was reached coordinates the group."""
+        if len(self.cluster.nodes) == 1:
+            return ErrorCode.NONE
+        return self.cluster.coordinators.error_at(self.node_id, group_id)
 
     def brokers(self) -> Iterator[tuple[int, str, int, str | None]]:
         """Id, host, port and rack of every live broker, as this connection's listener sees them."""

@@ -1,6 +1,7 @@
 """The one owner of state: everything that a request can see or change hangs on the cluster."""
 
 import random
+from typing import TYPE_CHECKING
 
 from authorizer.acl_releases import rules_of
 from authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS, Authorizer, load_authorizer
@@ -12,12 +13,18 @@ from shim.clock import Clock, SystemClock
 from shim.config import Config, ListenerConfig
 from shim.errors import ConfigError
 from shim.state.configs import Configs
+from shim.state.coordinators import Coordinators
 from shim.state.delegation_tokens import DelegationTokens
+from shim.state.group_settings import group_settings
+from shim.state.groups import Groups
 from shim.state.policy import Policy
 from shim.state.static_settings import settings_of_features, static_settings
 from shim.state.topics import Topics
 from shim.state.users import Users
 from shim.tls.principal_mapping import MappingRule, parse_rules
+
+if TYPE_CHECKING:
+    from shim.recorder import Recorder
 
 
 class Node:
@@ -35,9 +42,10 @@ class Node:
 class Counters:
     """What happened, in numbers."""
 
-    __slots__ = ("closed", "failed_logins", "faults", "requests")
+    __slots__ = ("closed", "connections", "failed_logins", "faults", "requests")
 
     def __init__(self) -> None:
+        self.connections = 0  # ever accepted
         self.requests = 0
         self.closed = 0  # connections that were closed for what their peer sent
         self.failed_logins = 0
@@ -70,7 +78,18 @@ class Cluster:
         self.configs = Configs(
             self.release, self._static_settings, settings_of_features(self.features)
         )
+        self.coordinators = Coordinators(
+            self.topics, config.properties, self.random, self._live_nodes
+        )
+        self.groups = Groups(
+            group_settings(config.properties, self.behaviour),
+            self.behaviour,
+            self.topics,
+            self.clock,
+            self.random,
+        )
         self.counters = Counters()
+        self.recorder: Recorder | None = None
         self.raise_faults = False  # tests want a fault of ours to surface
 
     def _static_settings(self, node_id: int) -> dict[str, str]:
@@ -82,6 +101,9 @@ class Cluster:
             self.behaviour.authorizer_class,
             kraft=self.behaviour.kraft,
         )
+
+    def _live_nodes(self) -> list[int]:
+        return [node.node_id for node in self.nodes.values() if node.is_alive]
 
     def listener(self, name: str) -> ListenerConfig:
         return next(one for one in self.config.listeners if one.name == name)

@@ -1,0 +1,37 @@
+"""42 DeleteGroups, versions 0-2. Deletes groups without members, with their offsets (KIP-229).
+
+DELETE on each; whether a group exists (69) or has members (68) only shows where that is allowed.
+"""
+
+from authorizer.requirements import DELETE_GROUPS
+from protocol.error_codes import ErrorCode
+from protocol.messages.delete_groups_request import DeleteGroupsRequest
+from protocol.messages.delete_groups_response import DeletableGroupResult, DeleteGroupsResponse
+from shim.context import RequestContext
+
+
+def handle(request: DeleteGroupsRequest, context: RequestContext) -> DeleteGroupsResponse:
+    names = list(dict.fromkeys(request.groups_names))
+    allowed, denied = context.access.split(DELETE_GROUPS, names, str)
+    refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
+    return DeleteGroupsResponse(
+        results=[_result(group_id, _delete(group_id, context)) for group_id in allowed]
+        + [_result(group_id, refused) for group_id in denied]
+    )
+
+
+def refuse(
+    request: DeleteGroupsRequest, error: ErrorCode, message: str | None
+) -> DeleteGroupsResponse:
+    return DeleteGroupsResponse(
+        results=[_result(group_id, error) for group_id in request.groups_names]
+    )
+
+
+def _delete(group_id: str, context: RequestContext) -> ErrorCode:
+    error = context.coordinator_error(group_id)
+    return context.cluster.groups.delete(group_id) if error is ErrorCode.NONE else error
+
+
+def _result(group_id: str, error: ErrorCode) -> DeletableGroupResult:
+    return DeletableGroupResult(group_id=group_id, error_code=error)

@@ -1,0 +1,85 @@
+"""15 DescribeGroups, versions 0-6. Classic groups, their members and what those were assigned.
+
+Denied groups come first. A group that is not there is `Dead` and no error, with operations if
+they were asked for; from version 6 it is 69, without (KIP-1043).
+"""
+
+from authorizer.requirements import DESCRIBE_GROUPS
+from protocol.enums import NO_OPERATIONS, ResourceType
+from protocol.error_codes import ErrorCode
+from protocol.messages.describe_groups_request import DescribeGroupsRequest
+from protocol.messages.describe_groups_response import (
+    DescribedGroup,
+    DescribedGroupMember,
+    DescribeGroupsResponse,
+)
+from shim.context import RequestContext
+
+MISSING_IS_AN_ERROR_SINCE = 6
+DEAD = "Dead"
+
+
+def handle(request: DescribeGroupsRequest, context: RequestContext) -> DescribeGroupsResponse:
+    allowed, denied = context.access.split(DESCRIBE_GROUPS, request.groups, str)
+    refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
+    return DescribeGroupsResponse(
+        groups=[_failed(group_id, refused, context) for group_id in denied]
+        + [
+            _described(group_id, request.include_authorized_operations, context)
+            for group_id in allowed
+        ]
+    )
+
+
+def refuse(
+    request: DescribeGroupsRequest, error: ErrorCode, message: str | None
+) -> DescribeGroupsResponse:
+    return DescribeGroupsResponse(
+        groups=[DescribedGroup(error_code=error, group_id=group_id) for group_id in request.groups]
+    )
+
+
+def _failed(group_id: str, error: ErrorCode, context: RequestContext) -> DescribedGroup:
+    return DescribedGroup(
+        error_code=error,
+        group_id=group_id,
+        authorized_operations=context.behaviour.unasked_operations,
+    )
+
+
+def _described(group_id: str, wants_operations: bool, context: RequestContext) -> DescribedGroup:
+    error = context.coordinator_error(group_id)
+    if error is not ErrorCode.NONE:
+        return _failed(group_id, error, context)
+    group = context.cluster.groups.classic(group_id)
+    if group is None and context.version >= MISSING_IS_AN_ERROR_SINCE:
+        return DescribedGroup(
+            error_code=ErrorCode.GROUP_ID_NOT_FOUND,
+            error_message=f"group `{group_id}` does not exist",
+            group_id=group_id,
+            group_state=DEAD,
+            authorized_operations=NO_OPERATIONS,
+        )
+    operations = context.behaviour.unasked_operations
+    if wants_operations:
+        operations = context.access.operations(ResourceType.GROUP, group_id)
+    if group is None:
+        return DescribedGroup(group_id=group_id, group_state=DEAD, authorized_operations=operations)
+    return DescribedGroup(
+        group_id=group_id,
+        group_state=group.state_name,
+        protocol_type=group.protocol_type,
+        protocol_data=group.protocol_in_use,
+        members=[
+            DescribedGroupMember(
+                member_id=member.member_id,
+                group_instance_id=member.instance_id,
+                client_id=member.client_id,
+                client_host=member.client_host,
+                member_metadata=member.metadata,
+                member_assignment=member.assignment,
+            )
+            for member in group.views()
+        ],
+        authorized_operations=operations,
+    )

@@ -1,0 +1,104 @@
+"""10 FindCoordinator, versions 0-6. Who looks after a group, a transactional id or, from version
+6, a share partition (KIP-932). From version 4 many keys at once, each with its own code (KIP-699).
+
+Permission comes before everything else; a share key asks for CLUSTER_ACTION, and where that is
+denied, newer releases refuse the whole request. Looking makes the coordinators' internal topic.
+
+DEVIATION: a coordinator is there at once; a fresh Kafka answers 15 until its topic is ready.
+"""
+
+from authorizer.requirement import Requirement
+from authorizer.requirements import (
+    FIND_COORDINATOR_GROUP,
+    FIND_COORDINATOR_SHARE,
+    FIND_COORDINATOR_TRANSACTION,
+)
+from protocol.error_codes import ErrorCode
+from protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from protocol.messages.find_coordinator_response import Coordinator, FindCoordinatorResponse
+from shim.context import RequestContext
+from shim.errors import Refused
+from shim.state.coordinators import KeyType, is_share_key
+
+MANY_SINCE = 4
+SHARE_SINCE = 6
+
+NO_NODE = -1
+
+_REQUIREMENTS: dict[int, Requirement] = {
+    KeyType.GROUP: FIND_COORDINATOR_GROUP,
+    KeyType.TRANSACTION: FIND_COORDINATOR_TRANSACTION,
+    KeyType.SHARE: FIND_COORDINATOR_SHARE,
+}
+
+_DENIALS = {
+    KeyType.GROUP: "the group may not be described",
+    KeyType.TRANSACTION: "the transactional id may not be described",
+    KeyType.SHARE: "cluster actions are not allowed",
+}
+
+
+def handle(request: FindCoordinatorRequest, context: RequestContext) -> FindCoordinatorResponse:
+    if context.version >= MANY_SINCE:
+        return FindCoordinatorResponse(
+            coordinators=[_find(request.key_type, key, context) for key in request.coordinator_keys]
+        )
+    found = _find(request.key_type, request.key, context)
+    denied = found.error_code != ErrorCode.NONE
+    return FindCoordinatorResponse(
+        error_code=found.error_code,
+        error_message=_DENIALS.get(KeyType(request.key_type)) if denied else "NONE",
+        node_id=found.node_id,
+        host=found.host,
+        port=found.port,
+    )
+
+
+def refuse(
+    request: FindCoordinatorRequest, error: ErrorCode, message: str | None
+) -> FindCoordinatorResponse:
+    coordinators = [
+        Coordinator(key=key, node_id=NO_NODE, port=NO_NODE, error_code=error, error_message=message)
+        for key in request.coordinator_keys
+    ]
+    return FindCoordinatorResponse(
+        error_code=error,
+        error_message=message,
+        node_id=NO_NODE,
+        port=NO_NODE,
+        coordinators=coordinators,
+    )
+
+
+def _find(key_type: int, key: str, context: RequestContext) -> Coordinator:
+    error = _error(key_type, key, context)
+    if error is ErrorCode.NONE:
+        node_id = context.cluster.coordinators.node_of(KeyType(key_type), key)
+        for broker_id, host, port, _ in context.brokers():
+            if broker_id == node_id:
+                return Coordinator(key=key, node_id=node_id, host=host, port=port)
+        error = ErrorCode.COORDINATOR_NOT_AVAILABLE
+    return Coordinator(key=key, node_id=NO_NODE, port=NO_NODE, error_code=error)
+
+
+def _error(key_type: int, key: str, context: RequestContext) -> ErrorCode:
+    requirement = _REQUIREMENTS.get(key_type)
+    if requirement is None:
+        context.access.nothing_more()
+        raise Refused(ErrorCode.INVALID_REQUEST, f"coordinator type {key_type} is unknown")
+    if key_type == KeyType.SHARE and context.version < SHARE_SINCE:
+        context.access.nothing_more()
+        return ErrorCode.INVALID_REQUEST
+    denial = context.access.error(requirement, key)
+    if denial is not ErrorCode.NONE or key_type != KeyType.SHARE:
+        if denial is not ErrorCode.NONE and context.behaviour.share_denial_refuses_all:
+            _refuse_all(key_type, denial)
+        return denial
+    if not context.behaviour.share_coordinator:
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE
+    return ErrorCode.NONE if is_share_key(key) else ErrorCode.INVALID_REQUEST
+
+
+def _refuse_all(key_type: int, denial: ErrorCode) -> None:
+    if key_type == KeyType.SHARE:
+        raise Refused(denial, _DENIALS[KeyType.SHARE])

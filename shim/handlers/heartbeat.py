@@ -1,0 +1,21 @@
+"""12 Heartbeat, versions 0-4. Keeps a member's session alive and tells it of rebalances (27)."""
+
+from authorizer.requirements import HEARTBEAT
+from protocol.error_codes import ErrorCode
+from protocol.messages.heartbeat_request import HeartbeatRequest
+from protocol.messages.heartbeat_response import HeartbeatResponse
+from shim.context import RequestContext
+
+
+def handle(request: HeartbeatRequest, context: RequestContext) -> HeartbeatResponse:
+    context.access.require(HEARTBEAT, request.group_id)
+    error = context.coordinator_error(request.group_id)
+    if error is ErrorCode.NONE:
+        error = context.cluster.groups.heartbeat(
+            request.group_id, request.member_id, request.group_instance_id, request.generation_id
+        )
+    return HeartbeatResponse(error_code=error)
+
+
+def refuse(request: HeartbeatRequest, error: ErrorCode, message: str | None) -> HeartbeatResponse:
+    return HeartbeatResponse(error_code=error)

@@ -1,0 +1,83 @@
+"""11 JoinGroup, versions 0-9. Answered when the next generation begins, or with an error at once.
+
+New dynamic members are first told their id, from version 4 (KIP-394). Version 0 has no rebalance
+timeout: the session's counts.
+"""
+
+from authorizer.requirements import JOIN_GROUP
+from protocol.error_codes import ErrorCode
+from protocol.messages.join_group_request import JoinGroupRequest
+from protocol.messages.join_group_response import JoinGroupResponse, JoinGroupResponseMember
+from shim.context import RequestContext
+from shim.state.classic_member import Joined, Joining
+from shim.wait import Wait
+
+MEMBER_ID_REQUIRED_SINCE = 4
+SKIP_ASSIGNMENT_SINCE = 9
+NULL_PROTOCOL_SINCE = 7
+
+
+def handle(
+    request: JoinGroupRequest, context: RequestContext
+) -> JoinGroupResponse | Wait[JoinGroupResponse]:
+    denial = context.access.error(JOIN_GROUP, request.group_id)
+    if denial is not ErrorCode.NONE:
+        return _response(Joined(error=denial), context)
+    wait: Wait[JoinGroupResponse] = Wait()
+
+    def answer(joined: Joined) -> None:
+        response = _response(joined, context)
+        if joined.error is not ErrorCode.NONE:
+            response.generation_id = context.behaviour.failed_generation
+        wait.complete(response)
+
+    error = context.coordinator_error(request.group_id)
+    if error is ErrorCode.NONE:
+        context.cluster.groups.join(request.group_id, _joining(request, context), answer)
+    else:
+        answer(Joined(error=error, member_id=request.member_id))
+    return wait
+
+
+def refuse(request: JoinGroupRequest, error: ErrorCode, message: str | None) -> JoinGroupResponse:
+    return JoinGroupResponse(error_code=error)
+
+
+def _joining(request: JoinGroupRequest, context: RequestContext) -> Joining:
+    version = context.version
+    rebalance_ms = request.session_timeout_ms if version == 0 else request.rebalance_timeout_ms
+    return Joining(
+        member_id=request.member_id,
+        instance_id=request.group_instance_id,
+        client_id=context.header.client_id or "",
+        client_host=f"/{context.session.host}",
+        session_timeout_ms=request.session_timeout_ms,
+        rebalance_timeout_ms=rebalance_ms,
+        protocol_type=request.protocol_type,
+        protocols=tuple((protocol.name, protocol.metadata) for protocol in request.protocols),
+        needs_member_id=version >= MEMBER_ID_REQUIRED_SINCE,
+        can_skip_assignment=version >= SKIP_ASSIGNMENT_SINCE,
+    )
+
+
+def _response(joined: Joined, context: RequestContext) -> JoinGroupResponse:
+    name = joined.protocol_name
+    if name is None and context.version < NULL_PROTOCOL_SINCE:
+        name = ""
+    return JoinGroupResponse(
+        error_code=joined.error,
+        generation_id=joined.generation_id,
+        protocol_type=joined.protocol_type,
+        protocol_name=name,
+        leader=joined.leader_id,
+        skip_assignment=joined.skip_assignment,
+        member_id=joined.member_id,
+        members=[
+            JoinGroupResponseMember(
+                member_id=member.member_id,
+                group_instance_id=member.instance_id,
+                metadata=member.metadata,
+            )
+            for member in joined.members
+        ],
+    )

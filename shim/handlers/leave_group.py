@@ -1,0 +1,41 @@
+"""13 LeaveGroup, versions 0-5. From version 3 many members at once, each with its own code, and
+static members by their instance id alone (KIP-345).
+"""
+
+from authorizer.requirements import LEAVE_GROUP
+from protocol.error_codes import ErrorCode
+from protocol.messages.leave_group_request import LeaveGroupRequest
+from protocol.messages.leave_group_response import LeaveGroupResponse, MemberResponse
+from shim.context import RequestContext
+
+MANY_SINCE = 3
+
+
+def handle(request: LeaveGroupRequest, context: RequestContext) -> LeaveGroupResponse:
+    context.access.require(LEAVE_GROUP, request.group_id)
+    groups = context.cluster.groups
+    error = groups.group_id_error(request.group_id)
+    if error is ErrorCode.NONE:
+        error = context.coordinator_error(request.group_id)
+    if error is not ErrorCode.NONE:
+        return refuse(request, error, None)
+    if context.version < MANY_SINCE:
+        return LeaveGroupResponse(
+            error_code=groups.leave(request.group_id, request.member_id, None)
+        )
+    return LeaveGroupResponse(
+        members=[
+            MemberResponse(
+                member_id=member.member_id,
+                group_instance_id=member.group_instance_id,
+                error_code=groups.leave(
+                    request.group_id, member.member_id, member.group_instance_id
+                ),
+            )
+            for member in request.members
+        ]
+    )
+
+
+def refuse(request: LeaveGroupRequest, error: ErrorCode, message: str | None) -> LeaveGroupResponse:
+    return LeaveGroupResponse(error_code=error)

@@ -1,0 +1,54 @@
+"""16 ListGroups, versions 0-5. The groups this broker coordinates, by state (KIP-518) and type
+(KIP-848) if asked.
+
+With DESCRIBE on the cluster all of them, without it those that may be described, and never an
+error (KIP-231); the oldest releases answer 31 instead.
+"""
+
+from authorizer.requirements import LIST_GROUPS
+from protocol.error_codes import ErrorCode
+from protocol.messages.list_groups_request import ListGroupsRequest
+from protocol.messages.list_groups_response import ListedGroup, ListGroupsResponse
+from shim.context import RequestContext
+from shim.state.group import Group
+
+
+def handle(request: ListGroupsRequest, context: RequestContext) -> ListGroupsResponse:
+    ours = [
+        group
+        for group in context.cluster.groups
+        if context.coordinator_error(group.group_id) is ErrorCode.NONE
+    ]
+    visible = _visible(ours, context)
+    return ListGroupsResponse(
+        groups=[
+            ListedGroup(
+                group_id=group.group_id,
+                protocol_type=group.protocol_type,
+                group_state=group.state_name,
+                group_type=group.type.value,
+            )
+            for group in visible
+            if _matches(group.state_name, request.states_filter, context)
+            and _matches(group.type.value, request.types_filter, context)
+        ]
+    )
+
+
+def refuse(request: ListGroupsRequest, error: ErrorCode, message: str | None) -> ListGroupsResponse:
+    return ListGroupsResponse(error_code=error)
+
+
+def _visible(groups: list[Group], context: RequestContext) -> list[Group]:
+    if context.cluster.policy.bound(LIST_GROUPS).error is not ErrorCode.NONE:
+        context.access.require(LIST_GROUPS)
+        return groups
+    return context.access.visible(LIST_GROUPS, groups, lambda group: group.group_id)
+
+
+def _matches(text: str, wanted: list[str], context: RequestContext) -> bool:
+    if not wanted:
+        return True
+    if context.behaviour.group_filters_ignore_case:
+        return text.lower() in {one.lower() for one in wanted}
+    return text in wanted

@@ -1,0 +1,159 @@
+"""8 OffsetCommit, versions 0-10. Stores how far a group has read.
+
+READ on the group, or every partition is 30; then READ and existence topic by topic. The group
+itself is only asked for what is left, so that a wrong member goes unnoticed with wrong topics.
+Version 0 goes to ZooKeeper, where there is one; version 10 names topics by id (KIP-848).
+"""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from authorizer.requirements import OFFSET_COMMIT_GROUP, OFFSET_COMMIT_TOPIC
+from protocol.error_codes import ErrorCode
+from protocol.messages.offset_commit_request import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from protocol.messages.offset_commit_response import (
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+from shim.context import RequestContext
+from shim.state.group import CommitIdentity
+from shim.state.groups import Commit
+from shim.state.offsets import CommittedOffset
+from shim.state.topics import Topic
+from shim.topic_access import topic_error
+
+BY_ID_SINCE = 10
+TO_ZOOKEEPER = 0
+
+
+class _Rows:
+    """The answer while it is being put together: topics in the order of their first partition."""
+
+    def __init__(self) -> None:
+        self.topics: dict[tuple[str, bytes], OffsetCommitResponseTopic] = {}
+
+    def add(self, topic: OffsetCommitRequestTopic, index: int, error: ErrorCode) -> None:
+        row = self.topics.setdefault(
+            (topic.name, topic.topic_id),
+            OffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id, partitions=[]),
+        )
+        row.partitions.append(
+            OffsetCommitResponsePartition(partition_index=index, error_code=error)
+        )
+
+    def response(self) -> OffsetCommitResponse:
+        return OffsetCommitResponse(topics=list(self.topics.values()))
+
+
+class _Wanted(msgspec.Struct):
+    """A partition that may be committed, as asked and as found."""
+
+    asked: OffsetCommitRequestTopic
+    partition: OffsetCommitRequestPartition
+    topic: Topic
+
+
+def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommitResponse:
+    denial = context.access.error(OFFSET_COMMIT_GROUP, request.group_id)
+    if denial is ErrorCode.NONE:
+        denial = context.coordinator_error(request.group_id)
+    if denial is not ErrorCode.NONE:
+        return refuse(request, denial, None)
+    if context.version == TO_ZOOKEEPER and context.behaviour.kraft:
+        return refuse(request, ErrorCode.UNSUPPORTED_VERSION, None)
+    rows = _Rows()
+    wanted = [one for topic in request.topics for one in _allowed(topic, rows, context)]
+    if wanted:
+        if context.version == TO_ZOOKEEPER:
+            _commit_to_zookeeper(request.group_id, wanted, rows, context)
+        else:
+            _commit(request, wanted, rows, context)
+    return rows.response()
+
+
+def refuse(
+    request: OffsetCommitRequest, error: ErrorCode, message: str | None
+) -> OffsetCommitResponse:
+    rows = _Rows()
+    for topic in request.topics:
+        for partition in topic.partitions:
+            rows.add(topic, partition.partition_index, error)
+    return rows.response()
+
+
+def _allowed(
+    asked: OffsetCommitRequestTopic, rows: _Rows, context: RequestContext
+) -> Iterator[_Wanted]:
+    """The partitions of a topic that exist and may be read; the others are answered."""
+    topics = context.cluster.topics
+    topic = topics.by_id(asked.topic_id) if context.version >= BY_ID_SINCE else None
+    if context.version >= BY_ID_SINCE and topic is None:
+        error = ErrorCode.UNKNOWN_TOPIC_ID
+    else:
+        name = asked.name if topic is None else topic.name
+        error = topic_error(context, OFFSET_COMMIT_TOPIC, name)
+        topic = topics.get(name)
+    checks = context.behaviour.commit_checks_partition
+    for partition in asked.partitions:
+        if error is not ErrorCode.NONE or topic is None:
+            rows.add(asked, partition.partition_index, error)
+        elif checks and topic.partition(partition.partition_index) is None:
+            rows.add(asked, partition.partition_index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        else:
+            yield _Wanted(asked, partition, topic)
+
+
+def _commit(
+    request: OffsetCommitRequest, wanted: list[_Wanted], rows: _Rows, context: RequestContext
+) -> None:
+    groups = context.cluster.groups
+    who = CommitIdentity(
+        request.member_id,
+        request.group_instance_id,
+        request.generation_id_or_member_epoch,
+        context.version,
+    )
+    fitting = [one for one in wanted if groups.metadata_fits(one.partition.committed_metadata)]
+    commits = [
+        Commit(one.topic.topic_id, one.partition.partition_index, _offset(one, context))
+        for one in fitting
+    ]
+    error = groups.commit(request.group_id, who, commits)
+    for one in wanted:
+        fits = groups.metadata_fits(one.partition.committed_metadata)
+        code = ErrorCode.OFFSET_METADATA_TOO_LARGE
+        code = error if fits or error is not ErrorCode.NONE else code
+        rows.add(one.asked, one.partition.partition_index, code)
+
+
+def _commit_to_zookeeper(
+    group_id: str, wanted: list[_Wanted], rows: _Rows, context: RequestContext
+) -> None:
+    groups = context.cluster.groups
+    for one in wanted:
+        index = one.partition.partition_index
+        if not groups.metadata_fits(one.partition.committed_metadata):
+            rows.add(one.asked, index, ErrorCode.OFFSET_METADATA_TOO_LARGE)
+        elif not group_id:
+            # An empty element of a path in ZooKeeper.
+            rows.add(one.asked, index, ErrorCode.UNKNOWN_SERVER_ERROR)
+        else:
+            groups.zookeeper_offsets.commit(
+                group_id, one.topic.topic_id, index, _offset(one, context)
+            )
+            rows.add(one.asked, index, ErrorCode.NONE)
+
+
+def _offset(one: _Wanted, context: RequestContext) -> CommittedOffset:
+    return CommittedOffset(
+        one.partition.committed_offset,
+        one.partition.committed_leader_epoch,
+        one.partition.committed_metadata or "",
+        context.cluster.clock.now_ms(),
+    )

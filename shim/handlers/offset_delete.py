@@ -1,0 +1,79 @@
+"""47 OffsetDelete, version 0. Forgets a group's offsets of topics it no longer reads (KIP-496).
+
+DELETE on the group, READ on each topic. The group is asked in any case, and its error (24, 69,
+68) replaces everything that was found out about the topics.
+"""
+
+from authorizer.requirements import OFFSET_DELETE_GROUP, OFFSET_DELETE_TOPIC
+from protocol.error_codes import ErrorCode
+from protocol.messages.offset_delete_request import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
+)
+from protocol.messages.offset_delete_response import (
+    OffsetDeleteResponse,
+    OffsetDeleteResponsePartition,
+    OffsetDeleteResponseTopic,
+)
+from shim.context import RequestContext
+from shim.state.group import Group
+from shim.topic_access import topic_error
+
+
+def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDeleteResponse:
+    context.access.require(OFFSET_DELETE_GROUP, request.group_id)
+    errors = [topic_error(context, OFFSET_DELETE_TOPIC, topic.name) for topic in request.topics]
+    error = context.coordinator_error(request.group_id)
+    if error is not ErrorCode.NONE:
+        return refuse(request, error, None)
+    group = context.cluster.groups.find(request.group_id)
+    error = _group_error(request.group_id, group)
+    if error is not ErrorCode.NONE:
+        return refuse(request, error, None)
+    assert group is not None
+    topics = [
+        OffsetDeleteResponseTopic(
+            name=topic.name,
+            partitions=[
+                OffsetDeleteResponsePartition(
+                    partition_index=partition.partition_index,
+                    error_code=_delete(group, topic, partition, denial, context),
+                )
+                for partition in topic.partitions
+            ],
+        )
+        for topic, denial in zip(request.topics, errors, strict=True)
+    ]
+    context.cluster.groups.remove_if_idle(group)
+    return OffsetDeleteResponse(topics=topics)
+
+
+def refuse(
+    request: OffsetDeleteRequest, error: ErrorCode, message: str | None
+) -> OffsetDeleteResponse:
+    return OffsetDeleteResponse(error_code=error)
+
+
+def _group_error(group_id: str, group: Group | None) -> ErrorCode:
+    if not group_id:
+        return ErrorCode.INVALID_GROUP_ID
+    return ErrorCode.GROUP_ID_NOT_FOUND if group is None else group.offset_delete_error()
+
+
+def _delete(
+    group: Group,
+    asked: OffsetDeleteRequestTopic,
+    partition: OffsetDeleteRequestPartition,
+    denial: ErrorCode,
+    context: RequestContext,
+) -> ErrorCode:
+    if denial is not ErrorCode.NONE:
+        return denial
+    topic = context.cluster.topics.get(asked.name)
+    if topic is None or topic.partition(partition.partition_index) is None:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if group.subscribes_to(topic.name):
+        return ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
+    context.cluster.groups.delete_offset(group.group_id, topic.topic_id, partition.partition_index)
+    return ErrorCode.NONE

@@ -1,0 +1,266 @@
+"""9 OffsetFetch, versions 0-10. How far groups have read; from version 8 many groups at once.
+
+Each group on its own: DESCRIBE on it (READ before KIP-163), then DESCRIBE on its topics. A denied
+group shows on the partitions, at the top or at the group, and once not at all; a denied topic
+that was named is 29 and comes after the others, one that was not named is left out. What nobody
+committed is no error: offset -1. `require_stable` asks not to be told an offset that an open
+transaction may change (KIP-447). Version 0 asks ZooKeeper, version 10 by topic id (KIP-848).
+"""
+
+import msgspec
+
+from authorizer.requirement import Effect
+from authorizer.requirements import (
+    OFFSET_FETCH_ALL_TOPICS,
+    OFFSET_FETCH_GROUP,
+    OFFSET_FETCH_TOPIC,
+)
+from protocol.error_codes import ErrorCode
+from protocol.messages.offset_fetch_request import OffsetFetchRequest, OffsetFetchRequestGroup
+from protocol.messages.offset_fetch_response import (
+    OffsetFetchResponse,
+    OffsetFetchResponseGroup,
+    OffsetFetchResponsePartition,
+    OffsetFetchResponsePartitions,
+    OffsetFetchResponseTopic,
+    OffsetFetchResponseTopics,
+)
+from shim.context import RequestContext
+from shim.state.offsets import NO_EPOCH, NO_OFFSET, CommittedOffset, Offsets
+from shim.state.topics import NO_ID, Topic
+
+FROM_ZOOKEEPER = 0
+TOP_CODE_SINCE = 2
+MANY_SINCE = 8
+BY_ID_SINCE = 10
+
+
+class _Asked(msgspec.Struct, frozen=True):
+    """A topic of the request; named, or from version 10 by its id."""
+
+    name: str
+    topic_id: bytes
+    partitions: tuple[int, ...]
+
+
+class _Group(msgspec.Struct, frozen=True):
+    """A group of the request, whatever its version."""
+
+    group_id: str
+    member_id: str | None
+    member_epoch: int
+    topics: tuple[_Asked, ...] | None  # None: all that it has offsets of
+
+
+class _Topic(msgspec.Struct, frozen=True):
+    """A topic of the answer: the error or the offset of each partition."""
+
+    name: str
+    topic_id: bytes
+    partitions: tuple[tuple[int, CommittedOffset | ErrorCode], ...]
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    error: ErrorCode
+    topics: list[_Topic]
+
+
+NOTHING = CommittedOffset(NO_OFFSET, NO_EPOCH)
+
+
+def handle(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchResponse:
+    if context.version >= MANY_SINCE:
+        context.access.nothing_more()  # a request without groups asks nothing
+        asked = [_many(group) for group in request.groups]
+        return OffsetFetchResponse(
+            groups=[
+                _group_row(group, _fetch(group, request.require_stable, context)) for group in asked
+            ]
+        )
+    group = _single(request)
+    answer = _fetch(group, request.require_stable, context)
+    return OffsetFetchResponse(error_code=answer.error, topics=_old_rows(answer.topics))
+
+
+def refuse(
+    request: OffsetFetchRequest, error: ErrorCode, message: str | None
+) -> OffsetFetchResponse:
+    topics = _failed(_single(request), error)
+    return OffsetFetchResponse(
+        error_code=error,
+        topics=_old_rows(topics),
+        groups=[
+            OffsetFetchResponseGroup(group_id=group.group_id, error_code=error)
+            for group in request.groups
+        ],
+    )
+
+
+def _single(request: OffsetFetchRequest) -> _Group:
+    topics = request.topics
+    asked = None
+    if topics is not None:
+        asked = tuple(_Asked(one.name, NO_ID, tuple(one.partition_indexes)) for one in topics)
+    return _Group(request.group_id, None, -1, asked)
+
+
+def _many(group: OffsetFetchRequestGroup) -> _Group:
+    asked = None
+    if group.topics is not None:
+        asked = tuple(
+            _Asked(one.name, one.topic_id, tuple(one.partition_indexes)) for one in group.topics
+        )
+    return _Group(group.group_id, group.member_id, group.member_epoch, asked)
+
+
+def _fetch(group: _Group, require_stable: bool, context: RequestContext) -> _Answer:
+    error = context.access.error(OFFSET_FETCH_GROUP, group.group_id)
+    if error is not ErrorCode.NONE:
+        effect = context.cluster.policy.bound(OFFSET_FETCH_GROUP).effect(context.version)
+        return _Answer(error, _failed(group, error) if effect is Effect.EACH else [])
+    if context.version == FROM_ZOOKEEPER and context.behaviour.kraft:
+        return _Answer(error, _failed(group, ErrorCode.UNSUPPORTED_VERSION))
+    error = context.coordinator_error(group.group_id)
+    found = context.cluster.groups.find(group.group_id)
+    if error is ErrorCode.NONE and found is not None:
+        error = found.fetch_error(group.member_id, group.member_epoch)
+    if error is not ErrorCode.NONE:
+        each = context.version < TOP_CODE_SINCE
+        return _Answer(error, _failed(group, error) if each else [])
+    if group.topics is None:
+        return _Answer(error, _all_topics(group.group_id, require_stable, context))
+    return _Answer(error, _named_topics(group, require_stable, context))
+
+
+def _named_topics(group: _Group, require_stable: bool, context: RequestContext) -> list[_Topic]:
+    """The topics that were asked for, those that failed after the others."""
+    assert group.topics is not None
+    found, failed = [], []
+    for asked in group.topics:
+        name, error = asked.name, ErrorCode.NONE
+        if context.version >= BY_ID_SINCE:
+            known = context.cluster.topics.by_id(asked.topic_id)
+            name = "" if known is None else known.name
+            error = ErrorCode.UNKNOWN_TOPIC_ID if known is None else error
+        if error is ErrorCode.NONE:
+            error = context.access.error(OFFSET_FETCH_TOPIC, name)
+        if error is ErrorCode.NONE:
+            found.append(_looked_up(group.group_id, asked, name, require_stable, context))
+        else:
+            failed.append(_denied(asked, error))
+    if context.behaviour.new_group_coordinator:
+        return found + failed
+    return _without_repeats(found + failed)
+
+
+def _without_repeats(topics: list[_Topic]) -> list[_Topic]:
+    """Releases that answer from a map: a partition once, and no topic without any."""
+    rows: dict[str, dict[int, CommittedOffset | ErrorCode]] = {}
+    for topic in topics:
+        rows.setdefault(topic.name, {}).update(topic.partitions)
+    return [_Topic(name, NO_ID, tuple(row.items())) for name, row in rows.items() if row]
+
+
+def _looked_up(
+    group_id: str, asked: _Asked, name: str, require_stable: bool, context: RequestContext
+) -> _Topic:
+    groups = context.cluster.groups
+    topic = context.cluster.topics.get(name)
+    if context.version == FROM_ZOOKEEPER:
+        rows = [(at, _in_zookeeper(group_id, topic, at, context)) for at in asked.partitions]
+    else:
+        rows = [
+            (at, _committed(groups.offsets, group_id, topic, at, require_stable))
+            for at in asked.partitions
+        ]
+    return _Topic(asked.name, asked.topic_id, tuple(rows))
+
+
+def _committed(
+    offsets: Offsets, group_id: str, topic: Topic | None, partition: int, require_stable: bool
+) -> CommittedOffset | ErrorCode:
+    if topic is None:
+        return NOTHING
+    if require_stable and offsets.is_unstable(group_id, topic.topic_id, partition):
+        return ErrorCode.UNSTABLE_OFFSET_COMMIT
+    return offsets.get(group_id, topic.topic_id, partition) or NOTHING
+
+
+def _in_zookeeper(
+    group_id: str, topic: Topic | None, partition: int, context: RequestContext
+) -> CommittedOffset | ErrorCode:
+    """The offset alone: ZooKeeper held no metadata."""
+    if not group_id:
+        return ErrorCode.UNKNOWN_SERVER_ERROR  # an empty element of a path
+    found = None
+    if topic is not None:
+        offsets = context.cluster.groups.zookeeper_offsets
+        found = offsets.get(group_id, topic.topic_id, partition)
+    return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if found is None else CommittedOffset(found.offset)
+
+
+def _all_topics(group_id: str, require_stable: bool, context: RequestContext) -> list[_Topic]:
+    offsets = context.cluster.groups.offsets
+    topics = context.cluster.topics
+    held = [
+        (topic, rows)
+        for topic_id, rows in offsets.of_group(group_id)
+        if (topic := topics.by_id(topic_id)) is not None
+    ]
+    visible = context.access.visible(OFFSET_FETCH_ALL_TOPICS, held, lambda one: one[0].name)
+    return [
+        _Topic(
+            topic.name,
+            topic.topic_id,
+            tuple((at, _committed(offsets, group_id, topic, at, require_stable)) for at in rows),
+        )
+        for topic, rows in visible
+    ]
+
+
+def _failed(group: _Group, error: ErrorCode) -> list[_Topic]:
+    return [_denied(asked, error) for asked in group.topics or ()]
+
+
+def _denied(asked: _Asked, error: ErrorCode) -> _Topic:
+    return _Topic(asked.name, asked.topic_id, tuple((at, error) for at in asked.partitions))
+
+
+def _old_rows(topics: list[_Topic]) -> list[OffsetFetchResponseTopic]:
+    return [
+        OffsetFetchResponseTopic(
+            name=topic.name,
+            partitions=[
+                OffsetFetchResponsePartition(*_fields(at, result))
+                for at, result in topic.partitions
+            ],
+        )
+        for topic in topics
+    ]
+
+
+def _group_row(group: _Group, answer: _Answer) -> OffsetFetchResponseGroup:
+    return OffsetFetchResponseGroup(
+        group_id=group.group_id,
+        error_code=answer.error,
+        topics=[
+            OffsetFetchResponseTopics(
+                name=topic.name,
+                topic_id=topic.topic_id,
+                partitions=[
+                    OffsetFetchResponsePartitions(*_fields(at, result))
+                    for at, result in topic.partitions
+                ],
+            )
+            for topic in answer.topics
+        ],
+    )
+
+
+def _fields(
+    partition: int, result: CommittedOffset | ErrorCode
+) -> tuple[int, int, int, str, ErrorCode]:
+    """Index, offset, leader epoch, metadata and error of a partition, in the wire's order."""
+    if isinstance(result, ErrorCode):
+        return partition, NO_OFFSET, NO_EPOCH, "", result
+    return partition, result.offset, result.leader_epoch, result.metadata, ErrorCode.NONE

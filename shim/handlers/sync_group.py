@@ -1,0 +1,55 @@
+"""14 SyncGroup, versions 0-5. Answered once the leader has sent everybody's assignment.
+
+From version 5 a request that does not name the protocol is 23, even before permission is asked.
+"""
+
+from authorizer.requirements import SYNC_GROUP
+from protocol.error_codes import ErrorCode
+from protocol.messages.sync_group_request import SyncGroupRequest
+from protocol.messages.sync_group_response import SyncGroupResponse
+from shim.context import RequestContext
+from shim.errors import Refused
+from shim.state.classic_member import Synced, Syncing
+from shim.wait import Wait
+
+PROTOCOL_NAMED_SINCE = 5
+
+
+def handle(request: SyncGroupRequest, context: RequestContext) -> Wait[SyncGroupResponse]:
+    unnamed = request.protocol_type is None or request.protocol_name is None
+    if context.version >= PROTOCOL_NAMED_SINCE and unnamed:
+        raise Refused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+    context.access.require(SYNC_GROUP, request.group_id)
+    wait: Wait[SyncGroupResponse] = Wait()
+
+    def answer(synced: Synced) -> None:
+        wait.complete(
+            SyncGroupResponse(
+                error_code=synced.error,
+                protocol_type=synced.protocol_type,
+                protocol_name=synced.protocol_name,
+                assignment=synced.assignment,
+            )
+        )
+
+    error = context.coordinator_error(request.group_id)
+    if error is ErrorCode.NONE:
+        context.cluster.groups.sync(request.group_id, _syncing(request), answer)
+    else:
+        answer(Synced(error=error))
+    return wait
+
+
+def refuse(request: SyncGroupRequest, error: ErrorCode, message: str | None) -> SyncGroupResponse:
+    return SyncGroupResponse(error_code=error)
+
+
+def _syncing(request: SyncGroupRequest) -> Syncing:
+    return Syncing(
+        member_id=request.member_id,
+        instance_id=request.group_instance_id,
+        generation_id=request.generation_id,
+        protocol_type=request.protocol_type,
+        protocol_name=request.protocol_name,
+        assignments={one.member_id: one.assignment for one in request.assignments},
+    )

@@ -1,0 +1,133 @@
+"""A member of a classic group, and what it asks and is answered."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from protocol.error_codes import ErrorCode
+from shim.clock import Timer
+
+Protocols = tuple[tuple[str, bytes], ...]
+"""Names of the assignment protocols a member can speak, best first, each with its metadata."""
+
+
+class Joining(msgspec.Struct, frozen=True, kw_only=True):
+    """A JoinGroup request."""
+
+    member_id: str
+    instance_id: str | None
+    client_id: str
+    client_host: str  # as DescribeGroups shows it: "/127.0.0.1"
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    protocol_type: str
+    protocols: Protocols
+    needs_member_id: bool = False  # a new dynamic member is first told its id (KIP-394)
+    can_skip_assignment: bool = False  # a leader that came back need not assign (KIP-814)
+
+
+class JoinedMember(msgspec.Struct, frozen=True):
+    """A member as the leader sees it."""
+
+    member_id: str
+    instance_id: str | None
+    metadata: bytes
+
+
+class Joined(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to a JoinGroup request; `members` for the leader only."""
+
+    error: ErrorCode = ErrorCode.NONE
+    member_id: str = ""
+    generation_id: int = -1
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    leader_id: str = ""
+    skip_assignment: bool = False
+    members: tuple[JoinedMember, ...] = ()
+
+
+class Syncing(msgspec.Struct, frozen=True, kw_only=True):
+    """A SyncGroup request; `assignments` by member id, from the leader."""
+
+    member_id: str
+    instance_id: str | None
+    generation_id: int
+    protocol_type: str | None
+    protocol_name: str | None
+    assignments: dict[str, bytes]
+
+
+class Synced(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to a SyncGroup request."""
+
+    error: ErrorCode = ErrorCode.NONE
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    assignment: bytes = b""
+
+
+class MemberView(msgspec.Struct, frozen=True):
+    """A member as DescribeGroups shows it."""
+
+    member_id: str
+    instance_id: str | None
+    client_id: str
+    client_host: str
+    metadata: bytes
+    assignment: bytes
+
+
+JoinAnswer = Callable[[Joined], None]
+SyncAnswer = Callable[[Synced], None]
+
+
+class ClassicMember:
+    """One member: what it can speak, what it was assigned, and the answers it waits for."""
+
+    __slots__ = (
+        "assignment",
+        "client_host",
+        "client_id",
+        "instance_id",
+        "is_new",
+        "member_id",
+        "on_join",
+        "on_sync",
+        "protocols",
+        "rebalance_timeout_ms",
+        "session_timeout_ms",
+        "session_timer",
+    )
+
+    def __init__(self, member_id: str, joining: Joining) -> None:
+        self.member_id = member_id
+        self.instance_id = joining.instance_id
+        self.client_id = joining.client_id
+        self.client_host = joining.client_host
+        self.session_timeout_ms = joining.session_timeout_ms
+        self.rebalance_timeout_ms = joining.rebalance_timeout_ms
+        self.protocols = joining.protocols
+        self.assignment = b""
+        self.is_new = True  # has never completed a rebalance
+        self.on_join: JoinAnswer | None = None
+        self.on_sync: SyncAnswer | None = None
+        self.session_timer: Timer | None = None
+
+    def update(self, joining: Joining) -> None:
+        """The member joined again, perhaps with other protocols and timeouts."""
+        self.session_timeout_ms = joining.session_timeout_ms
+        self.rebalance_timeout_ms = joining.rebalance_timeout_ms
+        self.protocols = joining.protocols
+
+    def metadata(self, protocol_name: str | None) -> bytes:
+        return dict(reversed(self.protocols)).get(protocol_name or "", b"")
+
+    def vote(self, candidates: set[str]) -> str:
+        """The first of its protocols that all others speak too."""
+        return next(name for name, _ in self.protocols if name in candidates)
+
+    def stop_timer(self) -> None:
+        if self.session_timer is not None:
+            self.session_timer.cancel()
+            self.session_timer = None

@@ -1,0 +1,112 @@
+"""Which node coordinates a group, a transactional id or a share partition.
+
+As in Kafka: the leader of one partition of an internal topic, chosen by the key's Java hash. The
+topic comes to be when somebody first looks for a coordinator.
+"""
+
+import random
+import re
+from collections.abc import Callable, Mapping
+from enum import IntEnum
+
+from protocol.error_codes import ErrorCode
+from shim.state.placement import spread
+from shim.state.topics import Topic, Topics
+
+
+class KeyType(IntEnum):
+    """What a coordinator is looked for, by its code in FindCoordinator."""
+
+    GROUP = 0
+    TRANSACTION = 1
+    SHARE = 2
+
+
+_TOPICS = {
+    KeyType.GROUP: ("__consumer_offsets", "offsets.topic"),
+    KeyType.TRANSACTION: ("__transaction_state", "transaction.state.log"),
+    KeyType.SHARE: ("__share_group_state", "share.coordinator.state.topic"),
+}
+"""Name of the internal topic, and what its broker settings begin with."""
+
+_UUID_TEXT = re.compile(r"[A-Za-z0-9_-]{22}")
+_INT_TEXT = re.compile(r"[+-]?[0-9]+")
+
+_PARTITIONS = 50
+_REPLICATION_FACTOR = 3
+_CONFIGS = {
+    "cleanup.policy": "compact",
+    "compression.type": "producer",
+    "segment.bytes": "104857600",
+}
+
+
+class Coordinators:
+    """The internal topics and who leads their partitions."""
+
+    def __init__(
+        self,
+        topics: Topics,
+        properties: Mapping[str, str],
+        rng: random.Random,
+        live_nodes: Callable[[], list[int]],
+    ) -> None:
+        self._topics = topics
+        self._properties = properties
+        self._random = rng
+        self._live_nodes = live_nodes
+
+    def node_of(self, key_type: KeyType, key: str) -> int:
+        """Id of the coordinating node; -1 while its partition has no leader."""
+        partition = self.topic(key_type).partition(self.partition_of(key_type, key))
+        assert partition is not None
+        return partition.leader_id
+
+    def error_at(self, node_id: int, group_id: str) -> ErrorCode:
+        """NONE if a node coordinates a group, else why it is no use to ask it."""
+        coordinator = self.node_of(KeyType.GROUP, group_id)
+        if coordinator < 0:
+            return ErrorCode.COORDINATOR_NOT_AVAILABLE
+        return ErrorCode.NONE if coordinator == node_id else ErrorCode.NOT_COORDINATOR
+
+    def partition_of(self, key_type: KeyType, key: str) -> int:
+        """The partition of the internal topic that the key falls into."""
+        return (java_hash(key) & 0x7FFF_FFFF) % len(self.topic(key_type).partitions)
+
+    def topic(self, key_type: KeyType) -> Topic:
+        """The internal topic, made if it is not there yet."""
+        name, setting = _TOPICS[key_type]
+        topic = self._topics.get(name)
+        if topic is None:
+            partitions = int(self._setting(setting, "num.partitions", _PARTITIONS))
+            wanted = int(self._setting(setting, "replication.factor", _REPLICATION_FACTOR))
+            nodes = self._live_nodes()
+            replicas = min(wanted, len(nodes))
+            replica_lists = spread(nodes, partitions, replicas, self._random)
+            topic = self._topics.create(name, replica_lists, _CONFIGS)
+        return topic
+
+    def _setting(self, prefix: str, name: str, default: int) -> str:
+        return self._properties.get(f"{prefix}.{name}", str(default))
+
+
+def java_hash(text: str) -> int:
+    """`String.hashCode` of Java, signed 32 bits: over UTF-16 code units."""
+    units = text.encode("utf-16-be", "surrogatepass")
+    code = 0
+    for at in range(0, len(units), 2):
+        code = code * 31 + int.from_bytes(units[at : at + 2], "big") & 0xFFFF_FFFF
+    return code - (1 << 32) if code >= 1 << 31 else code
+
+
+def is_share_key(key: str) -> bool:
+    """Whether a text is `group:topic id:partition`, the id in URL-safe base64; the group may
+    contain colons.
+    """
+    group, _, rest = key.rpartition(":")[0].rpartition(":")
+    partition = key.rpartition(":")[2]
+    return bool(group) and _UUID_TEXT.fullmatch(rest) is not None and _is_int32(partition)
+
+
+def _is_int32(text: str) -> bool:
+    return _INT_TEXT.fullmatch(text) is not None and -(2**31) <= int(text) < 2**31

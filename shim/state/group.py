@@ -1,0 +1,83 @@
+"""What all groups have in common, whatever their protocol."""
+
+from abc import ABC, abstractmethod
+from enum import Enum
+
+from protocol.error_codes import ErrorCode
+
+
+class GroupType(Enum):
+    """The protocols a group can follow, by the names that ListGroups shows."""
+
+    CLASSIC = "classic"
+    CONSUMER = "consumer"
+    SHARE = "share"
+    STREAMS = "streams"
+
+
+class Group(ABC):
+    """A group as every API sees it."""
+
+    type: GroupType
+
+    def __init__(self, group_id: str) -> None:
+        self.group_id = group_id
+
+    @property
+    @abstractmethod
+    def state_name(self) -> str:
+        """The state as the wire names it."""
+
+    @property
+    @abstractmethod
+    def protocol_type(self) -> str:
+        """What its members have in common: `consumer`, `connect`; empty if it never had any."""
+
+    @property
+    @abstractmethod
+    def is_empty(self) -> bool:
+        """Whether it has no members, so that it may be deleted."""
+
+    @abstractmethod
+    def commit_error(self, commit: "CommitIdentity") -> ErrorCode:
+        """Whether somebody may commit offsets."""
+
+    def fetch_error(self, member_id: str | None, member_epoch: int) -> ErrorCode:  # noqa: ARG002 - a group that numbers its members' epochs looks at them
+        """Whether somebody may fetch offsets."""
+        return ErrorCode.NONE
+
+    @abstractmethod
+    def offset_delete_error(self) -> ErrorCode:
+        """Whether offsets of the group may be deleted at all."""
+
+    @abstractmethod
+    def subscribes_to(self, topic_name: str) -> bool:
+        """Whether a member reads the topic, as far as the group can tell."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """The group is deleted: stop its timers."""
+
+
+class CommitIdentity:
+    """Who commits offsets, and how: the request's side of a commit.
+
+    `generation_id` is the member's epoch in groups of the newer protocols; -1 for nobody's.
+    """
+
+    __slots__ = ("generation_id", "instance_id", "is_transactional", "member_id", "version")
+
+    def __init__(
+        self,
+        member_id: str,
+        instance_id: str | None,
+        generation_id: int,
+        version: int,
+        *,
+        is_transactional: bool = False,
+    ) -> None:
+        self.member_id = member_id
+        self.instance_id = instance_id
+        self.generation_id = generation_id
+        self.version = version
+        self.is_transactional = is_transactional

@@ -1,0 +1,207 @@
+"""All groups by id, and what happens to them and to their offsets.
+
+Offsets outlive members but not the group; a group comes to be with its first member or its first
+committed offset.
+"""
+
+import random
+from collections.abc import Collection, Iterator
+
+import msgspec
+
+from protocol.error_codes import ErrorCode
+from protocol.releases import Behaviour
+from shim.clock import Clock
+from shim.state.classic_group import ClassicGroup
+from shim.state.classic_member import JoinAnswer, Joined, Joining, SyncAnswer, Synced, Syncing
+from shim.state.group import CommitIdentity, Group
+from shim.state.group_settings import GroupSettings
+from shim.state.offsets import CommittedOffset, Offsets
+from shim.state.topics import Topics
+
+GROUP_ID_NOT_FOUND_SINCE = 9
+"""The OffsetCommit version that can say that the group is unknown (KIP-848)."""
+
+
+class Commit(msgspec.Struct, frozen=True):
+    """One partition's offset in a commit."""
+
+    topic_id: bytes
+    partition: int
+    offset: CommittedOffset
+
+
+class Groups:
+    """The groups of a cluster. Not finding one is an answer of its own in every API."""
+
+    def __init__(
+        self,
+        settings: GroupSettings,
+        behaviour: Behaviour,
+        topics: Topics,
+        clock: Clock,
+        rng: random.Random,
+    ) -> None:
+        self.settings = settings
+        self.offsets = Offsets()
+        self.zookeeper_offsets = Offsets()
+        """Version 0 of OffsetCommit and OffsetFetch knew of these alone, as long as there was
+        ZooKeeper; no group comes to be by them."""
+        self._behaviour = behaviour
+        self._topics = topics
+        self._clock = clock
+        self._random = rng
+        self._groups: dict[str, Group] = {}
+        self._topics_epoch = topics.epoch
+
+    def __iter__(self) -> Iterator[Group]:
+        self._notice_deleted_topics()
+        return iter(list(self._groups.values()))
+
+    def find(self, group_id: str) -> Group | None:
+        self._notice_deleted_topics()
+        return self._groups.get(group_id)
+
+    def classic(self, group_id: str) -> ClassicGroup | None:
+        """The group, if there is one and it follows the classic protocol."""
+        group = self.find(group_id)
+        return group if isinstance(group, ClassicGroup) else None
+
+    # the classic protocol
+
+    def join(self, group_id: str, joining: Joining, answer: JoinAnswer) -> None:
+        error = self._join_error(group_id, joining)
+        if error is not ErrorCode.NONE:
+            answer(Joined(error=error, member_id=joining.member_id))
+            return
+        self._classic_or_new(group_id).join(joining, answer)
+
+    def _join_error(self, group_id: str, joining: Joining) -> ErrorCode:
+        shortest_ms = self.settings.group_min_session_timeout_ms
+        longest_ms = self.settings.group_max_session_timeout_ms
+        if not group_id:
+            return ErrorCode.INVALID_GROUP_ID
+        if not shortest_ms <= joining.session_timeout_ms <= longest_ms:
+            return ErrorCode.INVALID_SESSION_TIMEOUT
+        if joining.member_id and self.find(group_id) is None:
+            return ErrorCode.UNKNOWN_MEMBER_ID
+        return ErrorCode.NONE
+
+    def sync(self, group_id: str, syncing: Syncing, answer: SyncAnswer) -> None:
+        group = self.classic(group_id)
+        if group is None:
+            answer(Synced(error=self._no_member(group_id)))
+            return
+        group.sync(syncing, answer)
+
+    def heartbeat(
+        self, group_id: str, member_id: str, instance_id: str | None, generation_id: int
+    ) -> ErrorCode:
+        group = self.classic(group_id)
+        if group is None:
+            return self._no_member(group_id)
+        return group.heartbeat(member_id, instance_id, generation_id)
+
+    def leave(self, group_id: str, member_id: str, instance_id: str | None) -> ErrorCode:
+        group = self.classic(group_id)
+        return self._no_member(group_id) if group is None else group.leave(member_id, instance_id)
+
+    def group_id_error(self, group_id: str) -> ErrorCode:
+        """INVALID_GROUP_ID for an empty id, where the release says so."""
+        wrong = not group_id and self._behaviour.checks_group_ids
+        return ErrorCode.INVALID_GROUP_ID if wrong else ErrorCode.NONE
+
+    def _no_member(self, group_id: str) -> ErrorCode:
+        error = self.group_id_error(group_id)
+        return ErrorCode.UNKNOWN_MEMBER_ID if error is ErrorCode.NONE else error
+
+    # offsets
+
+    def commit(
+        self,
+        group_id: str,
+        who: CommitIdentity,
+        commits: Collection[Commit],
+        producer_id: int | None = None,
+    ) -> ErrorCode:
+        """Store offsets, those with a producer id until its transaction ends (`end_transaction`).
+
+        An error is of the whole commit, and nothing is stored then.
+        """
+        group = self.find(group_id)
+        error = self._commit_error(group, who)
+        if error is not ErrorCode.NONE:
+            return error
+        if group is None:
+            self._classic_or_new(group_id)
+        for commit in commits:
+            if producer_id is None:
+                self.offsets.commit(group_id, commit.topic_id, commit.partition, commit.offset)
+            else:
+                self.offsets.hold(
+                    group_id, producer_id, commit.topic_id, commit.partition, commit.offset
+                )
+        return ErrorCode.NONE
+
+    def _commit_error(self, group: Group | None, who: CommitIdentity) -> ErrorCode:
+        if group is not None:
+            return group.commit_error(who)
+        if who.generation_id < 0:
+            return ErrorCode.NONE
+        if self._behaviour.new_group_coordinator and who.version >= GROUP_ID_NOT_FOUND_SINCE:
+            return ErrorCode.GROUP_ID_NOT_FOUND
+        return ErrorCode.ILLEGAL_GENERATION
+
+    def end_transaction(self, producer_id: int, *, committed: bool) -> None:
+        """The offsets that a producer's transaction held back count now, or never."""
+        self.offsets.settle(producer_id, committed=committed)
+
+    def metadata_fits(self, metadata: str | None) -> bool:
+        return len((metadata or "").encode()) <= self.settings.offset_metadata_max_bytes
+
+    def delete_offset(self, group_id: str, topic_id: bytes, partition: int) -> None:
+        self.offsets.forget(group_id, topic_id, partition)
+
+    # an end
+
+    def delete(self, group_id: str) -> ErrorCode:
+        """Delete a group with its offsets; it must have no members (KIP-229)."""
+        group = self.find(group_id)
+        if group is None:
+            return ErrorCode.GROUP_ID_NOT_FOUND
+        if not group.is_empty:
+            return ErrorCode.NON_EMPTY_GROUP
+        self._remove(group)
+        return ErrorCode.NONE
+
+    def remove_if_idle(self, group: Group) -> None:
+        """Offsets were deleted: an empty group without any is gone, except to newer releases."""
+        keeps = self._behaviour.new_group_coordinator
+        if not keeps and group.is_empty and not self.offsets.has_offsets(group.group_id):
+            self._remove(group)
+
+    def _remove(self, group: Group) -> None:
+        group.close()
+        del self._groups[group.group_id]
+        self.offsets.forget_group(group.group_id)
+
+    def _classic_or_new(self, group_id: str) -> ClassicGroup:
+        group = self.classic(group_id)
+        if group is None:
+            group = ClassicGroup(
+                group_id, self.settings, self._behaviour, self._clock, self._random
+            )
+            self._groups[group_id] = group
+        return group
+
+    def _notice_deleted_topics(self) -> None:
+        """Offsets of deleted topics go, and in older releases the groups that had no others."""
+        if self._topics_epoch == self._topics.epoch:
+            return
+        self._topics_epoch = self._topics.epoch
+        gone = [one for one in self.offsets.topic_ids() if self._topics.by_id(one) is None]
+        for topic_id in gone:
+            self.offsets.forget_topic(topic_id)
+        if gone:
+            for group in list(self._groups.values()):
+                self.remove_if_idle(group)
