@@ -1,6 +1,7 @@
 """Frames out of a byte stream, however it is cut."""
 
 import tracemalloc
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, strategies as st
@@ -34,7 +35,7 @@ FRAMES = st.lists(st.binary(min_size=1, max_size=LIMIT), max_size=8)
 def test_any_cut_gives_the_same_frames(frames: list[bytes], cuts: list[int], tail: bytes) -> None:
     stream = b"".join(framed(frame) for frame in frames) + tail
     at = [0, *sorted(cut for cut in cuts if cut < len(stream)), len(stream)]
-    pieces = [stream[start:end] for start, end in zip(at, at[1:], strict=False)]
+    pieces = [stream[start:end] for start, end in pairwise(at)]
     whole = fed([stream])
     assert whole[0][: len(frames)] == frames
     assert fed(pieces) == whole

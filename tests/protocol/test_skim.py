@@ -92,7 +92,7 @@ def test_config_resources_bear_their_type() -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "request_", "wanted"),
+    ("version", "asked", "wanted"),
     [
         (0, FindCoordinatorRequest("g"), ResourceNames(groups=["g"])),
         (1, FindCoordinatorRequest("x", 1), ResourceNames(transactional_ids=["x"])),
@@ -100,10 +100,8 @@ def test_config_resources_bear_their_type() -> None:
         (4, FindCoordinatorRequest("", 0, ["g"]), ResourceNames(groups=["g"])),
     ],
 )
-def test_coordinators(
-    version: int, request_: FindCoordinatorRequest, wanted: ResourceNames
-) -> None:
-    assert skim_request(10, version, write_request(request_, version), 0) == wanted
+def test_coordinators(version: int, asked: FindCoordinatorRequest, wanted: ResourceNames) -> None:
+    assert skim_request(10, version, write_request(asked, version), 0) == wanted
 
 
 def test_names_of_acls_are_not_resources_in_use() -> None:
