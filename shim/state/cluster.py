@@ -17,6 +17,7 @@ from shim.state.coordinators import Coordinators
 from shim.state.delegation_tokens import DelegationTokens
 from shim.state.group_settings import group_settings
 from shim.state.groups import Groups
+from shim.state.log_settings import InForce
 from shim.state.policy import Policy
 from shim.state.static_settings import settings_of_features, static_settings
 from shim.state.topics import Topics
@@ -78,6 +79,7 @@ class Cluster:
         self.configs = Configs(
             self.release, self._static_settings, settings_of_features(self.features)
         )
+        self.topics.in_force = lambda own: InForce(own, self.configs.topic_value)
         self.coordinators = Coordinators(
             self.topics, config.properties, self.random, self._live_nodes
         )

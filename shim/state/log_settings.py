@@ -1,17 +1,49 @@
 """The topic settings that a log obeys, read from whatever mapping holds them at the moment."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 
-WEEK_MS = 604_800_000
-GIB = 1_073_741_824
 FOREVER_MS = 2**63 - 1
+DEFAULTS = {
+    "retention.ms": "604800000",
+    "retention.bytes": "-1",
+    "segment.bytes": "1073741824",
+    "cleanup.policy": "delete",
+    "max.message.bytes": "1048588",
+    "message.timestamp.type": "CreateTime",
+    "min.insync.replicas": "1",
+    "message.timestamp.difference.max.ms": str(FOREVER_MS),
+    "message.timestamp.before.max.ms": str(FOREVER_MS),
+    "message.timestamp.after.max.ms": str(FOREVER_MS),
+}
+"""What holds where the mapping says nothing."""
+
+
+class InForce(Mapping[str, str]):
+    """The settings of a topic as they hold: `value_of` knows what stands in for missing ones."""
+
+    __slots__ = ("_own", "_value_of")
+
+    def __init__(
+        self, own: Mapping[str, str], value_of: Callable[[Mapping[str, str], str], str | None]
+    ) -> None:
+        self._own = own
+        self._value_of = value_of
+
+    def __getitem__(self, name: str) -> str:
+        value = self._value_of(self._own, name)
+        if value is None:
+            raise KeyError(name)
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._own)
+
+    def __len__(self) -> int:
+        return len(self._own)
 
 
 class LogSettings:
-    """Typed access; a setting that the topic does not have is at Kafka's default.
-
-    The mapping is asked every time, so that a change by AlterConfigs holds at once.
-    """
+    """Typed access. The mapping is asked every time, so that a change holds at once."""
 
     __slots__ = ("_configs",)
 
@@ -21,44 +53,49 @@ class LogSettings:
     @property
     def retention_ms(self) -> int:
         """-1: for ever."""
-        return int(self._configs.get("retention.ms", WEEK_MS))
+        return self._number("retention.ms")
 
     @property
     def retention_bytes(self) -> int:
         """-1: no limit."""
-        return int(self._configs.get("retention.bytes", -1))
+        return self._number("retention.bytes")
 
     @property
     def segment_bytes(self) -> int:
         """Kafka deletes whole segments, so up to one more than `retention_bytes` stays."""
-        return int(self._configs.get("segment.bytes", GIB))
+        return self._number("segment.bytes")
 
     @property
     def deletes(self) -> bool:
-        return "delete" in self._configs.get("cleanup.policy", "delete")
+        return "delete" in self._text("cleanup.policy")
 
     @property
     def compacts(self) -> bool:
-        return "compact" in self._configs.get("cleanup.policy", "delete")
+        return "compact" in self._text("cleanup.policy")
 
     @property
     def max_message_bytes(self) -> int:
         """What a single batch may have."""
-        return int(self._configs.get("max.message.bytes", 1_048_588))
+        return self._number("max.message.bytes")
 
     @property
     def uses_append_time(self) -> bool:
-        return self._configs.get("message.timestamp.type") == "LogAppendTime"
+        return self._text("message.timestamp.type") == "LogAppendTime"
 
     @property
     def min_insync_replicas(self) -> int:
-        return int(self._configs.get("min.insync.replicas", 1))
+        return self._number("min.insync.replicas")
 
-    def timestamp_limits_ms(self, default_after_ms: int) -> tuple[int, int]:
-        """How far before and after now a record's time may be (KIP-937; before it, one limit)."""
-        both = self._configs.get("message.timestamp.difference.max.ms", FOREVER_MS)
-        before = self._configs.get("message.timestamp.before.max.ms", both)
-        if int(both) != FOREVER_MS:
-            default_after_ms = int(both)
-        after = self._configs.get("message.timestamp.after.max.ms", default_after_ms)
-        return int(before), int(after)
+    @property
+    def timestamp_limits_ms(self) -> tuple[int, int]:
+        """How far before and after now a record's time may be (KIP-937; once one for both)."""
+        both = self._number("message.timestamp.difference.max.ms")
+        before = self._number("message.timestamp.before.max.ms")
+        after = self._number("message.timestamp.after.max.ms")
+        return min(both, before), min(both, after)
+
+    def _text(self, name: str) -> str:
+        return self._configs.get(name) or DEFAULTS[name]
+
+    def _number(self, name: str) -> int:
+        return int(self._configs.get(name) or DEFAULTS[name])

@@ -1,7 +1,7 @@
 """Topics and their partitions: names, ids, replicas, configs, and a log each."""
 
 import random
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from shim.clock import Clock
 from shim.state.log import Log
@@ -62,6 +62,8 @@ class Topics:
         self._by_metric_name: dict[str, set[str]] = {}
         self.internal_names = frozenset(internal_names)
         self.epoch = 0
+        self.in_force: Callable[[Mapping[str, str]], Mapping[str, str]] = lambda own: own
+        """The settings that hold for a topic with these of its own."""
 
     def __len__(self) -> int:
         return len(self._by_name)
@@ -107,7 +109,7 @@ class Topics:
 
     def add_partitions(self, topic: Topic, assignments: Sequence[Sequence[int]]) -> None:
         for replicas in assignments:
-            log = Log(topic.configs, self._clock)
+            log = Log(self.in_force(topic.configs), self._clock)
             topic.partitions.append(Partition(len(topic.partitions), replicas, log))
         self.epoch += 1
 
