@@ -26,7 +26,7 @@ def go_driver(folder: Path) -> list[str]:
 
 def java_driver(folder: Path) -> list[str]:
     """The command of the Java driver, compiled into `folder`; its jars are kept in the cache."""
-    _need("Java", "java", "javac", "mvn")
+    _need("Java", "java", "javac")
     sources = [str(path) for path in sorted((DRIVERS / "java").glob("*.java"))]
     jars = f"{_jars()}/*"
     _build(["javac", "-Xlint:all", "-Werror", "-cp", jars, "-d", str(folder / "classes"), *sources])
@@ -39,6 +39,7 @@ def _jars() -> Path:
     pom = DRIVERS / "java" / "pom.xml"
     kept = CACHE / f"java-{hashlib.sha256(pom.read_bytes()).hexdigest()[:16]}"
     if not kept.exists():
+        _need("Java", "mvn")
         # Renamed when complete, so that an interrupted fetch is not taken for a whole one.
         fetched = CACHE / f"fetching-{os.getpid()}"
         command = ["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies"]
