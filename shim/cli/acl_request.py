@@ -10,6 +10,7 @@ from authorizer.acl_names import AclTextError, parse_operation
 from authorizer.implied import supported_operations
 from authorizer.model import WILDCARD, Acl, AclFilter
 from protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
+from shim.cli.usage import UsageError
 
 Targets = dict[AclFilter, list[Acl]]
 """Resource filters with the ACLs meant for each; no ACLs: every one of the resource."""
@@ -23,10 +24,6 @@ NO_RESOURCE = (
     "You must provide at least one resource: --topic <topic> or --cluster or --group <group>"
     " or --delegation-token <Delegation Token ID>"
 )
-
-
-class UsageError(Exception):
-    """These options do not go together, or one has no meaning; the text is for the user."""
 
 
 def check(args: argparse.Namespace) -> None:

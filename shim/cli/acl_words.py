@@ -43,10 +43,13 @@ def entries_text(acls: Iterable[Acl]) -> str:
     return "\n".join(f"\t{entry_text(acl)}" for acl in acls)
 
 
-def command(verb: str, acl: Acl) -> str:
-    """The kafka-acls command line, without the broker, that adds or removes exactly this ACL."""
+def command(verb: str, acl: Acl, bootstrap: str | None = None) -> str:
+    """The kafka-acls command line that adds (`--add`) or removes exactly this ACL."""
     kind = "allow" if acl.permission is Permission.ALLOW else "deny"
-    words = ["kafka-acls", verb, f"--{kind}-principal", acl.principal]
+    words = ["kafka-acls"]
+    if bootstrap is not None:
+        words += ["--bootstrap-server", bootstrap]
+    words += [verb, f"--{kind}-principal", acl.principal]
     if acl.host != WILDCARD:
         words += [f"--{kind}-host", acl.host]
     words += ["--operation", camel_case(acl.operation), RESOURCE_OPTIONS[acl.resource_type]]

@@ -10,9 +10,10 @@ from authorizer.acl_text import format_list, to_objects
 from authorizer.model import Acl, AclFilter
 from shim.acl_client import create_acls, delete_acls, describe_acls
 from shim.cli import EXIT_FAILURE
-from shim.cli.acl_request import UsageError, check, resources, targets
+from shim.cli.acl_request import check, resources, targets
 from shim.cli.acl_words import entries_text, entry_text, pattern_text
 from shim.cli.connecting import add_connection_arguments, connected
+from shim.cli.usage import UsageError
 from shim.client import Client, ClientError
 
 DESCRIPTION = """\

@@ -9,7 +9,7 @@ from shim.client_config import read_client_config
 BOOTSTRAP_VARIABLE = "KAFKA_BOOTSTRAP_SERVERS"
 
 
-def add_connection_arguments(parser: argparse.ArgumentParser) -> None:
+def add_connection_arguments(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--bootstrap-server",
         default=os.environ.get(BOOTSTRAP_VARIABLE),

@@ -1,0 +1,105 @@
+"""Where `explain` and `who-can` take the ACLs from: a file, or a running broker."""
+
+import argparse
+from collections.abc import Mapping
+
+import msgspec
+
+from authorizer.acl_releases import rules_of
+from authorizer.authorizer import StandardAuthorizer
+from authorizer.model import Acl
+from authorizer.store import AclStore
+from protocol.api_versions import RELEASES, advertised
+from protocol.enums import Operation, PatternType, Permission, ResourceType
+from shim.acl_client import describe_acls
+from shim.acl_file import read_acls
+from shim.cli.connecting import add_connection_arguments, connected
+from shim.cli.usage import UsageError, check_principal, release_named
+
+WITHOUT_SOURCE = "say where the ACLs are: --acls FILE or --bootstrap-server HOST:PORT"
+
+
+class AclSource(msgspec.Struct, frozen=True):
+    """An authorizer with the ACLs in it. `bootstrap` is the broker they came from, if one."""
+
+    authorizer: StandardAuthorizer
+    release: str
+    bootstrap: str | None
+
+
+def add_source_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("where the ACLs are")
+    group.add_argument(
+        "--acls",
+        metavar="FILE",
+        help="a file instead of a broker: YAML, JSON or the output of kafka-acls --list",
+    )
+    add_connection_arguments(group)
+    group.add_argument(
+        "--kafka-version",
+        metavar="RELEASE",
+        help="decide as this release does (default: the broker's, with --acls the newest)",
+    )
+    group.add_argument(
+        "--super-user",
+        action="append",
+        default=[],
+        metavar="User:x",
+        help="a super user; a broker does not tell who is one (repeatable)",
+    )
+    group.add_argument(
+        "--allow-everyone-if-no-acl-found",
+        action="store_true",
+        help="as the broker's setting of that name, which it does not tell either",
+    )
+
+
+def check_source(args: argparse.Namespace) -> None:
+    """Refuse options that name no ACLs, or that have no meaning."""
+    if args.acls is None and not args.bootstrap_server:
+        raise UsageError(WITHOUT_SOURCE)
+    for principal in args.super_user:
+        check_principal("--super-user", principal)
+    release_named(args.kafka_version)
+
+
+def acl_source(args: argparse.Namespace) -> AclSource:
+    """Read the ACLs; ClientError or ConfigError if that fails."""
+    release = release_named(args.kafka_version)
+    bootstrap = None
+    if args.acls is not None:
+        acls = read_acls(args.acls)
+    else:
+        bootstrap = args.bootstrap_server
+        with connected(args) as client:
+            acls = describe_acls(client)
+            release = release or release_of(client.versions)
+    release = release or RELEASES[-1]
+    authorizer = StandardAuthorizer(
+        super_users=args.super_user,
+        allow_everyone=args.allow_everyone_if_no_acl_found,
+        rules=rules_of(release),
+        store=AclStore(acl for acl in acls if _is_concrete(acl)),
+    )
+    return AclSource(authorizer, release, bootstrap)
+
+
+def release_of(versions: Mapping[int, tuple[int, int]]) -> str:
+    """The release whose advertised versions are most like these; of equals the newest."""
+
+    def likeness(release: str) -> tuple[int, int]:
+        known = advertised(release)
+        same = sum(versions.get(key) == span for key, span in known.items())
+        return same - len(known.keys() ^ versions.keys()), RELEASES.index(release)
+
+    return max(RELEASES, key=likeness)
+
+
+def _is_concrete(acl: Acl) -> bool:
+    """Not something that only a newer broker understands."""
+    return (
+        acl.resource_type > ResourceType.ANY
+        and acl.operation > Operation.ANY
+        and acl.pattern_type in (PatternType.LITERAL, PatternType.PREFIXED)
+        and acl.permission in (Permission.ALLOW, Permission.DENY)
+    )

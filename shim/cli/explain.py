@@ -1,0 +1,170 @@
+"""`kafka-shim explain`: which rule decides, and what would allow it."""
+
+import argparse
+import json
+
+from authorizer.model import WILDCARD, Action, Actor
+from protocol.api_versions import served, unstable
+from protocol.enums import ApiKey
+from shim.api_explanation import Caller, Outcome, explain_api
+from shim.cli import EXIT_MISMATCH
+from shim.cli.acl_source import AclSource, acl_source, add_source_arguments, check_source
+from shim.cli.explain_text import (
+    outcome_lines,
+    outcome_object,
+    question_lines,
+    question_object,
+)
+from shim.cli.resource_arguments import NAMED, Names, add_resource_arguments, names_of
+from shim.cli.usage import UsageError, api_named, check_principal, guarded, operation_named
+from shim.explanation import explain
+
+DEFAULT_HOST = "127.0.0.1"
+SUPER_USERS_UNKNOWN = (
+    "(brokers do not tell who is a super user; if this principal is one, say --super-user)"
+)
+
+DESCRIPTION = """\
+Says whether a principal may do something, which ACL decides it, which others apply or nearly do,
+and the smallest change that would allow it, as a kafka-acls command. The ACLs are in a file or in a
+running broker of any kind.
+
+  kafka-shim explain --bootstrap-server 127.0.0.1:9092 --principal User:carol \\
+      --operation Write --topic orders
+  kafka-shim explain --acls acls.yaml --principal User:bob --api Fetch --topic orders
+
+With --api, everything that a request of this kind asks is gone through, in the broker's order.
+Questions without a condition count; of the others, the first about each resource type that is
+named (so --cluster makes one about the cluster count).
+
+Exit codes: 0 allowed, 3 denied, 1 the ACLs cannot be read, 2 the options make no sense.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.set_defaults(usage_error=parser.error)
+    add_source_arguments(parser)
+    add_resource_arguments(parser)
+    group = parser.add_argument_group("the question")
+    group.add_argument("--principal", required=True, metavar="User:x", help="who asks")
+    group.add_argument(
+        "--host", metavar="IP", help=f"from where (default: {DEFAULT_HOST}; an ACL for anywhere)"
+    )
+    what = group.add_mutually_exclusive_group(required=True)
+    what.add_argument("--operation", metavar="NAME", help="Read, Write, Describe, ...")
+    what.add_argument("--api", metavar="NAME", help="Produce, Fetch, JoinGroup, ... or an API key")
+    group.add_argument(
+        "--api-version", type=int, metavar="N", help="of --api (default: the release's highest)"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+
+
+def run(args: argparse.Namespace) -> int:
+    return guarded(args, _run)
+
+
+def _run(args: argparse.Namespace) -> int:
+    check_source(args)
+    check_principal("--principal", args.principal)
+    names = names_of(args)
+    if args.api is not None:
+        return _explain_api(args, api_named(args.api), names)
+    if not names:
+        raise UsageError("name a resource: --topic, --group, --cluster, ...")
+    actions = [
+        Action(operation_named(args.operation, kind), kind, name)
+        for kind, found in names.items()
+        for name in found
+    ]
+    source = acl_source(args)
+    caller = _caller(args, source)
+    explained = [explain(caller.authorizer, caller.actor, one, caller.host) for one in actions]
+    allowed = all(one.decision.allowed for one in explained)
+    if args.json:
+        questions = [question_object(one, source.bootstrap) for one in explained]
+        _print_json({"allowed": allowed, "release": source.release, "questions": questions})
+    else:
+        texts = ["\n".join(question_lines(one, source.bootstrap)) for one in explained]
+        print("\n\n".join(texts))
+        _print_note(source, allowed=allowed)
+    return 0 if allowed else EXIT_MISMATCH
+
+
+def _explain_api(args: argparse.Namespace, api: ApiKey, names: Names) -> int:
+    source = acl_source(args)
+    version = _version(args.api_version, api, source.release)
+    caller = _caller(args, source)
+    outcomes = explain_api(caller, api, version, source.release, names)
+    _check_named(api, outcomes)
+    allowed = all(outcome.allowed for outcome in outcomes if outcome.counts and outcome.cases)
+    if args.json:
+        _print_json(
+            {
+                "allowed": allowed,
+                "release": source.release,
+                "api": api.wire_name,
+                "api_version": version,
+                "principal": caller.actor.principal,
+                "host": caller.actor.host,
+                "requirements": [outcome_object(one, source.bootstrap) for one in outcomes],
+            }
+        )
+        return 0 if allowed else EXIT_MISMATCH
+    print(
+        f"{'allowed' if allowed else 'denied'}: {api.wire_name} version {version}, as Kafka"
+        f" {source.release} asks, by {caller.actor.principal} from {caller.actor.host}"
+    )
+    for outcome in outcomes:
+        print("\n" + "\n".join(outcome_lines(outcome, source.bootstrap)))
+    if not outcomes:
+        print("nothing is asked: the API is open to everybody")
+    _print_note(source, allowed=allowed)
+    return 0 if allowed else EXIT_MISMATCH
+
+
+def _caller(args: argparse.Namespace, source: AclSource) -> Caller:
+    actor = Actor(args.principal, args.host or DEFAULT_HOST)
+    return Caller(source.authorizer, actor, args.host or WILDCARD)
+
+
+def _version(wanted: int | None, api: ApiKey, release: str) -> int:
+    """The version to explain: by default the highest that clients can use."""
+    ranges = served(release)
+    low, high = ranges.get(api, (0, -1))
+    top = max(high, unstable(release).get(api, -1))
+    if top < 0:
+        raise UsageError(f"brokers of Kafka {release} do not serve {api.wire_name} to clients")
+    if wanted is None:
+        return high if high >= 0 else top
+    if not low <= wanted <= top:
+        raise UsageError(
+            f"--api-version {wanted}: Kafka {release} serves {api.wire_name} {low} to {top}"
+        )
+    return wanted
+
+
+def _check_named(api: ApiKey, outcomes: list[Outcome]) -> None:
+    """There must be something to ask, and a row without a condition needs its name."""
+    asked = [one for one in outcomes if one.counts and one.cases]
+    wanting = [one for one in outcomes if one.counts and one.missing]
+    if wanting or (outcomes and not asked and api not in _open_apis()):
+        missing = {kind: None for one in wanting or outcomes for kind in one.missing}
+        options = [f"--{NAMED[kind].replace('_', '-')}" for kind in missing] or ["--cluster"]
+        raise UsageError(f"--api {api.wire_name}: name what it is about, by {' or '.join(options)}")
+
+
+def _open_apis() -> frozenset[ApiKey]:
+    from authorizer.requirements import OPEN_TO_ALL
+
+    return frozenset(OPEN_TO_ALL)
+
+
+def _print_note(source: AclSource, *, allowed: bool) -> None:
+    if not allowed and source.bootstrap is not None and not source.authorizer.super_users:
+        print(SUPER_USERS_UNKNOWN)
+
+
+def _print_json(value: object) -> None:
+    print(json.dumps(value, indent=2, ensure_ascii=False))

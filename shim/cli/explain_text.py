@@ -1,0 +1,166 @@
+"""Explanations as text and as JSON objects."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from authorizer.acl_names import camel_case
+from authorizer.acl_text import to_objects
+from authorizer.model import Acl
+from protocol.error_codes import ErrorCode
+from shim.api_explanation import Asked, Case, Outcome
+from shim.cli.acl_words import acl_text, command
+from shim.cli.resource_arguments import NAMED, action_text
+from shim.explanation import Explanation, Step, because_text
+
+
+def question_lines(explanation: Explanation, bootstrap: str | None) -> Iterator[str]:
+    """One question with its answer, as `explain` prints it."""
+    actor, action = explanation.actor, explanation.action
+    allowed = explanation.decision.allowed
+    yield (
+        f"{'allowed' if allowed else 'denied'}: {action_text(action)}"
+        f" by {actor.principal} from {actor.host}"
+    )
+    yield f"because {because_text(explanation)}{':' if explanation.decision.acl else ''}"
+    if explanation.decision.acl is not None:
+        yield f"  {acl_text(explanation.decision.acl)}"
+    if explanation.also:
+        yield "also applies:"
+        yield from (f"  {acl_text(acl)}" for acl in explanation.also)
+    if explanation.misses:
+        yield "does not apply:"
+        for miss in explanation.misses:
+            yield f"  {acl_text(miss.acl)}"
+            yield f"    {miss.why}"
+    if explanation.steps:
+        yield "to allow it:" if len(explanation.steps) == 1 else "to allow it, all of:"
+        yield from (f"  {step_command(step, bootstrap)}" for step in explanation.steps)
+
+
+def step_command(step: Step, bootstrap: str | None) -> str:
+    """The command of one step, for the shell."""
+    return command(f"--{step.verb}", step.acl, bootstrap)
+
+
+def outcome_lines(outcome: Outcome, bootstrap: str | None) -> Iterator[str]:
+    """One row of an API with its cases."""
+    row = outcome.bound.row
+    condition = f" (only if {row.when})" if row.when else ""
+    if not outcome.cases:
+        options = " or ".join(f"--{NAMED[kind].replace('_', '-')}" for kind in outcome.missing)
+        yield f"{row.id}{condition}: not asked, name one with {options}"
+        return
+    aside = "" if outcome.counts else ", not counted"
+    yield f"{row.id}{condition}{aside}"
+    for case in outcome.cases:
+        yield from (f"  {line}" for line in _case_lines(case, outcome, bootstrap))
+
+
+def _case_lines(case: Case, outcome: Outcome, bootstrap: str | None) -> Iterator[str]:
+    for one in case.asked:
+        yield f"{_need_text(one)}: {'allowed' if one.decision.allowed else 'denied'}"
+        yield from (f"  {line}" for line in _reason_lines(one))
+    if case.allowed:
+        return
+    yield f"the client gets: {_error_text(case.error)}, as {outcome.effect.value}"
+    if outcome.bound.row.note:
+        yield f"note: {outcome.bound.row.note}"
+    ways = [
+        " && ".join(step_command(step, bootstrap) for step in one.explanation.steps)
+        for one in case.asked
+        if one.explanation is not None and not one.decision.allowed
+    ]
+    yield "to allow it:" if len(ways) == 1 else "to allow it, one of:"
+    yield from (f"  {way}" for way in ways)
+
+
+def _reason_lines(one: Asked) -> Iterator[str]:
+    if one.explanation is not None:
+        yield f"because {because_text(one.explanation)}"
+    elif one.decision.allowed:
+        yield "because " + one.decision.because.value
+    else:
+        yield "because no ACL allows it that no DENY outdoes (KIP-679)"
+    if one.decision.acl is not None:
+        yield f"  {acl_text(one.decision.acl)}"
+
+
+def _need_text(one: Asked) -> str:
+    if one.explanation is None:
+        kind = one.need.resource_type.name.lower().replace("_", " ")
+        return f"{camel_case(one.need.operation)} on any {kind}"
+    return action_text(one.explanation.action)
+
+
+def _error_text(error: ErrorCode) -> str:
+    return "no error" if error is ErrorCode.NONE else f"{error.name} ({error:d})"
+
+
+def question_object(explanation: Explanation, bootstrap: str | None) -> dict[str, Any]:
+    """The same as JSON."""
+    actor, action, decision = explanation.actor, explanation.action, explanation.decision
+    return {
+        "principal": actor.principal,
+        "host": actor.host,
+        "operation": action.operation.name,
+        "resource_type": action.resource_type.name,
+        "resource_name": action.resource_name,
+        "allowed": decision.allowed,
+        "because": decision.because.name,
+        "reason": because_text(explanation),
+        "acl": acl_object(decision.acl),
+        "also_applies": to_objects(explanation.also),
+        "does_not_apply": [
+            {"acl": acl_object(miss.acl), "why": miss.why} for miss in explanation.misses
+        ],
+        "acls_of_other_principals": explanation.others,
+        "to_allow": [
+            {
+                "action": step.verb,
+                "acl": acl_object(step.acl),
+                "command": step_command(step, bootstrap),
+            }
+            for step in explanation.steps
+        ],
+    }
+
+
+def outcome_object(outcome: Outcome, bootstrap: str | None) -> dict[str, Any]:
+    """One row of an API as JSON."""
+    row = outcome.bound.row
+    return {
+        "id": row.id,
+        "when": row.when or None,
+        "counts": outcome.counts,
+        "asked": bool(outcome.cases),
+        "missing": [kind.name for kind in outcome.missing],
+        "allowed": outcome.allowed if outcome.cases else None,
+        "effect": outcome.effect.name,
+        "cases": [
+            {
+                "name": case.name,
+                "allowed": case.allowed,
+                "error": case.error.name,
+                "error_code": int(case.error),
+                "questions": [_asked_object(one, bootstrap) for one in case.asked],
+            }
+            for case in outcome.cases
+        ],
+    }
+
+
+def _asked_object(one: Asked, bootstrap: str | None) -> dict[str, Any]:
+    if one.explanation is not None:
+        return question_object(one.explanation, bootstrap)
+    return {
+        "operation": one.need.operation.name,
+        "resource_type": one.need.resource_type.name,
+        "resource_name": None,
+        "allowed": one.decision.allowed,
+        "because": one.decision.because.name,
+        "acl": acl_object(one.decision.acl),
+    }
+
+
+def acl_object(acl: Acl | None) -> dict[str, str] | None:
+    return None if acl is None else to_objects([acl])[0]

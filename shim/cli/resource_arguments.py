@@ -1,0 +1,53 @@
+"""Options and words that name the resources a question is about."""
+
+import argparse
+
+from authorizer.acl_names import AclTextError, camel_case, parse_resource_type
+from authorizer.model import Action
+from protocol.enums import CLUSTER_NAME, ResourceType
+
+NAMED = {
+    ResourceType.TOPIC: "topic",
+    ResourceType.GROUP: "group",
+    ResourceType.TRANSACTIONAL_ID: "transactional_id",
+    ResourceType.DELEGATION_TOKEN: "delegation_token",
+    ResourceType.USER: "user_principal",
+}
+"""Resource type -> where argparse keeps the names given."""
+
+Names = dict[ResourceType, tuple[str, ...]]
+
+
+def add_resource_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("resources (repeatable)")
+    for dest in NAMED.values():
+        option = dest.replace("_", "-")
+        group.add_argument(f"--{option}", action="append", default=[], metavar="NAME")
+    group.add_argument("--cluster", action="store_true")
+
+
+def names_of(args: argparse.Namespace) -> Names:
+    """The resources named, by type."""
+    names: Names = {kind: tuple(getattr(args, dest)) for kind, dest in NAMED.items()}
+    if args.cluster:
+        names[ResourceType.CLUSTER] = (CLUSTER_NAME,)
+    return {kind: found for kind, found in names.items() if found}
+
+
+def parse_resource(text: str) -> tuple[ResourceType, str]:
+    """Read `topic:orders`, `user:User:x` or `cluster`; AclTextError says what else there is."""
+    kind, colon, name = text.partition(":")
+    resource_type = parse_resource_type(kind)
+    if resource_type is ResourceType.CLUSTER:
+        return resource_type, CLUSTER_NAME
+    if not colon or not name:
+        raise AclTextError(f"`{text}` does not name one; write `{kind}:NAME`")
+    return resource_type, name
+
+
+def action_text(action: Action) -> str:
+    """`Read on topic `orders``, `Alter on the cluster`."""
+    resource = "the cluster"
+    if action.resource_type is not ResourceType.CLUSTER:
+        resource = f"{action.resource_type.name.lower().replace('_', ' ')} `{action.resource_name}`"
+    return f"{camel_case(action.operation)} on {resource}"

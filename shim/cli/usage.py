@@ -1,0 +1,74 @@
+"""Options read into values, and one way for the commands to end when that, or the broker, fails."""
+
+import argparse
+import difflib
+import sys
+from collections.abc import Callable
+
+from authorizer.acl_names import AclTextError, parse_operation
+from authorizer.implied import supported_operations
+from protocol.api_versions import parse_release
+from protocol.enums import ApiKey, Operation, ResourceType
+from shim.cli import EXIT_FAILURE, EXIT_USAGE
+from shim.client import ClientError
+
+
+class UsageError(Exception):
+    """These options do not go together, or one has no meaning; the text is for the user."""
+
+
+def guarded(args: argparse.Namespace, action: Callable[[argparse.Namespace], int]) -> int:
+    """The action's exit code; a failing broker is 1, options that make no sense are 2.
+
+    The parser of the command has set `usage_error` to its `error` method.
+    """
+    try:
+        return action(args)
+    except UsageError as error:
+        args.usage_error(str(error))  # exits
+        return EXIT_USAGE
+    except ClientError as error:
+        print(f"kafka-shim {args.command}: {error}", file=sys.stderr)
+        return EXIT_FAILURE
+
+
+def operation_named(text: str, resource_type: ResourceType) -> Operation:
+    """An operation that resources of the type have."""
+    try:
+        operation = parse_operation(text)
+    except AclTextError as error:
+        raise UsageError(f"operation {error}") from error
+    supported = supported_operations(resource_type)
+    if operation not in supported:
+        names = ", ".join(one.name for one in supported)
+        raise UsageError(
+            f"nobody asks for {operation.name} of a {resource_type.name}; it has {names}"
+        )
+    return operation
+
+
+def api_named(text: str) -> ApiKey:
+    """An API by Kafka's name in any spelling, or by its key."""
+    if text.isascii() and text.isdigit() and int(text) in set(ApiKey):
+        return ApiKey(int(text))
+    bare = {key.name.replace("_", "").lower(): key for key in ApiKey}
+    wanted = text.replace("_", "").replace("-", "").lower()
+    if wanted in bare:
+        return bare[wanted]
+    close = [bare[name].wire_name for name in difflib.get_close_matches(wanted, bare)]
+    advice = f"did you mean {' or '.join(close)}?" if close else "see `kafka-shim requirements`"
+    raise UsageError(f"--api: `{text}` is no API of Kafka; {advice}")
+
+
+def release_named(text: str | None) -> str | None:
+    """A release such as 2.8 or 4.3.1; None stays None."""
+    try:
+        return None if text is None else parse_release(text)
+    except ValueError as error:
+        raise UsageError(f"--kafka-version: {error}") from error
+
+
+def check_principal(option: str, principal: str) -> None:
+    kind, colon, _ = principal.partition(":")
+    if not kind or not colon:
+        raise UsageError(f"{option} `{principal}`: expected Type:name, as in User:alice")

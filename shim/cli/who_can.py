@@ -1,0 +1,114 @@
+"""`kafka-shim who-can`: who may do something, and by which ACL."""
+
+import argparse
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from authorizer.acl_names import AclTextError
+from authorizer.acl_text import to_objects
+from authorizer.model import ANY_USER, WILDCARD, Action, Because
+from shim.cli.acl_source import acl_source, add_source_arguments, check_source
+from shim.cli.acl_words import acl_text
+from shim.cli.resource_arguments import action_text, parse_resource
+from shim.cli.usage import UsageError, guarded, operation_named
+from shim.who_can import Answer, Refusal, Right, who_can
+
+DESCRIPTION = """\
+Lists the principals, and the hosts, that may do something with a resource, with the ACL that allows
+it. Denials are taken into account; `everyone` are all principals that are not listed themselves.
+
+  kafka-shim who-can Read topic:orders --bootstrap-server 127.0.0.1:9092
+  kafka-shim who-can ClusterAction cluster --acls acls.yaml --json
+
+Resources: topic:NAME, group:NAME, cluster, transactional-id:NAME, delegation-token:NAME,
+user:Type:name.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.set_defaults(usage_error=parser.error)
+    parser.add_argument("operation", metavar="OPERATION", help="Read, Write, Describe, ...")
+    parser.add_argument("resource", metavar="RESOURCE", help="topic:NAME, group:NAME, cluster, ...")
+    add_source_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+
+
+def run(args: argparse.Namespace) -> int:
+    return guarded(args, _run)
+
+
+def _run(args: argparse.Namespace) -> int:
+    check_source(args)
+    try:
+        resource_type, name = parse_resource(args.resource)
+    except AclTextError as error:
+        raise UsageError(f"resource {error}") from error
+    action = Action(operation_named(args.operation, resource_type), resource_type, name)
+    source = acl_source(args)
+    answer = who_can(source.authorizer, action)
+    if args.json:
+        print(json.dumps(_object(action, answer), indent=2, ensure_ascii=False))
+    else:
+        print("\n".join(_lines(action, answer)))
+        if source.bootstrap is not None and not source.authorizer.super_users:
+            print("(super users may too; brokers do not tell who they are)")
+    return 0
+
+
+def _lines(action: Action, answer: Answer) -> Iterator[str]:
+    if not answer.rights:
+        yield f"nobody is allowed {action_text(action)}"
+    else:
+        yield f"who is allowed {action_text(action)}:"
+    for right in answer.rights:
+        yield f"  {_name(right.principal)}, {_hosts(right)}"
+        if right.because is not Because.ACL:
+            yield f"    because: {right.because.value}"
+        yield from (f"    {acl_text(acl)}" for acl in right.acls)
+        yield from (f"    but not: {acl_text(acl)}" for acl in right.denials)
+    if answer.refusals:
+        yield "denied, although an ACL allows it:"
+    for refusal in answer.refusals:
+        yield f"  {_name(refusal.principal)}"
+        yield from (f"    {acl_text(acl)}" for acl in refusal.acls)
+
+
+def _name(principal: str) -> str:
+    return f"everyone else ({ANY_USER})" if principal == ANY_USER else principal
+
+
+def _hosts(right: Right) -> str:
+    if WILDCARD not in right.hosts:
+        return f"from {', '.join(right.hosts)}"
+    if right.except_hosts:
+        return f"from everywhere but {', '.join(right.except_hosts)}"
+    return "from everywhere"
+
+
+def _object(action: Action, answer: Answer) -> dict[str, Any]:
+    return {
+        "operation": action.operation.name,
+        "resource_type": action.resource_type.name,
+        "resource_name": action.resource_name,
+        "allowed": [_right_object(right) for right in answer.rights],
+        "denied": [_refusal_object(refusal) for refusal in answer.refusals],
+    }
+
+
+def _right_object(right: Right) -> dict[str, Any]:
+    return {
+        "principal": right.principal,
+        "everyone": right.principal == ANY_USER,
+        "hosts": right.hosts,
+        "except_hosts": right.except_hosts,
+        "because": right.because.name,
+        "acls": to_objects(right.acls),
+        "denials": to_objects(right.denials),
+    }
+
+
+def _refusal_object(refusal: Refusal) -> dict[str, Any]:
+    return {"principal": refusal.principal, "acls": to_objects(refusal.acls)}

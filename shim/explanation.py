@@ -1,0 +1,149 @@
+"""Why a decision came out as it did, and the least that would have to change to allow it."""
+
+import msgspec
+
+from authorizer.authorizer import StandardAuthorizer
+from authorizer.implied import allowing, denying
+from authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Action, Actor, Because, Decision
+from authorizer.store import AclStore
+from protocol.enums import PatternType, Permission
+
+
+class Miss(msgspec.Struct, frozen=True):
+    """An ACL on the resource, for this principal, that does not apply; and why not."""
+
+    acl: Acl
+    why: str
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One thing to do: `add` or `remove` exactly this ACL."""
+
+    verb: str
+    acl: Acl
+
+
+class Explanation(msgspec.Struct, frozen=True):
+    """A decision with everything that bears on it.
+
+    `also` are the other ACLs that apply, `misses` those of the principal that do not, `others`
+    counts the ACLs on the resource for other principals. `steps`, done together, would allow it.
+    """
+
+    actor: Actor
+    action: Action
+    decision: Decision
+    also: tuple[Acl, ...]
+    misses: tuple[Miss, ...]
+    others: int
+    steps: tuple[Step, ...]
+
+
+def explain(
+    authorizer: StandardAuthorizer, actor: Actor, action: Action, host: str = WILDCARD
+) -> Explanation:
+    """Explain one question. `host` is for whom a new ACL would be: the actor's, or `*`."""
+    decision = authorizer.authorize(actor, action)
+    name = action.resource_name
+    on_resource = authorizer.acls(AclFilter(action.resource_type, name, PatternType.MATCH))
+    applying: list[Acl] = []
+    misses: list[Miss] = []
+    others = 0
+    for acl in sorted(on_resource, key=_order):
+        if acl.principal not in (actor.principal, ANY_USER):
+            others += 1
+            continue
+        if _applies(authorizer, actor, action, acl):
+            applying.append(acl)
+        else:
+            misses.append(Miss(acl, _why_not(actor, action, acl)))
+    return Explanation(
+        actor,
+        action,
+        decision,
+        tuple(acl for acl in applying if acl != decision.acl),
+        tuple(misses),
+        others,
+        () if decision.allowed else _steps(actor, action, applying, host),
+    )
+
+
+def _steps(actor: Actor, action: Action, applying: list[Acl], host: str) -> tuple[Step, ...]:
+    """Every DENY that applies must go; then an ALLOW must be there, the narrowest if none is."""
+    steps = [Step("remove", acl) for acl in applying if acl.permission is Permission.DENY]
+    if not any(acl.permission is Permission.ALLOW for acl in applying):
+        narrowest = Acl(
+            action.resource_type,
+            action.resource_name,
+            PatternType.LITERAL,
+            actor.principal,
+            host,
+            action.operation,
+            Permission.ALLOW,
+        )
+        steps.append(Step("add", narrowest))
+    return tuple(steps)
+
+
+def _applies(authorizer: StandardAuthorizer, actor: Actor, action: Action, acl: Acl) -> bool:
+    """Whether the ACL, were it the only one, would decide; asked of the authorizer itself."""
+    alone = StandardAuthorizer(rules=authorizer.rules, store=AclStore((acl,)))
+    return alone.authorize(actor, action).because is Because.ACL
+
+
+def _why_not(actor: Actor, action: Action, acl: Acl) -> str:
+    """Why an ACL with a matching pattern and principal does not apply."""
+    if acl.host not in (actor.host, WILDCARD):
+        return f"it is for host {acl.host}"
+    asked, named = action.operation, acl.operation
+    if acl.permission is Permission.DENY and named not in denying(asked):
+        if named in allowing(asked):
+            return f"denying {named.name} does not deny {asked.name}"
+        return f"{named.name} does not include {asked.name}"
+    if named not in allowing(asked):
+        return f"{named.name} does not include {asked.name}"
+    return "Kafka's search passes over `*` when the name itself begins with an asterisk"
+
+
+def because_text(explanation: Explanation) -> str:
+    """The reason in words."""
+    decision = explanation.decision
+    match decision.because:
+        case Because.SUPER_USER:
+            return f"{explanation.actor.principal} is a super user"
+        case Because.ACL:
+            return "an ACL allows it" if decision.allowed else "an ACL denies it; DENY always wins"
+        case Because.DEFAULT_ALLOW:
+            return "no ACL is on the resource, and allow.everyone.if.no.acl.found is set"
+        case Because.NO_AUTHORIZER:
+            return "there is no authorizer"
+        case Because.DEFAULT_DENY:
+            return f"no ACL allows it; {_what_there_is(explanation)}"
+
+
+def _what_there_is(explanation: Explanation) -> str:
+    mine, others = len(explanation.misses), explanation.others
+    if not mine and not others:
+        return "there is none on the resource"
+    if not mine:
+        verb = "is" if others == 1 else "are"
+        return f"on the resource {verb} {_count(others)}, for other principals"
+    return f"{_count(mine)} for the principal {'does' if mine == 1 else 'do'} not apply"
+
+
+def _count(number: int) -> str:
+    return "1 ACL" if number == 1 else f"{number} ACLs"
+
+
+def _order(acl: Acl) -> tuple[object, ...]:
+    """DENY first, then the more specific pattern; longer prefixes are more specific."""
+    wildcard = acl.resource_name == WILDCARD and acl.pattern_type is PatternType.LITERAL
+    return (
+        acl.permission,
+        wildcard,
+        acl.pattern_type,
+        -len(acl.resource_name),
+        acl.principal,
+        acl.host,
+        acl.operation,
+    )

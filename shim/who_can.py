@@ -1,0 +1,121 @@
+"""Who may do something: every principal that an ACL names, and everybody else, asked one by one.
+
+The authorizer itself decides, so the answer is the broker's by construction; candidates are the
+principals and hosts that occur in ACLs on the resource, and one of each that occurs in none.
+"""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from authorizer.authorizer import StandardAuthorizer
+from authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Action, Actor, Because, Decision
+from protocol.enums import PatternType, Permission
+
+NOBODY = "User:\0nobody in particular"
+NOWHERE = "\0nowhere in particular"
+
+
+class Right(msgspec.Struct, frozen=True):
+    """A principal that may, from `hosts`; `*` is everywhere but `except_hosts`.
+
+    `User:*` stands for everyone who is not named on his own, here or among the refusals. `acls`
+    are those that allow it, `denials` those that make the exceptions.
+    """
+
+    principal: str
+    hosts: tuple[str, ...]
+    except_hosts: tuple[str, ...]
+    because: Because
+    acls: tuple[Acl, ...]
+    denials: tuple[Acl, ...]
+
+    def is_only_everyone_s(self, everyone: "Right | None") -> bool:
+        """Whether it says nothing that the right of everyone does not say."""
+        return everyone is not None and self == msgspec.structs.replace(
+            everyone, principal=self.principal
+        )
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """A principal that some ACL allows, and another one denies everywhere."""
+
+    principal: str
+    acls: tuple[Acl, ...]
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """Who may, and who may not although an ACL says so."""
+
+    rights: tuple[Right, ...]
+    refusals: tuple[Refusal, ...]
+
+
+def who_can(authorizer: StandardAuthorizer, action: Action) -> Answer:
+    """Everybody who may do the action, super users included."""
+    matching = AclFilter(action.resource_type, action.resource_name, PatternType.MATCH)
+    acls = list(authorizer.acls(matching))
+    everyone = _right(ANY_USER, _decisions(authorizer, action, ANY_USER, acls))
+    principals = dict.fromkeys(sorted(authorizer.super_users))
+    principals |= dict.fromkeys(sorted(acl.principal for acl in acls))
+    rights: list[Right] = []
+    refusals: list[Refusal] = []
+    for principal in principals:
+        if principal == ANY_USER:
+            continue
+        decisions = _decisions(authorizer, action, principal, acls)
+        right = _right(principal, decisions)
+        if right is None:
+            if _would_be_allowed(authorizer, action, principal, acls):
+                refusals.append(Refusal(principal, _denying(decisions.values())))
+        elif not right.is_only_everyone_s(everyone):
+            rights.append(right)
+    if everyone is not None:
+        rights.append(everyone)
+    elif _would_be_allowed(authorizer, action, ANY_USER, acls):
+        denied = _decisions(authorizer, action, ANY_USER, acls)
+        refusals.append(Refusal(ANY_USER, _denying(denied.values())))
+    return Answer(tuple(rights), tuple(refusals))
+
+
+def _decisions(
+    authorizer: StandardAuthorizer, action: Action, principal: str, acls: list[Acl]
+) -> dict[str, Decision]:
+    """The decision for each host that matters to the principal, and for `*`: all others."""
+    hosts = {acl.host for acl in acls if acl.principal in (principal, ANY_USER)} - {WILDCARD}
+    asked = NOBODY if principal == ANY_USER else principal
+    decisions = {WILDCARD: authorizer.authorize(Actor(asked, NOWHERE), action)}
+    for host in sorted(hosts):
+        decisions[host] = authorizer.authorize(Actor(asked, host), action)
+    return decisions
+
+
+def _right(principal: str, decisions: dict[str, Decision]) -> Right | None:
+    allowed = [host for host, decision in decisions.items() if decision.allowed]
+    if not allowed:
+        return None
+    everywhere = WILDCARD in allowed
+    relevant = [decisions[WILDCARD]] if everywhere else [decisions[host] for host in allowed]
+    return Right(
+        principal,
+        (WILDCARD,) if everywhere else tuple(allowed),
+        tuple(h for h in decisions if h not in allowed) if everywhere else (),
+        relevant[0].because,
+        tuple(dict.fromkeys(d.acl for d in relevant if d.acl is not None)),
+        _denying(decisions.values()) if everywhere else (),
+    )
+
+
+def _denying(decisions: Iterable[Decision]) -> tuple[Acl, ...]:
+    return tuple(dict.fromkeys(d.acl for d in decisions if d.acl is not None and not d.allowed))
+
+
+def _would_be_allowed(
+    authorizer: StandardAuthorizer, action: Action, principal: str, acls: list[Acl]
+) -> bool:
+    """Whether an ALLOW applies that only a DENY outdoes."""
+    without_denials = StandardAuthorizer(rules=authorizer.rules)
+    for acl in acls:
+        if acl.permission is Permission.ALLOW:
+            without_denials.store.add(acl)
+    return _right(principal, _decisions(without_denials, action, principal, acls)) is not None

@@ -1,0 +1,99 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from shim.cli import main
+from tests.shim.cli.conftest import Running
+
+ACLS = """
+- {principal: User:alice, allow: Read, topic: orders, host: 10.0.0.1}
+- {principal: User:bob, allow: Read, topic: ord, pattern: prefixed}
+- {principal: User:bob, deny: All, topic: orders}
+- {principal: 'User:*', allow: Describe, topic: '*'}
+- {principal: User:eve, deny: Describe, topic: '*', host: 10.6.6.6}
+- {principal: User:ops, allow: Alter, cluster: }
+"""
+
+
+@pytest.fixture
+def acls(tmp_path: Path) -> str:
+    path = tmp_path / "acls.yaml"
+    path.write_text(ACLS)
+    return str(path)
+
+
+def test_who_may_and_who_may_not(acls: str, capsys) -> None:
+    assert main(["who-can", "READ", "topic:orders", "--acls", acls]) == 0
+    assert capsys.readouterr().out == (
+        "who is allowed Read on topic `orders`:\n"
+        "  User:alice, from 10.0.0.1\n"
+        "    (principal=User:alice, host=10.0.0.1, operation=READ, permissionType=ALLOW) on"
+        " ResourcePattern(resourceType=TOPIC, name=orders, patternType=LITERAL)\n"
+        "denied, although an ACL allows it:\n"
+        "  User:bob\n"
+        "    (principal=User:bob, host=*, operation=ALL, permissionType=DENY) on"
+        " ResourcePattern(resourceType=TOPIC, name=orders, patternType=LITERAL)\n"
+    )
+
+
+def test_everyone_is_named_so(acls: str, capsys) -> None:
+    words = ["who-can", "Describe", "topic:x", "--acls", acls, "--super-user", "User:root"]
+    assert main(words) == 0
+    out = capsys.readouterr().out
+    assert "  User:root, from everywhere\n    because: super user\n" in out
+    assert "  User:eve, from everywhere but 10.6.6.6\n" in out
+    assert "    but not: (principal=User:eve, host=10.6.6.6" in out
+    assert "  everyone else (User:*), from everywhere\n" in out
+
+
+def test_nobody(acls: str, capsys) -> None:
+    assert main(["who-can", "Delete", "group:g", "--acls", acls]) == 0
+    assert capsys.readouterr().out == "nobody is allowed Delete on group `g`\n"
+
+
+def test_the_cluster_as_json(acls: str, capsys) -> None:
+    assert main(["who-can", "describe", "cluster", "--acls", acls, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["resource_name"] == "kafka-cluster"
+    (found,) = answer["allowed"]
+    assert found["principal"] == "User:ops"
+    assert found["everyone"] is False
+    assert found["hosts"] == ["*"]
+    assert [entry["operation"] for entry in found["acls"]] == ["ALTER"]
+    assert answer["denied"] == []
+
+
+def test_a_running_broker_is_asked(broker: Running, capsys) -> None:
+    server = ["--bootstrap-server", broker.plaintext]
+    grant = ["--add", "--allow-principal", "User:a", "--producer", "--topic", "t"]
+    main(["acls", *server, *grant])
+    capsys.readouterr()
+    assert main(["who-can", "write", "topic:t", *server]) == 0
+    out = capsys.readouterr().out
+    assert "User:a, from everywhere" in out
+    assert "super users may too" in out
+
+
+@pytest.mark.parametrize(
+    ("operation", "resource", "complaint"),
+    [
+        ("Read", "topics:t", "`topics` is not an acl's resource type"),
+        ("Read", "topic", "write `topic:NAME`"),
+        ("Read", "topic:", "write `topic:NAME`"),
+        ("Read", "cluster", "nobody asks for READ of a CLUSTER"),
+        ("Fly", "topic:t", "`Fly`"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    acls: str, capsys, operation: str, resource: str, complaint: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["who-can", operation, resource, "--acls", acls])
+    assert ended.value.code == 2
+    assert complaint in capsys.readouterr().err
+
+
+def test_a_file_that_is_not_there(capsys) -> None:
+    assert main(["who-can", "Read", "topic:t", "--acls", "none.yaml"]) == 1
+    assert "--acls none.yaml: No such file" in capsys.readouterr().err
