@@ -5,6 +5,7 @@ from pathlib import Path
 
 from shim.clock import Clock
 from shim.config import Config
+from shim.errors import ConfigError
 from shim.server import Server
 from shim.state.cluster import Cluster
 
@@ -22,6 +23,17 @@ class Broker:
 
     async def stop(self) -> None:
         await self._server.stop()
+        if self.cluster.recorder is not None:
+            self.cluster.recorder.close()
+
+    def record(self, directory: Path) -> None:
+        """Write a trace of everything from now on (docs/trace-format.md)."""
+        from shim.recorder import Recorder  # noqa: PLC0415 - most brokers record nothing
+
+        try:
+            self.cluster.recorder = Recorder(directory, self.cluster.clock)
+        except OSError as error:
+            raise ConfigError(f"cannot record to `{directory}`: {error.strerror}") from error
 
     def addresses(self) -> Iterator[tuple[str, str]]:
         """Listener name and `host:port` of each, node by node."""

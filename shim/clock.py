@@ -18,11 +18,15 @@ class Clock(Protocol):
     """Wall time in milliseconds, and calls after a while."""
 
     def now_ms(self) -> int: ...
+    def now_us(self) -> int: ...
     def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer: ...
 
 
 class SystemClock:
     """The machine's time and the running event loop's timers."""
+
+    def now_us(self) -> int:
+        return time.time_ns() // 1_000
 
     def now_ms(self) -> int:
         return time.time_ns() // 1_000_000
@@ -52,6 +56,9 @@ class ManualClock:
 
     def now_ms(self) -> int:
         return self._now_ms
+
+    def now_us(self) -> int:
+        return self._now_ms * 1_000
 
     def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer:
         timer = _ManualTimer(callback)

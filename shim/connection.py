@@ -46,6 +46,7 @@ class Connection(asyncio.Protocol):
         self._session: Session | None = None
         self._writable = True
         self._running = False
+        self._reason = ""  # why we closed it, if we did
         self.last_used_ms = server.cluster.clock.now_ms()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -55,6 +56,8 @@ class Connection(asyncio.Protocol):
         self._session = Session(
             self._listener, self._node_id, java_host_text(peer[0]), peer[1], local[0]
         )
+        self._cluster.counters.connections += 1
+        self._session.number = self._cluster.counters.connections
         self._identify(self._transport, self._session)
         self._transport.set_write_buffer_limits(high=self._limits.write_buffer_bytes_max)
         if not self._server.accepts(self):
@@ -77,6 +80,8 @@ class Connection(asyncio.Protocol):
         if self._pending is not None:
             self._pending.wait.cancel()
             self._pending = None
+        if self._cluster.recorder is not None and self._session is not None:
+            self._cluster.recorder.closed(self._session, self._reason)
         self._server.forget(self)
 
     def pause_writing(self) -> None:
@@ -167,6 +172,7 @@ class Connection(asyncio.Protocol):
         if self._transport is None or self._transport.is_closing():
             return
         self._cluster.counters.closed += 1
+        self._reason = reason
         session = self._session
         log.info(
             "connection closed",

@@ -31,15 +31,23 @@ class NoAnswer(Enum):
 class Pending:
     """An answer still to come, with all that is needed to write it then."""
 
-    __slots__ = ("_api", "_context", "wait")
+    __slots__ = ("_api", "_context", "_sequence", "wait")
 
-    def __init__(self, wait: Wait[Any], api: ServedApi, context: RequestContext) -> None:
+    def __init__(
+        self, wait: Wait[Any], api: ServedApi, context: RequestContext, sequence: int
+    ) -> None:
         self.wait = wait
         self._api = api
         self._context = context
+        self._sequence = sequence
 
     def frame(self, answer: Any) -> bytes:
-        return _frame(self._api, self._context.header, answer)
+        context = self._context
+        frame = _frame(self._api, context.header, answer)
+        recorder = context.cluster.recorder
+        if recorder is not None:
+            recorder.response(context.session, self._sequence, context.header, frame[4:])
+        return frame
 
 
 BEFORE_LOGIN = {
@@ -56,11 +64,21 @@ def dispatch(frame: bytes, session: Session, cluster: Cluster) -> bytes | Pendin
         header, body_at = read_request_header(frame)
     except ProtocolError as error:
         raise CloseConnection(f"unreadable request header: {error}") from error
+    recorder = cluster.recorder
+    if recorder is None:
+        return _dispatch(frame, header, body_at, session, cluster)
+    session.sequence = recorder.request(session, header, frame)
+    answer = _dispatch(frame, header, body_at, session, cluster)
+    if isinstance(answer, bytes):
+        recorder.response(session, session.sequence, header, answer[4:])
+    return answer
+
+
+def _dispatch(
+    frame: bytes, header: RequestHeader, body_at: int, session: Session, cluster: Cluster
+) -> bytes | Pending | NoAnswer:
     api = cluster.apis.find(header.api_key, header.api_version)
-    if session.phase is not Phase.READY and header.api_key not in BEFORE_LOGIN[session.phase]:
-        raise CloseConnection(f"api key {header.api_key} before authentication")
-    if session.expires_at_ms is not None and session.phase is Phase.READY:
-        _check_lifetime(header.api_key, session.expires_at_ms, cluster)
+    _check_phase(header.api_key, session, cluster)
     if api is None:
         api = _fallback(header, cluster)
         return _frame(api, header, api.refuse(None, ErrorCode.UNSUPPORTED_VERSION, None))
@@ -75,8 +93,10 @@ def dispatch(frame: bytes, session: Session, cluster: Cluster) -> bytes | Pendin
     cluster.counters.requests += 1
     if context.access.records:
         audit.write(context, api.key)
+        if cluster.recorder is not None:
+            cluster.recorder.accesses(session, session.sequence, header, context.access.records)
     if isinstance(answer, Wait):
-        return Pending(answer, api, context)
+        return Pending(answer, api, context, session.sequence)
     if isinstance(answer, NoAnswer):
         return answer
     return _frame(api, header, answer)
@@ -103,9 +123,16 @@ def _answer(api: ServedApi, request: Any, context: RequestContext) -> Any:
     return answer
 
 
-def _check_lifetime(api_key: int, expires_at_ms: int, cluster: Cluster) -> None:
-    """After its lifetime a log-in is only good for beginning another (KIP-368)."""
-    if cluster.clock.now_ms() > expires_at_ms and api_key != ApiKey.SASL_HANDSHAKE:
+def _check_phase(api_key: int, session: Session, cluster: Cluster) -> None:
+    """Before a log-in only what leads to it; after its lifetime only another one (KIP-368)."""
+    if session.phase is not Phase.READY:
+        if api_key not in BEFORE_LOGIN[session.phase]:
+            raise CloseConnection(f"api key {api_key} before authentication")
+        return
+    expires_at_ms = session.expires_at_ms
+    if expires_at_ms is None or api_key == ApiKey.SASL_HANDSHAKE:
+        return
+    if cluster.clock.now_ms() > expires_at_ms:
         raise CloseConnection("the log-in has expired and was not renewed")
 
 

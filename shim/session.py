@@ -29,10 +29,13 @@ class Session:
         "local_host",
         "mechanism",
         "node_id",
+        "number",
         "phase",
         "port",
         "principal",
+        "requests",
         "sasl",
+        "sequence",
         "token_id",
     )
 
@@ -41,6 +44,9 @@ class Session:
     ) -> None:
         self.listener = listener
         self.node_id = node_id
+        self.number = 0  # unique among the connections of a cluster
+        self.requests = 0  # how many were recorded
+        self.sequence = 0  # of the request being answered
         self.host = host
         self.port = port
         self.local_host = local_host  # the address of ours that the client reached

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+from pathlib import Path
 
 from shim.broker import Broker
 from shim.cli.broker_options import add_broker_arguments, config_from
@@ -17,11 +18,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="written once the broker answers: one NAME=HOST:PORT a line",
     )
 
+    parser.add_argument("--record", type=Path, metavar="DIR", help="write a trace of all requests")
+
 
 def run(args: argparse.Namespace) -> int:
     config = config_from(args)
     set_up_logs(config.log_level, config.log_format)
-    return asyncio.run(_serve(Broker(config), args.ready_file))
+    broker = Broker(config)
+    if args.record is not None:
+        broker.record(args.record)
+    return asyncio.run(_serve(broker, args.ready_file))
 
 
 async def _serve(broker: Broker, ready_file: str | None) -> int:

@@ -1,0 +1,132 @@
+"""Blocks: the unit that is written, checked and read. Each can be read without any other.
+
+Header, 44 bytes, big endian: magic, version, flags, body length, entry count, first and last time
+(microseconds), CRC32C of the body, CRC32C of the header so far.
+"""
+
+import zlib
+from struct import Struct
+
+import msgspec
+from crc32c import crc32c
+
+from protocol.trace.entries import Body
+
+MAGIC = b"KSHMTRC\n"
+VERSION = 1
+DEFLATED = 1
+"""Flag: the body is compressed with zlib."""
+INDEX = 2
+"""Flag: the body is the segment's index, its last block."""
+BODY_BYTES_MAX = 1 << 30
+
+_HEAD = Struct(">8sHHIIqqI")
+_CRC = Struct(">I")
+HEADER_BYTES = _HEAD.size + _CRC.size
+
+_decode_body = msgspec.msgpack.Decoder(Body).decode
+_decode_index = msgspec.msgpack.Decoder(list[tuple[int, int, int, int]]).decode
+_encode = msgspec.msgpack.Encoder().encode
+
+
+class BlockHeader(msgspec.Struct, frozen=True, gc=False):
+    """What can be known of a block without reading its body."""
+
+    flags: int
+    body_bytes: int
+    entries: int
+    first_us: int
+    last_us: int
+    body_crc: int
+
+    @property
+    def block_bytes(self) -> int:
+        return HEADER_BYTES + self.body_bytes
+
+    @property
+    def is_index(self) -> bool:
+        return bool(self.flags & INDEX)
+
+
+class BlockError(Exception):
+    """These bytes are no block, or a damaged one; the text says what is wrong."""
+
+
+def write_block(body: Body, *, deflate: bool = False) -> bytes:
+    """One whole block; an empty one is a mistake of the caller's."""
+    assert body.entries
+    raw = _encode(body)
+    return _block(
+        zlib.compress(raw, 1) if deflate else raw,
+        DEFLATED if deflate else 0,
+        len(body.entries),
+        min(entry.time_us for entry in body.entries),
+        max(entry.time_us for entry in body.entries),
+    )
+
+
+def write_index(blocks: list[tuple[int, BlockHeader]]) -> bytes:
+    """The index of a finished segment: position, entries, first and last time of each block."""
+    rows = [(at, one.entries, one.first_us, one.last_us) for at, one in blocks]
+    first = min((row[2] for row in rows), default=0)
+    return _block(_encode(rows), INDEX, 0, first, max((row[3] for row in rows), default=0))
+
+
+def _block(body: bytes, flags: int, entries: int, first_us: int, last_us: int) -> bytes:
+    head = _HEAD.pack(MAGIC, VERSION, flags, len(body), entries, first_us, last_us, crc32c(body))
+    return b"".join((head, _CRC.pack(crc32c(head)), body))
+
+
+def read_header(buf: bytes, at: int = 0) -> BlockHeader:
+    """The header at this position; BlockError if there is none or it is damaged."""
+    if len(buf) - at < HEADER_BYTES:
+        raise BlockError("the block's header is cut off")
+    magic, version, flags, body_bytes, entries, first_us, last_us, crc = _HEAD.unpack_from(buf, at)
+    if magic != MAGIC:
+        raise BlockError("no block begins here")
+    if _CRC.unpack_from(buf, at + _HEAD.size)[0] != crc32c(buf[at : at + _HEAD.size]):
+        raise BlockError("the block's header is damaged")
+    if version != VERSION:
+        raise BlockError(f"the block has version {version}, this reader knows {VERSION}")
+    if body_bytes > BODY_BYTES_MAX:
+        raise BlockError(f"the block claims {body_bytes} bytes")
+    return BlockHeader(flags, body_bytes, entries, first_us, last_us, crc)
+
+
+def read_body(header: BlockHeader, body: bytes) -> Body:
+    """The content of a block, checked; BlockError if it is cut off or damaged."""
+    raw = _checked(header, body)
+    try:
+        if header.flags & DEFLATED:
+            raw = _inflated(raw)
+        found = _decode_body(raw)
+    except (zlib.error, msgspec.MsgspecError) as error:
+        raise BlockError(f"the block's body is no trace: {error}") from error
+    if len(found.entries) != header.entries:
+        raise BlockError(f"the block has {len(found.entries)} entries and not {header.entries}")
+    return found
+
+
+def read_index(header: BlockHeader, body: bytes) -> list[tuple[int, int, int, int]]:
+    """Position, entries, first and last time of each block of a finished segment."""
+    try:
+        return _decode_index(_checked(header, body))
+    except msgspec.MsgspecError as error:
+        raise BlockError(f"the index is damaged: {error}") from error
+
+
+def _checked(header: BlockHeader, body: bytes) -> bytes:
+    if len(body) != header.body_bytes:
+        raise BlockError("the block's body is cut off")
+    if crc32c(body) != header.body_crc:
+        raise BlockError("the block's body is damaged")
+    return body
+
+
+def _inflated(body: bytes) -> bytes:
+    """Never more than a block may hold, whatever the compressed bytes claim."""
+    stream = zlib.decompressobj()
+    raw = stream.decompress(body, BODY_BYTES_MAX)
+    if not stream.eof:
+        raise BlockError("the block's body is larger than a block may be")
+    return raw

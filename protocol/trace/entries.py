@@ -1,0 +1,94 @@
+"""What a trace says: connections, requests, responses, accesses. All times in microseconds (UTC).
+
+Entries are written as MessagePack arrays in the order of these fields, led by their tag; new fields
+come last and have defaults, so that older readers skip them and newer ones do without.
+"""
+
+from typing import TypeAlias
+
+import msgspec
+
+
+class Connection(msgspec.Struct, array_like=True, frozen=True, gc=False):
+    """Who is at the other end. `number` is unique in the block only.
+
+    `principal` is the one at the time of the entries that name this connection: a log-in makes a
+    new row. `writer_connection` is unique among all connections of one writer.
+    """
+
+    number: int
+    writer_connection: int
+    node_id: int
+    listener: str
+    host: str
+    port: int
+    principal: str
+    mechanism: str = ""
+    software_name: str = ""
+    software_version: str = ""
+
+
+class Request(msgspec.Struct, array_like=True, tag=1, frozen=True, gc=False):
+    """One request: the frame as it arrived, without its size; secrets blanked.
+
+    `sequence` counts a connection's requests from 0. `redacted`: the frame was written anew
+    without the secrets in it, so its length is not the original one.
+    """
+
+    connection: int
+    sequence: int
+    time_us: int
+    frame: bytes
+    redacted: bool = False
+
+
+class Response(msgspec.Struct, array_like=True, tag=2, frozen=True, gc=False):
+    """One answer. It repeats what is needed to read it without its request."""
+
+    connection: int
+    sequence: int
+    time_us: int
+    api_key: int
+    api_version: int
+    frame: bytes
+    redacted: bool = False
+
+
+class Access(msgspec.Struct, array_like=True, tag=3, frozen=True, gc=False):
+    """One decision made for a request: operation and resource by their wire codes, and the rule.
+
+    `rule` is `SuperUser`, `DefaultAllow`, `DefaultDeny`, `NoAuthorizer`, or the deciding ACL as
+    `type|name|pattern|principal|host|operation|permission` in Kafka's names. `count` is how many
+    elements of the request it stands for.
+    """
+
+    connection: int
+    sequence: int
+    time_us: int
+    api_key: int
+    api_version: int
+    operation: int
+    resource_type: int
+    resource_name: str
+    allowed: bool
+    rule: str
+    count: int = 1
+
+
+class Closed(msgspec.Struct, array_like=True, tag=4, frozen=True, gc=False):
+    """The connection ended; `reason` is empty when the client simply left."""
+
+    connection: int
+    sequence: int
+    time_us: int
+    reason: str = ""
+
+
+Entry: TypeAlias = Request | Response | Access | Closed
+
+
+class Body(msgspec.Struct, array_like=True):
+    """A block's content: the connections that its entries name, then the entries in order."""
+
+    connections: list[Connection]
+    entries: list[Entry]

@@ -1,0 +1,184 @@
+"""Segments: append-only files of blocks, named by writer and number: `broker-1-00000003.ktrace`."""
+
+import re
+from collections.abc import Iterator
+from io import RawIOBase
+from pathlib import Path
+
+import msgspec
+
+from protocol.trace.blocks import (
+    HEADER_BYTES,
+    MAGIC,
+    BlockError,
+    BlockHeader,
+    read_body,
+    read_header,
+    read_index,
+    write_block,
+    write_index,
+)
+from protocol.trace.entries import Body
+
+SUFFIX = ".ktrace"
+SEGMENT_BYTES = 64 * 1024 * 1024
+_NAME = re.compile(r"(?P<writer>.+)-(?P<number>\d{8})\.ktrace")
+
+
+class Damage(msgspec.Struct, frozen=True):
+    """What a reader could not use: where it begins, how much, why.
+
+    `is_tail`: the end of a writer's newest segment, where a block may just not be written yet.
+    """
+
+    path: str
+    at: int
+    length: int
+    reason: str
+    is_tail: bool = False
+
+
+class Block(msgspec.Struct, frozen=True):
+    """One good block and where it was."""
+
+    path: str
+    at: int
+    header: BlockHeader
+    body: Body
+
+
+def segments(directory: Path) -> list[Path]:
+    """The segments of a trace, by writer and number; a single file is a trace too."""
+    if directory.is_file():
+        return [directory]
+    return sorted(path for path in directory.glob(f"*{SUFFIX}") if _NAME.fullmatch(path.name))
+
+
+def is_newest(path: Path) -> bool:
+    """Whether no later segment of the same writer is there."""
+    found = _NAME.fullmatch(path.name)
+    if found is None:
+        return True
+    return not (path.parent / name_of(found["writer"], int(found["number"]) + 1)).exists()
+
+
+def name_of(writer: str, number: int) -> str:
+    return f"{writer}-{number:08d}{SUFFIX}"
+
+
+def read_segment(path: Path, start: int = 0, end: int | None = None) -> Iterator[Block | Damage]:
+    """Good blocks and damage, in order, of those blocks that begin in [start, end).
+
+    After damage the reader goes on at the next intact header.
+    """
+    data = path.read_bytes()
+    stop = len(data) if end is None else min(end, len(data))
+    at = start if start == 0 else _next_header(data, start)
+    while at < stop:
+        try:
+            header = read_header(data, at)
+            content = data[at + HEADER_BYTES : at + header.block_bytes]
+            if header.is_index:
+                read_index(header, content)
+            else:
+                yield Block(str(path), at, header, read_body(header, content))
+            at += header.block_bytes
+        except BlockError as error:
+            following = _next_header(data, at + 1)
+            is_tail = following == len(data) and is_newest(path)
+            yield Damage(str(path), at, following - at, str(error), is_tail)
+            at = following
+
+
+def _next_header(data: bytes, at: int) -> int:
+    """Where the next intact header begins; the end of the data if there is none."""
+    while (at := data.find(MAGIC, at)) >= 0:
+        try:
+            read_header(data, at)
+        except BlockError:
+            at += 1
+        else:
+            return at
+    return len(data)
+
+
+def read_trace(directory: Path) -> Iterator[Block | Damage]:
+    """All of a trace, segment by segment."""
+    for path in segments(directory):
+        yield from read_segment(path)
+
+
+class SegmentWriter:
+    """Appends blocks to a writer's segments and rolls them; not thread-safe.
+
+    Every block is handed to the operating system whole, in one write: a killed process loses at
+    most the block that it was writing.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        writer: str,
+        *,
+        segment_bytes: int = SEGMENT_BYTES,
+        keep_segments: int | None = None,
+        deflate: bool = False,
+    ) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
+        self._directory = directory
+        self._writer = writer
+        self._segment_bytes = segment_bytes
+        self._keep_segments = keep_segments
+        self._deflate = deflate
+        self._number = self._first_free()
+        self._blocks: list[tuple[int, BlockHeader]] = []
+        self._at = 0
+        self._file = self._open()
+
+    @property
+    def path(self) -> Path:
+        """The segment that is being written."""
+        return self._directory / name_of(self._writer, self._number)
+
+    def write(self, body: Body) -> int:
+        """Append a block; tells its size in bytes."""
+        block = write_block(body, deflate=self._deflate)
+        self._file.write(block)
+        self._blocks.append((self._at, read_header(block)))
+        self._at += len(block)
+        if self._at >= self._segment_bytes:
+            self._finish()
+            self._number += 1
+            self._file = self._open()
+            self._retire()
+        return len(block)
+
+    def close(self) -> None:
+        """Finish the segment with its index."""
+        if not self._file.closed:
+            self._finish()
+
+    def _open(self) -> RawIOBase:
+        self._blocks = []
+        self._at = 0
+        return self.path.open("xb", buffering=0)
+
+    def _finish(self) -> None:
+        self._file.write(write_index(self._blocks))
+        self._file.close()
+
+    def _first_free(self) -> int:
+        taken = [
+            int(found["number"])
+            for path in self._directory.glob(f"*{SUFFIX}")
+            if (found := _NAME.fullmatch(path.name)) and found["writer"] == self._writer
+        ]
+        return max(taken, default=-1) + 1
+
+    def _retire(self) -> None:
+        """Forget the oldest segments beyond the number to keep."""
+        if self._keep_segments is None:
+            return
+        oldest = self._number - self._keep_segments
+        if oldest >= 0:
+            (self._directory / name_of(self._writer, oldest)).unlink(missing_ok=True)

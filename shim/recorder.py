@@ -1,0 +1,156 @@
+"""Records what clients send, what they are answered and what was decided (docs/trace-format.md).
+
+Entries are collected and written as a block at about 1 MiB or after 100 ms, whichever is first.
+"""
+
+from pathlib import Path
+
+from authorizer.model import Because, Decision
+from protocol.headers import RequestHeader
+from protocol.trace.entries import Access, Body, Closed, Connection, Entry, Request, Response
+from protocol.trace.redaction import answer_without_secrets, without_secrets
+from protocol.trace.segments import SegmentWriter
+from shim.access import AccessRecord
+from shim.clock import Clock, Timer
+from shim.session import Session
+
+BLOCK_BYTES = 1024 * 1024
+FLUSH_MS = 100
+_ENTRY_BYTES = 32  # roughly what an entry takes besides its frame
+
+
+class Recorder:
+    """One writer of a trace; fed by dispatch, in the order in which things happen."""
+
+    def __init__(
+        self, directory: Path, clock: Clock, *, writer: str = "broker-1", deflate: bool = False
+    ) -> None:
+        self._segments = SegmentWriter(directory, writer, deflate=deflate)
+        self._clock = clock
+        self._timer: Timer | None = None
+        self._entries: list[Entry] = []
+        self._bytes = 0
+        self._numbers: dict[tuple[int, str], int] = {}
+        self._connections: list[Connection] = []
+        self.entries_written = 0
+
+    def request(self, session: Session, header: RequestHeader, frame: bytes) -> int:
+        """Note a request; tells its sequence number on the connection."""
+        sequence = session.requests
+        session.requests += 1
+        kept, redacted = without_secrets(frame, header.api_key)
+        self._add(
+            Request(self._number(session), sequence, self._clock.now_us(), kept, redacted),
+            len(kept),
+        )
+        return sequence
+
+    def response(
+        self, session: Session, sequence: int, header: RequestHeader, frame: bytes
+    ) -> None:
+        """Note an answer; `frame` is without its size."""
+        key, version = header.api_key, header.api_version
+        kept, redacted = answer_without_secrets(frame, key, version)
+        number = self._number(session)
+        self._add(
+            Response(number, sequence, self._clock.now_us(), key, version, kept, redacted),
+            len(kept),
+        )
+
+    def accesses(
+        self, session: Session, sequence: int, header: RequestHeader, records: list[AccessRecord]
+    ) -> None:
+        """Note what was decided for a request."""
+        now_us = self._clock.now_us()
+        for record in records:
+            action = record.action
+            self._add(
+                Access(
+                    self._number(session),  # asked anew: the entry before may have ended a block
+                    sequence,
+                    now_us,
+                    header.api_key,
+                    header.api_version,
+                    action.operation,
+                    action.resource_type,
+                    action.resource_name,
+                    record.decision.allowed,
+                    rule_text(record.decision),
+                    record.count,
+                ),
+                len(action.resource_name),
+            )
+
+    def closed(self, session: Session, reason: str) -> None:
+        """Note the end of a connection."""
+        self._add(Closed(self._number(session), session.requests, self._clock.now_us(), reason), 0)
+
+    def flush(self) -> None:
+        """Write what has been collected."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if not self._entries:
+            return
+        self._segments.write(Body(self._connections, self._entries))
+        self.entries_written += len(self._entries)
+        self._entries = []
+        self._connections = []
+        self._numbers = {}
+        self._bytes = 0
+
+    def close(self) -> None:
+        """Write the rest and finish the segment."""
+        self.flush()
+        self._segments.close()
+
+    def _add(self, entry: Entry, size: int) -> None:
+        self._entries.append(entry)
+        self._bytes += size + _ENTRY_BYTES
+        if self._bytes >= BLOCK_BYTES:
+            self.flush()
+        elif self._timer is None:
+            self._timer = self._clock.call_later(FLUSH_MS, self.flush)
+
+    def _number(self, session: Session) -> int:
+        """The block's number for this connection with its present principal."""
+        key = (session.number, session.principal)
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self._connections)
+            self._connections.append(_described(session, number))
+        return number
+
+
+def rule_text(decision: Decision) -> str:
+    """Because of what a decision came out as it did, in one text (see `Access.rule`)."""
+    match decision.because:
+        case Because.SUPER_USER:
+            return "SuperUser"
+        case Because.DEFAULT_ALLOW:
+            return "DefaultAllow"
+        case Because.NO_AUTHORIZER:
+            return "NoAuthorizer"
+        case Because.ACL if decision.acl is not None:
+            acl = decision.acl
+            return (
+                f"{acl.resource_type.name}|{acl.resource_name}|{acl.pattern_type.name}"
+                f"|{acl.principal}|{acl.host}|{acl.operation.name}|{acl.permission.name}"
+            )
+        case _:
+            return "DefaultDeny"
+
+
+def _described(session: Session, number: int) -> Connection:
+    return Connection(
+        number,
+        session.number,
+        session.node_id,
+        session.listener.name,
+        session.host,
+        session.port,
+        session.principal,
+        session.mechanism or "",
+        session.client_software_name,
+        session.client_software_version,
+    )

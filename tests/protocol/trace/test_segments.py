@@ -1,0 +1,199 @@
+"""protocol.trace: what is written is read back, and damage costs the block it is in, no more."""
+
+import random
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from protocol.trace.blocks import (
+    HEADER_BYTES,
+    BlockError,
+    read_body,
+    read_header,
+    read_index,
+    write_block,
+)
+from protocol.trace.entries import Access, Body, Closed, Connection, Entry, Request, Response
+from protocol.trace.segments import (
+    Block,
+    Damage,
+    SegmentWriter,
+    is_newest,
+    read_segment,
+    read_trace,
+    segments,
+)
+
+texts = st.text(max_size=20)
+numbers = st.integers(0, 2**31 - 1)
+times = st.integers(0, 2**60)
+entries = st.one_of(
+    st.builds(Request, numbers, numbers, times, st.binary(max_size=50), st.booleans()),
+    st.builds(Response, numbers, numbers, times, numbers, numbers, st.binary(max_size=50)),
+    st.builds(
+        Access, numbers, numbers, times, *(numbers,) * 4, texts, st.booleans(), texts, numbers
+    ),
+    st.builds(Closed, numbers, numbers, times, texts),
+)
+connections = st.builds(Connection, *(numbers,) * 3, texts, texts, numbers, texts)
+bodies = st.builds(
+    Body, st.lists(connections, max_size=3), st.lists(entries, min_size=1, max_size=5)
+)
+
+
+def body(number: int, count: int = 3) -> Body:
+    """A body that can be told from every other."""
+    who = Connection(0, number, 1, "PLAINTEXT", "127.0.0.1", 5000, "User:alice")
+    found: list[Entry] = [
+        Request(0, sequence, 1_000 * number + sequence, b"frame %d" % number)
+        for sequence in range(count)
+    ]
+    return Body([who], found)
+
+
+@given(bodies, st.booleans())
+def test_a_block_is_read_as_it_was_written(written: Body, deflate: bool) -> None:
+    block = write_block(written, deflate=deflate)
+    header = read_header(block)
+    assert header.block_bytes == len(block)
+    assert header.entries == len(written.entries)
+    assert header.first_us == min(entry.time_us for entry in written.entries)
+    assert read_body(header, block[HEADER_BYTES:]) == written
+
+
+@settings(max_examples=200)
+@given(bodies, st.data())
+def test_any_flipped_bit_is_noticed(written: Body, choices: st.DataObject) -> None:
+    block = bytearray(write_block(written))
+    at = choices.draw(st.integers(0, len(block) - 1))
+    block[at] ^= 1 << choices.draw(st.integers(0, 7))
+    with pytest.raises(BlockError):
+        read_body(read_header(bytes(block)), bytes(block[HEADER_BYTES:]))
+
+
+def write(folder: Path, blocks: int, **settings_: int) -> list[Body]:
+    written = [body(number) for number in range(blocks)]
+    writer = SegmentWriter(folder, "w", **settings_)
+    for one in written:
+        writer.write(one)
+    writer.close()
+    return written
+
+
+def read(path: Path) -> tuple[list[Body], list[Damage]]:
+    good: list[Body] = []
+    damage: list[Damage] = []
+    for one in read_trace(path):
+        if isinstance(one, Block):
+            good.append(one.body)
+        else:
+            damage.append(one)
+    return good, damage
+
+
+def test_a_trace_is_read_segment_by_segment_in_order(tmp_path: Path) -> None:
+    written = write(tmp_path, 20, segment_bytes=500)
+    assert len(segments(tmp_path)) > 3
+    assert read(tmp_path) == (written, [])
+
+
+def test_a_finished_segment_ends_in_its_index(tmp_path: Path) -> None:
+    write(tmp_path, 5)
+    (path,) = segments(tmp_path)
+    data = path.read_bytes()
+    at, found = 0, []
+    while not (header := read_header(data, at)).is_index:
+        found.append((at, header.entries, header.first_us, header.last_us))
+        at += header.block_bytes
+    assert read_index(header, data[at + HEADER_BYTES :]) == found
+    assert len(found) == 5
+
+
+def test_an_existing_trace_is_continued_in_a_new_segment(tmp_path: Path) -> None:
+    first = write(tmp_path, 2)
+    second = write(tmp_path, 3)
+    assert len(segments(tmp_path)) == 2
+    assert read(tmp_path) == (first + second, [])
+
+
+def test_old_segments_are_retired(tmp_path: Path) -> None:
+    written = write(tmp_path, 20, segment_bytes=200, keep_segments=3)
+    good, damage = read(tmp_path)
+    assert damage == []
+    assert good == written[-len(good) :]
+    assert 3 <= len(segments(tmp_path)) <= 4
+
+
+def test_a_segment_cut_anywhere_loses_only_the_block_being_written(tmp_path: Path) -> None:
+    written = write(tmp_path, 4)
+    (path,) = segments(tmp_path)
+    whole = path.read_bytes()
+    ends = []
+    at = 0
+    while at < len(whole):
+        at += read_header(whole, at).block_bytes
+        ends.append(at)
+    for cut in range(len(whole)):
+        path.write_bytes(whole[:cut])
+        good, damage = read(tmp_path)
+        complete = sum(end <= cut for end in ends[:4])
+        assert good == written[:complete]
+        if cut in (0, *ends):
+            assert damage == []
+        else:
+            (one,) = damage
+            assert one.is_tail
+            assert one.at + one.length == cut
+
+
+def test_the_end_of_an_older_segment_is_damage_and_no_tail(tmp_path: Path) -> None:
+    write(tmp_path, 2)
+    write(tmp_path, 2)
+    older, newer = segments(tmp_path)
+    assert (is_newest(older), is_newest(newer)) == (False, True)
+    older.write_bytes(older.read_bytes()[:-10])
+    _, (damage,) = read(tmp_path)
+    assert not damage.is_tail
+
+
+def test_damage_in_the_middle_costs_the_block_it_is_in(tmp_path: Path) -> None:
+    written = write(tmp_path, 6)
+    (path,) = segments(tmp_path)
+    whole = path.read_bytes()
+    rng = random.Random(7)
+    for _ in range(200):
+        data = bytearray(whole)
+        at = rng.randrange(len(data))
+        data[at] ^= 0xFF
+        path.write_bytes(data)
+        good, damage = read(tmp_path)
+        assert len(damage) == 1
+        assert damage[0].at <= at < damage[0].at + damage[0].length
+        missing = [one for one in written if one not in good]
+        assert len(missing) <= 1
+        assert good == [one for one in written if one in good]
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 7])
+def test_ranges_of_a_segment_share_its_blocks(tmp_path: Path, parts: int) -> None:
+    written = write(tmp_path, 10)
+    (path,) = segments(tmp_path)
+    size = path.stat().st_size
+    bounds = [size * part // parts for part in range(parts + 1)]
+    found = [
+        one.body
+        for start, end in pairwise(bounds)
+        for one in read_segment(path, start, end)
+        if isinstance(one, Block)
+    ]
+    assert found == written
+
+
+def test_noise_is_damage_not_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "w-00000000.ktrace"
+    path.write_bytes(random.Random(1).randbytes(5_000))
+    good, (damage,) = read(tmp_path)
+    assert good == []
+    assert (damage.at, damage.length) == (0, 5_000)
