@@ -30,7 +30,7 @@ class Recorder:
         self._timer: Timer | None = None
         self._entries: list[Entry] = []
         self._bytes = 0
-        self._numbers: dict[tuple[int, str], int] = {}
+        self._numbers: dict[tuple[int, str, str], int] = {}
         self._connections: list[Connection] = []
         self.entries_written = 0
 
@@ -113,8 +113,8 @@ class Recorder:
             self._timer = self._clock.call_later(FLUSH_MS, self.flush)
 
     def _number(self, session: Session) -> int:
-        """The block's number for this connection with its present principal."""
-        key = (session.number, session.principal)
+        """The block's number for this connection as it is known by now."""
+        key = (session.number, session.principal, session.client_software_name)
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self._connections)

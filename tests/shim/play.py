@@ -37,6 +37,7 @@ class Stage:
         """The one connection of this principal."""
         if principal not in self.sessions:
             session = Session(LISTENER, 1, "127.0.0.1", 50_000 + len(self.sessions))
+            session.number = len(self.sessions) + 1
             session.principal = principal
             session.phase = Phase.READY
             self.sessions[principal] = session

@@ -1,0 +1,68 @@
+"""Messages as JSON in the spelling of Kafka's own request log (KIP-673).
+
+Names in lowerCamelCase, only the fields of the version, tagged ones when they are not at their
+default, records as their size.
+"""
+
+import base64
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from protocol.spec import FieldSpec, StructSpec, load
+
+
+def message_json(message: msgspec.Struct, version: int) -> dict[str, Any]:
+    """A request, response or data message as plain values."""
+    return _struct(load(type(message).__name__).struct, message, version)
+
+
+def _struct(spec: StructSpec, value: msgspec.Struct, version: int) -> dict[str, Any]:
+    found = {}
+    for field in spec.fields:
+        if not field.versions.has(version):
+            continue
+        content = getattr(value, field.attribute)
+        if field.tagged.has(version) and _is_default(field, content):
+            continue
+        if field.kind == "records":
+            found[f"{json_name(field.name)}SizeInBytes"] = len(content or b"")
+        else:
+            found[json_name(field.name)] = _content(field, content, version)
+    return found
+
+
+def _content(field: FieldSpec, content: Any, version: int) -> Any:
+    if content is None:
+        return None
+    if field.is_array:
+        return [_one(field, row, version) for row in content]
+    return _one(field, content, version)
+
+
+def _one(field: FieldSpec, content: Any, version: int) -> Any:
+    if field.struct is not None:
+        return None if content is None else _struct(field.struct, content, version)
+    if field.kind == "uuid":
+        return uuid_text(content)
+    if isinstance(content, bytes):
+        return base64.b64encode(content).decode()
+    return content
+
+
+def _is_default(field: FieldSpec, content: Any) -> bool:
+    if field.default is ...:
+        return bool(content == type(content)())
+    return bool(content == field.default)
+
+
+def uuid_text(raw: bytes) -> str:
+    """Kafka's spelling of its UUIDs: base64 for URLs, without padding."""
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+
+
+@cache
+def json_name(name: str) -> str:
+    """`TopicData` is `topicData`, `timeoutMs` stays."""
+    return name[0].lower() + name[1:]
