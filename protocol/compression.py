@@ -97,7 +97,7 @@ def decompress(
         name = compression.name.lower()
         raise DecodeError(f"records are not valid {name}: {fault}") from fault
     if len(found) > bytes_max:
-        raise DecodeError(f"records are over {bytes_max} bytes when decompressed")
+        raise _too_big(bytes_max)
     return found
 
 
@@ -155,7 +155,7 @@ def _decompress_snappy(open_up: Callable[[bytes], bytes], data: bytes, bytes_max
     if not data.startswith(_XERIAL_MAGIC):
         _see_snappy_size(data, bytes_max)
         return bytes(open_up(data))
-    parts, pos, left = [], len(_XERIAL_HEADER), bytes_max
+    parts, pos, size_now = [], len(_XERIAL_HEADER), 0
     while pos < len(data):
         if pos + 4 > len(data):
             raise DecodeError("records are not valid snappy: a block has no size")
@@ -163,19 +163,23 @@ def _decompress_snappy(open_up: Callable[[bytes], bytes], data: bytes, bytes_max
         block = data[pos + 4 : pos + 4 + size]
         if size < 0 or len(block) < size:
             raise DecodeError(f"records are not valid snappy: a block claims {size} bytes")
-        _see_snappy_size(block, left)
+        _see_snappy_size(block, bytes_max, size_now)
         parts.append(bytes(open_up(block)))
-        left -= len(parts[-1])
+        size_now += len(parts[-1])
         pos += 4 + size
     return b"".join(parts)
 
 
-def _see_snappy_size(block: bytes, bytes_max: int) -> None:
+def _see_snappy_size(block: bytes, bytes_max: int, size_now: int = 0) -> None:
     """Refuse a block that says it becomes too big; its first bytes are that size as a varint."""
     size = 0
     for index, byte in enumerate(block[:5]):
         size |= (byte & 127) << 7 * index
         if byte < 128:
             break
-    if size > bytes_max:
-        raise DecodeError(f"records are over {bytes_max} bytes when decompressed")
+    if size_now + size > bytes_max:
+        raise _too_big(bytes_max)
+
+
+def _too_big(bytes_max: int) -> DecodeError:
+    return DecodeError(f"records are over {bytes_max} bytes when decompressed")

@@ -1,0 +1,90 @@
+"""The generated classes are what the definitions give."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from protocol import generate
+from protocol.catalogue import api_key, api_name, classes, definition, is_flexible
+from protocol.errors import UnsupportedVersionError
+from protocol.messages.apis import APIS, NEVER
+from protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
+from protocol.messages.fetch_response import LeaderIdAndEpoch, PartitionData
+from protocol.spec import load
+from tests.protocol.values import ALL_NAMES
+
+
+def test_checked_in_modules_are_up_to_date(capsys: pytest.CaptureFixture[str]) -> None:
+    assert generate.main(["--check"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_stale_modules_are_said_and_rewritten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wanted = {"a.py": "a = 1\n", "b.py": "b = 1\n"}
+    monkeypatch.setattr(generate, "FOLDER", tmp_path / "messages")
+    monkeypatch.setattr(generate, "files", lambda: wanted)
+    assert generate.main(["--check"]) == 1
+    assert "protocol/messages/b.py is out of date: run make generate\n" in capsys.readouterr().err
+    assert generate.main([]) == 0
+    (tmp_path / "messages" / "gone.py").write_text("")
+    (tmp_path / "messages" / "a.py").write_text("a = 2\n")
+    assert generate.main(["--check"]) == 1
+    assert generate.main([]) == 0
+    found = {path.name: path.read_text() for path in (tmp_path / "messages").iterdir()}
+    assert found == wanted
+
+
+def test_keywords_defaults_and_equality() -> None:
+    empty = CreateAclsResponse(throttle_time_ms=0, results=[])
+    assert empty == CreateAclsResponse()
+    CreateAclsResponse().results.append(AclCreationResult(error_code=7))
+    assert CreateAclsResponse().results == []
+    assert AclCreationResult().error_message == ""
+    assert PartitionData().current_leader == LeaderIdAndEpoch(-1, -1)
+    assert PartitionData().records is None
+    assert PartitionData().unknown_tags == ()
+
+
+def test_defaults_are_those_of_the_definitions() -> None:
+    for name in ALL_NAMES:
+        spec, types = load(name), classes(name)
+        assert list(types) == [struct.name for struct in reversed(spec.structs)]
+        for struct in spec.structs:
+            message: Any = types[struct.name]()
+            for field in struct.fields:
+                wanted = types[field.struct.name]() if field.default is ... else field.default
+                assert getattr(message, field.attribute) == wanted, (name, field.name)
+            assert message.__struct_fields__ == (
+                *(field.attribute for field in struct.fields),
+                "unknown_tags",
+            )
+
+
+def test_the_table_of_apis() -> None:
+    requests = {load(name).api_key: load(name) for name in ALL_NAMES if name.endswith("Request")}
+    assert APIS.keys() == requests.keys()
+    assert list(APIS) == sorted(APIS)
+    for key, (name, low, high, flexible) in APIS.items():
+        spec = requests[key]
+        assert (spec.name, spec.versions) == (f"{name}Request", (low, high))
+        for version in range(low, high + 1):
+            assert is_flexible(key, version) == spec.flexible.has(version)
+        assert (flexible == NEVER) == (spec.flexible == (0, -1))
+        assert api_name(key) == name
+        assert api_key(name) == key
+        assert is_flexible(key, high + 1) == (flexible != NEVER)
+
+
+def test_what_there_is_not() -> None:
+    assert not is_flexible(999, 0)
+    with pytest.raises(UnsupportedVersionError, match="there is no API with key 999"):
+        api_name(999)
+    with pytest.raises(UnsupportedVersionError, match="there is no API named `Nothing`"):
+        api_key("Nothing")
+    with pytest.raises(
+        UnsupportedVersionError, match="`HeartbeatRequest` has versions 0-4, and not 5"
+    ):
+        definition("HeartbeatRequest", 5)

@@ -1,0 +1,178 @@
+"""Message sets of formats 0 and 1, beside those of kafka-python, and damaged."""
+
+from random import Random
+
+import pytest
+from hypothesis import given, strategies as st
+from kafka.record.legacy_records import LegacyRecordBatchBuilder
+from kafka.record.memory_records import MemoryRecords
+
+from protocol.compression import Compression, compress
+from protocol.errors import DecodeError, EncodeError, ProtocolError
+from protocol.legacy_records import (
+    down_convert,
+    messages,
+    read_message_set,
+    renumber,
+    write_message_set,
+)
+from protocol.records import BatchOptions, Record, control_batch, encode_batch
+
+NOW = 1_700_000_000_000
+PLAIN, GZIP = Compression.NONE, Compression.GZIP
+
+
+def some_records(count: int = 5, *, base: int = 0, timestamp: int = NOW) -> list[Record]:
+    return [
+        Record(base + i, timestamp, None if i == 2 else b"k%d" % i, b"v" * i * 40)
+        for i in range(count)
+    ]
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+@pytest.mark.parametrize("compression", [PLAIN, GZIP])
+@pytest.mark.parametrize("base", [0, 1000])
+def test_there_and_back(magic: int, compression: Compression, base: int) -> None:
+    records = some_records(base=base, timestamp=NOW if magic else -1)
+    blob = write_message_set(records, magic, compression)
+    assert read_message_set(blob) == records
+    outer = list(messages(blob))
+    assert all(message.is_intact for message in outer)
+    assert len(outer) == (1 if compression else 5)
+    assert outer[-1].offset == base + 4
+    assert outer[0].compression == compression
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_the_bytes_of_kafka_python(magic: int) -> None:
+    builder = LegacyRecordBatchBuilder(magic=magic, compression_type=0, batch_size=1 << 20)
+    for record in some_records():
+        builder.append(record.offset, record.timestamp, record.key, record.value)
+    assert write_message_set(some_records(), magic) == bytes(builder.build())
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+@pytest.mark.parametrize("compression", [PLAIN, GZIP])
+def test_kafka_python_reads_what_we_write(magic: int, compression: Compression) -> None:
+    theirs = MemoryRecords(write_message_set(some_records(), magic, compression))
+    read = []
+    while (batch := theirs.next_batch()) is not None:
+        assert batch.validate_crc()
+        read += [(record.offset, record.key, record.value) for record in batch]
+    assert read == [(record.offset, record.key, record.value) for record in some_records()]
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+@pytest.mark.parametrize("compression", [PLAIN, GZIP])
+def test_we_read_what_kafka_python_writes(magic: int, compression: Compression) -> None:
+    builder = LegacyRecordBatchBuilder(
+        magic=magic, compression_type=compression, batch_size=1 << 20
+    )
+    for record in some_records():
+        builder.append(record.offset, record.timestamp, record.key, record.value)
+    read = read_message_set(bytes(builder.build()))
+    # a producer's compressed message bears offset 0: the log counts anew
+    wanted = some_records(base=50, timestamp=NOW if magic else -1)
+    assert renumber(read, 50) == wanted
+
+
+def test_offsets_inside_a_compressed_message() -> None:
+    real = write_message_set(some_records(3, base=500), 0, GZIP)
+    relative = write_message_set(some_records(3, base=500), 1, GZIP)
+    for blob in (real, relative):
+        assert [record.offset for record in read_message_set(blob)] == [500, 501, 502]
+
+
+def test_append_time() -> None:
+    for compression in (PLAIN, GZIP):
+        blob = write_message_set(some_records(), 1, compression, append_time_ms=NOW + 9)
+        assert {record.timestamp for record in read_message_set(blob)} == {NOW + 9}
+        assert all(message.is_append_time for message in messages(blob))
+
+
+def test_a_wrong_checksum_is_said() -> None:
+    blob = bytearray(write_message_set(some_records(2), 1))
+    blob[-1] ^= 1
+    assert [message.is_intact for message in messages(bytes(blob))] == [True, False]
+
+
+def test_a_fetch_may_end_within_a_message() -> None:
+    blob = write_message_set(some_records(2), 1)
+    assert len(read_message_set(blob + blob[:20], partial=True)) == 2
+    assert len(read_message_set(blob + blob[:9], partial=True)) == 2
+    with pytest.raises(DecodeError):
+        read_message_set(blob + blob[:20])
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (None, "has no value"),
+        (b"", "records are not valid gzip|holds no messages"),
+        (compress(GZIP, b""), "holds no messages"),
+        (compress(GZIP, write_message_set(some_records(1), 0)), "another format or compression"),
+        (
+            compress(GZIP, write_message_set(some_records(1), 1, GZIP)),
+            "another format or compression",
+        ),
+    ],
+)
+def test_compressed_messages_that_are_none(value: bytes | None, said: str) -> None:
+    outer = write_message_set([Record(0, NOW, None, value)], 1)
+    body = bytearray(outer)
+    body[17] = GZIP  # attributes
+    with pytest.raises(DecodeError, match=said):
+        read_message_set(bytes(body))
+
+
+def test_unknown_compression_is_refused() -> None:
+    blob = bytearray(write_message_set(some_records(1), 1))
+    blob[17] = 7
+    with pytest.raises(DecodeError, match="there is no compression 7"):
+        read_message_set(bytes(blob))
+
+
+@given(st.integers(0, 1 << 32))
+def test_damage_is_refused_or_read(seed: int) -> None:
+    random = Random(seed)
+    blob = write_message_set(some_records(3), random.choice((0, 1)), random.choice((PLAIN, GZIP)))
+    at = random.randrange(len(blob))
+    noise = random.randbytes(random.choice((1, 4)))
+    try:
+        read_message_set(blob[:at] + noise + blob[at + len(noise) :])
+    except ProtocolError as error:
+        said = str(error)
+        assert said
+
+
+def test_down_conversion() -> None:
+    headers = (("h", b"x"),)
+    written = [Record(r.offset, r.timestamp, r.key, r.value, headers) for r in some_records(3)]
+    blob = b"".join(
+        [
+            encode_batch(written),
+            control_batch(3, NOW, (1, 1), commit=True, coordinator_epoch=0),
+            encode_batch(some_records(2, base=4), BatchOptions(compression=GZIP)),
+            encode_batch(some_records(1, base=6), BatchOptions(append_time_ms=NOW + 1)),
+        ]
+    )
+    later = [Record(6, NOW + 1, b"k0", b"")]
+    assert read_message_set(down_convert(blob, 1)) == [
+        *some_records(3),
+        *some_records(2, base=4),
+        *later,
+    ]
+    converted = down_convert(blob, 0)
+    assert {record.timestamp for record in read_message_set(converted)} == {-1}
+    kinds = [message.compression for message in messages(down_convert(blob, 1))]
+    assert kinds == [0, 0, 0, 1, 0]
+
+
+def test_zstd_cannot_be_said_in_old_formats() -> None:
+    with pytest.raises(EncodeError, match="zstd exists only in batches of format 2"):
+        write_message_set(some_records(), 1, Compression.ZSTD)
+
+
+def test_batches_are_no_message_sets() -> None:
+    with pytest.raises(DecodeError, match="is of format 2, and not 0 or 1"):
+        read_message_set(encode_batch(some_records()))

@@ -1,0 +1,265 @@
+"""Batches of format 2, beside those of kafka-python, and damaged."""
+
+import tracemalloc
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+from kafka.record.default_records import DefaultRecordBatch, DefaultRecordBatchBuilder
+
+from protocol.compression import Compression, is_available
+from protocol.errors import DecodeError, ProtocolError
+from protocol.record_coding import append_varint, varint
+from protocol.records import (
+    Batch,
+    BatchOptions,
+    Record,
+    assign,
+    assign_all,
+    batches,
+    control_batch,
+    encode_batch,
+    entry_sizes,
+    is_commit,
+)
+
+NOW = 1_700_000_000_000
+CODECS = [codec for codec in Compression if is_available(codec)]
+
+BYTES = st.none() | st.binary(max_size=200)
+HEADERS = st.lists(st.tuples(st.text(max_size=5), BYTES), max_size=3).map(tuple)
+
+
+@st.composite
+def record_lists(draw: st.DrawFn) -> list[Record]:
+    offset = draw(st.integers(0, 1 << 60))
+    steps = draw(st.lists(st.integers(1, 1000), min_size=1, max_size=12))
+    records = []
+    for step in steps:
+        timestamp = draw(st.integers(-1, 1 << 50))
+        content = (draw(BYTES), draw(BYTES), draw(HEADERS))
+        records.append(Record(offset, timestamp, *content))
+        offset += step
+    return records
+
+
+def some_records(count: int = 5) -> list[Record]:
+    return [
+        Record(100 + i, NOW - i, b"key %d" % i, b"value %d" % i * 30, (("h", b"x"), ("n", None)))
+        for i in range(count)
+    ]
+
+
+def one(blob: bytes) -> Batch:
+    (batch,) = batches(blob)
+    return batch
+
+
+@given(record_lists(), st.sampled_from(CODECS))
+def test_there_and_back(records: list[Record], compression: Compression) -> None:
+    blob = encode_batch(records, BatchOptions(compression=compression))
+    batch = one(blob)
+    assert batch.records() == records
+    assert batch.is_intact()
+    assert batch.compression == compression
+    assert (batch.base_offset, batch.last_offset) == (records[0].offset, records[-1].offset)
+    assert batch.max_timestamp == max(record.timestamp for record in records)
+    assert (batch.count, batch.magic, batch.end) == (len(records), 2, len(blob))
+    assert batch.tobytes() == blob
+
+
+@given(record_lists())
+def test_kafka_python_reads_what_we_write(records: list[Record]) -> None:
+    theirs = DefaultRecordBatch(encode_batch(records))
+    assert theirs.validate_crc()
+    assert [as_record(record) for record in theirs] == records
+
+
+def as_record(theirs: Any) -> Record:
+    return Record(
+        theirs.offset, theirs.timestamp, theirs.key, theirs.value, tuple(map(tuple, theirs.headers))
+    )
+
+
+@pytest.mark.parametrize("compression", [Compression.NONE, Compression.GZIP])
+@pytest.mark.parametrize("transactional", [False, True])
+def test_we_read_and_write_what_kafka_python_writes(
+    compression: Compression, transactional: bool
+) -> None:
+    random = Random(7)
+    builder = DefaultRecordBatchBuilder(
+        magic=2,
+        compression_type=compression,
+        is_transactional=transactional,
+        producer_id=77,
+        producer_epoch=3,
+        base_sequence=11,
+        batch_size=1 << 20,
+    )
+    records = []
+    for offset in range(40):
+        key, value = random.randbytes(5) if offset % 3 else None, random.randbytes(offset * 7)
+        headers = [("name", b"v"), ("ä", None)] if offset % 5 == 0 else []
+        records.append(Record(offset, NOW + offset, key, value, tuple(headers)))
+        builder.append(offset, NOW + offset, key, value, headers)
+    blob = bytes(builder.build())
+    batch = one(blob)
+    assert batch.is_intact()
+    assert batch.records() == records
+    assert (batch.producer_id, batch.producer_epoch, batch.base_sequence) == (77, 3, 11)
+    assert batch.is_transactional is transactional
+    if compression == Compression.NONE:
+        ours = encode_batch(
+            records,
+            BatchOptions(
+                partition_leader_epoch=batch.partition_leader_epoch,
+                producer_id=77,
+                producer_epoch=3,
+                base_sequence=11,
+                is_transactional=transactional,
+            ),
+        )
+        assert ours == blob
+
+
+def test_assigning_offsets_keeps_the_checksum() -> None:
+    blob = encode_batch(some_records())
+    stored = assign(one(blob), 5000, partition_leader_epoch=9)
+    batch = one(stored)
+    assert (batch.base_offset, batch.last_offset, batch.partition_leader_epoch) == (5000, 5004, 9)
+    assert batch.is_intact()
+    assert batch.crc == one(blob).crc
+    assert [record.offset for record in batch.records()] == list(range(5000, 5005))
+    assert one(blob).base_offset == 100  # a copy was changed
+
+
+def test_append_time() -> None:
+    batch = one(assign(one(encode_batch(some_records())), 0, append_time_ms=NOW + 5))
+    assert batch.is_intact()
+    assert batch.is_append_time
+    assert {record.timestamp for record in batch.records()} == {NOW + 5}
+    written = one(encode_batch(some_records(), BatchOptions(append_time_ms=NOW + 5)))
+    assert written.records()[0].timestamp == NOW + 5
+
+
+def test_assigning_to_several_batches() -> None:
+    blob = encode_batch(some_records(3)) + encode_batch(some_records(2))
+    stored, after = assign_all(batches(blob), 10, partition_leader_epoch=1)
+    assert [batch.base_offset for batch in batches(stored)] == [10, 13]
+    assert after == 15
+    assert all(batch.is_intact() for batch in batches(stored))
+
+
+def test_control_batches() -> None:
+    for commit in (True, False):
+        batch = one(control_batch(7, NOW, (77, 3), commit=commit, coordinator_epoch=2))
+        assert batch.is_control
+        assert batch.is_transactional
+        assert (batch.producer_id, batch.producer_epoch, batch.base_sequence) == (77, 3, -1)
+        (record,) = batch.records()
+        assert record.value == b"\0\0\0\0\0\2"
+        assert record.key == (b"\0\0\0\1" if commit else b"\0\0\0\0")
+        assert is_commit(record) is commit
+    for key in (None, b"\0\0", b"\0\0\0\2"):
+        with pytest.raises(DecodeError, match="control record"):
+            is_commit(Record(0, 0, key))
+
+
+def test_a_fetch_may_end_within_a_batch() -> None:
+    blob = encode_batch(some_records(3))
+    for cut in range(1, len(blob)):
+        assert [batch.count for batch in batches(blob + blob[:cut], partial=True)] == [3]
+        with pytest.raises(DecodeError):
+            list(batches(blob + blob[:cut]))
+    assert list(batches(b"")) == []
+
+
+def test_formats_of_entries() -> None:
+    blob = encode_batch(some_records(1))
+    assert list(entry_sizes(blob + blob)) == [
+        (0, len(blob), 2),
+        (len(blob), 2 * len(blob), 2),
+    ]
+    with pytest.raises(DecodeError, match="is of format 1, and not 2"):
+        list(batches(blob[:16] + b"\1" + blob[17:]))
+
+
+def test_a_changed_byte_breaks_the_checksum() -> None:
+    blob = encode_batch(some_records())
+    for at in range(21, len(blob)):
+        changed = blob[:at] + bytes([blob[at] ^ 1]) + blob[at + 1 :]
+        assert not one(changed).is_intact()
+
+
+@pytest.mark.parametrize("compression", CODECS)
+def test_damaged_batches_are_refused_or_read(compression: Compression) -> None:
+    blob = encode_batch(some_records(), BatchOptions(compression=compression))
+    random = Random(compression)
+    for _ in range(3000):
+        at = random.randrange(len(blob))
+        noise = random.randbytes(random.choice((1, 1, 1, 4)))
+        damaged = blob[:at] + noise + blob[at + len(noise) :]
+        try:
+            for batch in batches(damaged):
+                batch.is_intact()
+                batch.records()
+        except ProtocolError as error:
+            said = str(error)
+            assert said
+
+
+def test_claimed_counts_take_no_memory() -> None:
+    blob = bytearray(encode_batch(some_records(1)))
+    blob[57:61] = (0x7FFFFFFF).to_bytes(4, "big")
+    tracemalloc.start()
+    try:
+        with pytest.raises(DecodeError, match="claims 2147483647 records"):
+            one(bytes(blob)).records()
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 100_000
+
+
+def with_count(blob: bytes, count: int) -> bytes:
+    return blob[:57] + count.to_bytes(4, "big", signed=True) + blob[61:]
+
+
+def test_counts_and_lengths_must_fit() -> None:
+    blob = encode_batch(some_records(2))
+    with pytest.raises(DecodeError, match="bytes follow the records of a batch"):
+        one(with_count(blob, 1)).records()
+    with pytest.raises(DecodeError, match="a batch ends before its records do"):
+        one(with_count(blob, 3)).records()
+    with pytest.raises(DecodeError, match="a batch claims -1 records"):
+        one(with_count(blob, -1)).records()
+    with pytest.raises(DecodeError, match=r"a record claims 8128 bytes at byte 2"):
+        one(blob[:61] + b"\x80\x7f" + blob[63:]).records()
+
+
+def test_fields_of_a_record_must_fit() -> None:
+    blob = encode_batch([Record(0, 0, b"key", b"value", (("h", b"x"),))])
+    record = blob[61:]
+    assert record == b"\x24\0\0\0\6key\nvalue\2\2h\2x"
+    for damaged, said in (
+        (b"\x24\0\0\0\x7ekey\nvalue\2\2h\2x", "a record's field claims 63 bytes"),
+        (b"\x24\0\0\0\6key\nvalue\x7e\2h\2x", "a record claims 63 headers"),
+        (b"\x24\0\0\0\6key\nvalue\1\2h\2x", "a record claims -1 headers"),
+        (b"\x24\0\0\0\6key\nvalue\2\1h\2x", "a record's header has no name"),
+        (b"\x24\0\0\0\6key\nvalue\0\2h\2x", "a record ends at byte 15, and claimed"),
+    ):
+        with pytest.raises(DecodeError, match=said):
+            one(blob[:61] + damaged).records()
+
+
+@given(st.integers(-(1 << 63), (1 << 63) - 1), st.binary(max_size=3))
+def test_zigzag_varints(value: int, before: bytes) -> None:
+    out = bytearray(before)
+    append_varint(out, value)
+    assert varint(bytes(out), len(before)) == (value, len(out))
+
+
+def test_varint_of_eleven_bytes_is_refused() -> None:
+    with pytest.raises(DecodeError, match="longer than 10 bytes"):
+        varint(b"\xff" * 11, 0)

@@ -1,0 +1,84 @@
+"""Definitions as types."""
+
+import pytest
+
+from protocol.spec import NONE, TOP_VERSION, VersionRange, load, snake_case, version_range
+from tests.protocol.values import ALL_NAMES
+
+
+@pytest.mark.parametrize(
+    ("name", "snake"),
+    [
+        ("TopicId", "topic_id"),
+        ("timeoutMs", "timeout_ms"),
+        ("V3AndBelowTopics", "v3_and_below_topics"),
+        ("isKRaftController", "is_k_raft_controller"),
+        ("ISRNodes", "isr_nodes"),
+        ("FetchRequest", "fetch_request"),
+        ("Id", "id"),
+        ("HWM", "hwm"),
+    ],
+)
+def test_names(name: str, snake: str) -> None:
+    assert snake_case(name) == snake
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"), [("3", 3, 3), ("0-4", 0, 4), ("2+", 2, TOP_VERSION)]
+)
+def test_version_ranges(text: str, low: int, high: int) -> None:
+    versions = version_range(text)
+    assert versions == (low, high)
+    assert versions.text == text
+    assert versions.has(low)
+    assert versions.has(high)
+    assert not versions.has(low - 1)
+
+
+def test_no_versions() -> None:
+    assert version_range("none") == version_range(None) == NONE
+    assert NONE.text == "none"
+    assert not NONE.has(0)
+    assert VersionRange(5, 4).text == "none"
+
+
+def test_a_definition() -> None:
+    spec = load("CreateAclsRequest")
+    assert (spec.api_key, spec.type, spec.versions, spec.flexible.low) == (30, "request", (0, 3), 2)
+    assert [struct.name for struct in spec.structs] == ["AclCreation", "CreateAclsRequest"]
+    pattern = spec.structs[0].fields[2]
+    assert (pattern.attribute, pattern.kind, pattern.default) == (
+        "resource_pattern_type",
+        "int8",
+        3,
+    )
+    assert pattern.type_name == "int8"
+    assert not pattern.versions.has(0)
+    assert spec.struct.fields[0].type_name == "AclCreation"
+
+
+def test_every_definition_is_sound() -> None:
+    for name in ALL_NAMES:
+        spec = load(name)
+        assert spec.name == name
+        assert spec.versions.low <= spec.versions.high
+        for struct in spec.structs:
+            attributes = [field.attribute for field in struct.fields]
+            assert len(set(attributes)) == len(attributes)
+            assert all(name.isidentifier() for name in attributes)
+            tags = [field.tag for field in struct.fields if field.tag >= 0]
+            assert len(set(tags)) == len(tags)
+            for field in struct.fields:
+                assert (field.tag >= 0) == (field.tagged != NONE)
+                assert field.default is not None or field.is_ever_null or field.kind == "records"
+
+
+def test_defaults() -> None:
+    fields = {
+        field.name: field for struct in load("FetchRequest").structs for field in struct.fields
+    }
+    assert fields["MaxBytes"].default == 0x7FFFFFFF
+    assert fields["ClusterId"].default is None
+    assert fields["ReplicaState"].default is ...
+    assert fields["Topics"].default == []
+    assert fields["RackId"].default == ""

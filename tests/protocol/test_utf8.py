@@ -1,0 +1,29 @@
+"""UTF-8 as Java decodes it; the cases are a broker's answers (see test_damage.py)."""
+
+from hypothesis import given, strategies as st
+
+from protocol.utf8 import decode_like_java, text
+
+REPLACED = "\N{REPLACEMENT CHARACTER}"
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_what_is_valid_stays(said: str) -> None:
+    assert text(said.encode()) == decode_like_java(said.encode()) == said
+
+
+@given(st.binary())
+def test_anything_decodes(data: bytes) -> None:
+    assert text(data) == decode_like_java(data)
+    if b"\xed" not in data:
+        assert text(data) == data.decode("utf-8", "replace")
+
+
+def test_spelled_surrogates_are_one_piece() -> None:
+    assert text(b"\xed\xa0\x80x") == REPLACED + "x"
+    assert text(b"\xed\xa0x") == REPLACED + "x"
+    assert text(b"\xed\xa0") == REPLACED
+    assert text(b"\xed") == REPLACED
+    assert text(b"\xedx") == REPLACED + "x"
+    assert text(b"\xed\xc0") == REPLACED * 2
+    assert text("\ud7ff".encode()) == "\ud7ff"

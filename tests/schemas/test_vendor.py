@@ -1,0 +1,221 @@
+"""Vendored definitions: facts only, merged right, and what the pins give."""
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from schemas import KAFKA, names, path_of, vendor
+from schemas.facts import parse, read_jar, render
+from schemas.merge import layout, merge, spell, versions_in
+from schemas.pins import Jar, Pins, read_pins, sha256_of
+
+PROSE = {"about"}
+JSON_WITH_COMMENTS = """
+// a comment
+{
+  "apiKey": 0, // the key
+  "type": "request", "listeners": ["broker"], "name": "FooRequest",
+  "validVersions": "0-2", "flexibleVersions": "2+", "latestVersionUnstable": false,
+  "fields": [
+    { "name": "Url", "type": "string", "versions": "0+", "default": "http://x", "about": "said" },
+    { "name": "Flag", "type": "bool", "versions": "1+", "default": false, "ignorable": true },
+    { "name": "Late", "type": "int32", "taggedVersions": "2+", "tag": "0", "default": -1 },
+    { "name": "Items", "type": "[]Item", "versions": "0+", "about": "x", "fields": [
+      { "name": "Id", "type": "uuid", "versions": "0+", "mapKey": true, "about": "y" } ] }
+  ]
+}
+"""
+
+
+def test_what_is_checked_in_matches_the_pins_and_the_jars_where_they_are() -> None:
+    assert vendor.main(["--check"]) == 0
+
+
+def test_facts_only() -> None:
+    def keys(value: object) -> set[str]:
+        if isinstance(value, dict):
+            return set(value).union(*map(keys, value.values()))
+        return set().union(*map(keys, value)) if isinstance(value, list) else set()
+
+    for name in names():
+        text = path_of(name).read_text()
+        assert "//" not in text
+        assert not keys(json.loads(text)) & PROSE
+
+
+def test_every_request_has_its_response() -> None:
+    for name in names():
+        if name.endswith("Request"):
+            other = json.loads(path_of(name.replace("Request", "Response")).read_text())
+            own = json.loads(path_of(name).read_text())
+            assert own["apiKey"] == other["apiKey"]
+            assert own["validVersions"] == other["validVersions"]
+            assert own["flexibleVersions"] == other["flexibleVersions"]
+
+
+def test_facts_out_of_a_definition() -> None:
+    assert parse(JSON_WITH_COMMENTS) == {
+        "apiKey": 0,
+        "type": "request",
+        "listeners": ["broker"],
+        "name": "FooRequest",
+        "validVersions": "0-2",
+        "flexibleVersions": "2+",
+        "fields": [
+            {"name": "Url", "type": "string", "versions": "0+", "default": "http://x"},
+            {
+                "name": "Flag",
+                "type": "bool",
+                "versions": "1+",
+                "default": "false",
+                "ignorable": True,
+            },
+            {
+                "name": "Late",
+                "type": "int32",
+                "versions": "2+",
+                "taggedVersions": "2+",
+                "tag": 0,
+                "default": "-1",
+            },
+            {
+                "name": "Items",
+                "type": "[]Item",
+                "versions": "0+",
+                "fields": [{"name": "Id", "type": "uuid", "versions": "0+", "mapKey": True}],
+            },
+        ],
+    }
+
+
+def test_rendered_definitions_read_back() -> None:
+    definition = parse(JSON_WITH_COMMENTS)
+    definition["commonStructs"] = [{"name": "S", "versions": "0+", "fields": []}]
+    assert json.loads(render(definition)) == definition
+
+
+@pytest.mark.parametrize(
+    ("text", "versions"),
+    [("none", []), ("3", [3]), ("0-2", [0, 1, 2]), ("4+", [4, 5]), (None, [])],
+)
+def test_versions(text: str | None, versions: list[int]) -> None:
+    assert list(versions_in(text, 5)) == versions
+    assert spell(versions, 5) == (text or "none")
+
+
+def test_versions_with_a_gap_cannot_be_said() -> None:
+    with pytest.raises(ValueError, match=r"versions \[1, 3\] have a gap"):
+        spell([1, 3], 3)
+
+
+def field(name: str, versions: str, **more: object) -> dict[str, object]:
+    return {"name": name, "type": "int32", "versions": versions, **more}
+
+
+def message(valid: str, *fields: dict[str, object]) -> dict[str, object]:
+    return {
+        "name": "M",
+        "type": "request",
+        "validVersions": valid,
+        "flexibleVersions": "2+",
+        "fields": list(fields),
+    }
+
+
+def test_merging_takes_old_versions_from_the_older_one() -> None:
+    older = message("0-3", field("A", "0-1"), field("B", "0+"), field("C", "1-2"), field("D", "3+"))
+    newer = message("2-4", field("B", "2+"), field("C", "2"), field("D", "3+"), field("E", "4+"))
+    merged = merge(older, newer)
+    assert merged["validVersions"] == "0-4"
+    assert merged["flexibleVersions"] == "2+"
+    assert [(f["name"], f["versions"]) for f in merged["fields"]] == [
+        ("A", "0-1"),
+        ("B", "0+"),
+        ("C", "1-2"),
+        ("D", "3+"),
+        ("E", "4+"),
+    ]
+    for version in range(5):
+        source = older if version < 2 else newer
+        assert list(layout(merged, version)) == list(layout(source, version))
+
+
+def test_merging_where_one_has_all() -> None:
+    older, newer = message("0-1", field("A", "0+")), message("0-2", field("A", "0+"))
+    assert merge(older, newer) is newer
+    dropped = message("none")
+    assert merge(older, dropped) is older
+
+
+def test_merging_what_contradicts_itself_is_refused() -> None:
+    older = message("0-1", field("A", "0+"), field("B", "0+"))
+    newer = message("1-2", field("B", "1+"), field("A", "1+"))
+    with pytest.raises(ValueError, match="merged `M` differs in version 0"):
+        merge(older, newer)
+
+
+def jar_with(path: Path, **definitions: str) -> Jar:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in definitions.items():
+            archive.writestr(f"common/message/{name}.json", text)
+        archive.writestr("common/other.json", "{}")
+    return Jar("org.example:foo:1", sha256_of(path), frozenset())
+
+
+def test_from_jar_to_files_and_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "foo-1.jar"
+    jar = jar_with(path, FooRequest=JSON_WITH_COMMENTS)
+    pins = Pins((jar,), frozenset())
+    monkeypatch.setattr(vendor, "KAFKA", tmp_path / "kafka")
+    monkeypatch.setattr(vendor, "MANIFEST", tmp_path / "manifest.json")
+    monkeypatch.setattr(vendor, "LOCAL_REPOSITORY", tmp_path / "none")
+    monkeypatch.setattr(vendor, "read_pins", lambda: pins)
+    assert vendor.main(["--jar", str(path)]) == 0
+    assert json.loads((tmp_path / "kafka/FooRequest.json").read_text()) == parse(JSON_WITH_COMMENTS)
+    assert vendor.main(["--check", "--jar", str(path)]) == 0
+    assert vendor.main(["--check"]) == 0
+    assert "the pinned jars are not at hand" in capsys.readouterr().out
+
+    changed = (tmp_path / "kafka/FooRequest.json").read_text().replace("Url", "Uri")
+    (tmp_path / "kafka/FooRequest.json").write_text(changed)
+    assert vendor.main(["--check"]) == 1
+    assert "manifest.json does not match" in capsys.readouterr().err
+
+    files = {"FooRequest.json": changed}
+    (tmp_path / "manifest.json").write_text(vendor.manifest_text(pins, files))
+    assert vendor.main(["--check", "--jar", str(path)]) == 1
+    assert "FooRequest.json is not what the pinned jars give" in capsys.readouterr().err
+
+
+def test_a_jar_with_another_checksum_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "foo-1.jar"
+    jar = jar_with(path, FooRequest=JSON_WITH_COMMENTS)
+    jar_with(path, FooRequest=JSON_WITH_COMMENTS, Another=JSON_WITH_COMMENTS)
+    with pytest.raises(ValueError, match=r"`foo-1.jar` does not have the pinned sha256"):
+        vendor.find(jar, [path])
+
+
+def test_a_message_that_a_jar_lacks_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "foo-1.jar"
+    jar = jar_with(path, FooRequest=JSON_WITH_COMMENTS)._replace(only=frozenset({"Gone"}))
+    with pytest.raises(LookupError, match="does not define Gone"):
+        read_jar(path, jar)
+
+
+def test_without_maven_the_way_out_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vendor, "LOCAL_REPOSITORY", tmp_path)
+    monkeypatch.setattr(vendor.shutil, "which", lambda _: None)
+    with pytest.raises(FileNotFoundError, match=r"no mvn to fetch `org\.example:foo:1`"):
+        vendor.fetch(Jar("org.example:foo:1", "", frozenset()), [])
+
+
+def test_pins_of_this_project() -> None:
+    pins = read_pins()
+    assert all(len(jar.sha256) == 64 for jar in pins.jars)
+    assert pins.jars[0].file_name.startswith("kafka-clients-")
+    assert pins.without.isdisjoint(names())
+    assert len(names()) == len(list(KAFKA.iterdir()))
