@@ -35,12 +35,17 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     auto_create_error: int  # code of a topic that Metadata has just created
     controller_auto_create_error: int  # the same, where the broker is itself the controller
     create_topics_has_defaults: bool  # -1 partitions or replicas are the broker's default
-    create_topics_says_denied: bool  # a denial carries a text
+    create_topics_denial: str | None  # the text of a denial
     answers_each_duplicate: bool  # a name given twice is answered twice, and see KIP-525's code
-    partitions_without_gaps: bool  # given replicas must number the partitions from 0
+    create_topics_validates: bool  # validate_only is heeded
+    partition_gap_error: int  # code of given replicas that do not number the partitions from 0
+    remote_storage_is_checked: bool  # remote.storage.enable needs a broker with remote storage
     bad_config_error: int  # code of a setting that does not parse
     null_config_error: int  # code of a setting without a value, in CreateTopics
     metadata_topic_error: int  # code of making `__cluster_metadata`
+    create_topics_tells_configs: bool  # the settings of a topic just made are in the answer
+    topic_names_collide: bool  # names that differ in `.` and `_` only cannot coexist
+    topic_deletion_has_code: bool  # that it is switched off has a code of its own
     records_per_request_max: int | None  # topics and partitions that one request may make
     # groups
     new_group_coordinator: bool  # KIP-848's, in Java, with small differences of its own
@@ -56,7 +61,18 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     group_filters_ignore_case: bool  # ListGroups by state and type
     share_coordinator: bool  # FindCoordinator knows share partitions
     share_denial_refuses_all: bool  # one denied share key fails the whole FindCoordinator
+    # records and transactions
+    bad_records_close: bool  # Produce without a readable batch cannot be parsed
+    null_records_close: bool  # Produce with null records cannot be parsed
+    refuses_append_time: bool  # a batch that claims an append time is 32 where producers set times
+    caps_min_isr: bool  # min.insync.replicas counts only up to the number of replicas
+    verifies_transactions: bool  # a partition that was not added to the transaction takes nothing
+    abortable_since: int  # version of Produce that is then told to abort
+    adds_partitions_since: int  # version of Produce that adds its partitions to the transaction
 
+
+NEVER = 32767
+"""As an API version: none there is."""
 
 OLDEST = Behaviour(
     hides_denied_topics=True,
@@ -71,12 +87,17 @@ OLDEST = Behaviour(
     auto_create_error=5,
     controller_auto_create_error=5,
     create_topics_has_defaults=False,
-    create_topics_says_denied=False,
+    create_topics_denial=None,
     answers_each_duplicate=False,
-    partitions_without_gaps=False,
+    create_topics_validates=True,
+    partition_gap_error=0,
+    remote_storage_is_checked=False,
     bad_config_error=-1,
     null_config_error=-1,
     metadata_topic_error=0,
+    create_topics_tells_configs=True,
+    topic_names_collide=True,
+    topic_deletion_has_code=False,
     records_per_request_max=None,
     new_group_coordinator=False,
     awaiting_sync_name="AwaitingSync",
@@ -91,6 +112,13 @@ OLDEST = Behaviour(
     group_filters_ignore_case=False,
     share_coordinator=False,
     share_denial_refuses_all=False,
+    bad_records_close=True,
+    null_records_close=True,
+    refuses_append_time=True,
+    caps_min_isr=False,
+    verifies_transactions=False,
+    abortable_since=NEVER,
+    adds_partitions_since=NEVER,
 )
 """As 0.11 has it."""
 
@@ -108,15 +136,16 @@ class Change:
 
 CHANGES: tuple[Change, ...] = (
     Change("1.0", "denied topics are 29 everywhere", hides_denied_topics=False),
+    Change("2.1", "KIP-322: deletion switched off is an answer", topic_deletion_has_code=True),
     Change("2.1", "a setting that does not parse has its own code", bad_config_error=40),
     Change(
         "2.3",
         "generated messages of CreateTopics",
-        create_topics_says_denied=True,
+        create_topics_denial="authorization failed",
         answers_each_duplicate=True,
     ),
     Change("2.4", "KIP-464: the broker's defaults for topics", create_topics_has_defaults=True),
-    Change("2.3", "given replicas have to be complete", partitions_without_gaps=True),
+    Change("2.3", "given replicas have to be complete", partition_gap_error=39),
     Change(
         "2.4",
         "KIP-504: the authorizer in Java's interface",
@@ -135,8 +164,13 @@ CHANGES: tuple[Change, ...] = (
         "3.0",
         "topics are made by KRaft controllers",
         controller_auto_create_error=3,
+        create_topics_denial="",
+        create_topics_tells_configs=False,
+        create_topics_validates=False,
+        topic_names_collide=False,
         answers_each_duplicate=False,
-        null_config_error=40,
+        partition_gap_error=-1,
+        null_config_error=0,
     ),
     Change(
         "3.0",
@@ -146,14 +180,31 @@ CHANGES: tuple[Change, ...] = (
         authorizer_class="org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     ),
     Change("3.0", "KRaft answers an empty text instead of none", acl_success_message=""),
+    Change("3.1", "KAFKA-13116: validate_only on KRaft", create_topics_validates=True),
+    Change(
+        "3.3",
+        "KRaft catches up with ZooKeeper",
+        create_topics_denial="authorization failed",
+        create_topics_tells_configs=True,
+        topic_names_collide=True,
+        partition_gap_error=39,
+        null_config_error=40,
+    ),
     Change("3.3", "the metadata log cannot be made as a topic", metadata_topic_error=29),
     Change("3.5", "KAFKA-14996: a limit for one request", records_per_request_max=10_000),
+    Change("3.6", "KIP-405: remote storage, where there is one", remote_storage_is_checked=True),
     Change("3.9", "the metadata log is no topic at all", metadata_topic_error=42),
     Change(
         "3.9",
         "KIP-932: the state of share groups",
         internal_topics=("__consumer_offsets", "__transaction_state", "__share_group_state"),
     ),
+    Change("2.8", "generated messages of Produce", bad_records_close=False),
+    Change("3.0", "records are read late", null_records_close=False, refuses_append_time=False),
+    Change("3.6", "KIP-890: partitions are verified", verifies_transactions=True),
+    Change("3.7", "KIP-966: fewer replicas than min.insync.replicas", caps_min_isr=True),
+    Change("3.8", "KIP-890: abortable errors", abortable_since=11),
+    Change("4.0", "KIP-890: transactions of version 2", adds_partitions_since=12),
 )
 
 

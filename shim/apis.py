@@ -20,8 +20,11 @@ HANDLED: frozenset[ApiKey] = frozenset(
     {
         ApiKey.METADATA,
         ApiKey.CREATE_TOPICS,
+        ApiKey.DELETE_TOPICS,
         ApiKey.DESCRIBE_TOPIC_PARTITIONS,
+        ApiKey.PRODUCE,
         ApiKey.API_VERSIONS,
+        ApiKey.INIT_PRODUCER_ID,
         ApiKey.OFFSET_COMMIT,
         ApiKey.OFFSET_FETCH,
         ApiKey.FIND_COORDINATOR,

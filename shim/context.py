@@ -9,6 +9,7 @@ from protocol.releases import Behaviour
 from shim.access import Access
 from shim.session import Session
 from shim.state.cluster import Cluster
+from shim.state.coordinators import KeyType
 
 
 class RequestContext:
@@ -44,6 +45,15 @@ class RequestContext:
         if len(self.cluster.nodes) == 1:
             return ErrorCode.NONE
         return self.cluster.coordinators.error_at(self.node_id, group_id)
+
+    def transaction_coordinator_error(self, transactional_id: str) -> ErrorCode:
+        """NONE if the broker that was reached coordinates the transactional id."""
+        if len(self.cluster.nodes) == 1:
+            return ErrorCode.NONE
+        node_id = self.cluster.coordinators.node_of(KeyType.TRANSACTION, transactional_id)
+        if node_id < 0:
+            return ErrorCode.COORDINATOR_NOT_AVAILABLE
+        return ErrorCode.NONE if node_id == self.node_id else ErrorCode.NOT_COORDINATOR
 
     def brokers(self) -> Iterator[tuple[int, str, int, str | None]]:
         """Id, host, port and rack of every live broker, as this connection's listener sees them."""

@@ -9,6 +9,7 @@ from protocol.api_versions import RELEASES, parse_release
 from protocol.features import Feature, features_of
 from protocol.releases import Behaviour, behaviour_of
 from shim.apis import ApiTable
+from shim.appending import append_marker
 from shim.clock import Clock, SystemClock
 from shim.config import Config, ListenerConfig
 from shim.errors import ConfigError
@@ -21,11 +22,16 @@ from shim.state.log_settings import InForce
 from shim.state.policy import Policy
 from shim.state.static_settings import settings_of_features, static_settings
 from shim.state.topics import Topics
+from shim.state.transactions import Transaction, Transactions
 from shim.state.users import Users
 from shim.tls.principal_mapping import MappingRule, parse_rules
 
 if TYPE_CHECKING:
     from shim.recorder import Recorder
+
+
+OFFSETS_TOPIC = "__consumer_offsets"
+"""Its markers are for the groups, which keep offsets elsewhere."""
 
 
 class Node:
@@ -90,6 +96,12 @@ class Cluster:
             self.clock,
             self.random,
         )
+        self.transactions = Transactions(
+            self.clock,
+            self._write_markers,
+            timeout_ms_max=self.configs.broker_int("transaction.max.timeout.ms"),
+            expiration_ms=self.configs.broker_int("transactional.id.expiration.ms"),
+        )
         self.counters = Counters()
         self.recorder: Recorder | None = None
         self.raise_faults = False  # tests want a fault of ours to surface
@@ -103,6 +115,20 @@ class Cluster:
             self.behaviour.authorizer_class,
             kraft=self.behaviour.kraft,
         )
+
+    def _write_markers(self, ended: Transaction, epoch: int, commit: bool) -> None:
+        """Tell every partition of a transaction that it has ended, and the groups."""
+        for name, index in ended.partitions:
+            partition = self.topics.partition(name, index)
+            if partition is not None and name != OFFSETS_TOPIC:
+                append_marker(
+                    partition,
+                    (ended.producer_id, epoch),
+                    commit=commit,
+                    coordinator_epoch=0,
+                    now_ms=self.clock.now_ms(),
+                )
+        self.groups.end_transaction(ended.producer_id, committed=commit)
 
     def _live_nodes(self) -> list[int]:
         return [node.node_id for node in self.nodes.values() if node.is_alive]

@@ -16,6 +16,8 @@ from shim.state.producers import PartitionProducers
 
 CHECK_INTERVAL_MS = 300_000
 """log.retention.check.interval.ms."""
+CHECK_INTERVAL_BYTES = 64 << 20
+"""No setting of Kafka's, which has disks: what may come in before old batches go."""
 
 _LAST_OFFSET = attrgetter("last_offset")
 
@@ -30,7 +32,6 @@ class StoredBatch(msgspec.Struct, gc=False):
     base_offset: int
     last_offset: int
     max_timestamp: int
-    attributes: int
     payload: bytes
     position: int = 0
     newest_so_far: int = -1
@@ -42,6 +43,7 @@ class Log:
     __slots__ = (
         "_batches",
         "_checked_ms",
+        "_checked_position",
         "_clock",
         "_end_position",
         "_epochs",
@@ -60,6 +62,7 @@ class Log:
         self._epochs: list[tuple[int, int]] = []  # leader epoch and its first offset
         self._waiting: dict[int, Callable[[], None]] = {}
         self._checked_ms = clock.now_ms()
+        self._checked_position = 0
         self.settings = LogSettings(configs)
         self.producers = PartitionProducers()
         self.start_offset = 0
@@ -181,10 +184,12 @@ class Log:
         """Drop what retention.ms and retention.bytes no longer cover, batch by batch."""
         keep_from = self.start_offset
         oldest_ms = self._clock.now_ms() - self.settings.retention_ms
-        excess = self.size_bytes - self.settings.retention_bytes
+        has_age_limit = self.settings.retention_ms >= 0
+        bytes_max = self.settings.retention_bytes
+        excess = self.size_bytes - bytes_max if bytes_max >= 0 else -1
         for batch in self._batches:
-            is_old = self.settings.retention_ms >= 0 and batch.max_timestamp < oldest_ms
-            is_excess = self.settings.retention_bytes >= 0 and excess >= len(batch.payload)
+            is_old = has_age_limit and batch.max_timestamp < oldest_ms
+            is_excess = excess >= len(batch.payload)
             if not is_old and not is_excess:
                 break
             excess -= len(batch.payload)
@@ -209,12 +214,12 @@ class Log:
         return self._batches[index].position + len(self._batches[index].payload)
 
     def _retain(self) -> None:
-        """Expire as often as Kafka's retention thread does; at once if far too much is held."""
+        """Expire as often as Kafka's retention thread does, and after so many bytes."""
         now_ms = self._clock.now_ms()
-        limit = self.settings.retention_bytes
-        if now_ms - self._checked_ms >= CHECK_INTERVAL_MS or (
-            0 <= limit < self.size_bytes - self.settings.segment_bytes
+        if (
+            now_ms - self._checked_ms >= CHECK_INTERVAL_MS
+            or self._end_position - self._checked_position >= CHECK_INTERVAL_BYTES
         ):
-            self._checked_ms = now_ms
+            self._checked_ms, self._checked_position = now_ms, self._end_position
             if self.settings.deletes:
                 self.expire()

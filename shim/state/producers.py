@@ -21,8 +21,7 @@ class ProducedBatch(msgspec.Struct, frozen=True):
     first_sequence: int
     last_sequence: int
     base_offset: int
-    last_offset: int
-    log_append_time_ms: int
+    timestamp: int
 
 
 class Producer:
@@ -117,7 +116,6 @@ class PartitionProducers:
         producer_id: int,
         epoch: int,
         batch: ProducedBatch,
-        timestamp: int,
         *,
         is_transactional: bool,
     ) -> None:
@@ -125,21 +123,21 @@ class PartitionProducers:
         producer = self._of(producer_id, epoch)
         producer.move_to_epoch(epoch)
         producer.batches.append(batch)
-        producer.last_timestamp = timestamp
+        producer.last_timestamp = batch.timestamp
         if is_transactional and producer_id not in self._open:
             self._open[producer_id] = producer.transaction_offset = batch.base_offset
 
     def ended(
         self,
-        producer_id: int,
-        epoch: int,
+        owner: tuple[int, int],
         coordinator_epoch: int,
         marker_offset: int,
         timestamp: int,
         *,
         is_committed: bool,
     ) -> None:
-        """The marker of a transaction was stored."""
+        """The marker of a transaction of a producer, by id and epoch, was stored."""
+        producer_id, epoch = owner
         producer = self._of(producer_id, epoch)
         producer.move_to_epoch(epoch)
         producer.coordinator_epoch = coordinator_epoch

@@ -1,0 +1,59 @@
+"""22 InitProducerId, versions 0-6. Gives a producer its id and epoch (KIP-98, KIP-360).
+
+With a transactional id it needs WRITE on that; without, IDEMPOTENT_WRITE on the cluster or, since
+KIP-679, WRITE on any one topic. Both come before anything else that may be wrong. A producer that
+starts while its predecessor has a transaction open aborts it, is told 51, and asks again.
+"""
+
+from authorizer.requirements import (
+    INIT_PRODUCER_ID_IDEMPOTENT,
+    INIT_PRODUCER_ID_TRANSACTIONAL,
+    INIT_PRODUCER_ID_TWO_PHASE_COMMIT,
+)
+from protocol.error_codes import ErrorCode
+from protocol.messages.init_producer_id_request import InitProducerIdRequest
+from protocol.messages.init_producer_id_response import InitProducerIdResponse
+from shim.context import RequestContext
+from shim.errors import Refused
+
+FENCED_SINCE = 4
+"""From here on a producer that was superseded is told so by a code of its own (KIP-588)."""
+TWO_PHASE_COMMIT_SINCE = 6
+
+
+def handle(request: InitProducerIdRequest, context: RequestContext) -> InitProducerIdResponse:
+    _check_access(request, context)
+    if (request.producer_id == -1) != (request.producer_epoch == -1):
+        raise Refused(ErrorCode.INVALID_REQUEST)
+    transactions = context.cluster.transactions
+    if request.transactional_id is None:
+        return InitProducerIdResponse(producer_id=transactions.new_producer_id(), producer_epoch=0)
+    error = context.transaction_coordinator_error(request.transactional_id)
+    if error is not ErrorCode.NONE:
+        raise Refused(error)
+    error, producer_id, epoch = transactions.begin_producer(
+        request.transactional_id,
+        request.transaction_timeout_ms,
+        request.producer_id,
+        request.producer_epoch,
+    )
+    if error is ErrorCode.PRODUCER_FENCED and context.version < FENCED_SINCE:
+        error = ErrorCode.INVALID_PRODUCER_EPOCH
+    return InitProducerIdResponse(error_code=error, producer_id=producer_id, producer_epoch=epoch)
+
+
+def refuse(
+    request: InitProducerIdRequest,
+    error: ErrorCode,
+    message: str | None,
+) -> InitProducerIdResponse:
+    return InitProducerIdResponse(error_code=error, producer_id=-1, producer_epoch=-1)
+
+
+def _check_access(request: InitProducerIdRequest, context: RequestContext) -> None:
+    if request.transactional_id is None:
+        context.access.require(INIT_PRODUCER_ID_IDEMPOTENT)
+        return
+    context.access.require(INIT_PRODUCER_ID_TRANSACTIONAL, request.transactional_id)
+    if context.version >= TWO_PHASE_COMMIT_SINCE and request.enable2_pc:
+        context.access.require(INIT_PRODUCER_ID_TWO_PHASE_COMMIT, request.transactional_id)

@@ -1,0 +1,220 @@
+"""What fetchers asked for before: incremental fetch sessions (KIP-227), by id (KIP-516) or name.
+
+A session holds the partitions that a client wants, so that it need only say what changed, and what
+it was last told of each, so that it need only be told what changed.
+"""
+
+import random
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from protocol.error_codes import ErrorCode
+from protocol.messages.fetch_request import FetchPartition, FetchRequest
+from protocol.messages.fetch_response import PartitionData
+from shim.clock import Clock
+from shim.state.topics import Topics
+
+NO_SESSION = 0
+FULL = 0  # as a session epoch: begin a session
+SESSIONLESS = -1  # as a session epoch: none, and end the one that is named
+EPOCH_MAX = 2**31 - 1
+IDS_SINCE = 13
+"""The version from which on Fetch names topics by their ids."""
+
+TopicRef = str | bytes
+
+
+class Wanted(msgspec.Struct):
+    """One partition that a fetcher wants, and what it was last told of it.
+
+    `topic` is None while no topic has the id.
+    """
+
+    topic: str | None
+    topic_id: bytes
+    partition: FetchPartition
+    high_watermark: int = -1
+    log_start_offset: int = -1
+
+    def is_news(self, found: PartitionData) -> bool:
+        """Whether an answer says anything that the fetcher does not know; then it knows it."""
+        is_news = (
+            bool(found.records)
+            or found.high_watermark != self.high_watermark
+            or found.log_start_offset != self.log_start_offset
+            or found.preferred_read_replica >= 0
+            or found.error_code != ErrorCode.NONE
+            or found.diverging_epoch.epoch >= 0
+        )
+        # an error may be over by the next time, and must be told again if it is not
+        failed = found.error_code != ErrorCode.NONE
+        self.high_watermark = -1 if failed else found.high_watermark
+        self.log_start_offset = found.log_start_offset
+        return is_news
+
+
+class FetchSession:
+    """One client's session on one broker."""
+
+    __slots__ = (
+        "created_ms",
+        "epoch",
+        "is_follower",
+        "partitions",
+        "session_id",
+        "used_ms",
+        "uses_ids",
+    )
+
+    def __init__(self, session_id: int, now_ms: int, *, uses_ids: bool, is_follower: bool) -> None:
+        self.session_id = session_id
+        self.epoch = 1
+        self.uses_ids = uses_ids
+        self.is_follower = is_follower
+        self.created_ms = now_ms
+        self.used_ms = now_ms
+        self.partitions: dict[tuple[TopicRef, int], Wanted] = {}
+
+    def advance(self) -> None:
+        self.epoch = 1 if self.epoch == EPOCH_MAX else self.epoch + 1
+
+
+class FetchRound(msgspec.Struct):
+    """What one request comes to: an error, or the partitions to fetch now."""
+
+    wanted: list[Wanted] = []
+    error: ErrorCode = ErrorCode.NONE
+    session: FetchSession | None = None
+    is_incremental: bool = False
+    begins_session: bool = False
+
+
+class FetchSessions:
+    """The sessions of one broker, of which there are only so many."""
+
+    def __init__(
+        self, topics: Topics, clock: Clock, rng: random.Random, *, slots: int, eviction_ms: int
+    ) -> None:
+        self._topics = topics
+        self._clock = clock
+        self._random = rng
+        self._slots = slots
+        self._eviction_ms = eviction_ms
+        self._sessions: dict[int, FetchSession] = {}  # least recently used first
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def begin(self, request: FetchRequest, version: int) -> FetchRound:
+        """Take a request in: what it wants, or why its session cannot be used."""
+        if request.session_epoch in (FULL, SESSIONLESS):
+            self._sessions.pop(request.session_id, None)
+            wanted = _distinct(self._wanted(request, version))
+            begins = request.session_epoch == FULL
+            return FetchRound(list(wanted.values()), begins_session=begins)
+        session = self._sessions.get(request.session_id)
+        if session is None:
+            return FetchRound(error=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+        if session.epoch != request.session_epoch:
+            return FetchRound(error=ErrorCode.INVALID_FETCH_SESSION_EPOCH)
+        if session.uses_ids != (version >= IDS_SINCE):
+            return FetchRound(error=ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
+        return self._resume(session, request, version)
+
+    def end(
+        self,
+        fetch_round: FetchRound,
+        found: Iterable[tuple[Wanted, PartitionData]],
+        *,
+        uses_ids: bool,
+        is_follower: bool,
+    ) -> tuple[int, list[tuple[Wanted, PartitionData]]]:
+        """The id of the session and what of the answers is to be told."""
+        told = list(found)
+        session = fetch_round.session
+        if fetch_round.is_incremental and session is not None:
+            told = [(wanted, data) for wanted, data in told if wanted.is_news(data)]
+            for wanted, data in told:
+                if data.records:  # to the end of the queue, so that others get their turn
+                    ref = wanted.topic_id if session.uses_ids else wanted.topic or ""
+                    key = (ref, wanted.partition.partition)
+                    session.partitions[key] = session.partitions.pop(key, wanted)
+            return session.session_id, told
+        if not fetch_round.begins_session:
+            return NO_SESSION, told
+        session = self._create(uses_ids=uses_ids, is_follower=is_follower)
+        if session is None:
+            return NO_SESSION, told
+        for wanted, data in told:
+            wanted.is_news(data)
+            ref = wanted.topic_id if uses_ids else wanted.topic or ""
+            session.partitions[ref, wanted.partition.partition] = wanted
+        return session.session_id, told
+
+    def _resume(self, session: FetchSession, request: FetchRequest, version: int) -> FetchRound:
+        for key, wanted in _distinct(self._wanted(request, version)).items():
+            known = session.partitions.get(key)
+            if known is None:
+                session.partitions[key] = wanted
+            else:
+                known.partition = wanted.partition
+        for topic in request.forgotten_topics_data:
+            for index in topic.partitions:
+                ref = topic.topic_id if session.uses_ids else topic.topic
+                session.partitions.pop((ref, index), None)
+        if not session.partitions:
+            del self._sessions[session.session_id]
+            return FetchRound()
+        self._touch(session)
+        session.advance()
+        for known in session.partitions.values():
+            if session.uses_ids and known.topic is None:
+                known.topic = self._name_of(known.topic_id)
+        wanted_now = list(session.partitions.values())
+        return FetchRound(wanted_now, session=session, is_incremental=True)
+
+    def _wanted(self, request: FetchRequest, version: int) -> Iterator[Wanted]:
+        for topic in request.topics:
+            name = self._name_of(topic.topic_id) if version >= IDS_SINCE else topic.topic
+            for partition in topic.partitions:
+                yield Wanted(name, topic.topic_id, partition)
+
+    def _name_of(self, topic_id: bytes) -> str | None:
+        topic = self._topics.by_id(topic_id)
+        return None if topic is None else topic.name
+
+    def _create(self, *, uses_ids: bool, is_follower: bool) -> FetchSession | None:
+        """A new session; None if all slots are taken by sessions in use."""
+        now_ms = self._clock.now_ms()
+        if len(self._sessions) >= self._slots and not self._evict(now_ms, is_follower=is_follower):
+            return None
+        session_id = self._random.randint(1, EPOCH_MAX)
+        while session_id in self._sessions:
+            session_id = self._random.randint(1, EPOCH_MAX)
+        session = FetchSession(session_id, now_ms, uses_ids=uses_ids, is_follower=is_follower)
+        self._sessions[session_id] = session
+        return session
+
+    def _evict(self, now_ms: int, *, is_follower: bool) -> bool:
+        """Make room: the longest unused goes; followers also displace clients that are not idle."""
+        for session in self._sessions.values():
+            is_idle = now_ms - session.used_ms > self._eviction_ms
+            if is_idle or (is_follower and not session.is_follower):
+                del self._sessions[session.session_id]
+                return True
+        return False
+
+    def _touch(self, session: FetchSession) -> None:
+        session.used_ms = self._clock.now_ms()
+        self._sessions[session.session_id] = self._sessions.pop(session.session_id)
+
+
+def _distinct(wanted: Iterable[Wanted]) -> dict[tuple[TopicRef, int], Wanted]:
+    """By topic and partition; of one that is named twice the last counts, in the first's place."""
+    found: dict[tuple[TopicRef, int], Wanted] = {}
+    for one in wanted:
+        # a topic that is asked for by its id keeps it, even where no topic has it
+        ref: TopicRef = one.topic_id if any(one.topic_id) else one.topic or ""
+        found[ref, one.partition.partition] = one
+    return found

@@ -1,0 +1,281 @@
+"""The transaction coordinator: transactional ids, their producers, their open transactions.
+
+KIP-98, epochs by KIP-360, fencing, timeouts, and version 2 by KIP-890: the epoch grows with every
+transaction. Markers are written at once, so the states in between are never to be seen.
+"""
+
+from collections.abc import Callable, Iterator
+from enum import Enum
+
+from protocol.error_codes import ErrorCode
+from shim.clock import Clock, Timer
+
+EPOCH_MAX = 32766
+"""The last epoch of a producer id that a producer can have (Short.MAX_VALUE is for fencing it)."""
+NO_ID = -1
+NO_EPOCH = -1
+
+TopicPartition = tuple[str, int]
+
+
+class State(Enum):
+    """States by the names of DescribeTransactions."""
+
+    EMPTY = "Empty"
+    ONGOING = "Ongoing"
+    PREPARE_COMMIT = "PrepareCommit"
+    PREPARE_ABORT = "PrepareAbort"
+    COMPLETE_COMMIT = "CompleteCommit"
+    COMPLETE_ABORT = "CompleteAbort"
+    DEAD = "Dead"
+    PREPARE_EPOCH_FENCE = "PrepareEpochFence"
+
+
+class Transaction:
+    """One transactional id: its producer and the transaction that is open, or was the last."""
+
+    __slots__ = (
+        "epoch",
+        "last_epoch",
+        "last_producer_id",
+        "partitions",
+        "producer_id",
+        "started_ms",
+        "state",
+        "timeout_ms",
+        "timer",
+        "transactional_id",
+        "updated_ms",
+    )
+
+    def __init__(self, transactional_id: str, producer_id: int, now_ms: int) -> None:
+        self.transactional_id = transactional_id
+        self.producer_id = producer_id
+        self.last_producer_id = NO_ID
+        self.epoch = NO_EPOCH
+        self.last_epoch = NO_EPOCH
+        self.timeout_ms = 0
+        self.state = State.EMPTY
+        self.partitions: dict[TopicPartition, None] = {}
+        self.started_ms = -1
+        self.updated_ms = now_ms
+        self.timer: Timer | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self.state is State.ONGOING
+
+
+Marker = Callable[[Transaction, int, bool], None]
+"""Writes the end of a transaction: which, with which producer epoch, and whether it committed."""
+
+
+class Transactions:
+    """All transactional ids of the cluster. Producer ids are handed out here too."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        write_markers: Marker,
+        *,
+        timeout_ms_max: int,
+        expiration_ms: int,
+    ) -> None:
+        self._clock = clock
+        self._write_markers = write_markers
+        self._timeout_ms_max = timeout_ms_max
+        self._expiration_ms = expiration_ms
+        self._transactions: dict[str, Transaction] = {}
+        self._next_producer_id = 0
+
+    def __iter__(self) -> Iterator[Transaction]:
+        self._expire()
+        return iter(list(self._transactions.values()))
+
+    def get(self, transactional_id: str) -> Transaction | None:
+        self._expire()
+        return self._transactions.get(transactional_id)
+
+    def new_producer_id(self) -> int:
+        producer_id = self._next_producer_id
+        self._next_producer_id += 1
+        return producer_id
+
+    # InitProducerId
+
+    def begin_producer(
+        self, transactional_id: str, timeout_ms: int, producer_id: int, epoch: int
+    ) -> tuple[ErrorCode, int, int]:
+        """A producer starts under this id: error, its producer id, its epoch.
+
+        The producer may name the id and epoch that it believes to have (KIP-360), else -1, -1.
+        """
+        if not transactional_id:
+            return ErrorCode.INVALID_REQUEST, NO_ID, NO_EPOCH
+        if not 0 < timeout_ms <= self._timeout_ms_max:
+            return ErrorCode.INVALID_TRANSACTION_TIMEOUT, NO_ID, NO_EPOCH
+        found = self.get(transactional_id)
+        if found is None:
+            found = Transaction(transactional_id, self.new_producer_id(), self._clock.now_ms())
+            self._transactions[transactional_id] = found
+        elif not _may_begin(found, producer_id, epoch):
+            return ErrorCode.PRODUCER_FENCED, NO_ID, NO_EPOCH
+        if found.is_open:
+            self._fence(found)
+            return ErrorCode.CONCURRENT_TRANSACTIONS, NO_ID, NO_EPOCH
+        error = self._next_epoch(found, producer_id, epoch)
+        if error is not ErrorCode.NONE:
+            return error, NO_ID, NO_EPOCH
+        found.timeout_ms = timeout_ms
+        found.state = State.EMPTY
+        found.partitions.clear()
+        found.started_ms = -1
+        found.updated_ms = self._clock.now_ms()
+        return ErrorCode.NONE, found.producer_id, found.epoch
+
+    def _next_epoch(self, found: Transaction, producer_id: int, epoch: int) -> ErrorCode:
+        """Move to a new epoch; a producer that asks again for the one it got gets it again."""
+        names_epoch = epoch > NO_EPOCH
+        if names_epoch and found.epoch > NO_EPOCH and epoch != found.epoch:
+            if epoch == found.last_epoch or producer_id == found.last_producer_id > NO_ID:
+                return ErrorCode.NONE
+            return ErrorCode.PRODUCER_FENCED
+        if found.epoch >= EPOCH_MAX:
+            found.last_producer_id, found.producer_id = found.producer_id, self.new_producer_id()
+            found.last_epoch = found.epoch if names_epoch else NO_EPOCH
+            found.epoch = 0
+        else:
+            found.last_epoch = found.epoch if names_epoch else NO_EPOCH
+            found.epoch += 1
+        return ErrorCode.NONE
+
+    # AddPartitionsToTxn, AddOffsetsToTxn, Produce
+
+    def add_partitions(
+        self,
+        transactional_id: str,
+        producer_id: int,
+        epoch: int,
+        partitions: list[TopicPartition],
+    ) -> ErrorCode:
+        """Make partitions part of the open transaction; the first ones open it."""
+        if not transactional_id:
+            return ErrorCode.INVALID_REQUEST
+        found = self.get(transactional_id)
+        error = _owner_error(found, producer_id, epoch)
+        if error is not ErrorCode.NONE or found is None:
+            return error
+        now_ms = self._clock.now_ms()
+        if not found.is_open:
+            found.state = State.ONGOING
+            found.partitions.clear()
+            found.started_ms = now_ms
+            self._watch(found)
+        found.partitions.update(dict.fromkeys(partitions))
+        found.updated_ms = now_ms
+        return ErrorCode.NONE
+
+    def verify(
+        self, transactional_id: str, producer_id: int, epoch: int, partition: TopicPartition
+    ) -> ErrorCode:
+        """Whether a partition is part of the open transaction: INVALID_TXN_STATE if not."""
+        found = self.get(transactional_id)
+        error = _owner_error(found, producer_id, epoch)
+        if error is not ErrorCode.NONE or found is None:
+            return error
+        if found.is_open and partition in found.partitions:
+            return ErrorCode.NONE
+        return ErrorCode.INVALID_TXN_STATE
+
+    # EndTxn
+
+    def end(
+        self,
+        transactional_id: str,
+        producer_id: int,
+        epoch: int,
+        *,
+        commit: bool,
+        bumps_epoch: bool,
+    ) -> tuple[ErrorCode, int, int]:
+        """Commit or abort; with the producer id and epoch that hold from now on.
+
+        `bumps_epoch`: as transactions of version 2 do (KIP-890).
+        """
+        if not transactional_id:
+            return ErrorCode.INVALID_REQUEST, NO_ID, NO_EPOCH
+        found = self.get(transactional_id)
+        is_retry = bumps_epoch and found is not None and epoch == found.epoch - 1
+        error = _owner_error(found, producer_id, found.epoch if found and is_retry else epoch)
+        if error is ErrorCode.NONE and found is not None:
+            error = self._end(found, commit=commit, bumps_epoch=bumps_epoch, is_retry=is_retry)
+        if error is not ErrorCode.NONE or found is None:
+            return error, NO_ID, NO_EPOCH
+        return ErrorCode.NONE, found.producer_id, found.epoch
+
+    def _end(
+        self, found: Transaction, *, commit: bool, bumps_epoch: bool, is_retry: bool
+    ) -> ErrorCode:
+        done = State.COMPLETE_COMMIT if commit else State.COMPLETE_ABORT
+        if found.is_open and not is_retry:
+            self._complete(found, commit=commit, bumps_epoch=bumps_epoch)
+            return ErrorCode.NONE
+        if found.state is done and (is_retry or not bumps_epoch):
+            return ErrorCode.NONE
+        if bumps_epoch and not commit and not is_retry and not found.is_open:
+            self._complete(found, commit=False, bumps_epoch=True)  # nothing was added: a new epoch
+            return ErrorCode.NONE
+        return ErrorCode.INVALID_TXN_STATE
+
+    def _complete(self, found: Transaction, *, commit: bool, bumps_epoch: bool) -> None:
+        if found.timer is not None:
+            found.timer.cancel()
+            found.timer = None
+        if bumps_epoch:
+            self._bump(found)
+        self._write_markers(found, found.epoch, commit)
+        found.state = State.COMPLETE_COMMIT if commit else State.COMPLETE_ABORT
+        found.partitions.clear()
+        found.updated_ms = self._clock.now_ms()
+
+    def _bump(self, found: Transaction) -> None:
+        found.last_epoch = found.epoch
+        found.epoch += 1
+
+    def _fence(self, found: Transaction) -> None:
+        """Abort the open transaction of a producer that is superseded or too slow."""
+        found.epoch += 1
+        found.last_epoch = NO_EPOCH
+        self._complete(found, commit=False, bumps_epoch=False)
+
+    def _watch(self, found: Transaction) -> None:
+        def overdue() -> None:
+            found.timer = None
+            if found.is_open:
+                self._fence(found)
+
+        found.timer = self._clock.call_later(found.timeout_ms, overdue)
+
+    def _expire(self) -> None:
+        """Forget ids that were not used for long."""
+        before_ms = self._clock.now_ms() - self._expiration_ms
+        for found in list(self._transactions.values()):
+            if found.updated_ms < before_ms and not found.is_open:
+                del self._transactions[found.transactional_id]
+
+
+def _may_begin(found: Transaction, producer_id: int, epoch: int) -> bool:
+    """Whether the id that a producer believes to have is that of the transactional id."""
+    if producer_id == NO_ID or found.epoch == NO_EPOCH:
+        return True
+    return producer_id == found.producer_id or (
+        producer_id == found.last_producer_id and epoch == EPOCH_MAX
+    )
+
+
+def _owner_error(found: Transaction | None, producer_id: int, epoch: int) -> ErrorCode:
+    if found is None or producer_id != found.producer_id:
+        return ErrorCode.INVALID_PRODUCER_ID_MAPPING
+    if epoch != found.epoch:
+        return ErrorCode.PRODUCER_FENCED
+    return ErrorCode.NONE
