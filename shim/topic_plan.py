@@ -55,7 +55,8 @@ def plan(topic: CreatableTopic, cluster: Cluster) -> TopicPlan:
 
 def _check_name(name: str, cluster: Cluster) -> None:
     fault = fault_of_name(name)
-    if fault is None and (others := cluster.topics.colliding(name)):
+    others = cluster.topics.colliding(name) if cluster.behaviour.topic_names_collide else []
+    if fault is None and others:
         fault = f"topic name `{name}` differs from {', '.join(others)} in `.` and `_` only"
     if fault is not None:
         raise TopicFault(ErrorCode.INVALID_TOPIC_EXCEPTION, fault)
@@ -72,7 +73,8 @@ def _configs(configs: Iterable[CreatableTopicConfig], cluster: Cluster) -> dict[
     found = {}
     definitions = cluster.configs.topic_definitions
     for config in configs:
-        assert config.value is not None
+        if config.value is None:
+            continue
         definition = definitions.get(config.name)
         if definition is None:
             message = f"{config.name} is no setting of a topic"
@@ -89,8 +91,8 @@ def _configs(configs: Iterable[CreatableTopicConfig], cluster: Cluster) -> dict[
 
 def _check_null_values(configs: Iterable[CreatableTopicConfig], cluster: Cluster) -> None:
     nulls = [config.name for config in configs if config.value is None]
-    if nulls:
-        error = ErrorCode(cluster.behaviour.null_config_error)
+    error = ErrorCode(cluster.behaviour.null_config_error)
+    if nulls and error is not ErrorCode.NONE:
         is_said = error is not ErrorCode.UNKNOWN_SERVER_ERROR
         message = f"settings need a value: {', '.join(nulls)}" if is_said else None
         raise TopicFault(error, message)
@@ -98,7 +100,8 @@ def _check_null_values(configs: Iterable[CreatableTopicConfig], cluster: Cluster
 
 def _check_settings_fit(configs: Mapping[str, str], cluster: Cluster) -> None:
     """What holds between settings, and what the broker has no storage for (KIP-405, KIP-354)."""
-    if configs.get("remote.storage.enable", "").strip().lower() == "true":
+    is_remote = configs.get("remote.storage.enable", "").strip().lower() == "true"
+    if is_remote and cluster.behaviour.remote_storage_is_checked:
         message = "the broker has no remote storage: remote.storage.enable cannot be true"
         raise TopicFault(ErrorCode.INVALID_CONFIG, message)
     lags = [
@@ -148,8 +151,7 @@ def _given_assignments(topic: CreatableTopic, cluster: Cluster) -> list[list[int
         raise _bad_assignment("a partition is given twice")
     for node_ids in replicas.values():
         _check_replicas(node_ids, cluster)
-    if sorted(replicas) != list(range(len(replicas))):
-        raise _bad_assignment("partitions have to be numbered from 0 without gaps")
+    _check_gaps(list(replicas), cluster)
     return [replicas[index] for index in range(len(replicas))]
 
 
@@ -171,13 +173,17 @@ def _check_consistency(
         raise _bad_assignment("all partitions need the same number of replicas")
     if any(len(set(replicas)) < len(replicas) for replicas in assignments):
         raise _bad_assignment("a broker is given twice for one partition")
-    if not cluster.behaviour.partitions_without_gaps:
+    _check_gaps([one.partition_index for one in topic.assignments], cluster)
+
+
+def _check_gaps(indexes: Iterable[int], cluster: Cluster) -> None:
+    error = ErrorCode(cluster.behaviour.partition_gap_error)
+    given = sorted(set(indexes))
+    if error is ErrorCode.NONE or given == list(range(len(given))):
         return
-    given = sorted(one.partition_index for one in topic.assignments)
-    if given and given[0] < 0:
+    if error is ErrorCode.UNKNOWN_SERVER_ERROR or (given[0] < 0 and not cluster.behaviour.kraft):
         raise TopicFault(ErrorCode.UNKNOWN_SERVER_ERROR, None)
-    if given and sorted(set(given)) != list(range(len(set(given)))):
-        raise _bad_assignment("partitions have to be numbered from 0 without gaps")
+    raise _bad_assignment("partitions have to be numbered from 0 without gaps")
 
 
 def _bad_assignment(message: str) -> TopicFault:

@@ -23,7 +23,6 @@ from shim.state.topics import NO_ID
 from shim.topic_plan import TopicFault, TopicPlan, plan
 
 CLUSTER_METADATA_TOPIC = "__cluster_metadata"
-DENIED = "authorization failed"
 
 
 def handle(request: CreateTopicsRequest, context: RequestContext) -> CreateTopicsResponse:
@@ -38,9 +37,10 @@ def handle(request: CreateTopicsRequest, context: RequestContext) -> CreateTopic
     ]
     _check_size(creatable, context)
     results = {}
+    validate_only = request.validate_only and context.behaviour.create_topics_validates
     for topic in creatable:
         results[topic.name] = _create(
-            topic, context, validate_only=request.validate_only, is_told=topic.name in describable
+            topic, context, validate_only=validate_only, is_told=topic.name in describable
         )
     if context.behaviour.answers_each_duplicate:
         answers = []
@@ -100,7 +100,7 @@ def _rejected(
     else:
         assert name not in allowed
         error = context.cluster.policy.bound(CREATE_TOPICS).error
-        message = DENIED if context.behaviour.create_topics_says_denied else None
+        message = context.behaviour.create_topics_denial
     return CreatableTopicResult(name=name, error_code=error, error_message=message)
 
 
@@ -145,7 +145,7 @@ def _topic_id(made: TopicPlan, context: RequestContext, *, validate_only: bool) 
 
 def _told(made: TopicPlan, topic_id: bytes, context: RequestContext) -> CreatableTopicResult:
     configs = []
-    if context.version >= 5:
+    if context.version >= 5 and context.behaviour.create_topics_tells_configs:
         configs = [
             CreatableTopicConfigs(
                 name=entry.name,

@@ -136,14 +136,15 @@ class Configs:
     ) -> Iterator[ConfigEntry]:
         """Every setting of a topic with these settings of its own.
 
-        `as_given`: its own ones are not put into the form in which brokers print them.
+        `as_given`: its own ones are not put into the form in which brokers print them, and
+        internal ones that have a value are among them.
         """
         for name, definition in self.topic_definitions.items():
-            if definition.internal and not (as_given and name in topic):
-                continue
             value = self.topic_value(topic, name)
             if as_given:
                 value = topic.get(name, value)
+            if definition.internal and (value is None or not as_given):
+                continue
             synonyms: list[Synonym] = []
             if name in topic:
                 synonyms.append(Synonym(name, value, Source.TOPIC))
