@@ -15,6 +15,7 @@ from protocol.messages.describe_groups_response import (
 )
 from shim.context import RequestContext
 
+OPERATIONS_SINCE = 3
 MISSING_IS_AN_ERROR_SINCE = 6
 DEAD = "Dead"
 
@@ -43,8 +44,14 @@ def _failed(group_id: str, error: ErrorCode, context: RequestContext) -> Describ
     return DescribedGroup(
         error_code=error,
         group_id=group_id,
-        authorized_operations=context.behaviour.unasked_operations,
+        authorized_operations=_unasked(context),
     )
+
+
+def _unasked(context: RequestContext) -> int:
+    """What stands for operations that nobody asked for."""
+    known = context.version >= OPERATIONS_SINCE
+    return context.behaviour.unasked_operations if known else NO_OPERATIONS
 
 
 def _described(group_id: str, wants_operations: bool, context: RequestContext) -> DescribedGroup:
@@ -60,7 +67,7 @@ def _described(group_id: str, wants_operations: bool, context: RequestContext) -
             group_state=DEAD,
             authorized_operations=NO_OPERATIONS,
         )
-    operations = context.behaviour.unasked_operations
+    operations = _unasked(context)
     if wants_operations:
         operations = context.access.operations(ResourceType.GROUP, group_id)
     if group is None:

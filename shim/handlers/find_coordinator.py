@@ -39,6 +39,7 @@ _DENIALS = {
 
 
 def handle(request: FindCoordinatorRequest, context: RequestContext) -> FindCoordinatorResponse:
+    context.access.nothing_more()  # a request without keys asks nothing
     if context.version >= MANY_SINCE:
         return FindCoordinatorResponse(
             coordinators=[_find(request.key_type, key, context) for key in request.coordinator_keys]
@@ -61,12 +62,10 @@ def refuse(
         Coordinator(key=key, node_id=NO_NODE, port=NO_NODE, error_code=error, error_message=message)
         for key in request.coordinator_keys
     ]
+    if coordinators:
+        return FindCoordinatorResponse(coordinators=coordinators)
     return FindCoordinatorResponse(
-        error_code=error,
-        error_message=message,
-        node_id=NO_NODE,
-        port=NO_NODE,
-        coordinators=coordinators,
+        error_code=error, error_message=message, node_id=NO_NODE, port=NO_NODE
     )
 
 
@@ -84,10 +83,8 @@ def _find(key_type: int, key: str, context: RequestContext) -> Coordinator:
 def _error(key_type: int, key: str, context: RequestContext) -> ErrorCode:
     requirement = _REQUIREMENTS.get(key_type)
     if requirement is None:
-        context.access.nothing_more()
         raise Refused(ErrorCode.INVALID_REQUEST, f"coordinator type {key_type} is unknown")
     if key_type == KeyType.SHARE and context.version < SHARE_SINCE:
-        context.access.nothing_more()
         return ErrorCode.INVALID_REQUEST
     denial = context.access.error(requirement, key)
     if denial is not ErrorCode.NONE or key_type != KeyType.SHARE:

@@ -1,0 +1,321 @@
+"""Committed offsets: OffsetCommit, OffsetFetch, OffsetDelete, in transactions too."""
+
+from typing import Any
+
+from protocol.enums import ApiKey
+from tests.shim.group_answers.classic_play import ClassicPlay, subscription
+
+COMMIT = ApiKey.OFFSET_COMMIT
+FETCH = ApiKey.OFFSET_FETCH
+
+
+def every_commit(play: ClassicPlay) -> None:
+    here, there = play.topic("t", "u")
+    missing = play.unknown()
+    for version in play.versions(COMMIT):
+        group = play.text(f"{version}")
+        offsets = [(here, 0, 5), (here, 1, 6), (here, 9, 6), (missing, 0, 1)]
+        play.commit(f"commit {version}", group, offsets, version=version)
+        play.commit(
+            f"no metadata {version}", group, [(there, 0, 5)], version=version, metadata=None
+        )
+        for fetch in play.versions(FETCH):
+            wanted = [(here, [0, 1, 7]), (there, [0]), (missing, [0])]
+            play.fetch(f"fetch {version}.{fetch}", group, wanted, fetch)
+            if fetch >= 2:
+                play.fetch(f"fetch all {version}.{fetch}", group, None, fetch)
+
+
+def odd_commits(play: ClassicPlay) -> None:
+    (topic,) = play.topic("t")
+    missing = play.unknown()
+    for version in play.versions(COMMIT):
+
+        def commit(
+            label: str,
+            suffix: str,
+            *offsets: tuple[str, int, int],
+            version: int = version,
+            **more: Any,
+        ) -> None:
+            group = play.text(f"{suffix}{version}")
+            play.commit(f"{label} {version}", group, offsets, version=version, **more)
+
+        commit("generation of an unknown group", "g", (topic, 0, 5), generation=1, member="m")
+        commit("member of an unknown group", "h", (topic, 0, 5), member="m")
+        commit("nothing", "n")
+        commit("missing topic", "m", (missing, 0, 5))
+        commit("negative numbers", "o", (topic, 0, -1), (topic, -1, 2))
+        commit("too much metadata", "l", (topic, 0, 5), metadata="x" * 4097)
+        commit("much metadata", "k", (topic, 0, 5), (topic, 1, 7), metadata="x" * 4096)
+        play.describe(f"groups {version}", *(play.text(f"{one}{version}") for one in "ghnmolk"))
+        play.commit(f"empty group id {version}", "", [(topic, 0, 5)], version=version)
+        for fetch in play.versions(FETCH):
+            play.fetch(f"empty group id {version}.{fetch}", "", [(topic, [0])], fetch)
+        play.delete(f"empty group id {version}", "")
+
+
+def odd_fetches(play: ClassicPlay) -> None:
+    (topic,) = play.topic("t")
+    missing = play.unknown()
+    group = play.text("g")
+    play.commit("commit", group, [(topic, 0, 5), (topic, 1, 6)])
+    for version in play.versions(FETCH):
+        wanted = [(topic, [0]), (missing, [3])]
+        play.fetch(f"unknown group {version}", play.text("x"), wanted, version)
+        play.fetch(f"no topics {version}", group, [], version)
+        play.fetch(f"no partitions {version}", group, [(topic, [])], version)
+        play.fetch(f"a partition twice {version}", group, [(topic, [0, 0])], version)
+        play.fetch(f"a topic twice {version}", group, [(topic, [0]), (topic, [1])], version)
+        play.fetch(f"negative {version}", group, [(topic, [-1])], version)
+        if version >= 2:
+            play.fetch(f"all of an unknown group {version}", play.text("x"), None, version)
+        if version >= 9:
+            for member, epoch in (("m", 3), ("", 0), ("m", -1)):
+                who = {"member_id": member, "member_epoch": epoch}
+                label = f"as {member!r} of epoch {epoch} {version}"
+                play.fetch(label, group, [(topic, [0])], version, **who)
+                play.fetch(
+                    f"unknown group, {label}", play.text("x"), [(topic, [0])], version, **who
+                )
+        if version >= 8:
+            parts = [
+                play.fetch_request(group, [(topic, [0])]),
+                play.fetch_request(play.text("x"), None),
+                play.fetch_request("", [(topic, [0])]),
+                play.fetch_request(group, None),
+            ]
+            groups = [row for part in parts for row in part["groups"]]
+            play.call(f"many groups {version}", FETCH, version, {"groups": groups})
+            if play.peer.release[0] > "3":  # before, no answer ever came
+                play.call(f"no group {version}", FETCH, version, {"groups": []})
+
+
+def of_members(play: ClassicPlay) -> None:
+    (topic,) = play.topic("t")
+    group = play.text()
+    protocols = (("range", subscription([topic])),)
+    member = play.join("joins", group, protocols=protocols).member_id
+    by_name = [one for one in play.versions(COMMIT) if 0 < one < 10]
+    whos = {
+        "itself": (1, member),
+        "nobody": (-1, ""),
+        "a generation alone": (1, ""),
+        "unknown": (1, "bogus"),
+        "unknown without generation": (-1, "bogus"),
+        "other generation": (4, member),
+        "no generation": (-1, member),
+    }
+    for version in by_name:
+        for label, who in whos.items():
+            play.commit(
+                f"to sync: {label} {version}", group, [(topic, 0, 1)], *who, version=version
+            )
+    play.sync("syncs", group, 1, member, {member: b"\1"})
+    for version in by_name:
+        for label, who in whos.items():
+            play.commit(
+                f"stable: {label} {version}", group, [(topic, 0, version)], *who, version=version
+            )
+    play.fetch("committed", group, [(topic, [0, 1])])
+    play.begin_join(group, "b", protocols=protocols)
+    play.waits("b", "b")
+    for label, who in whos.items():
+        play.commit(f"preparing: {label}", group, [(topic, 0, 50)], *who)
+    play.begin_join(group, "a", member, protocols=protocols)
+    play.outcome("a", "a")
+    other = play.outcome("b", "b").member_id
+    play.commit("old generation", group, [(topic, 0, 50)], 1, member)
+    play.leave("a leaves", group, (member, None))
+    play.leave("b leaves", group, (other, None))
+    for label, who in whos.items():
+        play.commit(f"empty: {label}", group, [(topic, 1, 7)], *who)
+    play.fetch("in the end", group, None)
+
+
+def deleting(play: ClassicPlay) -> None:
+    if not play.has(ApiKey.OFFSET_DELETE):
+        return
+    here, there = play.topic("t", "u")
+    group = play.text("g")
+    member = play.join("joins", group, protocols=(("range", subscription([here])),)).member_id
+    play.delete_offsets("to sync", group, here, there)
+    play.sync("syncs", group, 1, member)
+    play.commit("commit", group, [(here, 0, 1), (here, 1, 1), (there, 0, 1)], 1, member)
+    play.delete_offsets("subscribed", group, here)
+    play.delete_offsets("not subscribed", group, here, there)
+    play.delete_offsets("missing topic", group, play.text("-nope"))
+    play.delete_offsets("nothing", group)
+    play.fetch("left", group, None)
+    play.leave("leaves", group, (member, None))
+    play.delete_offsets("empty", group, here, there, partitions=(0, 5))
+    play.fetch("left then", group, None)
+    play.delete_offsets("the last", group, here, partitions=(1,))
+    play.fetch("none left", group, None)
+    play.describe("none left", group)
+    play.delete_offsets("no offsets", group, here)
+    play.delete_offsets("unknown group", play.text("x"), here)
+    play.delete_offsets("unknown group and topic", play.text("x"), play.text("-nope"))
+    play.delete_offsets("empty group id", "", here)
+    for suffix, kind, metadata in (
+        ("connect", "connect", subscription([here])),
+        ("garbage", "consumer", b"\xff"),
+        ("nothing", "consumer", b""),
+        ("other", "consumer", subscription([there])),
+    ):
+        group = play.text(suffix)
+        answer = play.join(suffix, group, protocol_type=kind, protocols=(("x", metadata),))
+        play.sync(suffix, group, 1, answer.member_id, protocol_type=kind, protocol_name="x")
+        play.delete_offsets(suffix, group, here)
+
+
+def deleted_topic(play: ClassicPlay) -> None:
+    gone, stays = play.topic("t", "u")
+    alone, both, joined = play.text("a"), play.text("b"), play.text("j")
+    play.commit("alone", alone, [(gone, 0, 1)])
+    play.commit("both", both, [(gone, 0, 1), (stays, 0, 1)])
+    member = play.join("joined", joined).member_id
+    play.sync("joined", joined, 1, member)
+    play.commit("joined", joined, [(gone, 0, 1)], 1, member)
+    play.list("before")
+    play.peer.delete(gone)
+    for group in (alone, both, joined):
+        play.fetch(f"all of {group[-1]}", group, None)
+        play.fetch(f"named of {group[-1]}", group, [(gone, [0]), (stays, [0])])
+    play.describe("after", alone, both, joined)
+    play.list("after")
+    play.delete("alone", alone)
+
+
+class _Transaction:
+    """One transactional producer of a play."""
+
+    def __init__(self, play: ClassicPlay) -> None:
+        self.play = play
+        transactional_id = play.text("-tx")
+        request = {"transactional_id": transactional_id, "transaction_timeout_ms": 60_000}
+        for _ in range(100):
+            answer = play.ask(ApiKey.INIT_PRODUCER_ID, 4, request)
+            if answer.error_code == 0:
+                break
+            play.peer.pause(100)
+        self.identity = {
+            "transactional_id": transactional_id,
+            "producer_id": answer.producer_id,
+            "producer_epoch": answer.producer_epoch,
+        }
+
+    def add(self, group: str) -> None:
+        request = self.identity | {"group_id": group}
+        self.play.call("add", ApiKey.ADD_OFFSETS_TO_TXN, 3, request)
+
+    def commit(self, label: str, group: str, topic: str, offset: int, *who: Any) -> None:
+        row = {
+            "partition_index": 0,
+            "committed_offset": offset,
+            "committed_metadata": "tx",
+        }
+        generation, member = who or (-1, "")
+        request = self.identity | {
+            "group_id": group,
+            "generation_id": generation,
+            "member_id": member,
+            "topics": [{"name": topic, "partitions": [row]}],
+        }
+        self.play.call(label, ApiKey.TXN_OFFSET_COMMIT, 3, request)
+
+    def end(self, *, committed: bool) -> None:
+        request = self.identity | {"committed": committed}
+        self.play.call("end", ApiKey.END_TXN, 3, request)
+        self.play.peer.pause(700)
+
+
+def in_transactions(play: ClassicPlay) -> None:
+    (topic,) = play.topic("t")
+    group = play.text("g")
+    both = [(topic, [0, 1])]
+    play.commit("before", group, [(topic, 0, 1), (topic, 1, 1)])
+    transaction = _Transaction(play)
+    for committed in (False, True):
+        transaction.add(group)
+        transaction.commit("in the transaction", group, topic, 77 if committed else 66)
+        play.fetch("unstable", group, both)
+        play.fetch("stable", group, both, stable=True)
+        play.fetch("all, stable", group, None, stable=True)
+        transaction.end(committed=committed)
+        play.fetch("ended", group, both, stable=True)
+    transaction.add(group)
+    transaction.commit("overtaken", group, topic, 100)
+    play.commit("overtakes", group, [(topic, 0, 200)])
+    play.fetch("unstable", group, both, stable=True)
+    transaction.end(committed=True)
+    play.fetch("the later counts", group, both, stable=True)
+
+
+def transactions_of_new_groups(play: ClassicPlay) -> None:
+    (topic,) = play.topic("t")
+    group = play.text("g")
+    one = [(topic, [0])]
+    transaction = _Transaction(play)
+    transaction.add(group)
+    transaction.commit("new group", group, topic, 5)
+    play.describe("new group", group)
+    play.list("new group")
+    play.fetch("all, stable", group, None, stable=True)
+    play.fetch("stable", group, one, stable=True)
+    play.fetch("unstable", group, one)
+    transaction.end(committed=True)
+    play.fetch("ended", group, one, stable=True)
+    play.describe("ended", group)
+    deleted = play.text("d")
+    transaction.add(deleted)
+    transaction.commit("to be deleted", deleted, topic, 5)
+    play.delete("with pending offsets", deleted)
+    play.fetch("deleted", deleted, one, stable=True)
+    transaction.end(committed=True)
+    play.fetch("deleted, ended", deleted, one, stable=True)
+    transaction.commit("empty group id", "", topic, 1)
+
+
+def transactions_of_members(play: ClassicPlay) -> None:
+    (topic,) = play.topic("t")
+    group = play.text("g")
+    member = play.join("joins", group).member_id
+    transaction = _Transaction(play)
+    transaction.add(group)
+    whos = {
+        "itself": (1, member),
+        "nobody": (-1, ""),
+        "a generation alone": (1, ""),
+        "other generation": (9, member),
+        "unknown": (1, "bogus"),
+        "unknown without generation": (-1, "bogus"),
+    }
+    for label, who in whos.items():
+        transaction.commit(f"to sync: {label}", group, topic, 5, *who)
+    play.sync("syncs", group, 1, member)
+    for label, who in whos.items():
+        transaction.commit(f"stable: {label}", group, topic, 6, *who)
+    transaction.end(committed=True)
+    play.fetch("ended", group, [(topic, [0])], stable=True)
+    play.leave("leaves", group, (member, None))
+    transaction.add(group)
+    for label, who in whos.items():
+        transaction.commit(f"empty: {label}", group, topic, 7, *who)
+    for label, who in whos.items():
+        transaction.commit(f"no group: {label}", play.text("x"), topic, 7, *who)
+    transaction.end(committed=True)
+    play.fetch("ended then", group, [(topic, [0])], stable=True)
+
+
+SCENARIOS = (
+    every_commit,
+    odd_commits,
+    odd_fetches,
+    of_members,
+    deleting,
+    deleted_topic,
+    in_transactions,
+    transactions_of_new_groups,
+    transactions_of_members,
+)

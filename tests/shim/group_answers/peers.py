@@ -1,0 +1,201 @@
+"""Brokers that group scenarios are played on: a real one behind sockets, or the shim in process.
+
+A scenario has several connections, by name; the name is also the client id.
+"""
+
+import select
+import socket
+import time
+from typing import Any, Protocol
+
+from protocol import codecs
+from protocol.api_versions import parse_release, served
+from protocol.enums import ApiKey
+from protocol.headers import RequestHeader, read_response_header, write_request_header
+from protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
+from protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from protocol.messages.init_producer_id_request import InitProducerIdRequest
+from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from shim.dispatch import NoAnswer, Pending, dispatch
+from shim.errors import CloseConnection
+from shim.session import Phase, Session
+from tests.shim.play import ADMIN, LISTENER, Stage
+
+CLOSED = "closed"
+WAITS = "waits"
+
+
+class Peer(Protocol):
+    """What a scenario needs of a broker; it is asked as a super user."""
+
+    release: str
+
+    def versions(self, api: ApiKey) -> range: ...
+    def create(self, topics: list[str], partitions: int) -> dict[str, bytes]: ...
+    def delete(self, topic: str) -> None: ...
+    def send(self, connection: str, api: ApiKey, version: int, request: Any) -> None: ...
+    def receive(self, connection: str, patience_ms: int) -> Any: ...
+    def pause(self, milliseconds: int) -> None: ...
+
+
+class InProcess:
+    """The shim; its time is moved by hand."""
+
+    def __init__(self, release: str, **settings: Any) -> None:
+        self.release = release
+        self.stage = Stage(release, **settings)
+        self._sessions: dict[str, Session] = {}
+        self._answers: dict[str, tuple[ApiKey, int, bytes | Pending | str]] = {}
+
+    def versions(self, api: ApiKey) -> range:
+        return _versions(self.release, api)
+
+    def create(self, topics: list[str], partitions: int) -> dict[str, bytes]:
+        return {name: self.stage.topic(name, partitions).topic_id for name in topics}
+
+    def delete(self, topic: str) -> None:
+        self.stage.cluster.topics.delete(topic)
+
+    def send(self, connection: str, api: ApiKey, version: int, request: Any) -> None:
+        session = self._sessions.get(connection)
+        if session is None:
+            session = Session(LISTENER, 1, "127.0.0.1", 50_000 + len(self._sessions))
+            session.principal = ADMIN
+            session.phase = Phase.READY
+            self._sessions[connection] = session
+        head = write_request_header(RequestHeader(api, version, 7, connection))
+        frame = head + codecs.write_request(request, version)
+        answer: bytes | Pending | str
+        try:
+            found = dispatch(frame, session, self.stage.cluster)
+            assert not isinstance(found, NoAnswer)
+            answer = found
+        except CloseConnection:
+            answer = CLOSED
+        self._answers[connection] = api, version, answer
+
+    def receive(self, connection: str, patience_ms: int) -> Any:
+        api, version, answer = self._answers[connection]
+        if isinstance(answer, str):
+            return answer
+        if isinstance(answer, Pending):
+            if not answer.wait.is_done:
+                self.stage.clock.advance(patience_ms)
+            return self.stage.outcome(api, version, answer) if answer.wait.is_done else WAITS
+        return self.stage.read(api, version, answer)
+
+    def pause(self, milliseconds: int) -> None:
+        self.stage.clock.advance(milliseconds)
+
+
+class RealBroker:
+    """A broker on a plaintext port of this machine."""
+
+    def __init__(self, release: str, port: int) -> None:
+        self.release = release
+        self._port = port
+        self._sockets: dict[str, socket.socket] = {}
+        self._expected: dict[str, tuple[ApiKey, int]] = {}
+        self._warm()
+
+    def versions(self, api: ApiKey) -> range:
+        return _versions(self.release, api)
+
+    def create(self, topics: list[str], partitions: int) -> dict[str, bytes]:
+        wanted = [
+            CreatableTopic(name=name, num_partitions=partitions, replication_factor=1)
+            for name in topics
+        ]
+        self._ask(ApiKey.CREATE_TOPICS, CreateTopicsRequest(topics=wanted, timeout_ms=10_000))
+        for _ in range(200):
+            found = self._metadata(topics)
+            if all(_is_up(topic, partitions) for topic in found):
+                time.sleep(0.1)  # coordinators may know a little later than Metadata
+                return {topic.name: topic.topic_id for topic in found}
+            time.sleep(0.05)
+        raise AssertionError(f"{topics} do not come up")
+
+    def delete(self, topic: str) -> None:
+        request = DeleteTopicsRequest(
+            topics=[DeleteTopicState(name=topic)], topic_names=[topic], timeout_ms=10_000
+        )
+        self._ask(ApiKey.DELETE_TOPICS, request)
+        time.sleep(2)
+
+    def send(self, connection: str, api: ApiKey, version: int, request: Any) -> None:
+        if connection not in self._sockets:
+            address = ("127.0.0.1", self._port)
+            self._sockets[connection] = socket.create_connection(address, timeout=5)
+        head = write_request_header(RequestHeader(api, version, 7, connection))
+        payload = head + codecs.write_request(request, version)
+        self._sockets[connection].sendall(len(payload).to_bytes(4, "big") + payload)
+        self._expected[connection] = api, version
+
+    def receive(self, connection: str, patience_ms: int) -> Any:
+        connected = self._sockets[connection]
+        api, version = self._expected[connection]
+        if not select.select([connected], [], [], patience_ms / 1000)[0]:
+            return WAITS
+        try:
+            size = int.from_bytes(_exactly(connected, 4), "big")
+            frame = _exactly(connected, size)
+        except ConnectionError:
+            self._sockets.pop(connection).close()
+            return CLOSED
+        _, at = read_response_header(api, version, frame)
+        return codecs.read_response(api, version, frame, at)
+
+    def pause(self, milliseconds: int) -> None:
+        time.sleep(milliseconds / 1000)
+
+    def _ask(self, api: ApiKey, request: Any, at_most: int = 99) -> Any:
+        version = min(at_most, self.versions(api)[-1])
+        self.send("set-up", api, version, request)
+        return self.receive("set-up", 10_000)
+
+    def _metadata(self, topics: list[str]) -> list[Any]:
+        request = MetadataRequest(topics=[MetadataRequestTopic(name=name) for name in topics])
+        found: list[Any] = self._ask(ApiKey.METADATA, request).topics
+        return found
+
+    def _warm(self) -> None:
+        """Wait until the coordinators answer."""
+        producer = InitProducerIdRequest(transactional_id="warm", transaction_timeout_ms=60_000)
+        for _ in range(300):
+            codes = [
+                self._ask(
+                    ApiKey.FIND_COORDINATOR, FindCoordinatorRequest(key="warm", key_type=kind), 3
+                ).error_code
+                for kind in (0, 1)
+            ]
+            codes.append(self._ask(ApiKey.INIT_PRODUCER_ID, producer, 4).error_code)
+            if codes == [0, 0, 0]:
+                time.sleep(3)  # until every partition of the offsets topic has been loaded
+                return
+            time.sleep(0.1)
+        raise AssertionError("the coordinators do not come up")
+
+
+def _is_up(topic: Any, partitions: int) -> bool:
+    leaders = [one.leader_id >= 0 for one in topic.partitions]
+    return topic.error_code == 0 and len(leaders) == partitions and all(leaders)
+
+
+def _exactly(connected: socket.socket, size: int) -> bytes:
+    parts = []
+    while size:
+        part = connected.recv(size)
+        if not part:
+            raise ConnectionError("hung up")
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _versions(release: str, api: ApiKey) -> range:
+    ranges = served(parse_release(release))
+    if api not in ranges:
+        return range(0)
+    low, high = ranges[api]
+    return range(low, high + 1)
