@@ -36,13 +36,10 @@ class Source:
 
     @contextmanager
     def block(self, head: str) -> Iterator[None]:
-        """Write `head:` and indent what follows in the `with`; an empty body becomes `pass`."""
+        """Write `head:` and indent what follows in the `with`, at least one line."""
         self.line(f"{head}:")
         self._depth += 1
-        before = len(self._lines)
         yield
-        if len(self._lines) == before:
-            self.line("pass")
         self._depth -= 1
 
     @contextmanager

@@ -71,8 +71,6 @@ class _Skimmer:
         return self._list_of(field, struct) is not None
 
     def _has_wanted(self, struct: StructSpec) -> bool:
-        if struct.name in _UNASKED:
-            return False
         return any(self._is_wanted(field, struct) for field in self._layout.plain(struct))
 
     def _list_of(self, field: FieldSpec, struct: StructSpec) -> str | None:

@@ -124,12 +124,22 @@ class _Writer:
             self._single(field, value, nullable=self._layout.is_nullable(field))
 
     def _single(self, field: FieldSpec, value: str, *, nullable: bool) -> None:
-        if field.kind in CODES:
+        if field.kind == "uuid":
+            self._uuid(field, value)
+        elif field.kind in CODES:
             self._run.append((value, CODES[field.kind]))
         elif field.struct:
             self._inner(field.struct, value, nullable=nullable)
         else:
             self._bytes(field, value, nullable=nullable)
+
+    def _uuid(self, field: FieldSpec, value: str) -> None:
+        """Emit a uuid, whose length is seen to, because `pack` would fill it up or cut it off."""
+        local = self.source.local(field.attribute)
+        self.source.line(f"{local} = {value}")
+        with self.source.block(f"if len({local}) != 16"):
+            self.source.line(f'raise {self._runtime("not_a_uuid")}("{field.name}")')
+        self._run.append((local, CODES["uuid"]))
 
     def _inner(self, struct: StructSpec, value: str, *, nullable: bool) -> None:
         source = self.source

@@ -234,8 +234,12 @@ def values(code: str, items: Sequence[Any]) -> bytes:
 def uuids(items: Sequence[bytes], what: str) -> bytes:
     """Write uuids, each of 16 bytes."""
     if any(len(item) != 16 for item in items):
-        raise EncodeError(f"`{what}` has a uuid that is not of 16 bytes")
+        raise not_a_uuid(what)
     return b"".join(items)
+
+
+def not_a_uuid(what: str) -> EncodeError:
+    return EncodeError(f"`{what}` has a uuid that is not of 16 bytes")
 
 
 class Shapes(dict[Any, Pack]):

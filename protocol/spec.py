@@ -81,9 +81,6 @@ class StructSpec(NamedTuple):
     name: str
     fields: tuple[FieldSpec, ...]
 
-    def in_version(self, version: int) -> list[FieldSpec]:
-        return [field for field in self.fields if field.versions.has(version)]
-
 
 class MessageSpec(NamedTuple):
     """A message in all its versions; `structs` holds every struct, the inner ones first."""

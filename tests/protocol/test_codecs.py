@@ -14,6 +14,7 @@ from protocol.codecs import (
     reader,
     request_reader,
     request_versions,
+    request_writer,
     response_writer,
     trailing_bytes,
     write_message,
@@ -23,6 +24,7 @@ from protocol.codecs import (
 )
 from protocol.errors import DecodeError, EncodeError, UnsupportedVersionError
 from protocol.messages.api_versions_response import ApiVersion, ApiVersionsResponse
+from protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest
 from protocol.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
 from protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
 from protocol.messages.describe_topic_partitions_request import (
@@ -157,6 +159,16 @@ def test_what_cannot_be_said_is_an_encode_error(value: HeartbeatRequest, said: s
         write_request(value, 4)
 
 
+@pytest.mark.parametrize("wrong", [b"", bytes(15), bytes(17)])
+def test_uuids_are_of_16_bytes(wrong: bytes) -> None:
+    for message, version in (
+        (MetadataRequest([MetadataRequestTopic(wrong, None)]), 12),
+        (BrokerHeartbeatRequest(offline_log_dirs=[bytes(16), wrong]), 1),
+    ):
+        with pytest.raises(EncodeError, match="has a uuid that is not of 16 bytes"):
+            write_request(message, version)
+
+
 def test_data_messages_by_class_and_by_name() -> None:
     message = ConsumerProtocolSubscription(["a", "b"], user_data=None, rack_id="r")
     data = write_message(message, 3)
@@ -188,6 +200,7 @@ def test_unknown_versions_and_keys() -> None:
 
 def test_codecs_are_compiled_once() -> None:
     assert request_reader(30, 3) is request_reader(30, 3)
+    assert request_writer(30, 3) is request_writer(30, 3)
     assert response_writer(30, 3) is response_writer(30, 3)
 
 

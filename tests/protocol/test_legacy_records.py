@@ -125,6 +125,20 @@ def test_compressed_messages_that_are_none(value: bytes | None, said: str) -> No
         read_message_set(bytes(body))
 
 
+def test_a_message_shorter_than_its_fields_is_refused() -> None:
+    with pytest.raises(DecodeError, match="a message at byte 0 ends early"):
+        read_message_set(bytes(8) + b"\0\0\0\6" + bytes(6))
+    blob = bytearray(write_message_set(some_records(1), 1))
+    blob[26:30] = (1000).to_bytes(4, "big")
+    with pytest.raises(DecodeError, match="a message's field claims 1000 bytes"):
+        read_message_set(bytes(blob))
+
+
+def test_no_records_are_no_bytes() -> None:
+    assert write_message_set([], 1, GZIP) == write_message_set([], 0) == b""
+    assert read_message_set(b"") == []
+
+
 def test_unknown_compression_is_refused() -> None:
     blob = bytearray(write_message_set(some_records(1), 1))
     blob[17] = 7
