@@ -112,8 +112,8 @@ class Play:
             field.attribute: self._value(
                 field.attribute, field.struct, getattr(value, field.attribute), version
             )
-            for field in spec.in_version(version)
-            if field.attribute not in IGNORED
+            for field in spec.fields
+            if field.versions.has(version) and field.attribute not in IGNORED
         }
 
     def _value(self, name: str, spec: StructSpec | None, content: Any, version: int) -> Any:
@@ -143,10 +143,10 @@ class Play:
 def _in_version(spec: StructSpec, request: dict[str, Any], version: int) -> dict[str, Any]:
     """What a version of a request can carry."""
     kept = {}
-    for field in spec.in_version(version):
-        value = request.get(field.attribute)
-        if field.attribute not in request:
+    for field in spec.fields:
+        if not field.versions.has(version) or field.attribute not in request:
             continue
+        value = request[field.attribute]
         if field.struct is not None and isinstance(value, list):
             value = [_in_version(field.struct, row, version) for row in value]
         elif field.struct is not None and value is not None:
