@@ -21,6 +21,7 @@ COMMANDS = {
     "explain": "why something is allowed or denied, and what would allow it",
     "who-can": "who may do something, and by which ACL",
     "principal": "what principal mapping rules make of a certificate's name",
+    "proxy": "record what clients do on a real cluster",
     "trace": "what is in a trace: totals, entries, those that fit",
     "requirements": "which permissions each API needs, by release",
 }
