@@ -38,6 +38,7 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     create_topics_denial: str | None  # the text of a denial
     answers_each_duplicate: bool  # a name given twice is answered twice, and see KIP-525's code
     create_topics_validates: bool  # validate_only is heeded
+    create_partitions_validates: bool  # here, too
     partition_gap_error: int  # code of given replicas that do not number the partitions from 0
     remote_storage_is_checked: bool  # remote.storage.enable needs a broker with remote storage
     bad_config_error: int  # code of a setting that does not parse
@@ -90,6 +91,7 @@ OLDEST = Behaviour(
     create_topics_denial=None,
     answers_each_duplicate=False,
     create_topics_validates=True,
+    create_partitions_validates=True,
     partition_gap_error=0,
     remote_storage_is_checked=False,
     bad_config_error=-1,
@@ -167,6 +169,7 @@ CHANGES: tuple[Change, ...] = (
         create_topics_denial="",
         create_topics_tells_configs=False,
         create_topics_validates=False,
+        create_partitions_validates=False,
         topic_names_collide=False,
         answers_each_duplicate=False,
         partition_gap_error=-1,
@@ -181,6 +184,7 @@ CHANGES: tuple[Change, ...] = (
     ),
     Change("3.0", "KRaft answers an empty text instead of none", acl_success_message=""),
     Change("3.1", "KAFKA-13116: validate_only on KRaft", create_topics_validates=True),
+    Change("3.2", "validate_only on KRaft, partitions too", create_partitions_validates=True),
     Change(
         "3.3",
         "KRaft catches up with ZooKeeper",

@@ -1,0 +1,107 @@
+"""37 CreatePartitions, versions 0-3. Topics only grow; each on its own (KIP-195).
+
+What is wrong with the wish is told only to those who may ALTER the topic; a topic given twice is 42
+before that. KRaft gives a denial no text, brokers on ZooKeeper do.
+"""
+
+from collections import Counter
+
+from authorizer.requirements import CREATE_PARTITIONS_TOPIC
+from protocol.error_codes import ErrorCode
+from protocol.messages.create_partitions_request import (
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+)
+from protocol.messages.create_partitions_response import (
+    CreatePartitionsResponse,
+    CreatePartitionsTopicResult,
+)
+from shim.context import RequestContext
+from shim.controller import require_controller
+from shim.state.placement import spread
+from shim.state.topics import Topic
+from shim.topic_plan import TopicFault
+
+
+def handle(request: CreatePartitionsRequest, context: RequestContext) -> CreatePartitionsResponse:
+    require_controller(context)
+    context.access.nothing_more()  # a topic given twice is answered without asking
+    counts = Counter(topic.name for topic in request.topics)
+    once = [topic for topic in request.topics if counts[topic.name] == 1]
+    allowed, denied = context.access.split(CREATE_PARTITIONS_TOPIC, once, lambda one: one.name)
+    validate_only = request.validate_only and context.behaviour.create_partitions_validates
+    results = [
+        _failed(name, ErrorCode.INVALID_REQUEST, "topic is in the request twice")
+        for name, count in counts.items()
+        if count > 1
+    ]
+    error = context.cluster.policy.bound(CREATE_PARTITIONS_TOPIC).error
+    message = None if context.behaviour.kraft else "topic authorization failed"
+    results.extend(_failed(topic.name, error, message) for topic in denied)
+    for wish in allowed:
+        try:
+            _grow(wish, context, validate_only=validate_only)
+        except TopicFault as fault:
+            results.append(_failed(wish.name, fault.error, fault.message))
+        else:
+            results.append(CreatePartitionsTopicResult(name=wish.name))
+    return CreatePartitionsResponse(results=results)
+
+
+def refuse(
+    request: CreatePartitionsRequest, error: ErrorCode, message: str | None
+) -> CreatePartitionsResponse:
+    return CreatePartitionsResponse(
+        results=[_failed(topic.name, error, message) for topic in request.topics]
+    )
+
+
+def _failed(name: str, error: ErrorCode, message: str | None) -> CreatePartitionsTopicResult:
+    return CreatePartitionsTopicResult(name=name, error_code=error, error_message=message)
+
+
+def _grow(wish: CreatePartitionsTopic, context: RequestContext, *, validate_only: bool) -> None:
+    cluster = context.cluster
+    topic = cluster.topics.get(wish.name)
+    if topic is None:
+        message = None if context.behaviour.kraft else f"there is no topic `{wish.name}`"
+        raise TopicFault(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
+    added = wish.count - len(topic.partitions)
+    if added <= 0:
+        message = f"the topic has {len(topic.partitions)} partitions, {wish.count} is not more"
+        raise TopicFault(ErrorCode.INVALID_PARTITIONS, message)
+    records_max = context.behaviour.records_per_request_max
+    if records_max is not None and added > records_max:
+        raise TopicFault(ErrorCode.UNKNOWN_SERVER_ERROR, None)  # as by KRaft: no code for it
+    assignments = _assignments(wish, topic, added, context)
+    if not validate_only:
+        cluster.topics.add_partitions(topic, assignments)
+
+
+def _assignments(
+    wish: CreatePartitionsTopic, topic: Topic, added: int, context: RequestContext
+) -> list[list[int]]:
+    factor = len(topic.partitions[0].replicas)
+    nodes = context.cluster.nodes
+    if wish.assignments is None:
+        alive = [node_id for node_id, node in nodes.items() if node.is_alive]
+        if factor > len(alive):
+            message = f"replication factor {factor}: there are only {len(alive)} brokers"
+            raise TopicFault(ErrorCode.INVALID_REPLICATION_FACTOR, message)
+        count = len(topic.partitions)
+        return spread(alive, added, factor, context.cluster.random, count)
+    given = [one.broker_ids for one in wish.assignments]
+    if len(given) != added:
+        raise _bad(f"replicas are given for {len(given)} partitions, {added} are to be made")
+    for replicas in given:
+        if not replicas or len(set(replicas)) < len(replicas):
+            raise _bad("a partition has no replicas, or a broker twice")
+        if any(node_id not in nodes for node_id in replicas):
+            raise _bad("a broker of the given replicas is not known")
+        if len(replicas) != factor:
+            raise _bad(f"the topic has {factor} replicas a partition")
+    return given
+
+
+def _bad(message: str) -> TopicFault:
+    return TopicFault(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
