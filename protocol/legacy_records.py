@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from protocol.compression import Compression, compress, decompress
 from protocol.errors import DecodeError, EncodeError
+from protocol.old_lz4 import old_checksum, right_checksum
 from protocol.record_coding import Record
-from protocol.records import batches, entry_sizes
+from protocol.records import BatchOptions, batches, encode_batch, entry_sizes
 
 NO_TIMESTAMP = -1
 _PREFIX = Struct(">qi")
@@ -106,7 +107,10 @@ def _unwrap(outer: Message) -> list[Record]:
         raise DecodeError(f"there is no compression {outer.compression}") from unknown
     if outer.value is None:
         raise DecodeError("a compressed message has no value")
-    inner = list(messages(decompress(compression, outer.value)))
+    content = outer.value
+    if compression == Compression.LZ4 and outer.magic == 0:
+        content = right_checksum(content)
+    inner = list(messages(decompress(compression, content)))
     if not inner:
         raise DecodeError("a compressed message holds no messages")
     if any(message.compression or message.magic != outer.magic for message in inner):
@@ -146,7 +150,10 @@ def write_message_set(
         for r in records
     )
     newest = max(record.timestamp for record in records)
-    outer = Record(last, newest, None, compress(compression, inner))
+    content = compress(compression, inner)
+    if compression == Compression.LZ4 and magic == 0:
+        content = old_checksum(content)
+    outer = Record(last, newest, None, content)
     return _write(outer, magic, flags | compression, append_time_ms)
 
 
@@ -182,6 +189,21 @@ def down_convert(blob: bytes, magic: int) -> bytes:
         records = batch.records()
         parts.append(write_message_set(records, magic, compression, append_time_ms=append_time))
     return b"".join(parts)
+
+
+def up_convert(blob: bytes, base_offset: int, *, partition_leader_epoch: int = -1) -> bytes:
+    """Return a message set as one batch of format 2, as brokers keep what old producers send.
+
+    The compression is that of the last compressed message. Raises DecodeError when the set is
+    damaged or empty.
+    """
+    compressions = [message.compression for message in messages(blob) if message.compression]
+    records = renumber(read_message_set(blob), base_offset)
+    if not records:
+        raise DecodeError("a message set has no messages")
+    compression = Compression(compressions[-1]) if compressions else Compression.NONE
+    options = BatchOptions(compression=compression, partition_leader_epoch=partition_leader_epoch)
+    return encode_batch(records, options)
 
 
 def renumber(records: Iterable[Record], base_offset: int) -> list[Record]:

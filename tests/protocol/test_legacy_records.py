@@ -7,16 +7,18 @@ from hypothesis import given, strategies as st
 from kafka.record.legacy_records import LegacyRecordBatchBuilder
 from kafka.record.memory_records import MemoryRecords
 
-from protocol.compression import Compression, compress
+from protocol.compression import Compression, compress, is_available
 from protocol.errors import DecodeError, EncodeError, ProtocolError
 from protocol.legacy_records import (
     down_convert,
     messages,
     read_message_set,
     renumber,
+    up_convert,
     write_message_set,
 )
-from protocol.records import BatchOptions, Record, control_batch, encode_batch
+from protocol.old_lz4 import old_checksum, right_checksum
+from protocol.records import BatchOptions, Record, batches, control_batch, encode_batch
 
 NOW = 1_700_000_000_000
 PLAIN, GZIP = Compression.NONE, Compression.GZIP
@@ -88,6 +90,44 @@ def test_append_time() -> None:
         blob = write_message_set(some_records(), 1, compression, append_time_ms=NOW + 9)
         assert {record.timestamp for record in read_message_set(blob)} == {NOW + 9}
         assert all(message.is_append_time for message in messages(blob))
+
+
+# What a broker answered to an old Fetch for two such records that were kept as LZ4.
+LZ4_OF_A_BROKER = bytes.fromhex(
+    "000000000000000100000044cf8a3ee10003ffffffff0000003604224d1860401a27000000160001005137b4f1"
+    "d8400f007f016b00000028760100140133003f000001430023507676767676"
+    "00000000"
+)
+
+
+@pytest.mark.skipif(not is_available(Compression.LZ4), reason="no LZ4 here")
+def test_old_lz4_as_a_broker_writes_it() -> None:
+    records = [Record(offset, -1, b"k", b"v" * 40) for offset in range(2)]
+    written = write_message_set(records, 0, Compression.LZ4)
+    assert written[26:33] == LZ4_OF_A_BROKER[26:33] == bytes.fromhex("04224d1860401a")
+    assert read_message_set(written) == read_message_set(LZ4_OF_A_BROKER) == records
+    assert next(messages(LZ4_OF_A_BROKER)).is_intact
+
+
+def test_old_lz4_checksums() -> None:
+    frame = bytes.fromhex("04224d186040821600000000000000")
+    assert old_checksum(frame)[6] == 0x1A
+    assert right_checksum(old_checksum(frame)) == frame
+    sized = bytes.fromhex("04224d186848") + bytes(8) + b"?rest"
+    assert right_checksum(sized)[:14] == sized[:14]
+    assert right_checksum(sized)[15:] == b"rest"
+    assert right_checksum(b"\x04\x22") == b"\x04\x22"
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+@pytest.mark.parametrize("compression", [PLAIN, GZIP])
+def test_up_conversion(magic: int, compression: Compression) -> None:
+    blob = write_message_set(some_records(3), magic, compression)
+    (batch,) = batches(up_convert(blob, 70, partition_leader_epoch=2))
+    assert batch.records() == some_records(3, base=70, timestamp=NOW if magic else -1)
+    assert (batch.compression, batch.partition_leader_epoch) == (compression, 2)
+    with pytest.raises(DecodeError, match="has no messages"):
+        up_convert(b"", 0)
 
 
 def test_a_wrong_checksum_is_said() -> None:

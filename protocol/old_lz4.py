@@ -1,0 +1,51 @@
+"""LZ4 inside messages of format 0, whose frame headers bear a wrong checksum (KAFKA-3160).
+
+Clients of that time computed it over the frame's magic number too, and brokers still write it so
+for them. Readers of LZ4 refuse it, so it is put right before reading and wrong after writing.
+"""
+
+_MAGIC_BYTES = 4
+_HEADER_BYTES_MAX = 15
+_CONTENT_SIZE_FLAG = 0x08
+_PRIMES = (2654435761, 2246822519, 3266489917, 668265263, 374761393)
+_MASK = 0xFFFFFFFF
+
+
+def right_checksum(frame: bytes) -> bytes:
+    """Return an LZ4 frame with the checksum that readers want; nonsense is returned as it is."""
+    return _with_checksum(frame, _MAGIC_BYTES)
+
+
+def old_checksum(frame: bytes) -> bytes:
+    """Return an LZ4 frame with the checksum that clients of format 0 want."""
+    return _with_checksum(frame, 0)
+
+
+def _with_checksum(frame: bytes, covered_from: int) -> bytes:
+    if len(frame) < _HEADER_BYTES_MAX:
+        return frame
+    has_size = bool(frame[_MAGIC_BYTES] & _CONTENT_SIZE_FLAG)
+    at = _MAGIC_BYTES + 2 + (8 if has_size else 0)
+    checksum = _xxh32(frame[covered_from:at]) >> 8 & 255
+    return frame[:at] + bytes([checksum]) + frame[at + 1 :]
+
+
+def _xxh32(data: bytes) -> int:
+    """Return xxHash32 of less than 16 bytes."""
+    assert len(data) < 16
+    one, two, three, four, five = _PRIMES
+    value = five + len(data)
+    whole = len(data) // 4 * 4
+    for at in range(0, whole, 4):
+        lane = int.from_bytes(data[at : at + 4], "little")
+        value = _rotated(value + lane * three, 17) * four & _MASK
+    for byte in data[whole:]:
+        value = _rotated(value + byte * five, 11) * one & _MASK
+    value = (value ^ value >> 15) * two & _MASK
+    value = (value ^ value >> 13) * three & _MASK
+    return value ^ value >> 16
+
+
+def _rotated(value: int, bits: int) -> int:
+    value &= _MASK
+    return (value << bits | value >> 32 - bits) & _MASK
