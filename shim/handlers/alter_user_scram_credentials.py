@@ -71,7 +71,7 @@ def _alter(one: Alteration, users: Users) -> Outcome:
     mechanism = ScramMechanism(one.mechanism)
     if isinstance(one, ScramCredentialUpsertion):
         return _upsert(one, mechanism, users)
-    if not users.remove_scram(mechanism, one.name):
+    if not users.discard(mechanism, one.name):
         text = f"user `{one.name}` has no {mechanism.wire_name} credential to delete"
         return ErrorCode.RESOURCE_NOT_FOUND, text
     return DONE
@@ -85,5 +85,5 @@ def _upsert(one: ScramCredentialUpsertion, mechanism: ScramMechanism, users: Use
     if not one.salted_password:  # the real controller fails inside its key function
         return ErrorCode.UNKNOWN_SERVER_ERROR, None
     credential = credential_of(mechanism, one.salted_password, one.salt, one.iterations)
-    users.set_scram(mechanism, one.name, credential)
+    users.store(mechanism, one.name, credential)
     return DONE

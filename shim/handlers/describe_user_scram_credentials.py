@@ -26,7 +26,7 @@ def handle(
     if request.users:
         asked = Counter(user.name for user in request.users)
     else:
-        asked = Counter(context.cluster.users.names())
+        asked = Counter(context.cluster.users.stored_names())
     return DescribeUserScramCredentialsResponse(
         results=[_described(name, count, context) for name, count in asked.items()]
     )
@@ -44,14 +44,13 @@ def refuse(
 def _described(
     name: str, count: int, context: RequestContext
 ) -> DescribeUserScramCredentialsResult:
-    users = context.cluster.users
     if count > 1:
         return DescribeUserScramCredentialsResult(
             user=name,
             error_code=ErrorCode.DUPLICATE_RESOURCE,
             error_message=f"user `{name}` is named more than once in this request",
         )
-    found = [(one, users.scram(one, name)) for one in users.scram_mechanisms(name)]
+    found = context.cluster.users.stored(name)
     if not found:
         return DescribeUserScramCredentialsResult(
             user=name,
@@ -63,6 +62,5 @@ def _described(
         credential_infos=[
             CredentialInfo(mechanism=mechanism, iterations=credential.iterations)
             for mechanism, credential in found
-            if credential is not None
         ],
     )

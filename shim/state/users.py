@@ -60,16 +60,18 @@ def salted_credential(
 
 
 class Users:
-    """All credentials. Those of the configuration serve every mechanism.
+    """All credentials.
 
-    SCRAM keys of configured users are made at their first log-in: 4096 rounds take milliseconds.
+    Users of the configuration can log in by every mechanism, but as with a broker's own JAAS users
+    the credential APIs neither show nor change them. Their SCRAM keys are made at their first
+    log-in: 4096 rounds take milliseconds.
     """
 
     def __init__(self, passwords: Mapping[str, str], rng: random.Random) -> None:
         self._passwords = dict(passwords)
         self._random = rng
-        self._scram: dict[tuple[ScramMechanism, str], ScramCredential] = {}
-        self._removed: set[tuple[ScramMechanism, str]] = set()
+        self._configured: dict[tuple[ScramMechanism, str], ScramCredential] = {}
+        self._stored: dict[tuple[ScramMechanism, str], ScramCredential] = {}
 
     @property
     def passwords(self) -> Mapping[str, str]:
@@ -78,51 +80,38 @@ class Users:
 
     def add(self, name: str, password: str) -> None:
         """A user for every mechanism; an old password is forgotten."""
+        self.remove(name)
         self._passwords[name] = password
-        for mechanism in ScramMechanism:
-            self._scram.pop((mechanism, name), None)
-            self._removed.discard((mechanism, name))
 
     def remove(self, name: str) -> None:
-        """Forget a user in every mechanism; an unknown one is no error."""
+        """Forget a configured user; an unknown one is no error."""
         self._passwords.pop(name, None)
         for mechanism in ScramMechanism:
-            self._scram.pop((mechanism, name), None)
-
-    def names(self) -> list[str]:
-        """Users with at least one SCRAM credential, sorted."""
-        found = {name for _, name in self._scram}
-        for name in self._passwords:
-            if self.scram_mechanisms(name):
-                found.add(name)
-        return sorted(found)
+            self._configured.pop((mechanism, name), None)
 
     def scram(self, mechanism: ScramMechanism, name: str) -> ScramCredential | None:
+        """What a log-in is checked against; a stored credential beats the configuration."""
         key = mechanism, name
-        if key in self._removed:
-            return None
-        if key not in self._scram and name in self._passwords:
+        if key in self._stored:
+            return self._stored[key]
+        if key not in self._configured and name in self._passwords:
             salt = self._random.randbytes(24)
-            self._scram[key] = salted_credential(mechanism, self._passwords[name], salt)
-        return self._scram.get(key)
+            password = self._passwords[name]
+            self._configured[key] = salted_credential(mechanism, password, salt)
+        return self._configured.get(key)
 
-    def scram_mechanisms(self, name: str) -> list[ScramMechanism]:
-        """The mechanisms in which this user has a credential."""
-        known = (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512)
-        return [
-            one
-            for one in known
-            if (one, name) in self._scram
-            or (name in self._passwords and (one, name) not in self._removed)
-        ]
+    def stored_names(self) -> list[str]:
+        """Users with at least one stored credential, sorted."""
+        return sorted({name for _, name in self._stored})
 
-    def set_scram(self, mechanism: ScramMechanism, name: str, credential: ScramCredential) -> None:
-        self._scram[mechanism, name] = credential
-        self._removed.discard((mechanism, name))
+    def stored(self, name: str) -> list[tuple[ScramMechanism, ScramCredential]]:
+        """The stored credentials of a user, by mechanism."""
+        keys = [(mechanism, name) for mechanism in ScramMechanism]
+        return [(key[0], self._stored[key]) for key in keys if key in self._stored]
 
-    def remove_scram(self, mechanism: ScramMechanism, name: str) -> bool:
-        """Whether there was one."""
-        there = self.scram(mechanism, name) is not None
-        self._scram.pop((mechanism, name), None)
-        self._removed.add((mechanism, name))
-        return there
+    def store(self, mechanism: ScramMechanism, name: str, credential: ScramCredential) -> None:
+        self._stored[mechanism, name] = credential
+
+    def discard(self, mechanism: ScramMechanism, name: str) -> bool:
+        """Forget a stored credential; whether there was one."""
+        return self._stored.pop((mechanism, name), None) is not None

@@ -1,0 +1,117 @@
+"""APIs 50 and 51 (KIP-554), with the answers that a real 4.3.1 gave to the same requests."""
+
+from typing import Any
+
+import pytest
+
+from protocol.enums import ApiKey, Operation, ResourceType
+from protocol.error_codes import ErrorCode
+from protocol.messages.alter_user_scram_credentials_request import (
+    AlterUserScramCredentialsRequest,
+    ScramCredentialDeletion,
+    ScramCredentialUpsertion,
+)
+from protocol.messages.describe_user_scram_credentials_request import (
+    DescribeUserScramCredentialsRequest,
+    UserName,
+)
+from tests.shim.play import ADMIN, Stage
+
+SALT, SECRET = b"s" * 20, b"p" * 32
+DELETION = ScramCredentialDeletion
+
+
+def upsertion(name: str, mechanism: int = 1, iterations: int = 4096) -> ScramCredentialUpsertion:
+    return ScramCredentialUpsertion(name, mechanism, iterations, SALT, SECRET)
+
+
+def alter(
+    stage: Stage, deletions: Any = (), upsertions: Any = (), who: str = ADMIN
+) -> list[tuple[str, int]]:
+    request = AlterUserScramCredentialsRequest(list(deletions), list(upsertions))
+    answer = stage.ask(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, 0, request, who)
+    return sorted((one.user, one.error_code) for one in answer.results)
+
+
+def describe(stage: Stage, names: list[str] | None, who: str = ADMIN) -> Any:
+    users = None if names is None else [UserName(name) for name in names]
+    request = DescribeUserScramCredentialsRequest(users=users)
+    return stage.ask(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, 0, request, who)
+
+
+def test_altered_credentials_are_described_without_keys() -> None:
+    stage = Stage()
+    zed = [upsertion("zed", 2, 8192)]
+    assert alter(stage, (), [*zed, upsertion("abe")]) == [("abe", 0), ("zed", 0)]
+    for names in (None, []):
+        results = describe(stage, names).results
+        found = {
+            one.user: [(c.mechanism, c.iterations) for c in one.credential_infos] for one in results
+        }
+        assert found == {"zed": [(2, 8192)], "abe": [(1, 4096)]}
+    assert alter(stage, [DELETION("zed", 2)]) == [("zed", 0)]
+    (one,) = describe(stage, ["zed"]).results
+    assert (one.error_code, one.credential_infos) == (ErrorCode.RESOURCE_NOT_FOUND, [])
+
+
+@pytest.mark.parametrize(
+    ("deletions", "upsertions", "outcome"),
+    [
+        ([], [], []),
+        ([DELETION("", 1)], [], [("", 93)]),
+        (
+            [DELETION("x", 0), DELETION("y", 9), DELETION("n", 1)],
+            [],
+            [("n", 91), ("x", 33), ("y", 33)],
+        ),
+        ([], [upsertion("zed", 1, 4095)], [("zed", 93)]),
+        ([], [upsertion("zed", 1, 16_385)], [("zed", 93)]),
+        ([], [ScramCredentialUpsertion("q", 1, 4096, SALT, b"")], [("q", -1)]),
+        (
+            [],
+            [upsertion("zed", 1), upsertion("zed", 2), upsertion("abe")],
+            [("abe", 0), ("zed", 92)],
+        ),
+        ([DELETION("zed", 1)], [upsertion("zed"), upsertion("b")], [("b", 0), ("zed", 92)]),
+    ],
+)
+def test_each_user_is_answered_alone(
+    deletions: Any, upsertions: Any, outcome: list[tuple[str, int]]
+) -> None:
+    assert alter(Stage(), deletions, upsertions) == outcome
+
+
+def test_describing_a_user_twice_is_an_error_of_that_user() -> None:
+    stage = Stage()
+    alter(stage, (), [upsertion("zed"), upsertion("abe")])
+    results = describe(stage, ["zed", "zed", "no", "abe"]).results
+    assert {one.user: one.error_code for one in results} == {"zed": 92, "no": 91, "abe": 0}
+
+
+def test_without_describe_on_the_cluster_names_are_not_echoed() -> None:
+    answer = describe(Stage(), ["zed", "abe"], "User:alice")
+    assert answer.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    assert [(one.user, one.error_code) for one in answer.results] == [("", 31), ("", 31)]
+
+
+def test_a_denied_request_for_all_users_is_answered() -> None:
+    """DEVIATION: a real broker fails while it builds this denial and never answers."""
+    answer = describe(Stage(), None, "User:alice")
+    assert answer.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    assert answer.results == []
+
+
+def test_altering_needs_alter_on_the_cluster() -> None:
+    stage = Stage()
+    stage.allow("User:alice", Operation.DESCRIBE, ResourceType.CLUSTER, "kafka-cluster")
+    denied = alter(stage, [DELETION("b", 1)], [upsertion("a")], "User:alice")
+    assert denied == [("a", 31), ("b", 31)]
+    stage.allow("User:alice", Operation.ALTER, ResourceType.CLUSTER, "kafka-cluster")
+    assert alter(stage, (), [upsertion("a")], "User:alice") == [("a", 0)]
+
+
+def test_configured_users_are_neither_shown_nor_changed() -> None:
+    """As a broker's own JAAS users, who are not in the cluster's metadata either."""
+    stage = Stage(users={"alice": "alice-secret"})
+    assert describe(stage, ["alice"]).results[0].error_code == ErrorCode.RESOURCE_NOT_FOUND
+    assert alter(stage, [DELETION("alice", 1)]) == [("alice", 91)]
