@@ -6,7 +6,7 @@ for a release number. To add a difference: a field in `Behaviour` (its comment s
 means), its first value in OLDEST, and a Change at the release that altered it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
@@ -47,6 +47,15 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     create_topics_tells_configs: bool  # the settings of a topic just made are in the answer
     topic_names_collide: bool  # names that differ in `.` and `_` only cannot coexist
     topic_deletion_has_code: bool  # that it is switched off has a code of its own
+    # settings
+    config_resource_types: tuple[int, ...]  # types that have settings
+    generated_config_messages: bool  # DescribeConfigs in Kafka's generated messages, with its faults
+    config_success_message: str | None  # error message of a description without an error
+    config_denials: Mapping[int, str | None]  # error message of a denial, by its code
+    missing_topics_have_no_configs: bool  # a missing topic is 3, and not described by defaults
+    dynamic_brokers: bool  # settings of brokers can be altered (KIP-226)
+    client_metrics_have_defaults: bool  # a subscription is described with all its settings
+    # limits
     records_per_request_max: int | None  # topics and partitions that one request may make
     # groups
     new_group_coordinator: bool  # KIP-848's, in Java, with small differences of its own
@@ -56,10 +65,14 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     checks_group_ids: bool  # an empty group id is 24 and not just an unknown member
     heartbeats_while_completing: bool  # and not 27
     sync_timeout: bool  # who has not sent SyncGroup by the rebalance timeout is out
+    rebalance_hides_generation: bool  # until the leader has assigned, a wrong one is 27 as well
     static_rejoin_checks_protocol: bool  # a returning static member can still cause a rebalance
-    unknown_instance_is_unknown_member: bool  # whatever its member id
+    static_rejoin_breaks_syncs: bool  # and does so while the leader has to assign
+    strict_members: bool  # unknown instances and a generation without a member are 25
+    checks_protocol_type: bool  # JoinGroup without a protocol type is 23
     commit_checks_partition: bool  # OffsetCommit: a missing partition is 3, not only a topic
     group_filters_ignore_case: bool  # ListGroups by state and type
+    unknown_key_type_error: int | None  # of FindCoordinator; None closes the connection
     share_coordinator: bool  # FindCoordinator knows share partitions
     share_denial_refuses_all: bool  # one denied share key fails the whole FindCoordinator
     # records and transactions
@@ -100,6 +113,13 @@ OLDEST = Behaviour(
     create_topics_tells_configs=True,
     topic_names_collide=True,
     topic_deletion_has_code=False,
+    config_resource_types=(2, 4),
+    generated_config_messages=False,
+    config_success_message=None,
+    config_denials={},
+    missing_topics_have_no_configs=False,
+    dynamic_brokers=False,
+    client_metrics_have_defaults=False,
     records_per_request_max=None,
     new_group_coordinator=False,
     awaiting_sync_name="AwaitingSync",
@@ -108,10 +128,14 @@ OLDEST = Behaviour(
     checks_group_ids=False,
     heartbeats_while_completing=False,
     sync_timeout=False,
+    rebalance_hides_generation=True,
     static_rejoin_checks_protocol=False,
-    unknown_instance_is_unknown_member=False,
+    static_rejoin_breaks_syncs=False,
+    strict_members=False,
+    checks_protocol_type=False,
     commit_checks_partition=False,
     group_filters_ignore_case=False,
+    unknown_key_type_error=None,
     share_coordinator=False,
     share_denial_refuses_all=False,
     bad_records_close=True,
@@ -138,6 +162,10 @@ class Change:
 
 CHANGES: tuple[Change, ...] = (
     Change("1.0", "denied topics are 29 everywhere", hides_denied_topics=False),
+    Change("1.0", "JoinGroup checks what a member speaks", checks_protocol_type=True),
+    Change("1.1", "a clearer name of a group's state", awaiting_sync_name="CompletingRebalance"),
+    Change("1.1", "KIP-226: dynamic brokers", dynamic_brokers=True),
+    Change("2.0", "settings of missing topics", missing_topics_have_no_configs=True),
     Change("2.1", "KIP-322: deletion switched off is an answer", topic_deletion_has_code=True),
     Change("2.1", "a setting that does not parse has its own code", bad_config_error=40),
     Change(
@@ -146,6 +174,17 @@ CHANGES: tuple[Change, ...] = (
         create_topics_denial="authorization failed",
         answers_each_duplicate=True,
     ),
+    Change(
+        "2.4",
+        "groups: ids are checked, sessions may be long, members before states",
+        failed_generation=-1,
+        checks_group_ids=True,
+        session_timeout_ms_max=1_800_000,
+        rebalance_hides_generation=False,
+        commit_checks_partition=True,
+        unknown_key_type_error=-1,
+    ),
+    Change("2.4", "KIP-412: levels of loggers", config_resource_types=(2, 4, 8)),
     Change("2.4", "KIP-464: the broker's defaults for topics", create_topics_has_defaults=True),
     Change("2.3", "given replicas have to be complete", partition_gap_error=39),
     Change(
@@ -154,7 +193,20 @@ CHANGES: tuple[Change, ...] = (
         authorizer_class="kafka.security.authorizer.AclAuthorizer",
     ),
     Change("2.5", "KAFKA-9386: not asked is Int32.MIN", unasked_operations=-(2**31)),
+    Change("2.5", "static members while completing", static_rejoin_breaks_syncs=True),
+    Change("2.6", "heartbeats while the leader assigns", heartbeats_while_completing=True),
     Change("2.6", "null settings are a bad request", null_config_error=42),
+    Change(
+        "2.7",
+        "DescribeConfigs in generated messages",
+        generated_config_messages=True,
+        config_success_message="",
+        config_denials={
+            29: "topic authorization failed",
+            30: "group authorization failed",
+            31: "cluster authorization failed",
+        },
+    ),
     Change(
         "2.8",
         "KAFKA-9751: creation goes through the controller",
@@ -162,6 +214,8 @@ CHANGES: tuple[Change, ...] = (
         metadata_checks_names=True,
         metadata_creates_internal=False,
     ),
+    Change("2.8", "KAFKA-12890: a limit for SyncGroup", sync_timeout=True),
+    Change("2.8", "unknown types of coordinators", unknown_key_type_error=42),
     Change(
         "3.0",
         "topics are made by KRaft controllers",
@@ -195,8 +249,12 @@ CHANGES: tuple[Change, ...] = (
         null_config_error=40,
     ),
     Change("3.3", "the metadata log cannot be made as a topic", metadata_topic_error=29),
+    Change("3.0", "one check for members in all APIs", strict_members=True),
+    Change("3.2", "KIP-814: static members that come back", static_rejoin_checks_protocol=True),
     Change("3.5", "KAFKA-14996: a limit for one request", records_per_request_max=10_000),
     Change("3.6", "KIP-405: remote storage, where there is one", remote_storage_is_checked=True),
+    Change("3.7", "KIP-848: ListGroups by type", group_filters_ignore_case=True),
+    Change("3.7", "KIP-714: subscriptions to metrics", config_resource_types=(2, 4, 8, 16)),
     Change("3.9", "the metadata log is no topic at all", metadata_topic_error=42),
     Change(
         "3.9",
@@ -209,6 +267,15 @@ CHANGES: tuple[Change, ...] = (
     Change("3.7", "KIP-966: fewer replicas than min.insync.replicas", caps_min_isr=True),
     Change("3.8", "KIP-890: abortable errors", abortable_since=11),
     Change("4.0", "KIP-890: transactions of version 2", adds_partitions_since=12),
+    Change(
+        "4.0",
+        "KIP-848, KIP-932: the new coordinators",
+        new_group_coordinator=True,
+        share_coordinator=True,
+        share_denial_refuses_all=True,
+    ),
+    Change("4.0", "KIP-848: settings of groups", config_resource_types=(2, 4, 8, 16, 32)),
+    Change("4.1", "subscriptions with all settings", client_metrics_have_defaults=True),
 )
 
 

@@ -17,11 +17,12 @@ from protocol.error_codes import ErrorCode
 from protocol.messages.find_coordinator_request import FindCoordinatorRequest
 from protocol.messages.find_coordinator_response import Coordinator, FindCoordinatorResponse
 from shim.context import RequestContext
-from shim.errors import Refused
+from shim.errors import CloseConnection, Refused
 from shim.state.coordinators import KeyType, is_share_key
 
 MANY_SINCE = 4
 SHARE_SINCE = 6
+SHARE_TOLD_BY_KEY = (4, 5)  # versions that know the type only to say that it is too early
 
 NO_NODE = -1
 
@@ -82,10 +83,13 @@ def _find(key_type: int, key: str, context: RequestContext) -> Coordinator:
 
 def _error(key_type: int, key: str, context: RequestContext) -> ErrorCode:
     requirement = _REQUIREMENTS.get(key_type)
-    if requirement is None:
-        raise Refused(ErrorCode.INVALID_REQUEST, f"coordinator type {key_type} is unknown")
-    if key_type == KeyType.SHARE and context.version < SHARE_SINCE:
+    if context.version in SHARE_TOLD_BY_KEY and key_type == KeyType.SHARE:
         return ErrorCode.INVALID_REQUEST
+    if requirement is None or (key_type == KeyType.SHARE and context.version < SHARE_SINCE):
+        code = context.behaviour.unknown_key_type_error
+        if code is None:
+            raise CloseConnection(f"coordinator type {key_type} is unknown")
+        raise Refused(ErrorCode(code), f"coordinator type {key_type} is unknown")
     denial = context.access.error(requirement, key)
     if denial is not ErrorCode.NONE or key_type != KeyType.SHARE:
         if denial is not ErrorCode.NONE and context.behaviour.share_denial_refuses_all:

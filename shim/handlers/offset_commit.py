@@ -65,15 +65,16 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
         denial = context.coordinator_error(request.group_id)
     if denial is not ErrorCode.NONE:
         return refuse(request, denial, None)
-    if context.version == TO_ZOOKEEPER and context.behaviour.kraft:
-        return refuse(request, ErrorCode.UNSUPPORTED_VERSION, None)
     rows = _Rows()
     wanted = [one for topic in request.topics for one in _allowed(topic, rows, context)]
-    if wanted:
-        if context.version == TO_ZOOKEEPER:
-            _commit_to_zookeeper(request.group_id, wanted, rows, context)
-        else:
-            _commit(request, wanted, rows, context)
+    if not wanted:
+        return rows.response()
+    if context.version != TO_ZOOKEEPER:
+        _commit(request, wanted, rows, context)
+    elif context.behaviour.kraft:
+        return refuse(request, ErrorCode.UNSUPPORTED_VERSION, None)
+    else:
+        _commit_to_zookeeper(request.group_id, wanted, rows, context)
     return rows.response()
 
 

@@ -117,16 +117,17 @@ def _fetch(group: _Group, require_stable: bool, context: RequestContext) -> _Ans
     error = context.access.error(OFFSET_FETCH_GROUP, group.group_id)
     if error is not ErrorCode.NONE:
         effect = context.cluster.policy.bound(OFFSET_FETCH_GROUP).effect(context.version)
-        return _Answer(error, _failed(group, error) if effect is Effect.EACH else [])
+        each = effect is Effect.EACH and context.version < MANY_SINCE
+        return _Answer(error, _answered(_failed(group, error), context) if each else [])
     if context.version == FROM_ZOOKEEPER and context.behaviour.kraft:
-        return _Answer(error, _failed(group, ErrorCode.UNSUPPORTED_VERSION))
+        return _Answer(error, _answered(_failed(group, ErrorCode.UNSUPPORTED_VERSION), context))
     error = context.coordinator_error(group.group_id)
     found = context.cluster.groups.find(group.group_id)
     if error is ErrorCode.NONE and found is not None:
         error = found.fetch_error(group.member_id, group.member_epoch)
     if error is not ErrorCode.NONE:
         each = context.version < TOP_CODE_SINCE
-        return _Answer(error, _failed(group, error) if each else [])
+        return _Answer(error, _answered(_failed(group, error), context) if each else [])
     if group.topics is None:
         return _Answer(error, _all_topics(group.group_id, require_stable, context))
     return _Answer(error, _named_topics(group, require_stable, context))
@@ -148,13 +149,13 @@ def _named_topics(group: _Group, require_stable: bool, context: RequestContext) 
             found.append(_looked_up(group.group_id, asked, name, require_stable, context))
         else:
             failed.append(_denied(asked, error))
+    return _answered(found + failed, context)
+
+
+def _answered(topics: list[_Topic], context: RequestContext) -> list[_Topic]:
+    """Older releases answer from a map: each partition once, and no topic without any."""
     if context.behaviour.new_group_coordinator:
-        return found + failed
-    return _without_repeats(found + failed)
-
-
-def _without_repeats(topics: list[_Topic]) -> list[_Topic]:
-    """Releases that answer from a map: a partition once, and no topic without any."""
+        return topics
     rows: dict[str, dict[int, CommittedOffset | ErrorCode]] = {}
     for topic in topics:
         rows.setdefault(topic.name, {}).update(topic.partitions)

@@ -111,7 +111,10 @@ class ClassicGroup(Group):
     def _join_error(self, joining: Joining) -> ErrorCode:
         if not self._has_room_for(joining.member_id):
             return ErrorCode.GROUP_MAX_SIZE_REACHED
-        if not self.roster.supports(joining.protocol_type, joining.protocols):
+        needs_type = self._behaviour.checks_protocol_type
+        if not self.roster.supports(
+            joining.protocol_type, joining.protocols, needs_type=needs_type
+        ):
             return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
         if not joining.member_id or joining.member_id in self.roster.promised:
             return ErrorCode.NONE
@@ -172,15 +175,20 @@ class ClassicGroup(Group):
         self.roster.replace(member, new_id)
         member.update(joining)
         self.cycle.watch(member)
-        if self.state is not ClassicState.STABLE or (
-            self._behaviour.static_rejoin_checks_protocol
-            and self.cycle.protocol_name != self.roster.selected_protocol()
-        ):
+        if self._rejoin_rebalances():
             member.on_join = answer
             self.cycle.begin()
             return
         skips = joining.can_skip_assignment and self.roster.leader_id == new_id
         answer(self.cycle.rejoined(member, None if skips else old_leader_id))
+
+    def _rejoin_rebalances(self) -> bool:
+        if self.state is ClassicState.COMPLETING:
+            return self._behaviour.static_rejoin_breaks_syncs
+        return self.state is not ClassicState.STABLE or (
+            self._behaviour.static_rejoin_checks_protocol
+            and self.cycle.protocol_name != self.roster.selected_protocol()
+        )
 
     # SyncGroup, Heartbeat, LeaveGroup
 
@@ -221,13 +229,16 @@ class ClassicGroup(Group):
         if error is not ErrorCode.NONE:
             return error
         completing = self.state is ClassicState.COMPLETING
-        if completing and not self._behaviour.heartbeats_while_completing:
+        if completing and self._behaviour.rebalance_hides_generation:
             return ErrorCode.REBALANCE_IN_PROGRESS
         if generation_id != self.cycle.generation_id:
             return ErrorCode.ILLEGAL_GENERATION
         self.cycle.watch(self.roster.members[member_id])
-        preparing = self.state is ClassicState.PREPARING
-        return ErrorCode.REBALANCE_IN_PROGRESS if preparing else ErrorCode.NONE
+        if self.state is ClassicState.PREPARING or (
+            completing and not self._behaviour.heartbeats_while_completing
+        ):
+            return ErrorCode.REBALANCE_IN_PROGRESS
+        return ErrorCode.NONE
 
     def leave(self, member_id: str, instance_id: str | None) -> ErrorCode:
         """A member goes; an instance alone, without a member id, is sent away (KIP-345)."""
@@ -245,27 +256,36 @@ class ClassicGroup(Group):
 
     def error_of(self, member_id: str, instance_id: str | None) -> ErrorCode:
         """NONE for a current member, else what it is told."""
-        strict = self._behaviour.unknown_instance_is_unknown_member
+        strict = self._behaviour.strict_members
         return self.roster.error_of(member_id, instance_id, strict=strict)
 
     # offsets
 
     def commit_error(self, commit: CommitIdentity) -> ErrorCode:
-        anonymous = commit.generation_id < 0 and (self.is_empty or commit.is_transactional)
-        if self.is_empty and commit.generation_id < 0:
+        """Members commit in their generation; nobody's commit needs an empty group."""
+        if self._is_nobody(commit):
             return ErrorCode.NONE
-        named = commit.generation_id >= 0 or commit.member_id or commit.instance_id is not None
-        if anonymous and not named:
-            return ErrorCode.NONE
+        completing = self.state is ClassicState.COMPLETING and not commit.is_transactional
+        if completing and self._behaviour.rebalance_hides_generation:
+            return ErrorCode.REBALANCE_IN_PROGRESS
         error = self.error_of(commit.member_id, commit.instance_id)
         if error is not ErrorCode.NONE:
             return error
         if commit.generation_id != self.cycle.generation_id:
             return ErrorCode.ILLEGAL_GENERATION
-        if self.state is ClassicState.COMPLETING and not commit.is_transactional:
+        if completing:
             return ErrorCode.REBALANCE_IN_PROGRESS
         self.cycle.watch(self.roster.members[commit.member_id])
         return ErrorCode.NONE
+
+    def _is_nobody(self, commit: CommitIdentity) -> bool:
+        """Whether no membership is claimed where none is needed: in an empty group, or in a
+        transaction, which need not tell of a member (before KIP-447 it could not).
+        """
+        if commit.generation_id >= 0:
+            return False
+        named = commit.member_id or commit.instance_id is not None
+        return self.is_empty or (commit.is_transactional and not named)
 
     def offset_delete_error(self) -> ErrorCode:
         """Only consumers' groups may lose offsets while they have members (KIP-496)."""

@@ -77,10 +77,10 @@ class Roster:
         spoken = [{name for name, _ in member.protocols} for member in self.members.values()]
         return set.intersection(*spoken) if spoken else set()
 
-    def supports(self, protocol_type: str, protocols: Protocols) -> bool:
+    def supports(self, protocol_type: str, protocols: Protocols, *, needs_type: bool) -> bool:
         """Whether somebody with these protocols can take part."""
         if not self.members:
-            return bool(protocol_type) and bool(protocols)
+            return bool(protocols) and (bool(protocol_type) or not needs_type)
         common = self.common_protocols()
         return protocol_type == self.protocol_type and any(name in common for name, _ in protocols)
 

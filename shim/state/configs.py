@@ -31,6 +31,20 @@ SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
 """Broker settings that stand in for one another, with their unit in milliseconds."""
 
 
+LOGGERS = {
+    "root": "INFO",
+    "kafka": "INFO",
+    "kafka.authorizer.logger": "INFO",
+    "kafka.controller": "INFO",
+    "kafka.log.LogCleaner": "INFO",
+    "kafka.network.RequestChannel$": "WARN",
+    "kafka.request.logger": "WARN",
+    "org.apache.kafka": "INFO",
+    "state.change.logger": "INFO",
+}
+"""Loggers of a broker and their levels, as the configuration has them that Kafka ships."""
+
+
 class Source(IntEnum):
     """Where a value comes from, in the codes of the wire (KIP-226)."""
 
@@ -189,9 +203,15 @@ class Configs:
                 synonyms.append(Synonym(name, definition.default, Source.DEFAULT))
             yield _entry(name, synonyms[0].value, synonyms, definition)
 
-    def client_metrics_entries(self, subscription: str) -> Iterator[ConfigEntry]:
-        """Every setting of a metrics subscription (KIP-714)."""
+    def client_metrics_entries(
+        self, subscription: str, *, with_defaults: bool
+    ) -> Iterator[ConfigEntry]:
+        """Every setting of a metrics subscription, or only what was set on it (KIP-714)."""
         own = self.client_metrics.get(subscription, {})
+        if not with_defaults:
+            for name, value in own.items():
+                yield ConfigEntry(name, value, Source.CLIENT_METRICS, (), 0)
+            return
         for name, definition in self.client_metrics_definitions.items():
             synonyms: list[Synonym] = []
             if name in own:
@@ -199,6 +219,11 @@ class Configs:
                 synonyms.append(Synonym(name, shown, Source.CLIENT_METRICS))
             value = synonyms[0].value if synonyms else definition.default
             yield _entry(name, value, synonyms, definition)
+
+    def logger_entries(self, node_id: int) -> Iterator[ConfigEntry]:
+        """The levels of a broker's loggers (KIP-412)."""
+        for name, level in (LOGGERS | self.loggers.get(node_id, {})).items():
+            yield ConfigEntry(name, level, Source.BROKER_LOGGER, (), 0)
 
     def _layers(self, node_id: int) -> Iterator[tuple[Source, Mapping[str, str]]]:
         """What was set, from the strongest source to the weakest."""

@@ -29,7 +29,7 @@ _TOPICS = {
 }
 """Name of the internal topic, and what its broker settings begin with."""
 
-_UUID_TEXT = re.compile(r"[A-Za-z0-9_-]{22}")
+_UUID_TEXT = re.compile(r"[A-Za-z0-9_-]{22}(==)?")
 _INT_TEXT = re.compile(r"[+-]?[0-9]+")
 
 _PARTITIONS = 50

@@ -130,9 +130,11 @@ class Groups:
         """
         group = self.find(group_id)
         error = self._commit_error(group, who)
+        if producer_id is not None and not group_id:
+            error = self.group_id_error(group_id)
         if error is not ErrorCode.NONE:
             return error
-        if group is None:
+        if group is None and (commits or not self._behaviour.new_group_coordinator):
             self._classic_or_new(group_id)
         for commit in commits:
             if producer_id is None:

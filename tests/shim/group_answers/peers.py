@@ -24,6 +24,7 @@ from tests.shim.play import ADMIN, LISTENER, Stage
 
 CLOSED = "closed"
 WAITS = "waits"
+STEP_MS = 50
 
 
 class Peer(Protocol):
@@ -80,8 +81,9 @@ class InProcess:
         if isinstance(answer, str):
             return answer
         if isinstance(answer, Pending):
-            if not answer.wait.is_done:
-                self.stage.clock.advance(patience_ms)
+            for _ in range(0, patience_ms, STEP_MS):
+                if not answer.wait.is_done:
+                    self.stage.clock.advance(STEP_MS)
             return self.stage.outcome(api, version, answer) if answer.wait.is_done else WAITS
         return self.stage.read(api, version, answer)
 
