@@ -6,6 +6,7 @@ from pathlib import Path
 from shim.clock import Clock
 from shim.config import Config
 from shim.errors import ConfigError
+from shim.seed import seed
 from shim.server import Server
 from shim.state.cluster import Cluster
 
@@ -15,6 +16,7 @@ class Broker:
 
     def __init__(self, config: Config, clock: Clock | None = None) -> None:
         self.cluster = Cluster(config, clock)
+        seed(self.cluster)
         self._server = Server(self.cluster)
 
     async def start(self) -> None:

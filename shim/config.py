@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from authorizer.model import Acl
 from shim.errors import ConfigError
 
 NEWEST = ""
@@ -31,7 +32,8 @@ class SecurityProtocol(enum.Enum):
 class ListenerConfig(msgspec.Struct, frozen=True):
     """Where to listen, how, and who an unauthenticated client there is.
 
-    Port 0 asks for any free port. `principal` is `Type:name`.
+    Port 0 asks for any free port. `principal` is `Type:name`. `advertised` is the host and port
+    that clients are told instead of where it really listens; the first broker's.
     """
 
     name: str
@@ -39,14 +41,23 @@ class ListenerConfig(msgspec.Struct, frozen=True):
     host: str
     port: int
     principal: str = "User:ANONYMOUS"
+    advertised: tuple[str, int] | None = None
 
 
 class TopicSeed(msgspec.Struct, frozen=True):
-    """A topic that exists from the start."""
+    """A topic that exists from the start; without a replication factor, the broker's default."""
 
     name: str
     partitions: int = 1
     configs: Mapping[str, str] = {}
+    replication_factor: int | None = None
+
+
+class GroupSeed(msgspec.Struct, frozen=True):
+    """A consumer group without members: committed offsets by topic and partition."""
+
+    name: str
+    offsets: Mapping[str, Mapping[int, int]]
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -75,7 +86,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     users: Mapping[str, str] = {}
     mechanisms: tuple[str, ...] = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
     topics: tuple[TopicSeed, ...] = ()
-    acls_file: str | None = None
+    acls: tuple[Acl, ...] = ()
+    groups: tuple[GroupSeed, ...] = ()
     auto_create_topics: bool = True
     num_partitions: int = 1
     seed: int | None = None

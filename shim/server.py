@@ -66,7 +66,11 @@ class Server:
             ) from error
         self._servers.append(server)
         bound = server.sockets[0].getsockname()
-        self.cluster.nodes[node_id].endpoints[listener.name] = (bound[0], bound[1])
+        endpoint = (bound[0], bound[1])
+        if listener.advertised is not None:
+            host, first_port = listener.advertised
+            endpoint = (host, first_port + node_id - 1)
+        self.cluster.nodes[node_id].endpoints[listener.name] = endpoint
 
     def _tls(self, listener: ListenerConfig) -> "ssl.SSLContext | None":
         """One context a listener, shared by its nodes; nothing of TLS is imported without one."""

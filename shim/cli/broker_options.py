@@ -1,129 +1,260 @@
-"""The options of every command that starts a broker, and the Config they make."""
+"""The options of every command that starts a broker, and the Config they make.
+
+An option counts as it is given on the command line, else in the environment (KAFKA_*, as in the
+container images), else in the --config file; what is nowhere has its default. What --state names is
+there in any case.
+"""
 
 import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+import msgspec
+
+from shim.acl_file import read_acls
+from shim.cli.config_file import FileContent, read_config_file
 from shim.config import Config, ListenerConfig, TopicSeed, parse_listener
 from shim.errors import ConfigError
+from shim.kafka_properties import (
+    describes_broker,
+    from_environment,
+    translate,
+    unknown_settings,
+)
+from shim.state_file import State, read_state
+
+NO_FILE = FileContent(None, {})
+TLS_DIRECTORY = "shim.tls.directory"
 
 
 def add_broker_arguments(
     parser: argparse.ArgumentParser, listener: str = "PLAINTEXT://127.0.0.1:9092"
 ) -> None:
-    """`listener` is what is opened when none is asked for."""
-    parser.set_defaults(default_listener=listener)
-    add = parser.add_argument
-    add(
+    """`listener` is what is opened when none is asked for. Defaults are those of Config."""
+    parser.set_defaults(default_listener=listener, parser=parser)
+    parser.add_argument(
+        "--config",
+        metavar="FILE",
+        help="options by their names (.yaml, .toml), or a server.properties; the command line"
+        " and KAFKA_* variables, spelled as for container images, go before it",
+    )
+    parser.add_argument(
+        "--state",
+        metavar="FILE",
+        help="YAML with topics, users, super_users, acls and groups to start with",
+    )
+    _add_network_arguments(parser)
+    _add_permission_arguments(parser)
+    _add_cluster_arguments(parser)
+
+
+def _add_network_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
         "--listener",
         action="append",
         metavar="NAME://HOST:PORT",
-        help="PLAINTEXT, SASL_PLAINTEXT; port 0 is any free one (repeatable)",
+        help="PLAINTEXT, SASL_PLAINTEXT, SSL, SASL_SSL; port 0 is any free one (repeatable)",
     )
-    add(
+    parser.add_argument(
         "--listener-principal",
         action="append",
-        default=[],
         metavar="NAME=User:x",
         help="who an unauthenticated client of that listener is (default User:ANONYMOUS)",
     )
-    add(
-        "--kafka-version",
-        default="",
-        metavar="RELEASE",
-        help="the release to behave as, 0.11 to the newest (default)",
-    )
-    add(
-        "--authorizer",
-        default="standard",
-        metavar="standard|none|MODULE:CLASS",
-        help="who decides (default: standard)",
-    )
-    add(
-        "--super-user",
-        action="append",
-        default=[],
-        metavar="User:x",
-        help="may do everything (repeatable)",
-    )
-    add(
-        "--allow-everyone-if-no-acl-found",
-        action="store_true",
-        help="a resource without any ACL is open to everybody",
-    )
-    add(
-        "--user",
-        action="append",
-        default=[],
-        metavar="NAME:PASSWORD",
-        help="may log in, by every enabled mechanism (repeatable)",
-    )
-    add(
-        "--topic",
-        action="append",
-        default=[],
-        metavar="NAME[:PARTITIONS]",
-        help="exists from the start (repeatable)",
-    )
-    add(
-        "--acls",
-        metavar="FILE",
-        help="ACLs to start with: YAML, JSON or the output of kafka-acls --list",
-    )
-    add("--brokers", type=int, default=1, metavar="N", help="how many brokers the cluster has")
-    add("--seed", type=int, help="makes ids repeatable")
-    add(
+    parser.add_argument(
         "--tls-dir",
         metavar="DIR",
         help="make certificates for TLS listeners; leaves ca.pem and client.pem (CN=client) there",
     )
-    add(
+
+
+def _add_permission_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--authorizer",
+        metavar="standard|none|MODULE:CLASS",
+        help="who decides (default: standard)",
+    )
+    parser.add_argument(
+        "--super-user",
+        action="append",
+        metavar="User:x",
+        help="may do everything (repeatable)",
+    )
+    parser.add_argument(
+        "--allow-everyone-if-no-acl-found",
+        action="store_true",
+        default=None,
+        help="a resource without any ACL is open to everybody",
+    )
+    parser.add_argument(
+        "--user",
+        action="append",
+        metavar="NAME:PASSWORD",
+        help="may log in, by every enabled mechanism (repeatable)",
+    )
+    parser.add_argument(
+        "--acls",
+        metavar="FILE",
+        help="ACLs to start with: YAML, JSON or the output of kafka-acls --list",
+    )
+
+
+def _add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--kafka-version",
+        metavar="RELEASE",
+        help="the release to behave as, 0.11 to the newest (default)",
+    )
+    parser.add_argument(
+        "--topic",
+        action="append",
+        metavar="NAME[:PARTITIONS]",
+        help="exists from the start (repeatable)",
+    )
+    parser.add_argument(
+        "--brokers", type=int, metavar="N", help="how many brokers the cluster has (default: 1)"
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="makes ids repeatable")
+    parser.add_argument(
         "-c",
         "--broker-config",
         action="append",
-        default=[],
         metavar="KEY=VALUE",
         help="a broker setting by Kafka's name (repeatable)",
     )
-    add("--log-format", choices=("console", "json"), default="console")
-    add("-l", "--log-level", choices=("none", "error", "warn", "info", "debug"), default="info")
-
-
-def config_from(args: argparse.Namespace) -> Config:
-    """What the options ask for; ConfigError says which option is wrong and why."""
-    properties = dict(_pair(text, "=", "--broker-config") for text in args.broker_config)
-    if args.tls_dir is not None:
-        properties["shim.tls.directory"] = args.tls_dir
-    return Config(
-        listeners=_listeners(args),
-        release=args.kafka_version,
-        brokers=args.brokers,
-        authorizer=args.authorizer,
-        super_users=tuple(args.super_user),
-        allow_everyone_if_no_acl_found=args.allow_everyone_if_no_acl_found,
-        users=dict(_pair(text, ":", "--user") for text in args.user),
-        topics=tuple(_topic(text) for text in args.topic),
-        acls_file=args.acls,
-        seed=args.seed,
-        properties=properties,
-        log_format=args.log_format,
-        log_level=args.log_level,
+    parser.add_argument("--log-format", choices=("console", "json"), help="default: console")
+    parser.add_argument(
+        "-l",
+        "--log-level",
+        choices=("none", "error", "warn", "info", "debug"),
+        help="default: info",
     )
 
 
-def _listeners(args: argparse.Namespace) -> tuple[ListenerConfig, ...]:
-    texts = args.listener or [args.default_listener]
-    principals = dict(_pair(text, "=", "--listener-principal") for text in args.listener_principal)
-    found = []
-    for text in texts:
-        listener = parse_listener(text)
-        principal = principals.pop(listener.name, listener.principal)
-        found.append(
-            ListenerConfig(
-                listener.name, listener.protocol, listener.host, listener.port, principal
-            )
+def config_from(args: argparse.Namespace, environ: Mapping[str, str] = os.environ) -> Config:
+    """What options, environment and files ask for; ConfigError says what is wrong, and where.
+
+    Options of the command that only the file sets are put into `args`.
+    """
+    content = NO_FILE
+    if args.config is not None:
+        content = read_config_file(args.config, args.parser)
+    if content.options is not None:
+        _fill_in(args, content.options)
+    fields, properties = _merged(args, content, from_environment(environ))
+    if args.tls_dir is not None:
+        properties[TLS_DIRECTORY] = args.tls_dir
+    fields["listeners"] = _listeners(args, fields.get("listeners"))
+    fields["topics"] = tuple(_topic(text) for text in args.topic or ())
+    fields["acls"] = tuple(read_acls(args.acls)) if args.acls is not None else ()
+    if args.state is not None:
+        _add_state(fields, read_state(args.state))
+    plain = {
+        "release": args.kafka_version,
+        "brokers": args.brokers,
+        "seed": args.seed,
+        "log_format": args.log_format,
+        "log_level": args.log_level,
+    }
+    given = {name: value for name, value in plain.items() if value is not None}
+    return Config(**fields, **given, properties=properties)
+
+
+_LAYERED = ("listener", "authorizer", "super_user", "allow_everyone_if_no_acl_found", "user")
+"""Options with a setting of Kafka's that means the same, which the environment may have."""
+
+
+def _fill_in(args: argparse.Namespace, from_file: argparse.Namespace) -> None:
+    for name, value in vars(from_file).items():
+        if name not in (*_LAYERED, "broker_config") and getattr(args, name, None) is None:
+            setattr(args, name, value)
+
+
+def _merged(
+    args: argparse.Namespace, content: FileContent, environment: Mapping[str, str]
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Fields of Config and settings by Kafka's names, of file, environment and command line."""
+    in_file = dict(content.properties)
+    if content.options is not None:
+        in_file |= _settings(content.options.broker_config)
+    typed = _settings(args.broker_config)
+    layers = (
+        (f"--config {args.config}", in_file, content.options),
+        ("environment", environment, None),
+        ("--broker-config", typed, args),
+    )
+    everything = {**in_file, **environment, **typed}
+    fields: dict[str, Any] = {}
+    properties: dict[str, str] = {}
+    for where, settings, options in layers:
+        translation = translate(settings, everything, where)
+        fields |= translation.fields
+        properties |= translation.properties
+        if options is not None:
+            fields |= _option_fields(options)
+    if "authorizer" not in fields and describes_broker({**content.properties, **environment}):
+        fields["authorizer"] = "none"
+        _note(
+            "the broker configured has no authorizer.class.name, so no authorizer; to have one,"
+            " set it, or --authorizer standard"
         )
+    unknown = unknown_settings({**in_file, **typed})
+    if unknown:
+        _note(f"settings that no Kafka release knows: {', '.join(unknown)}")
+    return fields, properties
+
+
+def _option_fields(options: argparse.Namespace) -> dict[str, Any]:
+    """The options that Kafka has settings for, as fields of Config; only those that are given."""
+    fields: dict[str, Any] = {}
+    if options.listener:
+        fields["listeners"] = tuple(parse_listener(text) for text in options.listener)
+    if options.authorizer is not None:
+        fields["authorizer"] = options.authorizer
+    if options.super_user:
+        fields["super_users"] = tuple(options.super_user)
+    if options.allow_everyone_if_no_acl_found:
+        fields["allow_everyone_if_no_acl_found"] = True
+    if options.user:
+        fields["users"] = dict(_pair(text, ":", "--user") for text in options.user)
+    return fields
+
+
+def _listeners(
+    args: argparse.Namespace, found: tuple[ListenerConfig, ...] | None
+) -> tuple[ListenerConfig, ...]:
+    """The listeners with their principals; without any, the command's own."""
+    listeners = found or (parse_listener(args.default_listener),)
+    texts = args.listener_principal or []
+    principals = dict(_pair(text, "=", "--listener-principal") for text in texts)
+    named = tuple(
+        msgspec.structs.replace(one, principal=principals.pop(one.name, one.principal))
+        for one in listeners
+    )
     if principals:
         raise ConfigError(f"--listener-principal: no listener is named {', '.join(principals)}")
-    return tuple(found)
+    return named
+
+
+def _add_state(fields: dict[str, Any], state: State) -> None:
+    """What the state file names is there besides the rest; options win where both name one."""
+    topics = {topic.name: topic for topic in (*state.topics, *fields["topics"])}
+    fields["topics"] = tuple(topics.values())
+    fields["users"] = {**state.users, **fields.get("users", {})}
+    super_users = (*fields.get("super_users", ()), *state.super_users)
+    fields["super_users"] = tuple(dict.fromkeys(super_users))
+    fields["acls"] = tuple(dict.fromkeys((*fields["acls"], *state.acls)))
+    fields["groups"] = state.groups
+
+
+def _settings(texts: Sequence[str] | None) -> dict[str, str]:
+    return dict(_pair(text, "=", "--broker-config") for text in texts or ())
+
+
+def _note(text: str) -> None:
+    print(f"kafka-shim: note: {text}", file=sys.stderr)
 
 
 def _pair(text: str, separator: str, option: str) -> tuple[str, str]:

@@ -1,0 +1,97 @@
+"""`--config FILE`: the options of a command from YAML or TOML, or a server.properties.
+
+A YAML or TOML file has the options' names as keys. It is turned into the words that one could
+have typed, so that a file can say what the command line can, and nothing is checked twice.
+"""
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from shim.acl_file import load_yaml, read_text
+from shim.errors import ConfigError
+from shim.properties import read_properties
+
+_PAIRS = {"user": ":", "topic": ":", "listener-principal": "=", "broker-config": "="}
+"""Options that may be a mapping in the file, with what joins their two parts on a command line."""
+
+_NOT_IN_FILES = ("config", "help", "h", "c", "l")
+
+
+class FileContent:
+    """What the file says: options as the command's parser reads them, or broker settings."""
+
+    def __init__(self, options: argparse.Namespace | None, properties: Mapping[str, str]) -> None:
+        self.options = options
+        self.properties = properties
+
+
+def read_config_file(path: str, parser: argparse.ArgumentParser) -> FileContent:
+    """Read the file for the command that `parser` belongs to; ConfigError says what is wrong."""
+    where = f"--config {path}"
+    suffix = Path(path).suffix.lower()
+    if suffix == ".properties":
+        return FileContent(None, read_properties(path, "--config"))
+    if suffix == ".toml":
+        content = _load_toml(read_text(path, "--config"), where)
+    elif suffix in (".yaml", ".yml", ".json"):
+        content = load_yaml(read_text(path, "--config"), where)
+    else:
+        raise ConfigError(f"{where}: the name must end in .yaml, .json, .toml or .properties")
+    if not isinstance(content, Mapping | None):
+        raise ConfigError(f"{where}: expected options by their names, as in `brokers: 3`")
+    words = [word for key, value in (content or {}).items() for word in _words(key, value, where)]
+    reader = _FileParser(where, parents=[parser], add_help=False, allow_abbrev=False)
+    options, unknown = reader.parse_known_args(words)
+    if unknown:
+        key = unknown[0].removeprefix("--").partition("=")[0]
+        raise ConfigError(f"{where}: unknown key `{key}`; the keys are the options of the command")
+    return FileContent(options, {})
+
+
+class _FileParser(argparse.ArgumentParser):
+    """Complains about the file instead of ending the program with a usage line."""
+
+    def __init__(self, where: str, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._where = where
+
+    def error(self, message: str) -> NoReturn:
+        raise ConfigError(f"{self._where}: {message}")
+
+
+def _words(key: object, value: Any, where: str) -> list[str]:
+    """The words that say the same on a command line."""
+    name = str(key).replace("_", "-")
+    if name in _NOT_IN_FILES:
+        raise ConfigError(f"{where}: `{key}` cannot be set in a file")
+    if value is None or value is False:
+        return []
+    if value is True:
+        return [f"--{name}"]
+    if isinstance(value, Mapping):
+        if name not in _PAIRS:
+            raise ConfigError(f"{where}: `{key}` must not be a mapping")
+        joint = _PAIRS[name]
+        value = [f"{left}{joint}{_plain(right, where, key)}" for left, right in value.items()]
+    items = value if isinstance(value, list) else [value]
+    return [f"--{name}={_plain(item, where, key)}" for item in items]
+
+
+def _plain(value: Any, where: str, key: object) -> str:
+    """A text as one types it; YAML and TOML know numbers and truth values of their own."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str | int | float):
+        return str(value)
+    raise ConfigError(f"{where}: `{key}` must be texts or numbers, not `{value}`")
+
+
+def _load_toml(text: str, where: str) -> Any:
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{where}: not TOML: {error}") from error

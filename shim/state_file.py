@@ -1,0 +1,170 @@
+"""The state file: one YAML with the topics, users, ACLs and groups that a broker starts with.
+
+    users:
+      alice: alice-secret
+    super_users: [User:admin]
+    topics:
+      orders: {partitions: 3, configs: {retention.ms: 60000}}
+      payments:
+    acls:
+      - {principal: User:alice, allow: [Write], topic: orders}
+    groups:
+      billing:
+        orders: {0: 42}
+
+Nothing is guessed: a key that is not known, or a value of another kind, is an error.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from authorizer.acl_names import AclTextError
+from authorizer.model import Acl
+from shim.acl_file import load_yaml, parse_rules, read_text
+from shim.config import GroupSeed, TopicSeed
+from shim.errors import ConfigError
+
+_TOPIC_KEYS = ("partitions", "replication_factor", "configs")
+
+
+class State(msgspec.Struct, frozen=True):
+    """What a state file says."""
+
+    users: Mapping[str, str] = {}
+    super_users: tuple[str, ...] = ()
+    topics: tuple[TopicSeed, ...] = ()
+    acls: tuple[Acl, ...] = ()
+    groups: tuple[GroupSeed, ...] = ()
+
+
+def read_state(path: str, option: str = "--state") -> State:
+    """Read the file; ConfigError, beginning with `option` and the file, says what is wrong."""
+    where = f"{option} {path}"
+    content = load_yaml(read_text(path, option), where)
+    try:
+        return parse_state(content)
+    except (_Fault, AclTextError) as fault:
+        raise ConfigError(f"{where}: {fault}") from fault
+
+
+class _Fault(Exception):  # noqa: N818 - becomes a ConfigError with the file's name
+    """What is wrong, and at which key."""
+
+
+def parse_state(content: Any) -> State:
+    fields = _mapping(content, "the file", ("users", "super_users", "topics", "acls", "groups"))
+    return State(
+        users=_users(fields.get("users"), "users"),
+        super_users=_super_users(fields.get("super_users"), "super_users"),
+        topics=_topics(fields.get("topics"), "topics"),
+        acls=tuple(dict.fromkeys(parse_rules({"acls": fields.get("acls")}))),
+        groups=_groups(fields.get("groups"), "groups"),
+    )
+
+
+def _users(value: Any, where: str) -> dict[str, str]:
+    return {
+        name: _text(password, f"{where}.{name}")
+        for name, password in _mapping(value, where).items()
+    }
+
+
+def _super_users(value: Any, where: str) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        raise _Fault(f"`{where}` must be a list: [User:admin]")
+    principals = tuple(_text(principal, where) for principal in value)
+    for principal in principals:
+        if ":" not in principal:
+            raise _Fault(f"`{where}`: `{principal}` is not of the form Type:name, as in User:admin")
+    return principals
+
+
+def _topics(value: Any, where: str) -> tuple[TopicSeed, ...]:
+    if isinstance(value, list):
+        return tuple(TopicSeed(_text(name, where)) for name in value)
+    return tuple(
+        _topic(name, entry, f"{where}.{name}") for name, entry in _mapping(value, where).items()
+    )
+
+
+def _topic(name: str, value: Any, where: str) -> TopicSeed:
+    """Nothing, a number of partitions, or a mapping."""
+    if isinstance(value, int):
+        return TopicSeed(name, _count(value, where))
+    fields = _mapping(value, where, _TOPIC_KEYS)
+    configs = _mapping(fields.get("configs"), f"{where}.configs")
+    factor = fields.get("replication_factor")
+    return TopicSeed(
+        name,
+        _count(fields.get("partitions", 1), f"{where}.partitions"),
+        {key: _setting(setting, f"{where}.configs.{key}") for key, setting in configs.items()},
+        None if factor is None else _count(factor, f"{where}.replication_factor"),
+    )
+
+
+def _groups(value: Any, where: str) -> tuple[GroupSeed, ...]:
+    return tuple(
+        GroupSeed(
+            name,
+            {
+                topic: _offsets(offsets, f"{where}.{name}.{topic}")
+                for topic, offsets in _mapping(entry, f"{where}.{name}").items()
+            },
+        )
+        for name, entry in _mapping(value, where).items()
+    )
+
+
+def _offsets(value: Any, where: str) -> dict[int, int]:
+    if not isinstance(value, Mapping):
+        raise _Fault(f"`{where}` must be offsets by partition: {{0: 42}}")
+    for partition, offset in value.items():
+        for number in (partition, offset):
+            if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+                raise _Fault(f"`{where}`: `{number}` is no number from 0")
+    return dict(value)
+
+
+def _mapping(value: Any, where: str, known: tuple[str, ...] | None = None) -> dict[str, Any]:
+    """A mapping with texts as keys, of which only the known ones may come; nothing is empty."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise _Fault(f"{_quoted(where)} must be a mapping, not `{value}`")
+    for key in value:
+        if not isinstance(key, str):
+            raise _Fault(f"{_quoted(where)}: the key `{key}` must be a text; put it in quotes")
+        if known is not None and key not in known:
+            raise _Fault(
+                f"{_quoted(where)} has an unknown key `{key}`; known are {', '.join(known)}"
+            )
+    return dict(value)
+
+
+def _quoted(where: str) -> str:
+    return where if " " in where else f"`{where}`"
+
+
+def _text(value: Any, where: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise _Fault(f"`{where}` must be a text, not `{value}`; numbers need quotes")
+    return value
+
+
+def _setting(value: Any, where: str) -> str:
+    """A topic's setting: YAML's numbers and truth values become Kafka's texts."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str | int | float):
+        return str(value)
+    raise _Fault(f"`{where}` must be a text or a number, not `{value}`")
+
+
+def _count(value: Any, where: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise _Fault(f"`{where}` must be a number from 1, not `{value}`")
+    return value

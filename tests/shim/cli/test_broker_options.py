@@ -1,0 +1,228 @@
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from shim.cli.broker_options import add_broker_arguments, config_from
+from shim.config import Config, ListenerConfig, SecurityProtocol, TopicSeed
+from shim.errors import ConfigError
+
+Make = Callable[..., Config]
+
+
+def parse(*words: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    add_broker_arguments(parser)
+    parser.add_argument("--ready-file")
+    return parser.parse_args(words)
+
+
+def make(*words: str, **environ: str) -> Config:
+    return config_from(parse(*words), environ)
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str, str], str]:
+    def writing(name: str, text: str) -> str:
+        path = tmp_path / name
+        path.write_text(text)
+        return str(path)
+
+    return writing
+
+
+def test_nothing_asked_for_is_the_default() -> None:
+    assert make() == Config()
+
+
+def test_options() -> None:
+    config = make(
+        *("--listener", "PLAINTEXT://127.0.0.1:0", "--listener", "SASL_PLAINTEXT://127.0.0.1:0"),
+        *("--listener-principal", "PLAINTEXT=User:x", "--kafka-version", "2.8", "--brokers", "3"),
+        *("--super-user", "User:a", "--super-user", "User:b", "--user", "a:s:t"),
+        *("--topic", "t:4", "--topic", "u", "-c", "a.b=c=d", "--seed", "7", "-l", "debug"),
+        *("--allow-everyone-if-no-acl-found", "--authorizer", "none", "--log-format", "json"),
+        *("--tls-dir", "certs"),
+    )
+    assert [listener.principal for listener in config.listeners] == ["User:x", "User:ANONYMOUS"]
+    assert config.listeners[1].protocol is SecurityProtocol.SASL_PLAINTEXT
+    assert config.super_users == ("User:a", "User:b")
+    assert config.users == {"a": "s:t"}
+    assert config.topics == (TopicSeed("t", 4), TopicSeed("u"))
+    assert config.properties == {"a.b": "c=d", "shim.tls.directory": "certs"}
+    assert config.allow_everyone_if_no_acl_found
+    assert (config.release, config.brokers, config.seed) == ("2.8", 3, 7)
+    assert (config.authorizer, config.log_format, config.log_level) == ("none", "json", "debug")
+
+
+YAML = """
+listener: [PLAINTEXT://127.0.0.1:1111]
+kafka-version: 2.8
+brokers: 3
+super_user: User:file
+user: {alice: secret, bob: "1234"}
+topic: {orders: 3}
+allow-everyone-if-no-acl-found: true
+broker-config: {num.partitions: 2, delete.topic.enable: false}
+log-level: warn
+ready-file: here
+"""
+TOML = """
+listener = ["PLAINTEXT://127.0.0.1:1111"]
+kafka-version = "2.8"
+brokers = 3
+super-user = "User:file"
+user = ["alice:secret", "bob:1234"]
+topic = "orders:3"
+allow-everyone-if-no-acl-found = true
+broker-config = ["num.partitions=2", "delete.topic.enable=false"]
+log-level = "warn"
+ready-file = "here"
+"""
+
+
+@pytest.mark.parametrize(("name", "text"), [("a.yaml", YAML), ("a.toml", TOML)])
+def test_a_file_says_what_options_can(write, name: str, text: str) -> None:
+    args = parse("--config", write(name, text))
+    config = config_from(args, {})
+    assert config.listeners[0].port == 1111
+    assert (config.release, config.brokers, config.log_level) == ("2.8", 3, "warn")
+    assert config.super_users == ("User:file",)
+    assert config.users == {"alice": "secret", "bob": "1234"}
+    assert config.topics == (TopicSeed("orders", 3),)
+    assert config.allow_everyone_if_no_acl_found
+    assert config.properties == {"num.partitions": "2", "delete.topic.enable": "false"}
+    assert args.ready_file == "here"
+
+
+PROPERTIES = """
+listeners=OUTSIDE://:9092
+listener.security.protocol.map=OUTSIDE:SASL_PLAINTEXT
+authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+super.users=User:file
+num.partitions=2
+"""
+LISTENER = ("--listener", "PLAINTEXT://127.0.0.1:2222")
+
+
+@pytest.mark.parametrize("name", ["a.yaml", "a.properties"])
+def test_command_line_before_environment_before_file_before_default(write, name: str) -> None:
+    file = ("--config", write(name, YAML if name == "a.yaml" else PROPERTIES))
+    env = {"KAFKA_SUPER_USERS": "User:env", "KAFKA_NUM_PARTITIONS": "5"}
+    typed = ("--super-user", "User:cli", "-c", "num.partitions=8")
+
+    def found(*words: str, **environ: str) -> tuple[object, object]:
+        config = make(*words, **environ)
+        return config.super_users, config.properties.get("num.partitions")
+
+    assert found() == ((), None)
+    assert found(*file) == (("User:file",), "2")
+    assert found(*file, **env) == (("User:env",), "5")
+    assert found(*file, *typed, **env) == (("User:cli",), "8")
+    assert found(*file, "-c", "super.users=User:c", **env) == (("User:c",), "5")
+
+
+def test_parts_of_one_thing_may_come_from_different_places(write) -> None:
+    file = ("--config", write("a.properties", PROPERTIES))
+    (listener,) = make(*file, KAFKA_ADVERTISED_LISTENERS="OUTSIDE://kafka:9094").listeners
+    assert listener.protocol is SecurityProtocol.SASL_PLAINTEXT
+    assert listener.advertised == ("kafka", 9094)
+    assert make(*file, *LISTENER).listeners[0].port == 2222
+
+
+def test_a_broker_without_authorizer_class_name_has_none(write, capsys) -> None:
+    text = PROPERTIES.replace("authorizer.class.name", "#")
+    file = ("--config", write("a.properties", text))
+    assert make(*file).authorizer == "none"
+    assert "no authorizer.class.name, so no authorizer" in capsys.readouterr().err
+    assert make(*file, "--authorizer", "standard").authorizer == "standard"
+    assert make(KAFKA_LISTENERS="PLAINTEXT://:9092").authorizer == "none"
+    capsys.readouterr()
+    assert make(KAFKA_NUM_PARTITIONS="2").authorizer == "standard"
+    assert make(*LISTENER).authorizer == "standard"
+    assert capsys.readouterr().err == ""
+
+
+def test_unknown_settings_are_noted(write, capsys) -> None:
+    make("-c", "my.setting=1", "-c", "num.partitions=1")
+    assert capsys.readouterr().err == (
+        "kafka-shim: note: settings that no Kafka release knows: my.setting\n"
+    )
+
+
+STATE = """
+users: {alice: from-state, bob: from-state}
+super_users: [User:state]
+topics: {orders: 3, payments: 1}
+acls: [{principal: User:a, allow: Read, topic: t}]
+groups: {g: {orders: {0: 1}}}
+"""
+
+
+def test_the_state_is_there_besides_the_options(write) -> None:
+    acls = write("acls.yaml", "[{principal: User:b, allow: Read, topic: t}]")
+    config = make(
+        *("--state", write("state.yaml", STATE), "--acls", acls, "--super-user", "User:cli"),
+        *("--user", "alice:typed", "--topic", "orders:9"),
+    )
+    assert config.users == {"alice": "typed", "bob": "from-state"}
+    assert config.super_users == ("User:cli", "User:state")
+    assert config.topics == (TopicSeed("orders", 9), TopicSeed("payments", 1))
+    assert [acl.principal for acl in config.acls] == ["User:b", "User:a"]
+    assert [group.name for group in config.groups] == ["g"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "complaint"),
+    [
+        ("a.yaml", "brokkers: 3", "unknown key `brokkers`"),
+        ("a.yaml", "brokers: many", "argument --brokers: invalid int value"),
+        ("a.yaml", "log-level: loud", "argument -l/--log-level: invalid choice"),
+        ("a.yaml", "config: b.yaml", "`config` cannot be set in a file"),
+        ("a.yaml", "help: true", "`help` cannot be set in a file"),
+        ("a.yaml", "[1]", "expected options by their names"),
+        ("a.yaml", "listener: {a: b}", "`listener` must not be a mapping"),
+        ("a.yaml", "topic: [[1]]", "`topic` must be texts or numbers"),
+        ("a.toml", "a = ", "not TOML"),
+        ("a.yaml", "a: [", "not YAML"),
+        ("a.conf", "", "must end in .yaml, .json, .toml or .properties"),
+        ("a.properties", "listeners=9092", "listener `9092`: expected NAME://HOST:PORT"),
+    ],
+)
+def test_what_is_wrong_with_a_file(write, name: str, text: str, complaint: str) -> None:
+    path = write(name, text)
+    with pytest.raises(ConfigError) as caught:
+        make("--config", path)
+    assert str(caught.value).startswith(f"--config {path}: ")
+    assert complaint in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("--user", "alice"), "--user `alice`: expected two parts"),
+        (("--topic", "t:0"), "--topic `t:0`: partitions are a number from 1"),
+        (("--listener", "9092"), "listener `9092`"),
+        (("--listener-principal", "X=User:a"), "no listener is named X"),
+        (("-c", "x"), "--broker-config `x`: expected two parts"),
+        (("--acls", "none"), "--acls none: No such file"),
+        (("--config", "none.properties"), "--config none.properties: No such file"),
+    ],
+)
+def test_what_is_wrong_with_an_option(words: tuple[str, ...], complaint: str) -> None:
+    with pytest.raises(ConfigError, match=complaint):
+        make(*words)
+
+
+def test_what_is_wrong_in_the_environment() -> None:
+    with pytest.raises(ConfigError, match=r"^environment: "):
+        make(KAFKA_LISTENERS="nonsense")
+
+
+def test_clients_are_told_the_advertised_address(start) -> None:
+    told = ListenerConfig(
+        "PLAINTEXT", SecurityProtocol.PLAINTEXT, "127.0.0.1", 0, advertised=("kafka.example", 9094)
+    )
+    running = start(listeners=(told,), brokers=2)
+    assert running.plaintext == "kafka.example:9094,kafka.example:9095"
