@@ -49,7 +49,8 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     topic_deletion_has_code: bool  # that it is switched off has a code of its own
     # settings
     config_resource_types: tuple[int, ...]  # types that have settings
-    generated_config_messages: bool  # DescribeConfigs in Kafka's generated messages, with its faults
+    echoed_resource_types: tuple[int, ...] | None  # types that errors repeat, others are 0
+    generated_config_messages: bool  # DescribeConfigs in generated messages, with their faults
     config_success_message: str | None  # error message of a description without an error
     config_denials: Mapping[int, str | None]  # error message of a denial, by its code
     missing_topics_have_no_configs: bool  # a missing topic is 3, and not described by defaults
@@ -114,6 +115,7 @@ OLDEST = Behaviour(
     topic_names_collide=True,
     topic_deletion_has_code=False,
     config_resource_types=(2, 4),
+    echoed_resource_types=(2, 3, 4),
     generated_config_messages=False,
     config_success_message=None,
     config_denials={},
@@ -165,6 +167,7 @@ CHANGES: tuple[Change, ...] = (
     Change("1.0", "JoinGroup checks what a member speaks", checks_protocol_type=True),
     Change("1.1", "a clearer name of a group's state", awaiting_sync_name="CompletingRebalance"),
     Change("1.1", "KIP-226: dynamic brokers", dynamic_brokers=True),
+    Change("2.0", "types of config resources", echoed_resource_types=(2, 4)),
     Change("2.0", "settings of missing topics", missing_topics_have_no_configs=True),
     Change("2.1", "KIP-322: deletion switched off is an answer", topic_deletion_has_code=True),
     Change("2.1", "a setting that does not parse has its own code", bad_config_error=40),
@@ -184,7 +187,12 @@ CHANGES: tuple[Change, ...] = (
         commit_checks_partition=True,
         unknown_key_type_error=-1,
     ),
-    Change("2.4", "KIP-412: levels of loggers", config_resource_types=(2, 4, 8)),
+    Change(
+        "2.4",
+        "KIP-412: levels of loggers",
+        config_resource_types=(2, 4, 8),
+        echoed_resource_types=(2, 4, 8),
+    ),
     Change("2.4", "KIP-464: the broker's defaults for topics", create_topics_has_defaults=True),
     Change("2.3", "given replicas have to be complete", partition_gap_error=39),
     Change(
@@ -193,13 +201,19 @@ CHANGES: tuple[Change, ...] = (
         authorizer_class="kafka.security.authorizer.AclAuthorizer",
     ),
     Change("2.5", "KAFKA-9386: not asked is Int32.MIN", unasked_operations=-(2**31)),
-    Change("2.5", "static members while completing", static_rejoin_breaks_syncs=True),
+    Change(
+        "2.5",
+        "static members that come back may change the group",
+        static_rejoin_breaks_syncs=True,
+        static_rejoin_checks_protocol=True,
+    ),
     Change("2.6", "heartbeats while the leader assigns", heartbeats_while_completing=True),
     Change("2.6", "null settings are a bad request", null_config_error=42),
     Change(
         "2.7",
         "DescribeConfigs in generated messages",
         generated_config_messages=True,
+        echoed_resource_types=None,
         config_success_message="",
         config_denials={
             29: "topic authorization failed",
@@ -250,7 +264,6 @@ CHANGES: tuple[Change, ...] = (
     ),
     Change("3.3", "the metadata log cannot be made as a topic", metadata_topic_error=29),
     Change("3.0", "one check for members in all APIs", strict_members=True),
-    Change("3.2", "KIP-814: static members that come back", static_rejoin_checks_protocol=True),
     Change("3.5", "KAFKA-14996: a limit for one request", records_per_request_max=10_000),
     Change("3.6", "KIP-405: remote storage, where there is one", remote_storage_is_checked=True),
     Change("3.7", "KIP-848: ListGroups by type", group_filters_ignore_case=True),

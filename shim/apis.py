@@ -20,6 +20,7 @@ HANDLED: frozenset[ApiKey] = frozenset(
     {
         ApiKey.METADATA,
         ApiKey.CREATE_TOPICS,
+        ApiKey.DESCRIBE_CONFIGS,
         ApiKey.CREATE_PARTITIONS,
         ApiKey.DELETE_TOPICS,
         ApiKey.DESCRIBE_TOPIC_PARTITIONS,

@@ -166,9 +166,9 @@ class Configs:
                 synonyms.extend(self._broker_synonyms(definition.broker, 1))
             yield _entry(name, value, synonyms, definition)
 
-    def broker_entries(self, node_id: int) -> Iterator[ConfigEntry]:
+    def broker_entries(self, node_id: int, *, with_unknown: bool) -> Iterator[ConfigEntry]:
         """Every setting of a broker, then those of its static configuration that Kafka does not
-        know, whose values are taken for secrets.
+        know, if they are wanted: their values are taken for secrets.
         """
         for name, definition in self.broker_definitions.items():
             if definition.internal:
@@ -176,7 +176,8 @@ class Configs:
             synonyms = self._broker_synonyms(name, node_id)
             value = self.broker_value(name, node_id)
             yield _entry(name, value, synonyms, definition, read_only=not definition.dynamic)
-        for name in self._static_of(node_id).keys() - self.broker_definitions.keys():
+        unknown = self._static_of(node_id).keys() - self.broker_definitions.keys()
+        for name in sorted(unknown) if with_unknown else ():
             yield _unknown_entry(name, Source.STATIC_BROKER)
 
     def all_brokers_entries(self) -> Iterator[ConfigEntry]:

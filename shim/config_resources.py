@@ -1,0 +1,39 @@
+"""What DescribeConfigs and the altering APIs share: the kinds of resources and their names."""
+
+from protocol.error_codes import ErrorCode
+from shim.context import RequestContext
+
+
+class ResourceFault(Exception):  # noqa: N818 - an outcome, not a fault of ours
+    """Why one resource cannot be described or altered."""
+
+    def __init__(self, error: ErrorCode, message: str | None) -> None:
+        super().__init__(message)
+        self.error = error
+        self.message = message
+
+
+def is_known_type(resource_type: int, context: RequestContext) -> bool:
+    """Whether resources of this type have settings in the emulated release."""
+    return resource_type in context.behaviour.config_resource_types
+
+
+def echoed_type(resource_type: int, context: RequestContext) -> int:
+    """The type as an error repeats it: older brokers forget what they do not know."""
+    echoed = context.behaviour.echoed_resource_types
+    return resource_type if echoed is None or resource_type in echoed else 0
+
+
+def broker_of(name: str, context: RequestContext, *, may_be_all: bool) -> int | None:
+    """The broker that a resource name means, which has to be the one asked; None: all of them."""
+    if not name and may_be_all:
+        return None
+    try:
+        node_id = int(name)
+    except ValueError:
+        message = f"broker id `{name}` is not a number"
+        raise ResourceFault(ErrorCode.INVALID_REQUEST, message) from None
+    if node_id != context.node_id:
+        message = f"this is broker {context.node_id}, not {node_id}"
+        raise ResourceFault(ErrorCode.INVALID_REQUEST, message)
+    return node_id
