@@ -37,6 +37,7 @@ class Peer(Protocol):
     def delete(self, topic: str) -> None: ...
     def send(self, connection: str, api: ApiKey, version: int, request: Any) -> None: ...
     def receive(self, connection: str, patience_ms: int) -> Any: ...
+    def hang_up(self, connection: str) -> None: ...
     def pause(self, milliseconds: int) -> None: ...
 
 
@@ -87,6 +88,11 @@ class InProcess:
             return self.stage.outcome(api, version, answer) if answer.wait.is_done else WAITS
         return self.stage.read(api, version, answer)
 
+    def hang_up(self, connection: str) -> None:
+        _, _, answer = self._answers.pop(connection)
+        if isinstance(answer, Pending):
+            answer.wait.cancel()
+
     def pause(self, milliseconds: int) -> None:
         self.stage.clock.advance(milliseconds)
 
@@ -119,9 +125,9 @@ class RealBroker:
         raise AssertionError(f"{topics} do not come up")
 
     def delete(self, topic: str) -> None:
-        request = DeleteTopicsRequest(
-            topics=[DeleteTopicState(name=topic)], topic_names=[topic], timeout_ms=10_000
-        )
+        request = DeleteTopicsRequest(topic_names=[topic], timeout_ms=10_000)
+        if self.versions(ApiKey.DELETE_TOPICS)[-1] >= 6:
+            request = DeleteTopicsRequest(topics=[DeleteTopicState(name=topic)], timeout_ms=10_000)
         self._ask(ApiKey.DELETE_TOPICS, request)
         time.sleep(2)
 
@@ -147,6 +153,9 @@ class RealBroker:
             return CLOSED
         _, at = read_response_header(api, version, frame)
         return codecs.read_response(api, version, frame, at)
+
+    def hang_up(self, connection: str) -> None:
+        self._sockets.pop(connection).close()
 
     def pause(self, milliseconds: int) -> None:
         time.sleep(milliseconds / 1000)

@@ -13,7 +13,7 @@ import msgspec
 from protocol.catalogue import classes
 from protocol.enums import ApiKey
 from protocol.spec import StructSpec, load
-from tests.shim.group_answers.peers import Peer
+from tests.shim.group_answers.peers import WAITS, Peer
 
 IGNORED = frozenset({"throttle_time_ms", "unknown_tags", "host", "port", "node_id"})
 MEMBER_ID = re.compile(r"(.*?)-?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -64,7 +64,10 @@ class Play:
     def ask(self, api: ApiKey, version: int, request: dict[str, Any], connection: str = "a") -> Any:
         """Ask without a trace."""
         self.begin(api, version, request, connection)
-        return self.peer.receive(connection, PATIENCE_MS)
+        answer = self.peer.receive(connection, PATIENCE_MS)
+        if answer == WAITS:
+            self.peer.hang_up(connection)
+        return answer
 
     def call(
         self,
