@@ -90,12 +90,13 @@ class _Skimmer:
     def _struct(self, struct: StructSpec) -> None:
         self._fields(self._layout.plain(struct), struct)
         if self._layout.is_flexible:
-            tags = self.source.local("tags")
-            self.source.line(f"{tags} = buf[{self._cursor.at()}]")
-            self._cursor.ahead += 1
-            self._cursor.settle()
-            with self.source.block(f"if {tags}"):
-                self.source.line(f"pos = {self._runtime('skip_tags')}(buf, pos, {tags})")
+            here, after = self._cursor.at(), self._cursor.at(1)
+            with self.source.block(f"if buf[{here}]"):
+                skip = self._runtime("skip_tags")
+                self.source.line(f"pos = {skip}(buf, {after}, buf[{here}])")
+            with self.source.block("else"):
+                self.source.line(f"pos += {self._cursor.ahead + 1}")
+            self._cursor.ahead = 0
 
     def _fields(self, fields: list[FieldSpec], struct: StructSpec) -> None:
         for field in fields:
