@@ -247,7 +247,7 @@ def missed(rows: list[dict[str, Any]]) -> list[str]:
 def steady(
     measured: Callable[[Case, int], dict[str, Any]], case: Case, rounds: int
 ) -> dict[str, Any]:
-    """Return a row; one that misses a goal is measured once more for longer, as machines are noisy."""
+    """Return a row; one that misses a goal is measured once more, and for longer."""
     row = measured(case, rounds)
     return measured(case, 3 * rounds) if missed([row]) else row
 
