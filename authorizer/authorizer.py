@@ -19,6 +19,8 @@ from authorizer.validate import check_acl, check_deletion
 from protocol.enums import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 
+DECISIONS_KEPT = 16_384
+
 SUPER_USERS = "super.users"
 ALLOW_EVERYONE = "allow.everyone.if.no.acl.found"
 
@@ -85,7 +87,11 @@ class Authorizer(Protocol):
 
 
 class StandardAuthorizer:
-    """Kafka's own authorizer, of the release whose `rules` are given."""
+    """Kafka's own authorizer, of the release whose `rules` are given.
+
+    Clients ask the same few things over and over, so decisions are kept until an ACL changes (at
+    most DECISIONS_KEPT of them); `store` may be changed from outside as well, its epoch tells.
+    """
 
     def __init__(
         self,
@@ -95,10 +101,24 @@ class StandardAuthorizer:
         rules: AclRules = NEWEST_RULES,
         store: AclStore | None = None,
     ) -> None:
-        self.super_users = frozenset(super_users)
-        self.allow_everyone = allow_everyone
-        self.rules = rules
+        self._super_users = frozenset(super_users)
+        self._allow_everyone = allow_everyone
+        self._rules = rules
+        self._decisions: dict[tuple[str, str, str, int], Decision] = {}
+        self._decisions_epoch = -1
         self.store = AclStore() if store is None else store
+
+    @property
+    def super_users(self) -> frozenset[str]:
+        return self._super_users
+
+    @property
+    def allow_everyone(self) -> bool:
+        return self._allow_everyone
+
+    @property
+    def rules(self) -> AclRules:
+        return self._rules
 
     def configure(self, config: Mapping[str, str]) -> None:
         """Read `super.users` and `allow.everyone.if.no.acl.found`; what is absent stays as it is.
@@ -107,37 +127,48 @@ class StandardAuthorizer:
         `true` nor `false`.
         """
         if SUPER_USERS in config:
-            self.super_users = parse_super_users(config[SUPER_USERS])
+            self._super_users = parse_super_users(config[SUPER_USERS])
         if ALLOW_EVERYONE in config:
-            self.allow_everyone = _parse_flag(ALLOW_EVERYONE, config[ALLOW_EVERYONE])
+            self._allow_everyone = _parse_flag(ALLOW_EVERYONE, config[ALLOW_EVERYONE])
+        self._decisions.clear()
 
     def authorize(self, actor: Actor, action: Action) -> Decision:
-        return decide(
-            self.store,
-            actor,
-            action,
-            self.super_users,
-            self.allow_everyone,
-            self.rules.wildcard_covers_starred,
-        )
+        decisions = self._decisions
+        if self._decisions_epoch != self.store.epoch or len(decisions) >= DECISIONS_KEPT:
+            decisions.clear()
+            self._decisions_epoch = self.store.epoch
+        # numbers, because hashing a member of an enum takes as long as all the rest
+        what = action.operation * len(ResourceType) + action.resource_type
+        key = (action.resource_name, actor.principal, actor.host, what)
+        decision = decisions.get(key)
+        if decision is None:
+            decision = decisions[key] = decide(
+                self.store,
+                actor,
+                action,
+                self._super_users,
+                self._allow_everyone,
+                self._rules.wildcard_covers_starred,
+            )
+        return decision
 
     def authorize_by_resource_type(
         self, actor: Actor, operation: Operation, resource_type: ResourceType
     ) -> Decision:
         by_type = (
             decide_by_resource_type_everyone_first
-            if self.rules.everyone_by_resource_type
+            if self._rules.everyone_by_resource_type
             else decide_by_resource_type
         )
         return by_type(
-            self.store, actor, operation, resource_type, self.super_users, self.allow_everyone
+            self.store, actor, operation, resource_type, self._super_users, self._allow_everyone
         )
 
     def create_acls(self, actor: Actor, acls: Sequence[Acl]) -> list[AclCreateResult]:  # noqa: ARG002 the protocol's
         results: list[AclCreateResult] = []
         new: dict[Acl, None] = {}
         for acl in acls:
-            refusal = check_acl(acl, self.rules)
+            refusal = check_acl(acl, self._rules)
             if refusal is not None:
                 results.append(AclCreateResult(refusal.error, refusal.message))
                 continue
@@ -146,21 +177,21 @@ class StandardAuthorizer:
                 new[acl] = None
         if self._is_too_much(len(new)):
             text = self._too_much("creates", len(new))
-            return [AclCreateResult(self.rules.batch_create_error, text) for _ in acls]
+            return [AclCreateResult(self._rules.batch_create_error, text) for _ in acls]
         for acl in new:
             self.store.add(acl)
         return results
 
     def delete_acls(self, actor: Actor, filters: Sequence[AclFilter]) -> list[AclDeleteResult]:  # noqa: ARG002 the protocol's
         doomed: dict[Acl, None] = {}
-        forward = self.rules.overlapping_filters or self.rules.first_filter_reports
+        forward = self._rules.overlapping_filters or self._rules.first_filter_reports
         ordered = filters if forward else reversed(filters)
         results = [self._delete_result(acl_filter, doomed) for acl_filter in ordered]
         if not forward:
             results.reverse()
         if self._is_too_much(len(doomed)):
             text = self._too_much("deletes", len(doomed))
-            return [AclDeleteResult(self.rules.batch_delete_error, text) for _ in filters]
+            return [AclDeleteResult(self._rules.batch_delete_error, text) for _ in filters]
         for acl in doomed:
             self.store.remove(acl)
         return results
@@ -170,20 +201,20 @@ class StandardAuthorizer:
 
     def _delete_result(self, acl_filter: AclFilter, doomed: dict[Acl, None]) -> AclDeleteResult:
         """Find what one filter deletes and add it to what is doomed already."""
-        refusal = check_deletion(acl_filter, self.rules)
+        refusal = check_deletion(acl_filter, self._rules)
         if refusal is not None:
             return AclDeleteResult(refusal.error, refusal.message)
         matches = tuple(self.store.matching(acl_filter))
-        if not self.rules.overlapping_filters:
+        if not self._rules.overlapping_filters:
             matches = tuple(acl for acl in matches if acl not in doomed)
         doomed.update(dict.fromkeys(matches))
         return AclDeleteResult(matches=matches)
 
     def _is_too_much(self, count: int) -> bool:
-        return self.rules.batch_limit is not None and count > self.rules.batch_limit
+        return self._rules.batch_limit is not None and count > self._rules.batch_limit
 
     def _too_much(self, verb: str, count: int) -> str:
-        limit = self.rules.batch_limit
+        limit = self._rules.batch_limit
         return f"the request {verb} {count} acls, more than the {limit} of one batch; split it"
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from authorizer.implied import allowing, denying, operation_bits
 from authorizer.model import WILDCARD, Acl, Action, Actor, Because, Decision
-from authorizer.patterns import Pattern
-from authorizer.store import DENY_SHIFT, AclStore
+from authorizer.pattern import Pattern, Subject
+from authorizer.store import DENY_SHIFT, AclStore, acl_of
 from protocol.enums import Operation, PatternType, ResourceType
 
 _SUPER_USER = Decision(allowed=True, because=Because.SUPER_USER)
@@ -15,6 +15,8 @@ _DEFAULT_DENY = Decision(allowed=False, because=Because.DEFAULT_DENY)
 # Grant bits of the entries that allow, and that deny, an operation; by operation code.
 _ALLOWING = [operation_bits(allowing(operation)) for operation in Operation]
 _DENYING = [operation_bits(denying(operation)) << DENY_SHIFT for operation in Operation]
+
+_ACL = Because.ACL  # a member of an enum is looked up slowly, a global is not
 
 _PROBE = "hardcode"
 """The topic name that Kafka asks about first when the question is about a whole resource type."""
@@ -45,25 +47,27 @@ def decide(
     """
     if actor.principal in super_users:
         return _SUPER_USER
-    name = action.resource_name
-    patterns = store.patterns_for(action.resource_type, name)
-    if name[:1] == WILDCARD and name != WILDCARD and not wildcard_covers_starred:
-        patterns = [pattern for pattern in patterns if not _is_wildcard(pattern)]
+    patterns = store.patterns_for(action.resource_type, action.resource_name)
+    if action.resource_name[:1] == WILDCARD and not wildcard_covers_starred:
+        patterns = _without_wildcard(patterns, action.resource_name)
     if not patterns:
         return _DEFAULT_ALLOW if allow_everyone else _DEFAULT_DENY
-    subjects = store.subjects_of(actor)
     allowing_bits, denying_bits = _ALLOWING[action.operation], _DENYING[action.operation]
     allowed_by: Pattern | None = None
     for pattern in patterns:
-        for subject in subjects:
-            grant = pattern.grant_of(subject)
-            if grant & denying_bits:
-                return _denied(store.first_acl(pattern, subjects, denying_bits))
-            if grant & allowing_bits:
-                allowed_by = pattern
+        if pattern.others is not None:
+            grant = _combined_grant(store, pattern, actor)
+        elif pattern.subject.includes(actor):
+            grant = pattern.grant
+        else:
+            continue
+        if grant & denying_bits:
+            return Decision(False, _ACL, _first_acl(store, pattern, actor, denying_bits))
+        if grant & allowing_bits:
+            allowed_by = pattern
     if allowed_by is None:
         return _DEFAULT_DENY
-    return _allowed(store.last_acl(allowed_by, subjects, allowing_bits))
+    return Decision(True, _ACL, _last_acl(store, allowed_by, actor, allowing_bits))
 
 
 def decide_by_resource_type(
@@ -85,11 +89,9 @@ def decide_by_resource_type(
     )
     if probe.allowed:
         return probe
-    subjects = store.subjects_of(actor)
     bits = operation_bits((operation, Operation.ALL))
-    return _wildcard_deny(store, resource_type, subjects, bits) or _undominated_allow(
-        store, resource_type, subjects, bits
-    )
+    denied = _wildcard_deny(store, resource_type, actor, bits)
+    return denied or _undominated_allow(store, resource_type, actor, bits)
 
 
 def decide_by_resource_type_everyone_first(
@@ -106,39 +108,74 @@ def decide_by_resource_type_everyone_first(
     """
     if actor.principal in super_users:
         return _SUPER_USER
-    subjects = store.subjects_of(actor)
     bits = operation_bits((operation, Operation.ALL))
-    denied = _wildcard_deny(store, resource_type, subjects, bits)
+    denied = _wildcard_deny(store, resource_type, actor, bits)
     if denied is None and allow_everyone:
         return _DEFAULT_ALLOW
-    return denied or _undominated_allow(store, resource_type, subjects, bits)
+    return denied or _undominated_allow(store, resource_type, actor, bits)
 
 
 def _wildcard_deny(
-    store: AclStore, resource_type: ResourceType, subjects: tuple[int, ...], bits: int
+    store: AclStore, resource_type: ResourceType, actor: Actor, bits: int
 ) -> Decision | None:
     """Deny if a DENY on literal `*` applies: then no narrower ALLOW counts."""
     wildcard = store.pattern(resource_type, WILDCARD, PatternType.LITERAL)
     if wildcard is None:
         return None
-    acl = store.first_acl(wildcard, subjects, bits << DENY_SHIFT)
-    return _denied(acl) if acl is not None else None
+    if not _entries(store, wildcard, actor, bits << DENY_SHIFT):
+        return None
+    return Decision(False, _ACL, _first_acl(store, wildcard, actor, bits << DENY_SHIFT))
 
 
-def _is_wildcard(pattern: Pattern) -> bool:
-    return pattern.resource_name == WILDCARD and pattern.pattern_type is PatternType.LITERAL
+def _without_wildcard(patterns: list[Pattern], name: str) -> list[Pattern]:
+    return [
+        pattern
+        for pattern in patterns
+        if pattern.pattern_type is PatternType.PREFIXED or pattern.resource_name == name
+    ]
 
 
-def _allowed(acl: Acl | None) -> Decision:
-    return Decision(allowed=True, because=Because.ACL, acl=acl)
+def _combined_grant(store: AclStore, pattern: Pattern, actor: Actor) -> int:
+    grant = 0
+    for subject in store.subjects_of(actor):
+        grant |= pattern.grant_of(subject)
+    return grant
 
 
-def _denied(acl: Acl | None) -> Decision:
-    return Decision(allowed=False, because=Because.ACL, acl=acl)
+def _first_acl(store: AclStore, pattern: Pattern, actor: Actor, bits: int) -> Acl:
+    """Give the first of the pattern's entries that say so: by operation, principal, host."""
+    entries = _entries(store, pattern, actor, bits)
+    if len(entries) > 1:
+        entries.sort(key=lambda entry: (entry[0] & -entry[0], entry[1].principal, entry[1].host))
+    grant, subject = entries[0]
+    return acl_of(pattern, subject, (grant & -grant).bit_length() - 1)
+
+
+def _last_acl(store: AclStore, pattern: Pattern, actor: Actor, bits: int) -> Acl:
+    """Give the last of the pattern's entries that say so, in the same order."""
+    entries = _entries(store, pattern, actor, bits)
+    if len(entries) > 1:
+        entries.sort(key=lambda entry: (entry[0].bit_length(), entry[1].principal, entry[1].host))
+    grant, subject = entries[-1]
+    return acl_of(pattern, subject, grant.bit_length() - 1)
+
+
+def _entries(
+    store: AclStore, pattern: Pattern, actor: Actor, bits: int
+) -> list[tuple[int, Subject]]:
+    """The grants that apply to the actor, cut to `bits`, which all allow or all deny."""
+    if pattern.others is None:
+        applies = pattern.grant & bits and pattern.subject.includes(actor)
+        return [(pattern.grant & bits, pattern.subject)] if applies else []
+    return [
+        (grant, subject)
+        for subject in store.subjects_of(actor)
+        if (grant := pattern.grant_of(subject) & bits)
+    ]
 
 
 def _undominated_allow(
-    store: AclStore, resource_type: ResourceType, subjects: tuple[int, ...], bits: int
+    store: AclStore, resource_type: ResourceType, actor: Actor, bits: int
 ) -> Decision:
     """Allow if an ALLOW is on `*`, or is one that no DENY covers entirely.
 
@@ -149,26 +186,26 @@ def _undominated_allow(
     prefixes: dict[str, Pattern] = {}
     denied_literals: set[str] = set()
     denied_prefixes: set[str] = set()
-    for pattern, grant in _grants_of(store, resource_type, subjects):
+    for pattern, grant in _grants_of(store, resource_type, actor):
         is_literal = pattern.pattern_type is PatternType.LITERAL
         if grant & bits << DENY_SHIFT:
             (denied_literals if is_literal else denied_prefixes).add(pattern.resource_name)
         if grant & bits:
             (literals if is_literal else prefixes)[pattern.resource_name] = pattern
     if WILDCARD in literals:
-        return _allowed(store.last_acl(literals[WILDCARD], subjects, bits))
+        return Decision(True, _ACL, _last_acl(store, literals[WILDCARD], actor, bits))
     lengths = sorted({len(prefix) for prefix in denied_prefixes})
     for name, pattern in (*literals.items(), *prefixes.items()):
         if pattern.pattern_type is PatternType.LITERAL and name in denied_literals:
             continue
         if not any(name[:n] in denied_prefixes for n in lengths if n <= len(name)):
-            return _allowed(store.last_acl(pattern, subjects, bits))
+            return Decision(True, _ACL, _last_acl(store, pattern, actor, bits))
     return _DEFAULT_DENY
 
 
 def _grants_of(
-    store: AclStore, resource_type: ResourceType, subjects: tuple[int, ...]
+    store: AclStore, resource_type: ResourceType, actor: Actor
 ) -> Iterator[tuple[Pattern, int]]:
-    for subject in subjects:
+    for subject in store.subjects_of(actor):
         for pattern in store.patterns_of(resource_type, subject):
             yield pattern, pattern.grant_of(subject)

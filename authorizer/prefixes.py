@@ -1,93 +1,137 @@
-"""Finds the stored prefixes of a name without trying every length."""
+"""Finds the prefixed patterns that apply to a name, without trying every length."""
 
 from collections.abc import Iterator, ValuesView
-from typing import Generic, TypeVar
 
-T = TypeVar("T")
+from authorizer.pattern import Pattern
 
-_FIRST_HEAD = 4
-_NO_LENGTHS: tuple[int, ...] = ()
+_BAND = 6
+_NARROW_BANDS_END = 24
+"""Bands are narrow where prefixes of teams and services tell themselves apart, then they double."""
+
+_Branch = tuple[bool, tuple[tuple[int, str], ...]]
+"""Whether longer bands have anything; and the lengths of this band with their last characters."""
+
+_EMPTY: _Branch = (False, ())
 
 
-class PrefixIndex(Generic[T]):
-    """Maps prefixes to values; asked with a name, gives the values of all its prefixes.
+class PrefixIndex:
+    """Prefixed patterns; asked with a name, gives those whose name is a prefix of it.
 
-    Lookup is by hash. To know which lengths are worth a lookup, lengths are split into bands
-    0-3, 4-7, 8-15, 16-31 ... and the band that begins at length n is looked up under the first n
-    characters of the name (its head). A head lists the lengths stored under it, and its absence
-    says that nothing longer can match. With `team-7.` and `team-7.orders-` stored:
+    Lookup is by hash. To know which lengths are worth a lookup, lengths are split into bands 0-5,
+    6-11, 12-17, 18-23, 24-47, 48-95 ... and the band that begins at length n is looked up under
+    the first n characters of the name (its head). Under a head is either the only pattern that
+    begins so, or a branch: the lengths of its band, each with the characters at which such
+    prefixes end (a `.` or `-` mostly), and whether longer bands have anything. With `team-7.`,
+    `team-7.orders-` and `web-` stored there are the heads `` (length 4 ending in `-`; longer:
+    yes), `team-7` (length 7 ending in `.`; longer: yes) and `team-7.order` (the only one is
+    `team-7.orders-`):
 
-        name `team-7.orders-eu`: head `` -> (), `team` -> (7,), `team-7.o` -> (14,), then absent
-        name `billing`:          head `` -> (), `bill` absent: two lookups, whatever is stored
+        name `team-7.orders-eu`: `team-7` gives `team-7.`, `team-7.order` gives `team-7.orders-`
+        name `team-77.orders`:   `team-7`, but no `.` ends length 7; `team-77.orde` is no head
+        name `website`:          ``, but no `-` ends length 4; `websit` is no head: nothing
 
     So the cost grows with what is stored along one name, not with how much is stored elsewhere.
-    Heads are hints: removing a prefix leaves them until half of them are stale, then they are
-    made anew.
+    Branches are hints: removing a pattern leaves them until half of them may be stale, then they
+    are made anew.
     """
 
-    __slots__ = ("_heads", "_removed", "_values")
+    __slots__ = ("_by_name", "_heads", "_interned", "_removed", "is_used")
 
     def __init__(self) -> None:
-        self._values: dict[str, T] = {}
-        self._heads: dict[str, tuple[int, ...]] = {}
+        self.is_used = False  # spares those who have no prefixes the call of `matching`
+        self._by_name: dict[str, Pattern] = {}
+        self._heads: dict[str, Pattern | _Branch] = {}
+        self._interned: dict[_Branch, _Branch] = {}  # most branches are alike: one for all
         self._removed = 0
 
     def __len__(self) -> int:
-        return len(self._values)
+        return len(self._by_name)
 
-    def get(self, prefix: str) -> T | None:
-        return self._values.get(prefix)
+    def get(self, name: str) -> Pattern | None:
+        """Give the pattern with exactly this prefix."""
+        return self._by_name.get(name)
 
-    def values(self) -> ValuesView[T]:
-        return self._values.values()
+    def values(self) -> ValuesView[Pattern]:
+        return self._by_name.values()
 
-    def put(self, prefix: str, value: T) -> None:
-        if prefix not in self._values:
-            self._note(prefix)
-        self._values[prefix] = value
+    def put(self, pattern: Pattern) -> None:
+        """Add a pattern; there is none with its name yet."""
+        assert pattern.resource_name not in self._by_name
+        self._by_name[pattern.resource_name] = pattern
+        self._note(pattern)
+        self.is_used = True
 
-    def remove(self, prefix: str) -> None:
-        del self._values[prefix]
+    def remove(self, pattern: Pattern) -> None:
+        del self._by_name[pattern.resource_name]
+        for start, _ in _bands(pattern.resource_name):
+            if self._heads.get(pattern.resource_name[:start]) is pattern:
+                del self._heads[pattern.resource_name[:start]]
         self._removed += 1
-        if self._removed > 1000 and self._removed > len(self._values):
+        if self._removed > 1000 and self._removed > len(self._by_name):
             self._heads.clear()
+            self._interned.clear()
             self._removed = 0
-            for left in self._values:
+            for left in self._by_name.values():
                 self._note(left)
 
-    def matching(self, name: str) -> list[T]:
-        """Values of the prefixes of `name`, itself included, the longest first."""
-        found: list[T] = []
-        heads, values, size = self._heads, self._values, len(name)
-        start = 0
+    def matching(self, name: str) -> list[Pattern]:
+        """Give the patterns whose name is a prefix of this one, or equal; the longest first."""
+        found: list[Pattern] = []
+        heads, size, start = self._heads, len(name), 0
         while start <= size:
-            lengths = heads.get(name[:start])
-            if lengths is None:
+            head = heads.get(name[:start])
+            if head is None:
                 break
-            for length in lengths:
+            if isinstance(head, Pattern):
+                if name.startswith(head.resource_name):
+                    found.append(head)
+                break
+            goes_on, spans = head
+            for length, ends in spans:
                 if length > size:
                     break
-                value = values.get(name[:length])
-                if value is not None:
-                    found.append(value)
-            start = start * 2 or _FIRST_HEAD
+                if name[length - 1 : length] in ends:
+                    pattern = self._by_name.get(name[:length])
+                    if pattern is not None:
+                        found.append(pattern)
+            if not goes_on:
+                break
+            start = start + _BAND if start < _NARROW_BANDS_END else start * 2
         found.reverse()
         return found
 
-    def _note(self, prefix: str) -> None:
-        """Record under every head of the prefix that it exists, and its length in its own band."""
-        heads, size = self._heads, len(prefix)
-        for start, end in _bands(size):
-            head = prefix[:start]
-            lengths = heads.get(head, _NO_LENGTHS)
-            if size < end and size not in lengths:
-                lengths = tuple(sorted((*lengths, size)))
-            heads[head] = lengths
+    def _note(self, pattern: Pattern) -> None:
+        """Put the pattern under its first head that is free, branching where others are."""
+        heads, name = self._heads, pattern.resource_name
+        for start, end in _bands(name):
+            head = heads.get(name[:start])
+            if head is None:
+                heads[name[:start]] = pattern
+                return
+            if isinstance(head, Pattern):
+                if len(head.resource_name) >= end:
+                    heads[head.resource_name[:end]] = head
+                head = _branch(_EMPTY, head.resource_name, end)
+            head = _branch(head, name, end)
+            heads[name[:start]] = self._interned.setdefault(head, head)
 
 
-def _bands(size: int) -> Iterator[tuple[int, int]]:
-    """Give the bands (first length, one past the last) up to the one that holds `size`."""
-    start, end = 0, _FIRST_HEAD
-    while start <= size:
+def _branch(branch: _Branch, name: str, end: int) -> _Branch:
+    """Give the branch with one more name, in a band of lengths below `end`."""
+    goes_on, spans = branch
+    if len(name) >= end:
+        return True, spans
+    lengths = dict(spans)
+    ends = lengths.get(len(name), "")
+    if name[-1:] not in ends or not name:
+        lengths[len(name)] = ends + name[-1:]
+    return goes_on, tuple(sorted(lengths.items()))
+
+
+def _bands(name: str) -> Iterator[tuple[int, int]]:
+    """Give the bands (first length, one past the last) up to the one that holds the name."""
+    start = 0
+    while start <= len(name):
+        end = start + _BAND if start < _NARROW_BANDS_END else start * 2
         yield start, end
-        start, end = end, end * 2
+        start = end

@@ -3,13 +3,19 @@
 from collections.abc import Iterable, Iterator
 
 from authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Actor
-from authorizer.patterns import Pattern, TypeIndex
+from authorizer.pattern import Pattern, Subject
+from authorizer.type_index import TypeIndex
 from protocol.enums import Operation, PatternType, Permission, ResourceType
 
 DENY_SHIFT = 32
 """In a grant, bit n allows the operation with code n and bit n + DENY_SHIFT denies it."""
 
-_OPERATIONS = tuple(Operation)
+_MEANINGS = [
+    (operation, permission)
+    for permission in (Permission.ALLOW, Permission.DENY)
+    for operation in [*Operation, *[Operation.UNKNOWN] * (DENY_SHIFT - len(Operation))]
+]
+_NOWHERE: dict[str, Subject] = {}
 
 
 class AclStore:
@@ -26,23 +32,23 @@ class AclStore:
 
     def _clear(self) -> None:
         self._count = 0
-        self._types: dict[ResourceType, TypeIndex] = {}
-        self._subjects: dict[str, dict[str, int]] = {}
-        self._names: dict[int, tuple[str, str]] = {}
-        self._next_subject = 0
+        self._types = [TypeIndex() for _ in ResourceType]  # by code
+        self._everywhere: dict[str, Subject] = {}  # principal -> the subject for any host
+        self._somewhere: dict[str, dict[str, Subject]] = {}  # principal -> host -> subject
         self._grants: dict[int, int] = {}  # one int object for each different grant
 
     def __len__(self) -> int:
         return self._count
 
     def __iter__(self) -> Iterator[Acl]:
-        for index in self._types.values():
+        for index in self._types:
             for pattern in index.patterns():
-                yield from self._acls_of(pattern)
+                for subject, grant in pattern.grants():
+                    yield from _acls(pattern, subject, grant)
 
     def __contains__(self, acl: Acl) -> bool:
         pattern = self.pattern(acl.resource_type, acl.resource_name, acl.pattern_type)
-        subject = self._subjects.get(acl.principal, {}).get(acl.host)
+        subject = self._subject(acl.principal, acl.host)
         if pattern is None or subject is None:
             return False
         return bool(pattern.grant_of(subject) & _bit(acl))
@@ -50,11 +56,9 @@ class AclStore:
     def add(self, acl: Acl) -> bool:
         """Store an ACL; False if it is there already."""
         bit = _bit(acl)
-        index = self._types.get(acl.resource_type)
-        if index is None:
-            index = self._types[acl.resource_type] = TypeIndex()
-        subject = self._subject(acl.principal, acl.host)
+        index = self._types[acl.resource_type]
         pattern = index.get(acl.resource_name, acl.pattern_type)
+        subject = self._subject(acl.principal, acl.host) or self._new_subject(acl)
         before = pattern.grant_of(subject) if pattern is not None else 0
         if before & bit:
             return False
@@ -63,10 +67,7 @@ class AclStore:
             pattern = Pattern(
                 acl.resource_type, acl.resource_name, acl.pattern_type, subject, grant
             )
-            if acl.pattern_type is PatternType.LITERAL:
-                index.literal[acl.resource_name] = pattern
-            else:
-                index.prefixed.put(acl.resource_name, pattern)
+            index.add(pattern)
         else:
             pattern.put(subject, grant)
         if not before:
@@ -77,18 +78,19 @@ class AclStore:
 
     def remove(self, acl: Acl) -> bool:
         """Forget an ACL; False if it was not there."""
-        if acl not in self:
+        pattern = self.pattern(acl.resource_type, acl.resource_name, acl.pattern_type)
+        subject = self._subject(acl.principal, acl.host)
+        if pattern is None or subject is None or not pattern.grant_of(subject) & _bit(acl):
             return False
-        index = self._types[acl.resource_type]
-        pattern = index.get(acl.resource_name, acl.pattern_type)
-        assert pattern is not None
-        subject = self._subjects[acl.principal][acl.host]
         left = pattern.grant_of(subject) & ~_bit(acl)
         pattern.put(subject, self._grants.setdefault(left, left))
         if not left:
+            index = self._types[acl.resource_type]
             index.unlink(subject, pattern)
-            self._forget_subject_if_unused(subject)
-            self._forget_pattern_if_empty(index, pattern)
+            if pattern.is_empty:
+                index.remove(pattern)
+            if not any(other.has_subject(subject) for other in self._types):
+                self._forget_subject(subject)
         self._count -= 1
         self.epoch += 1
         return True
@@ -120,118 +122,97 @@ class AclStore:
                 )
                 for subject, grant in grants:
                     if grant & bits:
-                        yield from self._acls(pattern, subject, grant & bits)
+                        yield from _acls(pattern, subject, grant & bits)
 
-    def subjects_of(self, actor: Actor) -> tuple[int, ...]:
+    def subjects_of(self, actor: Actor) -> list[Subject]:
         """Give the subjects that include the actor: its principal or `User:*`, its host or `*`."""
-        found = []
-        for principal in (actor.principal, ANY_USER):
-            hosts = self._subjects.get(principal)
-            if hosts is not None:
-                for host in (actor.host, WILDCARD):
-                    subject = hosts.get(host)
-                    if subject is not None:
-                        found.append(subject)
-        return tuple(found)
+        everywhere, somewhere = self._everywhere, self._somewhere
+        found = (
+            everywhere.get(actor.principal),
+            everywhere.get(ANY_USER),
+            somewhere.get(actor.principal, _NOWHERE).get(actor.host),
+            somewhere.get(ANY_USER, _NOWHERE).get(actor.host),
+        )
+        return [subject for subject in found if subject is not None]
 
     def patterns_for(self, resource_type: ResourceType, name: str) -> list[Pattern]:
         """Patterns that apply to a resource: the literal, prefixes (longest first), `*`."""
-        index = self._types.get(resource_type)
-        return index.matching(name) if index is not None else []
+        return self._types[resource_type].matching(name)
 
-    def patterns_of(self, resource_type: ResourceType, subject: int) -> Iterable[Pattern]:
+    def patterns_of(self, resource_type: ResourceType, subject: Subject) -> Iterable[Pattern]:
         """Patterns of one type that grant or deny the subject anything."""
-        index = self._types.get(resource_type)
-        return index.of_subject(subject) if index is not None else ()
-
-    def first_acl(self, pattern: Pattern, subjects: Iterable[int], bits: int) -> Acl | None:
-        """Of the pattern's entries for these subjects and grant bits, the first in Kafka's order.
-
-        `bits` are all allowing or all denying. StandardAuthorizer reads the entries of a pattern
-        by operation code, then principal, then host.
-        """
-        entries = [
-            ((grant & -grant).bit_length() - 1, self._names[subject])
-            for subject in subjects
-            if (grant := pattern.grant_of(subject) & bits)
-        ]
-        return _acl(pattern, min(entries)) if entries else None
-
-    def last_acl(self, pattern: Pattern, subjects: Iterable[int], bits: int) -> Acl | None:
-        """Of the same entries, the last in Kafka's order."""
-        entries = [
-            (grant.bit_length() - 1, self._names[subject])
-            for subject in subjects
-            if (grant := pattern.grant_of(subject) & bits)
-        ]
-        return _acl(pattern, max(entries)) if entries else None
+        return self._types[resource_type].of_subject(subject)
 
     def pattern(
         self, resource_type: ResourceType, name: str, pattern_type: PatternType
     ) -> Pattern | None:
-        index = self._types.get(resource_type)
-        return index.get(name, pattern_type) if index is not None else None
+        return self._types[resource_type].get(name, pattern_type)
 
-    def _subject(self, principal: str, host: str) -> int:
-        hosts = self._subjects.get(principal)
-        if hosts is None:
-            hosts = self._subjects[principal] = {}
-        subject = hosts.get(host)
-        if subject is None:
-            subject = hosts[host] = self._next_subject
-            self._names[subject] = (principal, host)
-            self._next_subject += 1
+    def _subject(self, principal: str, host: str) -> Subject | None:
+        if host == WILDCARD:
+            return self._everywhere.get(principal)
+        return self._somewhere.get(principal, _NOWHERE).get(host)
+
+    def _new_subject(self, acl: Acl) -> Subject:
+        subject = Subject(acl.principal, acl.host)
+        if acl.host == WILDCARD:
+            self._everywhere[acl.principal] = subject
+        else:
+            self._somewhere.setdefault(acl.principal, {})[acl.host] = subject
         return subject
 
-    def _forget_subject_if_unused(self, subject: int) -> None:
-        if any(subject in index.by_subject for index in self._types.values()):
+    def _forget_subject(self, subject: Subject) -> None:
+        if subject.host == WILDCARD:
+            del self._everywhere[subject.principal]
             return
-        principal, host = self._names.pop(subject)
-        del self._subjects[principal][host]
-        if not self._subjects[principal]:
-            del self._subjects[principal]
+        hosts = self._somewhere[subject.principal]
+        del hosts[subject.host]
+        if not hosts:
+            del self._somewhere[subject.principal]
 
-    def _forget_pattern_if_empty(self, index: TypeIndex, pattern: Pattern) -> None:
-        if pattern.grant or pattern.others:
-            return
-        if pattern.pattern_type is PatternType.LITERAL:
-            del index.literal[pattern.resource_name]
-        else:
-            index.prefixed.remove(pattern.resource_name)
-
-    def _acls_of(self, pattern: Pattern) -> Iterator[Acl]:
-        for subject, grant in pattern.grants():
-            yield from self._acls(pattern, subject, grant)
-
-    def _acls(self, pattern: Pattern, subject: int, grant: int) -> Iterator[Acl]:
-        names = self._names[subject]
-        while grant:
-            low = grant & -grant
-            yield _acl(pattern, (low.bit_length() - 1, names))
-            grant ^= low
-
-    def _subjects_selected(self, acl_filter: AclFilter) -> list[int] | None:
+    def _subjects_selected(self, acl_filter: AclFilter) -> list[Subject] | None:
         """Subjects the filter names; None when it names neither a principal nor a host."""
         principal, host = acl_filter.principal, acl_filter.host
         if principal is None and host is None:
             return None
-        if principal is None:
-            every = self._subjects.values()
-            return [hosts[host] for hosts in every if host in hosts]
-        hosts = self._subjects.get(principal, {})
-        if host is None:
-            return list(hosts.values())
-        return [hosts[host]] if host in hosts else []
+        if principal is not None and host is not None:
+            subject = self._subject(principal, host)
+            return [] if subject is None else [subject]
+        if principal is not None:
+            everywhere = self._everywhere.get(principal)
+            found = list(self._somewhere.get(principal, _NOWHERE).values())
+            return found if everywhere is None else [everywhere, *found]
+        if host == WILDCARD:
+            return list(self._everywhere.values())
+        return [hosts[host] for hosts in self._somewhere.values() if host in hosts]
 
     def _types_selected(self, resource_type: ResourceType) -> list[TypeIndex]:
-        if resource_type is ResourceType.ANY:
-            return list(self._types.values())
-        index = self._types.get(resource_type)
-        return [index] if index is not None else []
+        return self._types if resource_type is ResourceType.ANY else [self._types[resource_type]]
+
+
+def acl_of(pattern: Pattern, subject: Subject, bit: int) -> Acl:
+    """Give the ACL that one grant bit of a subject stands for."""
+    operation, permission = _MEANINGS[bit]
+    return Acl(
+        pattern.resource_type,
+        pattern.resource_name,
+        pattern.pattern_type,
+        subject.principal,
+        subject.host,
+        operation,
+        permission,
+    )
+
+
+def _acls(pattern: Pattern, subject: Subject, grant: int) -> Iterator[Acl]:
+    while grant:
+        low = grant & -grant
+        yield acl_of(pattern, subject, low.bit_length() - 1)
+        grant ^= low
 
 
 def _patterns_selected(
-    index: TypeIndex, acl_filter: AclFilter, subjects: list[int] | None
+    index: TypeIndex, acl_filter: AclFilter, subjects: list[Subject] | None
 ) -> Iterable[Pattern]:
     name, pattern_type = acl_filter.resource_name, acl_filter.pattern_type
     if pattern_type is PatternType.UNKNOWN:
@@ -250,30 +231,16 @@ def _patterns_selected(
     return [p for p in (index.get(name, t) for t in wanted) if p is not None]
 
 
-def _acl(pattern: Pattern, entry: tuple[int, tuple[str, str]]) -> Acl:
-    """Give the ACL that one grant bit of a (principal, host) stands for."""
-    bit, (principal, host) = entry
-    permission = Permission.ALLOW
-    if bit >= DENY_SHIFT:
-        permission, bit = Permission.DENY, bit - DENY_SHIFT
-    return Acl(
-        pattern.resource_type,
-        pattern.resource_name,
-        pattern.pattern_type,
-        principal,
-        host,
-        _OPERATIONS[bit],
-        permission,
-    )
-
-
 def _bit(acl: Acl) -> int:
     """Give the grant bit of an ACL; it has one only if it is concrete."""
-    assert acl.operation > Operation.ANY, "an acl names one operation, or all"
-    assert acl.permission in (Permission.ALLOW, Permission.DENY), "an acl allows or denies"
-    assert acl.pattern_type in (PatternType.LITERAL, PatternType.PREFIXED), "an acl has one pattern"
-    assert acl.resource_type > ResourceType.ANY, "an acl is about one resource type"
-    return 1 << (acl.operation + (DENY_SHIFT if acl.permission is Permission.DENY else 0))
+    assert acl.operation > 1, "an acl names one operation, or all"
+    assert acl.permission > 1, "an acl allows or denies"
+    assert acl.pattern_type > 2, "an acl has one pattern"
+    assert acl.resource_type > 1, "an acl is about one resource type"
+    return 1 << (acl.operation + (0 if acl.permission == _ALLOW else DENY_SHIFT))
+
+
+_ALLOW = int(Permission.ALLOW)
 
 
 def _bits_selected(acl_filter: AclFilter) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import astuple
 
 from authorizer.authorizer import (
     AclCreateResult,
@@ -154,10 +155,57 @@ def test_what_is_not_configured_stays() -> None:
     authorizer = StandardAuthorizer(super_users=["User:admin"], allow_everyone=True)
     authorizer.configure({"broker.id": "1"})
     assert authorizer.authorize(ADMIN, READ_ORDERS).because is Because.SUPER_USER
-    assert authorizer.allow_everyone
+    assert authorizer.authorize(ALICE, READ_ORDERS).because is Because.DEFAULT_ALLOW
+    assert (authorizer.super_users, authorizer.allow_everyone) == ({"User:admin"}, True)
     authorizer.configure({"super.users": "", "allow.everyone.if.no.acl.found": "false"})
-    assert authorizer.super_users == frozenset()
-    assert not authorizer.allow_everyone
+    for actor in (ADMIN, ALICE):
+        assert authorizer.authorize(actor, READ_ORDERS).because is Because.DEFAULT_DENY
+
+
+# ------------------------------------------------------------------ decisions that are kept
+
+
+def test_a_kept_decision_does_not_outlive_a_change() -> None:
+    authorizer = StandardAuthorizer()
+    asked = lambda: authorizer.authorize(ALICE, READ_ORDERS).allowed  # noqa: E731 read as a name
+    assert [asked(), asked()] == [False, False]
+    authorizer.create_acls(ADMIN, [read_acl()])
+    assert [asked(), asked()] == [True, True]
+    authorizer.store.remove(read_acl())
+    assert not asked()
+    authorizer.store.restore([read_acl()])
+    assert asked()
+    authorizer.delete_acls(ADMIN, [AclFilter()])
+    assert not asked()
+    authorizer.configure({"super.users": "User:alice"})
+    assert asked()
+
+
+def test_every_part_of_a_question_counts() -> None:
+    authorizer = StandardAuthorizer(store=AclStore([read_acl()]))
+    assert authorizer.authorize(ALICE, READ_ORDERS).allowed
+    others = [
+        (Actor("User:bob", ALICE.host), READ_ORDERS),
+        (ALICE, Action(Operation.WRITE, ResourceType.TOPIC, "orders")),
+        (ALICE, Action(Operation.READ, ResourceType.GROUP, "orders")),
+        (ALICE, Action(Operation.READ, ResourceType.TOPIC, "payments")),
+        (ALICE, Action(Operation.READ, ResourceType.UNKNOWN, "orders")),
+    ]
+    assert not any(authorizer.authorize(*other).allowed for other in others)
+    only_here = AclStore([Acl(*astuple(read_acl())[:4], "10.0.0.1", *astuple(read_acl())[5:])])
+    authorizer = StandardAuthorizer(store=only_here)
+    assert authorizer.authorize(Actor("User:alice", "10.0.0.1"), READ_ORDERS).allowed
+    assert not authorizer.authorize(Actor("User:alice", "10.0.0.2"), READ_ORDERS).allowed
+
+
+def test_kept_decisions_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("authorizer.authorizer.DECISIONS_KEPT", 3)
+    authorizer = StandardAuthorizer(store=AclStore([read_acl()]))
+    for n in range(10):
+        name = "orders" if n % 2 else f"t{n}"
+        action = Action(Operation.READ, ResourceType.TOPIC, name)
+        assert authorizer.authorize(ALICE, action).allowed is (name == "orders")
+        assert len(authorizer._decisions) <= 3
 
 
 @pytest.mark.parametrize(

@@ -1,57 +1,77 @@
 """The index of prefixes against trying them all."""
 
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
+from authorizer.pattern import Pattern, Subject
 from authorizer.prefixes import PrefixIndex
+from protocol.enums import PatternType, ResourceType
 
-TEXTS = st.text(alphabet="ab", max_size=40)
+TEXTS = st.text(alphabet="ab", max_size=60)
+SUBJECT = Subject("User:a", "*")
 
 
-@given(st.lists(TEXTS), st.lists(TEXTS), st.lists(TEXTS, min_size=1))
+def make(name: str) -> Pattern:
+    return Pattern(ResourceType.TOPIC, name, PatternType.PREFIXED, SUBJECT, 1)
+
+
+def matching(index: PrefixIndex, name: str) -> list[str]:
+    return [pattern.resource_name for pattern in index.matching(name)]
+
+
+@settings(max_examples=300)
+@given(st.lists(st.tuples(st.booleans(), TEXTS)), st.lists(TEXTS, min_size=1))
 def test_matching_is_every_prefix_longest_first(
-    put: list[str], removed: list[str], names: list[str]
+    steps: list[tuple[bool, str]], names: list[str]
 ) -> None:
-    index: PrefixIndex[str] = PrefixIndex()
-    for prefix in put:
-        index.put(prefix, prefix)
-    left = set(put)
-    for prefix in removed:
-        if prefix in left:
-            index.remove(prefix)
-            left.discard(prefix)
-    assert set(index.values()) == left
+    index, left = PrefixIndex(), dict[str, Pattern]()
+    for is_addition, name in steps:
+        if is_addition and name not in left:
+            left[name] = make(name)
+            index.put(left[name])
+        elif not is_addition and name in left:
+            index.remove(left.pop(name))
+    assert {pattern.resource_name for pattern in index.values()} == set(left)
     assert len(index) == len(left)
-    for name in [*names, *put]:
+    for name in [*names, *(name for _, name in steps)]:
         expected = sorted((p for p in left if name.startswith(p)), key=len, reverse=True)
-        assert index.matching(name) == expected
-        assert index.get(name) == (name if name in left else None)
+        assert matching(index, name) == expected
+        assert index.get(name) is left.get(name)
+
+
+def test_the_example_of_the_docstring() -> None:
+    index = PrefixIndex()
+    for name in ("team-7.", "team-7.orders-", "web-"):
+        index.put(make(name))
+    assert set(index._heads) == {"", "team-7", "team-7.order"}
+    assert matching(index, "team-7.orders-eu") == ["team-7.orders-", "team-7."]
+    assert matching(index, "team-77.orders") == []
+    assert matching(index, "website") == []
+    assert matching(index, "web-site") == ["web-"]
 
 
 def test_a_shorter_name_than_its_neighbours_is_not_found_twice() -> None:
-    index: PrefixIndex[str] = PrefixIndex()
+    index = PrefixIndex()
     for prefix in ("a", "ab", "abc"):
-        index.put(prefix, prefix)
-    assert index.matching("ab") == ["ab", "a"]
+        index.put(make(prefix))
+    assert matching(index, "ab") == ["ab", "a"]
 
 
 def test_hints_are_made_anew_when_most_of_them_are_stale() -> None:
-    index: PrefixIndex[int] = PrefixIndex()
-    for n in range(3000):
-        index.put(f"gone-{n:05d}.with-a-long-tail", n)
-        index.put(f"kept-{n:05d}", n)
+    index = PrefixIndex()
+    names = [f"{'kept' if n < 100 else 'gone'}-{n:05d}{'-x' * (n % 7)}" for n in range(6000)]
+    patterns = [make(name) for name in names]
+    for pattern in patterns:
+        index.put(pattern)
     before = len(index._heads)
-    for n in range(3000):
-        index.remove(f"gone-{n:05d}.with-a-long-tail")
-        if n >= 100:
-            index.remove(f"kept-{n:05d}")
+    for pattern in patterns[100:]:
+        index.remove(pattern)
     assert len(index._heads) < before / 10
-    assert index.matching("kept-00042-x") == [42]
-    assert index.matching("gone-00042.with-a-long-tail") == []
+    assert matching(index, names[42] + "-y") == [names[42]]
+    assert matching(index, names[4242]) == []
 
 
-def test_putting_again_replaces() -> None:
-    index: PrefixIndex[str] = PrefixIndex()
-    index.put("a", "old")
-    index.put("a", "new")
-    assert index.matching("a-topic") == ["new"]
-    assert len(index) == 1
+def test_it_says_whether_it_is_used() -> None:
+    index = PrefixIndex()
+    assert not index.is_used
+    index.put(make("a"))
+    assert index.is_used

@@ -30,7 +30,7 @@ def test_a_fresh_store_is_empty() -> None:
     assert store.epoch == 0
     assert make() not in store
     assert store.patterns_for(TOPIC, "orders") == []
-    assert store.subjects_of(Actor("User:alice", "h")) == ()
+    assert store.subjects_of(Actor("User:alice", "h")) == []
     assert not store.remove(make())
 
 
