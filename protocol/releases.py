@@ -78,7 +78,7 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     share_denial_refuses_all: bool  # one denied share key fails the whole FindCoordinator
     # records and transactions
     bad_records_close: bool  # Produce without a readable batch cannot be parsed
-    null_records_close: bool  # Produce with null records cannot be parsed
+    null_records_since: int  # version of Produce in which null records do not close
     refuses_append_time: bool  # a batch that claims an append time is 32 where producers set times
     caps_min_isr: bool  # min.insync.replicas counts only up to the number of replicas
     verifies_transactions: bool  # a partition that was not added to the transaction takes nothing
@@ -141,7 +141,7 @@ OLDEST = Behaviour(
     share_coordinator=False,
     share_denial_refuses_all=False,
     bad_records_close=True,
-    null_records_close=True,
+    null_records_since=NEVER,
     refuses_append_time=True,
     caps_min_isr=False,
     verifies_transactions=False,
@@ -274,8 +274,10 @@ CHANGES: tuple[Change, ...] = (
         "KIP-932: the state of share groups",
         internal_topics=("__consumer_offsets", "__transaction_state", "__share_group_state"),
     ),
-    Change("2.8", "generated messages of Produce", bad_records_close=False),
-    Change("3.0", "records are read late", null_records_close=False, refuses_append_time=False),
+    Change(
+        "2.8", "generated messages of Produce", bad_records_close=False, null_records_since=9
+    ),
+    Change("3.0", "records are read late", null_records_since=0, refuses_append_time=False),
     Change("3.6", "KIP-890: partitions are verified", verifies_transactions=True),
     Change("3.7", "KIP-966: fewer replicas than min.insync.replicas", caps_min_isr=True),
     Change("3.8", "KIP-890: abortable errors", abortable_since=11),

@@ -87,7 +87,7 @@ def _first_batches(request: ProduceRequest, context: RequestContext) -> Iterator
     for topic in request.topic_data:
         for partition in topic.partition_data:
             records = partition.records
-            if records is None and context.behaviour.null_records_close:
+            if records is None and context.version < context.behaviour.null_records_since:
                 raise CloseConnection("a partition has null records")
             try:
                 sizes = next(entry_sizes(records or b"", partial=True), None)
@@ -107,6 +107,7 @@ def _request_error(
     """Why nothing at all may be appended."""
     if any(batch.is_transactional for batch in first_batches):
         if request.transactional_id is None:
+            context.access.nothing_more()
             return ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
         return context.access.error(PRODUCE_TRANSACTIONAL_ID, request.transactional_id)
     if any(batch.producer_id > NO_PRODUCER for batch in first_batches):

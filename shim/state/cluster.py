@@ -3,6 +3,8 @@
 import random
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from authorizer.acl_releases import rules_of
 from authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS, Authorizer, load_authorizer
 from protocol.api_versions import RELEASES, parse_release
@@ -16,10 +18,12 @@ from shim.errors import ConfigError
 from shim.state.configs import Configs
 from shim.state.coordinators import Coordinators
 from shim.state.delegation_tokens import DelegationTokens
+from shim.state.fetch_sessions import FetchSessions
 from shim.state.group_settings import group_settings
 from shim.state.groups import Groups
 from shim.state.log_settings import InForce
 from shim.state.policy import Policy
+from shim.state.quotas import Quotas
 from shim.state.static_settings import settings_of_features, static_settings
 from shim.state.topics import Topics
 from shim.state.transactions import Transaction, Transactions
@@ -102,6 +106,8 @@ class Cluster:
             timeout_ms_max=self.configs.broker_int("transaction.max.timeout.ms"),
             expiration_ms=self.configs.broker_int("transactional.id.expiration.ms"),
         )
+        self.fetch_sessions = {node_id: self._new_fetch_sessions() for node_id in self.nodes}
+        self.quotas = Quotas()
         self.counters = Counters()
         self.recorder: Recorder | None = None
         self.raise_faults = False  # tests want a fault of ours to surface
@@ -130,8 +136,21 @@ class Cluster:
                 )
         self.groups.end_transaction(ended.producer_id, committed=commit)
 
+    def _new_fetch_sessions(self) -> FetchSessions:
+        slots = 0
+        if "max.incremental.fetch.session.cache.slots" in self.configs.broker_definitions:
+            slots = self.configs.broker_int("max.incremental.fetch.session.cache.slots")
+        return FetchSessions(self.topics, self.clock, self.random, slots=slots)
+
     def _live_nodes(self) -> list[int]:
         return [node.node_id for node in self.nodes.values() if node.is_alive]
+
+    def set_feature_level(self, name: str, level: int) -> None:
+        """Finalise a feature at another level; clients see it in ApiVersions."""
+        self.features = tuple(
+            msgspec.structs.replace(one, level=level) if one.name == name else one
+            for one in self.features
+        )
 
     def listener(self, name: str) -> ListenerConfig:
         return next(one for one in self.config.listeners if one.name == name)

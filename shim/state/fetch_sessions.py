@@ -19,6 +19,8 @@ NO_SESSION = 0
 FULL = 0  # as a session epoch: begin a session
 SESSIONLESS = -1  # as a session epoch: none, and end the one that is named
 EPOCH_MAX = 2**31 - 1
+EVICTION_MS = 120_000
+"""How long a session must be unused before another may take its place."""
 IDS_SINCE = 13
 """The version from which on Fetch names topics by their ids."""
 
@@ -72,7 +74,6 @@ class FetchSession:
         self.epoch = 1
         self.uses_ids = uses_ids
         self.is_follower = is_follower
-        self.created_ms = now_ms
         self.used_ms = now_ms
         self.partitions: dict[tuple[TopicRef, int], Wanted] = {}
 
@@ -93,14 +94,11 @@ class FetchRound(msgspec.Struct):
 class FetchSessions:
     """The sessions of one broker, of which there are only so many."""
 
-    def __init__(
-        self, topics: Topics, clock: Clock, rng: random.Random, *, slots: int, eviction_ms: int
-    ) -> None:
+    def __init__(self, topics: Topics, clock: Clock, rng: random.Random, *, slots: int) -> None:
         self._topics = topics
         self._clock = clock
         self._random = rng
         self._slots = slots
-        self._eviction_ms = eviction_ms
         self._sessions: dict[int, FetchSession] = {}  # least recently used first
 
     def __len__(self) -> int:
@@ -199,7 +197,7 @@ class FetchSessions:
     def _evict(self, now_ms: int, *, is_follower: bool) -> bool:
         """Make room: the longest unused goes; followers also displace clients that are not idle."""
         for session in self._sessions.values():
-            is_idle = now_ms - session.used_ms > self._eviction_ms
+            is_idle = now_ms - session.used_ms > EVICTION_MS
             if is_idle or (is_follower and not session.is_follower):
                 del self._sessions[session.session_id]
                 return True

@@ -107,7 +107,10 @@ def wrapper(values: Sequence[bytes], *, magic: int = 1, time: int = T0) -> bytes
 
 
 def summary(records: bytes | None) -> list[str] | None:
-    """What a fetched record set holds, one line a batch or message."""
+    """What a fetched record set holds, one line a batch or message.
+
+    What is cut off at its end, or fills it up after a down-conversion, is nothing to a reader.
+    """
     return None if records is None else list(_summary(records))
 
 
@@ -115,12 +118,10 @@ def _summary(records: bytes) -> Iterator[str]:
     at = 0
     while at < len(records):
         if len(records) - at < 17:
-            yield f"partial {len(records) - at}"
             return
         offset, size = struct.unpack_from(">qi", records, at)
         end = at + 12 + size
         if end > len(records):
-            yield f"partial {len(records) - at}"
             return
         magic = records[at + 16]
         yield _batch(records[at:end]) if magic == 2 else _message(records[at + 12 : end], offset)

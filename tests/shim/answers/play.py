@@ -194,8 +194,8 @@ class Play:
 
     def _struct(self, spec: StructSpec, value: msgspec.Struct, version: int) -> dict[str, Any]:
         found = {}
-        for field in spec.in_version(version):
-            if field.attribute in IGNORED:
+        for field in spec.fields:
+            if field.attribute in IGNORED or not field.versions.has(version):
                 continue
             content = getattr(value, field.attribute)
             found[field.attribute] = self._value(field.attribute, field.struct, content, version)

@@ -1,0 +1,161 @@
+"""Reading partitions for Fetch: what one partition answers now, and whether that is enough."""
+
+import msgspec
+
+from protocol.compression import Compression, MissingPackageError
+from protocol.error_codes import ErrorCode
+from protocol.errors import DecodeError, EncodeError
+from protocol.legacy_records import down_convert
+from protocol.messages.fetch_request import FetchPartition
+from protocol.messages.fetch_response import (
+    AbortedTransaction,
+    EpochEndOffset,
+    LeaderIdAndEpoch,
+    PartitionData,
+)
+from protocol.records import batches
+from shim.state.topics import Partition
+
+READ_COMMITTED = 1
+FORMAT_1_SINCE = 2
+FORMAT_2_SINCE = 4
+ZSTD_SINCE = 10
+LEADERS_SINCE = 16
+NEAREST_SINCE = 11
+"""From here on a consumer may read from any replica (KIP-392)."""
+
+
+class Reader(msgspec.Struct, frozen=True):
+    """Who reads, and how much in all; `version` is that of Fetch."""
+
+    version: int
+    node_id: int
+    is_follower: bool
+    isolation_level: int
+    bytes_max: int
+
+
+def end_for(partition: Partition, reader: Reader) -> int:
+    """Up to where this reader may read."""
+    if reader.is_follower:
+        return partition.log.end_offset
+    if reader.isolation_level == READ_COMMITTED:
+        return partition.log.last_stable_offset
+    return partition.log.high_watermark
+
+
+def fault_of(partition: Partition, wanted: FetchPartition, reader: Reader) -> ErrorCode:
+    """Why this partition cannot be read as it is asked; NONE if it can."""
+    may_follow = reader.version >= NEAREST_SINCE and not reader.is_follower
+    readable = partition.replicas if may_follow else [partition.leader_id]
+    if reader.node_id not in readable:
+        return ErrorCode.NOT_LEADER_OR_FOLLOWER
+    error = epoch_error(partition, wanted.current_leader_epoch)
+    if error is not ErrorCode.NONE:
+        return error
+    log = partition.log
+    if not log.start_offset <= wanted.fetch_offset <= log.end_offset:
+        return ErrorCode.OFFSET_OUT_OF_RANGE
+    return ErrorCode.NONE
+
+
+def epoch_error(partition: Partition, leader_epoch: int) -> ErrorCode:
+    """What a client with another idea of the leader epoch is told (KIP-320); -1: it has none."""
+    if leader_epoch < 0 or leader_epoch == partition.leader_epoch:
+        return ErrorCode.NONE
+    if leader_epoch < partition.leader_epoch:
+        return ErrorCode.FENCED_LEADER_EPOCH
+    return ErrorCode.UNKNOWN_LEADER_EPOCH
+
+
+def read(
+    partition: Partition, wanted: FetchPartition, reader: Reader, *, whole_first: bool
+) -> PartitionData:
+    """One partition's part of the answer, within what `reader.bytes_max` leaves of it."""
+    error = fault_of(partition, wanted, reader)
+    if error is not ErrorCode.NONE:
+        return failed(wanted.partition, error, reader, partition)
+    log = partition.log
+    diverging = _divergence(partition, wanted)
+    answer = PartitionData(
+        partition_index=wanted.partition,
+        high_watermark=log.high_watermark,
+        last_stable_offset=log.last_stable_offset,
+        log_start_offset=log.start_offset,
+        aborted_transactions=None,
+        records=b"",
+    )
+    if diverging is not None:
+        answer.diverging_epoch = diverging
+        return answer
+    end = end_for(partition, reader)
+    limit = min(max(wanted.partition_max_bytes, 0), reader.bytes_max)
+    found = log.read(wanted.fetch_offset, end, limit, whole_first=whole_first)
+    answer.records = found[0] if len(found) == 1 else b"".join(found)
+    if reader.isolation_level == READ_COMMITTED and not reader.is_follower:
+        answer.aborted_transactions = [
+            AbortedTransaction(one.producer_id, one.first_offset)
+            for one in log.producers.aborted(wanted.fetch_offset, _end_of(found, end))
+        ]
+    return converted(answer, reader)
+
+
+def failed(
+    index: int, error: ErrorCode, reader: Reader, partition: Partition | None = None
+) -> PartitionData:
+    answer = PartitionData(
+        partition_index=index,
+        error_code=error,
+        high_watermark=-1,
+        aborted_transactions=None,
+        records=b"",
+    )
+    knows_leader = error in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
+    if partition is not None and knows_leader and reader.version >= LEADERS_SINCE:
+        answer.current_leader = LeaderIdAndEpoch(partition.leader_id, partition.leader_epoch)
+    return answer
+
+
+def bytes_ready(partition: Partition, wanted: FetchPartition, reader: Reader) -> int:
+    """How much a reader would find."""
+    found = partition.log.bytes_between(wanted.fetch_offset, end_for(partition, reader))
+    return min(found, wanted.partition_max_bytes)
+
+
+def converted(answer: PartitionData, reader: Reader) -> PartitionData:
+    """The records in the format that this version of Fetch can carry."""
+    if not answer.records:
+        return answer
+    try:
+        if reader.version < FORMAT_2_SINCE:
+            magic = 1 if reader.version >= FORMAT_1_SINCE else 0
+            answer.records = down_convert(answer.records, magic)
+        elif reader.version < ZSTD_SINCE and _has_zstd(answer.records):
+            return failed(answer.partition_index, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, reader)
+    except (EncodeError, MissingPackageError):
+        return failed(answer.partition_index, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, reader)
+    except DecodeError:
+        return failed(answer.partition_index, ErrorCode.UNKNOWN_SERVER_ERROR, reader)
+    return answer
+
+
+def _has_zstd(records: bytes) -> bool:
+    return any(batch.compression == Compression.ZSTD for batch in batches(records))
+
+
+def _end_of(found: list[bytes], end: int) -> int:
+    """The offset after what was found."""
+    if not found:
+        return end
+    (last,) = batches(found[-1])
+    return last.last_offset + 1
+
+
+def _divergence(partition: Partition, wanted: FetchPartition) -> EpochEndOffset | None:
+    """Where the reader's history leaves the leader's (KIP-595); None if it does not."""
+    if wanted.last_fetched_epoch < 0:
+        return None
+    epoch, end_offset = partition.log.end_of_epoch(wanted.last_fetched_epoch)
+    if epoch < wanted.last_fetched_epoch or end_offset < wanted.fetch_offset:
+        return EpochEndOffset(epoch, end_offset)
+    return None

@@ -1,0 +1,233 @@
+"""1 Fetch, versions 0-18. Reads records, waits for them, and remembers what was asked (KIP-227).
+
+Consumers need READ topic by topic, also for what is in their session; from version 13 on an unknown
+topic id is 100 before it (KIP-516). Who gives a replica id needs CLUSTER_ACTION instead, for
+everything at once. A partition that fails, or that has what was asked for, ends the wait.
+"""
+
+from collections.abc import Callable, Iterable
+
+from authorizer.requirements import FETCH_FOLLOWER, FETCH_TOPIC
+from protocol.error_codes import ErrorCode
+from protocol.messages.fetch_request import FetchRequest
+from protocol.messages.fetch_response import (
+    FetchableTopicResponse,
+    FetchResponse,
+    NodeEndpoint,
+    PartitionData,
+)
+from shim.clock import Timer
+from shim.context import RequestContext
+from shim.fetching import LEADERS_SINCE, Reader, bytes_ready, failed, fault_of, read
+from shim.state.fetch_sessions import IDS_SINCE, FetchRound, Wanted
+from shim.state.topics import Partition
+from shim.topic_access import topic_error
+from shim.wait import Wait
+
+REPLICA_STATE_SINCE = 15
+SESSIONS_SINCE = 7
+FIRST_HARD_LIMIT = 3
+"""From here on the whole answer has a limit, and the first batch is given whole (KIP-74)."""
+NO_LIMIT = 2**31 - 1
+
+
+def handle(request: FetchRequest, context: RequestContext) -> FetchResponse | Wait[FetchResponse]:
+    context.access.nothing_more()  # an empty session asks for no topic
+    if context.version < SESSIONS_SINCE:
+        request.session_id, request.session_epoch = 0, -1
+    sessions = context.cluster.fetch_sessions[context.node_id]
+    fetch_round = sessions.begin(request, context.version)
+    if fetch_round.error is not ErrorCode.NONE:
+        return FetchResponse(error_code=fetch_round.error)
+    fetch = _Fetch(request, context, fetch_round)
+    return fetch.start()
+
+
+def refuse(
+    request: FetchRequest,
+    error: ErrorCode,
+    message: str | None,
+) -> FetchResponse:
+    return FetchResponse(
+        error_code=error,
+        responses=[
+            FetchableTopicResponse(
+                topic=topic.topic,
+                topic_id=topic.topic_id,
+                partitions=[
+                    PartitionData(
+                        partition_index=partition.partition,
+                        error_code=error,
+                        high_watermark=-1,
+                        records=b"",
+                    )
+                    for partition in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ],
+    )
+
+
+class _Fetch:
+    """One request: checked at once, read when there is enough or time is up."""
+
+    def __init__(
+        self, request: FetchRequest, context: RequestContext, fetch_round: FetchRound
+    ) -> None:
+        replica_id = request.replica_id
+        if context.version >= REPLICA_STATE_SINCE:
+            replica_id = request.replica_state.replica_id
+        limited = context.version >= FIRST_HARD_LIMIT
+        self._reader = Reader(
+            version=context.version,
+            node_id=context.node_id,
+            is_follower=replica_id >= 0,
+            isolation_level=request.isolation_level,
+            bytes_max=request.max_bytes if limited else NO_LIMIT,
+        )
+        self._request = request
+        self._context = context
+        self._round = fetch_round
+        self._sessions = context.cluster.fetch_sessions[context.node_id]
+        self._errors: dict[int, ErrorCode] = {}  # by place in the round
+        self._partitions: list[Partition | None] = []
+        self._stops: list[Callable[[], None]] = []
+        self._timer: Timer | None = None
+        self._wait: Wait[FetchResponse] | None = None
+
+    def start(self) -> FetchResponse | Wait[FetchResponse]:
+        self._check()
+        if self._is_enough():
+            return self._answer()
+        self._wait = Wait(self._stop)
+        for partition in self._readable():
+            self._stops.append(partition.log.when_changed(self._look_again))
+        clock = self._context.cluster.clock
+        self._timer = clock.call_later(self._request.max_wait_ms, self._finish)
+        return self._wait
+
+    def _check(self) -> None:
+        """Permission and existence of every partition, once for each topic."""
+        denial = ErrorCode.NONE
+        if self._reader.is_follower:
+            denial = self._context.access.error(FETCH_FOLLOWER)
+        known: dict[str, ErrorCode] = {}
+        for at, wanted in enumerate(self._round.wanted):
+            error = denial
+            if error is ErrorCode.NONE:
+                error = self._topic_error(wanted.topic, known)
+            partition = None
+            if error is ErrorCode.NONE and wanted.topic is not None:
+                index = wanted.partition.partition
+                partition = self._context.cluster.topics.partition(wanted.topic, index)
+                if partition is None:
+                    error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            if error is not ErrorCode.NONE:
+                self._errors[at] = error
+            self._partitions.append(partition)
+
+    def _topic_error(self, topic: str | None, known: dict[str, ErrorCode]) -> ErrorCode:
+        if topic is None:
+            return ErrorCode.UNKNOWN_TOPIC_ID
+        if topic not in known:
+            topics = self._context.cluster.topics
+            if not self._reader.is_follower:
+                known[topic] = topic_error(self._context, FETCH_TOPIC, topic)
+            elif topic in topics:
+                known[topic] = ErrorCode.NONE
+            else:
+                known[topic] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        return known[topic]
+
+    def _readable(self) -> Iterable[Partition]:
+        return (partition for partition in self._partitions if partition is not None)
+
+    def _is_enough(self) -> bool:
+        """Whether to answer now."""
+        request = self._request
+        if request.max_wait_ms <= 0 or not any(True for _ in self._readable()):
+            return True
+        ready = 0
+        for wanted, partition in zip(self._round.wanted, self._partitions, strict=True):
+            if partition is None:
+                continue
+            if partition.log.is_closed:
+                return True
+            if fault_of(partition, wanted.partition, self._reader) is not ErrorCode.NONE:
+                return True
+            ready += bytes_ready(partition, wanted.partition, self._reader)
+        return ready >= request.min_bytes
+
+    def _look_again(self) -> None:
+        if self._is_enough():
+            self._finish()
+
+    def _finish(self) -> None:
+        self._stop()
+        if self._wait is not None and not self._wait.is_done:
+            self._wait.complete(self._answer())
+
+    def _stop(self) -> None:
+        for stop in self._stops:
+            stop()
+        self._stops.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _answer(self) -> FetchResponse:
+        found = self._read()
+        session_id, told = self._sessions.end(
+            self._round,
+            found,
+            uses_ids=self._reader.version >= IDS_SINCE,
+            is_follower=self._reader.is_follower,
+        )
+        response = FetchResponse(session_id=session_id, responses=_by_topic(told))
+        if self._reader.version >= LEADERS_SINCE:
+            leaders = {data.current_leader.leader_id for _, data in told} - {-1}
+            response.node_endpoints = [
+                NodeEndpoint(node_id, host, port, rack)
+                for node_id, host, port, rack in self._context.brokers()
+                if node_id in leaders
+            ]
+        return response
+
+    def _read(self) -> list[tuple[Wanted, PartitionData]]:
+        """Failures first, then records partition by partition until the answer is full."""
+        reader = self._reader
+        rows = list(enumerate(zip(self._round.wanted, self._partitions, strict=True)))
+        found = [
+            (wanted, failed(wanted.partition.partition, self._errors[at], reader))
+            for at, (wanted, _) in rows
+            if at in self._errors
+        ]
+        left = reader.bytes_max
+        whole_first = reader.version >= FIRST_HARD_LIMIT
+        for _, (wanted, partition) in rows:
+            if partition is None:
+                continue
+            within = Reader(
+                reader.version, reader.node_id, reader.is_follower, reader.isolation_level, left
+            )
+            if partition.log.is_closed:
+                error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+                data = failed(wanted.partition.partition, error, reader)
+            else:
+                data = read(partition, wanted.partition, within, whole_first=whole_first)
+            if data.records:
+                whole_first = False
+                left = max(0, left - len(data.records))
+            found.append((wanted, data))
+        return found
+
+
+def _by_topic(rows: Iterable[tuple[Wanted, PartitionData]]) -> list[FetchableTopicResponse]:
+    """Partitions of one topic that follow each other share an entry."""
+    topics: list[FetchableTopicResponse] = []
+    for wanted, data in rows:
+        name = wanted.topic or ""
+        if not topics or (topics[-1].topic, topics[-1].topic_id) != (name, wanted.topic_id):
+            topics.append(FetchableTopicResponse(name, wanted.topic_id, []))
+        topics[-1].partitions.append(data)
+    return topics
