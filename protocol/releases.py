@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from protocol.api_versions import parse_release, release_index
+from protocol.error_codes import ErrorCode
 
 Facts = TypeVar("Facts", bound=msgspec.Struct)
 
@@ -26,6 +27,10 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     audit_names_rule: bool  # the audit line ends in the deciding rule
     kraft: bool  # metadata is kept by controllers, admin requests are forwarded to them
     authorizer_class: str  # the authorizer that a release brings, as its configuration names it
+    # quotas and features
+    quota_success_message: str | None  # error message of DescribeClientQuotas without an error
+    feature_update_error: ErrorCode  # of a feature or level that is not supported
+    feature_updates_fail_together: bool  # one failed update is the whole request's error
     # the ACL APIs
     acl_success_message: str | None  # error message of an ACL answer without an error
     # topics
@@ -95,6 +100,9 @@ OLDEST = Behaviour(
     audit_names_rule=False,
     kraft=False,
     authorizer_class="kafka.security.auth.SimpleAclAuthorizer",
+    quota_success_message=None,
+    feature_update_error=ErrorCode.INVALID_REQUEST,
+    feature_updates_fail_together=False,
     acl_success_message=None,
     internal_topics=("__consumer_offsets", "__transaction_state"),
     metadata_checks_names=False,
@@ -291,6 +299,13 @@ CHANGES: tuple[Change, ...] = (
     ),
     Change("4.0", "KIP-848: settings of groups", config_resource_types=(2, 4, 8, 16, 32)),
     Change("4.1", "subscriptions with all settings", client_metrics_have_defaults=True),
+    Change(
+        "3.0",
+        "FeatureControlManager: as 3.9.1 answers",
+        quota_success_message="",
+        feature_update_error=ErrorCode.INVALID_UPDATE_VERSION,
+    ),
+    Change("4.0", "KIP-1022; as 4.3.1 answers", feature_updates_fail_together=True),
 )
 
 

@@ -1,0 +1,27 @@
+"""80 AddRaftVoter, versions 0-1. A static quorum takes no voters: 35 (KIP-853)."""
+
+from authorizer.requirements import ADD_RAFT_VOTER
+from protocol.error_codes import ErrorCode
+from protocol.messages.add_raft_voter_request import AddRaftVoterRequest
+from protocol.messages.add_raft_voter_response import AddRaftVoterResponse
+from shim.context import RequestContext
+from shim.errors import Refused
+
+
+def handle(request: AddRaftVoterRequest, context: RequestContext) -> AddRaftVoterResponse:
+    context.access.require(ADD_RAFT_VOTER)
+    require_cluster(request.cluster_id, context)
+    raise Refused(ErrorCode.UNSUPPORTED_VERSION, "the quorum is static: kraft.version is 0")
+
+
+def refuse(
+    request: AddRaftVoterRequest, error: ErrorCode, message: str | None
+) -> AddRaftVoterResponse:
+    return AddRaftVoterResponse(error_code=error, error_message=message)
+
+
+def require_cluster(cluster_id: str | None, context: RequestContext) -> None:
+    """Refuse a request that is meant for another cluster; null is meant for any."""
+    if cluster_id not in (None, context.cluster.cluster_id):
+        text = f"this is cluster {context.cluster.cluster_id}, not `{cluster_id}`"
+        raise Refused(ErrorCode.INCONSISTENT_CLUSTER_ID, text)

@@ -1,0 +1,70 @@
+"""49 AlterClientQuotas, versions 0-1. One answer an entity; entities do not disturb each other.
+
+An entity that is named twice, or a key that is, makes that entity fail (asked of 4.3.1).
+"""
+
+from collections import Counter
+
+from authorizer.requirements import ALTER_CLIENT_QUOTAS
+from protocol.error_codes import ErrorCode
+from protocol.messages.alter_client_quotas_request import (
+    AlterClientQuotasRequest,
+    EntryData as AskedEntry,
+)
+from protocol.messages.alter_client_quotas_response import (
+    AlterClientQuotasResponse,
+    EntityData,
+    EntryData,
+)
+from shim.context import RequestContext
+from shim.state.quotas import QuotaError, check_entity, check_value
+
+
+def handle(request: AlterClientQuotasRequest, context: RequestContext) -> AlterClientQuotasResponse:
+    context.access.require(ALTER_CLIENT_QUOTAS)
+    counts = Counter(_key(entry) for entry in request.entries)
+    results = {}
+    for entry in request.entries:
+        key = _key(entry)
+        if key not in results:
+            results[key] = _alter(entry, counts[key], context, keep=not request.validate_only)
+    return AlterClientQuotasResponse(entries=list(results.values()))
+
+
+def refuse(
+    request: AlterClientQuotasRequest, error: ErrorCode, message: str | None
+) -> AlterClientQuotasResponse:
+    return AlterClientQuotasResponse(
+        entries=[_result(entry, error, message) for entry in request.entries]
+    )
+
+
+def _key(entry: AskedEntry) -> frozenset[tuple[str, str | None]]:
+    return frozenset({one.entity_type: one.entity_name for one in entry.entity}.items())
+
+
+def _alter(entry: AskedEntry, count: int, context: RequestContext, *, keep: bool) -> EntryData:
+    entity = {one.entity_type: one.entity_name for one in entry.entity}
+    if count > 1 or len({op.key for op in entry.ops}) < len(entry.ops):
+        text = "the entity, or one of its quotas, is named more than once"
+        return _result(entry, ErrorCode.INVALID_REQUEST, text)
+    try:
+        check_entity(entity)
+        for op in entry.ops:
+            if not op.remove:
+                check_value(entity, op.key, op.value)
+    except QuotaError as problem:
+        return _result(entry, ErrorCode.INVALID_REQUEST, str(problem))
+    if keep:
+        changes = {op.key: None if op.remove else op.value for op in entry.ops}
+        context.cluster.quotas.alter(entity, changes)
+    return _result(entry, ErrorCode.NONE, None)
+
+
+def _result(entry: AskedEntry, error: ErrorCode, message: str | None) -> EntryData:
+    entity = {one.entity_type: one.entity_name for one in entry.entity}
+    return EntryData(
+        error_code=error,
+        error_message=message,
+        entity=[EntityData(entity_type=kind, entity_name=name) for kind, name in entity.items()],
+    )

@@ -1,0 +1,85 @@
+"""48 DescribeClientQuotas, versions 0-1. Entities whose types fit every component of the filter.
+
+Strict: and which have no other type. A denial has entries null instead of empty (KIP-546).
+"""
+
+from collections.abc import Mapping
+
+from authorizer.requirements import DESCRIBE_CLIENT_QUOTAS
+from protocol.error_codes import ErrorCode
+from protocol.messages.describe_client_quotas_request import (
+    ComponentData,
+    DescribeClientQuotasRequest,
+)
+from protocol.messages.describe_client_quotas_response import (
+    DescribeClientQuotasResponse,
+    EntityData,
+    EntryData,
+    ValueData,
+)
+from shim.context import RequestContext
+from shim.errors import Refused
+from shim.state.quotas import ENTITY_TYPES, IP
+
+EXACT, DEFAULT, SPECIFIED = 0, 1, 2
+
+
+def handle(
+    request: DescribeClientQuotasRequest, context: RequestContext
+) -> DescribeClientQuotasResponse:
+    context.access.require(DESCRIBE_CLIENT_QUOTAS)
+    _check(request.components)
+    return DescribeClientQuotasResponse(
+        error_message=context.behaviour.quota_success_message,
+        entries=[
+            _entry(entity, limits)
+            for entity, limits in context.cluster.quotas.all()
+            if all(_fits(component, entity) for component in request.components)
+            and not (request.strict and len(entity) != len(request.components))
+        ],
+    )
+
+
+def refuse(
+    request: DescribeClientQuotasRequest, error: ErrorCode, message: str | None
+) -> DescribeClientQuotasResponse:
+    return DescribeClientQuotasResponse(error_code=error, error_message=message, entries=None)
+
+
+def _check(components: list[ComponentData]) -> None:
+    """Refuse what 4.3.1 refuses: 42 for a malformed component, 35 for an unknown entity type."""
+    kinds = [component.entity_type for component in components]
+    for one in components:
+        _check_match(one)
+    if len(set(kinds)) < len(kinds):
+        raise Refused(ErrorCode.INVALID_REQUEST, "an entity type is there twice in the filter")
+    if IP in kinds and len(kinds) > 1:
+        raise Refused(ErrorCode.INVALID_REQUEST, "an ip cannot be combined with other types")
+
+
+def _check_match(one: ComponentData) -> None:
+    if not one.entity_type:
+        raise Refused(ErrorCode.INVALID_REQUEST, "an entity type is empty")
+    if one.match_type not in (EXACT, DEFAULT, SPECIFIED):
+        raise Refused(ErrorCode.INVALID_REQUEST, f"match type {one.match_type} is unknown")
+    if (one.match_type == EXACT) != (one.match is not None):
+        raise Refused(ErrorCode.INVALID_REQUEST, "a name belongs to an exact match, and only there")
+    if one.entity_type not in ENTITY_TYPES:
+        text = f"`{one.entity_type}` is no quota entity type: use {', '.join(ENTITY_TYPES)}"
+        raise Refused(ErrorCode.UNSUPPORTED_VERSION, text)
+
+
+def _fits(component: ComponentData, entity: Mapping[str, str | None]) -> bool:
+    if component.entity_type not in entity:
+        return False
+    name = entity[component.entity_type]
+    if component.match_type == EXACT:
+        return name == component.match
+    return component.match_type == SPECIFIED or name is None
+
+
+def _entry(entity: Mapping[str, str | None], limits: Mapping[str, float]) -> EntryData:
+    return EntryData(
+        entity=[EntityData(entity_type=kind, entity_name=name) for kind, name in entity.items()],
+        values=[ValueData(key=key, value=value) for key, value in limits.items()],
+    )

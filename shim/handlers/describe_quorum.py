@@ -1,0 +1,59 @@
+"""55 DescribeQuorum, versions 0-2. The one partition of `__cluster_metadata`, led by the controller
+(KIP-836, KIP-853). Any other topic or partition is 3.
+"""
+
+from authorizer.requirements import DESCRIBE_QUORUM
+from protocol.error_codes import ErrorCode
+from protocol.messages.describe_quorum_request import DescribeQuorumRequest
+from protocol.messages.describe_quorum_response import (
+    DescribeQuorumResponse,
+    PartitionData,
+    ReplicaState,
+    TopicData,
+)
+from shim.context import RequestContext
+
+METADATA_TOPIC = "__cluster_metadata"
+
+
+def handle(request: DescribeQuorumRequest, context: RequestContext) -> DescribeQuorumResponse:
+    context.access.require(DESCRIBE_QUORUM)
+    return DescribeQuorumResponse(
+        error_message="",
+        topics=[
+            TopicData(
+                topic_name=topic.topic_name,
+                partitions=[
+                    _partition(topic.topic_name, partition.partition_index, context)
+                    for partition in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ],
+    )
+
+
+def refuse(
+    request: DescribeQuorumRequest, error: ErrorCode, message: str | None
+) -> DescribeQuorumResponse:
+    return DescribeQuorumResponse(error_code=error, error_message=message)
+
+
+def _partition(name: str, index: int, context: RequestContext) -> PartitionData:
+    if name != METADATA_TOPIC or index != 0:
+        return PartitionData(partition_index=index, error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    cluster = context.cluster
+    end = cluster.counters.requests  # the log of a quorum grows; ours has nothing else to show
+    voter = ReplicaState(
+        replica_id=cluster.controller_id,
+        log_end_offset=end,
+        last_fetch_timestamp=cluster.clock.now_ms(),
+        last_caught_up_timestamp=cluster.clock.now_ms(),
+    )
+    return PartitionData(
+        partition_index=0,
+        leader_id=cluster.controller_id,
+        leader_epoch=1,
+        high_watermark=end,
+        current_voters=[voter],
+    )

@@ -1,0 +1,21 @@
+"""81 RemoveRaftVoter, version 0. A static quorum keeps its voters: 35 (KIP-853)."""
+
+from authorizer.requirements import REMOVE_RAFT_VOTER
+from protocol.error_codes import ErrorCode
+from protocol.messages.remove_raft_voter_request import RemoveRaftVoterRequest
+from protocol.messages.remove_raft_voter_response import RemoveRaftVoterResponse
+from shim.context import RequestContext
+from shim.errors import Refused
+from shim.handlers.add_raft_voter import require_cluster
+
+
+def handle(request: RemoveRaftVoterRequest, context: RequestContext) -> RemoveRaftVoterResponse:
+    context.access.require(REMOVE_RAFT_VOTER)
+    require_cluster(request.cluster_id, context)
+    raise Refused(ErrorCode.UNSUPPORTED_VERSION, "the quorum is static: kraft.version is 0")
+
+
+def refuse(
+    request: RemoveRaftVoterRequest, error: ErrorCode, message: str | None
+) -> RemoveRaftVoterResponse:
+    return RemoveRaftVoterResponse(error_code=error, error_message=message)

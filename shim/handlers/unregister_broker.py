@@ -1,0 +1,22 @@
+"""64 UnregisterBroker, version 0. A running broker registers again at once, as a real one does."""
+
+from authorizer.requirements import UNREGISTER_BROKER
+from protocol.error_codes import ErrorCode
+from protocol.messages.unregister_broker_request import UnregisterBrokerRequest
+from protocol.messages.unregister_broker_response import UnregisterBrokerResponse
+from shim.context import RequestContext
+from shim.errors import Refused
+
+
+def handle(request: UnregisterBrokerRequest, context: RequestContext) -> UnregisterBrokerResponse:
+    context.access.require(UNREGISTER_BROKER)
+    if request.broker_id not in context.cluster.nodes:
+        text = f"broker {request.broker_id} is not registered"
+        raise Refused(ErrorCode.BROKER_ID_NOT_REGISTERED, text)
+    return UnregisterBrokerResponse(error_message="")
+
+
+def refuse(
+    request: UnregisterBrokerRequest, error: ErrorCode, message: str | None
+) -> UnregisterBrokerResponse:
+    return UnregisterBrokerResponse(error_code=error, error_message=message)

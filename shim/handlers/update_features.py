@@ -1,0 +1,56 @@
+"""57 UpdateFeatures, versions 0-2. Levels go up freely, down only when that is said (KIP-584).
+
+A failed update fails alone up to 3.9; later it fails the whole request with its own code, and
+version 2 lists no results at all.
+"""
+
+from authorizer.requirements import UPDATE_FEATURES
+from protocol.error_codes import ErrorCode
+from protocol.messages.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
+from protocol.messages.update_features_response import (
+    UpdatableFeatureResult,
+    UpdateFeaturesResponse,
+)
+from shim.context import RequestContext
+from shim.errors import Refused
+
+UPGRADE = 1
+
+
+def handle(request: UpdateFeaturesRequest, context: RequestContext) -> UpdateFeaturesResponse:
+    context.access.require(UPDATE_FEATURES)
+    results = []
+    for update in request.feature_updates:
+        problem = _problem(update, context)
+        error = context.behaviour.feature_update_error if problem else ErrorCode.NONE
+        if problem and context.behaviour.feature_updates_fail_together:
+            raise Refused(error, f"nothing was updated: {problem}")
+        results.append(
+            UpdatableFeatureResult(feature=update.feature, error_code=error, error_message=problem)
+        )
+    if not request.validate_only:
+        failed = {result.feature for result in results if result.error_code}
+        for update in request.feature_updates:
+            if update.feature not in failed:
+                context.cluster.set_feature_level(update.feature, update.max_version_level)
+    return UpdateFeaturesResponse(results=[] if context.version >= 2 else results)
+
+
+def refuse(
+    request: UpdateFeaturesRequest, error: ErrorCode, message: str | None
+) -> UpdateFeaturesResponse:
+    return UpdateFeaturesResponse(error_code=error, error_message=message)
+
+
+def _problem(update: FeatureUpdateKey, context: RequestContext) -> str | None:
+    known = {feature.name: feature for feature in context.cluster.features}
+    feature = known.get(update.feature)
+    if feature is None:
+        return f"feature `{update.feature}` is not supported"
+    level = update.max_version_level
+    if not feature.min_version <= level <= feature.max_version:
+        span = f"{feature.min_version}-{feature.max_version}"
+        return f"level {level} of {feature.name} is not supported, only {span}"
+    if level < feature.level and update.upgrade_type == UPGRADE:
+        return f"{feature.name} is at level {feature.level}: a downgrade must be said to be one"
+    return None

@@ -1,0 +1,81 @@
+"""Client quotas (KIP-546): limits by user, client id or address. Kept and shown, not enforced."""
+
+import ipaddress
+from collections.abc import Iterable, Mapping
+
+Entity = Mapping[str, str | None]
+"""Entity type to name; None is the default of its type."""
+
+USER, CLIENT_ID, IP = "user", "client-id", "ip"
+ENTITY_TYPES = (USER, CLIENT_ID, IP)
+
+_CLIENT_KEYS = {  # key -> whether it may be a fraction
+    "producer_byte_rate": False,
+    "consumer_byte_rate": False,
+    "request_percentage": True,
+    "controller_mutation_rate": True,
+}
+_IP_KEYS = {"connection_creation_rate": False}
+
+
+class QuotaError(Exception):
+    """These quotas cannot be; the text says why."""
+
+
+def check_entity(entity: Entity) -> None:
+    """Raise QuotaError for what quotas cannot be about (asked of 4.3.1)."""
+    if not entity:
+        raise QuotaError("the quota entity is empty")
+    for kind, name in entity.items():
+        if kind not in ENTITY_TYPES:
+            raise QuotaError(f"`{kind}` is no quota entity type: use {', '.join(ENTITY_TYPES)}")
+        if name == "":
+            raise QuotaError(f"the name of the {kind} is empty")
+    if IP in entity:
+        if len(entity) > 1:
+            raise QuotaError("an ip cannot be combined with a user or a client id")
+        name = entity[IP]
+        if name is not None and not _is_address(name):
+            raise QuotaError(f"`{name}` is not an ip address")
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return name == "localhost"
+    return True
+
+
+def check_value(entity: Entity, key: str, value: float) -> None:
+    """Raise QuotaError for a limit that this entity cannot have."""
+    keys = _IP_KEYS if IP in entity else _CLIENT_KEYS
+    if key not in keys:
+        raise QuotaError(f"`{key}` is no quota of this entity: use {', '.join(keys)}")
+    if value <= 0:
+        raise QuotaError(f"{key} must be above 0")
+    if not keys[key] and value != int(value):
+        raise QuotaError(f"{key} must be a whole number")
+
+
+class Quotas:
+    """The limits of every entity that has any."""
+
+    def __init__(self) -> None:
+        self._limits: dict[frozenset[tuple[str, str | None]], dict[str, float]] = {}
+
+    def alter(self, entity: Entity, changes: Mapping[str, float | None]) -> None:
+        """Set limits, and remove those whose value is None."""
+        limits = self._limits.setdefault(frozenset(entity.items()), {})
+        for key, value in changes.items():
+            if value is None:
+                limits.pop(key, None)
+            else:
+                limits[key] = value
+        if not limits:
+            del self._limits[frozenset(entity.items())]
+
+    def all(self) -> Iterable[tuple[dict[str, str | None], dict[str, float]]]:
+        """Every entity with its limits."""
+        for key, limits in self._limits.items():
+            yield dict(key), dict(limits)
