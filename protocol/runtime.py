@@ -4,8 +4,10 @@ Faults follow a real broker's, asked with damaged requests: bytes after the end 
 ignored; malformed UTF-8 is replaced as Java replaces it, never refused; any negative length means
 null, which is an error where null is not allowed; a varint keeps its low 32 bits, and one of six
 bytes is an error; a string of more than 32767 bytes is an error; the stated size of a known tagged
-field is not looked at, and a field that comes twice counts as it came last (brokers before 2.8
-refuse repeated and unordered tags: KAFKA-10818 changed the parser).
+field is not looked at, and a field that comes twice counts as it came last.
+
+DEVIATION: tags that come twice or out of order are accepted, as brokers since KAFKA-10818 do; older
+releases refuse them, and compact lengths that are negative as a Java int.
 """
 
 from collections.abc import Callable, Iterable, Sequence
