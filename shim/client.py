@@ -39,7 +39,10 @@ def connect(bootstrap: str, config: ClientConfig = PLAINTEXT) -> "Client":
             return Client(host, port, config)
         except OSError as error:
             failures.append(f"cannot connect to {host}:{port}: {_reason(error)}")
-    raise ClientError("; ".join(failures) + "; is the broker running, and is this its address?")
+    advice = "is the broker running, and is this its address?"
+    if config.protocol.tls and "CERTIFICATE" in failures[-1]:
+        advice = "its authority must be trusted: ssl.truststore.location, ssl.truststore.type=PEM"
+    raise ClientError(f"{'; '.join(failures)}; {advice}")
 
 
 class Client:
@@ -152,7 +155,9 @@ class Client:
         self.versions = {api.api_key: (api.min_version, api.max_version) for api in answer.api_keys}
 
     def _log_in(self, login: Login) -> None:
-        """PLAIN (RFC 4616), in the form the broker has: SaslAuthenticate, or raw tokens in 0.11."""
+        """Say who we are, in SaslAuthenticate requests, or to 0.11 in raw tokens."""
+        from shim.client_login import LoginError, messages  # noqa: PLC0415 - only where needed
+
         has_requests = ApiKey.SASL_AUTHENTICATE in self.versions
         handshake = self.ask(
             ApiKey.SASL_HANDSHAKE, SaslHandshakeRequest(login.mechanism), int(has_requests)
@@ -163,14 +168,35 @@ class Client:
                 f"{self.address} refused the SASL mechanism {login.mechanism}:"
                 f" {error_name(handshake.error_code)}; enabled there: {enabled}"
             )
-        token = f"\0{login.username}\0{login.password}".encode()
-        if not has_requests:
-            self._exchange(token, f"the login of {login.username}")
+        say = self._authenticate if has_requests else self._send_token
+        exchange = messages(login)
+        try:
+            message = next(exchange)
+            while True:
+                message = exchange.send(say(message, login.username))
+        except StopIteration:
             return
-        answer = self.ask(ApiKey.SASL_AUTHENTICATE, SaslAuthenticateRequest(token))
+        except LoginError as error:
+            raise ClientError(f"{self.address}: {error}") from error
+
+    def _authenticate(self, message: bytes, username: str) -> bytes:
+        answer = self.ask(ApiKey.SASL_AUTHENTICATE, SaslAuthenticateRequest(message))
         if answer.error_code:
             why = answer.error_message or error_name(answer.error_code)
-            raise ClientError(f"{self.address} refused the login of {login.username}: {why}")
+            raise ClientError(f"{self.address} refused the login of {username}: {why}")
+        reply: bytes = answer.auth_bytes
+        return reply
+
+    def _send_token(self, message: bytes, username: str) -> bytes:
+        try:
+            return self._exchange(message, f"the login of {username}")
+        except ClientError as error:
+            if not isinstance(error.__cause__, EOFError | ConnectionError):
+                raise
+            raise ClientError(
+                f"{self.address} closed the connection at the login of {username}, which is how"
+                " this release refuses a password"
+            ) from error
 
 
 def error_name(code: int) -> str:

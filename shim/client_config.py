@@ -9,7 +9,7 @@ from shim.errors import ConfigError
 from shim.jaas import parse_jaas
 from shim.properties import read_properties
 
-MECHANISMS = ("PLAIN",)
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 
 
 class Login(msgspec.Struct, frozen=True):

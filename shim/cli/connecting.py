@@ -19,8 +19,8 @@ def add_connection_arguments(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--command-config",
         metavar="FILE",
-        help="client properties: security.protocol, sasl.mechanism=PLAIN, sasl.jaas.config"
-        " (or username and password), ssl.* in PEM, request.timeout.ms",
+        help="client properties: security.protocol, sasl.mechanism (PLAIN, SCRAM-SHA-256, -512),"
+        " sasl.jaas.config (or username and password), ssl.* in PEM, request.timeout.ms",
     )
 
 

@@ -123,6 +123,18 @@ def test_an_old_broker_gets_the_login_as_a_raw_token(peer: Peer) -> None:
     assert got == [b"\0a\0s"]
 
 
+def test_an_old_broker_refuses_a_password_by_hanging_up(peer: Peer) -> None:
+    def script(connection: socket.socket) -> None:
+        serve_versions(connection, (ApiKey.SASL_HANDSHAKE, 0, 0))
+        frame = receive(connection)
+        head = write_response_header(17, 0, int.from_bytes(frame[4:8], "big"))
+        send(connection, head + codecs.write_response(17, 0, SaslHandshakeResponse()))
+        receive(connection)
+
+    text = failure(peer(script), LOGIN)
+    assert "at the login of a, which is how this release refuses a password" in text
+
+
 def test_a_mechanism_that_is_not_enabled(peer: Peer) -> None:
     def script(connection: socket.socket) -> None:
         serve_versions(connection, (ApiKey.SASL_HANDSHAKE, 0, 1), (ApiKey.SASL_AUTHENTICATE, 0, 2))

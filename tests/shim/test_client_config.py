@@ -25,6 +25,11 @@ def test_both_forms_of_a_login(login: dict[str, str]) -> None:
     assert config.login == Login("PLAIN", "alice", "secret")
 
 
+def test_scram() -> None:
+    properties = SASL | {"sasl.mechanism": "SCRAM-SHA-512", "username": "a", "password": "s"}
+    assert client_config(properties, "file").login == Login("SCRAM-SHA-512", "a", "s")
+
+
 def test_a_login_of_a_plaintext_file_is_not_used() -> None:
     assert client_config({"sasl.jaas.config": JAAS}, "file").login is None
 

@@ -32,13 +32,16 @@ class Running:
     def cluster(self) -> Cluster:
         return self._broker.cluster
 
+    def bootstrap(self, listener: str) -> str:
+        return self._broker.bootstrap_servers(listener)
+
     @property
     def plaintext(self) -> str:
-        return self._broker.bootstrap_servers("PLAINTEXT")
+        return self.bootstrap("PLAINTEXT")
 
     @property
     def sasl(self) -> str:
-        return self._broker.bootstrap_servers("SASL_PLAINTEXT")
+        return self.bootstrap("SASL_PLAINTEXT")
 
     def stop(self) -> None:
         self._wait(self._broker.stop())

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from shim.cli import main
+from shim.config import ListenerConfig, SecurityProtocol
 from tests.shim.cli.conftest import Running
 
 ADD = ("--add", "--allow-principal", "User:a", "--operation", "Read", "--topic", "t")
@@ -131,6 +132,49 @@ def test_login_by_jaas_and_a_denial_that_can_be_read(
     err = capsys.readouterr().err
     assert f"{broker.sasl} refused the login of alice" in err
     assert "wrong" not in err
+
+
+@pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
+def test_login_by_scram(broker: Running, capsys, tmp_path: Path, mechanism: str) -> None:
+    for password, code in (("admin-secret", 0), ("wrong", 1)):
+        path = tmp_path / "scram.properties"
+        path.write_text(
+            f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism={mechanism}\n"
+            f"username=admin\npassword={password}\n"
+        )
+        words = ("--bootstrap-server", broker.sasl, "--command-config", str(path), "--list")
+        assert main(["acls", *words]) == code
+    assert "refused the login of admin" in capsys.readouterr().err
+
+
+def test_tls_with_a_certificate_of_one_s_own(
+    start: Callable[..., Running], capsys, tmp_path: Path
+) -> None:
+    pytest.importorskip("trustme")
+    listener = ListenerConfig("SSL", SecurityProtocol.SSL, "127.0.0.1", 0)
+    running = start(
+        listeners=(listener,),
+        properties={
+            "shim.tls.directory": str(tmp_path),
+            "ssl.client.auth": "requested",
+            "ssl.principal.mapping.rules": "RULE:^CN=([^,]+).*$/$1/",
+        },
+        super_users=("User:client",),
+    )
+    trusting = tmp_path / "tls.properties"
+    trusting.write_text(
+        "security.protocol=SSL\nssl.truststore.type=PEM\nssl.keystore.type=PEM\n"
+        f"ssl.truststore.location={tmp_path}/ca.pem\nssl.keystore.location={tmp_path}/client.pem\n"
+    )
+    stranger = tmp_path / "stranger.properties"
+    stranger.write_text("security.protocol=SSL\n")
+    server = ("--bootstrap-server", running.bootstrap("SSL"))
+    assert main(["acls", *server, "--command-config", str(trusting), *ADD]) == 0
+    assert len(stored(running)) == 1
+    assert main(["acls", *server, "--command-config", str(stranger), *ADD]) == 1
+    assert "its authority must be trusted" in capsys.readouterr().err
+    assert main(["acls", *server, *ADD]) == 1
+    assert "a TLS listener SSL or SASL_SSL" in capsys.readouterr().err
 
 
 def test_no_authorizer_is_said(start: Callable[..., Running], capsys) -> None:
