@@ -27,7 +27,8 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     audit_names_rule: bool  # the audit line ends in the deciding rule
     kraft: bool  # metadata is kept by controllers, admin requests are forwarded to them
     authorizer_class: str  # the authorizer that a release brings, as its configuration names it
-    # quotas and features
+    # users, quotas and features
+    scram_denial_counts_users: bool  # a denied DescribeUserScramCredentials has a result a user
     quota_success_message: str | None  # error message of DescribeClientQuotas without an error
     feature_update_error: ErrorCode  # of a feature or level that is not supported
     feature_updates_fail_together: bool  # one failed update is the whole request's error
@@ -100,6 +101,7 @@ OLDEST = Behaviour(
     audit_names_rule=False,
     kraft=False,
     authorizer_class="kafka.security.auth.SimpleAclAuthorizer",
+    scram_denial_counts_users=False,
     quota_success_message=None,
     feature_update_error=ErrorCode.INVALID_REQUEST,
     feature_updates_fail_together=False,
@@ -282,9 +284,7 @@ CHANGES: tuple[Change, ...] = (
         "KIP-932: the state of share groups",
         internal_topics=("__consumer_offsets", "__transaction_state", "__share_group_state"),
     ),
-    Change(
-        "2.8", "generated messages of Produce", bad_records_close=False, null_records_since=9
-    ),
+    Change("2.8", "generated messages of Produce", bad_records_close=False, null_records_since=9),
     Change("3.0", "records are read late", null_records_since=0, refuses_append_time=False),
     Change("3.6", "KIP-890: partitions are verified", verifies_transactions=True),
     Change("3.7", "KIP-966: fewer replicas than min.insync.replicas", caps_min_isr=True),
@@ -302,6 +302,7 @@ CHANGES: tuple[Change, ...] = (
     Change(
         "3.0",
         "FeatureControlManager: as 3.9.1 answers",
+        scram_denial_counts_users=True,
         quota_success_message="",
         feature_update_error=ErrorCode.INVALID_UPDATE_VERSION,
     ),

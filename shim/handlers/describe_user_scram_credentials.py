@@ -22,7 +22,11 @@ from shim.context import RequestContext
 def handle(
     request: DescribeUserScramCredentialsRequest, context: RequestContext
 ) -> DescribeUserScramCredentialsResponse:
-    context.access.require(DESCRIBE_USER_SCRAM_CREDENTIALS)
+    error = context.access.error(DESCRIBE_USER_SCRAM_CREDENTIALS)
+    if error is not ErrorCode.NONE:
+        if context.behaviour.scram_denial_counts_users:
+            return refuse(request, error, None)
+        return DescribeUserScramCredentialsResponse(error_code=error, error_message=None)
     if request.users:
         asked = Counter(user.name for user in request.users)
     else:

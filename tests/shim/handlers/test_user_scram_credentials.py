@@ -115,3 +115,9 @@ def test_configured_users_are_neither_shown_nor_changed() -> None:
     stage = Stage(users={"alice": "alice-secret"})
     assert describe(stage, ["alice"]).results[0].error_code == ErrorCode.RESOURCE_NOT_FOUND
     assert alter(stage, [DELETION("alice", 1)]) == [("alice", 91)]
+
+
+def test_zookeeper_brokers_deny_without_a_result() -> None:
+    answer = describe(Stage("2.7"), ["zed"], "User:alice")
+    assert answer.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    assert answer.results == []

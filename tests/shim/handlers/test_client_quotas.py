@@ -1,0 +1,144 @@
+"""APIs 48 and 49 (KIP-546), with the answers that a real 4.3.1 gave to the same requests."""
+
+from typing import Any
+
+import pytest
+
+from protocol.enums import ApiKey, Operation, ResourceType
+from protocol.messages.alter_client_quotas_request import (
+    AlterClientQuotasRequest,
+    EntityData,
+    EntryData,
+    OpData,
+)
+from protocol.messages.describe_client_quotas_request import (
+    ComponentData,
+    DescribeClientQuotasRequest,
+)
+from tests.shim.play import ADMIN, Stage
+
+ALICE = {"user": "alice"}
+
+
+def entry(entity: dict[str, str | None], **limits: float | None) -> EntryData:
+    parts = [EntityData(kind, name) for kind, name in entity.items()]
+    ops = [OpData(key, value or 0.0, value is None) for key, value in limits.items()]
+    return EntryData(parts, ops)
+
+
+def alter(stage: Stage, *entries: EntryData, validate: bool = False, who: str = ADMIN) -> list[int]:
+    request = AlterClientQuotasRequest(list(entries), validate_only=validate)
+    answer = stage.ask(ApiKey.ALTER_CLIENT_QUOTAS, 1, request, who)
+    return [one.error_code for one in answer.entries]
+
+
+def describe(stage: Stage, *components: Any, strict: bool = False, who: str = ADMIN) -> Any:
+    request = DescribeClientQuotasRequest([ComponentData(*one) for one in components], strict)
+    answer = stage.ask(ApiKey.DESCRIBE_CLIENT_QUOTAS, 1, request, who)
+    if answer.error_code:
+        assert answer.entries is None
+        return answer.error_code
+    return {
+        tuple(sorted((one.entity_type, one.entity_name) for one in found.entity)): {
+            one.key: one.value for one in found.values
+        }
+        for found in answer.entries
+    }
+
+
+def test_limits_are_kept_changed_and_removed() -> None:
+    stage = Stage()
+    assert alter(stage, entry(ALICE, producer_byte_rate=1000, request_percentage=1.5)) == [0]
+    assert describe(stage) == {
+        (("user", "alice"),): {"producer_byte_rate": 1000.0, "request_percentage": 1.5}
+    }
+    assert alter(stage, entry(ALICE, producer_byte_rate=None)) == [0]
+    assert describe(stage) == {(("user", "alice"),): {"request_percentage": 1.5}}
+    assert alter(stage, entry(ALICE, request_percentage=None)) == [0]
+    assert describe(stage) == {}
+
+
+def test_validation_alone_changes_nothing() -> None:
+    stage = Stage()
+    assert alter(stage, entry(ALICE, producer_byte_rate=1000), validate=True) == [0]
+    assert describe(stage) == {}
+
+
+@pytest.mark.parametrize(
+    ("entity", "limits", "error"),
+    [
+        ({}, {"producer_byte_rate": 1}, 42),
+        ({"user": ""}, {"producer_byte_rate": 1}, 42),
+        ({"what": "x"}, {"producer_byte_rate": 1}, 42),
+        (ALICE, {"nonsense": 1}, 42),
+        (ALICE, {"producer_byte_rate": -5}, 42),
+        (ALICE, {"producer_byte_rate": 1.5}, 42),
+        (ALICE, {"request_percentage": 1.5}, 0),
+        (ALICE, {"controller_mutation_rate": 1.5}, 0),
+        (ALICE, {"connection_creation_rate": 1}, 42),
+        (ALICE, {}, 0),
+        (ALICE, {"producer_byte_rate": None}, 0),
+        ({"ip": "127.0.0.1"}, {"connection_creation_rate": 7}, 0),
+        ({"ip": "127.0.0.1"}, {"producer_byte_rate": 3}, 42),
+        ({"ip": "nohost.invalid"}, {"connection_creation_rate": 1}, 42),
+        ({"ip": "127.0.0.1", "user": "a"}, {"connection_creation_rate": 1}, 42),
+        ({"client-id": None}, {"producer_byte_rate": 7}, 0),
+    ],
+)
+def test_what_an_entity_may_have(entity: Any, limits: Any, error: int) -> None:
+    stage = Stage()
+    assert alter(stage, entry(entity, **limits)) == [error]
+    if error:
+        assert describe(stage) == {}
+
+
+def test_an_entity_that_is_there_twice_fails_alone() -> None:
+    stage = Stage()
+    twice = entry(ALICE, producer_byte_rate=1), entry(ALICE, consumer_byte_rate=1)
+    assert alter(stage, *twice, entry({"user": "bob"}, producer_byte_rate=1)) == [42, 0]
+    assert list(describe(stage)) == [(("user", "bob"),)]
+
+
+def test_filters() -> None:
+    stage = Stage()
+    alter(
+        stage,
+        entry(ALICE, producer_byte_rate=1),
+        entry({"user": "alice", "client-id": "c"}, producer_byte_rate=2),
+        entry({"client-id": None}, producer_byte_rate=3),
+    )
+    alone, both = (("user", "alice"),), (("client-id", "c"), ("user", "alice"))
+    default = (("client-id", None),)
+    assert set(describe(stage)) == {alone, both, default}
+    assert set(describe(stage, strict=True)) == set()
+    assert set(describe(stage, ("user", 0, "alice"))) == {alone, both}
+    assert set(describe(stage, ("user", 0, "alice"), strict=True)) == {alone}
+    assert set(describe(stage, ("user", 2, None), ("client-id", 2, None))) == {both}
+    assert set(describe(stage, ("client-id", 1, None))) == {default}
+    assert set(describe(stage, ("user", 1, None))) == set()
+
+
+@pytest.mark.parametrize(
+    ("components", "error"),
+    [
+        ([("what", 0, "x")], 35),
+        ([("user", 9, "x")], 42),
+        ([("user", 0, None)], 42),
+        ([("user", 1, "x")], 42),
+        ([("", 0, "x")], 42),
+        ([("user", 0, "a"), ("user", 0, "b")], 42),
+        ([("ip", 0, "127.0.0.1"), ("user", 0, "a")], 42),
+    ],
+)
+def test_malformed_filters(components: Any, error: int) -> None:
+    assert describe(Stage(), *components) == error
+
+
+def test_permissions_are_config_operations_of_the_cluster() -> None:
+    stage = Stage()
+    assert describe(stage, who="User:alice") == 31
+    assert alter(stage, entry(ALICE, producer_byte_rate=1), who="User:alice") == [31]
+    cluster = ResourceType.CLUSTER, "kafka-cluster"
+    stage.allow("User:alice", Operation.ALTER_CONFIGS, *cluster)
+    assert alter(stage, entry(ALICE, producer_byte_rate=1), who="User:alice") == [0]
+    assert len(describe(stage, who="User:alice")) == 1  # ALTER_CONFIGS implies DESCRIBE_CONFIGS

@@ -1,0 +1,125 @@
+"""APIs 55, 57, 64, 80 and 81, with the answers that real 3.9.1 and 4.3.1 brokers gave."""
+
+from typing import Any
+
+import pytest
+
+from protocol.enums import ApiKey
+from protocol.error_codes import ErrorCode
+from protocol.messages.add_raft_voter_request import AddRaftVoterRequest
+from protocol.messages.api_versions_request import ApiVersionsRequest
+from protocol.messages.describe_quorum_request import (
+    DescribeQuorumRequest,
+    PartitionData,
+    TopicData,
+)
+from protocol.messages.remove_raft_voter_request import RemoveRaftVoterRequest
+from protocol.messages.unregister_broker_request import UnregisterBrokerRequest
+from protocol.messages.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
+from tests.shim.play import ADMIN, Stage
+
+ALICE = "User:alice"
+
+
+def test_the_quorum_is_the_controller() -> None:
+    topics = [
+        TopicData("__cluster_metadata", [PartitionData(0), PartitionData(3)]),
+        TopicData("other", [PartitionData(0)]),
+    ]
+    answer = Stage().ask(ApiKey.DESCRIBE_QUORUM, 2, DescribeQuorumRequest(topics))
+    metadata, other = answer.topics
+    assert [one.error_code for one in metadata.partitions] == [0, 3]
+    assert [voter.replica_id for voter in metadata.partitions[0].current_voters] == [1]
+    assert metadata.partitions[0].leader_id == 1
+    assert [one.error_code for one in other.partitions] == [3]
+
+
+@pytest.mark.parametrize(
+    ("api", "version", "request_", "denied"),
+    [
+        (ApiKey.DESCRIBE_QUORUM, 2, DescribeQuorumRequest(), 31),
+        (ApiKey.UPDATE_FEATURES, 2, UpdateFeaturesRequest(), 31),
+        (ApiKey.UNREGISTER_BROKER, 0, UnregisterBrokerRequest(1), 31),
+        (ApiKey.ADD_RAFT_VOTER, 0, AddRaftVoterRequest(), 31),
+        (ApiKey.REMOVE_RAFT_VOTER, 0, RemoveRaftVoterRequest(), 31),
+    ],
+)
+def test_denials_are_on_top(api: ApiKey, version: int, request_: Any, denied: int) -> None:
+    assert Stage().ask(api, version, request_, ALICE).error_code == denied
+
+
+@pytest.mark.parametrize(("broker", "error"), [(1, 0), (77, 102)])
+def test_unregistering(broker: int, error: int) -> None:
+    request = UnregisterBrokerRequest(broker)
+    assert Stage().ask(ApiKey.UNREGISTER_BROKER, 0, request).error_code == error
+
+
+@pytest.mark.parametrize(
+    ("api", "kind"),
+    [
+        (ApiKey.ADD_RAFT_VOTER, AddRaftVoterRequest),
+        (ApiKey.REMOVE_RAFT_VOTER, RemoveRaftVoterRequest),
+    ],
+)
+def test_a_static_quorum_keeps_its_voters(api: ApiKey, kind: Any) -> None:
+    stage = Stage()
+    assert stage.ask(api, 0, kind(cluster_id=None)).error_code == 35
+    assert stage.ask(api, 0, kind(cluster_id="wrong")).error_code == 104
+
+
+def update(stage: Stage, version: int, *updates: Any, validate: bool = False) -> Any:
+    request = UpdateFeaturesRequest(feature_updates=list(updates), validate_only=validate)
+    answer = stage.ask(ApiKey.UPDATE_FEATURES, version, request, ADMIN)
+    return answer.error_code, [(one.feature, one.error_code) for one in answer.results]
+
+
+def level(stage: Stage, feature: str) -> int:
+    request = ApiVersionsRequest(client_software_name="a", client_software_version="1")
+    answer = stage.ask(ApiKey.API_VERSIONS, 3, request)
+    levels = {one.name: one.max_version_level for one in answer.finalized_features}
+    return levels.get(feature, 0)
+
+
+def key(name: str, to: int, upgrade_type: int = 1) -> FeatureUpdateKey:
+    return FeatureUpdateKey(name, to, upgrade_type=upgrade_type)
+
+
+def test_one_failed_update_fails_all_on_the_newest_release() -> None:
+    stage = Stage()
+    good, bad = key("group.version", 0, 2), key("nope.version", 1)
+    assert update(stage, 1, good, bad) == (ErrorCode.INVALID_UPDATE_VERSION, [])
+    assert level(stage, "group.version") == 1
+    assert update(stage, 1, good) == (0, [("group.version", 0)])
+    assert level(stage, "group.version") == 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        key("transaction.version", 1),
+        key("transaction.version", 3),
+        key("metadata.version", 5),
+        key("metadata.version", 99),
+    ],
+)
+def test_levels_that_are_refused(wrong: FeatureUpdateKey) -> None:
+    assert update(Stage(), 1, wrong) == (ErrorCode.INVALID_UPDATE_VERSION, [])
+
+
+def test_the_newest_version_lists_no_results() -> None:
+    assert update(Stage(), 2, key("transaction.version", 1, 2)) == (0, [])
+
+
+def test_validation_alone_changes_nothing() -> None:
+    stage = Stage()
+    assert update(stage, 1, key("transaction.version", 1, 2), validate=True)[0] == 0
+    assert level(stage, "transaction.version") == 2
+
+
+def test_older_releases_fail_feature_by_feature() -> None:
+    bad = key("nonsense.version", 1)
+    assert update(Stage("3.9"), 1, bad) == (0, [("nonsense.version", 95)])
+    assert update(Stage("2.7"), 0, FeatureUpdateKey("nonsense.version", 1)) == (
+        0,
+        [("nonsense.version", 42)],
+    )
