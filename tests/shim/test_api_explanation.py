@@ -1,7 +1,9 @@
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import given, strategies as st
 
+from authorizer.acl_releases import rules_of
 from authorizer.authorizer import StandardAuthorizer
 from authorizer.model import Acl, Actor
 from authorizer.requirement import Effect
@@ -10,7 +12,9 @@ from authorizer.store import AclStore
 from protocol.api_versions import RELEASES, served
 from protocol.enums import CLUSTER_NAME, ApiKey, Operation, PatternType, Permission, ResourceType
 from protocol.error_codes import ErrorCode
+from shim.access import Access
 from shim.api_explanation import Caller, Outcome, explain_api
+from shim.state.policy import Policy
 
 TOPIC, GROUP, CLUSTER = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.CLUSTER
 TRANSACTIONAL_ID = ResourceType.TRANSACTIONAL_ID
@@ -134,3 +138,38 @@ def test_every_row_of_every_release_can_be_explained(release: str) -> None:
         )
     }
     assert seen == expected
+
+
+OPERATIONS = [one for one in Operation if one > Operation.ANY]
+KINDS = [kind for kind in ResourceType if kind > ResourceType.ANY]
+ENTRIES = st.lists(
+    st.builds(
+        Acl,
+        resource_type=st.sampled_from(KINDS),
+        resource_name=st.sampled_from(["x", "*", CLUSTER_NAME]),
+        pattern_type=st.sampled_from([PatternType.LITERAL, PatternType.PREFIXED]),
+        principal=st.sampled_from(["User:a", "User:*"]),
+        host=st.just("*"),
+        operation=st.sampled_from(OPERATIONS),
+        permission=st.sampled_from([Permission.ALLOW, Permission.DENY]),
+    ),
+    max_size=12,
+    unique=True,
+)
+
+
+@given(ENTRIES, st.sampled_from(RELEASES))
+def test_every_row_comes_out_as_the_broker_decides_it(acls: list[Acl], release: str) -> None:
+    """As the handlers ask: `Access.error` for the row and the name."""
+    authorizer = StandardAuthorizer(store=AclStore(acls), rules=rules_of(release))
+    policy = Policy(release, authorizer, rules_of(release))
+    caller = Caller(authorizer, Actor("User:a", "127.0.0.1"))
+    names = {kind: ["x"] for kind in KINDS} | {CLUSTER: [CLUSTER_NAME]}
+    for api, (_, high) in served(release).items():
+        for outcome in explain_api(caller, api, high, release, names):
+            if outcome.bound.hidden_as is not None:
+                continue  # the handlers ask two questions then
+            (case,) = outcome.cases
+            access = Access(policy, "User:a", "127.0.0.1")
+            assert case.allowed is access.allows(outcome.bound.row, case.name), outcome.bound.row.id
+            assert case.error is (ErrorCode.NONE if case.allowed else outcome.bound.error)
