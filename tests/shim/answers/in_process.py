@@ -5,6 +5,7 @@ from typing import Any
 from protocol.enums import ApiKey
 from shim.dispatch import NoAnswer, Pending
 from shim.errors import CloseConnection
+from shim.state.coordinators import KeyType
 from tests.shim.answers.peers import CLOSED, SILENT, versions
 from tests.shim.play import Stage
 
@@ -15,6 +16,9 @@ class InProcess:
     def __init__(self, release: str) -> None:
         self.release = release
         self.stage = Stage(release)
+        for key_type in (KeyType.GROUP, KeyType.TRANSACTION):
+            self.stage.cluster.coordinators.topic(key_type)
+        self.stage.cluster.transactions.new_producer_id()  # 0 is for who came before
 
     def versions(self, api: ApiKey) -> range:
         return versions(self.release, api)

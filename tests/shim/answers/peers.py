@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from protocol import codecs
 from protocol.api_versions import parse_release, served
 from protocol.enums import ApiKey
+from protocol.errors import DecodeError
 from protocol.headers import RequestHeader, read_response_header, write_request_header
 from protocol.messages.create_topics_request import (
     CreatableTopic,
@@ -18,6 +19,8 @@ from protocol.messages.init_producer_id_request import InitProducerIdRequest
 from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 
 CLOSED = "closed"
+NO_ANSWER = "no answer"
+"""A real broker failed without a word, or wrote what cannot be read."""
 SILENT = "silent"
 CLIENT_ID = "answers"
 
@@ -79,10 +82,13 @@ class RealBroker:
         except (ConnectionError, TimeoutError) as fault:
             self._socket = None
             if isinstance(fault, TimeoutError):
-                return "no answer"
+                return NO_ANSWER
             return CLOSED
         _, at = read_response_header(api, version, frame)
-        return codecs.read_response(api, version, frame, at)
+        try:
+            return codecs.read_response(api, version, frame, at)
+        except DecodeError:
+            return NO_ANSWER
 
     def ask_silently(self, api: ApiKey, version: int, request: Any) -> str:
         """Send what has no answer; the next request tells whether the connection lives."""

@@ -79,7 +79,8 @@ class Play:
     # --- asking, on record
 
     def ask(self, label: str, api: ApiKey, version: int, request: Any) -> Any:
-        """Ask and keep the answer."""
+        """Ask and keep the answer; the request loses what its version cannot say."""
+        _fit(load(f"{api.wire_name}Request").struct, request, version)
         answer = self.peer.ask(api, version, request)
         self.steps.append((label, self._plain(api, version, answer)))
         return answer
@@ -238,6 +239,17 @@ class Play:
         """A time or a producer id in a summary."""
         number = int(match[1])
         return str(self._producers.get(number, self._number(number)))
+
+
+def _fit(spec: StructSpec, message: msgspec.Struct, version: int) -> None:
+    """Reset the fields that a version does not have."""
+    for field in spec.fields:
+        content = getattr(message, field.attribute)
+        if not field.versions.has(version):
+            setattr(message, field.attribute, getattr(type(message)(), field.attribute))
+        elif field.struct is not None:
+            for row in content if isinstance(content, list) else [content]:
+                _fit(field.struct, row, version)
 
 
 def _place(row: dict[str, Any]) -> tuple[str, int]:

@@ -100,7 +100,9 @@ def malformed(play: Play) -> None:
         "no time": batch([b"x"], times=[-1]),
     }
     for name, records in cases.items():
-        for version in sorted({3, 7, play.newest(ApiKey.PRODUCE)} & set(play.versions(ApiKey.PRODUCE))):
+        for version in sorted(
+            {3, 7, play.newest(ApiKey.PRODUCE)} & set(play.versions(ApiKey.PRODUCE))
+        ):
             play.produce(f"{name}, {version}", topic, records, version=version)
     play.fetch("what remains", topic)
 

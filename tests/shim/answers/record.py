@@ -1,4 +1,4 @@
-"""Record what a real broker answers: `python -m tests.shim.answers.record RELEASE PORT [SCENARIO ...]`.
+"""Record real answers: `python -m tests.shim.answers.record RELEASE PORT [SCENARIO ...]`.
 
 RELEASE is the full one (`4.3.1`), PORT a plaintext port where anonymous is a super user. Scenarios
 that are named replace those in the recording.
