@@ -45,10 +45,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name, summary in COMMANDS.items():
         subparser = subparsers.add_parser(name, help=summary, description=summary)
         if name == asked:
-            _load(name).add_arguments(subparser)
+            load_command(name).add_arguments(subparser)
     args = parser.parse_args(words)
     try:
-        return _load(args.command).run(args)
+        return load_command(args.command).run(args)
     except ConfigError as error:
         print(f"kafka-shim: {error}", file=sys.stderr)
         return EXIT_FAILURE
@@ -59,6 +59,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
 
 
-def _load(name: str) -> Command:
+def load_command(name: str) -> Command:
     module = importlib.import_module(f"shim.cli.{name.replace('-', '_')}")
     return cast("Command", module)
