@@ -62,6 +62,13 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     missing_topics_have_no_configs: bool  # a missing topic is 3, and not described by defaults
     dynamic_brokers: bool  # settings of brokers can be altered (KIP-226)
     client_metrics_have_defaults: bool  # a subscription is described with all its settings
+    altered_types_are_echoed: bool  # AlterConfigs repeats types that it does not know
+    altered_null: str  # AlterConfigs without a value: "fail resource", "fail" all of it, or "close"
+    altered_null_error: int  # code of IncrementalAlterConfigs without a value
+    altered_config_error: int  # code of a value that a topic's setting cannot take
+    altered_names_are_checked: bool  # an illegal topic name is told apart from a missing topic
+    altered_topic_missing_error: int  # code of altering a missing topic
+    lists_start_as_default: bool  # APPEND to a list that is not set
     # limits
     records_per_request_max: int | None  # topics and partitions that one request may make
     # groups
@@ -132,6 +139,13 @@ OLDEST = Behaviour(
     missing_topics_have_no_configs=False,
     dynamic_brokers=False,
     client_metrics_have_defaults=False,
+    altered_types_are_echoed=False,
+    altered_null="fail resource",
+    altered_null_error=-1,
+    altered_config_error=42,
+    altered_names_are_checked=True,
+    altered_topic_missing_error=-1,
+    lists_start_as_default=False,
     records_per_request_max=None,
     new_group_coordinator=False,
     awaiting_sync_name="AwaitingSync",
@@ -178,6 +192,7 @@ CHANGES: tuple[Change, ...] = (
     Change("1.1", "a clearer name of a group's state", awaiting_sync_name="CompletingRebalance"),
     Change("1.1", "KIP-226: dynamic brokers", dynamic_brokers=True),
     Change("2.0", "types of config resources", echoed_resource_types=(2, 4)),
+    Change("2.0", "AlterConfigs cannot read null", altered_null="close"),
     Change("2.0", "settings of missing topics", missing_topics_have_no_configs=True),
     Change("2.1", "KIP-322: deletion switched off is an answer", topic_deletion_has_code=True),
     Change("2.1", "a setting that does not parse has its own code", bad_config_error=40),
@@ -218,7 +233,21 @@ CHANGES: tuple[Change, ...] = (
         static_rejoin_checks_protocol=True,
     ),
     Change("2.6", "heartbeats while the leader assigns", heartbeats_while_completing=True),
+    Change(
+        "2.6",
+        "AlterConfigs in generated messages",
+        altered_types_are_echoed=True,
+        altered_null="fail",
+        altered_null_error=42,
+        lists_start_as_default=True,
+    ),
     Change("2.6", "null settings are a bad request", null_config_error=42),
+    Change(
+        "2.7",
+        "altering asks for the topic first",
+        altered_names_are_checked=False,
+        altered_topic_missing_error=3,
+    ),
     Change(
         "2.7",
         "DescribeConfigs in generated messages",
@@ -244,6 +273,8 @@ CHANGES: tuple[Change, ...] = (
         "3.0",
         "topics are made by KRaft controllers",
         controller_auto_create_error=3,
+        altered_config_error=40,
+        altered_names_are_checked=True,
         create_topics_denial="",
         create_topics_tells_configs=False,
         create_topics_validates=False,

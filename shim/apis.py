@@ -21,6 +21,8 @@ HANDLED: frozenset[ApiKey] = frozenset(
         ApiKey.METADATA,
         ApiKey.CREATE_TOPICS,
         ApiKey.DESCRIBE_CONFIGS,
+        ApiKey.ALTER_CONFIGS,
+        ApiKey.INCREMENTAL_ALTER_CONFIGS,
         ApiKey.CREATE_PARTITIONS,
         ApiKey.DELETE_TOPICS,
         ApiKey.DESCRIBE_TOPIC_PARTITIONS,

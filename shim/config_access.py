@@ -3,6 +3,7 @@
 from authorizer.requirement import Requirement
 from authorizer.requirements import METADATA_TOPIC
 from protocol.error_codes import ErrorCode
+from shim.config_resources import ResourceFault
 from shim.context import RequestContext
 
 
@@ -19,3 +20,13 @@ def config_error(context: RequestContext, requirement: Requirement, name: str) -
     if hidden_as is not None and not context.access.allows(METADATA_TOPIC, name):
         return hidden_as
     return error
+
+
+def require_config(
+    context: RequestContext, requirement: Requirement, name: str, *, is_said: bool = True
+) -> None:
+    """Raise ResourceFault for a denied alteration; only KRaft says what was denied."""
+    error = config_error(context, requirement, name)
+    if error is not ErrorCode.NONE:
+        text = error.name.lower().replace("_", " ")
+        raise ResourceFault(error, text if is_said and context.behaviour.kraft else None)

@@ -24,6 +24,13 @@ def echoed_type(resource_type: int, context: RequestContext) -> int:
     return resource_type if echoed is None or resource_type in echoed else 0
 
 
+def altered_type(resource_type: int, context: RequestContext) -> int:
+    """The type as an answer of AlterConfigs repeats it."""
+    if context.behaviour.altered_types_are_echoed:
+        return resource_type
+    return echoed_type(resource_type, context)
+
+
 def broker_of(name: str, context: RequestContext, *, may_be_all: bool) -> int | None:
     """The broker that a resource name means, which has to be the one asked; None: all of them."""
     if not name and may_be_all:

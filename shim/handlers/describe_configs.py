@@ -56,8 +56,8 @@ def handle(request: DescribeConfigsRequest, context: RequestContext) -> Describe
         if error is ErrorCode.NONE:
             described.append(_describe(resource, request, context))
         else:
-            message = context.behaviour.config_denials.get(error)
-            denied.append(_failed(resource, error, message, context))
+            text = context.behaviour.config_denials.get(error)
+            denied.append(_failed(resource, error, text, context))
     return DescribeConfigsResponse(results=[*described, *denied])
 
 

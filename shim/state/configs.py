@@ -9,6 +9,7 @@ from enum import IntEnum
 
 import msgspec
 
+from protocol.enums import ConfigResourceType
 from shim.state.config_definitions import Definition, definitions
 from shim.state.config_values import ConfigFault, canonical
 
@@ -115,6 +116,16 @@ class Configs:
     def client_metrics_definitions(self) -> Mapping[str, Definition]:
         return definitions(self._release).client_metrics
 
+    def definitions_of(self, resource_type: int) -> Mapping[str, Definition]:
+        """The settings that resources of a type have; none where it has no fixed ones."""
+        known = definitions(self._release)
+        return {
+            ConfigResourceType.TOPIC: known.topic,
+            ConfigResourceType.BROKER: known.broker,
+            ConfigResourceType.GROUP: known.group,
+            ConfigResourceType.CLIENT_METRICS: known.client_metrics,
+        }.get(ConfigResourceType(resource_type), {})
+
     def broker_value(self, name: str, node_id: int = 1) -> str | None:
         """The value in force on a broker; None if there is none, or no such setting."""
         definition = self.broker_definitions.get(name)
@@ -210,8 +221,8 @@ class Configs:
         """Every setting of a metrics subscription, or only what was set on it (KIP-714)."""
         own = self.client_metrics.get(subscription, {})
         if not with_defaults:
-            for name, value in own.items():
-                yield ConfigEntry(name, value, Source.CLIENT_METRICS, (), 0)
+            for name, given in own.items():
+                yield ConfigEntry(name, given, Source.CLIENT_METRICS, (), 0)
             return
         for name, definition in self.client_metrics_definitions.items():
             synonyms: list[Synonym] = []

@@ -113,6 +113,13 @@ class Topics:
             topic.partitions.append(Partition(len(topic.partitions), replicas, log))
         self.epoch += 1
 
+    def configure(self, topic: Topic, configs: Mapping[str, str]) -> None:
+        """Put the topic's own settings in place of those it had; its logs see it at once."""
+        assert self._by_name[topic.name] is topic
+        kept = dict(configs)
+        topic.configs.clear()
+        topic.configs.update(kept)
+
     def delete(self, name: str) -> None:
         topic = self._by_name.pop(name)
         del self._by_id[topic.topic_id]
