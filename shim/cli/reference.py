@@ -8,14 +8,17 @@ from shim.cli import COMMANDS, load_command
 
 WIDTH = 96
 
+INTRODUCTION = """# Commands
+
+Made from the program by `python -m shim.cli.reference`. Exit codes: 0 ok, 1 failure, 2 wrong usage,
+3 an assertion, comparison or check that did not hold.
+"""
+
 
 def reference() -> str:
     """What docs/commands.md says: every command with its own help."""
     os.environ["COLUMNS"] = str(WIDTH)  # argparse wraps at the terminal's width
-    parts = [
-        "# Commands\n\nMade from the program by `python -m shim.cli.reference`; exit codes: 0 ok, "
-        "1 failure, 2 wrong usage,\n3 an assertion, comparison or check that did not hold.\n"
-    ]
+    parts = [INTRODUCTION]
     for name, summary in COMMANDS.items():
         parser = argparse.ArgumentParser(prog=f"kafka-shim {name}", description=summary)
         load_command(name).add_arguments(parser)
@@ -26,8 +29,8 @@ def reference() -> str:
 
 def _verbs(parser: argparse.ArgumentParser) -> Iterator[str]:
     """Help of sub-commands, such as `trace info`."""
-    for action in parser._actions:  # noqa: SLF001 - argparse has no public way to them
-        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 - as above
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
             for verb in action.choices.values():
                 yield verb.format_help()
 
