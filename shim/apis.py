@@ -21,6 +21,7 @@ HANDLED: frozenset[ApiKey] = frozenset(
         ApiKey.METADATA,
         ApiKey.CREATE_TOPICS,
         ApiKey.DESCRIBE_CONFIGS,
+        ApiKey.LIST_CONFIG_RESOURCES,
         ApiKey.ALTER_CONFIGS,
         ApiKey.INCREMENTAL_ALTER_CONFIGS,
         ApiKey.CREATE_PARTITIONS,

@@ -1,0 +1,68 @@
+"""74 ListConfigResources, versions 0-1. Which resources have, or can have, settings (KIP-1142).
+
+Version 0 is ListClientMetricsResources (KIP-714): only subscriptions. Brokers and topics are listed
+even where nothing was set on them.
+"""
+
+from collections.abc import Iterator
+
+from authorizer.requirements import LIST_CONFIG_RESOURCES
+from protocol.enums import ConfigResourceType
+from protocol.error_codes import ErrorCode
+from protocol.messages.list_config_resources_request import ListConfigResourcesRequest
+from protocol.messages.list_config_resources_response import (
+    ConfigResource,
+    ListConfigResourcesResponse,
+)
+from shim.context import RequestContext
+from shim.errors import Refused
+
+ORDER = (
+    ConfigResourceType.GROUP,
+    ConfigResourceType.CLIENT_METRICS,
+    ConfigResourceType.BROKER_LOGGER,
+    ConfigResourceType.BROKER,
+    ConfigResourceType.TOPIC,
+)
+"""As a broker lists them."""
+
+
+def handle(
+    request: ListConfigResourcesRequest, context: RequestContext
+) -> ListConfigResourcesResponse:
+    context.access.require(LIST_CONFIG_RESOURCES)
+    if context.version == 0:
+        wanted = {int(ConfigResourceType.CLIENT_METRICS)}
+    else:
+        wanted = set(request.resource_types) or {int(kind) for kind in ORDER}
+    if not wanted <= {int(kind) for kind in ORDER}:
+        raise Refused(ErrorCode.UNSUPPORTED_VERSION)
+    return ListConfigResourcesResponse(
+        config_resources=[
+            ConfigResource(resource_name=name, resource_type=kind)
+            for kind in ORDER
+            if kind in wanted
+            for name in _names(kind, context)
+        ]
+    )
+
+
+def refuse(
+    request: ListConfigResourcesRequest,
+    error: ErrorCode,
+    message: str | None,
+) -> ListConfigResourcesResponse:
+    return ListConfigResourcesResponse(error_code=error)
+
+
+def _names(kind: ConfigResourceType, context: RequestContext) -> Iterator[str]:
+    cluster = context.cluster
+    match kind:
+        case ConfigResourceType.GROUP:
+            yield from cluster.configs.groups
+        case ConfigResourceType.CLIENT_METRICS:
+            yield from cluster.configs.client_metrics
+        case ConfigResourceType.TOPIC:
+            yield from sorted(topic.name for topic in cluster.topics)
+        case _:
+            yield from (str(node_id) for node_id in cluster.nodes)
