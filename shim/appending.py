@@ -1,6 +1,7 @@
 """Putting records into a partition's log: formats, offsets, append times, producers' sequences."""
 
 import msgspec
+from crc32c import crc32c
 
 from protocol.compression import Compression
 from protocol.error_codes import ErrorCode
@@ -23,6 +24,11 @@ from shim.state.producers import SEQUENCES, ProducedBatch
 from shim.state.topics import Partition
 
 NO_APPEND_TIME = -1
+NO_TIMESTAMP = -1
+_CRC = slice(17, 21)
+_ATTRIBUTES_AT = 21
+_MAX_TIMESTAMP = slice(35, 43)
+_APPEND_TIME = 0x08
 
 
 class Appended(msgspec.Struct, frozen=True):
@@ -70,9 +76,21 @@ def _store(partition: Partition, batch: Batch, limits: Limits, now_ms: int) -> A
         append_time_ms=append_time,
     )
     max_timestamp = batch.max_timestamp if append_time is None else append_time
+    if append_time is None and (batch.is_append_time or max_timestamp < NO_TIMESTAMP):
+        max_timestamp = max(max_timestamp, NO_TIMESTAMP)
+        payload = _with_own_times(payload, max_timestamp)
     stored = StoredBatch(base_offset, base_offset + batch.last_offset_delta, max_timestamp, payload)
     log.append(stored, partition.leader_epoch)
     return Appended(base_offset, NO_APPEND_TIME if append_time is None else append_time)
+
+
+def _with_own_times(payload: bytes, max_timestamp: int) -> bytes:
+    """A batch whose producer cannot decide how it is stamped: its records bear their own times."""
+    out = bytearray(payload)
+    out[_ATTRIBUTES_AT + 1] &= ~_APPEND_TIME & 0xFF
+    out[_MAX_TIMESTAMP] = max_timestamp.to_bytes(8, "big", signed=True)
+    out[_CRC] = crc32c(bytes(out[_ATTRIBUTES_AT:])).to_bytes(4, "big")
+    return bytes(out)
 
 
 def append_any_format(

@@ -16,6 +16,7 @@ from protocol.messages.fetch_response import (
 from protocol.records import batches
 from shim.state.topics import Partition
 
+READ_UNCOMMITTED = 0
 READ_COMMITTED = 1
 FORMAT_1_SINCE = 2
 FORMAT_2_SINCE = 4
@@ -30,9 +31,13 @@ class Reader(msgspec.Struct, frozen=True):
 
     version: int
     node_id: int
-    is_follower: bool
+    replica_id: int
     isolation_level: int
     bytes_max: int
+
+    @property
+    def is_follower(self) -> bool:
+        return self.replica_id >= 0
 
 
 def end_for(partition: Partition, reader: Reader) -> int:
@@ -48,12 +53,19 @@ def fault_of(partition: Partition, wanted: FetchPartition, reader: Reader) -> Er
     """Why this partition cannot be read as it is asked; NONE if it can."""
     may_follow = reader.version >= NEAREST_SINCE and not reader.is_follower
     readable = partition.replicas if may_follow else [partition.leader_id]
-    if reader.node_id not in readable:
+    is_no_replica = reader.is_follower and (
+        reader.replica_id == partition.leader_id or reader.replica_id not in partition.replicas
+    )
+    if reader.node_id not in readable or is_no_replica:
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
     error = epoch_error(partition, wanted.current_leader_epoch)
     if error is not ErrorCode.NONE:
         return error
     log = partition.log
+    if wanted.last_fetched_epoch >= 0 and log.end_of_epoch(wanted.last_fetched_epoch)[1] < 0:
+        return ErrorCode.OFFSET_OUT_OF_RANGE
+    if diverging(partition, wanted) is not None:
+        return ErrorCode.NONE
     if not log.start_offset <= wanted.fetch_offset <= log.end_offset:
         return ErrorCode.OFFSET_OUT_OF_RANGE
     return ErrorCode.NONE
@@ -76,7 +88,6 @@ def read(
     if error is not ErrorCode.NONE:
         return failed(wanted.partition, error, reader, partition)
     log = partition.log
-    diverging = _divergence(partition, wanted)
     answer = PartitionData(
         partition_index=wanted.partition,
         high_watermark=log.high_watermark,
@@ -85,8 +96,9 @@ def read(
         aborted_transactions=None,
         records=b"",
     )
-    if diverging is not None:
-        answer.diverging_epoch = diverging
+    divergence = diverging(partition, wanted)
+    if divergence is not None:
+        answer.diverging_epoch = divergence
         return answer
     end = end_for(partition, reader)
     limit = min(max(wanted.partition_max_bytes, 0), reader.bytes_max)
@@ -103,11 +115,12 @@ def read(
 def failed(
     index: int, error: ErrorCode, reader: Reader, partition: Partition | None = None
 ) -> PartitionData:
+    """An answer without records; `partition` where it was the log that could not be read."""
     answer = PartitionData(
         partition_index=index,
         error_code=error,
         high_watermark=-1,
-        aborted_transactions=None,
+        aborted_transactions=None if partition is not None else [],
         records=b"",
     )
     knows_leader = error in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
@@ -151,7 +164,7 @@ def _end_of(found: list[bytes], end: int) -> int:
     return last.last_offset + 1
 
 
-def _divergence(partition: Partition, wanted: FetchPartition) -> EpochEndOffset | None:
+def diverging(partition: Partition, wanted: FetchPartition) -> EpochEndOffset | None:
     """Where the reader's history leaves the leader's (KIP-595); None if it does not."""
     if wanted.last_fetched_epoch < 0:
         return None

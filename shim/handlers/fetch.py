@@ -7,6 +7,8 @@ everything at once. A partition that fails, or that has what was asked for, ends
 
 from collections.abc import Callable, Iterable
 
+import msgspec
+
 from authorizer.requirements import FETCH_FOLLOWER, FETCH_TOPIC
 from protocol.error_codes import ErrorCode
 from protocol.messages.fetch_request import FetchRequest
@@ -18,9 +20,19 @@ from protocol.messages.fetch_response import (
 )
 from shim.clock import Timer
 from shim.context import RequestContext
-from shim.fetching import LEADERS_SINCE, Reader, bytes_ready, failed, fault_of, read
+from shim.errors import Refused
+from shim.fetching import (
+    LEADERS_SINCE,
+    READ_COMMITTED,
+    READ_UNCOMMITTED,
+    Reader,
+    bytes_ready,
+    failed,
+    fault_of,
+    read,
+)
 from shim.state.fetch_sessions import IDS_SINCE, FetchRound, Wanted
-from shim.state.topics import Partition
+from shim.state.topics import NO_ID, Partition
 from shim.topic_access import topic_error
 from shim.wait import Wait
 
@@ -39,6 +51,8 @@ def handle(request: FetchRequest, context: RequestContext) -> FetchResponse | Wa
     fetch_round = sessions.begin(request, context.version)
     if fetch_round.error is not ErrorCode.NONE:
         return FetchResponse(error_code=fetch_round.error)
+    if request.isolation_level not in (READ_UNCOMMITTED, READ_COMMITTED):
+        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
     fetch = _Fetch(request, context, fetch_round)
     return fetch.start()
 
@@ -48,6 +62,7 @@ def refuse(
     error: ErrorCode,
     message: str | None,
 ) -> FetchResponse:
+    """From version 13 on, where topics have ids, such an answer names no partitions."""
     return FetchResponse(
         error_code=error,
         responses=[
@@ -65,6 +80,7 @@ def refuse(
                 ],
             )
             for topic in request.topics
+            if topic.topic_id == NO_ID
         ],
     )
 
@@ -82,7 +98,7 @@ class _Fetch:
         self._reader = Reader(
             version=context.version,
             node_id=context.node_id,
-            is_follower=replica_id >= 0,
+            replica_id=replica_id,
             isolation_level=request.isolation_level,
             bytes_max=request.max_bytes if limited else NO_LIMIT,
         )
@@ -194,22 +210,18 @@ class _Fetch:
         return response
 
     def _read(self) -> list[tuple[Wanted, PartitionData]]:
-        """Failures first, then records partition by partition until the answer is full."""
+        """Records partition by partition until the answer is full, then what could not be read."""
         reader = self._reader
-        rows = list(enumerate(zip(self._round.wanted, self._partitions, strict=True)))
-        found = [
-            (wanted, failed(wanted.partition.partition, self._errors[at], reader))
-            for at, (wanted, _) in rows
-            if at in self._errors
-        ]
+        found, failures = [], []
         left = reader.bytes_max
         whole_first = reader.version >= FIRST_HARD_LIMIT
-        for _, (wanted, partition) in rows:
+        rows = zip(self._round.wanted, self._partitions, strict=True)
+        for at, (wanted, partition) in enumerate(rows):
             if partition is None:
+                data = failed(wanted.partition.partition, self._errors[at], reader)
+                failures.append((wanted, data))
                 continue
-            within = Reader(
-                reader.version, reader.node_id, reader.is_follower, reader.isolation_level, left
-            )
+            within = msgspec.structs.replace(reader, bytes_max=left)
             if partition.log.is_closed:
                 error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
                 data = failed(wanted.partition.partition, error, reader)
@@ -219,7 +231,8 @@ class _Fetch:
                 whole_first = False
                 left = max(0, left - len(data.records))
             found.append((wanted, data))
-        return found
+        failures.sort(key=lambda row: row[1].error_code != ErrorCode.UNKNOWN_TOPIC_ID)
+        return found + failures
 
 
 def _by_topic(rows: Iterable[tuple[Wanted, PartitionData]]) -> list[FetchableTopicResponse]:

@@ -6,7 +6,7 @@ header only. Everything appended counts as replicated: the high watermark is the
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 
 import msgspec
 
@@ -59,7 +59,7 @@ class Log:
         self._clock = clock
         self._batches: list[StoredBatch] = []
         self._end_position = 0
-        self._epochs: list[tuple[int, int]] = []  # leader epoch and its first offset
+        self._epochs = [(0, 0)]  # leader epochs and their first offsets
         self._waiting: dict[int, Callable[[], None]] = {}
         self._checked_ms = clock.now_ms()
         self._checked_position = 0
@@ -92,7 +92,7 @@ class Log:
         """Add a batch whose offsets begin at the end of the log, and wake who waits for it."""
         assert batch.base_offset == self.end_offset
         assert not self.is_closed
-        if not self._epochs or leader_epoch > self._epochs[-1][0]:
+        if leader_epoch > self._epochs[-1][0]:
             self._epochs.append((leader_epoch, batch.base_offset))
         newest = self._batches[-1].newest_so_far if self._batches else -1
         batch.newest_so_far = max(newest, batch.max_timestamp)
@@ -149,26 +149,23 @@ class Log:
         return max(self._batches, key=attrgetter("max_timestamp"), default=None)
 
     def end_of_epoch(self, epoch: int) -> tuple[int, int]:
-        """The greatest leader epoch up to `epoch` and its end (KIP-101, KIP-279); -1, -1 if none."""
-        if not self._epochs or epoch < 0:
+        """The greatest leader epoch up to `epoch` and its end (KIP-101, KIP-279).
+
+        -1, -1 for an epoch still to come; one before the first ends where the log begins.
+        """
+        if epoch == -1 or epoch > self._epochs[-1][0]:
             return -1, -1
-        at = bisect_right(self._epochs, epoch, key=lambda entry: entry[0])
+        at = bisect_right(self._epochs, epoch, key=itemgetter(0))
         if at == len(self._epochs):
-            if epoch > self._epochs[-1][0]:
-                return -1, -1
             return self._epochs[-1][0], self.end_offset
         if at == 0:
             return epoch, self._epochs[0][1]
         return self._epochs[at - 1][0], self._epochs[at][1]
 
     def epoch_at(self, offset: int) -> int:
-        """The leader epoch in which the record at `offset` was written; -1 if unknown."""
-        at = bisect_right(self._epochs, offset, key=lambda entry: entry[1])
-        return self._epochs[at - 1][0] if at else -1
-
-    def latest_epoch(self) -> int:
-        """The leader epoch of the last record; -1 if there never was one."""
-        return self._epochs[-1][0] if self._epochs else -1
+        """The leader epoch in which the record at `offset` was, or will be, written."""
+        at = bisect_right(self._epochs, offset, key=itemgetter(1))
+        return self._epochs[max(0, at - 1)][0]
 
     def when_changed(self, callback: Callable[[], None]) -> Callable[[], None]:
         """Call back after every append, after trimming and at the end; returns how to stop it."""

@@ -1,0 +1,90 @@
+"""21 DeleteRecords, versions 0-2. Moves the start of partitions; -1 means their end (KIP-107).
+
+DELETE on the topic; coordinators' topics are 17, and a log that is only compacted is refused.
+"""
+
+from authorizer.requirements import DELETE_RECORDS_TOPIC
+from protocol.error_codes import ErrorCode
+from protocol.messages.delete_records_request import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
+from protocol.messages.delete_records_response import (
+    DeleteRecordsPartitionResult,
+    DeleteRecordsResponse,
+    DeleteRecordsTopicResult,
+)
+from shim.context import RequestContext
+from shim.state.topics import Partition
+from shim.topic_access import topic_error
+
+HIGH_WATERMARK = -1
+NO_OFFSET = -1
+
+
+def handle(request: DeleteRecordsRequest, context: RequestContext) -> DeleteRecordsResponse:
+    context.access.nothing_more()  # a request may name no topic
+    return DeleteRecordsResponse(topics=[_topic(topic, context) for topic in request.topics])
+
+
+def refuse(
+    request: DeleteRecordsRequest, error: ErrorCode, message: str | None
+) -> DeleteRecordsResponse:
+    return DeleteRecordsResponse(
+        topics=[
+            DeleteRecordsTopicResult(
+                name=topic.name,
+                partitions=[_failed(one.partition_index, error) for one in topic.partitions],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _topic(topic: DeleteRecordsTopic, context: RequestContext) -> DeleteRecordsTopicResult:
+    error = topic_error(context, DELETE_RECORDS_TOPIC, topic.name)
+    return DeleteRecordsTopicResult(
+        name=topic.name,
+        partitions=[_delete(topic.name, one, error, context) for one in topic.partitions],
+    )
+
+
+def _delete(
+    name: str, wanted: DeleteRecordsPartition, error: ErrorCode, context: RequestContext
+) -> DeleteRecordsPartitionResult:
+    partition = context.cluster.topics.partition(name, wanted.partition_index)
+    if error is ErrorCode.NONE:
+        error = _fault(name, partition, wanted.offset, context)
+    if error is not ErrorCode.NONE or partition is None:
+        return _failed(wanted.partition_index, error)
+    log = partition.log
+    offset = log.high_watermark if wanted.offset == HIGH_WATERMARK else wanted.offset
+    if offset > log.start_offset:
+        log.delete_before(offset)
+    return DeleteRecordsPartitionResult(
+        partition_index=wanted.partition_index, low_watermark=log.start_offset
+    )
+
+
+def _fault(
+    name: str, partition: Partition | None, offset: int, context: RequestContext
+) -> ErrorCode:
+    """Why nothing can be deleted here."""
+    if partition is None:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if name in context.cluster.topics.internal_names:
+        return ErrorCode.INVALID_TOPIC_EXCEPTION
+    if partition.leader_id != context.node_id:
+        return ErrorCode.NOT_LEADER_OR_FOLLOWER
+    if not partition.log.settings.deletes:
+        return ErrorCode.POLICY_VIOLATION
+    if offset != HIGH_WATERMARK and not 0 <= offset <= partition.log.high_watermark:
+        return ErrorCode.OFFSET_OUT_OF_RANGE
+    return ErrorCode.NONE
+
+
+def _failed(index: int, error: ErrorCode) -> DeleteRecordsPartitionResult:
+    return DeleteRecordsPartitionResult(
+        partition_index=index, low_watermark=NO_OFFSET, error_code=error
+    )

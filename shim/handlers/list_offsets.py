@@ -1,0 +1,128 @@
+"""2 ListOffsets, versions 0-11. Offsets by time, and of the start and the end (KIP-79, KIP-734).
+
+DESCRIBE topic by topic, before existence; denied topics stand last. Version 0 gives lists of
+offsets. A partition that is named twice is 42, each special time has a version of its own, before
+which it is 35 (KIP-405, KIP-1005).
+"""
+
+from collections import Counter
+
+from authorizer.requirements import LIST_OFFSETS_TOPIC
+from protocol.error_codes import ErrorCode
+from protocol.messages.list_offsets_request import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+from protocol.messages.list_offsets_response import (
+    ListOffsetsPartitionResponse,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
+from shim.context import RequestContext
+from shim.errors import Refused
+from shim.fetching import READ_COMMITTED, READ_UNCOMMITTED, epoch_error
+from shim.offset_lookup import SPECIAL_SINCE, find
+from shim.state.log import Log
+from shim.state.topics import Partition
+
+EPOCHS_SINCE = 4
+CONSUMER = -1
+DEBUGGER = -2
+
+
+def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsResponse:
+    allowed, denied = context.access.split(
+        LIST_OFFSETS_TOPIC, request.topics, lambda topic: topic.name
+    )
+    if request.isolation_level not in (READ_UNCOMMITTED, READ_COMMITTED):
+        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+    counts = Counter(
+        (topic.name, one.partition_index) for topic in request.topics for one in topic.partitions
+    )
+    denial = context.cluster.policy.bound(LIST_OFFSETS_TOPIC).error
+    return ListOffsetsResponse(
+        topics=[
+            *(_Listing(request, counts, context).topic(topic) for topic in allowed),
+            *(_failed_topic(topic, denial) for topic in denied),
+        ]
+    )
+
+
+def refuse(
+    request: ListOffsetsRequest, error: ErrorCode, message: str | None
+) -> ListOffsetsResponse:
+    return ListOffsetsResponse(topics=[_failed_topic(topic, error) for topic in request.topics])
+
+
+class _Listing:
+    """What is the same for all partitions of a request."""
+
+    def __init__(
+        self,
+        request: ListOffsetsRequest,
+        counts: Counter[tuple[str, int]],
+        context: RequestContext,
+    ) -> None:
+        self._context = context
+        self._counts = counts
+        self._replica_id = request.replica_id
+        is_consumer = request.replica_id == CONSUMER
+        self._isolation_level = request.isolation_level if is_consumer else None
+
+    def topic(self, topic: ListOffsetsTopic) -> ListOffsetsTopicResponse:
+        rows = []
+        for wanted in topic.partitions:
+            if self._counts[topic.name, wanted.partition_index] > 1:
+                rows.append(_failed(wanted.partition_index, ErrorCode.INVALID_REQUEST))
+            else:
+                rows.append(self._partition(topic.name, wanted))
+        return ListOffsetsTopicResponse(name=topic.name, partitions=rows)
+
+    def _partition(self, name: str, wanted: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
+        index = wanted.partition_index
+        partition = self._context.cluster.topics.partition(name, index)
+        if partition is None:
+            return _failed(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        error = self._error(partition, wanted)
+        if error is not ErrorCode.NONE:
+            return _failed(index, error)
+        if self._context.version == 0:
+            offsets = _old_offsets(partition.log, wanted)
+            return ListOffsetsPartitionResponse(partition_index=index, old_style_offsets=offsets)
+        found = find(partition.log, wanted.timestamp, self._isolation_level)
+        return ListOffsetsPartitionResponse(
+            partition_index=index,
+            timestamp=found.timestamp,
+            offset=found.offset,
+            leader_epoch=found.leader_epoch if self._context.version >= EPOCHS_SINCE else -1,
+        )
+
+    def _error(self, partition: Partition, wanted: ListOffsetsPartition) -> ErrorCode:
+        version = self._context.version
+        if wanted.timestamp < 0 and SPECIAL_SINCE.get(wanted.timestamp, version + 1) > version:
+            return ErrorCode.UNSUPPORTED_VERSION
+        if self._replica_id != DEBUGGER and partition.leader_id != self._context.node_id:
+            return ErrorCode.NOT_LEADER_OR_FOLLOWER
+        return epoch_error(partition, wanted.current_leader_epoch)
+
+
+def _old_offsets(log: Log, wanted: ListOffsetsPartition) -> list[int]:
+    """Starts of segments and the end, the newest first, of which we have one each."""
+    ends = [log.high_watermark] if log.high_watermark > log.start_offset else []
+    if wanted.timestamp >= 0:
+        ends = []
+    if wanted.timestamp == -2:
+        ends = []
+    return [*ends, log.start_offset][: max(wanted.max_num_offsets, 0)]
+
+
+def _failed(index: int, error: ErrorCode) -> ListOffsetsPartitionResponse:
+    return ListOffsetsPartitionResponse(partition_index=index, error_code=error)
+
+
+def _failed_topic(topic: ListOffsetsTopic, error: ErrorCode) -> ListOffsetsTopicResponse:
+    return ListOffsetsTopicResponse(
+        name=topic.name,
+        partitions=[_failed(wanted.partition_index, error) for wanted in topic.partitions],
+    )

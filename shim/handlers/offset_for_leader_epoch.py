@@ -1,0 +1,74 @@
+"""23 OffsetForLeaderEpoch, versions 0-4. Where a leader epoch ended (KIP-101, KIP-279, KIP-320).
+
+CLUSTER_ACTION allows every topic; since 2.1 DESCRIBE on a topic is enough for that one. Denied
+topics stand last. A partition that is missing is 3 only to those who may know.
+"""
+
+from authorizer.requirements import OFFSET_FOR_LEADER_EPOCH
+from protocol.error_codes import ErrorCode
+from protocol.messages.offset_for_leader_epoch_request import (
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopic,
+)
+from protocol.messages.offset_for_leader_epoch_response import (
+    EpochEndOffset,
+    OffsetForLeaderEpochResponse,
+    OffsetForLeaderTopicResult,
+)
+from shim.context import RequestContext
+from shim.fetching import epoch_error
+
+
+def handle(
+    request: OffsetForLeaderEpochRequest, context: RequestContext
+) -> OffsetForLeaderEpochResponse:
+    allowed, denied = context.access.split(
+        OFFSET_FOR_LEADER_EPOCH, request.topics, lambda topic: topic.topic
+    )
+    denial = context.cluster.policy.bound(OFFSET_FOR_LEADER_EPOCH).error
+    return OffsetForLeaderEpochResponse(
+        topics=[
+            *(_ends(topic, context) for topic in allowed),
+            *(_failed(topic, denial) for topic in denied),
+        ]
+    )
+
+
+def refuse(
+    request: OffsetForLeaderEpochRequest, error: ErrorCode, message: str | None
+) -> OffsetForLeaderEpochResponse:
+    return OffsetForLeaderEpochResponse(topics=[_failed(topic, error) for topic in request.topics])
+
+
+def _ends(topic: OffsetForLeaderTopic, context: RequestContext) -> OffsetForLeaderTopicResult:
+    return OffsetForLeaderTopicResult(
+        topic=topic.topic,
+        partitions=[_end(topic.topic, wanted, context) for wanted in topic.partitions],
+    )
+
+
+def _end(name: str, wanted: OffsetForLeaderPartition, context: RequestContext) -> EpochEndOffset:
+    partition = context.cluster.topics.partition(name, wanted.partition)
+    if partition is None:
+        error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    elif partition.leader_id != context.node_id:
+        error = ErrorCode.NOT_LEADER_OR_FOLLOWER
+    else:
+        error = epoch_error(partition, wanted.current_leader_epoch)
+    if error is not ErrorCode.NONE or partition is None:
+        return EpochEndOffset(error_code=error, partition=wanted.partition)
+    leader_epoch, end_offset = partition.log.end_of_epoch(wanted.leader_epoch)
+    return EpochEndOffset(
+        partition=wanted.partition, leader_epoch=leader_epoch, end_offset=end_offset
+    )
+
+
+def _failed(topic: OffsetForLeaderTopic, error: ErrorCode) -> OffsetForLeaderTopicResult:
+    return OffsetForLeaderTopicResult(
+        topic=topic.topic,
+        partitions=[
+            EpochEndOffset(error_code=error, partition=wanted.partition)
+            for wanted in topic.partitions
+        ],
+    )

@@ -1,0 +1,85 @@
+"""Offsets by time: what ListOffsets finds in one partition."""
+
+from typing import NamedTuple
+
+from protocol.compression import MissingPackageError
+from protocol.errors import DecodeError
+from protocol.records import Record, batches
+from shim.fetching import READ_COMMITTED
+from shim.state.log import Log, StoredBatch
+
+LATEST = -1
+EARLIEST = -2
+NEWEST = -3
+EARLIEST_LOCAL = -4
+LATEST_TIERED = -5
+EARLIEST_PENDING_UPLOAD = -6
+SPECIAL_SINCE = {
+    LATEST: 0,
+    EARLIEST: 0,
+    NEWEST: 7,
+    EARLIEST_LOCAL: 8,
+    LATEST_TIERED: 9,
+    EARLIEST_PENDING_UPLOAD: 11,
+}
+"""The version of ListOffsets that knows a time that is none (KIP-734, KIP-405, KIP-1005)."""
+
+
+class Found(NamedTuple):
+    """An offset with the time of its record and its leader epoch; -1 where there is none."""
+
+    offset: int = -1
+    timestamp: int = -1
+    leader_epoch: int = -1
+
+
+NOTHING = Found()
+
+
+def find(log: Log, timestamp: int, isolation_level: int | None) -> Found:
+    """What a time, or one of the special ones, stands for; no isolation: a replica asks."""
+    if timestamp == LATEST:
+        return Found(end_for(log, isolation_level), leader_epoch=log.epoch_at(log.end_offset))
+    if timestamp in (EARLIEST, EARLIEST_LOCAL):
+        return Found(log.start_offset, leader_epoch=log.epoch_at(log.start_offset))
+    if timestamp == NEWEST:
+        return _newest(log)
+    if timestamp < 0:
+        return NOTHING  # there is no tiered storage
+    found = _by_time(log, timestamp)
+    return found if found.offset < end_for(log, isolation_level) else NOTHING
+
+
+def end_for(log: Log, isolation_level: int | None) -> int:
+    if isolation_level is None:
+        return log.end_offset
+    if isolation_level == READ_COMMITTED:
+        return log.last_stable_offset
+    return log.high_watermark
+
+
+def _newest(log: Log) -> Found:
+    batch = log.newest_batch()
+    return NOTHING if batch is None else _first_from(log, batch, batch.max_timestamp)
+
+
+def _by_time(log: Log, timestamp: int) -> Found:
+    batch = log.first_batch_at(timestamp)
+    return NOTHING if batch is None else _first_from(log, batch, timestamp)
+
+
+def _first_from(log: Log, batch: StoredBatch, timestamp: int) -> Found:
+    """The first record of a batch that is not before a time, and not deleted."""
+    for record in _records(batch):
+        if record.timestamp >= timestamp and record.offset >= log.start_offset:
+            return Found(record.offset, record.timestamp, log.epoch_at(record.offset))
+    return NOTHING
+
+
+def _records(batch: StoredBatch) -> list[Record]:
+    """The records; one that stands for all where the batch cannot be opened."""
+    try:
+        (opened,) = batches(batch.payload)
+        return opened.records()
+    except (DecodeError, MissingPackageError):
+        return [Record(batch.base_offset, batch.max_timestamp)]
