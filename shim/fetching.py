@@ -58,7 +58,7 @@ def fault_of(partition: Partition, wanted: FetchPartition, reader: Reader) -> Er
     )
     if reader.node_id not in readable or is_no_replica:
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
-    error = epoch_error(partition, wanted.current_leader_epoch)
+    error = epoch_error(partition, max(wanted.current_leader_epoch, -1))
     if error is not ErrorCode.NONE:
         return error
     log = partition.log
@@ -73,7 +73,7 @@ def fault_of(partition: Partition, wanted: FetchPartition, reader: Reader) -> Er
 
 def epoch_error(partition: Partition, leader_epoch: int) -> ErrorCode:
     """What a client with another idea of the leader epoch is told (KIP-320); -1: it has none."""
-    if leader_epoch < 0 or leader_epoch == partition.leader_epoch:
+    if leader_epoch in (-1, partition.leader_epoch):
         return ErrorCode.NONE
     if leader_epoch < partition.leader_epoch:
         return ErrorCode.FENCED_LEADER_EPOCH

@@ -71,13 +71,14 @@ class _Listing:
         self._isolation_level = request.isolation_level if is_consumer else None
 
     def topic(self, topic: ListOffsetsTopic) -> ListOffsetsTopicResponse:
-        rows = []
+        rows = {}
         for wanted in topic.partitions:
-            if self._counts[topic.name, wanted.partition_index] > 1:
-                rows.append(_failed(wanted.partition_index, ErrorCode.INVALID_REQUEST))
+            index = wanted.partition_index
+            if self._counts[topic.name, index] > 1:
+                rows[index] = _failed(index, ErrorCode.INVALID_REQUEST)
             else:
-                rows.append(self._partition(topic.name, wanted))
-        return ListOffsetsTopicResponse(name=topic.name, partitions=rows)
+                rows[index] = self._partition(topic.name, wanted)
+        return ListOffsetsTopicResponse(name=topic.name, partitions=list(rows.values()))
 
     def _partition(self, name: str, wanted: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
         index = wanted.partition_index
