@@ -69,6 +69,10 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     altered_names_are_checked: bool  # an illegal topic name is told apart from a missing topic
     altered_topic_missing_error: int  # code of altering a missing topic
     lists_start_as_default: bool  # APPEND to a list that is not set
+    # partitions and where they are
+    election_not_needed_error: int  # code of an election that would change nothing
+    moved_partition_missing_error: int  # code of moving a replica that is not here
+    log_dirs_list_all_topics: bool  # topics that were not asked for are listed, without partitions
     # limits
     records_per_request_max: int | None  # topics and partitions that one request may make
     # groups
@@ -146,6 +150,9 @@ OLDEST = Behaviour(
     altered_names_are_checked=True,
     altered_topic_missing_error=-1,
     lists_start_as_default=False,
+    election_not_needed_error=0,
+    moved_partition_missing_error=9,
+    log_dirs_list_all_topics=False,
     records_per_request_max=None,
     new_group_coordinator=False,
     awaiting_sync_name="AwaitingSync",
@@ -194,6 +201,7 @@ CHANGES: tuple[Change, ...] = (
     Change("2.0", "types of config resources", echoed_resource_types=(2, 4)),
     Change("2.0", "AlterConfigs cannot read null", altered_null="close"),
     Change("2.0", "settings of missing topics", missing_topics_have_no_configs=True),
+    Change("2.1", "moving a missing partition", moved_partition_missing_error=3),
     Change("2.1", "KIP-322: deletion switched off is an answer", topic_deletion_has_code=True),
     Change("2.1", "a setting that does not parse has its own code", bad_config_error=40),
     Change(
@@ -218,6 +226,7 @@ CHANGES: tuple[Change, ...] = (
         config_resource_types=(2, 4, 8),
         echoed_resource_types=(2, 4, 8),
     ),
+    Change("2.4", "KIP-460: elections of any kind", election_not_needed_error=84),
     Change("2.4", "KIP-464: the broker's defaults for topics", create_topics_has_defaults=True),
     Change("2.3", "given replicas have to be complete", partition_gap_error=39),
     Change(
@@ -241,6 +250,7 @@ CHANGES: tuple[Change, ...] = (
         altered_null_error=42,
         lists_start_as_default=True,
     ),
+    Change("2.6", "DescribeLogDirs in generated messages", log_dirs_list_all_topics=True),
     Change("2.6", "null settings are a bad request", null_config_error=42),
     Change(
         "2.7",
@@ -292,7 +302,7 @@ CHANGES: tuple[Change, ...] = (
         authorizer_class="org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     ),
     Change("3.0", "KRaft answers an empty text instead of none", acl_success_message=""),
-    Change("3.1", "KAFKA-13116: validate_only on KRaft", create_topics_validates=True),
+    Change("3.1", "validate_only on KRaft", create_topics_validates=True),
     Change("3.2", "validate_only on KRaft, partitions too", create_partitions_validates=True),
     Change(
         "3.3",
@@ -308,6 +318,7 @@ CHANGES: tuple[Change, ...] = (
     Change("3.5", "KAFKA-14996: a limit for one request", records_per_request_max=10_000),
     Change("3.6", "KIP-405: remote storage, where there is one", remote_storage_is_checked=True),
     Change("3.7", "KIP-848: ListGroups by type", group_filters_ignore_case=True),
+    Change("3.7", "only topics asked for", log_dirs_list_all_topics=False),
     Change("3.7", "KIP-714: subscriptions to metrics", config_resource_types=(2, 4, 8, 16)),
     Change("3.9", "the metadata log is no topic at all", metadata_topic_error=42),
     Change(

@@ -11,7 +11,7 @@ import msgspec
 
 from protocol.enums import ConfigResourceType
 from shim.state.config_definitions import Definition, definitions
-from shim.state.config_values import ConfigFault, canonical
+from shim.state.config_values import ConfigFault, canonical, elements
 
 MINUTE_MS = 60_000
 HOUR_MS = 3_600_000
@@ -142,6 +142,11 @@ class Configs:
 
     def broker_bool(self, name: str, node_id: int = 1) -> bool:
         return self.broker_value(name, node_id) == "true"
+
+    def log_dir(self, node_id: int) -> str:
+        """Where the broker would keep its logs: the first of its directories."""
+        dirs = self.broker_value("log.dirs", node_id) or self.broker_value("log.dir", node_id)
+        return elements(dirs or "")[0]
 
     def topic_value(self, topic: Mapping[str, str], name: str) -> str | None:
         """The value in force for a topic with these settings of its own."""

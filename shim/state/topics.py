@@ -120,6 +120,24 @@ class Topics:
         topic.configs.clear()
         topic.configs.update(kept)
 
+    def elect(self, partition: Partition, leader_id: int) -> None:
+        """Another replica leads; consumers notice by the epoch."""
+        assert leader_id in partition.replicas
+        partition.leader_id = leader_id
+        partition.leader_epoch += 1
+        partition.partition_epoch += 1
+        self.epoch += 1
+
+    def reassign(self, partition: Partition, replicas: Sequence[int]) -> None:
+        """The partition lives on these brokers, all in sync; its leader stays if it can."""
+        assert replicas
+        partition.replicas = list(replicas)
+        partition.isr = list(replicas)
+        partition.partition_epoch += 1
+        self.epoch += 1
+        if partition.leader_id not in replicas:
+            self.elect(partition, replicas[0])
+
     def delete(self, name: str) -> None:
         topic = self._by_name.pop(name)
         del self._by_id[topic.topic_id]

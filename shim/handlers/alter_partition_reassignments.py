@@ -1,0 +1,121 @@
+"""45 AlterPartitionReassignments, versions 0-1. Moves replicas (KIP-455, KIP-860).
+
+There are no records to copy here: a reassignment is done when it is answered, so cancelling one
+(replicas null) finds none in progress.
+"""
+
+from authorizer.requirements import ALTER_PARTITION_REASSIGNMENTS
+from protocol.error_codes import ErrorCode
+from protocol.messages.alter_partition_reassignments_request import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
+from protocol.messages.alter_partition_reassignments_response import (
+    AlterPartitionReassignmentsResponse,
+    ReassignablePartitionResponse,
+    ReassignableTopicResponse,
+)
+from shim.context import RequestContext
+from shim.controller import require_controller
+from shim.errors import Refused
+from shim.topic_plan import TopicFault
+
+
+def handle(
+    request: AlterPartitionReassignmentsRequest, context: RequestContext
+) -> AlterPartitionReassignmentsResponse:
+    error = context.access.error(ALTER_PARTITION_REASSIGNMENTS)
+    if error is not ErrorCode.NONE:
+        raise Refused(error, "cluster authorization failed")
+    require_controller(context)
+    topics = request.topics if context.behaviour.kraft else _merged(request)
+    return AlterPartitionReassignmentsResponse(
+        allow_replication_factor_change=request.allow_replication_factor_change,
+        error_message=None if context.behaviour.kraft and topics else "",
+        responses=[
+            ReassignableTopicResponse(
+                name=topic.name,
+                partitions=[
+                    _reassign(topic.name, partition, request, context)
+                    for partition in topic.partitions
+                ],
+            )
+            for topic in topics
+        ],
+    )
+
+
+def refuse(
+    request: AlterPartitionReassignmentsRequest, error: ErrorCode, message: str | None
+) -> AlterPartitionReassignmentsResponse:
+    return AlterPartitionReassignmentsResponse(
+        allow_replication_factor_change=request.allow_replication_factor_change,
+        error_code=error,
+        error_message=message,
+        responses=[
+            ReassignableTopicResponse(
+                name=topic.name,
+                partitions=[
+                    _response(partition.partition_index, error, message)
+                    for partition in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ],
+    )
+
+
+def _merged(request: AlterPartitionReassignmentsRequest) -> list[ReassignableTopic]:
+    """A controller on ZooKeeper keeps one wish a partition, the last."""
+    wishes: dict[str, dict[int, ReassignablePartition]] = {}
+    for topic in request.topics:
+        by_index = wishes.setdefault(topic.name, {})
+        by_index.update({one.partition_index: one for one in topic.partitions})
+    return [
+        ReassignableTopic(name=name, partitions=list(by_index.values()))
+        for name, by_index in wishes.items()
+    ]
+
+
+def _reassign(
+    topic_name: str,
+    wish: ReassignablePartition,
+    request: AlterPartitionReassignmentsRequest,
+    context: RequestContext,
+) -> ReassignablePartitionResponse:
+    try:
+        _move(topic_name, wish, request, context)
+    except TopicFault as fault:
+        return _response(wish.partition_index, fault.error, fault.message)
+    return _response(wish.partition_index, ErrorCode.NONE, None)
+
+
+def _move(
+    topic_name: str,
+    wish: ReassignablePartition,
+    request: AlterPartitionReassignmentsRequest,
+    context: RequestContext,
+) -> None:
+    partition = context.cluster.topics.partition(topic_name, wish.partition_index)
+    if partition is None:
+        raise TopicFault(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no such partition")
+    if wish.replicas is None:
+        message = None if context.behaviour.kraft else "no reassignment is in progress"
+        raise TopicFault(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, message)
+    replicas = wish.replicas
+    known = context.cluster.nodes
+    if not replicas or len(set(replicas)) < len(replicas) or not set(replicas) <= known.keys():
+        message = "replicas have to be known brokers, each once"
+        raise TopicFault(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
+    is_same_factor = len(replicas) == len(partition.replicas)
+    if not request.allow_replication_factor_change and not is_same_factor:
+        message = f"the replication factor would change to {len(replicas)}"
+        raise TopicFault(ErrorCode.INVALID_REPLICATION_FACTOR, message)
+    context.cluster.topics.reassign(partition, replicas)
+
+
+def _response(index: int, error: ErrorCode, message: str | None) -> ReassignablePartitionResponse:
+    return ReassignablePartitionResponse(
+        partition_index=index, error_code=error, error_message=message
+    )

@@ -1,0 +1,65 @@
+"""34 AlterReplicaLogDirs, versions 0-2. A broker here has one log directory (KIP-113).
+
+Moving a partition there changes nothing, any other directory is 57. A denial is on every partition.
+"""
+
+from authorizer.requirements import ALTER_REPLICA_LOG_DIRS
+from protocol.error_codes import ErrorCode
+from protocol.messages.alter_replica_log_dirs_request import AlterReplicaLogDirsRequest
+from protocol.messages.alter_replica_log_dirs_response import (
+    AlterReplicaLogDirPartitionResult,
+    AlterReplicaLogDirsResponse,
+    AlterReplicaLogDirTopicResult,
+)
+from shim.context import RequestContext
+
+
+def handle(
+    request: AlterReplicaLogDirsRequest, context: RequestContext
+) -> AlterReplicaLogDirsResponse:
+    context.access.require(ALTER_REPLICA_LOG_DIRS)
+    log_dir = context.cluster.configs.log_dir(context.node_id)
+    results: dict[str, dict[int, int]] = {}
+    for wanted in request.dirs:
+        for topic in wanted.topics:
+            by_index = results.setdefault(topic.name, {})
+            for index in topic.partitions:
+                if wanted.path == log_dir:
+                    by_index[index] = _error(topic.name, index, context)
+                else:
+                    by_index[index] = ErrorCode.LOG_DIR_NOT_FOUND
+    return _response(results)
+
+
+def refuse(
+    request: AlterReplicaLogDirsRequest,
+    error: ErrorCode,
+    message: str | None,
+) -> AlterReplicaLogDirsResponse:
+    results: dict[str, dict[int, int]] = {}
+    for wanted in request.dirs:
+        for topic in wanted.topics:
+            results.setdefault(topic.name, {}).update(dict.fromkeys(topic.partitions, error))
+    return _response(results)
+
+
+def _error(topic_name: str, index: int, context: RequestContext) -> int:
+    partition = context.cluster.topics.partition(topic_name, index)
+    if partition is None or context.node_id not in partition.replicas:
+        return context.behaviour.moved_partition_missing_error
+    return ErrorCode.NONE
+
+
+def _response(results: dict[str, dict[int, int]]) -> AlterReplicaLogDirsResponse:
+    return AlterReplicaLogDirsResponse(
+        results=[
+            AlterReplicaLogDirTopicResult(
+                topic_name=name,
+                partitions=[
+                    AlterReplicaLogDirPartitionResult(partition_index=index, error_code=error)
+                    for index, error in by_index.items()
+                ],
+            )
+            for name, by_index in results.items()
+        ]
+    )

@@ -1,0 +1,63 @@
+"""35 DescribeLogDirs, versions 0-5. What this broker holds, in its one log directory (KIP-113).
+
+Up to version 2 a denial is an empty answer without any code. Sizes are those of the records held in
+memory; the sizes of the volume are not known (KIP-827).
+"""
+
+from authorizer.requirements import DESCRIBE_LOG_DIRS
+from protocol.error_codes import ErrorCode
+from protocol.messages.describe_log_dirs_request import DescribeLogDirsRequest
+from protocol.messages.describe_log_dirs_response import (
+    DescribeLogDirsPartition,
+    DescribeLogDirsResponse,
+    DescribeLogDirsResult,
+    DescribeLogDirsTopic,
+)
+from shim.context import RequestContext
+from shim.state.topics import Topic
+
+
+def handle(request: DescribeLogDirsRequest, context: RequestContext) -> DescribeLogDirsResponse:
+    error = context.access.error(DESCRIBE_LOG_DIRS)
+    if error is not ErrorCode.NONE:
+        return DescribeLogDirsResponse(error_code=error if context.version >= 3 else 0)
+    wanted: dict[str, set[int]] | None = None
+    if request.topics is not None:
+        wanted = {}
+        for topic in request.topics:
+            wanted.setdefault(topic.topic, set()).update(topic.partitions)
+    held = (_topic(topic, wanted, context) for topic in context.cluster.topics)
+    lists_all = context.behaviour.log_dirs_list_all_topics
+    return DescribeLogDirsResponse(
+        results=[
+            DescribeLogDirsResult(
+                log_dir=context.cluster.configs.log_dir(context.node_id),
+                topics=[topic for topic in held if topic.partitions or lists_all],
+            )
+        ]
+    )
+
+
+def refuse(
+    request: DescribeLogDirsRequest,
+    error: ErrorCode,
+    message: str | None,
+) -> DescribeLogDirsResponse:
+    """Versions that have no code are refused by handle alone."""
+    return DescribeLogDirsResponse(error_code=error)
+
+
+def _topic(
+    topic: Topic, wanted: dict[str, set[int]] | None, context: RequestContext
+) -> DescribeLogDirsTopic:
+    return DescribeLogDirsTopic(
+        name=topic.name,
+        partitions=[
+            DescribeLogDirsPartition(
+                partition_index=partition.index, partition_size=partition.log.size_bytes
+            )
+            for partition in topic.partitions
+            if context.node_id in partition.replicas
+            and (wanted is None or partition.index in wanted.get(topic.name, ()))
+        ],
+    )

@@ -1,0 +1,116 @@
+"""43 ElectLeaders, versions 0-2. Lead by the first replica again, or by any (KIP-183, KIP-460).
+
+Version 0 knows the preferred election only, and shows a denial on the partitions alone. A partition
+whose leader is the right one already is 84; where all partitions are meant it is not mentioned.
+"""
+
+from collections.abc import Iterator
+
+from authorizer.requirements import ELECT_LEADERS
+from protocol.error_codes import ErrorCode
+from protocol.messages.elect_leaders_request import ElectLeadersRequest
+from protocol.messages.elect_leaders_response import (
+    ElectLeadersResponse,
+    PartitionResult,
+    ReplicaElectionResult,
+)
+from shim.context import RequestContext
+from shim.controller import is_controller
+from shim.errors import Refused
+from shim.state.topics import Partition
+
+PREFERRED = 0
+UNCLEAN = 1
+
+
+def handle(request: ElectLeadersRequest, context: RequestContext) -> ElectLeadersResponse:
+    error = context.access.error(ELECT_LEADERS)
+    if error is not ErrorCode.NONE:
+        raise Refused(error, "cluster authorization failed" if context.behaviour.kraft else None)
+    if request.election_type not in (PREFERRED, UNCLEAN):
+        if not context.behaviour.kraft:
+            raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+        message = f"election type {request.election_type} is unknown"
+        raise Refused(ErrorCode.INVALID_REQUEST, message)
+    if request.topic_partitions is None:
+        return ElectLeadersResponse(replica_election_results=list(_elect_all(request, context)))
+    return ElectLeadersResponse(
+        replica_election_results=[
+            ReplicaElectionResult(
+                topic=topic.topic,
+                partition_result=[
+                    _result(index, _elect(topic.topic, index, request, context))
+                    for index in topic.partitions
+                ],
+            )
+            for topic in request.topic_partitions
+        ]
+    )
+
+
+def refuse(
+    request: ElectLeadersRequest, error: ErrorCode, message: str | None
+) -> ElectLeadersResponse:
+    return ElectLeadersResponse(
+        error_code=error,
+        replica_election_results=[
+            ReplicaElectionResult(
+                topic=topic.topic,
+                partition_result=[
+                    PartitionResult(partition_id=index, error_code=error, error_message=message)
+                    for index in topic.partitions
+                ],
+            )
+            for topic in request.topic_partitions or []
+        ],
+    )
+
+
+def _elect_all(
+    request: ElectLeadersRequest, context: RequestContext
+) -> Iterator[ReplicaElectionResult]:
+    """KRaft names every topic; 84 is told only where it had no code of its own yet."""
+    unneeded = ErrorCode(context.behaviour.election_not_needed_error)
+    for topic in context.cluster.topics:
+        results = []
+        for partition in topic.partitions:
+            error = _elect(topic.name, partition.index, request, context)
+            if error is not ErrorCode.ELECTION_NOT_NEEDED:
+                results.append(_result(partition.index, error))
+        if results or context.behaviour.kraft or unneeded is ErrorCode.NONE:
+            yield ReplicaElectionResult(topic=topic.name, partition_result=results)
+
+
+def _elect(
+    topic_name: str, index: int, request: ElectLeadersRequest, context: RequestContext
+) -> ErrorCode:
+    if not is_controller(context):
+        return ErrorCode.NOT_CONTROLLER
+    partition = context.cluster.topics.partition(topic_name, index)
+    if partition is None:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    nodes = context.cluster.nodes
+    alive = [one for one in partition.replicas if one in nodes and nodes[one].is_alive]
+    unneeded = ErrorCode(context.behaviour.election_not_needed_error)
+    if request.election_type == UNCLEAN:
+        if partition.leader_id in alive:
+            return unneeded
+        return _lead(partition, alive, ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, context)
+    preferred = [one for one in partition.replicas[:1] if one in alive and one in partition.isr]
+    if preferred and partition.leader_id == preferred[0]:
+        return unneeded
+    return _lead(partition, preferred, ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, context)
+
+
+def _lead(
+    partition: Partition, candidates: list[int], nobody: ErrorCode, context: RequestContext
+) -> ErrorCode:
+    if not candidates:
+        return nobody
+    context.cluster.topics.elect(partition, candidates[0])
+    return ErrorCode.NONE
+
+
+def _result(index: int, error: ErrorCode) -> PartitionResult:
+    message = None if error is ErrorCode.NONE else error.name.lower().replace("_", " ")
+    return PartitionResult(partition_id=index, error_code=error, error_message=message)
