@@ -104,7 +104,7 @@ class StandardAuthorizer:
         self._super_users = frozenset(super_users)
         self._allow_everyone = allow_everyone
         self._rules = rules
-        self._decisions: dict[tuple[str, str, str, int], Decision] = {}
+        self._decisions: dict[tuple[str | None, str, str, int], Decision] = {}
         self._decisions_epoch = -1
         self.store = AclStore() if store is None else store
 
@@ -130,13 +130,12 @@ class StandardAuthorizer:
             self._super_users = parse_super_users(config[SUPER_USERS])
         if ALLOW_EVERYONE in config:
             self._allow_everyone = _parse_flag(ALLOW_EVERYONE, config[ALLOW_EVERYONE])
-        self._decisions.clear()
+        self._forget_decisions()
 
     def authorize(self, actor: Actor, action: Action) -> Decision:
         decisions = self._decisions
         if self._decisions_epoch != self.store.epoch or len(decisions) >= DECISIONS_KEPT:
-            decisions.clear()
-            self._decisions_epoch = self.store.epoch
+            self._forget_decisions()
         # numbers, because hashing a member of an enum takes as long as all the rest
         what = action.operation * len(ResourceType) + action.resource_type
         key = (action.resource_name, actor.principal, actor.host, what)
@@ -155,14 +154,22 @@ class StandardAuthorizer:
     def authorize_by_resource_type(
         self, actor: Actor, operation: Operation, resource_type: ResourceType
     ) -> Decision:
-        by_type = (
-            decide_by_resource_type_everyone_first
-            if self._rules.everyone_by_resource_type
-            else decide_by_resource_type
-        )
-        return by_type(
-            self.store, actor, operation, resource_type, self._super_users, self._allow_everyone
-        )
+        decisions = self._decisions
+        if self._decisions_epoch != self.store.epoch or len(decisions) >= DECISIONS_KEPT:
+            self._forget_decisions()
+        what = operation * len(ResourceType) + resource_type
+        key = (None, actor.principal, actor.host, what)
+        decision = decisions.get(key)
+        if decision is None:
+            by_type = (
+                decide_by_resource_type_everyone_first
+                if self._rules.everyone_by_resource_type
+                else decide_by_resource_type
+            )
+            decision = decisions[key] = by_type(
+                self.store, actor, operation, resource_type, self._super_users, self._allow_everyone
+            )
+        return decision
 
     def create_acls(self, actor: Actor, acls: Sequence[Acl]) -> list[AclCreateResult]:  # noqa: ARG002 the protocol's
         results: list[AclCreateResult] = []
@@ -209,6 +216,10 @@ class StandardAuthorizer:
             matches = tuple(acl for acl in matches if acl not in doomed)
         doomed.update(dict.fromkeys(matches))
         return AclDeleteResult(matches=matches)
+
+    def _forget_decisions(self) -> None:
+        self._decisions.clear()
+        self._decisions_epoch = self.store.epoch
 
     def _is_too_much(self, count: int) -> bool:
         return self._rules.batch_limit is not None and count > self._rules.batch_limit

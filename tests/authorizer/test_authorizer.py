@@ -181,6 +181,23 @@ def test_a_kept_decision_does_not_outlive_a_change() -> None:
     assert asked()
 
 
+def test_a_kept_decision_by_type_does_not_outlive_a_change() -> None:
+    authorizer = StandardAuthorizer()
+    question = (ALICE, Operation.READ, ResourceType.TOPIC)
+    asked = lambda: authorizer.authorize_by_resource_type(*question).allowed  # noqa: E731 a name
+    assert [asked(), asked()] == [False, False]
+    authorizer.create_acls(ADMIN, [read_acl()])
+    assert [asked(), asked()] == [True, True]
+    for other in (
+        (Actor("User:bob", ALICE.host), Operation.READ, ResourceType.TOPIC),
+        (ALICE, Operation.WRITE, ResourceType.TOPIC),
+        (ALICE, Operation.READ, ResourceType.GROUP),
+    ):
+        assert not authorizer.authorize_by_resource_type(*other).allowed
+    authorizer.delete_acls(ADMIN, [AclFilter()])
+    assert not asked()
+
+
 def test_every_part_of_a_question_counts() -> None:
     authorizer = StandardAuthorizer(store=AclStore([read_acl()]))
     assert authorizer.authorize(ALICE, READ_ORDERS).allowed

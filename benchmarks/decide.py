@@ -1,0 +1,304 @@
+"""What a decision costs with ten ACLs and with a million, and what the ACLs themselves cost.
+
+    python benchmarks/decide.py [--acls N] [--json] [--check]
+
+For sets of literal, prefixed and mixed ACLs, and for sets that have everything in one place:
+nanoseconds a decision with few and with many ACLs, and their ratio (goal: at most 2); then what
+adding, removing and filtering takes, and the bytes an ACL occupies. `--check` exits with 3 if a
+ratio misses the goal.
+
+The few are ten of the many, so that names are alike. A thousand different questions, spread over
+all the ACLs, are asked in turn. `again` is the authorizer answering them a second time.
+`spread_ns` is for twenty thousand questions, which no longer fit the processor's own caches: it
+shows the memory, not the search.
+"""
+
+import argparse
+import gc
+import json
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator, Sequence
+from random import Random
+
+from authorizer.authorizer import StandardAuthorizer
+from authorizer.decide import decide, decide_by_resource_type
+from authorizer.model import Acl, AclFilter, Action, Actor
+from authorizer.store import AclStore
+from protocol.enums import Operation, PatternType, Permission, ResourceType
+
+TOPIC = ResourceType.TOPIC
+READ, WRITE, ALL = Operation.READ, Operation.WRITE, Operation.ALL
+ALLOW, DENY = Permission.ALLOW, Permission.DENY
+LITERAL, PREFIXED = PatternType.LITERAL, PatternType.PREFIXED
+DOMAINS = ("orders", "payments", "billing.invoices", "eu.web.clickstream", "iot", "x")
+
+FEW = 10
+QUESTIONS = 1000
+SPREAD_QUESTIONS = 20_000
+ROUNDS = 60
+RATIO_GOAL = 2.0
+
+Question = tuple[Actor, Action]
+Row = dict[str, str | int | float]
+
+
+def literal_name(n: int) -> str:
+    return f"team-{n % 1000}.{DOMAINS[n % len(DOMAINS)]}.{n}"
+
+
+def prefix(n: int) -> str:
+    """Prefixes of 9 to 33 characters, as teams have them; every tenth has one below it."""
+    if n % 10 == 9:
+        return f"{prefix(n - 1)}sub."
+    return f"team-{n}.{DOMAINS[n % len(DOMAINS)]}."
+
+
+def user(n: int) -> str:
+    return f"User:service-{n % 100_000}"
+
+
+def literal_acl(n: int) -> Acl:
+    return Acl(TOPIC, literal_name(n), LITERAL, user(n), "*", READ, DENY if n % 8 == 7 else ALLOW)
+
+
+def prefixed_acl(n: int) -> Acl:
+    return Acl(TOPIC, prefix(n), PREFIXED, user(n), "*", READ, DENY if n % 8 == 7 else ALLOW)
+
+
+def mixed_acl(n: int) -> Acl:
+    if n == 0:
+        return Acl(TOPIC, "*", LITERAL, "User:auditor", "*", Operation.DESCRIBE, ALLOW)
+    if n == 1:
+        return Acl(TOPIC, "team-", PREFIXED, "User:*", "10.9.9.9", ALL, DENY)
+    return prefixed_acl(n) if n % 2 else literal_acl(n)
+
+
+def crowd_acl(n: int) -> Acl:
+    """Everybody on one topic."""
+    return Acl(TOPIC, "events", LITERAL, f"User:u{n}", "*", READ, DENY if n % 8 == 7 else ALLOW)
+
+
+def owner_acl(n: int) -> Acl:
+    """One principal on everything."""
+    return Acl(
+        TOPIC, literal_name(n), LITERAL, "User:etl", "*", READ, DENY if n % 8 == 7 else ALLOW
+    )
+
+
+SETS: dict[str, Callable[[int], Acl]] = {
+    "literal": literal_acl,
+    "prefixed": prefixed_acl,
+    "mixed": mixed_acl,
+    "one topic": crowd_acl,
+    "one principal": owner_acl,
+}
+
+
+def few_of(count: int) -> list[int]:
+    """Ten of the numbers below `count`: 0 and 1, which are special in the mixed set, four that
+    allow and four that deny."""
+    rng = Random(count)
+    numbers = [0, 1]
+    for denies in (False, True) * 4:
+        n = rng.randrange(2, count)
+        while (n % 8 == 7) is not denies:
+            n = rng.randrange(2, count)
+        numbers.append(n)
+    return numbers
+
+
+def acls(make: Callable[[int], Acl], numbers: Sequence[int]) -> Iterator[Acl]:
+    return (make(n) for n in numbers)
+
+
+def question_of(acl: Acl, rng: Random) -> Question:
+    """Give a question that the ACL decides."""
+    tail = f"t{rng.randrange(1000)}" if acl.pattern_type is PREFIXED else ""
+    host = f"10.0.{rng.randrange(256)}.{rng.randrange(256)}"
+    return Actor(acl.principal, host), Action(acl.operation, TOPIC, acl.resource_name + tail)
+
+
+def questions(
+    kind: str, make: Callable[[int], Acl], numbers: Sequence[int], wanted: int = QUESTIONS
+) -> list[Question]:
+    rng = Random(len(numbers))
+    permission = {"allowed": ALLOW, "denied": DENY}.get(kind)
+    found: list[Question] = []
+    while len(found) < wanted:
+        n = numbers[rng.randrange(2, len(numbers))]  # 0 and 1 are special in the mixed set
+        acl = make(n)
+        if permission is None:
+            stranger = Actor("User:stranger", "10.0.0.1")
+            found.append((stranger, Action(WRITE, TOPIC, f"{literal_name(n)}-nowhere")))
+        elif acl.permission is permission:
+            found.append(question_of(acl, rng))
+    return found
+
+
+def ask(store: AclStore, asked: list[Question]) -> float:
+    """Nanoseconds a decision, over all the questions once."""
+    begin = time.perf_counter_ns()
+    for actor, action in asked:
+        decide(store, actor, action)
+    return (time.perf_counter_ns() - begin) / len(asked)
+
+
+def ask_again(authorizer: StandardAuthorizer, asked: list[Question]) -> float:
+    begin = time.perf_counter_ns()
+    for actor, action in asked:
+        authorizer.authorize(actor, action)
+    return (time.perf_counter_ns() - begin) / len(asked)
+
+
+def compare_decisions(name: str, few: AclStore, many: AclStore) -> list[Row]:
+    rows: list[Row] = []
+    authorizer = StandardAuthorizer(store=many)
+    make, everyone, some = SETS[name], range(len(many)), few_of(len(many))
+    for kind in ("allowed", "denied", "no match"):
+        small, large = (questions(kind, make, numbers) for numbers in (some, everyone))
+        spread = questions(kind, make, everyone, SPREAD_QUESTIONS)
+        for store, asked in ((few, small), (many, large)):
+            for actor, action in asked:
+                assert decide(store, actor, action).allowed is (kind == "allowed"), (name, action)
+        # the least of many rounds, few and many in turn: what other programs do is left out
+        pairs = [(ask(few, small), ask(many, large)) for _ in range(ROUNDS)]
+        few_ns, many_ns = min(p[0] for p in pairs), min(p[1] for p in pairs)
+        again = min(ask_again(authorizer, large) for _ in range(ROUNDS))
+        spread_ns = min(ask(many, spread) for _ in range(5))
+        rows.append(
+            {
+                "set": name,
+                "question": kind,
+                "few_ns": round(few_ns),
+                "many_ns": round(many_ns),
+                "ratio": round(many_ns / few_ns, 2),
+                "again_ns": round(again),
+                "spread_ns": round(spread_ns),
+            }
+        )
+    return rows
+
+
+FILTERS = {
+    "all": AclFilter(),
+    "one name, literal": AclFilter(TOPIC, literal_name(5000), LITERAL),
+    "one name, match": AclFilter(TOPIC, prefix(4999) + "t1", PatternType.MATCH),
+    "one principal": AclFilter(principal=user(123)),
+    "one principal and name": AclFilter(
+        TOPIC, literal_name(5000), PatternType.ANY, principal=user(5000)
+    ),
+    "every prefixed": AclFilter(pattern_type=PREFIXED),
+    "every deny": AclFilter(permission=DENY),
+    "another type": AclFilter(ResourceType.GROUP),
+}
+
+
+def filter_times(store: AclStore) -> list[Row]:
+    rows: list[Row] = []
+    for label, acl_filter in FILTERS.items():
+        found, best = 0, float("inf")
+        for _ in range(3):
+            begin = time.perf_counter()
+            found = len(list(store.matching(acl_filter)))
+            best = min(best, time.perf_counter() - begin)
+        rows.append({"filter": label, "found": found, "milliseconds": round(best * 1e3, 3)})
+    return rows
+
+
+def bytes_per_acl(name: str, count: int) -> int:
+    gc.collect()
+    tracemalloc.start()
+    store = AclStore(acls(SETS[name], range(count)))
+    gc.collect()
+    used, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return round(used / len(store))
+
+
+def change_times(name: str, store: AclStore, ready: list[Acl]) -> Row:
+    begin = time.perf_counter()
+    for acl in ready:
+        store.add(acl)
+    adding = time.perf_counter() - begin
+    doomed = ready[:: max(1, len(ready) // 10_000)]
+    begin = time.perf_counter()
+    for acl in doomed:
+        store.remove(acl)
+    removing = time.perf_counter() - begin
+    for acl in doomed:
+        store.add(acl)
+    return {
+        "set": name,
+        "add_us": round(adding / len(ready) * 1e6, 2),
+        "remove_us": round(removing / len(doomed) * 1e6, 2),
+        "bytes_per_acl": 0,
+    }
+
+
+def by_type_us(store: AclStore) -> float:
+    """Microseconds for `may it write to any topic` (InitProducerId), the least of ten rounds."""
+    actors = [Actor(user(n * 37), "10.0.0.1") for n in range(QUESTIONS)]
+    best = float("inf")
+    for _ in range(10):
+        begin = time.perf_counter()
+        for actor in actors:
+            decide_by_resource_type(store, actor, WRITE, TOPIC)
+        best = min(best, time.perf_counter() - begin)
+    return round(best / len(actors) * 1e6, 1)
+
+
+def measure(count: int) -> dict[str, list[Row]]:
+    figures: dict[str, list[Row]] = {
+        key: [] for key in ("decisions", "by resource type", "changes", "filters")
+    }
+    for name, make in SETS.items():
+        few, many = AclStore(acls(make, few_of(count))), AclStore()
+        figures["changes"].append(change_times(name, many, list(acls(make, range(count)))))
+        figures["decisions"] += compare_decisions(name, few, many)
+        figures["by resource type"].append(
+            {"set": name, "few_us": by_type_us(few), "many_us": by_type_us(many)}
+        )
+        if name == "mixed":
+            figures["filters"] = filter_times(many)
+        del few, many
+        gc.collect()
+    for row in figures["changes"]:
+        row["bytes_per_acl"] = bytes_per_acl(str(row["set"]), count)
+    return figures
+
+
+def table(title: str, rows: list[Row]) -> None:
+    print(f"\n{title}")
+    columns = list(rows[0])
+    lines = [columns, *([str(row[column]) for column in columns] for row in rows)]
+    widths = [max(len(line[n]) for line in lines) for n in range(len(columns))]
+    for line in lines:
+        print(
+            "  " + "  ".join(f"{text:<{width}}" for text, width in zip(line, widths, strict=True))
+        )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("--acls", type=int, default=1_000_000, help="how many are many")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    parser.add_argument("--check", action="store_true", help="exit with 3 on a missed goal")
+    options = parser.parse_args()
+    figures = measure(options.acls)
+    worst = max(float(row["ratio"]) for row in figures["decisions"])
+    if options.json:
+        summary = {"few": FEW, "many": options.acls, "worst_ratio": worst, "goal": RATIO_GOAL}
+        print(json.dumps({**summary, **figures}, indent=2))
+    else:
+        print(f"few: {FEW} acls, many: {options.acls}")
+        for title, rows in figures.items():
+            table(title, rows)
+        verdict = "met" if worst <= RATIO_GOAL else "MISSED"
+        print(f"\nworst ratio {worst}, goal {RATIO_GOAL}: {verdict}")
+    return 3 if options.check and worst > RATIO_GOAL else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,34 @@
+"""One pattern: who is granted what."""
+
+from hypothesis import given, strategies as st
+
+from authorizer.model import Actor
+from authorizer.pattern import Pattern, Subject
+from protocol.enums import PatternType, ResourceType
+
+SUBJECTS = [Subject(f"User:u{n}", "*") for n in range(4)]
+
+
+@given(st.lists(st.tuples(st.sampled_from(range(4)), st.integers(0, 3))))
+def test_a_pattern_is_a_mapping_from_subjects_to_grants(puts: list[tuple[int, int]]) -> None:
+    pattern = Pattern(ResourceType.TOPIC, "t", PatternType.LITERAL, SUBJECTS[0], 1)
+    expected = {0: 1}
+    for number, grant in puts:
+        if not grant and number not in expected:
+            continue  # the store takes out only what is there
+        pattern.put(SUBJECTS[number], grant)
+        expected[number] = grant
+        expected = {key: value for key, value in expected.items() if value}
+        assert dict(pattern.grants()) == {SUBJECTS[key]: v for key, v in expected.items()}
+        for key, subject in enumerate(SUBJECTS):
+            assert pattern.grant_of(subject) == expected.get(key, 0)
+        assert pattern.is_empty is (not expected)
+
+
+def test_whom_a_subject_includes() -> None:
+    actor = Actor("User:alice", "10.0.0.1")
+    for principal in ("User:alice", "User:*"):
+        for host in ("10.0.0.1", "*"):
+            assert Subject(principal, host).includes(actor)
+    for principal, host in (("User:bob", "*"), ("User:alice", "10.0.0.2"), ("Group:*", "*")):
+        assert not Subject(principal, host).includes(actor)
