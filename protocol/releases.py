@@ -76,6 +76,7 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     # limits
     records_per_request_max: int | None  # topics and partitions that one request may make
     # groups
+    group_protocols: tuple[str, ...]  # those that are switched on by default
     new_group_coordinator: bool  # KIP-848's, in Java, with small differences of its own
     awaiting_sync_name: str  # the state in which the leader has to assign
     session_timeout_ms_max: int  # default of group.max.session.timeout.ms
@@ -154,6 +155,7 @@ OLDEST = Behaviour(
     moved_partition_missing_error=9,
     log_dirs_list_all_topics=False,
     records_per_request_max=None,
+    group_protocols=("classic",),
     new_group_coordinator=False,
     awaiting_sync_name="AwaitingSync",
     session_timeout_ms_max=300_000,
@@ -335,6 +337,7 @@ CHANGES: tuple[Change, ...] = (
     Change(
         "4.0",
         "KIP-848, KIP-932: the new coordinators",
+        group_protocols=("classic", "consumer"),
         new_group_coordinator=True,
         share_coordinator=True,
         share_denial_refuses_all=True,
@@ -349,6 +352,11 @@ CHANGES: tuple[Change, ...] = (
         feature_update_error=ErrorCode.INVALID_UPDATE_VERSION,
     ),
     Change("4.0", "KIP-1022; as 4.3.1 answers", feature_updates_fail_together=True),
+    Change(
+        "4.2",
+        "KIP-932, KIP-1071: two more kinds of groups",
+        group_protocols=("classic", "consumer", "share", "streams"),
+    ),
 )
 
 

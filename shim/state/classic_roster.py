@@ -5,7 +5,6 @@ import random
 from protocol.error_codes import ErrorCode
 from shim.clock import Timer
 from shim.state.classic_member import ClassicMember, JoinedMember, Protocols
-from shim.state.coordinators import java_hash
 
 
 class Roster:
@@ -85,13 +84,13 @@ class Roster:
         return protocol_type == self.protocol_type and any(name in common for name, _ in protocols)
 
     def selected_protocol(self) -> str:
-        """The protocol with most votes; among equals the first of a Java hash table."""
+        """The protocol with most votes; among equals the first voted for."""
         candidates = self.common_protocols()
         votes: dict[str, int] = {}
         for member in self.members.values():
             name = member.vote(candidates)
             votes[name] = votes.get(name, 0) + 1
-        return min(votes, key=lambda name: (-votes[name], _bucket(name)))
+        return max(votes, key=lambda name: votes[name])
 
     def rebalance_timeout_ms(self) -> int:
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
@@ -127,9 +126,3 @@ def new_uuid(rng: random.Random) -> str:
     raw[8] = raw[8] & 0x3F | 0x80
     text = raw.hex()
     return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
-
-
-def _bucket(name: str) -> int:
-    """The place of a text in a Java HashMap of sixteen buckets."""
-    code = java_hash(name) & 0xFFFF_FFFF
-    return (code ^ code >> 16) & 15

@@ -12,6 +12,7 @@ _NO_LIMIT = 2**31 - 1
 class GroupSettings(msgspec.Struct, frozen=True):
     """Broker settings about groups, by Kafka's names with `_` for `.`; times in milliseconds."""
 
+    protocols: frozenset[str]  # group.coordinator.rebalance.protocols, and share
     offset_metadata_max_bytes: int
     group_min_session_timeout_ms: int
     group_max_session_timeout_ms: int
@@ -42,7 +43,9 @@ def group_settings(properties: Mapping[str, str], behaviour: Behaviour) -> Group
         return int(properties.get(name, default))
 
     names = properties.get("group.consumer.assignors", "uniform,range").split(",")
+    protocols = properties.get("group.coordinator.rebalance.protocols")
     return GroupSettings(
+        frozenset(protocols.lower().split(",") if protocols else behaviour.group_protocols),
         number("offset.metadata.max.bytes", 4096),
         number("group.min.session.timeout.ms", 6000),
         number("group.max.session.timeout.ms", behaviour.session_timeout_ms_max),

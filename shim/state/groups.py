@@ -5,6 +5,7 @@ committed offset.
 """
 
 import random
+from base64 import urlsafe_b64encode
 from collections.abc import Collection, Iterator
 
 import msgspec
@@ -12,9 +13,12 @@ import msgspec
 from protocol.error_codes import ErrorCode
 from protocol.releases import Behaviour
 from shim.clock import Clock
+from shim.errors import Refused
 from shim.state.classic_group import ClassicGroup
 from shim.state.classic_member import JoinAnswer, Joined, Joining, SyncAnswer, Synced, Syncing
-from shim.state.group import CommitIdentity, Group
+from shim.state.consumer_group import ConsumerGroup, HeartbeatAnswer
+from shim.state.consumer_member import ConsumerHeartbeat
+from shim.state.group import CommitIdentity, Group, GroupType
 from shim.state.group_settings import GroupSettings
 from shim.state.offsets import CommittedOffset, Offsets
 from shim.state.topics import Topics
@@ -83,8 +87,11 @@ class Groups:
             return ErrorCode.INVALID_GROUP_ID
         if not shortest_ms <= joining.session_timeout_ms <= longest_ms:
             return ErrorCode.INVALID_SESSION_TIMEOUT
-        if joining.member_id and self.find(group_id) is None:
+        group = self.find(group_id)
+        if joining.member_id and group is None:
             return ErrorCode.UNKNOWN_MEMBER_ID
+        if group is not None and not _is_classic(group) and not _gives_way(group):
+            return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
         return ErrorCode.NONE
 
     def sync(self, group_id: str, syncing: Syncing, answer: SyncAnswer) -> None:
@@ -114,6 +121,40 @@ class Groups:
     def _no_member(self, group_id: str) -> ErrorCode:
         error = self.group_id_error(group_id)
         return ErrorCode.UNKNOWN_MEMBER_ID if error is ErrorCode.NONE else error
+
+    # the consumer protocol
+
+    def consumer(self, group_id: str) -> ConsumerGroup | None:
+        """The group, if there is one and it follows the consumer protocol."""
+        group = self.find(group_id)
+        return group if isinstance(group, ConsumerGroup) else None
+
+    def consumer_heartbeat(self, group_id: str, heartbeat: ConsumerHeartbeat) -> HeartbeatAnswer:
+        """Raises Refused with the error of the whole request."""
+        group = self.find(group_id)
+        if isinstance(group, ConsumerGroup):
+            return group.heartbeat(heartbeat)
+        self._check_replaceable(group, group_id, joins=heartbeat.member_epoch == 0)
+        made = ConsumerGroup(group_id, self.settings, self._topics, self._clock)
+        answer = made.heartbeat(heartbeat)
+        self._put(made)
+        return answer
+
+    def new_member_id(self) -> str:
+        """An id for a member that came without: a UUID in URL-safe base64, as Kafka prints it."""
+        return urlsafe_b64encode(self._random.randbytes(16)).decode().rstrip("=")
+
+    def _check_replaceable(self, group: Group | None, group_id: str, *, joins: bool) -> None:
+        """A first member may take over the id of an empty classic group, offsets and all."""
+        if not joins or (group is not None and not (_is_classic(group) and group.is_empty)):
+            text = f"there is no group `{group_id}` of this protocol"
+            raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, text)
+
+    def _put(self, group: Group) -> None:
+        replaced = self._groups.get(group.group_id)
+        if replaced is not None:
+            replaced.close()
+        self._groups[group.group_id] = group
 
     # offsets
 
@@ -193,7 +234,7 @@ class Groups:
             group = ClassicGroup(
                 group_id, self.settings, self._behaviour, self._clock, self._random
             )
-            self._groups[group_id] = group
+            self._put(group)
         return group
 
     def _notice_deleted_topics(self) -> None:
@@ -207,3 +248,12 @@ class Groups:
         if gone:
             for group in list(self._groups.values()):
                 self.remove_if_idle(group)
+
+
+def _is_classic(group: Group) -> bool:
+    return group.type is GroupType.CLASSIC
+
+
+def _gives_way(group: Group) -> bool:
+    """A consumer group without members is no obstacle to a classic one of its name."""
+    return group.type is GroupType.CONSUMER and group.is_empty

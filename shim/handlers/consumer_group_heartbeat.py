@@ -1,0 +1,132 @@
+"""68 ConsumerGroupHeartbeat, versions 0-1. Joins, keeps alive, leaves, and is told what to read
+(KIP-848).
+
+READ on the group, then DESCRIBE on every topic it names: one that is denied fails the request,
+whether it exists or not. Topics that match a regular expression (version 1) are left out instead.
+"""
+
+import re
+
+from authorizer.requirements import (
+    CONSUMER_GROUP_HEARTBEAT_GROUP,
+    CONSUMER_GROUP_HEARTBEAT_REGEX,
+    CONSUMER_GROUP_HEARTBEAT_TOPIC,
+)
+from protocol.error_codes import ErrorCode
+from protocol.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
+from protocol.messages.consumer_group_heartbeat_response import (
+    Assignment as AssignmentRow,
+    ConsumerGroupHeartbeatResponse,
+    TopicPartitions,
+)
+from shim.context import RequestContext
+from shim.errors import Refused
+from shim.state.assignors import Assignment
+from shim.state.consumer_group import HeartbeatAnswer
+from shim.state.consumer_member import LEAVING_FOR_A_WHILE, ConsumerHeartbeat
+
+MEMBER_ID_BY_CLIENT_SINCE = 1
+
+
+def handle(
+    request: ConsumerGroupHeartbeatRequest, context: RequestContext
+) -> ConsumerGroupHeartbeatResponse:
+    if "consumer" not in context.cluster.groups.settings.protocols:
+        raise Refused(ErrorCode.UNSUPPORTED_VERSION)
+    context.access.require(CONSUMER_GROUP_HEARTBEAT_GROUP, request.group_id)
+    names = request.subscribed_topic_names or []
+    if context.access.split(CONSUMER_GROUP_HEARTBEAT_TOPIC, names, str)[1]:
+        raise Refused(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+    _check(request, context)
+    error = context.coordinator_error(request.group_id)
+    if error is not ErrorCode.NONE:
+        raise Refused(error)
+    answer = context.cluster.groups.consumer_heartbeat(
+        request.group_id, _heartbeat(request, context)
+    )
+    return _response(answer)
+
+
+def refuse(
+    request: ConsumerGroupHeartbeatRequest, error: ErrorCode, message: str | None
+) -> ConsumerGroupHeartbeatResponse:
+    return ConsumerGroupHeartbeatResponse(error_code=error, error_message=message)
+
+
+def _check(request: ConsumerGroupHeartbeatRequest, context: RequestContext) -> None:
+    """What can be said against a request without looking at its group."""
+    joins = request.member_epoch == 0
+    needs_id = context.version >= MEMBER_ID_BY_CLIENT_SINCE or not joins
+    subscribes = (
+        request.subscribed_topic_names is not None or request.subscribed_topic_regex is not None
+    )
+    leaves_for_a_while = request.member_epoch == LEAVING_FOR_A_WHILE
+    for is_wrong, text in (
+        (needs_id and not request.member_id.strip(), "the member id is empty"),
+        (not request.group_id.strip(), "the group id is empty"),
+        (request.instance_id == "", "the instance id is empty"),
+        (request.rack_id == "", "the rack id is empty"),
+        (joins and request.rebalance_timeout_ms == -1, "joining needs a rebalance timeout"),
+        (joins and request.topic_partitions != [], "joining, nothing can be owned"),
+        (joins and not subscribes, "joining needs topics or an expression"),
+        (leaves_for_a_while and request.instance_id is None, "only an instance can come back"),
+        (request.member_epoch < LEAVING_FOR_A_WHILE, "the member epoch is impossible"),
+    ):
+        if is_wrong:
+            raise Refused(ErrorCode.INVALID_REQUEST, text)
+    assignors = context.cluster.groups.settings.group_consumer_assignors
+    if request.server_assignor is not None and request.server_assignor not in assignors:
+        text = f"assignor `{request.server_assignor}` is not one of {', '.join(assignors)}"
+        raise Refused(ErrorCode.UNSUPPORTED_ASSIGNOR, text)
+    _check_regex(request.subscribed_topic_regex)
+
+
+def _check_regex(regex: str | None) -> None:
+    try:
+        re.compile(regex or "")
+    except re.error as error:
+        text = f"`{regex}` is no regular expression: {error}"
+        raise Refused(ErrorCode.INVALID_REGULAR_EXPRESSION, text) from error
+
+
+def _heartbeat(
+    request: ConsumerGroupHeartbeatRequest, context: RequestContext
+) -> ConsumerHeartbeat:
+    groups = context.cluster.groups
+    member_id = request.member_id
+    if not member_id:  # version 0, joining
+        member_id = groups.new_member_id()
+    owned: Assignment | None = None
+    if request.topic_partitions is not None:
+        owned = {one.topic_id: frozenset(one.partitions) for one in request.topic_partitions}
+    return ConsumerHeartbeat(
+        member_id=member_id,
+        member_epoch=request.member_epoch,
+        instance_id=request.instance_id,
+        rack_id=request.rack_id,
+        rebalance_timeout_ms=request.rebalance_timeout_ms,
+        topic_names=request.subscribed_topic_names,
+        topic_regex=request.subscribed_topic_regex,
+        server_assignor=request.server_assignor,
+        owned=owned,
+        client_id=context.header.client_id or "",
+        client_host=f"/{context.session.host}",
+        visible=lambda names: context.access.visible(CONSUMER_GROUP_HEARTBEAT_REGEX, names, str),
+    )
+
+
+def _response(answer: HeartbeatAnswer) -> ConsumerGroupHeartbeatResponse:
+    assignment = None
+    if answer.assignment is not None:
+        assignment = AssignmentRow(
+            topic_partitions=[
+                TopicPartitions(topic_id=topic_id, partitions=sorted(partitions))
+                for topic_id, partitions in answer.assignment.items()
+            ]
+        )
+    return ConsumerGroupHeartbeatResponse(
+        member_id=answer.member_id,
+        member_epoch=answer.member_epoch,
+        heartbeat_interval_ms=answer.interval_ms,
+        assignment=assignment,
+    )
