@@ -26,8 +26,12 @@ UNCLEAN = 1
 def handle(request: ElectLeadersRequest, context: RequestContext) -> ElectLeadersResponse:
     error = context.access.error(ELECT_LEADERS)
     if error is not ErrorCode.NONE:
-        raise Refused(error, "cluster authorization failed" if context.behaviour.kraft else None)
-    if request.election_type not in (PREFERRED, UNCLEAN):
+        message = "cluster authorization failed" if context.behaviour.kraft else None
+        denied = refuse(request, error, message)
+        if context.version == 0:
+            denied.error_code = ErrorCode.NONE
+        return denied
+    if context.version > 0 and request.election_type not in (PREFERRED, UNCLEAN):
         if not context.behaviour.kraft:
             raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
         message = f"election type {request.election_type} is unknown"
