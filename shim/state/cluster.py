@@ -24,6 +24,7 @@ from shim.state.groups import Groups
 from shim.state.log_settings import InForce
 from shim.state.policy import Policy
 from shim.state.quotas import Quotas
+from shim.state.share_state import ShareStates
 from shim.state.static_settings import settings_of_features, static_settings
 from shim.state.topics import Topics
 from shim.state.transactions import Transaction, Transactions
@@ -107,6 +108,7 @@ class Cluster:
             expiration_ms=self.configs.broker_int("transactional.id.expiration.ms"),
         )
         self.fetch_sessions = {node_id: self._new_fetch_sessions() for node_id in self.nodes}
+        self.share_states = ShareStates(self.topics)
         self.quotas = Quotas()
         self.counters = Counters()
         self.recorder: Recorder | None = None

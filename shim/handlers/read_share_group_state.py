@@ -1,0 +1,76 @@
+"""84 ReadShareGroupState, version 0. Between brokers, but on every listener (KIP-932).
+
+Without CLUSTER_ACTION every partition is 31. A partition that was never begun is 42.
+"""
+
+from authorizer.requirements import READ_SHARE_GROUP_STATE
+from protocol.error_codes import ErrorCode
+from protocol.messages.read_share_group_state_request import ReadShareGroupStateRequest
+from protocol.messages.read_share_group_state_response import (
+    PartitionResult,
+    ReadShareGroupStateResponse,
+    ReadStateResult,
+    StateBatch,
+)
+from shim.context import RequestContext
+from shim.state.share_state import Key
+
+
+def handle(
+    request: ReadShareGroupStateRequest, context: RequestContext
+) -> ReadShareGroupStateResponse:
+    context.access.require(READ_SHARE_GROUP_STATE)
+    return ReadShareGroupStateResponse(
+        results=[
+            ReadStateResult(
+                topic_id=topic.topic_id,
+                partitions=[
+                    _read(
+                        (request.group_id, topic.topic_id, one.partition), one.leader_epoch, context
+                    )
+                    for one in topic.partitions
+                ],
+            )
+            for topic in request.topics
+            if request.group_id
+        ]
+    )
+
+
+def refuse(
+    request: ReadShareGroupStateRequest, error: ErrorCode, message: str | None
+) -> ReadShareGroupStateResponse:
+    return ReadShareGroupStateResponse(
+        results=[
+            ReadStateResult(
+                topic_id=topic.topic_id,
+                partitions=[
+                    PartitionResult(
+                        partition=one.partition, error_code=error, error_message=message
+                    )
+                    for one in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _read(key: Key, leader_epoch: int, context: RequestContext) -> PartitionResult:
+    error, found = context.cluster.share_states.read(key, leader_epoch)
+    if found is None:
+        return PartitionResult(partition=key[2], error_code=error)
+    return PartitionResult(
+        partition=key[2],
+        state_epoch=found.state_epoch,
+        start_offset=found.start_offset,
+        state_batches=[
+            StateBatch(
+                first_offset=one.first,
+                last_offset=one.last,
+                delivery_state=one.state,
+                delivery_count=one.count,
+            )
+            for one in found.deliveries
+        ],
+    )

@@ -1,0 +1,70 @@
+"""87 ReadShareGroupStateSummary, versions 0-1. Between brokers, but on every listener (KIP-932).
+
+Without CLUSTER_ACTION every partition is 31. A partition that was never begun has start offset -1.
+"""
+
+from authorizer.requirements import READ_SHARE_GROUP_STATE_SUMMARY
+from protocol.error_codes import ErrorCode
+from protocol.messages.read_share_group_state_summary_request import (
+    ReadShareGroupStateSummaryRequest,
+)
+from protocol.messages.read_share_group_state_summary_response import (
+    PartitionResult,
+    ReadShareGroupStateSummaryResponse,
+    ReadStateSummaryResult,
+)
+from shim.context import RequestContext
+from shim.state.share_state import Key
+
+
+def handle(
+    request: ReadShareGroupStateSummaryRequest, context: RequestContext
+) -> ReadShareGroupStateSummaryResponse:
+    context.access.require(READ_SHARE_GROUP_STATE_SUMMARY)
+    return ReadShareGroupStateSummaryResponse(
+        results=[
+            ReadStateSummaryResult(
+                topic_id=topic.topic_id,
+                partitions=[
+                    _summary((request.group_id, topic.topic_id, one.partition), context)
+                    for one in topic.partitions
+                ],
+            )
+            for topic in request.topics
+            if request.group_id
+        ]
+    )
+
+
+def refuse(
+    request: ReadShareGroupStateSummaryRequest, error: ErrorCode, message: str | None
+) -> ReadShareGroupStateSummaryResponse:
+    return ReadShareGroupStateSummaryResponse(
+        results=[
+            ReadStateSummaryResult(
+                topic_id=topic.topic_id,
+                partitions=[
+                    PartitionResult(
+                        partition=one.partition, error_code=error, error_message=message
+                    )
+                    for one in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _summary(key: Key, context: RequestContext) -> PartitionResult:
+    error, found = context.cluster.share_states.summary(key)
+    if error is not ErrorCode.NONE:
+        return PartitionResult(partition=key[2], error_code=error)
+    if found is None:
+        return PartitionResult(partition=key[2], start_offset=-1)
+    return PartitionResult(
+        partition=key[2],
+        state_epoch=found.state_epoch,
+        leader_epoch=found.leader_epoch,
+        start_offset=found.start_offset,
+        delivery_complete_count=found.complete if context.version >= 1 else -1,
+    )

@@ -1,0 +1,175 @@
+"""APIs 83-87 (KIP-932), with the answers that a real 4.3.1 gave to the same requests."""
+
+from typing import Any
+
+import pytest
+
+from protocol.enums import ApiKey, Operation, ResourceType
+from protocol.messages import (
+    delete_share_group_state_request as delete_messages,
+    initialize_share_group_state_request as initialize_messages,
+    read_share_group_state_request as read_messages,
+    read_share_group_state_summary_request as summary_messages,
+    write_share_group_state_request as write_messages,
+)
+from tests.shim.play import ADMIN, Stage
+
+UNKNOWN = b"\x77" * 16
+FENCED_STATE, FENCED_LEADER = 124, 74
+
+
+class Share:
+    """One group's state of one topic, asked partition by partition."""
+
+    def __init__(self) -> None:
+        self.stage = Stage()
+        self.topic_id = self.stage.topic("t", 2).topic_id
+
+    def ask(self, api: ApiKey, version: int, request: Any, who: str = ADMIN) -> Any:
+        (topic,) = self.stage.ask(api, version, request, who).results
+        (partition,) = topic.partitions
+        return partition
+
+    def initialise(self, partition: int, epoch: int, start: int, topic_id: bytes = b"") -> int:
+        m = initialize_messages
+        rows = [m.PartitionData(partition, epoch, start)]
+        topics = [m.InitializeStateData(topic_id or self.topic_id, rows)]
+        request = m.InitializeShareGroupStateRequest("g", topics)
+        return int(self.ask(ApiKey.INITIALIZE_SHARE_GROUP_STATE, 0, request).error_code)
+
+    def read(self, partition: int, leader_epoch: int, topic_id: bytes = b"") -> Any:
+        m = read_messages
+        rows = [m.PartitionData(partition, leader_epoch)]
+        topics = [m.ReadStateData(topic_id or self.topic_id, rows)]
+        request = m.ReadShareGroupStateRequest("g", topics)
+        return self.ask(ApiKey.READ_SHARE_GROUP_STATE, 0, request)
+
+    def summary(self, partition: int, topic_id: bytes = b"") -> Any:
+        m = summary_messages
+        topics = [m.ReadStateSummaryData(topic_id or self.topic_id, [m.PartitionData(partition)])]
+        request = m.ReadShareGroupStateSummaryRequest("g", topics)
+        return self.ask(ApiKey.READ_SHARE_GROUP_STATE_SUMMARY, 1, request)
+
+    def write(
+        self, partition: int, epochs: tuple[int, int], start: int, *batches: tuple[int, ...]
+    ) -> int:
+        m = write_messages
+        rows = [m.StateBatch(*batch) for batch in batches]
+        one = m.PartitionData(partition, *epochs, start, state_batches=rows)
+        topics = [m.WriteStateData(self.topic_id, [one])]
+        request = m.WriteShareGroupStateRequest("g", topics)
+        return int(self.ask(ApiKey.WRITE_SHARE_GROUP_STATE, 1, request).error_code)
+
+    def delete(self, partition: int, topic_id: bytes = b"") -> int:
+        m = delete_messages
+        topics = [m.DeleteStateData(topic_id or self.topic_id, [m.PartitionData(partition)])]
+        request = m.DeleteShareGroupStateRequest("g", topics)
+        return int(self.ask(ApiKey.DELETE_SHARE_GROUP_STATE, 0, request).error_code)
+
+
+def batches(answer: Any) -> list[tuple[int, int, int, int]]:
+    return [
+        (one.first_offset, one.last_offset, one.delivery_state, one.delivery_count)
+        for one in answer.state_batches
+    ]
+
+
+def test_what_was_never_begun() -> None:
+    share = Share()
+    assert share.read(0, 0).error_code == 42
+    assert share.write(1, (1, 4), 6) == 42
+    summary = share.summary(0)
+    assert (summary.error_code, summary.start_offset, summary.delivery_complete_count) == (
+        0,
+        -1,
+        -1,
+    )
+    assert share.delete(0) == 0
+
+
+def test_unknown_topics_and_partitions() -> None:
+    share = Share()
+    assert share.initialise(7, 1, 0) == 3
+    assert share.initialise(0, 1, 0, UNKNOWN) == 3
+    assert share.read(0, 0, UNKNOWN).error_code == 3
+    assert share.summary(0, UNKNOWN).error_code == 3
+    assert share.delete(0, UNKNOWN) == 3
+
+
+def test_beginning_again_needs_no_older_epoch() -> None:
+    share = Share()
+    assert share.initialise(0, 1, 5) == 0
+    assert share.initialise(0, 0, 5) == FENCED_STATE
+    assert share.initialise(0, 1, 9) == 0
+    answer = share.read(0, 5)
+    assert (answer.state_epoch, answer.start_offset, batches(answer)) == (1, 9, [])
+    assert share.read(0, 3).error_code == FENCED_LEADER
+    assert share.summary(0).leader_epoch == 5
+
+
+def test_newer_deliveries_lie_over_older_ones() -> None:
+    share = Share()
+    share.initialise(0, 1, 5)
+    assert share.write(0, (1, 5), 6, (6, 9, 0, 1), (10, 12, 2, 1)) == 0
+    assert share.write(0, (0, 5), 6) == FENCED_STATE
+    assert share.write(0, (1, 4), 6) == FENCED_LEADER
+    assert batches(share.read(0, 5)) == [(6, 9, 0, 1), (10, 12, 2, 1)]
+    assert share.write(0, (2, 5), 8, (8, 11, 2, 2)) == 0
+    answer = share.read(0, 5)
+    assert (answer.state_epoch, answer.start_offset) == (1, 8)
+    assert batches(answer) == [(8, 11, 2, 2), (12, 12, 2, 1)]
+    assert share.delete(0) == 0
+    assert share.read(0, 5).error_code == 42
+
+
+@pytest.mark.parametrize(
+    ("api", "request_"),
+    [
+        (
+            ApiKey.INITIALIZE_SHARE_GROUP_STATE,
+            initialize_messages.InitializeShareGroupStateRequest(
+                "g",
+                [
+                    initialize_messages.InitializeStateData(
+                        UNKNOWN, [initialize_messages.PartitionData(0)]
+                    )
+                ],
+            ),
+        ),
+        (
+            ApiKey.READ_SHARE_GROUP_STATE,
+            read_messages.ReadShareGroupStateRequest(
+                "g", [read_messages.ReadStateData(UNKNOWN, [read_messages.PartitionData(0)])]
+            ),
+        ),
+        (
+            ApiKey.WRITE_SHARE_GROUP_STATE,
+            write_messages.WriteShareGroupStateRequest(
+                "g", [write_messages.WriteStateData(UNKNOWN, [write_messages.PartitionData(0)])]
+            ),
+        ),
+        (
+            ApiKey.DELETE_SHARE_GROUP_STATE,
+            delete_messages.DeleteShareGroupStateRequest(
+                "g", [delete_messages.DeleteStateData(UNKNOWN, [delete_messages.PartitionData(0)])]
+            ),
+        ),
+        (
+            ApiKey.READ_SHARE_GROUP_STATE_SUMMARY,
+            summary_messages.ReadShareGroupStateSummaryRequest(
+                "g",
+                [
+                    summary_messages.ReadStateSummaryData(
+                        UNKNOWN, [summary_messages.PartitionData(0)]
+                    )
+                ],
+            ),
+        ),
+    ],
+)
+def test_only_brokers_may(api: ApiKey, request_: Any) -> None:
+    share = Share()
+    assert share.ask(api, 0, request_, "User:alice").error_code == 31
+    cluster = ResourceType.CLUSTER, "kafka-cluster"
+    share.stage.allow("User:alice", Operation.CLUSTER_ACTION, *cluster)
+    assert share.ask(api, 0, request_, "User:alice").error_code == 3
