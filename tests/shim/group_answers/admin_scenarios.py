@@ -17,7 +17,6 @@ def describing(play: ClassicPlay) -> None:
         play.describe(
             f"no operations {version}", simple, missing, version=version, operations=False
         )
-        play.describe(f"empty group id {version}", "", version=version)
         play.describe(f"twice {version}", simple, simple, version=version)
         play.describe(f"nothing {version}", version=version)
 

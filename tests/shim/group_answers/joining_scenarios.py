@@ -3,7 +3,7 @@
 from protocol.enums import ApiKey
 from tests.shim.group_answers.classic_play import ClassicPlay
 
-RR_RANGE = (("rr", b"\1"), ("range", b"\2"))
+RANGE_XY = (("range", b"\2"), ("xy", b"\1"))
 RANGE_RR = (("range", b"\3"), ("rr", b"\4"))
 
 
@@ -116,7 +116,7 @@ def two_members(play: ClassicPlay) -> None:
     group = play.text()
     first = play.join("a", group).member_id
     play.sync("a", group, 1, first, {first: b"\xaa"})
-    play.begin_join(group, "b", protocols=RR_RANGE)
+    play.begin_join(group, "b", protocols=RANGE_XY)
     play.waits("b", "b")
     play.describe("preparing", group)
     play.list("preparing")
@@ -142,7 +142,7 @@ def _rejoining(play: ClassicPlay, group: str, first: str, second: str) -> None:
     """Of the leader `first` and the follower `second`, in different states."""
     join = ApiKey.JOIN_GROUP
     leader = play.join_request(group, first, RANGE_RR)
-    follower = play.join_request(group, second, RR_RANGE)
+    follower = play.join_request(group, second, RANGE_XY)
     play.call("follower again", join, 9, follower, "b")
     play.heartbeat("still stable", group, 2, first)
     play.begin(join, 9, leader, "a")

@@ -122,7 +122,9 @@ class Play:
     def _value(self, name: str, spec: StructSpec | None, content: Any, version: int) -> Any:
         if isinstance(content, list):
             rows = [self._value(name, spec, row, version) for row in content]
-            return rows if spec is None else sorted(rows, key=json.dumps)
+            if spec is None:
+                return sorted(rows) if name == "partitions" else rows
+            return sorted(rows, key=json.dumps)
         if spec is not None and content is not None:
             return self._struct(spec, content, version)
         if isinstance(content, bytes):

@@ -9,11 +9,12 @@ import msgspec
 
 from tests.shim.group_answers import (
     admin_scenarios,
+    consumer_scenarios,
     joining_scenarios,
     offset_scenarios,
     static_scenarios,
 )
-from tests.shim.group_answers.classic_play import ClassicPlay
+from tests.shim.group_answers.modern_play import ModernPlay
 from tests.shim.group_answers.peers import Peer
 
 FOLDER = Path(__file__).parent / "recorded"
@@ -21,14 +22,20 @@ Steps = list[tuple[str, Any]]
 
 SCENARIOS: dict[str, Callable[[Any], None]] = {
     f"{area.__name__.rpartition('.')[2].removesuffix('_scenarios')}-{scenario.__name__}": scenario
-    for area in (joining_scenarios, static_scenarios, offset_scenarios, admin_scenarios)
+    for area in (
+        joining_scenarios,
+        static_scenarios,
+        offset_scenarios,
+        admin_scenarios,
+        consumer_scenarios,
+    )
     for scenario in area.SCENARIOS
 }
 
 
 def played(name: str, peer: Peer) -> Steps:
     """The answers of a broker to a scenario."""
-    play = ClassicPlay(name, peer)
+    play = ModernPlay(name, peer)
     SCENARIOS[name](play)
     return play.steps
 
