@@ -201,6 +201,9 @@ def test_a_store_is_a_set_with_an_epoch(steps: list[tuple[bool, Acl]]) -> None:
     twin = AclStore(expected)
     actor, action = Actor("User:a", "10.0.0.1"), Action(Operation.WRITE, ResourceType.TOPIC, "ab")
     assert decide(store, actor, action) == decide(twin, actor, action)
+    for name in ("ab", "a", "*", "hardcode"):
+        nobody = (Actor("User:nobody", "h"), Action(Operation.READ, ResourceType.TOPIC, name))
+        assert decide(store, *nobody, frozenset(), True) == decide(twin, *nobody, frozenset(), True)
     assert set(store.matching(AclFilter(principal="User:*"))) == {
         acl for acl in expected if acl.principal == "User:*"
     }

@@ -181,6 +181,16 @@ def test_a_kept_decision_does_not_outlive_a_change() -> None:
     assert asked()
 
 
+def test_the_default_returns_with_the_removal_of_the_last_acl() -> None:
+    authorizer = StandardAuthorizer(allow_everyone=True)
+    for other in (read_acl(principal="User:bob"), read_acl("*", principal="User:bob")):
+        assert authorizer.authorize(ALICE, READ_ORDERS).because is Because.DEFAULT_ALLOW
+        authorizer.create_acls(ADMIN, [other])
+        assert authorizer.authorize(ALICE, READ_ORDERS).because is Because.DEFAULT_DENY
+        authorizer.delete_acls(ADMIN, [AclFilter()])
+    assert authorizer.authorize(ALICE, READ_ORDERS).because is Because.DEFAULT_ALLOW
+
+
 def test_a_kept_decision_by_type_does_not_outlive_a_change() -> None:
     authorizer = StandardAuthorizer()
     question = (ALICE, Operation.READ, ResourceType.TOPIC)
@@ -194,6 +204,11 @@ def test_a_kept_decision_by_type_does_not_outlive_a_change() -> None:
         (ALICE, Operation.READ, ResourceType.GROUP),
     ):
         assert not authorizer.authorize_by_resource_type(*other).allowed
+    here = Acl(*astuple(read_acl())[:4], "10.0.0.1", *astuple(read_acl())[5:])
+    at_one_host = StandardAuthorizer(store=AclStore([here]))
+    for host, allowed in (("10.0.0.1", True), ("10.0.0.2", False)):
+        decision = at_one_host.authorize_by_resource_type(Actor("User:alice", host), *question[1:])
+        assert decision.allowed is allowed
     authorizer.delete_acls(ADMIN, [AclFilter()])
     assert not asked()
 

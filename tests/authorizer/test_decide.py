@@ -226,6 +226,8 @@ def by_type(acls: list[Acl], operation: str = "WRITE", *, everyone: bool = False
         (["allow WRITE topic t", "deny WRITE topic *"], False),
         (["allow WRITE topic *", "deny WRITE topic t"], True),
         (["allow WRITE topic *", "deny WRITE topic *"], False),
+        (["allow WRITE topic *", "deny WRITE topic *..."], True),
+        (["allow WRITE topic *", "deny WRITE topic hardcode"], True),
         (["allow WRITE topic *...", "deny WRITE topic *..."], False),
         (["allow WRITE group t"], False),
         ([], False),
