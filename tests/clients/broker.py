@@ -58,8 +58,10 @@ def _shim(folder: Path) -> Iterator[Bootstrap]:
         )
         try:
             yield _addresses(process, ready, log)
+            ended = process.poll()
+            assert ended is None, f"the shim ended by itself with {ended}:\n{_tail(log)}"
         finally:
-            _stop(process, log)
+            _stop(process)
 
 
 def _addresses(process: subprocess.Popen[bytes], ready: Path, log: Path) -> Bootstrap:
@@ -72,13 +74,10 @@ def _addresses(process: subprocess.Popen[bytes], ready: Path, log: Path) -> Boot
         if process.poll() is not None:
             break
         time.sleep(0.02)
-    raise AssertionError(f"the shim did not start:\n{log.read_text(errors='replace')[-4000:]}")
+    raise AssertionError(f"the shim did not start:\n{_tail(log)}")
 
 
-def _stop(process: subprocess.Popen[bytes], log: Path) -> None:
-    if process.poll() is not None:
-        text = log.read_text(errors="replace")[-4000:]
-        raise AssertionError(f"the shim ended by itself with {process.returncode}:\n{text}")
+def _stop(process: subprocess.Popen[bytes]) -> None:
     process.send_signal(signal.SIGTERM)
     try:
         process.wait(STOP_SECONDS)
@@ -86,3 +85,7 @@ def _stop(process: subprocess.Popen[bytes], log: Path) -> None:
         process.kill()
         process.wait()
         raise
+
+
+def _tail(log: Path) -> str:
+    return log.read_text(errors="replace")[-4000:]
