@@ -40,7 +40,11 @@ ELIGIBLE_REPLICAS = "eligible.leader.replicas.version"
 
 
 def current(resource_type: int, name: str, context: RequestContext) -> dict[str, str]:
-    """What is set on the resource itself; ResourceFault if there can be no such resource."""
+    """What is set on the resource itself; ResourceFault if there can be no such resource.
+
+    A topic that is missing is told at once by brokers on ZooKeeper; KRaft looks at the settings
+    before, so there it is for `check` to say.
+    """
     configs = context.cluster.configs
     match resource_type:
         case ConfigResourceType.TOPIC:
@@ -66,6 +70,7 @@ def check(resource_type: int, name: str, new: Mapping[str, str], context: Reques
             bad_value = ErrorCode(context.behaviour.altered_config_error)
             _check_known(new, context.cluster.configs.topic_definitions, ErrorCode.INVALID_CONFIG)
             _check_values(new, context.cluster.configs.topic_definitions, bad_value)
+            _check_exists(name, context)
         case ConfigResourceType.BROKER:
             check_broker(name, new, context)
             _check_eligible_replicas(name, new, context)
@@ -123,10 +128,17 @@ def _topic_configs(name: str, context: RequestContext) -> Mapping[str, str]:
         error = ErrorCode.INVALID_REQUEST if is_default else ErrorCode.INVALID_TOPIC_EXCEPTION
         raise ResourceFault(error, fault)
     topic = context.cluster.topics.get(name)
-    if topic is None:
+    if topic is not None:
+        return topic.configs
+    if not context.behaviour.kraft:
+        _check_exists(name, context)
+    return {}
+
+
+def _check_exists(name: str, context: RequestContext) -> None:
+    if name not in context.cluster.topics:
         message = f"there is no topic `{name}`"
         raise ResourceFault(ErrorCode(context.behaviour.altered_topic_missing_error), message)
-    return topic.configs
 
 
 def _check_named(name: str, kind: str) -> None:

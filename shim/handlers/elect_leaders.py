@@ -24,6 +24,33 @@ UNCLEAN = 1
 
 
 def handle(request: ElectLeadersRequest, context: RequestContext) -> ElectLeadersResponse:
+    answer = _answer(request, context)
+    if not context.behaviour.kraft:  # results are kept by partition: a topic without any vanishes
+        answer.replica_election_results = [
+            result for result in answer.replica_election_results if result.partition_result
+        ]
+    return answer
+
+
+def refuse(
+    request: ElectLeadersRequest, error: ErrorCode, message: str | None
+) -> ElectLeadersResponse:
+    return ElectLeadersResponse(
+        error_code=error,
+        replica_election_results=[
+            ReplicaElectionResult(
+                topic=topic.topic,
+                partition_result=[
+                    PartitionResult(partition_id=index, error_code=error, error_message=message)
+                    for index in topic.partitions
+                ],
+            )
+            for topic in request.topic_partitions or []
+        ],
+    )
+
+
+def _answer(request: ElectLeadersRequest, context: RequestContext) -> ElectLeadersResponse:
     error = context.access.error(ELECT_LEADERS)
     if error is not ErrorCode.NONE:
         message = "cluster authorization failed" if context.behaviour.kraft else None
@@ -49,24 +76,6 @@ def handle(request: ElectLeadersRequest, context: RequestContext) -> ElectLeader
             )
             for topic in request.topic_partitions
         ]
-    )
-
-
-def refuse(
-    request: ElectLeadersRequest, error: ErrorCode, message: str | None
-) -> ElectLeadersResponse:
-    return ElectLeadersResponse(
-        error_code=error,
-        replica_election_results=[
-            ReplicaElectionResult(
-                topic=topic.topic,
-                partition_result=[
-                    PartitionResult(partition_id=index, error_code=error, error_message=message)
-                    for index in topic.partitions
-                ],
-            )
-            for topic in request.topic_partitions or []
-        ],
     )
 
 
