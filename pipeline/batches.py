@@ -1,0 +1,161 @@
+"""From segments to Arrow batches, without Spark: what is read in which pieces, and the rows.
+
+`plan` cuts a trace into splits, `batches` reads one split as one of the tables.
+"""
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipeline.access_rows import access_rows
+from pipeline.errors import PipelineError
+from pipeline.frame_rows import request_rows, response_rows
+from pipeline.rows import Columns, Pending, Selection
+from pipeline.tables import CLIENTS, OBSERVED, TABLES, pruned
+from protocol.trace.segments import Block, Damage, read_segment, segments
+
+SPLIT_BYTES = 64 * 1024 * 1024
+BATCH_ROWS = 16_384
+DISTINCT_ROWS = 200_000
+"""Distinct rows that are kept before they are handed on; more are counted again by Spark."""
+
+_ROWS: dict[str, Callable[[Columns, Block, Selection, Pending], None]] = {
+    "requests": request_rows,
+    "clients": request_rows,
+    "responses": response_rows,
+    "accesses": access_rows,
+    "observed": access_rows,
+}
+_GROUPED = {"clients": CLIENTS, "observed": OBSERVED}
+
+
+class Split(msgspec.Struct, frozen=True):
+    """The blocks of one segment that begin in [start, end)."""
+
+    path: str
+    start: int
+    end: int
+
+
+def plan(paths: list[str], split_bytes: int = SPLIT_BYTES) -> list[Split]:
+    """The splits of traces, each a folder or one segment; PipelineError for one that is not there.
+
+    A segment of the usual size is one split; a last piece of less than half a split is added to
+    the one before.
+    """
+    found: list[Split] = []
+    for name in paths:
+        path = Path(name)
+        if not path.exists():
+            raise PipelineError(f"the trace `{name}` does not exist")
+        for segment in segments(path):
+            size = segment.stat().st_size
+            pieces = max(1, round(size / split_bytes))
+            edges = [size * n // pieces for n in range(pieces + 1)]
+            found += [
+                Split(str(segment), start, end)
+                for start, end in itertools.pairwise(edges)
+                if end > start
+            ]
+    return found
+
+
+def batches(
+    table: str, split: Split, selection: Selection, columns: list[str] | None = None
+) -> Iterator[pa.RecordBatch]:
+    """One split as one table; `columns` in the order wanted, None for all."""
+    schema = TABLES[table]
+    wanted = schema if columns is None else pruned(schema, columns)
+    if table == "damage":
+        rows = [_damage_row(one) for one in _blocks(split) if isinstance(one, Damage)]
+        if rows:
+            yield pa.RecordBatch.from_pylist(rows, schema).select(wanted.names)
+        return
+    source = _source(table, split, selection, wanted.names)
+    if table in _GROUPED:
+        source = _grouped(source, schema)
+    for batch in source:
+        yield batch.select(wanted.names)
+
+
+def _blocks(split: Split) -> Iterator[Block | Damage]:
+    return read_segment(Path(split.path), split.start, split.end)
+
+
+def _source(
+    table: str, split: Split, selection: Selection, names: list[str]
+) -> Iterator[pa.RecordBatch]:
+    """Rows as they come, in batches; damage is left to the table of that name."""
+    grouped = _GROUPED.get(table)
+    columns = Columns(_ungrouped(grouped) if grouped else pruned(TABLES[table], names))
+    pending = Pending()
+    for block in _blocks(split):
+        if isinstance(block, Damage) or not selection.overlaps(block.header):
+            continue
+        _ROWS[table](columns, block, selection, pending)
+        if len(columns) >= BATCH_ROWS:
+            yield columns.batch()
+    if len(columns):
+        yield columns.batch()
+
+
+def _ungrouped(schema: pa.Schema) -> pa.Schema:
+    """What a grouped table is made of: its keys, and when, where and how often."""
+    extra = {"requests": ("count", pa.int64()), "first_seen": ("time", pa.timestamp("us", "UTC"))}
+    fields = [
+        pa.field(*extra[field.name]) if field.name in extra else field
+        for field in schema
+        if field.name != "last_seen"
+    ]
+    return pa.schema(fields)
+
+
+def _grouped(source: Iterator[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Count equal rows; handed on when there are too many different ones to keep."""
+    kept: pa.Table | None = None
+    for batch in source:
+        part = _as_counts(pa.table(batch), schema)
+        kept = part if kept is None else regroup(pa.concat_tables([kept, part]))
+        if kept.num_rows >= DISTINCT_ROWS:
+            yield from kept.combine_chunks().to_batches()
+            kept = None
+    if kept is not None:
+        yield from kept.combine_chunks().to_batches()
+
+
+def _as_counts(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    named = rows.rename_columns({"count": "requests", "time": "first_seen"})
+    return regroup(named.append_column("last_seen", named["first_seen"]).select(schema.names))
+
+
+def regroup(counts: pa.Table) -> pa.Table:
+    """Add up rows with equal keys; the example is the first one's. `instead` may be a list."""
+    schema = counts.schema
+    measures = {"requests", "first_seen", "last_seen", "example"}
+    keys = [name for name in schema.names if name not in measures]
+    plain = counts
+    if "instead" in keys:  # lists cannot be keys of a group
+        joined = pc.binary_join(counts["instead"], "\n")
+        plain = counts.set_column(keys_at(schema, "instead"), "instead", joined)
+    wanted = [("requests", "sum"), ("first_seen", "min"), ("last_seen", "max")]
+    if "example" in schema.names:
+        wanted.append(("example", "first"))
+    summed = plain.group_by(keys, use_threads=False).aggregate(wanted)
+    summed = summed.rename_columns({f"{name}_{how}": name for name, how in wanted})
+    if "instead" in keys:
+        split = [text.split("\n") if text else [] for text in summed["instead"].to_pylist()]
+        at = keys_at(summed.schema, "instead")
+        summed = summed.set_column(at, "instead", pa.array(split, schema.field("instead").type))
+    return summed.select(schema.names).cast(schema)
+
+
+def keys_at(schema: pa.Schema, name: str) -> int:
+    return int(schema.get_field_index(name))
+
+
+def _damage_row(one: Damage) -> dict[str, object]:
+    return msgspec.structs.asdict(one)

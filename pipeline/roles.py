@@ -1,0 +1,161 @@
+"""What part an access played in its request: needed, one way of several, or a mere look.
+
+A broker stops asking once a requirement is met, so the accesses of a request depend on the ACLs
+of that day. To judge another ACL set, one has to know what would have done instead.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+
+import msgspec
+
+from authorizer.implied import supported_operations
+from authorizer.model import WILDCARD
+from authorizer.requirement import Effect
+from authorizer.requirements import TABLE, bind
+from authorizer.rules import NEWEST_RULES
+from protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
+from protocol.trace.entries import Access
+
+REQUIRED = "required"
+EITHER = "either"
+"""One of several accesses of which any suffices; the last that was asked."""
+TRIED = "tried"
+"""One of several that was denied, whereupon the next was asked."""
+LISTED = "listed"
+"""A denial leaves a name out of a list and refuses nothing."""
+PROBE = "probe"
+"""Asked to fill a field of authorized operations (KIP-430)."""
+
+Key = tuple[int, int, int]
+"""API key, operation, resource type."""
+
+_RULES = (NEWEST_RULES, msgspec.structs.replace(NEWEST_RULES, group_config_operations=False))
+_LISTING = {
+    ApiKey.METADATA,
+    ApiKey.DESCRIBE_CLUSTER,
+    ApiKey.DESCRIBE_GROUPS,
+    ApiKey.CONSUMER_GROUP_DESCRIBE,
+    ApiKey.SHARE_GROUP_DESCRIBE,
+    ApiKey.STREAMS_GROUP_DESCRIBE,
+}
+"""APIs whose answers can have authorized operations."""
+
+
+class Alternative(msgspec.Struct, frozen=True):
+    """Another way to meet the same requirement; `any_name`: on any resource of the type."""
+
+    operation: Operation
+    resource_type: ResourceType
+    any_name: bool
+
+
+@cache
+def any_name_keys() -> frozenset[Key]:
+    """What is asked about any resource of the type; the trace then has `*` for the name."""
+    return frozenset(
+        (row.api, need.operation, need.resource_type)
+        for row in TABLE
+        for need in row.any_of
+        if need.any_name
+    )
+
+
+@cache
+def _effects() -> dict[Key, set[bool]]:
+    """For what some requirement of any release asks: whether a denial just leaves out a name."""
+    found: dict[Key, set[bool]] = {}
+    for row in TABLE:
+        leaves_out = all(denial.effect is Effect.HIDE for denial in row.denied)
+        for need in row.any_of:
+            found.setdefault((row.api, need.operation, need.resource_type), set()).add(leaves_out)
+    return found
+
+
+@cache
+def alternatives(release: str) -> dict[Key, frozenset[Alternative]]:
+    """For what is one way of several in this release: the others."""
+    found: dict[Key, frozenset[Alternative]] = {}
+    for row, bound in bind(release).items():
+        ways = {Alternative(n.operation, n.resource_type, n.any_name) for n in bound.needs}
+        for way in ways if len(ways) > 1 else ():
+            key = (row.api, way.operation, way.resource_type)
+            found[key] = found.get(key, frozenset()) | (ways - {way})
+    return found
+
+
+def is_any_name(api_key: int, operation: int, resource_type: int, name: str) -> bool:
+    """Whether this was a question about the whole resource type (KIP-679)."""
+    return name == WILDCARD and (api_key, operation, resource_type) in any_name_keys()
+
+
+def roles(accesses: Sequence[Access], topics: Sequence[str], release: str) -> list[str]:
+    """The part of each of one request's accesses, which are given in the order of asking.
+
+    `topics` are the names in the request: Metadata that names none lists all.
+    """
+    found: list[str] = []
+    while len(found) < len(accesses):
+        at = len(found)
+        run = _listing_run(accesses, at)
+        if run:
+            found += [PROBE] * run
+        else:
+            found.append(_role(accesses, at, topics, release))
+    return found
+
+
+def _role(accesses: Sequence[Access], at: int, topics: Sequence[str], release: str) -> str:
+    access = accesses[at]
+    key = (access.api_key, access.operation, access.resource_type)
+    leaves_out = _effects().get(key)
+    if leaves_out is None:
+        return PROBE
+    if leaves_out == {True} or (len(leaves_out) > 1 and not topics):
+        return LISTED
+    others = alternatives(release).get(key)
+    if not others:
+        return REQUIRED
+    later = {(one.operation, one.resource_type) for one in accesses[at + 1 :]}
+    asked_on = any((other.operation, other.resource_type) in later for other in others)
+    return TRIED if asked_on and not access.allowed else EITHER
+
+
+def _listing_run(accesses: Sequence[Access], at: int) -> int:
+    """How many accesses from here ask for one resource's authorized operations; 0: none do."""
+    first = accesses[at]
+    if first.api_key not in _LISTING:
+        return 0
+    for rules in _RULES:
+        wanted = supported_operations(ResourceType(first.resource_type), rules)
+        run = accesses[at : at + len(wanted)]
+        if len(wanted) > 1 and tuple(one.operation for one in run) == wanted:
+            same = (first.resource_type, first.resource_name)
+            if all((one.resource_type, one.resource_name) == same for one in run):
+                return len(wanted)
+    return 0
+
+
+def instead_of(access: Access, topics: Sequence[str], release: str) -> list[str]:
+    """What, all of it allowed, would have met the requirement in this access's place.
+
+    Names that only the answer has (the tokens of DescribeDelegationToken) are not known here, so
+    nothing is said then.
+    """
+    key = (access.api_key, access.operation, access.resource_type)
+    found: set[str] = set()
+    for other in alternatives(release).get(key, ()):
+        names: Sequence[str] = ()
+        if other.resource_type is ResourceType.CLUSTER:
+            names = (CLUSTER_NAME,)
+        elif other.any_name:
+            names = (WILDCARD,)
+        elif other.resource_type is ResourceType.TOPIC:
+            names = topics
+        found.update(access_text(other.operation, other.resource_type, name) for name in names)
+    return sorted(found)
+
+
+def access_text(operation: Operation, resource_type: ResourceType, name: str) -> str:
+    """As in the column `instead`: `CREATE|TOPIC|orders`."""
+    return f"{operation.name}|{resource_type.name}|{name}"

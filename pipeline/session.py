@@ -1,0 +1,79 @@
+"""A Spark session that fits: Java is there, workers run this Python, short runs start quickly."""
+
+import os
+import shutil
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipeline.errors import PipelineError
+from pipeline.source import KafkaTraceSource
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+WITHOUT_EXTRA = "Spark is not installed; run: pip install 'kafka-shim[pipeline]'"
+WITHOUT_JAVA = (
+    "Spark needs Java 17 or newer, and there is none; install it (for instance: apt install"
+    " openjdk-17-jre-headless) or set JAVA_HOME"
+)
+
+
+def missing() -> str | None:
+    """What has to be installed first, in one line; None if all is there."""
+    if find_spec("pyspark") is None or find_spec("pyarrow") is None:
+        return WITHOUT_EXTRA
+    if os.environ.get("SPARK_REMOTE"):
+        return None
+    home = os.environ.get("JAVA_HOME")
+    if home:
+        has_java = (Path(home) / "bin" / "java").exists()
+        return None if has_java else f"JAVA_HOME is `{home}`, and there is no bin/java in it"
+    return None if shutil.which("java") else WITHOUT_JAVA
+
+
+def spark_session(master: str | None = None, *, is_short: bool = True) -> "SparkSession":
+    """The session of this process, with the data source in it; PipelineError if that cannot be.
+
+    `master` is None for what spark-submit or the environment say, else all local cores. `is_short`
+    keeps the JVM from optimising: a third less for runs under a minute, a loss for long ones.
+    """
+    problem = missing()
+    if problem is not None:
+        raise PipelineError(problem)
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - only when all of it is there
+
+    builder = SparkSession.builder.appName("kafka-shim pipeline")
+    if not _is_submitted():
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else whatever python3 is
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        cores = os.cpu_count() or 2
+        builder = builder.master(master or f"local[{cores}]")
+        for name, value in _local_settings(cores, is_short=is_short).items():
+            builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.conf.set("spark.sql.session.timeZone", "UTC")
+    session.dataSource.register(KafkaTraceSource)
+    return session
+
+
+def _is_submitted() -> bool:
+    """Whether somebody else says where and how Spark runs."""
+    return "SPARK_REMOTE" in os.environ or "PYSPARK_GATEWAY_PORT" in os.environ
+
+
+def _local_settings(cores: int, *, is_short: bool) -> dict[str, str]:
+    settings = {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",  # would overwrite what we print
+        "spark.sql.shuffle.partitions": str(cores),
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.log.level": "ERROR",
+        "spark.driver.extraJavaOptions": "-Dlog4j2.level=ERROR",
+    }
+    if is_short:
+        settings["spark.driver.extraJavaOptions"] += " -XX:TieredStopAtLevel=1"
+    return settings

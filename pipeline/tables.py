@@ -1,0 +1,129 @@
+"""The tables: one Arrow schema each, from which Spark's DDL is made.
+
+Spark refuses batches whose types are not exactly its own, so only types that both have are used:
+timestamps are microseconds in UTC, lists are plain, nothing is dictionary-encoded.
+"""
+
+from typing import Final
+
+import pyarrow as pa
+
+_TIME = pa.timestamp("us", tz="UTC")
+_TEXTS = pa.list_(pa.string())
+
+_WHERE = [
+    ("writer", pa.string()),  # the segment's writer, as in its file name
+    ("connection", pa.int64()),  # unique for the writer
+    ("sequence", pa.int64()),  # of the request on its connection
+    ("time", _TIME),
+    ("node_id", pa.int32()),
+    ("listener", pa.string()),
+    ("principal", pa.string()),
+    ("host", pa.string()),
+]
+_API = [("api", pa.string()), ("api_key", pa.int16()), ("api_version", pa.int16())]
+_RESOURCE = [
+    ("operation", pa.string()),
+    ("resource_type", pa.string()),
+    ("resource_name", pa.string()),
+]
+_DECISION = [
+    ("role", pa.string()),  # see `pipeline.roles`
+    ("instead", _TEXTS),  # what, all of it allowed, would have done as well
+    ("source", pa.string()),  # recorded, or derived from the request
+    ("allowed", pa.bool_()),
+    ("rule", pa.string()),
+]
+
+REQUESTS: Final = pa.schema(
+    [
+        *_WHERE,
+        ("port", pa.int32()),
+        *_API,
+        ("correlation_id", pa.int32()),
+        ("client_id", pa.string()),
+        ("bytes", pa.int32()),
+        ("redacted", pa.bool_()),
+        ("topics", _TEXTS),
+        ("groups", _TEXTS),
+        ("transactional_ids", _TEXTS),
+        ("undecoded", pa.string()),
+    ]
+)
+RESPONSES: Final = pa.schema(
+    [
+        *_WHERE,
+        *_API,
+        ("latency_us", pa.int64()),  # null if the request is in another split
+        ("bytes", pa.int32()),
+        ("error_codes", pa.list_(pa.int16())),
+        ("undecoded", pa.string()),
+    ]
+)
+ACCESSES: Final = pa.schema([*_WHERE, *_API, *_RESOURCE, *_DECISION, ("count", pa.int64())])
+OBSERVED: Final = pa.schema(
+    [
+        ("principal", pa.string()),
+        ("host", pa.string()),
+        *_API,
+        *_RESOURCE,
+        *_DECISION,
+        ("requests", pa.int64()),
+        ("first_seen", _TIME),
+        ("last_seen", _TIME),
+        ("example", pa.string()),  # writer/connection#sequence of the first
+    ]
+)
+"""The distinct accesses: all that an ACL set has to be asked about."""
+CLIENTS: Final = pa.schema(
+    [
+        ("principal", pa.string()),
+        ("host", pa.string()),
+        ("software_name", pa.string()),
+        ("software_version", pa.string()),
+        ("client_id", pa.string()),
+        *_API,
+        ("requests", pa.int64()),
+        ("first_seen", _TIME),
+        ("last_seen", _TIME),
+    ]
+)
+DAMAGE: Final = pa.schema(
+    [
+        ("path", pa.string()),
+        ("at", pa.int64()),
+        ("length", pa.int64()),
+        ("reason", pa.string()),
+        ("is_tail", pa.bool_()),
+    ]
+)
+
+TABLES: Final = {
+    "requests": REQUESTS,
+    "responses": RESPONSES,
+    "accesses": ACCESSES,
+    "observed": OBSERVED,
+    "clients": CLIENTS,
+    "damage": DAMAGE,
+}
+
+_DDL = {
+    pa.string(): "string",
+    pa.int16(): "short",
+    pa.int32(): "int",
+    pa.int64(): "long",
+    pa.bool_(): "boolean",
+    _TIME: "timestamp",
+    _TEXTS: "array<string>",
+    pa.list_(pa.int16()): "array<short>",
+}
+
+
+def ddl(schema: pa.Schema) -> str:
+    """A schema as Spark writes it: `principal string, time timestamp, ...`."""
+    return ", ".join(f"`{field.name}` {_DDL[field.type]}" for field in schema)
+
+
+def pruned(schema: pa.Schema, names: list[str]) -> pa.Schema:
+    """The columns of these names, in their order; KeyError for one that is not there."""
+    return pa.schema([schema.field(name) for name in names])

@@ -1,0 +1,175 @@
+"""pipeline.batches: from segments to Arrow tables, without a JVM."""
+
+import random
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from authorizer.authorizer import StandardAuthorizer
+from authorizer.store import AclStore
+from pipeline.batches import batches, plan, regroup
+from pipeline.errors import PipelineError
+from pipeline.rows import Selection
+from pipeline.tables import TABLES
+from protocol.enums import ApiKey, Operation, ResourceType
+from protocol.trace.segments import segments
+from tests.pipeline.traces import (
+    START_US,
+    TraceMaker,
+    all_topics_frame,
+    create_frame,
+    fetch_frame,
+    random_acls,
+    random_trace,
+)
+
+T, C = ResourceType.TOPIC, ResourceType.CLUSTER
+CLUSTER = "kafka-cluster"
+
+
+def table(
+    name: str, folder: Path, selection: Selection | None = None, split_bytes: int = 1 << 26
+) -> pa.Table:
+    found = [
+        batch
+        for split in plan([str(folder)], split_bytes)
+        for batch in batches(name, split, selection or Selection())
+    ]
+    return pa.Table.from_batches(found, TABLES[name])
+
+
+@pytest.fixture
+def nobody() -> StandardAuthorizer:
+    return StandardAuthorizer(super_users=["User:root"])
+
+
+def test_accesses_are_those_recorded_whatever_the_splits(tmp_path: Path) -> None:
+    rng = random.Random(1)
+    authorizer = StandardAuthorizer(store=AclStore(random_acls(rng, 30)))
+    random_trace(tmp_path, rng, authorizer, 600)
+    whole = table("accesses", tmp_path)
+    assert whole.num_rows == 600
+    assert len(plan([str(tmp_path)], 4000)) > 3
+    assert table("accesses", tmp_path, split_bytes=4000).equals(whole)
+    counts = regroup(table("observed", tmp_path, split_bytes=4000))
+    assert sum(counts["requests"].to_pylist()) == 600
+    rows = {}
+    for row in whole.to_pylist():
+        key = tuple(row[name] for name in ("principal", "host", "api", "operation"))
+        key += (row["resource_type"], row["resource_name"], row["allowed"], row["rule"])
+        n, first, last = rows.get(key, (0, row["time"], row["time"]))
+        rows[key] = (n + 1, min(first, row["time"]), max(last, row["time"]))
+    for row in counts.to_pylist():
+        key = tuple(row[name] for name in ("principal", "host", "api", "operation"))
+        key += (row["resource_type"], row["resource_name"], row["allowed"], row["rule"])
+        assert rows.pop(key) == (row["requests"], row["first_seen"], row["last_seen"])
+    assert not rows
+
+
+def test_only_the_columns_that_are_wanted(tmp_path: Path, nobody: StandardAuthorizer) -> None:
+    maker = TraceMaker(tmp_path, nobody)
+    maker.ask("User:a", "h", ApiKey.FETCH, [(Operation.READ, T, "x")], fetch_frame("x", "y"))
+    maker.close()
+    (split,) = plan([str(tmp_path)])
+    (batch,) = batches("requests", split, Selection(), ["topics", "principal"])
+    assert batch.schema.names == ["topics", "principal"]
+    assert batch.to_pylist() == [{"topics": ["x", "y"], "principal": "User:a"}]
+    assert sum(one.num_rows for one in batches("requests", split, Selection(), [])) == 1
+
+
+def test_requests_and_clients(tmp_path: Path, nobody: StandardAuthorizer) -> None:
+    maker = TraceMaker(tmp_path, nobody)
+    for _ in range(3):
+        maker.ask("User:a", "h", ApiKey.FETCH, [], fetch_frame("x"))
+    maker.ask("User:a", "h", ApiKey.FETCH, [], b"\0\1\0\x0b\0\0\0\7\0\5app")  # cut short
+    maker.close()
+    rows = table("requests", tmp_path).to_pylist()
+    assert [row["topics"] for row in rows] == [["x"], ["x"], ["x"], []]
+    assert [row["undecoded"] is None for row in rows] == [True, True, True, False]
+    assert rows[0]["client_id"] == "app"
+    (client, bad) = sorted(table("clients", tmp_path).to_pylist(), key=lambda r: -r["requests"])
+    assert (client["software_name"], client["client_id"], client["requests"]) == ("lib", "app", 3)
+    assert bad["requests"] == 1
+
+
+def test_time_and_apis_select(tmp_path: Path, nobody: StandardAuthorizer) -> None:
+    maker = TraceMaker(tmp_path, nobody)
+    for api, operation in ((ApiKey.FETCH, Operation.READ), (ApiKey.PRODUCE, Operation.WRITE)) * 5:
+        maker.ask("User:a", "h", api, [(operation, T, "x")])
+        maker.flush()
+    maker.close()
+    some = Selection(START_US + 2000, START_US + 5000)
+    assert table("accesses", tmp_path, some)["sequence"].to_pylist() == [2, 3, 4]
+    fetches = Selection(apis=frozenset({ApiKey.FETCH}))
+    assert set(table("accesses", tmp_path, fetches)["api"].to_pylist()) == {"Fetch"}
+
+
+def test_damage_is_told_and_costs_no_other_block(
+    tmp_path: Path, nobody: StandardAuthorizer
+) -> None:
+    maker = TraceMaker(tmp_path, nobody)
+    for n in range(4):
+        maker.ask("User:a", "h", ApiKey.FETCH, [(Operation.READ, T, f"t{n}")])
+        maker.flush()
+    maker.close()
+    (segment,) = segments(tmp_path)
+    content = bytearray(segment.read_bytes())
+    content[content.find(b"t1")] ^= 1
+    segment.write_bytes(content + b"KSHMTRC\nhalf")
+    assert table("accesses", tmp_path)["resource_name"].to_pylist() == ["t0", "t2", "t3"]
+    damage = table("damage", tmp_path).to_pylist()
+    assert [one["is_tail"] for one in damage] == [False, True]
+    assert "damaged" in damage[0]["reason"]
+    assert table("damage", tmp_path, split_bytes=150).num_rows == 2
+
+
+def test_an_empty_trace_has_no_splits_and_a_missing_one_is_said(tmp_path: Path) -> None:
+    assert plan([str(tmp_path)]) == []
+    with pytest.raises(PipelineError, match="does not exist"):
+        plan([str(tmp_path / "no")])
+
+
+def roles_of(folder: Path) -> list[tuple[str, str, str, list[str]]]:
+    return [
+        (row["operation"], row["resource_name"], row["role"], row["instead"])
+        for row in table("accesses", folder).to_pylist()
+    ]
+
+
+def test_what_was_tried_first_is_no_denial(tmp_path: Path, nobody: StandardAuthorizer) -> None:
+    maker = TraceMaker(tmp_path, nobody)
+    asked = [(Operation.CREATE, C, CLUSTER), (Operation.CREATE, T, "x"), (Operation.CREATE, T, "y")]
+    maker.ask("User:a", "h", ApiKey.CREATE_TOPICS, asked, create_frame("x", "y"))
+    maker.close()
+    assert roles_of(tmp_path) == [
+        ("CREATE", CLUSTER, "tried", []),
+        ("CREATE", "x", "either", ["CREATE|CLUSTER|kafka-cluster"]),
+        ("CREATE", "y", "either", ["CREATE|CLUSTER|kafka-cluster"]),
+    ]
+
+
+def test_what_the_broker_did_not_ask_comes_from_the_request(
+    tmp_path: Path, nobody: StandardAuthorizer
+) -> None:
+    maker = TraceMaker(tmp_path, nobody)
+    asked = [(Operation.CREATE, C, CLUSTER)]
+    maker.ask("User:root", "h", ApiKey.CREATE_TOPICS, asked, create_frame("x", "y"))
+    maker.ask("User:root", "h", ApiKey.INIT_PRODUCER_ID, [(Operation.IDEMPOTENT_WRITE, C, CLUSTER)])
+    maker.close()
+    assert roles_of(tmp_path) == [
+        ("CREATE", CLUSTER, "either", ["CREATE|TOPIC|x", "CREATE|TOPIC|y"]),
+        ("IDEMPOTENT_WRITE", CLUSTER, "either", ["WRITE|TOPIC|*"]),
+    ]
+
+
+def test_authorized_operations_and_lists_need_nothing(
+    tmp_path: Path, nobody: StandardAuthorizer
+) -> None:
+    operations = ("READ", "WRITE", "CREATE", "DELETE", "ALTER", "DESCRIBE")
+    operations += ("DESCRIBE_CONFIGS", "ALTER_CONFIGS")
+    asked = [(Operation.DESCRIBE, T, "x"), *((Operation[name], T, "x") for name in operations)]
+    maker = TraceMaker(tmp_path, nobody)
+    maker.ask("User:root", "h", ApiKey.METADATA, asked, all_topics_frame())
+    maker.close()
+    assert [role for _, _, role, _ in roles_of(tmp_path)] == ["listed"] + ["probe"] * 8

@@ -1,0 +1,167 @@
+"""Traces made on the spot: random ACLs, random accesses decided by the authorizer, a folder."""
+
+import random
+from pathlib import Path
+
+from authorizer.authorizer import StandardAuthorizer
+from authorizer.model import Acl, Action, Actor, Because, Decision
+from protocol import codecs
+from protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
+from protocol.headers import RequestHeader, write_request_header
+from protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from protocol.messages.fetch_request import FetchRequest, FetchTopic
+from protocol.messages.metadata_request import MetadataRequest
+from protocol.trace.entries import Access, Body, Connection, Entry, Request
+from protocol.trace.segments import SegmentWriter
+
+PRINCIPALS = ("User:alice", "User:bob", "User:carol", "User:root")
+HOSTS = ("10.0.0.1", "10.0.0.2")
+TOPICS = ("orders", "orders-eu", "orders-us", "payments", "team.a.log", "team.b.log", "*eu")
+GROUPS = ("billing", "billing-1", "audit")
+NAMES = {ResourceType.TOPIC: TOPICS, ResourceType.GROUP: GROUPS}
+START_US = 1_700_000_000_000_000
+
+ASKED = (
+    (ApiKey.FETCH, Operation.READ, ResourceType.TOPIC),
+    (ApiKey.PRODUCE, Operation.WRITE, ResourceType.TOPIC),
+    (ApiKey.LIST_OFFSETS, Operation.DESCRIBE, ResourceType.TOPIC),
+    (ApiKey.JOIN_GROUP, Operation.READ, ResourceType.GROUP),
+    (ApiKey.OFFSET_FETCH, Operation.DESCRIBE, ResourceType.GROUP),
+    (ApiKey.DESCRIBE_CONFIGS, Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC),
+    (ApiKey.DELETE_GROUPS, Operation.DELETE, ResourceType.GROUP),
+)
+"""APIs with one way to meet their requirement."""
+
+
+def random_acls(rng: random.Random, count: int) -> list[Acl]:
+    """Prefixed, wildcard, deny, host and everyone's entries, all mixed."""
+    found = []
+    for _ in range(count):
+        kind = rng.choice((ResourceType.TOPIC, ResourceType.TOPIC, ResourceType.GROUP))
+        name = rng.choice(NAMES[kind])
+        pattern = PatternType.LITERAL
+        if rng.random() < 0.3:
+            name, pattern = name[: rng.randint(1, len(name))], PatternType.PREFIXED
+        elif rng.random() < 0.2:
+            name = "*"
+        operations = [op for _, op, of in ASKED if of is kind] + [Operation.ALL, Operation.ALTER]
+        found.append(
+            Acl(
+                kind,
+                name,
+                pattern,
+                rng.choice((*PRINCIPALS[:3], "User:*")),
+                rng.choice(("*", "*", *HOSTS)),
+                rng.choice(operations),
+                Permission.DENY if rng.random() < 0.2 else Permission.ALLOW,
+            )
+        )
+    return list(dict.fromkeys(found))
+
+
+def rule_text(decision: Decision) -> str:
+    names = {
+        Because.SUPER_USER: "SuperUser",
+        Because.DEFAULT_ALLOW: "DefaultAllow",
+        Because.DEFAULT_DENY: "DefaultDeny",
+    }
+    if decision.acl is None:
+        return names[decision.because]
+    acl = decision.acl
+    resource = f"{acl.resource_type.name}|{acl.resource_name}|{acl.pattern_type.name}"
+    return f"{resource}|{acl.principal}|{acl.host}|{acl.operation.name}|{acl.permission.name}"
+
+
+class TraceMaker:
+    """Writes a trace in which each request is one entry of `ASKED`, or what `ask` is told."""
+
+    def __init__(self, folder: Path, authorizer: StandardAuthorizer, **options: object) -> None:
+        self.writer = SegmentWriter(folder, "broker-1", **options)  # type: ignore[arg-type]
+        self.authorizer = authorizer
+        self.people: dict[tuple[str, str], int] = {}
+        self.entries: list[Entry] = []
+        self.sequence = 0
+
+    def ask(
+        self,
+        principal: str,
+        host: str,
+        api: ApiKey,
+        asked: list[tuple[Operation, ResourceType, str]],
+        frame: bytes | None = None,
+        version: int = 0,
+    ) -> None:
+        """One request and its accesses, in the order given."""
+        number = self.people.setdefault((principal, host), len(self.people))
+        when = START_US + self.sequence * 1000
+        if frame is not None:
+            self.entries.append(Request(number, self.sequence, when, frame))
+        for operation, kind, name in asked:
+            action = Action(operation, kind, name)
+            if name == "*" and api is ApiKey.INIT_PRODUCER_ID:
+                decision = self.authorizer.authorize_by_resource_type(
+                    Actor(principal, host), operation, kind
+                )
+            else:
+                decision = self.authorizer.authorize(Actor(principal, host), action)
+            self.entries.append(
+                Access(
+                    number,
+                    self.sequence,
+                    when + 1,
+                    int(api),
+                    version,
+                    int(operation),
+                    int(kind),
+                    name,
+                    decision.allowed,
+                    rule_text(decision),
+                )
+            )
+        self.sequence += 1
+
+    def flush(self) -> None:
+        people = [
+            Connection(number, number, 1, "SASL", host, 5000 + number, principal, "PLAIN", "lib")
+            for (principal, host), number in self.people.items()
+        ]
+        self.writer.write(Body(people, self.entries))
+        self.entries = []
+
+    def close(self) -> None:
+        if self.entries:
+            self.flush()
+        self.writer.close()
+
+
+def random_trace(
+    folder: Path, rng: random.Random, authorizer: StandardAuthorizer, requests: int = 400
+) -> None:
+    """Random requests of `ASKED`, in blocks of 50."""
+    maker = TraceMaker(folder, authorizer)
+    for n in range(requests):
+        api, operation, kind = rng.choice(ASKED)
+        name = rng.choice(NAMES[kind])
+        principal, host = rng.choice(PRINCIPALS), rng.choice(HOSTS)
+        maker.ask(principal, host, api, [(operation, kind, name)])
+        if n % 50 == 49:
+            maker.flush()
+    maker.close()
+
+
+def frame(api: ApiKey, version: int, message: object, client_id: str = "app") -> bytes:
+    header = RequestHeader(api, version, 7, client_id)
+    return write_request_header(header) + codecs.write_request(message, version)
+
+
+def fetch_frame(*topics: str) -> bytes:
+    return frame(ApiKey.FETCH, 11, FetchRequest(topics=[FetchTopic(topic=t) for t in topics]))
+
+
+def create_frame(*topics: str) -> bytes:
+    wanted = [CreatableTopic(name=t, num_partitions=1, replication_factor=1) for t in topics]
+    return frame(ApiKey.CREATE_TOPICS, 5, CreateTopicsRequest(topics=wanted))
+
+
+def all_topics_frame() -> bytes:
+    return frame(ApiKey.METADATA, 9, MetadataRequest(topics=None))
