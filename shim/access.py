@@ -11,9 +11,9 @@ import msgspec
 
 from authorizer.authorizer import Authorizer
 from authorizer.implied import supported_operations
-from authorizer.model import WILDCARD, Action, Actor, Decision
+from authorizer.model import WILDCARD, Acl, Action, Actor, Because, Decision
 from authorizer.requirement import Need, Requirement
-from protocol.enums import CLUSTER_NAME, Operation, ResourceType
+from protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
 from protocol.error_codes import ErrorCode
 from shim.errors import Refused
 from shim.state.policy import Policy
@@ -34,13 +34,14 @@ class AccessRecord(msgspec.Struct, gc=False):
 class Access:
     """The accesses of one request: every decision is kept, in the order it was asked."""
 
-    __slots__ = ("_of_cluster", "_policy", "actor", "asked", "records")
+    __slots__ = ("_of_cluster", "_policy", "actor", "asked", "denied", "records")
 
     def __init__(self, policy: Policy, principal: str, host: str) -> None:
         self._policy = policy
         self.actor = Actor(principal, host)
         self.records: list[AccessRecord] = []
         self.asked = False
+        self.denied: Callable[[Action], bool] | None = None  # a fault takes permissions away
         self._of_cluster: dict[Operation, Decision] = {}
 
     def error(
@@ -139,6 +140,8 @@ class Access:
         else:
             action = Action(need.operation, need.resource_type, name)
             decision = authorizer.authorize(self.actor, action)
+        if self.denied is not None and self.denied(action):
+            decision = self._denial(action)
         if need.resource_type is ResourceType.CLUSTER:
             self._of_cluster[need.operation] = decision
         self.records.append(
@@ -151,7 +154,22 @@ class Access:
     def _probe(self, authorizer: Authorizer, action: Action) -> Decision:
         """A question whose answer is never logged (Kafka: logIfAllowed, logIfDenied false)."""
         decision = authorizer.authorize(self.actor, action)
+        if self.denied is not None and self.denied(action):
+            decision = self._denial(action)
         self.records.append(
             AccessRecord(action, decision, 1, log_if_allowed=False, log_if_denied=False)
         )
         return decision
+
+    def _denial(self, action: Action) -> Decision:
+        """What a DENY for just this question would have said."""
+        acl = Acl(
+            action.resource_type,
+            action.resource_name,
+            PatternType.LITERAL,
+            self.actor.principal,
+            WILDCARD,
+            action.operation,
+            Permission.DENY,
+        )
+        return Decision(allowed=False, because=Because.ACL, acl=acl)

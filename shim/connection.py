@@ -121,6 +121,7 @@ class Connection(asyncio.Protocol):
                     return
                 self._answer(self._frames.popleft())
         except CloseConnection as closing:
+            self._write(closing.last_bytes)
             self._close(closing.reason)
         finally:
             self._running = False
@@ -150,7 +151,12 @@ class Connection(asyncio.Protocol):
         if isinstance(answer, CloseConnection):
             self._close(answer.reason)
             return
-        self._write(pending.frame(answer))
+        try:
+            self._write(pending.frame(answer))
+        except CloseConnection as closing:
+            self._write(closing.last_bytes)
+            self._close(closing.reason)
+            return
         self._run()
         self._flow()
 

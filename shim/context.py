@@ -1,6 +1,7 @@
 """All that a handler may see of a request besides the request itself."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from authorizer.rules import AclRules
 from protocol.error_codes import ErrorCode
@@ -11,17 +12,22 @@ from shim.session import Session
 from shim.state.cluster import Cluster
 from shim.state.coordinators import KeyType
 
+if TYPE_CHECKING:
+    from shim.history import Seen
+
 
 class RequestContext:
     """One request: its header, the connection's session, the cluster, and its accesses."""
 
-    __slots__ = ("access", "cluster", "header", "session")
+    __slots__ = ("access", "cluster", "header", "seen", "session", "spoil")
 
     def __init__(self, header: RequestHeader, session: Session, cluster: Cluster) -> None:
         self.header = header
         self.session = session
         self.cluster = cluster
         self.access = Access(cluster.policy, session.principal, session.host)
+        self.seen: Seen | None = None  # its entry in the history, where there is one
+        self.spoil: Callable[[bytes], bytes] | None = None  # a fault damages the answer
 
     @property
     def version(self) -> int:

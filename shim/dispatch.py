@@ -16,6 +16,7 @@ from shim.context import RequestContext
 from shim.errors import CloseConnection, Refused
 from shim.session import Phase, Session
 from shim.state.cluster import Cluster
+from shim.striking import answer_struck
 from shim.wait import Wait
 
 log = structlog.get_logger("shim.dispatch")
@@ -43,7 +44,7 @@ class Pending:
 
     def frame(self, answer: Any) -> bytes:
         context = self._context
-        frame = _frame(self._api, context.header, answer)
+        frame = _respond(self._api, context, answer)
         recorder = context.cluster.recorder
         if recorder is not None:
             recorder.response(context.session, self._sequence, context.header, frame[4:])
@@ -89,7 +90,9 @@ def _dispatch(
             f"unreadable {api.key.wire_name} request, version {header.api_version}: {error}"
         ) from error
     context = RequestContext(header, session, cluster)
-    answer = _answer(api, request, context)
+    if cluster.history is not None:
+        context.seen = cluster.history.request(session, header, frame, cluster.clock.now_us())
+    answer = _answer_in_spite_of_faults(api, request, context, frame, body_at)
     cluster.counters.requests += 1
     if context.access.records:
         audit.write(context, api.key)
@@ -99,7 +102,35 @@ def _dispatch(
         return Pending(answer, api, context, session.sequence)
     if isinstance(answer, NoAnswer):
         return answer
-    return _frame(api, header, answer)
+    return _respond(api, context, answer)
+
+
+def _answer_in_spite_of_faults(
+    api: ServedApi, request: Any, context: RequestContext, frame: bytes, body_at: int
+) -> Any:
+    """The answer, if no fault on purpose is about this request; else what the faults make of it."""
+    cluster = context.cluster
+    try:
+        if not cluster.faults:
+            return _answer(api, request, context)
+        faults = cluster.faults.striking(api.key, context, frame, body_at)
+        if not faults:
+            return _answer(api, request, context)
+        if context.seen is not None:
+            context.seen.faults = [fault.fault_id for fault in faults]
+        return answer_struck(faults, api, request, context, _answer)
+    finally:
+        if context.seen is not None and cluster.history is not None:
+            cluster.history.decided(context.seen, context.access.records)
+
+
+def _respond(api: ServedApi, context: RequestContext, answer: Any) -> bytes:
+    """The frame of an answer; noted in the history, damaged if a fault says so."""
+    history = context.cluster.history
+    if history is not None and context.seen is not None:
+        history.answered(context.seen, answer)
+    frame = _frame(api, context.header, answer)
+    return frame if context.spoil is None else context.spoil(frame)
 
 
 def _answer(api: ServedApi, request: Any, context: RequestContext) -> Any:

@@ -17,8 +17,12 @@ class Refused(Exception):  # noqa: N818 - an outcome, not a fault
 
 
 class CloseConnection(Exception):  # noqa: N818 - an outcome, not a fault
-    """The connection is closed without an answer, as Kafka does for what it cannot parse."""
+    """The connection is closed without an answer, as Kafka does for what it cannot parse.
 
-    def __init__(self, reason: str) -> None:
+    `last_bytes` go out before (only a fault on purpose has any).
+    """
+
+    def __init__(self, reason: str, last_bytes: bytes = b"") -> None:
         super().__init__(reason)
         self.reason = reason
+        self.last_bytes = last_bytes

@@ -90,10 +90,14 @@ class Server:
             self._sweeper.cancel()
         for server in self._servers:
             server.close()
-        for connection in list(self._connections):
-            connection.shut_down()
+        self.close_connections()
         self._servers.clear()
         await asyncio.sleep(0)
+
+    def close_connections(self) -> None:
+        """Hang up on every client; answers that are written still go out."""
+        for connection in list(self._connections):
+            connection.shut_down()
 
     def accepts(self, connection: Connection) -> bool:
         """Take a connection in, unless there are too many."""

@@ -15,6 +15,7 @@ from shim.appending import append_marker
 from shim.clock import Clock, SystemClock
 from shim.config import Config, ListenerConfig
 from shim.errors import ConfigError
+from shim.faults import Faults
 from shim.state.configs import Configs
 from shim.state.coordinators import Coordinators
 from shim.state.delegation_tokens import DelegationTokens
@@ -32,6 +33,7 @@ from shim.state.users import Users
 from shim.tls.principal_mapping import MappingRule, parse_rules
 
 if TYPE_CHECKING:
+    from shim.history import History
     from shim.recorder import Recorder
 
 
@@ -71,18 +73,32 @@ class Cluster:
         self.config = config
         self.release = _release(config)
         self.behaviour: Behaviour = behaviour_of(self.release)
-        self.features: tuple[Feature, ...] = features_of(self.release)
         self.clock: Clock = clock or SystemClock()
-        self.random = random.Random(config.seed)  # noqa: S311 - ids of a test broker, repeatable on purpose
         self.cluster_id = config.cluster_id
         self.controller_id = 1
         self.nodes = {node_id: Node(node_id) for node_id in range(1, config.brokers + 1)}
         self.apis = ApiTable(self.release)
-        self.users = Users(config.users, self.random)
-        self.tokens = DelegationTokens(config.properties, self.random, self.clock)
         self.mechanisms = _mechanisms(config)
         self.principal_rules = _principal_rules(config)
         self.reauthentication_ms = int(config.properties.get("connections.max.reauth.ms", 0))
+        self.counters = Counters()
+        self.recorder: Recorder | None = None
+        self.history: History | None = None  # what the control API shows
+        self.faults = Faults()
+        self.raise_faults = False  # tests want a fault of ours to surface
+        self.begin()
+
+    def begin(self) -> None:
+        """An empty state in place of what there was, made as at the start.
+
+        Whoever held something of the old one keeps a thing that nobody looks at any more; clients
+        should be gone.
+        """
+        config = self.config
+        self.features: tuple[Feature, ...] = features_of(self.release)
+        self.random = random.Random(config.seed)  # noqa: S311 - ids of a test broker, repeatable on purpose
+        self.users = Users(config.users, self.random)
+        self.tokens = DelegationTokens(config.properties, self.random, self.clock)
         self.policy = Policy(
             self.release, _authorizer(config, self.release), rules_of(self.release)
         )
@@ -110,9 +126,6 @@ class Cluster:
         self.fetch_sessions = {node_id: self._new_fetch_sessions() for node_id in self.nodes}
         self.share_states = ShareStates(self.topics)
         self.quotas = Quotas()
-        self.counters = Counters()
-        self.recorder: Recorder | None = None
-        self.raise_faults = False  # tests want a fault of ours to surface
 
     def _static_settings(self, node_id: int) -> dict[str, str]:
         node = self.nodes.get(node_id)
