@@ -75,25 +75,6 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     log_dirs_list_all_topics: bool  # topics that were not asked for are listed, without partitions
     # limits
     records_per_request_max: int | None  # topics and partitions that one request may make
-    # groups
-    group_protocols: tuple[str, ...]  # those that are switched on by default
-    new_group_coordinator: bool  # KIP-848's, in Java, with small differences of its own
-    awaiting_sync_name: str  # the state in which the leader has to assign
-    session_timeout_ms_max: int  # default of group.max.session.timeout.ms
-    failed_generation: int  # generation of a JoinGroup that failed
-    checks_group_ids: bool  # an empty group id is 24 and not just an unknown member
-    heartbeats_while_completing: bool  # and not 27
-    sync_timeout: bool  # who has not sent SyncGroup by the rebalance timeout is out
-    rebalance_hides_generation: bool  # until the leader has assigned, a wrong one is 27 as well
-    static_rejoin_checks_protocol: bool  # a returning static member can still cause a rebalance
-    static_rejoin_breaks_syncs: bool  # and does so while the leader has to assign
-    strict_members: bool  # unknown instances and a generation without a member are 25
-    checks_protocol_type: bool  # JoinGroup without a protocol type is 23
-    commit_checks_partition: bool  # OffsetCommit: a missing partition is 3, not only a topic
-    group_filters_ignore_case: bool  # ListGroups by state and type
-    unknown_key_type_error: int | None  # of FindCoordinator; None closes the connection
-    share_coordinator: bool  # FindCoordinator knows share partitions
-    share_denial_refuses_all: bool  # one denied share key fails the whole FindCoordinator
     # records and transactions
     bad_records_close: bool  # Produce without a readable batch cannot be parsed
     null_records_since: int  # version of Produce in which null records do not close
@@ -102,10 +83,13 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     verifies_transactions: bool  # a partition that was not added to the transaction takes nothing
     abortable_since: int  # version of Produce that is then told to abort
     adds_partitions_since: int  # version of Produce that adds its partitions to the transaction
+    adds_offsets_since: int  # version of TxnOffsetCommit that adds its group to the transaction
+    describes_legal_names: bool  # DescribeProducers looks at a name before it asks for permission
 
 
 NEVER = 32767
 """As an API version: none there is."""
+
 
 OLDEST = Behaviour(
     hides_denied_topics=True,
@@ -155,24 +139,6 @@ OLDEST = Behaviour(
     moved_partition_missing_error=9,
     log_dirs_list_all_topics=False,
     records_per_request_max=None,
-    group_protocols=("classic",),
-    new_group_coordinator=False,
-    awaiting_sync_name="AwaitingSync",
-    session_timeout_ms_max=300_000,
-    failed_generation=0,
-    checks_group_ids=False,
-    heartbeats_while_completing=False,
-    sync_timeout=False,
-    rebalance_hides_generation=True,
-    static_rejoin_checks_protocol=False,
-    static_rejoin_breaks_syncs=False,
-    strict_members=False,
-    checks_protocol_type=False,
-    commit_checks_partition=False,
-    group_filters_ignore_case=False,
-    unknown_key_type_error=None,
-    share_coordinator=False,
-    share_denial_refuses_all=False,
     bad_records_close=True,
     null_records_since=NEVER,
     refuses_append_time=True,
@@ -180,6 +146,8 @@ OLDEST = Behaviour(
     verifies_transactions=False,
     abortable_since=NEVER,
     adds_partitions_since=NEVER,
+    adds_offsets_since=NEVER,
+    describes_legal_names=False,
 )
 """As 0.11 has it."""
 
@@ -197,8 +165,6 @@ class Change:
 
 CHANGES: tuple[Change, ...] = (
     Change("1.0", "denied topics are 29 everywhere", hides_denied_topics=False),
-    Change("1.0", "JoinGroup checks what a member speaks", checks_protocol_type=True),
-    Change("1.1", "a clearer name of a group's state", awaiting_sync_name="CompletingRebalance"),
     Change("1.1", "KIP-226: dynamic brokers", dynamic_brokers=True),
     Change("2.0", "types of config resources", echoed_resource_types=(2, 4)),
     Change("2.0", "AlterConfigs cannot read null", altered_null="close"),
@@ -211,16 +177,6 @@ CHANGES: tuple[Change, ...] = (
         "generated messages of CreateTopics",
         create_topics_denial="authorization failed",
         answers_each_duplicate=True,
-    ),
-    Change(
-        "2.4",
-        "groups: ids are checked, sessions may be long, members before states",
-        failed_generation=-1,
-        checks_group_ids=True,
-        session_timeout_ms_max=1_800_000,
-        rebalance_hides_generation=False,
-        commit_checks_partition=True,
-        unknown_key_type_error=-1,
     ),
     Change(
         "2.4",
@@ -237,13 +193,6 @@ CHANGES: tuple[Change, ...] = (
         authorizer_class="kafka.security.authorizer.AclAuthorizer",
     ),
     Change("2.5", "KAFKA-9386: not asked is Int32.MIN", unasked_operations=-(2**31)),
-    Change(
-        "2.5",
-        "static members that come back may change the group",
-        static_rejoin_breaks_syncs=True,
-        static_rejoin_checks_protocol=True,
-    ),
-    Change("2.6", "heartbeats while the leader assigns", heartbeats_while_completing=True),
     Change(
         "2.6",
         "AlterConfigs in generated messages",
@@ -279,8 +228,6 @@ CHANGES: tuple[Change, ...] = (
         metadata_checks_names=True,
         metadata_creates_internal=False,
     ),
-    Change("2.8", "KAFKA-12890: a limit for SyncGroup", sync_timeout=True),
-    Change("2.8", "unknown types of coordinators", unknown_key_type_error=42),
     Change(
         "3.0",
         "topics are made by KRaft controllers",
@@ -316,10 +263,8 @@ CHANGES: tuple[Change, ...] = (
         null_config_error=40,
     ),
     Change("3.3", "the metadata log cannot be made as a topic", metadata_topic_error=29),
-    Change("3.0", "one check for members in all APIs", strict_members=True),
     Change("3.5", "KAFKA-14996: a limit for one request", records_per_request_max=10_000),
     Change("3.6", "KIP-405: remote storage, where there is one", remote_storage_is_checked=True),
-    Change("3.7", "KIP-848: ListGroups by type", group_filters_ignore_case=True),
     Change("3.7", "only topics asked for", log_dirs_list_all_topics=False),
     Change("3.7", "KIP-714: subscriptions to metrics", config_resource_types=(2, 4, 8, 16)),
     Change("3.9", "the metadata log is no topic at all", metadata_topic_error=42),
@@ -333,15 +278,13 @@ CHANGES: tuple[Change, ...] = (
     Change("3.6", "KIP-890: partitions are verified", verifies_transactions=True),
     Change("3.7", "KIP-966: fewer replicas than min.insync.replicas", caps_min_isr=True),
     Change("3.8", "KIP-890: abortable errors", abortable_since=11),
-    Change("4.0", "KIP-890: transactions of version 2", adds_partitions_since=12),
     Change(
         "4.0",
-        "KIP-848, KIP-932: the new coordinators",
-        group_protocols=("classic", "consumer"),
-        new_group_coordinator=True,
-        share_coordinator=True,
-        share_denial_refuses_all=True,
+        "KIP-890: transactions of version 2",
+        adds_partitions_since=12,
+        adds_offsets_since=5,
     ),
+    Change("3.0", "DescribeProducers looks at names first", describes_legal_names=True),
     Change("4.0", "KIP-848: settings of groups", config_resource_types=(2, 4, 8, 16, 32)),
     Change("4.1", "subscriptions with all settings", client_metrics_have_defaults=True),
     Change(
@@ -352,11 +295,6 @@ CHANGES: tuple[Change, ...] = (
         feature_update_error=ErrorCode.INVALID_UPDATE_VERSION,
     ),
     Change("4.0", "KIP-1022; as 4.3.1 answers", feature_updates_fail_together=True),
-    Change(
-        "4.2",
-        "KIP-932, KIP-1071: two more kinds of groups",
-        group_protocols=("classic", "consumer", "share", "streams"),
-    ),
 )
 
 

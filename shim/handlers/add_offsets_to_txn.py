@@ -1,0 +1,38 @@
+"""25 AddOffsetsToTxn, versions 0-4. Makes a group's offsets part of a transaction (KIP-98).
+
+WRITE on the transactional id (53), then READ on the group (30).
+"""
+
+from authorizer.requirements import ADD_OFFSETS_TO_TXN_GROUP, ADD_OFFSETS_TO_TXN_TRANSACTIONAL_ID
+from protocol.error_codes import ErrorCode
+from protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
+from protocol.messages.add_offsets_to_txn_response import AddOffsetsToTxnResponse
+from shim.context import RequestContext
+from shim.errors import Refused
+from shim.state.coordinators import KeyType
+
+FENCED_SINCE = 2
+"""From here on a superseded producer is told so by a code of its own (KIP-588)."""
+
+
+def handle(request: AddOffsetsToTxnRequest, context: RequestContext) -> AddOffsetsToTxnResponse:
+    context.access.require(ADD_OFFSETS_TO_TXN_TRANSACTIONAL_ID, request.transactional_id)
+    context.access.require(ADD_OFFSETS_TO_TXN_GROUP, request.group_id)
+    error = context.transaction_coordinator_error(request.transactional_id)
+    if error is not ErrorCode.NONE:
+        raise Refused(error)
+    coordinators = context.cluster.coordinators
+    offsets = coordinators.topic(KeyType.GROUP).name
+    index = coordinators.partition_of(KeyType.GROUP, request.group_id)
+    error = context.cluster.transactions.add_partitions(
+        request.transactional_id, request.producer_id, request.producer_epoch, [(offsets, index)]
+    )
+    if error is ErrorCode.PRODUCER_FENCED and context.version < FENCED_SINCE:
+        error = ErrorCode.INVALID_PRODUCER_EPOCH
+    return AddOffsetsToTxnResponse(error_code=error)
+
+
+def refuse(
+    request: AddOffsetsToTxnRequest, error: ErrorCode, message: str | None
+) -> AddOffsetsToTxnResponse:
+    return AddOffsetsToTxnResponse(error_code=error)

@@ -1,0 +1,141 @@
+"""24 AddPartitionsToTxn, versions 0-5. Makes partitions part of a transaction (KIP-98).
+
+Up to version 3 clients send it: WRITE on the transactional id, or every partition is 53; then WRITE
+topic by topic. One partition that cannot be added keeps the others out (55), and internal topics
+are 29 for everyone. Later versions are for brokers, with many transactions, to add or to verify
+(KIP-890): they need CLUSTER_ACTION and nothing else.
+"""
+
+from collections.abc import Iterable
+
+from authorizer.requirements import (
+    ADD_PARTITIONS_TO_TXN_CLUSTER,
+    ADD_PARTITIONS_TO_TXN_TOPIC,
+    ADD_PARTITIONS_TO_TXN_TRANSACTIONAL_ID,
+)
+from protocol.error_codes import ErrorCode
+from protocol.messages.add_partitions_to_txn_request import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTransaction,
+)
+from protocol.messages.add_partitions_to_txn_response import (
+    AddPartitionsToTxnPartitionResult,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnResult,
+    AddPartitionsToTxnTopicResult,
+)
+from shim.context import RequestContext
+from shim.state.transactions import TopicPartition
+from shim.topic_access import topic_error
+
+BATCHED_SINCE = 4
+FENCED_SINCE = 2
+"""From here on a superseded producer is told so by a code of its own (KIP-588)."""
+Errors = dict[TopicPartition, ErrorCode]
+
+
+def handle(
+    request: AddPartitionsToTxnRequest, context: RequestContext
+) -> AddPartitionsToTxnResponse:
+    if context.version >= BATCHED_SINCE:
+        context.access.require(ADD_PARTITIONS_TO_TXN_CLUSTER)
+        return AddPartitionsToTxnResponse(
+            results_by_transaction=[_batched(one, context) for one in request.transactions]
+        )
+    topics = request.v3_and_below_topics
+    return AddPartitionsToTxnResponse(
+        results_by_topic_v3_and_below=_by_topic(topics, _of_client(request, context))
+    )
+
+
+def refuse(
+    request: AddPartitionsToTxnRequest, error: ErrorCode, message: str | None
+) -> AddPartitionsToTxnResponse:
+    topics = request.v3_and_below_topics
+    if not topics:  # the batched form has a code for the whole
+        return AddPartitionsToTxnResponse(error_code=error)
+    return AddPartitionsToTxnResponse(
+        results_by_topic_v3_and_below=_by_topic(topics, dict.fromkeys(_partitions(topics), error))
+    )
+
+
+def _of_client(request: AddPartitionsToTxnRequest, context: RequestContext) -> Errors:
+    """The code of every partition of a client's request."""
+    transactional_id = request.v3_and_below_transactional_id
+    partitions = list(_partitions(request.v3_and_below_topics))
+    denial = context.access.error(ADD_PARTITIONS_TO_TXN_TRANSACTIONAL_ID, transactional_id)
+    if denial is not ErrorCode.NONE:
+        return dict.fromkeys(partitions, denial)
+    errors = _topic_errors(request.v3_and_below_topics, context)
+    if any(errors.values()):
+        return {one: errors[one] or ErrorCode.OPERATION_NOT_ATTEMPTED for one in errors}
+    error = context.transaction_coordinator_error(transactional_id)
+    if not error:
+        error = context.cluster.transactions.add_partitions(
+            transactional_id,
+            request.v3_and_below_producer_id,
+            request.v3_and_below_producer_epoch,
+            partitions,
+        )
+    return dict.fromkeys(partitions, _spoken(error, context))
+
+
+def _topic_errors(topics: Iterable[AddPartitionsToTxnTopic], context: RequestContext) -> Errors:
+    errors: Errors = {}
+    for topic in topics:
+        error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        if topic.name not in context.cluster.topics.internal_names:
+            error = topic_error(context, ADD_PARTITIONS_TO_TXN_TOPIC, topic.name)
+        for index in topic.partitions:
+            is_missing = context.cluster.topics.partition(topic.name, index) is None
+            missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if is_missing else ErrorCode.NONE
+            errors[topic.name, index] = missing if error is ErrorCode.NONE else error
+    return errors
+
+
+def _batched(
+    transaction: AddPartitionsToTxnTransaction, context: RequestContext
+) -> AddPartitionsToTxnResult:
+    """One transaction of a broker's request; only verifying looks at each partition."""
+    transactions = context.cluster.transactions
+    name = transaction.transactional_id
+    owner = (transaction.producer_id, transaction.producer_epoch)
+    partitions = list(_partitions(transaction.topics))
+    error = context.transaction_coordinator_error(name) if name else ErrorCode.INVALID_REQUEST
+    if error is not ErrorCode.NONE:
+        errors = dict.fromkeys(partitions, error)
+    elif transaction.verify_only:
+        errors = {one: transactions.verify(name, *owner, one) for one in partitions}
+    else:
+        error = transactions.add_partitions(name, *owner, partitions)
+        errors = dict.fromkeys(partitions, error)
+    spoken = {one: _spoken(error, context) for one, error in errors.items()}
+    return AddPartitionsToTxnResult(
+        transactional_id=name, topic_results=_by_topic(transaction.topics, spoken)
+    )
+
+
+def _spoken(error: ErrorCode, context: RequestContext) -> ErrorCode:
+    """The code as this version knows it."""
+    if error is ErrorCode.PRODUCER_FENCED and context.version < FENCED_SINCE:
+        return ErrorCode.INVALID_PRODUCER_EPOCH
+    return error
+
+
+def _partitions(topics: Iterable[AddPartitionsToTxnTopic]) -> Iterable[TopicPartition]:
+    return ((topic.name, index) for topic in topics for index in topic.partitions)
+
+
+def _by_topic(
+    topics: Iterable[AddPartitionsToTxnTopic], errors: Errors
+) -> list[AddPartitionsToTxnTopicResult]:
+    """The codes in the order of the request, a topic that is named twice once."""
+    rows: dict[str, AddPartitionsToTxnTopicResult] = {}
+    for topic in topics:
+        row = rows.setdefault(topic.name, AddPartitionsToTxnTopicResult(topic.name, []))
+        row.results_by_partition += [
+            AddPartitionsToTxnPartitionResult(index, errors[topic.name, index])
+            for index in topic.partitions
+        ]
+    return list(rows.values())

@@ -1,0 +1,80 @@
+"""61 DescribeProducers, version 0. Who produces to partitions, and what is open there (KIP-664).
+
+An illegal name is 17 before anything else (since 3.0), then READ on the topic, then existence.
+"""
+
+from authorizer.requirements import DESCRIBE_PRODUCERS_TOPIC
+from protocol.error_codes import ErrorCode
+from protocol.messages.describe_producers_request import DescribeProducersRequest, TopicRequest
+from protocol.messages.describe_producers_response import (
+    DescribeProducersResponse,
+    PartitionResponse,
+    ProducerState,
+    TopicResponse,
+)
+from shim.context import RequestContext
+from shim.state.topic_names import fault_of_name
+from shim.state.topics import Partition
+
+
+def handle(request: DescribeProducersRequest, context: RequestContext) -> DescribeProducersResponse:
+    context.access.nothing_more()  # a request may name no topic
+    return DescribeProducersResponse(topics=[_topic(topic, context) for topic in request.topics])
+
+
+def refuse(
+    request: DescribeProducersRequest, error: ErrorCode, message: str | None
+) -> DescribeProducersResponse:
+    return DescribeProducersResponse(
+        topics=[
+            TopicResponse(
+                name=topic.name,
+                partitions=[_failed(index, error, message) for index in topic.partition_indexes],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _topic(topic: TopicRequest, context: RequestContext) -> TopicResponse:
+    fault = fault_of_name(topic.name) if context.behaviour.describes_legal_names else None
+    if fault is not None:
+        error = ErrorCode.INVALID_TOPIC_EXCEPTION
+    else:
+        error = context.access.error(DESCRIBE_PRODUCERS_TOPIC, topic.name)
+        if error is not ErrorCode.NONE:
+            fault = "topic authorization failed"
+    rows = []
+    for index in topic.partition_indexes:
+        if error is not ErrorCode.NONE:
+            rows.append(_failed(index, error, fault))
+        else:
+            rows.append(_partition(topic.name, index, context))
+    return TopicResponse(name=topic.name, partitions=rows)
+
+
+def _partition(name: str, index: int, context: RequestContext) -> PartitionResponse:
+    partition = context.cluster.topics.partition(name, index)
+    if partition is None:
+        return _failed(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, None)
+    if partition.leader_id != context.node_id:
+        return _failed(index, ErrorCode.NOT_LEADER_OR_FOLLOWER, None)
+    return PartitionResponse(partition_index=index, active_producers=_producers(partition))
+
+
+def _producers(partition: Partition) -> list[ProducerState]:
+    return [
+        ProducerState(
+            producer_id=one.producer_id,
+            producer_epoch=one.epoch,
+            last_sequence=one.last_sequence,
+            last_timestamp=one.last_timestamp,
+            coordinator_epoch=one.coordinator_epoch,
+            current_txn_start_offset=one.transaction_offset,
+        )
+        for one in partition.log.producers
+    ]
+
+
+def _failed(index: int, error: ErrorCode, message: str | None) -> PartitionResponse:
+    return PartitionResponse(partition_index=index, error_code=error, error_message=message)

@@ -1,0 +1,70 @@
+"""65 DescribeTransactions, version 0. What transactional ids are doing (KIP-664).
+
+DESCRIBE on each transactional id (53), which an unknown one is only told to those who may (105).
+Topics that may not be described are left out.
+"""
+
+from authorizer.requirements import (
+    DESCRIBE_TRANSACTIONS_TOPIC,
+    DESCRIBE_TRANSACTIONS_TRANSACTIONAL_ID,
+)
+from protocol.error_codes import ErrorCode
+from protocol.messages.describe_transactions_request import DescribeTransactionsRequest
+from protocol.messages.describe_transactions_response import (
+    DescribeTransactionsResponse,
+    TopicData,
+    TransactionState,
+)
+from shim.context import RequestContext
+from shim.state.transactions import Transaction
+
+
+def handle(
+    request: DescribeTransactionsRequest, context: RequestContext
+) -> DescribeTransactionsResponse:
+    context.access.nothing_more()  # a request may name no transactional id
+    return DescribeTransactionsResponse(
+        transaction_states=[_state(name, context) for name in request.transactional_ids]
+    )
+
+
+def refuse(
+    request: DescribeTransactionsRequest, error: ErrorCode, message: str | None
+) -> DescribeTransactionsResponse:
+    return DescribeTransactionsResponse(
+        transaction_states=[
+            TransactionState(error_code=error, transactional_id=name)
+            for name in request.transactional_ids
+        ]
+    )
+
+
+def _state(name: str, context: RequestContext) -> TransactionState:
+    error = context.access.error(DESCRIBE_TRANSACTIONS_TRANSACTIONAL_ID, name)
+    if error is ErrorCode.NONE and not name:
+        error = ErrorCode.INVALID_REQUEST
+    if error is ErrorCode.NONE:
+        error = context.transaction_coordinator_error(name)
+    found = context.cluster.transactions.get(name)
+    if error is ErrorCode.NONE and found is None:
+        error = ErrorCode.TRANSACTIONAL_ID_NOT_FOUND
+    if error is not ErrorCode.NONE or found is None:
+        return TransactionState(error_code=error, transactional_id=name)
+    return TransactionState(
+        transactional_id=name,
+        transaction_state=found.state.value,
+        transaction_timeout_ms=found.timeout_ms,
+        transaction_start_time_ms=found.started_ms,
+        producer_id=found.producer_id,
+        producer_epoch=found.epoch,
+        topics=_topics(found, context),
+    )
+
+
+def _topics(found: Transaction, context: RequestContext) -> list[TopicData]:
+    rows: dict[str, TopicData] = {}
+    for name, index in found.partitions:
+        if name not in rows and not context.access.allows(DESCRIBE_TRANSACTIONS_TOPIC, name):
+            continue
+        rows.setdefault(name, TopicData(name, [])).partitions.append(index)
+    return list(rows.values())

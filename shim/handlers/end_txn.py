@@ -1,0 +1,40 @@
+"""26 EndTxn, versions 0-5. Commits or aborts a transaction (KIP-98).
+
+WRITE on the transactional id (53). From version 5 on every end moves the producer to a new epoch,
+which the answer tells, and one that asks again is told the same (KIP-890).
+"""
+
+from authorizer.requirements import END_TXN
+from protocol.error_codes import ErrorCode
+from protocol.messages.end_txn_request import EndTxnRequest
+from protocol.messages.end_txn_response import EndTxnResponse
+from shim.context import RequestContext
+from shim.errors import Refused
+
+FENCED_SINCE = 2
+"""From here on a superseded producer is told so by a code of its own (KIP-588)."""
+BUMPS_EPOCH_SINCE = 5
+
+
+def handle(request: EndTxnRequest, context: RequestContext) -> EndTxnResponse:
+    context.access.require(END_TXN, request.transactional_id)
+    error = context.transaction_coordinator_error(request.transactional_id)
+    if error is not ErrorCode.NONE:
+        raise Refused(error)
+    bumps_epoch = context.version >= BUMPS_EPOCH_SINCE
+    error, producer_id, epoch = context.cluster.transactions.end(
+        request.transactional_id,
+        request.producer_id,
+        request.producer_epoch,
+        commit=request.committed,
+        bumps_epoch=bumps_epoch,
+    )
+    if error is ErrorCode.PRODUCER_FENCED and context.version < FENCED_SINCE:
+        error = ErrorCode.INVALID_PRODUCER_EPOCH
+    if error is not ErrorCode.NONE or not bumps_epoch:
+        raise Refused(error)
+    return EndTxnResponse(producer_id=producer_id, producer_epoch=epoch)
+
+
+def refuse(request: EndTxnRequest, error: ErrorCode, message: str | None) -> EndTxnResponse:
+    return EndTxnResponse(error_code=error)

@@ -1,0 +1,154 @@
+"""28 TxnOffsetCommit, versions 0-5. Offsets that count once a transaction is committed (KIP-98).
+
+WRITE on the transactional id, or every partition is 53; READ on the group, or every one is 30; then
+READ and existence topic by topic. The group is only asked for what is left. From version 5 on
+the offsets become part of the transaction by themselves (KIP-890).
+"""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from authorizer.requirements import (
+    TXN_OFFSET_COMMIT_GROUP,
+    TXN_OFFSET_COMMIT_TOPIC,
+    TXN_OFFSET_COMMIT_TRANSACTIONAL_ID,
+)
+from protocol.error_codes import ErrorCode
+from protocol.messages.txn_offset_commit_request import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
+from protocol.messages.txn_offset_commit_response import (
+    TxnOffsetCommitResponse,
+    TxnOffsetCommitResponsePartition,
+    TxnOffsetCommitResponseTopic,
+)
+from shim.context import RequestContext
+from shim.state.coordinators import KeyType
+from shim.state.group import CommitIdentity
+from shim.state.groups import Commit
+from shim.state.offsets import CommittedOffset
+from shim.state.topics import Topic
+from shim.topic_access import topic_error
+
+OFFSET_COMMIT_VERSION = 8
+"""The version of OffsetCommit whose codes of a group are those of this API."""
+
+
+class _Wanted(msgspec.Struct):
+    """A partition that may be committed, as asked and as found."""
+
+    asked: TxnOffsetCommitRequestTopic
+    partition: TxnOffsetCommitRequestPartition
+    topic: Topic
+
+
+Rows = dict[str, TxnOffsetCommitResponseTopic]
+
+
+def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffsetCommitResponse:
+    denial = context.access.error(TXN_OFFSET_COMMIT_TRANSACTIONAL_ID, request.transactional_id)
+    if denial is ErrorCode.NONE:
+        denial = context.access.error(TXN_OFFSET_COMMIT_GROUP, request.group_id)
+    if denial is not ErrorCode.NONE:
+        return refuse(request, denial, None)
+    rows: Rows = {}
+    wanted = [one for topic in request.topics for one in _allowed(topic, rows, context)]
+    if wanted:
+        _commit(request, wanted, rows, context)
+    return TxnOffsetCommitResponse(topics=list(rows.values()))
+
+
+def refuse(
+    request: TxnOffsetCommitRequest, error: ErrorCode, message: str | None
+) -> TxnOffsetCommitResponse:
+    rows: Rows = {}
+    for topic in request.topics:
+        for partition in topic.partitions:
+            _add(rows, topic.name, partition.partition_index, error)
+    return TxnOffsetCommitResponse(topics=list(rows.values()))
+
+
+def _add(rows: Rows, name: str, index: int, error: ErrorCode) -> None:
+    row = rows.setdefault(name, TxnOffsetCommitResponseTopic(name=name, partitions=[]))
+    row.partitions.append(TxnOffsetCommitResponsePartition(partition_index=index, error_code=error))
+
+
+def _allowed(
+    asked: TxnOffsetCommitRequestTopic, rows: Rows, context: RequestContext
+) -> Iterator[_Wanted]:
+    """The partitions of a topic that exist and may be read; the others are answered."""
+    error = topic_error(context, TXN_OFFSET_COMMIT_TOPIC, asked.name)
+    topic = context.cluster.topics.get(asked.name)
+    for partition in asked.partitions:
+        index = partition.partition_index
+        if error is not ErrorCode.NONE or topic is None:
+            _add(rows, asked.name, index, error)
+        elif topic.partition(index) is None:
+            _add(rows, asked.name, index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        else:
+            yield _Wanted(asked, partition, topic)
+
+
+def _commit(
+    request: TxnOffsetCommitRequest, wanted: list[_Wanted], rows: Rows, context: RequestContext
+) -> None:
+    groups = context.cluster.groups
+    fits = [groups.metadata_fits(one.partition.committed_metadata) for one in wanted]
+    error = _group_error(request, context)
+    if error is ErrorCode.NONE:
+        error = _transaction_error(request, context)
+    if error is ErrorCode.NONE:
+        who = CommitIdentity(
+            request.member_id,
+            request.group_instance_id,
+            request.generation_id,
+            OFFSET_COMMIT_VERSION,
+        )
+        commits = [
+            Commit(one.topic.topic_id, one.partition.partition_index, _offset(one, context))
+            for one, does_fit in zip(wanted, fits, strict=True)
+            if does_fit
+        ]
+        error = groups.commit(request.group_id, who, commits, request.producer_id)
+    for one, does_fit in zip(wanted, fits, strict=True):
+        code = error
+        if error is ErrorCode.NONE and not does_fit:
+            code = ErrorCode.OFFSET_METADATA_TOO_LARGE
+        _add(rows, one.asked.name, one.partition.partition_index, code)
+
+
+def _group_error(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:
+    if not request.group_id:
+        return ErrorCode.INVALID_GROUP_ID
+    return context.coordinator_error(request.group_id)
+
+
+def _transaction_error(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:
+    """Whether the offsets belong to an open transaction, where that is looked at (KIP-890)."""
+    behaviour = context.behaviour
+    if not behaviour.verifies_transactions:
+        return ErrorCode.NONE
+    coordinators = context.cluster.coordinators
+    index = coordinators.partition_of(KeyType.GROUP, request.group_id)
+    target = (coordinators.topic(KeyType.GROUP).name, index)
+    transactions = context.cluster.transactions
+    owner = (request.transactional_id, request.producer_id, request.producer_epoch)
+    if context.version >= behaviour.adds_offsets_since:
+        error = transactions.add_partitions(*owner, [target])
+    else:
+        error = transactions.verify(*owner, target)
+    if error is ErrorCode.PRODUCER_FENCED:
+        return ErrorCode.INVALID_PRODUCER_EPOCH
+    return error
+
+
+def _offset(one: _Wanted, context: RequestContext) -> CommittedOffset:
+    return CommittedOffset(
+        one.partition.committed_offset,
+        one.partition.committed_leader_epoch,
+        one.partition.committed_metadata or "",
+        context.cluster.clock.now_ms(),
+    )

@@ -1,0 +1,100 @@
+"""27 WriteTxnMarkers, versions 0-2. Ends transactions on partitions, as coordinators do (KIP-98).
+
+ALTER or CLUSTER_ACTION on the cluster, or every partition of every marker is 31. Markers of an
+older producer epoch are 47, those of an older coordinator 52.
+"""
+
+from authorizer.requirements import WRITE_TXN_MARKERS
+from protocol.error_codes import ErrorCode
+from protocol.messages.write_txn_markers_request import WritableTxnMarker, WriteTxnMarkersRequest
+from protocol.messages.write_txn_markers_response import (
+    WritableTxnMarkerPartitionResult,
+    WritableTxnMarkerResult,
+    WritableTxnMarkerTopicResult,
+    WriteTxnMarkersResponse,
+)
+from shim.appending import append_marker
+from shim.context import RequestContext
+from shim.state.topics import Partition
+
+
+def handle(request: WriteTxnMarkersRequest, context: RequestContext) -> WriteTxnMarkersResponse:
+    denial = context.access.error(WRITE_TXN_MARKERS)
+    if denial is not ErrorCode.NONE:
+        return refuse(request, denial, None)
+    return WriteTxnMarkersResponse(markers=[_marker(one, context) for one in request.markers])
+
+
+def refuse(
+    request: WriteTxnMarkersRequest, error: ErrorCode, message: str | None
+) -> WriteTxnMarkersResponse:
+    return WriteTxnMarkersResponse(
+        markers=[
+            WritableTxnMarkerResult(
+                producer_id=marker.producer_id,
+                topics=[
+                    WritableTxnMarkerTopicResult(
+                        name=topic.name,
+                        partitions=[
+                            WritableTxnMarkerPartitionResult(index, error)
+                            for index in topic.partition_indexes
+                        ],
+                    )
+                    for topic in marker.topics
+                ],
+            )
+            for marker in request.markers
+        ]
+    )
+
+
+def _marker(marker: WritableTxnMarker, context: RequestContext) -> WritableTxnMarkerResult:
+    return WritableTxnMarkerResult(
+        producer_id=marker.producer_id,
+        topics=[
+            WritableTxnMarkerTopicResult(
+                name=topic.name,
+                partitions=[
+                    WritableTxnMarkerPartitionResult(
+                        index, _write(marker, topic.name, index, context)
+                    )
+                    for index in topic.partition_indexes
+                ],
+            )
+            for topic in marker.topics
+        ],
+    )
+
+
+def _write(marker: WritableTxnMarker, name: str, index: int, context: RequestContext) -> ErrorCode:
+    partition = context.cluster.topics.partition(name, index)
+    if partition is None:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    error = _fault(marker, partition, context)
+    if error is not ErrorCode.NONE:
+        return error
+    append_marker(
+        partition,
+        (marker.producer_id, marker.producer_epoch),
+        commit=marker.transaction_result,
+        coordinator_epoch=marker.coordinator_epoch,
+        now_ms=context.cluster.clock.now_ms(),
+    )
+    if name in context.cluster.topics.internal_names:
+        context.cluster.groups.end_transaction(
+            marker.producer_id, committed=marker.transaction_result
+        )
+    return ErrorCode.NONE
+
+
+def _fault(marker: WritableTxnMarker, partition: Partition, context: RequestContext) -> ErrorCode:
+    if partition.leader_id != context.node_id:
+        return ErrorCode.NOT_LEADER_OR_FOLLOWER
+    known = partition.log.producers.get(marker.producer_id)
+    if known is None:
+        return ErrorCode.NONE
+    if marker.producer_epoch < known.epoch:
+        return ErrorCode.INVALID_PRODUCER_EPOCH
+    if marker.coordinator_epoch < known.coordinator_epoch:
+        return ErrorCode.TRANSACTION_COORDINATOR_FENCED
+    return ErrorCode.NONE
