@@ -1,0 +1,64 @@
+"""A user's own authorizer decides over everything, as docs/own-authorizer.md promises."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from authorizer.authorizer import Authorizer
+from protocol.enums import ApiKey, Operation, ResourceType
+from protocol.error_codes import ErrorCode
+from protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from protocol.messages.describe_acls_request import DescribeAclsRequest
+from shim.errors import ConfigError
+from tests.shim.play import ADMIN, Stage
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+ANY_ACL = DescribeAclsRequest(
+    resource_type_filter=1,
+    resource_name_filter=None,
+    pattern_type_filter=1,
+    principal_filter=None,
+    host_filter=None,
+    operation=1,
+    permission_type=1,
+)
+
+
+@pytest.fixture(autouse=True)
+def examples_on_the_path(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    yield
+    sys.modules.pop("office_hours", None)
+
+
+def stage(hours: str) -> Stage:
+    return Stage(authorizer="office_hours:OfficeHours", properties={"office.hours": hours})
+
+
+def test_the_example_is_an_authorizer() -> None:
+    assert isinstance(stage("0-24").cluster.policy.authorizer, Authorizer)
+
+
+@pytest.mark.parametrize(
+    ("hours", "error"),
+    [("0-24", ErrorCode.NONE), ("0-0", ErrorCode.CLUSTER_AUTHORIZATION_FAILED)],
+)
+def test_it_decides(hours: str, error: ErrorCode) -> None:
+    assert stage(hours).ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL, ADMIN).error_code == error
+
+
+def test_acls_go_through_it() -> None:
+    open_all_day = stage("0-24")
+    creation = AclCreation(2, "t", 3, "User:alice", "*", Operation.READ, 3)
+    request = CreateAclsRequest(creations=[creation])
+    (result,) = open_all_day.ask(ApiKey.CREATE_ACLS, 3, request).results
+    assert result.error_code == ErrorCode.NONE
+    (resource,) = open_all_day.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL).resources
+    assert (resource.resource_type, resource.resource_name) == (ResourceType.TOPIC, "t")
+
+
+def test_what_it_raises_at_the_start_is_a_clear_message() -> None:
+    with pytest.raises(ConfigError, match="office"):
+        stage("early-late")
