@@ -8,10 +8,12 @@ from typing import Protocol, cast, runtime_checkable
 import msgspec
 
 from authorizer.decide import (
+    PROBE,
     decide,
-    decide_by_resource_type,
+    decide_by_dominance,
     decide_by_resource_type_everyone_first,
 )
+from authorizer.early_search import EarlySearch
 from authorizer.model import Acl, AclFilter, Action, Actor, Decision
 from authorizer.rules import NEWEST_RULES, AclRules
 from authorizer.store import AclStore
@@ -107,6 +109,7 @@ class StandardAuthorizer:
         self._decisions: dict[tuple[str | None, str, str, int], Decision] = {}
         self._decisions_epoch = -1
         self.store = AclStore() if store is None else store
+        self._early_search = EarlySearch(self.store) if rules.search_stops_early else None
 
     @property
     def super_users(self) -> frozenset[str]:
@@ -141,14 +144,7 @@ class StandardAuthorizer:
         key = (action.resource_name, actor.principal, actor.host, what)
         decision = decisions.get(key)
         if decision is None:
-            decision = decisions[key] = decide(
-                self.store,
-                actor,
-                action,
-                self._super_users,
-                self._allow_everyone,
-                self._rules.wildcard_covers_starred,
-            )
+            decision = decisions[key] = self._decide(actor, action)
         return decision
 
     def authorize_by_resource_type(
@@ -161,14 +157,7 @@ class StandardAuthorizer:
         key = (None, actor.principal, actor.host, what)
         decision = decisions.get(key)
         if decision is None:
-            by_type = (
-                decide_by_resource_type_everyone_first
-                if self._rules.everyone_by_resource_type
-                else decide_by_resource_type
-            )
-            decision = decisions[key] = by_type(
-                self.store, actor, operation, resource_type, self._super_users, self._allow_everyone
-            )
+            decision = decisions[key] = self._decide_by_type(actor, operation, resource_type)
         return decision
 
     def create_acls(self, actor: Actor, acls: Sequence[Acl]) -> list[AclCreateResult]:  # noqa: ARG002 the protocol's
@@ -216,6 +205,30 @@ class StandardAuthorizer:
             matches = tuple(acl for acl in matches if acl not in doomed)
         doomed.update(dict.fromkeys(matches))
         return AclDeleteResult(matches=matches)
+
+    def _decide(self, actor: Actor, action: Action) -> Decision:
+        if self._early_search is not None and actor.principal not in self._super_users:
+            return self._early_search.decide(actor, action, allow_everyone=self._allow_everyone)
+        return decide(
+            self.store,
+            actor,
+            action,
+            self._super_users,
+            self._allow_everyone,
+            self._rules.wildcard_covers_starred,
+        )
+
+    def _decide_by_type(
+        self, actor: Actor, operation: Operation, resource_type: ResourceType
+    ) -> Decision:
+        if self._rules.everyone_by_resource_type:
+            return decide_by_resource_type_everyone_first(
+                self.store, actor, operation, resource_type, self._super_users, self._allow_everyone
+            )
+        probe = self._decide(actor, Action(operation, resource_type, PROBE))
+        if probe.allowed:
+            return probe
+        return decide_by_dominance(self.store, actor, operation, resource_type)
 
     def _forget_decisions(self) -> None:
         self._decisions.clear()

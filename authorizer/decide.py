@@ -18,7 +18,7 @@ _DENYING = [operation_bits(denying(operation)) << DENY_SHIFT for operation in Op
 
 _ACL = Because.ACL  # a member of an enum is looked up slowly, a global is not
 
-_PROBE = "hardcode"
+PROBE = "hardcode"
 """The topic name that Kafka asks about first when the question is about a whole resource type."""
 
 
@@ -47,12 +47,23 @@ def decide(
     """
     if actor.principal in super_users:
         return _SUPER_USER
-    patterns = store.patterns_for(action.resource_type, action.resource_name)
-    if action.resource_name[:1] == WILDCARD and not wildcard_covers_starred:
-        patterns = _without_wildcard(patterns, action.resource_name)
+    patterns = store.patterns_deciding(
+        action.resource_type, action.resource_name, wildcard_covers_starred
+    )
     if not patterns:
         return _DEFAULT_ALLOW if allow_everyone else _DEFAULT_DENY
-    allowing_bits, denying_bits = _ALLOWING[action.operation], _DENYING[action.operation]
+    return decide_among(store, patterns, actor, action.operation)
+
+
+def decide_among(
+    store: AclStore,
+    patterns: list[Pattern],
+    actor: Actor,
+    operation: Operation,
+    allow_everyone: bool = False,
+) -> Decision:
+    """Answer by these patterns alone; `allow_everyone` answers when none of them does."""
+    allowing_bits, denying_bits = _ALLOWING[operation], _DENYING[operation]
     allowed_by: Pattern | None = None
     for pattern in patterns:
         if pattern.others is not None:
@@ -66,7 +77,7 @@ def decide(
         if grant & allowing_bits:
             allowed_by = pattern
     if allowed_by is None:
-        return _DEFAULT_DENY
+        return _DEFAULT_ALLOW if allow_everyone else _DEFAULT_DENY
     return Decision(True, _ACL, _last_acl(store, allowed_by, actor, allowing_bits))
 
 
@@ -84,14 +95,9 @@ def decide_by_resource_type(
     is how super users and `allow_everyone` come in (the latter as long as no ACL matches that
     name); then look for an ALLOW that no DENY dominates. Implied operations do not count.
     """
-    probe = decide(
-        store, actor, Action(operation, resource_type, _PROBE), super_users, allow_everyone
-    )
-    if probe.allowed:
-        return probe
-    bits = operation_bits((operation, Operation.ALL))
-    denied = _wildcard_deny(store, resource_type, actor, bits)
-    return denied or _undominated_allow(store, resource_type, actor, bits)
+    action = Action(operation, resource_type, PROBE)
+    probe = decide(store, actor, action, super_users, allow_everyone)
+    return probe if probe.allowed else decide_by_dominance(store, actor, operation, resource_type)
 
 
 def decide_by_resource_type_everyone_first(
@@ -108,31 +114,33 @@ def decide_by_resource_type_everyone_first(
     """
     if actor.principal in super_users:
         return _SUPER_USER
-    bits = operation_bits((operation, Operation.ALL))
-    denied = _wildcard_deny(store, resource_type, actor, bits)
-    if denied is None and allow_everyone:
+    if allow_everyone and _wildcard_deny(store, actor, operation, resource_type) is None:
         return _DEFAULT_ALLOW
-    return denied or _undominated_allow(store, resource_type, actor, bits)
+    return decide_by_dominance(store, actor, operation, resource_type)
+
+
+def decide_by_dominance(
+    store: AclStore, actor: Actor, operation: Operation, resource_type: ResourceType
+) -> Decision:
+    """Answer by the ACLs of the type alone: yes if there is an ALLOW that no DENY covers entirely.
+
+    A DENY on `*` covers all, and an ALLOW on `*` is covered by nothing else. A literal is covered
+    by a DENY on the same literal or on a prefix of it, a prefix only by a DENY on a prefix of it
+    (itself included): ALLOW `foo*` survives DENY `foob*`, not DENY `f*`.
+    """
+    return _wildcard_deny(store, actor, operation, resource_type) or _undominated_allow(
+        store, actor, operation, resource_type
+    )
 
 
 def _wildcard_deny(
-    store: AclStore, resource_type: ResourceType, actor: Actor, bits: int
+    store: AclStore, actor: Actor, operation: Operation, resource_type: ResourceType
 ) -> Decision | None:
-    """Deny if a DENY on literal `*` applies: then no narrower ALLOW counts."""
     wildcard = store.pattern(resource_type, WILDCARD, PatternType.LITERAL)
-    if wildcard is None:
+    bits = _DENYING[operation]
+    if wildcard is None or not _entries(store, wildcard, actor, bits):
         return None
-    if not _entries(store, wildcard, actor, bits << DENY_SHIFT):
-        return None
-    return Decision(False, _ACL, _first_acl(store, wildcard, actor, bits << DENY_SHIFT))
-
-
-def _without_wildcard(patterns: list[Pattern], name: str) -> list[Pattern]:
-    return [
-        pattern
-        for pattern in patterns
-        if pattern.pattern_type is PatternType.PREFIXED or pattern.resource_name == name
-    ]
+    return Decision(False, _ACL, _first_acl(store, wildcard, actor, bits))
 
 
 def _combined_grant(store: AclStore, pattern: Pattern, actor: Actor) -> int:
@@ -175,13 +183,9 @@ def _entries(
 
 
 def _undominated_allow(
-    store: AclStore, resource_type: ResourceType, actor: Actor, bits: int
+    store: AclStore, actor: Actor, operation: Operation, resource_type: ResourceType
 ) -> Decision:
-    """Allow if an ALLOW is on `*`, or is one that no DENY covers entirely.
-
-    A literal is covered by a DENY on the same literal or on a prefix of it, a prefix only by a
-    DENY on a prefix of it (itself included): ALLOW `foo*` survives DENY `foob*`, not DENY `f*`.
-    """
+    bits = operation_bits((operation, Operation.ALL))  # implied operations do not count
     literals: dict[str, Pattern] = {}
     prefixes: dict[str, Pattern] = {}
     denied_literals: set[str] = set()

@@ -79,6 +79,10 @@ class AclRules(msgspec.Struct, frozen=True, gc=False):
     """Literal `*` covers names like `*eu` too. StandardAuthorizer's search passes over it for
     names that begin with an asterisk; ZooKeeper brokers look it up."""
 
+    search_stops_early: bool = False
+    """Prefixes are overlooked when another name lies in between, and with no entry that applies
+    `allow.everyone.if.no.acl.found` answers: StandardAuthorizer's first release."""
+
     everyone_by_resource_type: bool = False
     """`allow.everyone.if.no.acl.found` allows a question by resource type unless a DENY on the
     wildcard applies: AclAuthorizer's own method. False: the interface's default (KIP-679)."""

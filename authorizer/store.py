@@ -15,6 +15,7 @@ _MEANINGS = [
     for permission in (Permission.ALLOW, Permission.DENY)
     for operation in [*Operation, *[Operation.UNKNOWN] * (DENY_SHIFT - len(Operation))]
 ]
+_PREFIXED = PatternType.PREFIXED
 _NOWHERE: dict[str, Subject] = {}
 
 
@@ -138,6 +139,18 @@ class AclStore:
     def patterns_for(self, resource_type: ResourceType, name: str) -> list[Pattern]:
         """Patterns that apply to a resource: the literal, prefixes (longest first), `*`."""
         return self._types[resource_type].matching(name)
+
+    def patterns_deciding(
+        self, resource_type: ResourceType, name: str, wildcard_covers_starred: bool = False
+    ) -> list[Pattern]:
+        """Give the same, but leave `*` out where StandardAuthorizer overlooks it: for `*eu`."""
+        found = self._types[resource_type].matching(name)
+        if name[:1] == WILDCARD and not wildcard_covers_starred:
+            return [p for p in found if p.resource_name == name or p.pattern_type is _PREFIXED]
+        return found
+
+    def patterns(self, resource_type: ResourceType) -> Iterator[Pattern]:
+        return self._types[resource_type].patterns()
 
     def patterns_of(self, resource_type: ResourceType, subject: Subject) -> Iterable[Pattern]:
         """Patterns of one type that grant or deny the subject anything."""

@@ -1,0 +1,52 @@
+"""How the first release of StandardAuthorizer searched its ACLs, mistakes included.
+
+It walked the names of a type downwards from the one that was asked about, and ended at the first
+that is no prefix of it. So a prefix was overlooked when another name lay in between: with `a*`
+and `aa` stored, `ab` finds `a*` only past `aa`, which ends the walk. And when no entry applied,
+`allow.everyone.if.no.acl.found` answered, whoever else had ACLs there.
+"""
+
+from bisect import bisect_right
+
+from authorizer.decide import decide_among
+from authorizer.model import WILDCARD, Action, Actor, Decision
+from authorizer.pattern import Pattern
+from authorizer.store import AclStore
+from protocol.enums import ResourceType
+
+
+class EarlySearch:
+    """Decides as that release did. Keeps the names of each type in order until an ACL changes."""
+
+    def __init__(self, store: AclStore) -> None:
+        self._store = store
+        self._epoch = -1
+        self._names: dict[ResourceType, list[str]] = {}
+
+    def decide(self, actor: Actor, action: Action, *, allow_everyone: bool) -> Decision:
+        """Answer one question of somebody who is no super user."""
+        patterns = self._patterns_for(action.resource_type, action.resource_name)
+        return decide_among(self._store, patterns, actor, action.operation, allow_everyone)
+
+    def _patterns_for(self, resource_type: ResourceType, name: str) -> list[Pattern]:
+        end = self._end_of_walk(resource_type, name)
+        return [
+            pattern
+            for pattern in self._store.patterns_deciding(resource_type, name)
+            if pattern.resource_name == WILDCARD or pattern.resource_name > end
+        ]
+
+    def _end_of_walk(self, resource_type: ResourceType, name: str) -> str:
+        """Give the first name downwards that is no prefix; the empty text if there is none."""
+        if self._epoch != self._store.epoch:
+            self._names.clear()
+            self._epoch = self._store.epoch
+        names = self._names.get(resource_type)
+        if names is None:
+            found = {pattern.resource_name for pattern in self._store.patterns(resource_type)}
+            # literal `*` does not end the walk, and prefixed `*` comes after all others
+            names = self._names[resource_type] = sorted(found - {WILDCARD})
+        for position in range(bisect_right(names, name) - 1, -1, -1):
+            if not name.startswith(names[position]):
+                return names[position]
+        return ""
