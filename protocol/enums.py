@@ -106,7 +106,9 @@ class ApiKey(IntEnum):
         return _WIRE_NAMES[self]
 
 
-_WIRE_NAMES: dict[int, str] = {key: "".join(w.capitalize() for w in key.name.split("_")) for key in ApiKey}
+_WIRE_NAMES: dict[int, str] = {
+    key: "".join(w.capitalize() for w in key.name.split("_")) for key in ApiKey
+}
 
 
 class ResourceType(IntEnum):
