@@ -70,15 +70,23 @@ def _of_client(request: AddPartitionsToTxnRequest, context: RequestContext) -> E
     errors = _topic_errors(request.v3_and_below_topics, context)
     if any(errors.values()):
         return {one: errors[one] or ErrorCode.OPERATION_NOT_ATTEMPTED for one in errors}
+    return dict.fromkeys(partitions, _add(request, partitions, context))
+
+
+def _add(
+    request: AddPartitionsToTxnRequest, partitions: list[TopicPartition], context: RequestContext
+) -> ErrorCode:
+    transactional_id = request.v3_and_below_transactional_id
     error = context.transaction_coordinator_error(transactional_id)
-    if not error:
-        error = context.cluster.transactions.add_partitions(
-            transactional_id,
-            request.v3_and_below_producer_id,
-            request.v3_and_below_producer_epoch,
-            partitions,
-        )
-    return dict.fromkeys(partitions, _spoken(error, context))
+    if error is not ErrorCode.NONE:
+        return error
+    error = context.cluster.transactions.add_partitions(
+        transactional_id,
+        request.v3_and_below_producer_id,
+        request.v3_and_below_producer_epoch,
+        partitions,
+    )
+    return _spoken(error, context)
 
 
 def _topic_errors(topics: Iterable[AddPartitionsToTxnTopic], context: RequestContext) -> Errors:
@@ -103,6 +111,7 @@ def _batched(
     owner = (transaction.producer_id, transaction.producer_epoch)
     partitions = list(_partitions(transaction.topics))
     error = context.transaction_coordinator_error(name) if name else ErrorCode.INVALID_REQUEST
+    errors: Errors
     if error is not ErrorCode.NONE:
         errors = dict.fromkeys(partitions, error)
     elif transaction.verify_only:

@@ -195,9 +195,9 @@ def _append(
 ) -> Appended:
     """The checks of one partition in Kafka's order, then the append."""
     is_format_2 = context.version >= FORMAT_2_SINCE
-    batch = only_batch(data.records or b"", context.version) if is_format_2 else None
     if data.records is None:
         raise RefusedRecords(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True)
+    batch = only_batch(data.records, context.version) if is_format_2 else None
     if not ALL <= request.acks <= 1:
         raise RefusedRecords(ErrorCode.INVALID_REQUIRED_ACKS)
     topics = context.cluster.topics
