@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from shim.clock import Clock
 from shim.config import Config
@@ -9,6 +10,9 @@ from shim.errors import ConfigError
 from shim.seed import seed
 from shim.server import Server
 from shim.state.cluster import Cluster
+
+if TYPE_CHECKING:
+    from shim.snapshot import Snapshot
 
 
 class Broker:
@@ -27,6 +31,38 @@ class Broker:
         await self._server.stop()
         if self.cluster.recorder is not None:
             self.cluster.recorder.close()
+
+    def reset(self) -> None:
+        """Begin anew with what the configuration names; clients are hung up on, faults are gone."""
+        self._begin()
+        seed(self.cluster)
+
+    def snapshot(self) -> "Snapshot":
+        """The state as it is, to come back to (shim/snapshot.py says what that is)."""
+        from shim.snapshot import take  # noqa: PLC0415 - most brokers never need it
+
+        return take(self.cluster)
+
+    def restore(self, snapshot: "Snapshot") -> None:
+        """Come back to a snapshot; clients are hung up on, faults are gone."""
+        from shim.snapshot import put_back  # noqa: PLC0415 - as above
+
+        self._begin()
+        put_back(snapshot, self.cluster)
+
+    def _begin(self) -> None:
+        self._server.close_connections()
+        self.cluster.faults.clear()
+        for group in self.cluster.groups:
+            group.close()
+        self.cluster.begin()
+        if self.cluster.history is not None:
+            self.cluster.history.forget()
+
+    @property
+    def connections(self) -> int:
+        """How many clients are connected."""
+        return self._server.connections
 
     def record(self, directory: Path) -> None:
         """Write a trace of everything from now on (docs/trace-format.md)."""
@@ -48,9 +84,11 @@ class Broker:
         wanted = listener or self.cluster.config.listeners[0].name
         return ",".join(address for name, address in self.addresses() if name == wanted)
 
-    def write_ready_file(self, path: str) -> None:
+    def write_ready_file(self, path: str, control: str | None = None) -> None:
         """Tell another process the addresses; the file appears in one piece."""
         partial = Path(f"{path}.part")
         lines = [f"{name}={address}\n" for name, address in self.addresses()]
+        if control is not None:
+            lines.append(f"CONTROL={control}\n")
         partial.write_text("".join(lines), encoding="utf-8")
         partial.rename(path)

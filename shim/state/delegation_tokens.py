@@ -82,6 +82,10 @@ class DelegationTokens:
         self._by_id[token_id] = token
         return token
 
+    def put_back(self, token: DelegationToken) -> None:
+        """Know a token again that was made before."""
+        self._by_id[token.token_id] = token
+
     def valid(self, token_id: str) -> DelegationToken | None:
         """The token if it exists and has not expired: what a log-in needs."""
         token = self._by_id.get(token_id)

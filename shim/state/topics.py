@@ -96,11 +96,20 @@ class Topics:
         return bytes(raw)
 
     def create(
-        self, name: str, assignments: Sequence[Sequence[int]], configs: Mapping[str, str]
+        self,
+        name: str,
+        assignments: Sequence[Sequence[int]],
+        configs: Mapping[str, str],
+        *,
+        topic_id: bytes | None = None,
     ) -> Topic:
-        """A new topic with one replica list a partition, the leader first."""
+        """A new topic with one replica list a partition, the leader first.
+
+        `topic_id` is that of a topic that is put back as it was.
+        """
         assert name not in self._by_name
-        topic = Topic(name, self.new_id(), configs, is_internal=name in self.internal_names)
+        topic_id = topic_id or self.new_id()
+        topic = Topic(name, topic_id, configs, is_internal=name in self.internal_names)
         self._by_name[name] = topic
         self._by_id[topic.topic_id] = topic
         self._by_metric_name.setdefault(metric_name(name), set()).add(name)

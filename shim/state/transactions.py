@@ -86,7 +86,7 @@ class Transactions:
         self._timeout_ms_max = timeout_ms_max
         self._expiration_ms = expiration_ms
         self._transactions: dict[str, Transaction] = {}
-        self._next_producer_id = 0
+        self.next_producer_id = 0
 
     def __iter__(self) -> Iterator[Transaction]:
         self._expire()
@@ -97,8 +97,8 @@ class Transactions:
         return self._transactions.get(transactional_id)
 
     def new_producer_id(self) -> int:
-        producer_id = self._next_producer_id
-        self._next_producer_id += 1
+        producer_id = self.next_producer_id
+        self.next_producer_id += 1
         return producer_id
 
     # InitProducerId

@@ -1,0 +1,222 @@
+"""What goes over the control API: bodies and answers, as types; the OpenAPI document is of them.
+
+ACLs are objects (`principal`, `host`, `resource_type`, `resource_name`, `resource_pattern_type`,
+`operation`, `permission`) in answers; in bodies also rules in the short form of the state file.
+"""
+
+from typing import Any
+
+import msgspec
+
+from shim.faults import Effect, Match, Trigger
+
+
+class Health(msgspec.Struct):
+    """`status` is `ok` as long as there is an answer at all."""
+
+    status: str
+    release: str
+    uptime_ms: int
+    connections: int
+
+
+class TopicRow(msgspec.Struct):
+    """A topic; `end_offsets` are one a partition."""
+
+    name: str
+    topic_id: str
+    partitions: int
+    configs: dict[str, str]
+    end_offsets: list[int]
+
+
+class AclRow(msgspec.Struct):
+    """One ACL, by the names of its enums."""
+
+    principal: str
+    host: str
+    resource_type: str
+    resource_name: str
+    resource_pattern_type: str
+    operation: str
+    permission: str
+
+
+class GroupRow(msgspec.Struct):
+    """A consumer group."""
+
+    group_id: str
+    type: str
+    state: str
+
+
+class State(msgspec.Struct):
+    """All that is there. `listeners` are `host:port` by name, of all nodes."""
+
+    release: str
+    cluster_id: str
+    listeners: dict[str, list[str]]
+    super_users: list[str]
+    topics: list[TopicRow]
+    users: list[str]
+    acls: list[AclRow]
+    groups: list[GroupRow]
+
+
+class NewTopic(msgspec.Struct, forbid_unknown_fields=True):
+    """A topic to make."""
+
+    name: str
+    partitions: int = 1
+    configs: dict[str, str] = {}
+    replication_factor: int | None = None
+
+
+class NewUser(msgspec.Struct, forbid_unknown_fields=True):
+    """A user for every enabled mechanism; one that exists gets the new password."""
+
+    name: str
+    password: str
+
+
+class AclRules(msgspec.Struct, forbid_unknown_fields=True):
+    """ACLs as objects, or rules: `{principal: User:alice, allow: [Write], topic: orders}`."""
+
+    acls: list[dict[str, Any]]
+
+
+class AclRows(msgspec.Struct):
+    """ACLs."""
+
+    acls: list[AclRow]
+
+
+class TopicRows(msgspec.Struct):
+    """Topics."""
+
+    topics: list[TopicRow]
+
+
+class UserNames(msgspec.Struct):
+    """Names of users."""
+
+    users: list[str]
+
+
+class SnapshotRow(msgspec.Struct):
+    """A state that was put aside."""
+
+    id: int
+
+
+class RequestRow(msgspec.Struct):
+    """A request that came in. `request` is in Kafka's field names, records as their size, None if
+    it cannot be read; `errors` are the codes of the answer that are not 0, None without an answer.
+    """
+
+    number: int
+    time_us: int
+    api: str
+    version: int
+    client_id: str | None
+    principal: str
+    host: str
+    correlation_id: int
+    connection: int
+    node_id: int
+    request: dict[str, Any] | None
+    errors: list[int] | None
+    faults: list[int]
+
+
+class RequestRows(msgspec.Struct):
+    """Requests, oldest first. `last` is the number of the newest there is: ask `after` it next."""
+
+    requests: list[RequestRow]
+    last: int
+
+
+class DecisionRow(msgspec.Struct):
+    """A decision. `number` is that of its request; `would_allow` is the least that would allow what
+    was denied: `{add: rule}` or `{remove: rule}`; `logged` as Kafka's audit log has it.
+    """
+
+    number: int
+    time_us: int
+    api: str
+    version: int
+    client_id: str | None
+    principal: str
+    host: str
+    operation: str
+    resource_type: str
+    resource_name: str
+    allowed: bool
+    because: str
+    rule: str
+    would_allow: dict[str, Any] | None
+    count: int
+    logged: bool
+
+
+class DecisionRows(msgspec.Struct):
+    """Decisions, oldest first; `last` as with requests."""
+
+    decisions: list[DecisionRow]
+    last: int
+
+
+class NewFault(msgspec.Struct, forbid_unknown_fields=True):
+    """A fault to set: what happens (`action`), to which requests (`match`), when (`trigger`)."""
+
+    action: Effect
+    match: Match = Match()
+    trigger: Trigger = Trigger()
+
+
+class FaultRow(msgspec.Struct):
+    """A fault that is set: `calls` counts the requests that matched, `fired` those it struck."""
+
+    id: int
+    calls: int
+    fired: int
+    action: Effect
+    match: Match
+    trigger: Trigger
+
+
+class FaultRows(msgspec.Struct):
+    """Faults, in the order in which they were set."""
+
+    faults: list[FaultRow]
+
+
+class Released(msgspec.Struct):
+    """How many answers a pause held back."""
+
+    released: int
+
+
+class Time(msgspec.Struct):
+    """The cluster's time in ms since 1970; `is_manual`: it stands still but for `advance`."""
+
+    now_ms: int
+    is_manual: bool
+
+
+class Advance(msgspec.Struct, forbid_unknown_fields=True):
+    """By how many ms to move time on."""
+
+    by_ms: int
+
+
+class Done(msgspec.Struct):
+    """It was done."""
+
+    done: bool = True
+
+
+class Problem(msgspec.Struct):
+    """Why it was not done."""
+
+    error: str
