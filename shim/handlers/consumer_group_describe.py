@@ -100,7 +100,7 @@ def _member(group: ConsumerGroup, member: ConsumerMember, context: RequestContex
         client_id=member.client_id,
         client_host=member.client_host,
         subscribed_topic_names=sorted(member.topic_names),
-        subscribed_topic_regex=member.topic_regex,
+        subscribed_topic_regex=member.topic_regex or "",
         assignment=_row(member.assigned, context),
         target_assignment=_row(group.target.of(member.member_id), context),
         member_type=CONSUMER_MEMBER if context.version >= MEMBER_TYPE_SINCE else -1,

@@ -21,7 +21,10 @@ DEAD = "Dead"
 
 
 def handle(request: DescribeGroupsRequest, context: RequestContext) -> DescribeGroupsResponse:
-    allowed, denied = context.access.split(DESCRIBE_GROUPS, request.groups, str)
+    names = request.groups
+    if not context.cluster.groups.behaviour.describes_each_duplicate:
+        names = list(dict.fromkeys(names))
+    allowed, denied = context.access.split(DESCRIBE_GROUPS, names, str)
     refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
     return DescribeGroupsResponse(
         groups=[_failed(group_id, refused, context) for group_id in denied]

@@ -47,9 +47,10 @@ def handle(request: FindCoordinatorRequest, context: RequestContext) -> FindCoor
         )
     found = _find(request.key_type, request.key, context)
     denied = found.error_code != ErrorCode.NONE
+    message = context.cluster.groups.behaviour.found_message
     return FindCoordinatorResponse(
         error_code=found.error_code,
-        error_message=_DENIALS.get(KeyType(request.key_type)) if denied else "NONE",
+        error_message=_DENIALS.get(KeyType(request.key_type)) if denied else message,
         node_id=found.node_id,
         host=found.host,
         port=found.port,
@@ -86,16 +87,19 @@ def _error(key_type: int, key: str, context: RequestContext) -> ErrorCode:
     if context.version in SHARE_TOLD_BY_KEY and key_type == KeyType.SHARE:
         return ErrorCode.INVALID_REQUEST
     if requirement is None or (key_type == KeyType.SHARE and context.version < SHARE_SINCE):
-        code = context.behaviour.unknown_key_type_error
+        code = context.cluster.groups.behaviour.unknown_key_type_error
         if code is None:
             raise CloseConnection(f"coordinator type {key_type} is unknown")
         raise Refused(ErrorCode(code), f"coordinator type {key_type} is unknown")
     denial = context.access.error(requirement, key)
     if denial is not ErrorCode.NONE or key_type != KeyType.SHARE:
-        if denial is not ErrorCode.NONE and context.behaviour.share_denial_refuses_all:
+        if (
+            denial is not ErrorCode.NONE
+            and context.cluster.groups.behaviour.share_denial_refuses_all
+        ):
             _refuse_all(key_type, denial)
         return denial
-    if not context.behaviour.share_coordinator:
+    if not context.cluster.groups.behaviour.share_coordinator:
         return ErrorCode.COORDINATOR_NOT_AVAILABLE
     return ErrorCode.NONE if is_share_key(key) else ErrorCode.INVALID_REQUEST
 

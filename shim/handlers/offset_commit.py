@@ -100,7 +100,7 @@ def _allowed(
         name = asked.name if topic is None else topic.name
         error = topic_error(context, OFFSET_COMMIT_TOPIC, name)
         topic = topics.get(name)
-    checks = context.behaviour.commit_checks_partition
+    checks = context.cluster.groups.behaviour.commit_checks_partition
     for partition in asked.partitions:
         if error is not ErrorCode.NONE or topic is None:
             rows.add(asked, partition.partition_index, error)

@@ -46,6 +46,8 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
         for topic, denial in zip(request.topics, errors, strict=True)
     ]
     context.cluster.groups.remove_if_idle(group)
+    if context.cluster.groups.behaviour.deleted_offsets_repeat:
+        topics = [topic for topic in topics for _ in topic.partitions]
     return OffsetDeleteResponse(topics=topics)
 
 

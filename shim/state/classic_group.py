@@ -8,7 +8,7 @@ import random
 from typing import Final
 
 from protocol.error_codes import ErrorCode
-from protocol.releases import Behaviour
+from protocol.group_releases import GroupBehaviour
 from shim.clock import Clock
 from shim.state import subscription
 from shim.state.classic_member import (
@@ -39,7 +39,7 @@ class ClassicGroup(Group):
         self,
         group_id: str,
         settings: GroupSettings,
-        behaviour: Behaviour,
+        behaviour: GroupBehaviour,
         clock: Clock,
         rng: random.Random,
     ) -> None:
@@ -79,19 +79,24 @@ class ClassicGroup(Group):
 
     def views(self) -> list[MemberView]:
         """The members as DescribeGroups shows them: metadata only while the group is stable."""
-        stable = self.state is ClassicState.STABLE
-        shows_assignment = stable or self._behaviour.new_group_coordinator
         return [
             MemberView(
                 member.member_id,
                 member.instance_id,
                 member.client_id,
                 member.client_host,
-                member.metadata(self.cycle.protocol_name) if stable else b"",
-                member.assignment if shows_assignment else b"",
+                *self._shown(member),
             )
             for member in self.roster.members.values()
         ]
+
+    def _shown(self, member: ClassicMember) -> tuple[bytes, bytes]:
+        """Metadata and assignment, as far as the release shows them in this state."""
+        if self.state is not ClassicState.STABLE:
+            return b"", member.assignment if self._behaviour.new_coordinator else b""
+        if not self._behaviour.describes_metadata:
+            return member.assignment, member.assignment
+        return member.metadata(self.cycle.protocol_name), member.assignment
 
     # JoinGroup
 
@@ -229,7 +234,7 @@ class ClassicGroup(Group):
         if error is not ErrorCode.NONE:
             return error
         completing = self.state is ClassicState.COMPLETING
-        if completing and self._behaviour.rebalance_hides_generation:
+        if completing and not self._behaviour.heartbeat_checks_generation:
             return ErrorCode.REBALANCE_IN_PROGRESS
         if generation_id != self.cycle.generation_id:
             return ErrorCode.ILLEGAL_GENERATION
@@ -266,7 +271,7 @@ class ClassicGroup(Group):
         if self._is_nobody(commit):
             return ErrorCode.NONE
         completing = self.state is ClassicState.COMPLETING and not commit.is_transactional
-        if completing and self._behaviour.rebalance_hides_generation:
+        if completing and not self._behaviour.commit_checks_member:
             return ErrorCode.REBALANCE_IN_PROGRESS
         error = self.error_of(commit.member_id, commit.instance_id)
         if error is not ErrorCode.NONE:

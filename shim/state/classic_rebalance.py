@@ -16,7 +16,7 @@ from functools import partial
 import msgspec
 
 from protocol.error_codes import ErrorCode
-from protocol.releases import Behaviour
+from protocol.group_releases import GroupBehaviour
 from shim.clock import Clock, Timer
 from shim.state.classic_member import ClassicMember, Joined, Synced
 from shim.state.classic_roster import Roster
@@ -38,7 +38,7 @@ class ClassicState(Enum):
 class ClassicRebalance:
     """State, generation and timers of one group; changes the roster when members lapse."""
 
-    def __init__(self, settings: GroupSettings, behaviour: Behaviour, clock: Clock) -> None:
+    def __init__(self, settings: GroupSettings, behaviour: GroupBehaviour, clock: Clock) -> None:
         self._settings = settings
         self._behaviour = behaviour
         self._clock = clock

@@ -9,6 +9,7 @@ from authorizer.acl_releases import rules_of
 from authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS, Authorizer, load_authorizer
 from protocol.api_versions import RELEASES, parse_release
 from protocol.features import Feature, features_of
+from protocol.group_releases import group_behaviour_of
 from protocol.releases import Behaviour, behaviour_of
 from shim.apis import ApiTable
 from shim.appending import append_marker
@@ -111,8 +112,8 @@ class Cluster:
             self.topics, config.properties, self.random, self._live_nodes
         )
         self.groups = Groups(
-            group_settings(config.properties, self.behaviour),
-            self.behaviour,
+            group_settings(config.properties, group_behaviour_of(self.release)),
+            group_behaviour_of(self.release),
             self.topics,
             self.clock,
             self.random,

@@ -88,8 +88,6 @@ class ConsumerGroup(Group):
         member, is_new = self._member_of(heartbeat)
         changed = member.update(heartbeat) or is_new
         self.members[member.member_id] = member
-        if member.topic_regex is not None:
-            self.target.resolve(member.topic_regex, heartbeat.visible, changed=changed)
         self.target.refresh(self.members.values(), changed=changed)
         before = member.assigned
         member.reconcile(
@@ -99,6 +97,9 @@ class ConsumerGroup(Group):
             self._is_free_for(member),
         )
         self._watch(member)
+        if member.topic_regex is not None:
+            # Kafka does it in the background: what matches is seen by the next heartbeat.
+            self.target.resolve(member.topic_regex, heartbeat.visible)
         shown = member.assigned if heartbeat.is_full or member.assigned != before else None
         return self._answer(member.member_id, member.epoch, shown)
 
@@ -227,9 +228,10 @@ class ConsumerGroup(Group):
         return self._epoch_error(member, commit.generation_id)
 
     def fetch_error(self, member_id: str | None, member_epoch: int) -> ErrorCode:
-        if member_id is None and member_epoch < 0:
-            return ErrorCode.NONE
-        member = self.members.get(member_id or "")
+        if member_id is None:
+            # An epoch without a member is more than a real broker can bear.
+            return ErrorCode.NONE if member_epoch < 0 else ErrorCode.UNKNOWN_SERVER_ERROR
+        member = self.members.get(member_id)
         if member is None:
             return ErrorCode.UNKNOWN_MEMBER_ID
         return self._epoch_error(member, member_epoch)

@@ -99,7 +99,7 @@ class ConsumerMember:
 
     def update(self, heartbeat: ConsumerHeartbeat) -> bool:
         """Take over what the request tells; whether the subscription has changed."""
-        before = (self.topic_names, self.topic_regex, self.server_assignor, self.rack_id)
+        before = (self.topic_names, self.topic_regex)
         self.client_id = heartbeat.client_id
         self.client_host = heartbeat.client_host
         if heartbeat.rack_id is not None:
@@ -112,8 +112,7 @@ class ConsumerMember:
             self.topic_names = frozenset(heartbeat.topic_names)
         if heartbeat.topic_regex is not None:
             self.topic_regex = heartbeat.topic_regex or None
-        after = (self.topic_names, self.topic_regex, self.server_assignor, self.rack_id)
-        return before != after
+        return before != (self.topic_names, self.topic_regex)
 
     def take_over(self, other: "ConsumerMember") -> None:
         """A static member is back under another id: it has what it had."""

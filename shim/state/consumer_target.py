@@ -27,6 +27,8 @@ class ConsumerTarget:
         self._topics_epoch = -1
         self._counts: dict[bytes, int] = {}  # partitions of the subscribed topics, as last seen
         self._matching: dict[str, frozenset[str]] = {}  # topics of each regular expression
+        self._resolved_epoch = -1
+        self._is_stale = False  # an expression matches other topics than before
 
     def of(self, member_id: str) -> Assignment:
         return self._by_member.get(member_id, {})
@@ -50,18 +52,23 @@ class ConsumerTarget:
                 votes[member.server_assignor] = votes.get(member.server_assignor, 0) + 1
         return max(votes, key=lambda name: votes[name]) if votes else self._default_assignor
 
-    def resolve(self, regex: str, visible: Visible, *, changed: bool) -> None:
+    def resolve(self, regex: str, visible: Visible) -> None:
         """Find the topics of an expression, if it or the topics are new."""
-        if changed or self._topics_epoch != self._topics.epoch:
-            pattern = re.compile(regex)
-            matching = [one.name for one in self._topics if pattern.fullmatch(one.name)]
-            self._matching[regex] = frozenset(visible(matching))
+        if regex in self._matching and self._resolved_epoch == self._topics.epoch:
+            return
+        pattern = re.compile(regex)
+        matching = [one.name for one in self._topics if pattern.fullmatch(one.name)]
+        found = frozenset(visible(matching))
+        self._resolved_epoch = self._topics.epoch
+        self._is_stale = self._is_stale or found != self._matching.get(regex, frozenset())
+        self._matching[regex] = found
 
     def refresh(self, members: Collection[ConsumerMember], *, changed: bool) -> None:
         """Begin a new epoch if something changed, and set its target."""
         counts = self._counts
-        if changed or self._topics_epoch != self._topics.epoch:
+        if changed or self._is_stale or self._topics_epoch != self._topics.epoch:
             self._topics_epoch = self._topics.epoch
+            self._is_stale = False
             counts = self._partition_counts(members)
         if changed or counts != self._counts:
             self._counts = counts

@@ -68,16 +68,10 @@ class CommitIdentity:
     __slots__ = ("generation_id", "instance_id", "is_transactional", "member_id", "version")
 
     def __init__(
-        self,
-        member_id: str,
-        instance_id: str | None,
-        generation_id: int,
-        version: int,
-        *,
-        is_transactional: bool = False,
+        self, member_id: str, instance_id: str | None, generation_id: int, version: int
     ) -> None:
         self.member_id = member_id
         self.instance_id = instance_id
         self.generation_id = generation_id
         self.version = version
-        self.is_transactional = is_transactional
+        self.is_transactional = False  # known where the commit is made

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from protocol.releases import Behaviour
+from protocol.group_releases import GroupBehaviour
 
 _NO_LIMIT = 2**31 - 1
 
@@ -32,7 +32,7 @@ class GroupSettings(msgspec.Struct, frozen=True):
     group_streams_num_standby_replicas: int
 
 
-def group_settings(properties: Mapping[str, str], behaviour: Behaviour) -> GroupSettings:
+def group_settings(properties: Mapping[str, str], behaviour: GroupBehaviour) -> GroupSettings:
     """Kafka's defaults where nothing is set; a value that is no number is a ValueError.
 
     DEVIATION: the first rebalance of a group is not delayed unless that is asked for. Kafka's own
@@ -45,7 +45,7 @@ def group_settings(properties: Mapping[str, str], behaviour: Behaviour) -> Group
     names = properties.get("group.consumer.assignors", "uniform,range").split(",")
     protocols = properties.get("group.coordinator.rebalance.protocols")
     return GroupSettings(
-        frozenset(protocols.lower().split(",") if protocols else behaviour.group_protocols),
+        frozenset(protocols.lower().split(",") if protocols else behaviour.protocols),
         number("offset.metadata.max.bytes", 4096),
         number("group.min.session.timeout.ms", 6000),
         number("group.max.session.timeout.ms", behaviour.session_timeout_ms_max),

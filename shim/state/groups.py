@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 import msgspec
 
 from protocol.error_codes import ErrorCode
-from protocol.releases import Behaviour
+from protocol.group_releases import GroupBehaviour
 from shim.clock import Clock
 from shim.errors import Refused
 from shim.state.classic_group import ClassicGroup
@@ -41,7 +41,7 @@ class Groups:
     def __init__(
         self,
         settings: GroupSettings,
-        behaviour: Behaviour,
+        behaviour: GroupBehaviour,
         topics: Topics,
         clock: Clock,
         rng: random.Random,
@@ -51,7 +51,7 @@ class Groups:
         self.zookeeper_offsets = Offsets()
         """Version 0 of OffsetCommit and OffsetFetch knew of these alone, as long as there was
         ZooKeeper; no group comes to be by them."""
-        self._behaviour = behaviour
+        self.behaviour = behaviour
         self._topics = topics
         self._clock = clock
         self._random = rng
@@ -115,7 +115,7 @@ class Groups:
 
     def group_id_error(self, group_id: str) -> ErrorCode:
         """INVALID_GROUP_ID for an empty id, where the release says so."""
-        wrong = not group_id and self._behaviour.checks_group_ids
+        wrong = not group_id and self.behaviour.checks_group_ids
         return ErrorCode.INVALID_GROUP_ID if wrong else ErrorCode.NONE
 
     def _no_member(self, group_id: str) -> ErrorCode:
@@ -170,12 +170,13 @@ class Groups:
         An error is of the whole commit, and nothing is stored then.
         """
         group = self.find(group_id)
+        who.is_transactional = producer_id is not None
         error = self._commit_error(group, who)
         if producer_id is not None and not group_id:
             error = self.group_id_error(group_id)
         if error is not ErrorCode.NONE:
             return error
-        if group is None and (commits or not self._behaviour.new_group_coordinator):
+        if group is None and (commits or not self.behaviour.new_coordinator):
             self._classic_or_new(group_id)
         for commit in commits:
             if producer_id is None:
@@ -191,7 +192,7 @@ class Groups:
             return group.commit_error(who)
         if who.generation_id < 0:
             return ErrorCode.NONE
-        if self._behaviour.new_group_coordinator and who.version >= GROUP_ID_NOT_FOUND_SINCE:
+        if self.behaviour.new_coordinator and who.version >= GROUP_ID_NOT_FOUND_SINCE:
             return ErrorCode.GROUP_ID_NOT_FOUND
         return ErrorCode.ILLEGAL_GENERATION
 
@@ -210,6 +211,8 @@ class Groups:
     def delete(self, group_id: str) -> ErrorCode:
         """Delete a group with its offsets; it must have no members (KIP-229)."""
         group = self.find(group_id)
+        if not group_id and not self.behaviour.deletes_empty_group_id:
+            return ErrorCode.INVALID_GROUP_ID
         if group is None:
             return ErrorCode.GROUP_ID_NOT_FOUND
         if not group.is_empty:
@@ -219,7 +222,7 @@ class Groups:
 
     def remove_if_idle(self, group: Group) -> None:
         """Offsets were deleted: an empty group without any is gone, except to newer releases."""
-        keeps = self._behaviour.new_group_coordinator
+        keeps = self.behaviour.new_coordinator
         if not keeps and group.is_empty and not self.offsets.has_offsets(group.group_id):
             self._remove(group)
 
@@ -231,9 +234,7 @@ class Groups:
     def _classic_or_new(self, group_id: str) -> ClassicGroup:
         group = self.classic(group_id)
         if group is None:
-            group = ClassicGroup(
-                group_id, self.settings, self._behaviour, self._clock, self._random
-            )
+            group = ClassicGroup(group_id, self.settings, self.behaviour, self._clock, self._random)
             self._put(group)
         return group
 

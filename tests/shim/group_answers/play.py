@@ -123,7 +123,7 @@ class Play:
         if isinstance(content, list):
             rows = [self._value(name, spec, row, version) for row in content]
             if spec is None:
-                return sorted(rows) if name == "partitions" else rows
+                return sorted(rows) if name in ("partitions", "subscribed_topic_names") else rows
             return sorted(rows, key=json.dumps)
         if spec is not None and content is not None:
             return self._struct(spec, content, version)

@@ -1,0 +1,128 @@
+"""How Kafka releases differ about groups: the same chain of changes as in `releases.py`.
+
+Unless a change names its KIP, it was found by asking a broker of the release and of the one
+before the same things.
+"""
+
+from functools import cache
+
+import msgspec
+
+from protocol.releases import Change, fold
+
+
+class GroupBehaviour(msgspec.Struct, frozen=True, kw_only=True):
+    """What the emulated release does about groups, by name."""
+
+    protocols: tuple[str, ...]  # those that are switched on by default
+    new_coordinator: bool  # KIP-848's, in Java, with small differences of its own
+    # classic groups
+    awaiting_sync_name: str  # the state in which the leader has to assign
+    session_timeout_ms_max: int  # default of group.max.session.timeout.ms
+    failed_generation: int  # generation of a JoinGroup that failed
+    checks_group_ids: bool  # an empty group id is 24 and not just an unknown member
+    checks_protocol_type: bool  # JoinGroup without a protocol type is 23
+    strict_members: bool  # unknown instances and a generation without a member are 25
+    heartbeat_checks_generation: bool  # before the state, so that a wrong one is never 27
+    commit_checks_member: bool  # before the state, so that a stranger's is never 27
+    heartbeats_while_completing: bool  # and not 27
+    sync_timeout: bool  # who has not sent SyncGroup by the rebalance timeout is out
+    static_rejoin_breaks_syncs: bool  # a returning static member, while the leader has to assign
+    static_rejoin_checks_protocol: bool  # and with other protocols: it can cause a rebalance
+    # looking at them, their offsets, their coordinators
+    describes_metadata: bool  # what a member speaks, not its assignment once more
+    describes_each_duplicate: bool  # a group id given twice is described twice
+    filters_ignore_case: bool  # ListGroups by state and type
+    deletes_empty_group_id: bool  # DeleteGroups of an empty id is not 24
+    commit_checks_partition: bool  # OffsetCommit: a missing partition is 3, not only a topic
+    deleted_offsets_repeat: bool  # OffsetDelete: a topic with two partitions is answered twice
+    found_message: str | None  # error message of a FindCoordinator that found one
+    unknown_key_type_error: int | None  # of FindCoordinator; None closes the connection
+    share_coordinator: bool  # FindCoordinator knows share partitions
+    share_denial_refuses_all: bool  # one denied share key fails the whole FindCoordinator
+
+
+OLDEST = GroupBehaviour(
+    protocols=("classic",),
+    new_coordinator=False,
+    awaiting_sync_name="AwaitingSync",
+    session_timeout_ms_max=300_000,
+    failed_generation=0,
+    checks_group_ids=False,
+    checks_protocol_type=False,
+    strict_members=False,
+    heartbeat_checks_generation=False,
+    commit_checks_member=False,
+    heartbeats_while_completing=False,
+    sync_timeout=False,
+    static_rejoin_breaks_syncs=False,
+    static_rejoin_checks_protocol=False,
+    describes_metadata=True,
+    describes_each_duplicate=False,
+    filters_ignore_case=False,
+    deletes_empty_group_id=False,
+    commit_checks_partition=False,
+    deleted_offsets_repeat=False,
+    found_message=None,
+    unknown_key_type_error=None,
+    share_coordinator=False,
+    share_denial_refuses_all=False,
+)
+"""As 0.11 has it."""
+
+CHANGES: tuple[Change, ...] = (
+    Change("1.0", "JoinGroup checks what a member speaks", checks_protocol_type=True),
+    Change("1.1", "a clearer name of a state", awaiting_sync_name="CompletingRebalance"),
+    Change(
+        "2.0",
+        "group ids are checked, and partitions before commits",
+        checks_group_ids=True,
+        commit_checks_partition=True,
+        deletes_empty_group_id=True,
+    ),
+    Change("2.2", "a failed JoinGroup has no generation", failed_generation=-1),
+    Change("2.3", "generations before states in heartbeats", heartbeat_checks_generation=True),
+    Change("2.3", "KIP-345: sessions may be longer", session_timeout_ms_max=1_800_000),
+    Change("2.3", "a member's assignment is shown as its metadata", describes_metadata=False),
+    Change(
+        "2.3",
+        "DescribeGroups and FindCoordinator in generated messages",
+        describes_each_duplicate=True,
+        found_message="NONE",
+        unknown_key_type_error=-1,
+    ),
+    Change("2.4", "a member's metadata is shown again", describes_metadata=True),
+    Change("2.4", "members before states in commits", commit_checks_member=True),
+    Change("2.4", "KIP-496: its first form", deleted_offsets_repeat=True),
+    Change("2.5", "static members while the leader assigns", static_rejoin_breaks_syncs=True),
+    Change(
+        "2.6",
+        "heartbeats while the leader assigns, static members with other protocols",
+        heartbeats_while_completing=True,
+        static_rejoin_checks_protocol=True,
+        deleted_offsets_repeat=False,
+    ),
+    Change("2.8", "KAFKA-12890: a limit for SyncGroup", sync_timeout=True),
+    Change("2.8", "unknown types of coordinators", unknown_key_type_error=42),
+    Change("3.0", "one check for members in all APIs", strict_members=True),
+    Change("3.7", "KIP-848: ListGroups by type", filters_ignore_case=True),
+    Change(
+        "4.0",
+        "KIP-848, KIP-932: the new coordinators",
+        protocols=("classic", "consumer"),
+        new_coordinator=True,
+        share_coordinator=True,
+        share_denial_refuses_all=True,
+    ),
+    Change(
+        "4.2",
+        "KIP-932, KIP-1071: two more kinds of groups",
+        protocols=("classic", "consumer", "share", "streams"),
+    ),
+)
+
+
+@cache
+def group_behaviour_of(release: str) -> GroupBehaviour:
+    """The behaviour of a release such as `2.8` or `4.3.1`; ValueError lists the known ones."""
+    return fold(OLDEST, CHANGES, release)
