@@ -82,6 +82,8 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     caps_min_isr: bool  # min.insync.replicas counts only up to the number of replicas
     verifies_transactions: bool  # a partition that was not added to the transaction takes nothing
     abortable_since: int  # version of Produce that is then told to abort
+    abortable_offsets_since: int  # the same of TxnOffsetCommit
+    unverified_error: ErrorCode  # of AddPartitionsToTxn that only verifies
     adds_partitions_since: int  # version of Produce that adds its partitions to the transaction
     adds_offsets_since: int  # version of TxnOffsetCommit that adds its group to the transaction
     describes_legal_names: bool  # DescribeProducers looks at a name before it asks for permission
@@ -145,6 +147,8 @@ OLDEST = Behaviour(
     caps_min_isr=False,
     verifies_transactions=False,
     abortable_since=NEVER,
+    abortable_offsets_since=NEVER,
+    unverified_error=ErrorCode.INVALID_TXN_STATE,
     adds_partitions_since=NEVER,
     adds_offsets_since=NEVER,
     describes_legal_names=False,
@@ -277,7 +281,13 @@ CHANGES: tuple[Change, ...] = (
     Change("3.0", "records are read late", null_records_since=0, refuses_append_time=False),
     Change("3.6", "KIP-890: partitions are verified", verifies_transactions=True),
     Change("3.7", "KIP-966: fewer replicas than min.insync.replicas", caps_min_isr=True),
-    Change("3.8", "KIP-890: abortable errors", abortable_since=11),
+    Change(
+        "3.8",
+        "KIP-890: abortable errors",
+        abortable_since=11,
+        abortable_offsets_since=4,
+        unverified_error=ErrorCode.TRANSACTION_ABORTABLE,
+    ),
     Change(
         "4.0",
         "KIP-890: transactions of version 2",

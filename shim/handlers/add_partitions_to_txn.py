@@ -110,9 +110,14 @@ def _batched(
     name = transaction.transactional_id
     owner = (transaction.producer_id, transaction.producer_epoch)
     partitions = list(_partitions(transaction.topics))
+    topics = context.cluster.topics
+    missing = [one for one in partitions if topics.partition(*one) is None]
     error = context.transaction_coordinator_error(name) if name else ErrorCode.INVALID_REQUEST
     errors: Errors
-    if error is not ErrorCode.NONE:
+    if missing:
+        errors = dict.fromkeys(partitions, ErrorCode.OPERATION_NOT_ATTEMPTED)
+        errors |= dict.fromkeys(missing, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    elif error is not ErrorCode.NONE:
         errors = dict.fromkeys(partitions, error)
     elif transaction.verify_only:
         errors = {one: transactions.verify(name, *owner, one) for one in partitions}
@@ -129,6 +134,8 @@ def _spoken(error: ErrorCode, context: RequestContext) -> ErrorCode:
     """The code as this version knows it."""
     if error is ErrorCode.PRODUCER_FENCED and context.version < FENCED_SINCE:
         return ErrorCode.INVALID_PRODUCER_EPOCH
+    if error is ErrorCode.INVALID_TXN_STATE:
+        return context.behaviour.unverified_error
     return error
 
 
@@ -139,12 +146,14 @@ def _partitions(topics: Iterable[AddPartitionsToTxnTopic]) -> Iterable[TopicPart
 def _by_topic(
     topics: Iterable[AddPartitionsToTxnTopic], errors: Errors
 ) -> list[AddPartitionsToTxnTopicResult]:
-    """The codes in the order of the request, a topic that is named twice once."""
-    rows: dict[str, AddPartitionsToTxnTopicResult] = {}
-    for topic in topics:
-        row = rows.setdefault(topic.name, AddPartitionsToTxnTopicResult(topic.name, []))
-        row.results_by_partition += [
-            AddPartitionsToTxnPartitionResult(index, errors[topic.name, index])
-            for index in topic.partitions
-        ]
-    return list(rows.values())
+    """The codes in the order of the request."""
+    return [
+        AddPartitionsToTxnTopicResult(
+            topic.name,
+            [
+                AddPartitionsToTxnPartitionResult(index, errors[topic.name, index])
+                for index in topic.partitions
+            ],
+        )
+        for topic in topics
+    ]

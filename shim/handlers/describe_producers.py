@@ -56,9 +56,9 @@ def _topic(topic: TopicRequest, context: RequestContext) -> TopicResponse:
 def _partition(name: str, index: int, context: RequestContext) -> PartitionResponse:
     partition = context.cluster.topics.partition(name, index)
     if partition is None:
-        return _failed(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, None)
+        return _failed(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "no such topic or partition")
     if partition.leader_id != context.node_id:
-        return _failed(index, ErrorCode.NOT_LEADER_OR_FOLLOWER, None)
+        return _failed(index, ErrorCode.NOT_LEADER_OR_FOLLOWER, "this broker does not lead it")
     return PartitionResponse(partition_index=index, active_producers=_producers(partition))
 
 

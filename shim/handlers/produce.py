@@ -205,8 +205,8 @@ def _append(
         raise RefusedRecords(ErrorCode.INVALID_TOPIC_EXCEPTION)
     if partition.leader_id != context.node_id:
         raise RefusedRecords(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-    if batch is not None and batch.is_transactional:
-        _verify(name, partition, batch, request, context)
+    if batch is not None and context.behaviour.verifies_transactions:
+        _check_transaction(name, partition, batch, request, context)
     _check_replicas(partition, request.acks, context)
     now_ms = context.cluster.clock.now_ms()
     limits = limits_of(partition.log.settings, context.behaviour, now_ms)
@@ -217,7 +217,7 @@ def _append(
     return append_any_format(partition, data.records, limits, now_ms)
 
 
-def _verify(
+def _check_transaction(
     name: str,
     partition: Partition,
     batch: Batch,
@@ -225,9 +225,13 @@ def _verify(
     context: RequestContext,
 ) -> None:
     """See that the partition is part of the producer's transaction, or make it so (KIP-890)."""
+    if batch.producer_id <= NO_PRODUCER:
+        return
     producer = partition.log.producers.get(batch.producer_id)
     is_open = producer is not None and producer.transaction_offset >= 0
-    if not context.behaviour.verifies_transactions or batch.producer_id <= NO_PRODUCER:
+    if not batch.is_transactional:
+        if is_open:
+            raise RefusedRecords(ErrorCode.INVALID_TXN_STATE, tells_start=True)
         return
     if is_open and producer is not None and producer.epoch == batch.producer_epoch:
         return

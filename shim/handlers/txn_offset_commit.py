@@ -142,6 +142,11 @@ def _transaction_error(request: TxnOffsetCommitRequest, context: RequestContext)
         error = transactions.verify(*owner, target)
     if error is ErrorCode.PRODUCER_FENCED:
         return ErrorCode.INVALID_PRODUCER_EPOCH
+    if (
+        error is ErrorCode.INVALID_TXN_STATE
+        and context.version >= behaviour.abortable_offsets_since
+    ):
+        return ErrorCode.TRANSACTION_ABORTABLE
     return error
 
 

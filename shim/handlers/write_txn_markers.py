@@ -22,7 +22,9 @@ def handle(request: WriteTxnMarkersRequest, context: RequestContext) -> WriteTxn
     denial = context.access.error(WRITE_TXN_MARKERS)
     if denial is not ErrorCode.NONE:
         return refuse(request, denial, None)
-    return WriteTxnMarkersResponse(markers=[_marker(one, context) for one in request.markers])
+    return WriteTxnMarkersResponse(
+        markers=[_marker(one, context) for one in request.markers if one.topics]
+    )
 
 
 def refuse(
@@ -90,6 +92,8 @@ def _write(marker: WritableTxnMarker, name: str, index: int, context: RequestCon
 def _fault(marker: WritableTxnMarker, partition: Partition, context: RequestContext) -> ErrorCode:
     if partition.leader_id != context.node_id:
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
+    if marker.producer_epoch < 0:
+        return ErrorCode.UNKNOWN_SERVER_ERROR
     known = partition.log.producers.get(marker.producer_id)
     if known is None:
         return ErrorCode.NONE

@@ -65,6 +65,11 @@ class Transaction:
     def is_open(self) -> bool:
         return self.state is State.ONGOING
 
+    def has_ended_before(self, epoch: int) -> bool:
+        """Whether this epoch is the one whose transaction ended last, and moved to the next."""
+        is_complete = self.state in (State.COMPLETE_COMMIT, State.COMPLETE_ABORT)
+        return is_complete and epoch == self.epoch - 1
+
 
 Marker = Callable[[Transaction, int, bool], None]
 """Writes the end of a transaction: which, with which producer epoch, and whether it committed."""
@@ -205,7 +210,7 @@ class Transactions:
         if not transactional_id:
             return ErrorCode.INVALID_REQUEST, NO_ID, NO_EPOCH
         found = self.get(transactional_id)
-        is_retry = bumps_epoch and found is not None and epoch == found.epoch - 1
+        is_retry = bumps_epoch and found is not None and found.has_ended_before(epoch)
         error = _owner_error(found, producer_id, found.epoch if found and is_retry else epoch)
         if error is ErrorCode.NONE and found is not None:
             error = self._end(found, commit=commit, bumps_epoch=bumps_epoch, is_retry=is_retry)
@@ -217,12 +222,12 @@ class Transactions:
         self, found: Transaction, *, commit: bool, bumps_epoch: bool, is_retry: bool
     ) -> ErrorCode:
         done = State.COMPLETE_COMMIT if commit else State.COMPLETE_ABORT
-        if found.is_open and not is_retry:
+        if found.is_open:
             self._complete(found, commit=commit, bumps_epoch=bumps_epoch)
             return ErrorCode.NONE
         if found.state is done and (is_retry or not bumps_epoch):
             return ErrorCode.NONE
-        if bumps_epoch and not commit and not is_retry and not found.is_open:
+        if bumps_epoch and not commit and not is_retry:
             self._complete(found, commit=False, bumps_epoch=True)  # nothing was added: a new epoch
             return ErrorCode.NONE
         return ErrorCode.INVALID_TXN_STATE
