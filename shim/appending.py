@@ -52,7 +52,9 @@ def append(partition: Partition, batch: Batch, limits: Limits, now_ms: int) -> A
     known = log.producers.duplicate(*owner, batch.base_sequence, last_sequence)
     if known is not None:
         return Appended(known.base_offset, known.timestamp)
-    fault = log.producers.fault(*owner, batch.base_sequence)
+    fault = log.producers.fault(
+        *owner, batch.base_sequence, is_transactional=batch.is_transactional
+    )
     if fault is not ErrorCode.NONE:
         raise RefusedRecords(fault, tells_start=True)
     appended = _store(partition, batch, limits, now_ms)

@@ -146,8 +146,8 @@ def _partitions(topics: Iterable[AddPartitionsToTxnTopic]) -> Iterable[TopicPart
 def _by_topic(
     topics: Iterable[AddPartitionsToTxnTopic], errors: Errors
 ) -> list[AddPartitionsToTxnTopicResult]:
-    """The codes in the order of the request."""
-    return [
+    """The codes in the order of the request; where they differ, each topic stands but once."""
+    rows = [
         AddPartitionsToTxnTopicResult(
             topic.name,
             [
@@ -157,3 +157,11 @@ def _by_topic(
         )
         for topic in topics
     ]
+    if len(set(errors.values())) < 2:
+        return rows
+    merged: dict[str, AddPartitionsToTxnTopicResult] = {}
+    for row in rows:
+        known = merged.setdefault(row.name, row)
+        if known is not row:
+            known.results_by_partition += row.results_by_partition
+    return list(merged.values())

@@ -205,7 +205,7 @@ def _append(
         raise RefusedRecords(ErrorCode.INVALID_TOPIC_EXCEPTION)
     if partition.leader_id != context.node_id:
         raise RefusedRecords(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-    if batch is not None and context.behaviour.verifies_transactions:
+    if batch is not None and batch.is_transactional:
         _check_transaction(name, partition, batch, request, context)
     _check_replicas(partition, request.acks, context)
     now_ms = context.cluster.clock.now_ms()
@@ -225,15 +225,10 @@ def _check_transaction(
     context: RequestContext,
 ) -> None:
     """See that the partition is part of the producer's transaction, or make it so (KIP-890)."""
-    if batch.producer_id <= NO_PRODUCER:
+    if batch.producer_id <= NO_PRODUCER or not context.behaviour.verifies_transactions:
         return
     producer = partition.log.producers.get(batch.producer_id)
-    is_open = producer is not None and producer.transaction_offset >= 0
-    if not batch.is_transactional:
-        if is_open:
-            raise RefusedRecords(ErrorCode.INVALID_TXN_STATE, tells_start=True)
-        return
-    if is_open and producer is not None and producer.epoch == batch.producer_epoch:
+    if producer is not None and producer.is_open and producer.epoch == batch.producer_epoch:
         return
     assert request.transactional_id is not None  # else the request was refused
     ask: Callable[..., ErrorCode] = context.cluster.transactions.verify

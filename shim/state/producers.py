@@ -45,6 +45,11 @@ class Producer:
         self.last_timestamp = -1
 
     @property
+    def is_open(self) -> bool:
+        """Whether a transaction of its is open here."""
+        return self.transaction_offset >= 0
+
+    @property
     def last_sequence(self) -> int:
         return self.batches[-1].last_sequence if self.batches else NO_SEQUENCE
 
@@ -96,7 +101,9 @@ class PartitionProducers:
                 return batch
         return None
 
-    def fault(self, producer_id: int, epoch: int, first_sequence: int) -> ErrorCode:
+    def fault(
+        self, producer_id: int, epoch: int, first_sequence: int, *, is_transactional: bool
+    ) -> ErrorCode:
         """Why a batch cannot follow what this producer wrote before; NONE if it can."""
         producer = self._producers.get(producer_id)
         if producer is None:
@@ -109,7 +116,11 @@ class PartitionProducers:
             in_order = first_sequence == (producer.last_sequence + 1) % SEQUENCES
         else:  # only a marker is known of this epoch
             in_order = first_sequence == 0
-        return ErrorCode.NONE if in_order else ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+        if not in_order:
+            return ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+        if producer.is_open and not is_transactional:
+            return ErrorCode.INVALID_TXN_STATE
+        return ErrorCode.NONE
 
     def appended(
         self,
