@@ -34,6 +34,7 @@ class Reader(msgspec.Struct, frozen=True):
     replica_id: int
     isolation_level: int
     bytes_max: int
+    errors_list_aborted: bool = True
 
     @property
     def is_follower(self) -> bool:
@@ -120,7 +121,7 @@ def failed(
         partition_index=index,
         error_code=error,
         high_watermark=-1,
-        aborted_transactions=None if partition is not None else [],
+        aborted_transactions=[] if partition is None and reader.errors_list_aborted else None,
         records=b"",
     )
     knows_leader = error in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)

@@ -101,6 +101,7 @@ class _Fetch:
             replica_id=replica_id,
             isolation_level=request.isolation_level,
             bytes_max=request.max_bytes if limited else NO_LIMIT,
+            errors_list_aborted=context.behaviour.fetch_errors_list_aborted,
         )
         self._request = request
         self._context = context

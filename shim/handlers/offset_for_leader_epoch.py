@@ -23,8 +23,11 @@ from shim.fetching import epoch_error
 def handle(
     request: OffsetForLeaderEpochRequest, context: RequestContext
 ) -> OffsetForLeaderEpochResponse:
+    topics = request.topics
+    if context.behaviour.epoch_answers_by_partition:
+        topics = _merged(topics)
     allowed, denied = context.access.split(
-        OFFSET_FOR_LEADER_EPOCH, request.topics, lambda topic: topic.topic
+        OFFSET_FOR_LEADER_EPOCH, topics, lambda topic: topic.topic
     )
     denial = context.cluster.policy.bound(OFFSET_FOR_LEADER_EPOCH).error
     return OffsetForLeaderEpochResponse(
@@ -39,6 +42,17 @@ def refuse(
     request: OffsetForLeaderEpochRequest, error: ErrorCode, message: str | None
 ) -> OffsetForLeaderEpochResponse:
     return OffsetForLeaderEpochResponse(topics=[_failed(topic, error) for topic in request.topics])
+
+
+def _merged(topics: list[OffsetForLeaderTopic]) -> list[OffsetForLeaderTopic]:
+    """Each topic once and in it each partition once: the last word on it counts."""
+    found: dict[str, dict[int, OffsetForLeaderPartition]] = {}
+    for topic in topics:
+        found.setdefault(topic.topic, {}).update({one.partition: one for one in topic.partitions})
+    return [
+        OffsetForLeaderTopic(topic=name, partitions=list(partitions.values()))
+        for name, partitions in found.items()
+    ]
 
 
 def _ends(topic: OffsetForLeaderTopic, context: RequestContext) -> OffsetForLeaderTopicResult:

@@ -1,0 +1,20 @@
+"""API 1: what a partition that cannot be read says of aborted transactions, by release."""
+
+import pytest
+
+from protocol.enums import ApiKey
+from protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from tests.shim.play import Stage
+
+
+@pytest.mark.parametrize(("release", "aborted"), [("2.7", None), ("2.8", None), ("3.9", [])])
+def test_denied_partitions(release: str, aborted: list[object] | None) -> None:
+    stage = Stage(release)
+    stage.topic("t")
+    topic = FetchTopic(topic="t", partitions=[FetchPartition(partition=0, partition_max_bytes=9)])
+    request = FetchRequest(max_wait_ms=0, topics=[topic])
+    ((partition,),) = (
+        one.partitions for one in stage.ask(ApiKey.FETCH, 12, request, "User:alice").responses
+    )
+    assert (partition.error_code, partition.high_watermark) == (29, -1)
+    assert partition.aborted_transactions == aborted
