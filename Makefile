@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# several processes, each with whole files: a file's broker and client drivers start once
+TEST_ARGS ?= -n auto --maxprocesses 4 --dist loadfile
 
 .PHONY: help install run test check lint types contracts bench generate clean
 
