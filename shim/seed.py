@@ -26,13 +26,14 @@ _NOBODY = CommitIdentity("", None, -1, 0)
 def seed(cluster: Cluster) -> None:
     """Make everything that the configuration names; ConfigError says what cannot be made."""
     for topic in cluster.config.topics:
-        _create_topic(cluster, topic)
+        create_topic(cluster, topic)
     _create_acls(cluster)
     for group in cluster.config.groups:
         _commit_offsets(cluster, group)
 
 
-def _create_topic(cluster: Cluster, topic: TopicSeed) -> None:
+def create_topic(cluster: Cluster, topic: TopicSeed) -> None:
+    """Make one topic, as CreateTopics would; ConfigError says why it cannot be."""
     factor = topic.replication_factor
     if factor is None:
         default = cluster.configs.broker_int("default.replication.factor")

@@ -1,0 +1,91 @@
+"""The control API over HTTP: routes of the table behind the checks of who may call."""
+
+import hmac
+from collections.abc import Awaitable, Callable
+from importlib.metadata import version
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route as HttpRoute
+
+from shim.control.openapi import document
+from shim.control.routes import ROUTES, Call, Route, call_route
+from shim.control.verbs import Control, ControlError
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+BODY_BYTES_MAX = 16 * 1024 * 1024
+LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]", "::1"})
+
+
+def application(control: Control, token: str | None) -> Starlette:
+    """The app. With a token, every call but /health must carry it as a bearer token."""
+    described = msgspec.json.encode(document(version("kafka-shim")))
+
+    async def openapi(request: Request) -> Response:
+        refusal = _refusal(request, token)
+        return refusal or Response(described, media_type="application/json")
+
+    routes = [
+        HttpRoute(route.path, _endpoint(control, route, token), methods=[route.method])
+        for route in ROUTES
+    ]
+    return Starlette(routes=[*routes, HttpRoute("/openapi.json", openapi)])
+
+
+def _endpoint(control: Control, route: Route, token: str | None) -> Endpoint:
+    needed = None if route.name == "health" else token
+
+    async def endpoint(request: Request) -> Response:
+        refusal = _refusal(request, needed)
+        if refusal is not None:
+            return refusal
+        try:
+            call = Call(request.path_params, request.query_params, await _body(request, route))
+            answer = call_route(control, route, call)
+        except ControlError as error:
+            return _problem(error.status, str(error))
+        if route.gives is None:
+            return Response(answer, media_type="text/plain; version=0.0.4")
+        return Response(msgspec.json.encode(answer), media_type="application/json")
+
+    return endpoint
+
+
+async def _body(request: Request, route: Route) -> object:
+    if route.takes is None:
+        return None
+    raw = bytearray()
+    async for chunk in request.stream():
+        raw += chunk
+        if len(raw) > BODY_BYTES_MAX:
+            raise ControlError(413, f"the body is longer than {BODY_BYTES_MAX} bytes")
+    try:
+        return msgspec.json.decode(raw)
+    except msgspec.DecodeError as error:
+        raise ControlError(400, f"the body is not JSON: {error}") from error
+
+
+def _refusal(request: Request, token: str | None) -> Response | None:
+    """Who does not know the token is refused; without one, whoever a web page sends.
+
+    A page of another site can make a browser on this machine call loopback addresses; it comes
+    with an Origin, or with a Host that is a name of its own.
+    """
+    if token is not None:
+        given = request.headers.get("authorization", "")
+        if not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
+            return _problem(401, "send the control token: `Authorization: Bearer TOKEN`")
+        return None
+    host = request.headers.get("host", "")
+    name = host if host.endswith("]") else host.rpartition(":")[0] or host
+    origin = request.headers.get("origin")
+    if name not in LOOPBACK_NAMES or (origin is not None and origin != f"http://{host}"):
+        return _problem(403, "only this machine may call; start with --control-token for others")
+    return None
+
+
+def _problem(status: int, text: str) -> Response:
+    return Response(msgspec.json.encode({"error": text}), status, media_type="application/json")

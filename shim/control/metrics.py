@@ -1,0 +1,71 @@
+"""Totals for Prometheus, in its text format."""
+
+from collections.abc import Iterator
+
+from prometheus_client.exposition import generate_latest
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector, CollectorRegistry
+
+from protocol.error_codes import ErrorCode
+from shim.broker import Broker
+from shim.history import History
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class _Totals(Collector):
+    """Reads the counts at a scrape; nothing is kept twice."""
+
+    def __init__(self, broker: Broker, history: History) -> None:
+        self._broker = broker
+        self._history = history
+
+    def collect(self) -> Iterator[Metric]:
+        yield self._answers()
+        yield self._decisions()
+        counters = self._broker.cluster.counters
+        for name, text, value in (
+            ("connections", "Connections ever accepted", counters.connections),
+            ("connections_closed", "Connections closed for what was sent", counters.closed),
+            ("failed_authentications", "Failed logins", counters.failed_logins),
+            ("internal_errors", "Requests answered with UNKNOWN_SERVER_ERROR", counters.faults),
+        ):
+            yield CounterMetricFamily(f"kafka_shim_{name}", text, value=value)
+        fired = CounterMetricFamily(
+            "kafka_shim_faults_fired", "Requests struck by a fault that is set", labels=["fault"]
+        )
+        for fault in self._broker.cluster.faults:
+            fired.add_metric([str(fault.fault_id)], fault.fired)
+        yield fired
+        yield GaugeMetricFamily(
+            "kafka_shim_open_connections", "Clients connected", value=self._broker.connections
+        )
+
+    def _answers(self) -> Metric:
+        found = CounterMetricFamily(
+            "kafka_shim_requests",
+            "Errors of answers, one for each code in an answer, NONE for one without",
+            labels=["api", "version", "error"],
+        )
+        for (api, version, error), count in self._history.answers.items():
+            found.add_metric([api, str(version), ErrorCode(error).name], count)
+        return found
+
+    def _decisions(self) -> Metric:
+        found = CounterMetricFamily(
+            "kafka_shim_authz_decisions",
+            "Authorization decisions",
+            labels=["operation", "resource_type", "result", "rule_kind", "api"],
+        )
+        for key, count in self._history.decisions.items():
+            operation, resource_type, allowed, rule_kind, api = key
+            result = "allowed" if allowed else "denied"
+            found.add_metric([operation, resource_type, result, rule_kind, api], count)
+        return found
+
+
+def exposition(broker: Broker, history: History) -> str:
+    """What a scrape reads."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Totals(broker, history))
+    return generate_latest(registry).decode()

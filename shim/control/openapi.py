@@ -1,0 +1,80 @@
+"""The OpenAPI document of the control API, made of the table of routes and the shapes."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from shim.control.routes import ROUTES, Route
+from shim.control.shapes import Problem
+
+_REF = "#/components/schemas/{name}"
+
+
+def document(version: str) -> dict[str, Any]:
+    """The document, OpenAPI 3.1; `version` is that of the package."""
+    shapes = list(dict.fromkeys([*_shapes(ROUTES), Problem]))
+    _, components = msgspec.json.schema_components(shapes, ref_template=_REF)
+    paths: dict[str, dict[str, Any]] = {}
+    for route in ROUTES:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "kafka-shim control",
+            "version": version,
+            "description": "See and change a running broker: state, requests, decisions, faults.",
+        },
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{}, {"token": []}],
+    }
+
+
+def _shapes(routes: Iterable[Route]) -> Iterable[type[msgspec.Struct]]:
+    for route in routes:
+        yield from (one for one in (route.takes, route.gives) if one is not None)
+
+
+def _operation(route: Route) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "operationId": route.name,
+        "summary": route.summary,
+        "responses": {
+            "200": {"description": "Done"} | _content(route),
+            "default": {
+                "description": "It was not done",
+                "content": {"application/json": {"schema": _ref(Problem)}},
+            },
+        },
+    }
+    parameters = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        for name in re.findall(r"\{(\w+)\}", route.path)
+    ]
+    parameters += [
+        {"name": name, "in": "query", "description": text, "schema": {"type": "string"}}
+        for name, text in route.query.items()
+    ]
+    if parameters:
+        found["parameters"] = parameters
+    if route.takes is not None:
+        found["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": _ref(route.takes)}},
+        }
+    return found
+
+
+def _content(route: Route) -> dict[str, Any]:
+    if route.gives is None:
+        return {"content": {"text/plain": {"schema": {"type": "string"}}}}
+    return {"content": {"application/json": {"schema": _ref(route.gives)}}}
+
+
+def _ref(shape: type[msgspec.Struct]) -> dict[str, str]:
+    return {"$ref": _REF.format(name=shape.__name__)}

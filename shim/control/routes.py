@@ -1,0 +1,133 @@
+"""The control API as a table: method, path, what it does, what it takes and gives."""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from shim.control import shapes
+from shim.control.verbs import Control, ControlError, convert
+
+
+class Call(msgspec.Struct):
+    """One call: what the path names, the query, and the body as JSON values."""
+
+    path: Mapping[str, str] = {}
+    query: Mapping[str, str] = {}
+    body: Any = None
+
+
+class Route(msgspec.Struct, frozen=True):
+    """One row. `query` is name to description; a `gives` of None is text."""
+
+    method: str
+    path: str
+    name: str
+    summary: str
+    verb: Callable[[Control, Call], Any]
+    gives: type[msgspec.Struct] | None
+    takes: type[msgspec.Struct] | None = None
+    query: Mapping[str, str] = {}
+
+
+_SEEN = {
+    "api": "Kafka's name of the API, such as Produce",
+    "principal": "who sent it, as in User:alice",
+    "client_id": "the client id of the request",
+    "after": "only requests with a greater number",
+    "limit": "how many rows, about; 1000 if it is not given",
+}
+_DECIDED = {
+    **_SEEN,
+    "allowed": "true or false",
+    "logged": "true: only those that Kafka's audit log has at its default level and at debug",
+    "operation": "such as WRITE",
+    "resource_type": "such as TOPIC",
+    "resource_name": "the whole name",
+}
+
+ROUTES = (
+    Route("GET", "/health", "health", "Whether the broker is up",
+          lambda control, _: control.health(), shapes.Health),
+    Route("GET", "/metrics", "metrics", "Totals for Prometheus",
+          lambda control, _: control.metrics(), None),
+    Route("GET", "/state", "state", "All that is there",
+          lambda control, _: control.state(), shapes.State),
+    Route("POST", "/reset", "reset", "Begin anew with what the broker was started with",
+          lambda control, _: control.reset(), shapes.Done),
+    Route("POST", "/snapshots", "snapshot", "Put the state aside",
+          lambda control, _: control.snapshot(), shapes.SnapshotRow),
+    Route("POST", "/snapshots/{id}/restore", "restore", "Come back to a snapshot",
+          lambda control, call: control.restore(call.path["id"]), shapes.Done),
+    Route("DELETE", "/snapshots/{id}", "forget_snapshot", "Forget a snapshot",
+          lambda control, call: control.forget_snapshot(call.path["id"]), shapes.Done),
+    Route("GET", "/topics", "list_topics", "All topics",
+          lambda control, _: control.topics(), shapes.TopicRows),
+    Route("POST", "/topics", "create_topic", "Make a topic",
+          lambda control, call: control.create_topic(call.body), shapes.TopicRow, shapes.NewTopic),
+    Route("DELETE", "/topics/{name}", "delete_topic", "Delete a topic",
+          lambda control, call: control.delete_topic(call.path["name"]), shapes.Done),
+    Route("GET", "/users", "list_users", "Who can log in",
+          lambda control, _: control.users(), shapes.UserNames),
+    Route("POST", "/users", "add_user", "Add a user, or change its password",
+          lambda control, call: control.add_user(call.body), shapes.Done, shapes.NewUser),
+    Route("DELETE", "/users/{name}", "remove_user", "Remove a user",
+          lambda control, call: control.remove_user(call.path["name"]), shapes.Done),
+    Route("GET", "/acls", "list_acls", "All ACLs",
+          lambda control, call: control.acls(call.query.get("principal")), shapes.AclRows,
+          query={"principal": "only those of this principal"}),
+    Route("POST", "/acls", "add_acls", "Add ACLs; those that exist already stay",
+          lambda control, call: control.add_acls(call.body), shapes.AclRows, shapes.AclRules),
+    Route("POST", "/acls/remove", "remove_acls", "Remove exactly these ACLs, if they are there",
+          lambda control, call: control.remove_acls(call.body), shapes.AclRows, shapes.AclRules),
+    Route("GET", "/requests", "requests", "The last requests, decoded",
+          lambda control, call: control.requests(call.query), shapes.RequestRows, query=_SEEN),
+    Route("GET", "/decisions", "decisions", "What was decided for the last requests",
+          lambda control, call: control.decisions(call.query), shapes.DecisionRows,
+          query=_DECIDED),
+    Route("GET", "/faults", "list_faults", "All faults that are set, with their counts",
+          lambda control, _: control.faults(), shapes.FaultRows),
+    Route("POST", "/faults", "add_fault", "Set a fault",
+          lambda control, call: control.add_fault(call.body), shapes.FaultRow, shapes.NewFault),
+    Route("DELETE", "/faults", "clear_faults", "Lift all faults",
+          lambda control, _: control.clear_faults(), shapes.Done),
+    Route("GET", "/faults/{id}", "fault", "One fault, with its counts",
+          lambda control, call: control.fault(call.path["id"]), shapes.FaultRow),
+    Route("DELETE", "/faults/{id}", "remove_fault", "Lift a fault",
+          lambda control, call: control.remove_fault(call.path["id"]), shapes.Done),
+    Route("POST", "/faults/{id}/release", "release_fault", "Let go what a pause holds back",
+          lambda control, call: control.release_fault(call.path["id"]), shapes.Released),
+    Route("GET", "/clock", "clock", "The cluster's time",
+          lambda control, _: control.clock(), shapes.Time),
+    Route("POST", "/clock/advance", "advance", "Move time on, where it stands still",
+          lambda control, call: control.advance(call.body), shapes.Time, shapes.Advance),
+)  # fmt: skip
+
+
+def call_route(control: Control, route: Route, call: Call) -> Any:
+    """Do what a route says; ControlError if the query or the body is wrong, or it cannot be."""
+    unknown = sorted(call.query.keys() - route.query.keys())
+    if unknown:
+        known = ", ".join(route.query) or "none"
+        raise ControlError(400, f"unknown query parameter `{unknown[0]}`; known are {known}")
+    if route.takes is not None:
+        shaped = convert(call.body, route.takes)
+        # a fault is read again by those who own it
+        call.body = call.body if route.takes is shapes.NewFault else shaped
+    return route.verb(control, call)
+
+
+def find(method: str, path: str) -> tuple[Route, dict[str, str]]:
+    """The route of a path, with what it names; for calls that do not come over HTTP."""
+    for route in ROUTES:
+        matched = _pattern(route.path).fullmatch(path)
+        if matched is not None and route.method == method:
+            return route, matched.groupdict()
+    raise ControlError(404, f"there is no {method} {path}")
+
+
+@cache
+def _pattern(path: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", path))

@@ -1,0 +1,311 @@
+"""What the control API can do, apart from how it is asked: plain calls on a broker."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NoReturn
+
+import msgspec
+
+from authorizer.acl_names import AclTextError
+from authorizer.acl_text import to_objects
+from authorizer.authorizer import Authorizer, StandardAuthorizer
+from authorizer.model import Acl, AclFilter, Actor
+from protocol.wire_json import uuid_text
+from shim.acl_file import parse_rules
+from shim.broker import Broker
+from shim.clock import ManualClock
+from shim.config import TopicSeed
+from shim.control.shapes import AclRules, Advance, NewTopic, NewUser
+from shim.errors import ConfigError
+from shim.faults import Fault, FaultError
+from shim.history import History, Seen
+from shim.seed import create_topic
+from shim.snapshot import Snapshot
+from shim.state.topics import Topic
+from shim.striking import remove_acls
+
+_CONTROL = Actor("User:ANONYMOUS", "127.0.0.1")
+_ROWS_MAX = 1000
+
+
+class ControlError(Exception):
+    """It cannot be done; `status` as in HTTP, the text says why."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class Control:
+    """A broker as a test sees it. Every method answers plain values, ready for JSON."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+        self._cluster = broker.cluster
+        self._snapshots: dict[int, Snapshot] = {}
+        self._snapshot_id = 0
+        self._started_ms = self._cluster.clock.now_ms()
+        if self._cluster.history is None:
+            self._cluster.history = History()
+        self.history: History = self._cluster.history
+
+    # the state
+
+    def health(self) -> dict[str, Any]:
+        return {
+            "status": "ok",
+            "release": self._cluster.release,
+            "uptime_ms": self._cluster.clock.now_ms() - self._started_ms,
+            "connections": self._broker.connections,
+        }
+
+    def state(self) -> dict[str, Any]:
+        cluster = self._cluster
+        listeners: dict[str, list[str]] = {}
+        for name, address in self._broker.addresses():
+            listeners.setdefault(name, []).append(address)
+        authorizer = cluster.policy.authorizer
+        super_users = (
+            authorizer.super_users if isinstance(authorizer, StandardAuthorizer) else frozenset()
+        )
+        return {
+            "release": cluster.release,
+            "cluster_id": cluster.cluster_id,
+            "listeners": listeners,
+            "super_users": sorted(super_users),
+            **self.topics(),
+            **self.users(),
+            "acls": [] if authorizer is None else to_objects(authorizer.acls(AclFilter())),
+            "groups": [
+                {"group_id": one.group_id, "type": one.type.value, "state": one.state_name}
+                for one in cluster.groups
+            ],
+        }
+
+    def reset(self) -> dict[str, Any]:
+        self._broker.reset()
+        return {"done": True}
+
+    def snapshot(self) -> dict[str, Any]:
+        self._snapshot_id += 1
+        self._snapshots[self._snapshot_id] = self._broker.snapshot()
+        return {"id": self._snapshot_id}
+
+    def restore(self, snapshot_id: str) -> dict[str, Any]:
+        self._broker.restore(self._snapshots[self._known_snapshot(snapshot_id)])
+        return {"done": True}
+
+    def forget_snapshot(self, snapshot_id: str) -> dict[str, Any]:
+        del self._snapshots[self._known_snapshot(snapshot_id)]
+        return {"done": True}
+
+    def _known_snapshot(self, text: str) -> int:
+        if not text.isdigit() or int(text) not in self._snapshots:
+            raise ControlError(404, f"there is no snapshot `{text}`")
+        return int(text)
+
+    # topics, users, ACLs
+
+    def topics(self) -> dict[str, Any]:
+        return {"topics": [_topic_row(topic) for topic in self._cluster.topics]}
+
+    def create_topic(self, topic: NewTopic) -> dict[str, Any]:
+        seed = TopicSeed(topic.name, topic.partitions, topic.configs, topic.replication_factor)
+        try:
+            create_topic(self._cluster, seed)
+        except ConfigError as error:
+            status = 409 if topic.name in self._cluster.topics else 400
+            raise ControlError(status, str(error)) from error
+        made = self._cluster.topics.get(topic.name)
+        assert made is not None
+        return _topic_row(made)
+
+    def delete_topic(self, name: str) -> dict[str, Any]:
+        if name not in self._cluster.topics:
+            raise ControlError(404, f"there is no topic `{name}`")
+        self._cluster.topics.delete(name)
+        return {"done": True}
+
+    def users(self) -> dict[str, Any]:
+        known = self._cluster.users
+        return {"users": sorted({*known.passwords, *known.stored_names()})}
+
+    def add_user(self, user: NewUser) -> dict[str, Any]:
+        if not user.name or not user.password:
+            raise ControlError(400, "a user needs a name and a password")
+        self._cluster.users.add(user.name, user.password)
+        return {"done": True}
+
+    def remove_user(self, name: str) -> dict[str, Any]:
+        if name not in self._cluster.users.passwords:
+            raise ControlError(404, f"there is no user `{name}`")
+        self._cluster.users.remove(name)
+        return {"done": True}
+
+    def acls(self, principal: str | None = None) -> dict[str, Any]:
+        return {"acls": to_objects(self._authorizer().acls(AclFilter(principal=principal)))}
+
+    def add_acls(self, rules: AclRules) -> dict[str, Any]:
+        acls = _parsed(rules)
+        for acl, result in zip(acls, self._authorizer().create_acls(_CONTROL, acls), strict=True):
+            if result.error is not None:
+                text = f"{result.error.name}{f', {result.message}' if result.message else ''}"
+                raise ControlError(400, f"Kafka refuses the acl {to_objects([acl])[0]}: {text}")
+        return {"acls": to_objects(acls)}
+
+    def remove_acls(self, rules: AclRules) -> dict[str, Any]:
+        acls = _parsed(rules)
+        self._authorizer()
+        return {"acls": to_objects(remove_acls(self._cluster, acls))}
+
+    def _authorizer(self) -> Authorizer:
+        authorizer = self._cluster.policy.authorizer
+        if authorizer is None:
+            raise ControlError(409, "the broker has no authorizer, so it has no ACLs")
+        return authorizer
+
+    # what was seen
+
+    def requests(self, query: Mapping[str, str]) -> dict[str, Any]:
+        rows, last = self._rows(query, lambda seen: [seen.row()])
+        return {"requests": rows, "last": last}
+
+    def decisions(self, query: Mapping[str, str]) -> dict[str, Any]:
+        wanted: dict[str, object] = {
+            name: query[name].upper() for name in ("operation", "resource_type") if name in query
+        }
+        if "resource_name" in query:
+            wanted["resource_name"] = query["resource_name"]
+        for name in ("allowed", "logged"):
+            if name in query:
+                wanted[name] = _flag(name, query[name])
+
+        def matching(seen: Seen) -> list[dict[str, Any]]:
+            return [
+                row
+                for row in seen.decisions()
+                if all(row[name] == value for name, value in wanted.items())
+            ]
+
+        rows, last = self._rows(query, matching)
+        return {"decisions": rows, "last": last}
+
+    def _rows(
+        self, query: Mapping[str, str], rows_of: Callable[[Seen], list[dict[str, Any]]]
+    ) -> tuple[list[dict[str, Any]], int]:
+        """Rows of whole requests, about as many as the limit says, and where to go on."""
+        limit = _number("limit", query.get("limit", str(_ROWS_MAX)))
+        rows: list[dict[str, Any]] = []
+        before = _number("after", query.get("after", "0"))
+        for seen in self._seen(query):
+            if len(rows) >= limit:
+                return rows, before
+            rows += rows_of(seen)
+            before = seen.number
+        return rows, self.history.last_number
+
+    def _seen(self, query: Mapping[str, str]) -> Iterator[Seen]:
+        """The requests that the query is about, oldest first."""
+        api, principal, client_id = (query.get(n) for n in ("api", "principal", "client_id"))
+        after = _number("after", query.get("after", "0"))
+        for seen in self.history:
+            if (
+                seen.number > after
+                and (api is None or seen.api.wire_name.lower() == api.lower())
+                and principal in (None, seen.principal)
+                and client_id in (None, seen.client_id)
+            ):
+                yield seen
+
+    # faults and time
+
+    def faults(self) -> dict[str, Any]:
+        return {"faults": [fault.row() for fault in self._cluster.faults]}
+
+    def add_fault(self, written: Mapping[str, Any]) -> dict[str, Any]:
+        if not isinstance(written, Mapping):
+            raise ControlError(400, "a fault is an object with `action`, `match`, `trigger`")
+        action = written.get("action")
+        needs = {"deny", "revoke", "grant"}
+        if isinstance(action, Mapping) and needs & action.keys():
+            self._authorizer()
+        try:
+            return self._cluster.faults.add(written).row()
+        except FaultError as error:
+            raise ControlError(400, str(error)) from error
+
+    def fault(self, fault_id: str) -> dict[str, Any]:
+        return self._fault(fault_id).row()
+
+    def clear_faults(self) -> dict[str, Any]:
+        self._cluster.faults.clear()
+        return {"done": True}
+
+    def remove_fault(self, fault_id: str) -> dict[str, Any]:
+        self._cluster.faults.remove(self._fault(fault_id).fault_id)
+        return {"done": True}
+
+    def release_fault(self, fault_id: str) -> dict[str, Any]:
+        return {"released": self._fault(fault_id).release()}
+
+    def _fault(self, text: str) -> Fault:
+        found = self._cluster.faults.get(int(text)) if text.isdigit() else None
+        if found is None:
+            raise ControlError(404, f"there is no fault `{text}`")
+        return found
+
+    def clock(self) -> dict[str, Any]:
+        clock = self._cluster.clock
+        return {"now_ms": clock.now_ms(), "is_manual": isinstance(clock, ManualClock)}
+
+    def advance(self, by: Advance) -> dict[str, Any]:
+        clock = self._cluster.clock
+        if not isinstance(clock, ManualClock):
+            raise ControlError(409, "time runs by itself; start the broker with --manual-clock")
+        if by.by_ms < 0:
+            raise ControlError(400, "time moves forward only: by_ms is a number from 0")
+        clock.advance(by.by_ms)
+        return self.clock()
+
+    def metrics(self) -> str:
+        from shim.control.metrics import exposition  # noqa: PLC0415 - imported at the first scrape
+
+        return exposition(self._broker, self.history)
+
+
+def convert(body: Any, shape: type[msgspec.Struct]) -> Any:
+    """A body as its shape; ControlError says which key is wrong."""
+    try:
+        return msgspec.convert(body, shape)
+    except msgspec.ValidationError as error:
+        raise ControlError(400, f"the body is wrong: {error}") from error
+
+
+def _topic_row(topic: Topic) -> dict[str, Any]:
+    return {
+        "name": topic.name,
+        "topic_id": uuid_text(topic.topic_id),
+        "partitions": len(topic.partitions),
+        "configs": dict(topic.configs),
+        "end_offsets": [partition.log.end_offset for partition in topic.partitions],
+    }
+
+
+def _parsed(rules: AclRules) -> list[Acl]:
+    try:
+        return parse_rules(rules.acls)
+    except AclTextError as error:
+        raise ControlError(400, str(error)) from error
+
+
+def _number(name: str, text: str) -> int:
+    return int(text) if text.isdigit() else _wrong(name, text, "a number from 0")
+
+
+def _flag(name: str, text: str) -> bool:
+    if text not in ("true", "false"):
+        _wrong(name, text, "true or false")
+    return text == "true"
+
+
+def _wrong(name: str, text: str, wanted: str) -> NoReturn:
+    raise ControlError(400, f"{name} is `{text}`; it must be {wanted}")
