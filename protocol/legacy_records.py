@@ -146,7 +146,7 @@ def write_message_set(
     first, last = records[0].offset, records[-1].offset
     shift = first if magic else 0
     inner = b"".join(
-        _write(Record(r.offset - shift, r.timestamp, r.key, r.value), magic, 0, None)
+        _write(Record(r.offset - shift, r.timestamp, r.key, r.value), magic, flags, None)
         for r in records
     )
     newest = max(record.timestamp for record in records)

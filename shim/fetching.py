@@ -13,7 +13,7 @@ from protocol.messages.fetch_response import (
     LeaderIdAndEpoch,
     PartitionData,
 )
-from protocol.records import batches
+from protocol.records import batches, entry_sizes
 from shim.state.topics import Partition
 
 READ_UNCOMMITTED = 0
@@ -110,7 +110,7 @@ def read(
             AbortedTransaction(one.producer_id, one.first_offset)
             for one in log.producers.aborted(wanted.fetch_offset, _end_of(found, end))
         ]
-    return converted(answer, reader)
+    return converted(answer, wanted.fetch_offset, reader)
 
 
 def failed(
@@ -136,14 +136,14 @@ def bytes_ready(partition: Partition, wanted: FetchPartition, reader: Reader) ->
     return min(found, wanted.partition_max_bytes)
 
 
-def converted(answer: PartitionData, reader: Reader) -> PartitionData:
-    """The records in the format that this version of Fetch can carry."""
+def converted(answer: PartitionData, offset: int, reader: Reader) -> PartitionData:
+    """The records in the format that this version of Fetch can carry, from `offset` on."""
     if not answer.records:
         return answer
     try:
         if reader.version < FORMAT_2_SINCE:
             magic = 1 if reader.version >= FORMAT_1_SINCE else 0
-            answer.records = down_convert(answer.records, magic)
+            answer.records = _from(down_convert(answer.records, magic), offset)
         elif reader.version < ZSTD_SINCE and _has_zstd(answer.records):
             return failed(answer.partition_index, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, reader)
     except (EncodeError, MissingPackageError):
@@ -151,6 +151,14 @@ def converted(answer: PartitionData, reader: Reader) -> PartitionData:
     except DecodeError:
         return failed(answer.partition_index, ErrorCode.UNKNOWN_SERVER_ERROR, reader)
     return answer
+
+
+def _from(message_set: bytes, offset: int) -> bytes:
+    """A message set without the messages before an offset: old consumers expect none."""
+    for start, _, _ in entry_sizes(message_set):
+        if int.from_bytes(message_set[start : start + 8], "big") >= offset:
+            return message_set[start:]
+    return b""
 
 
 def _has_zstd(records: bytes) -> bool:

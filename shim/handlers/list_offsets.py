@@ -22,7 +22,7 @@ from protocol.messages.list_offsets_response import (
 from shim.context import RequestContext
 from shim.errors import Refused
 from shim.fetching import READ_COMMITTED, READ_UNCOMMITTED, epoch_error
-from shim.offset_lookup import SPECIAL_SINCE, find
+from shim.offset_lookup import EARLIEST, SPECIAL_SINCE, find
 from shim.state.log import Log
 from shim.state.topics import Partition
 
@@ -89,7 +89,8 @@ class _Listing:
         if error is not ErrorCode.NONE:
             return _failed(index, error)
         if self._context.version == 0:
-            offsets = _old_offsets(partition.log, wanted)
+            now_ms = self._context.cluster.clock.now_ms()
+            offsets = _old_offsets(partition.log, wanted, now_ms)
             return ListOffsetsPartitionResponse(partition_index=index, old_style_offsets=offsets)
         found = find(partition.log, wanted.timestamp, self._isolation_level)
         return ListOffsetsPartitionResponse(
@@ -103,19 +104,24 @@ class _Listing:
         version = self._context.version
         if wanted.timestamp < 0 and SPECIAL_SINCE.get(wanted.timestamp, version + 1) > version:
             return ErrorCode.UNSUPPORTED_VERSION
+        if version == 0 and wanted.max_num_offsets < 0:
+            return ErrorCode.UNKNOWN_SERVER_ERROR
         if self._replica_id != DEBUGGER and partition.leader_id != self._context.node_id:
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
         return epoch_error(partition, wanted.current_leader_epoch)
 
 
-def _old_offsets(log: Log, wanted: ListOffsetsPartition) -> list[int]:
-    """Starts of segments and the end, the newest first, of which we have one each."""
-    ends = [log.high_watermark] if log.high_watermark > log.start_offset else []
-    if wanted.timestamp >= 0:
-        ends = []
-    if wanted.timestamp == -2:
-        ends = []
-    return [*ends, log.start_offset][: max(wanted.max_num_offsets, 0)]
+def _old_offsets(log: Log, wanted: ListOffsetsPartition, now_ms: int) -> list[int]:
+    """The end and the start of segments written by a time, the newest first; we have one segment.
+
+    Its time is that of the last write, which is taken to be now.
+    """
+    offsets = [log.start_offset]
+    if wanted.timestamp != EARLIEST and log.high_watermark > log.start_offset:
+        offsets.insert(0, log.high_watermark)
+    if 0 <= wanted.timestamp < now_ms:
+        return []
+    return offsets[: wanted.max_num_offsets]
 
 
 def _failed(index: int, error: ErrorCode) -> ListOffsetsPartitionResponse:

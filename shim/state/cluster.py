@@ -142,7 +142,10 @@ class Cluster:
         """Tell every partition of a transaction that it has ended, and the groups."""
         for name, index in ended.partitions:
             partition = self.topics.partition(name, index)
-            if partition is not None and name != OFFSETS_TOPIC:
+            if partition is None or name == OFFSETS_TOPIC:
+                continue
+            known = partition.log.producers.get(ended.producer_id)
+            if known is None or known.epoch <= epoch:
                 append_marker(
                     partition,
                     (ended.producer_id, epoch),

@@ -27,8 +27,8 @@ from tests.shim.answers.peers import Peer
 IGNORED = frozenset({"throttle_time_ms", "unknown_tags", "node_endpoints"})
 BUSY = frozenset({14, 15, 16, 51})
 DAY_MS = 86_400_000
-KEPT = {"retention.ms": "-1"}
-"""Topics of scenarios keep their records, however old those say they are."""
+KEPT = {"retention.ms": "-1", "segment.ms": str(2**63 - 1)}
+"""Topics of scenarios keep their records, however old those say they are, in one segment."""
 
 
 class Play:
@@ -85,17 +85,25 @@ class Play:
         self.steps.append((label, self._plain(api, version, answer)))
         return answer
 
+    def ask_when_idle(self, label: str, api: ApiKey, version: int, request: Any) -> Any:
+        """Ask, and keep the first answer that does not say that a coordinator is busy."""
+        _fit(load(f"{api.wire_name}Request").struct, request, version)
+        answer = self.settled(api, version, request)
+        self.steps.append((label, self._plain(api, version, answer)))
+        return answer
+
     def ask_silently(self, label: str, api: ApiKey, version: int, request: Any) -> None:
         self.steps.append((label, self.peer.ask_silently(api, version, request)))
 
     def settled(self, api: ApiKey, version: int, request: Any) -> Any:
-        """Ask without a trace, until no coordinator says that it is busy."""
-        for _ in range(200):
-            answer = self.peer.ask(api, version, request)
+        """Ask without a trace, until no coordinator says that it is busy, or for three seconds."""
+        answer = self.peer.ask(api, version, request)
+        for _ in range(60):
             if not BUSY & set(_codes(answer)):
-                return answer
+                break
             self.peer.pause(50)
-        raise AssertionError(f"{self.name}: {answer}")
+            answer = self.peer.ask(api, version, request)
+        return answer
 
     def produce(
         self,
@@ -191,7 +199,12 @@ class Play:
     def _plain(self, api: ApiKey, version: int, answer: Any) -> Any:
         if isinstance(answer, str):
             return answer
-        return self._struct(load(f"{api.wire_name}Response").struct, answer, version)
+        plain = self._struct(load(f"{api.wire_name}Response").struct, answer, version)
+        if api is ApiKey.LIST_TRANSACTIONS:  # others' are not this scenario's business
+            own = [one.transactional_id.startswith(self.name) for one in answer.transaction_states]
+            rows = plain["transaction_states"]
+            plain["transaction_states"] = [row for row, ours in zip(rows, own, strict=True) if ours]
+        return plain
 
     def _struct(self, spec: StructSpec, value: msgspec.Struct, version: int) -> dict[str, Any]:
         found = {}
@@ -205,7 +218,9 @@ class Play:
     def _value(self, name: str, spec: StructSpec | None, content: Any, version: int) -> Any:
         if isinstance(content, list):
             rows = [self._value(name, spec, row, version) for row in content]
-            return rows if spec is None else sorted(rows, key=_place)
+            if spec is None:
+                return sorted(rows) if name == "partitions" else rows
+            return sorted(rows, key=_place)
         if spec is not None and content is not None:
             return self._struct(spec, content, version)
         if name == "records":
@@ -254,7 +269,8 @@ def _fit(spec: StructSpec, message: msgspec.Struct, version: int) -> None:
 
 def _place(row: dict[str, Any]) -> tuple[str, int]:
     """The order of answers by topic and partition means nothing; other lists stay as they are."""
-    topic = row.get("topic") or row.get("name") or row.get("topic_id") or ""
+    names = ("topic", "name", "topic_id", "transactional_id", "producer_id")
+    topic = next((row[name] for name in names if row.get(name)), "")
     return str(topic), int(row.get("partition_index", row.get("index", row.get("partition", 0))))
 
 

@@ -72,7 +72,6 @@ def malformed(play: Play) -> None:
     topic = play.topic()
     good = batch([b"good"])
     cases = {
-        "no records": None,
         "empty records": b"",
         "two batches": good + good,
         "bad crc": batch([b"x"], damage=True),
@@ -185,6 +184,12 @@ def append_time(play: Play) -> None:
     play.produce("append time", topic, batch([b"a", b"b"], times=[T0, T0 + 9]))
     play.produce("compressed", topic, batch([b"a", b"b"], attributes=GZIP))
     play.produce("says append time itself", topic, batch([b"a"], attributes=APPEND_TIME))
+    both = APPEND_TIME | GZIP
+    play.produce("says so, compressed", topic, batch([b"a", b"b"], attributes=both))
+    plain = play.topic("plain")
+    play.produce("says so elsewhere", plain, batch([b"a"], attributes=APPEND_TIME))
+    play.produce("says so elsewhere, compressed", plain, batch([b"a", b"b"], attributes=both))
+    play.fetch("elsewhere", plain)
     if 0 in play.versions(ApiKey.PRODUCE):
         for version in (0, 1, 2):
             records = message(b"old", magic=1 if version == 2 else 0)

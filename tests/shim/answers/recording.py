@@ -7,7 +7,12 @@ from typing import Any
 
 import msgspec
 
-from tests.shim.answers import fetch_scenarios, offset_scenarios, produce_scenarios
+from tests.shim.answers import (
+    fetch_scenarios,
+    offset_scenarios,
+    produce_scenarios,
+    transaction_scenarios,
+)
 from tests.shim.answers.play import Play
 
 FOLDER = Path(__file__).parent / "recorded"
@@ -15,7 +20,7 @@ Steps = list[tuple[str, Any]]
 
 SCENARIOS: dict[str, Callable[[Play], None]] = {
     f"{area.__name__.rpartition('.')[2].removesuffix('_scenarios')}-{scenario.__name__}": scenario
-    for area in (produce_scenarios, fetch_scenarios, offset_scenarios)
+    for area in (produce_scenarios, fetch_scenarios, offset_scenarios, transaction_scenarios)
     for scenario in area.SCENARIOS
 }
 
