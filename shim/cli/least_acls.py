@@ -1,0 +1,104 @@
+"""`kafka-shim least-acls -- COMMAND`: which ACLs a program needs, learned and then proven."""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Sequence
+
+import msgspec
+
+from authorizer.model import Acl
+from shim.cli import EXIT_FAILURE, EXIT_MISMATCH, EXIT_USAGE
+from shim.cli.broker_options import add_broker_arguments, config_from
+from shim.config import Config
+from shim.least_acls.attempt import Attempt, learn, prove
+from shim.least_acls.minimal import minimal_acls
+from shim.least_acls.printing import FORMS
+from shim.logs import set_up_logs
+
+DESCRIPTION = """\
+Runs a program against a broker that allows everything, prints the fewest and narrowest ACLs that
+it needed, and runs it again, against a new broker with just these, to prove it.
+
+  kafka-shim least-acls --topic orders -- python consumer.py
+  kafka-shim least-acls --principal User:etl --output yaml -- bin/tool --server {bootstrap}
+
+The program finds the broker in $KAFKA_BOOTSTRAP_SERVERS, or where `{bootstrap}` stands in its
+arguments; what it prints goes to standard error. The ACLs are for whoever logged in, or for
+--principal where there is no log-in. ACLs and super users of the options do not count.
+
+Exit codes: 0 proven, 1 the program fails even with everything allowed, 3 it does not end the same
+with just these ACLs.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    add_broker_arguments(parser, listener="PLAINTEXT://127.0.0.1:0")
+    add = parser.add_argument
+    add("--principal", default="User:app", help="who the program is without a log-in (User:app)")
+    add(
+        "--prefix",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="grant names that begin so by a prefixed ACL: for names made up by each run"
+        " (repeatable)",
+    )
+    add("--output", choices=tuple(FORMS), default="text", help="default: text, kafka-acls commands")
+    add(
+        "--optional",
+        action="store_true",
+        help="also grant what only makes answers longer, such as listing topics",
+    )
+    add("--no-proof", action="store_true", help="do not run the program a second time")
+    add("words", nargs=argparse.REMAINDER, metavar="-- COMMAND")
+
+
+def run(args: argparse.Namespace) -> int:
+    words = args.words[1:] if args.words[:1] == ["--"] else args.words
+    if not words:
+        _say("no command given: least-acls -- python program.py")
+        return EXIT_USAGE
+    config = _with_principal(config_from(args), args.principal)
+    set_up_logs("error", config.log_format)
+    learned = asyncio.run(learn(config, words))
+    if learned.exit_code != 0:
+        _say(f"the program ends with {learned.exit_code} even with everything allowed")
+        return EXIT_FAILURE
+    acls = minimal_acls(learned.questions, args.prefix, optional=args.optional)
+    everything = minimal_acls(learned.questions, args.prefix, optional=True)
+    optional = [acl for acl in everything if acl not in acls]
+    proof = None if args.no_proof else asyncio.run(prove(config, words, acls))
+    facts = {"proven": None if proof is None else proof.exit_code == 0}
+    print(FORMS[args.output](acls, optional, facts), end="")
+    return 0 if proof is None else _judge(proof, acls)
+
+
+def _judge(proof: Attempt, acls: Sequence[Acl]) -> int:
+    """Say how the second run went, and what it was denied."""
+    for principal, action in proof.denied:
+        _say(
+            f"in the second run {principal} was denied {action.operation.name} on"
+            f" {action.resource_type.name} {action.resource_name}"
+        )
+    if proof.exit_code == 0:
+        _say(f"proven: the program ends the same with just these {len(acls)} ACLs")
+        return 0
+    _say(
+        f"not proven: with just these ACLs the program ends with {proof.exit_code}; if its names"
+        " differ from run to run, add --prefix; if it needs what only makes answers longer,"
+        " --optional"
+    )
+    return EXIT_MISMATCH
+
+
+def _with_principal(config: Config, principal: str) -> Config:
+    """Everybody without a log-in is this principal."""
+    listeners = tuple(msgspec.structs.replace(one, principal=principal) for one in config.listeners)
+    return msgspec.structs.replace(config, listeners=listeners, authorizer="standard")
+
+
+def _say(text: str) -> None:
+    print(f"kafka-shim least-acls: {text}", file=sys.stderr)

@@ -1,0 +1,105 @@
+"""`kafka-shim least-acls` around a real client, and around programs that do not behave."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shim.acl_file import read_acls
+from tests.shim.cli.test_serve_and_run import SHIM, environment
+
+pytestmark = [pytest.mark.client, pytest.mark.timeout(90)]
+
+PROGRAM = """
+import os, sys
+from confluent_kafka import Consumer, Producer
+
+suffix = str(os.getpid()) if "--odd" in sys.argv else ""
+group = {"group.id": "billing" + suffix, "auto.offset.reset": "earliest"}
+servers = {"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"]}
+errors = []
+producer = Producer(servers | {"enable.idempotence": True, "message.timeout.ms": 5000})
+producer.produce("orders", b"x", on_delivery=lambda error, _: errors.append(error is None))
+producer.flush(6)
+consumer = Consumer(servers | group)
+consumer.subscribe(["orders"])
+for _ in range(20):
+    message = consumer.poll(0.5)
+    if message is not None:
+        if message.error() is None:
+            consumer.commit(message, asynchronous=False)
+        consumer.close()
+        sys.exit(0 if errors == [True] and message.error() is None else 1)
+sys.exit(1)
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> str:
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM)
+    return str(path)
+
+
+def least_acls(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*SHIM, "least-acls", *words],
+        capture_output=True,
+        text=True,
+        timeout=80,
+        check=False,
+        env=environment(),
+    )
+
+
+def test_a_producer_and_consumer_need_four_acls(program: str, tmp_path: Path) -> None:
+    done = least_acls("--principal", "User:etl", "--output", "yaml", "--", sys.executable, program)
+    assert done.returncode == 0, done.stderr
+    assert "proven" in done.stderr
+    path = tmp_path / "acls.yaml"
+    path.write_text(done.stdout)
+    found = {(a.principal, a.resource_name, a.operation.name) for a in read_acls(str(path))}
+    assert found == {
+        ("User:etl", "orders", "READ"),
+        ("User:etl", "orders", "WRITE"),
+        ("User:etl", "orders", "CREATE"),
+        ("User:etl", "billing", "READ"),
+    }
+
+
+def test_names_that_differ_from_run_to_run_need_a_prefix(program: str) -> None:
+    command = ("--topic", "orders", "--output", "json", "--", sys.executable, program, "--odd")
+    done = least_acls(*command)
+    assert done.returncode == 3
+    assert json.loads(done.stdout)["proven"] is False
+    assert "was denied DESCRIBE on GROUP billing" in done.stderr
+    assert "--prefix" in done.stderr
+    done = least_acls("--prefix", "billing", *command)
+    assert done.returncode == 0, done.stderr
+    patterns = {one["resource_pattern_type"] for one in json.loads(done.stdout)["acls"]}
+    assert patterns == {"LITERAL", "PREFIXED"}
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["--"], 2, "no command given"),
+        (["--", "no-such-program-anywhere"], 1, "cannot start"),
+        (["--", sys.executable, "-c", "raise SystemExit(5)"], 1, "ends with 5 even with"),
+        (["--no-proof", "--", sys.executable, "-c", "print(1)"], 0, "1\n"),
+    ],
+)
+def test_what_can_go_wrong_is_said(words: list[str], code: int, says: str) -> None:
+    done = least_acls(*words)
+    assert done.returncode == code
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_address_stands_where_the_placeholder_was() -> None:
+    show = "import os, sys; sys.exit(sys.argv[1] != os.environ['KAFKA_BOOTSTRAP_SERVERS'])"
+    done = least_acls("--", sys.executable, "-c", show, "{bootstrap}")
+    assert done.returncode == 0
+    assert done.stdout == "# no acl is needed\n"
