@@ -22,16 +22,19 @@ ALICE = "User:alice"
 
 
 def test_the_quorum_is_the_controller() -> None:
-    topics = [
-        TopicData("__cluster_metadata", [PartitionData(0), PartitionData(3)]),
-        TopicData("other", [PartitionData(0)]),
-    ]
-    answer = Stage().ask(ApiKey.DESCRIBE_QUORUM, 2, DescribeQuorumRequest(topics))
-    metadata, other = answer.topics
-    assert [one.error_code for one in metadata.partitions] == [0, 3]
-    assert [voter.replica_id for voter in metadata.partitions[0].current_voters] == [1]
-    assert metadata.partitions[0].leader_id == 1
-    assert [one.error_code for one in other.partitions] == [3]
+    def partition(name: str, index: int) -> Any:
+        request = DescribeQuorumRequest([TopicData(name, [PartitionData(index)])])
+        ((one,),) = (
+            topic.partitions for topic in Stage().ask(ApiKey.DESCRIBE_QUORUM, 2, request).topics
+        )
+        return one
+
+    metadata = partition("__cluster_metadata", 0)
+    assert metadata.error_code == 0
+    assert [voter.replica_id for voter in metadata.current_voters] == [1]
+    assert metadata.leader_id == 1
+    assert partition("__cluster_metadata", 3).error_code == 3
+    assert partition("other", 0).error_code == 3
 
 
 @pytest.mark.parametrize(
