@@ -30,6 +30,10 @@ class GroupBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     static_rejoin_breaks_syncs: bool  # a returning static member, while the leader has to assign
     static_rejoin_checks_protocol: bool  # and with other protocols: it can cause a rebalance
     # looking at them, their offsets, their coordinators
+    first_epoch: int  # of a consumer group whose topics exist (KIP-848)
+    describes_revoking: bool  # ConsumerGroupDescribe shows what a member has not yet given up
+    commits_since_assigned: bool  # a consumer's older epoch will do for what it had then already
+    assignment_interval_ms: int  # default of group.consumer.assignment.interval.ms and its kin
     describes_metadata: bool  # what a member speaks, not its assignment once more
     describes_each_duplicate: bool  # a group id given twice is described twice
     filters_ignore_case: bool  # ListGroups by state and type
@@ -57,6 +61,10 @@ OLDEST = GroupBehaviour(
     sync_timeout=False,
     static_rejoin_breaks_syncs=False,
     static_rejoin_checks_protocol=False,
+    first_epoch=1,
+    describes_revoking=False,
+    commits_since_assigned=False,
+    assignment_interval_ms=0,
     describes_metadata=True,
     describes_each_duplicate=False,
     filters_ignore_case=False,
@@ -119,6 +127,14 @@ CHANGES: tuple[Change, ...] = (
         "KIP-932, KIP-1071: two more kinds of groups",
         protocols=("classic", "consumer", "share", "streams"),
     ),
+    Change(
+        "4.3",
+        "KIP-1263: assignments are made at intervals",
+        first_epoch=2,
+        describes_revoking=True,
+        assignment_interval_ms=1000,
+    ),
+    Change("4.3", "KIP-1251: commits in older epochs", commits_since_assigned=True),
 )
 
 

@@ -56,7 +56,7 @@ def _failed(group_id: str, error: ErrorCode, message: str | None = None) -> Desc
 
 
 def _described(group_id: str, wants_operations: bool, context: RequestContext) -> DescribedGroup:
-    error = context.coordinator_error(group_id)
+    error = context.coordinator_error(group_id) if group_id else ErrorCode.INVALID_GROUP_ID
     if error is not ErrorCode.NONE:
         return _failed(group_id, error)
     group = context.cluster.groups.consumer(group_id)
@@ -83,7 +83,7 @@ def _may_see_topics(group: ConsumerGroup, context: RequestContext) -> bool:
     topic_ids = {
         topic_id
         for member in group.members.values()
-        for assignment in (member.assigned, group.target.of(member.member_id))
+        for assignment in (group.shown_assignment(member), group.target.of(member.member_id))
         for topic_id in assignment
     }
     topics = [context.cluster.topics.by_id(topic_id) for topic_id in topic_ids]
@@ -101,7 +101,7 @@ def _member(group: ConsumerGroup, member: ConsumerMember, context: RequestContex
         client_host=member.client_host,
         subscribed_topic_names=sorted(member.topic_names),
         subscribed_topic_regex=member.topic_regex or "",
-        assignment=_row(member.assigned, context),
+        assignment=_row(group.shown_assignment(member), context),
         target_assignment=_row(group.target.of(member.member_id), context),
         member_type=CONSUMER_MEMBER if context.version >= MEMBER_TYPE_SINCE else -1,
     )

@@ -5,6 +5,7 @@ Also what a mere commit of offsets makes. How it gets from one state to the next
 """
 
 import random
+from collections.abc import Collection
 from typing import Final
 
 from protocol.error_codes import ErrorCode
@@ -266,7 +267,11 @@ class ClassicGroup(Group):
 
     # offsets
 
-    def commit_error(self, commit: CommitIdentity) -> ErrorCode:
+    def commit_error(
+        self,
+        commit: CommitIdentity,
+        partitions: Collection[tuple[bytes, int]],  # noqa: ARG002 - one answer for all of them
+    ) -> ErrorCode:
         """Members commit in their generation; nobody's commit needs an empty group."""
         if self._is_nobody(commit):
             return ErrorCode.NONE

@@ -5,9 +5,12 @@ epoch; the assignor then sets the target of that epoch, and each member is broug
 own heartbeats (`consumer_member.py`).
 """
 
+from collections.abc import Collection
+
 import msgspec
 
 from protocol.error_codes import ErrorCode
+from protocol.group_releases import GroupBehaviour
 from shim.clock import Clock
 from shim.errors import Refused
 from shim.state.assignors import Assignment
@@ -19,6 +22,7 @@ from shim.state.consumer_member import (
     IsFree,
     MemberState,
     is_part_of,
+    merged,
 )
 from shim.state.consumer_target import ConsumerTarget
 from shim.state.group import CommitIdentity, Group, GroupType
@@ -46,14 +50,20 @@ class ConsumerGroup(Group):
     type = GroupType.CONSUMER
 
     def __init__(
-        self, group_id: str, settings: GroupSettings, topics: Topics, clock: Clock
+        self,
+        group_id: str,
+        settings: GroupSettings,
+        behaviour: GroupBehaviour,
+        topics: Topics,
+        clock: Clock,
     ) -> None:
         super().__init__(group_id)
         self._settings = settings
+        self._behaviour = behaviour
         self._clock = clock
         self.members: dict[str, ConsumerMember] = {}
         self.instances: dict[str, str] = {}
-        self.target = ConsumerTarget(topics, settings.group_consumer_assignors[0])
+        self.target = ConsumerTarget(topics, clock, settings, behaviour.first_epoch)
 
     # what others see
 
@@ -74,6 +84,12 @@ class ConsumerGroup(Group):
     @property
     def is_empty(self) -> bool:
         return not self.members
+
+    def shown_assignment(self, member: ConsumerMember) -> Assignment:
+        """What ConsumerGroupDescribe says that a member has."""
+        if self._behaviour.describes_revoking:
+            return merged(member.assigned, member.revoking)
+        return member.assigned
 
     @property
     def assignor_name(self) -> str:
@@ -214,7 +230,9 @@ class ConsumerGroup(Group):
 
     # offsets
 
-    def commit_error(self, commit: CommitIdentity) -> ErrorCode:
+    def commit_error(
+        self, commit: CommitIdentity, partitions: Collection[tuple[bytes, int]]
+    ) -> ErrorCode:
         if commit.generation_id < 0 and self.is_empty:
             return ErrorCode.NONE
         named = commit.generation_id >= 0 or commit.member_id or commit.instance_id is not None
@@ -225,7 +243,11 @@ class ConsumerGroup(Group):
             return ErrorCode.UNKNOWN_MEMBER_ID
         if not commit.is_transactional and commit.version < EPOCH_IN_COMMITS_SINCE:
             return ErrorCode.UNSUPPORTED_VERSION
-        return self._epoch_error(member, commit.generation_id)
+        epoch = commit.generation_id
+        if self._behaviour.commits_since_assigned and 0 <= epoch < member.epoch:
+            had = all(member.had_in(epoch, topic_id, at) for topic_id, at in partitions)
+            return ErrorCode.NONE if had else ErrorCode.STALE_MEMBER_EPOCH
+        return self._epoch_error(member, epoch)
 
     def fetch_error(self, member_id: str | None, member_epoch: int) -> ErrorCode:
         if member_id is None:

@@ -62,6 +62,7 @@ class ConsumerMember:
 
     __slots__ = (
         "assigned",
+        "assigned_in",
         "client_host",
         "client_id",
         "epoch",
@@ -93,6 +94,7 @@ class ConsumerMember:
         self.previous_epoch = 0
         self.state = MemberState.STABLE
         self.assigned: Assignment = {}
+        self.assigned_in: dict[tuple[bytes, int], int] = {}  # epoch, by topic id and partition
         self.revoking: Assignment = {}
         self.session_timer: Timer | None = None
         self.rebalance_timer: Timer | None = None
@@ -122,9 +124,15 @@ class ConsumerMember:
         self.topic_regex = other.topic_regex
         self.server_assignor = other.server_assignor
         self.assigned = other.assigned
+        self.assigned_in = dict(other.assigned_in)
 
     def is_reconciled(self, target_epoch: int) -> bool:
         return self.state is MemberState.STABLE and self.epoch == target_epoch
+
+    def had_in(self, epoch: int, topic_id: bytes, partition: int) -> bool:
+        """Whether it has a partition, and had it already in an earlier epoch."""
+        since = self.assigned_in.get((topic_id, partition))
+        return since is not None and since <= epoch
 
     def holds(self, topic_id: bytes, partition: int) -> bool:
         """Whether it has a partition, or has not yet given it up."""
@@ -151,7 +159,7 @@ class ConsumerMember:
             for topic_id, partitions in missing.items()
             if (taken := frozenset(at for at in partitions if is_free(topic_id, at)))
         }
-        self.assigned = kept
+        self._has_now(kept, epoch)
         if revoking and _overlap(owned, revoking):
             self._move_to(epoch)
             self.revoking = revoking
@@ -159,8 +167,17 @@ class ConsumerMember:
             return
         self._move_to(target_epoch)
         self.revoking = {}
-        self.assigned = merged(kept, free)
+        self._has_now(merged(kept, free), target_epoch)
         self.state = MemberState.STABLE if free == missing else MemberState.UNRELEASED
+
+    def _has_now(self, assigned: Assignment, epoch: int) -> None:
+        before = self.assigned_in
+        self.assigned = assigned
+        self.assigned_in = {
+            (topic_id, at): before.get((topic_id, at), epoch)
+            for topic_id, partitions in assigned.items()
+            for at in partitions
+        }
 
     def _move_to(self, epoch: int) -> None:
         if epoch != self.epoch:

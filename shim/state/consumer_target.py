@@ -7,8 +7,10 @@ target of that epoch is computed at once.
 import re
 from collections.abc import Callable, Collection, Iterable
 
+from shim.clock import Clock
 from shim.state.assignors import ASSIGNORS, Assignment, Subscriber
 from shim.state.consumer_member import ConsumerMember
+from shim.state.group_settings import GroupSettings
 from shim.state.topics import Topics
 
 Visible = Callable[[list[str]], list[str]]
@@ -18,11 +20,17 @@ Visible = Callable[[list[str]], list[str]]
 class ConsumerTarget:
     """Epochs and assignments of one group; `epoch` runs ahead of `target_epoch` in between."""
 
-    def __init__(self, topics: Topics, default_assignor: str) -> None:
+    def __init__(
+        self, topics: Topics, clock: Clock, settings: GroupSettings, first_epoch: int = 1
+    ) -> None:
         self._topics = topics
-        self._default_assignor = default_assignor
+        self._clock = clock
+        self._default_assignor = settings.group_consumer_assignors[0]
+        self._interval_ms = settings.group_consumer_assignment_interval_ms
+        self._first_epoch = first_epoch  # if there are topics
         self.epoch = 0
         self.target_epoch = 0
+        self._assigned_ms: int | None = None  # when a target was last set
         self._by_member: dict[str, Assignment] = {}
         self._topics_epoch = -1
         self._counts: dict[bytes, int] = {}  # partitions of the subscribed topics, as last seen
@@ -72,11 +80,17 @@ class ConsumerTarget:
             counts = self._partition_counts(members)
         if changed or counts != self._counts:
             self._counts = counts
-            self.epoch += 1
-        if self.epoch > self.target_epoch:
+            self.epoch = self._first_epoch if counts and not self.epoch else self.epoch + 1
+        if self.epoch > self.target_epoch and self._is_due():
+            self._assigned_ms = self._clock.now_ms()
             assign = ASSIGNORS[self.assignor_name(members)]
             self._by_member = assign([self._subscriber(one) for one in members], self._counts)
             self.target_epoch = self.epoch
+
+    def _is_due(self) -> bool:
+        """Whether the last target is old enough to be replaced (KIP-1263)."""
+        last_ms = self._assigned_ms
+        return last_ms is None or self._clock.now_ms() - last_ms >= self._interval_ms
 
     def somebody_left(self) -> None:
         """A new epoch begins; its target is set when a member is heard next."""

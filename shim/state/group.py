@@ -1,6 +1,7 @@
 """What all groups have in common, whatever their protocol."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Collection
 from enum import Enum
 
 from protocol.error_codes import ErrorCode
@@ -39,8 +40,10 @@ class Group(ABC):
         """Whether it has no members, so that it may be deleted."""
 
     @abstractmethod
-    def commit_error(self, commit: "CommitIdentity") -> ErrorCode:
-        """Whether somebody may commit offsets."""
+    def commit_error(
+        self, commit: "CommitIdentity", partitions: Collection[tuple[bytes, int]]
+    ) -> ErrorCode:
+        """Whether somebody may commit offsets of these partitions, by topic id and index."""
 
     def fetch_error(self, member_id: str | None, member_epoch: int) -> ErrorCode:  # noqa: ARG002 - a group that numbers its members' epochs looks at them
         """Whether somebody may fetch offsets."""

@@ -23,6 +23,7 @@ class GroupSettings(msgspec.Struct, frozen=True):
     group_consumer_max_size: int
     group_consumer_assignors: tuple[str, ...]
     group_consumer_migration_policy: str
+    group_consumer_assignment_interval_ms: int
     group_share_session_timeout_ms: int
     group_share_heartbeat_interval_ms: int
     group_share_max_size: int
@@ -56,6 +57,7 @@ def group_settings(properties: Mapping[str, str], behaviour: GroupBehaviour) -> 
         number("group.consumer.max.size", _NO_LIMIT),
         tuple(_assignor(name) for name in names if name.strip()),
         properties.get("group.consumer.migration.policy", "bidirectional").lower(),
+        number("group.consumer.assignment.interval.ms", behaviour.assignment_interval_ms),
         number("group.share.session.timeout.ms", 45_000),
         number("group.share.heartbeat.interval.ms", 5000),
         number("group.share.max.size", 200),

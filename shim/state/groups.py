@@ -135,7 +135,7 @@ class Groups:
         if isinstance(group, ConsumerGroup):
             return group.heartbeat(heartbeat)
         self._check_replaceable(group, group_id, joins=heartbeat.member_epoch == 0)
-        made = ConsumerGroup(group_id, self.settings, self._topics, self._clock)
+        made = ConsumerGroup(group_id, self.settings, self.behaviour, self._topics, self._clock)
         answer = made.heartbeat(heartbeat)
         self._put(made)
         return answer
@@ -171,7 +171,7 @@ class Groups:
         """
         group = self.find(group_id)
         who.is_transactional = producer_id is not None
-        error = self._commit_error(group, who)
+        error = self._commit_error(group, who, [(one.topic_id, one.partition) for one in commits])
         if producer_id is not None and not group_id:
             error = self.group_id_error(group_id)
         if error is not ErrorCode.NONE:
@@ -187,9 +187,14 @@ class Groups:
                 )
         return ErrorCode.NONE
 
-    def _commit_error(self, group: Group | None, who: CommitIdentity) -> ErrorCode:
+    def _commit_error(
+        self,
+        group: Group | None,
+        who: CommitIdentity,
+        partitions: Collection[tuple[bytes, int]],
+    ) -> ErrorCode:
         if group is not None:
-            return group.commit_error(who)
+            return group.commit_error(who, partitions)
         if who.generation_id < 0:
             return ErrorCode.NONE
         if self.behaviour.new_coordinator and who.version >= GROUP_ID_NOT_FOUND_SINCE:

@@ -45,15 +45,14 @@ def one_member(play: ModernPlay) -> None:
     play.enter("joins", group, "m", topic)
     play.consumer_groups("joined", group)
     play.list("joined")
-    play.beat("says nothing", group, "m", 1)
-    play.beat("owns it", group, "m", 1, owned={topic: [0, 1]})
-    play.beat("owns a part", group, "m", 1, owned={topic: [0]})
+    play.beat("says nothing", group, "m")
+    play.beat("owns it", group, "m", owned={topic: [0, 1]})
+    play.beat("owns a part", group, "m", owned={topic: [0]})
     full = {"rebalance_timeout_ms": 10_000, "subscribed_topic_names": [topic]}
-    play.beat("in full", group, "m", 1, owned={topic: [0, 1]}, **full)
-    play.beat("topics again", group, "m", 1, subscribed_topic_names=[topic])
-    for epoch in (2, 7):
-        play.beat(f"epoch {epoch}", group, "m", epoch, owned={topic: [0, 1]})
-    play.beat("previous epoch", group, "m", 0, owned={topic: [0, 1]})
+    play.beat("in full", group, "m", owned={topic: [0, 1]}, **full)
+    play.beat("topics again", group, "m", subscribed_topic_names=[topic])
+    for ahead in (1, 6, -1):
+        play.beat(f"{ahead} ahead", group, "m", ahead=ahead, owned={topic: [0, 1]})
     play.enter("joins again", group, "m", topic)
     play.consumer_groups("joined again", group)
     play.delete("not empty", group)
@@ -61,6 +60,7 @@ def one_member(play: ModernPlay) -> None:
     play.consumer_groups("left", group)
     play.list("left")
     play.beat("left", group, "m", 1)
+    play.settle()
     play.enter("is back", group, "m", topic)
     play.consumer_groups("is back", group)
     play.beat("leaves again", group, "m", -1)
@@ -74,24 +74,29 @@ def two_members(play: ModernPlay) -> None:
     (topic,) = play.topic("t")
     group = play.text("g")
     play.enter("a joins", group, "a", topic)
-    play.beat("a owns all", group, "a", 1, owned={topic: [0, 1]})
+    play.beat("a owns all", group, "a", owned={topic: [0, 1]})
     play.enter("b joins", group, "b", topic)
     play.consumer_groups("b joined", group)
-    play.beat("b has to wait", group, "b", 2, owned={})
-    answer = play.beat("a is to give up", group, "a", 1)
+    play.beat("a, at once", group, "a", owned={topic: [0, 1]})
+    play.settle()
+    play.beat("b has to wait", group, "b", owned={})
+    answer = play.beat("a is to give up", group, "a", owned={topic: [0, 1]})
     play.consumer_groups("a is to give up", group)
-    play.beat("a does not tell", group, "a", 1)
-    play.beat("a still owns all", group, "a", 1, owned={topic: [0, 1]})
-    kept = list(answer.assignment.topic_partitions[0].partitions)
-    play.beat("a owns the rest", group, "a", 1, owned={topic: kept})
+    play.beat("a does not tell", group, "a")
+    play.beat("a still owns all", group, "a", owned={topic: [0, 1]})
+    kept = [0]
+    if answer.assignment is not None:
+        kept = list(answer.assignment.topic_partitions[0].partitions)
+    play.beat("a owns the rest", group, "a", owned={topic: kept})
     play.consumer_groups("a gave up", group)
-    play.beat("a's answer was lost", group, "a", 1, owned={topic: kept})
-    play.beat("b takes it", group, "b", 2)
+    play.beat("a's answer was lost", group, "a", ahead=-1, owned={topic: kept})
+    play.beat("b takes it", group, "b")
     play.consumer_groups("b took it", group)
-    play.beat("b owns it", group, "b", 2, owned={topic: [1 - kept[0]]})
+    play.beat("b owns it", group, "b", owned={topic: [1 - kept[0]]})
     play.beat("a leaves", group, "a", -1)
     play.consumer_groups("a left", group)
-    play.beat("b takes all", group, "b", 2, owned={topic: [1 - kept[0]]})
+    play.settle()
+    play.beat("b takes all", group, "b", owned={topic: [1 - kept[0]]})
     play.consumer_groups("b has all", group)
 
 
@@ -101,14 +106,15 @@ def rebalance_expires(play: ModernPlay) -> None:
     (topic,) = play.topic("t")
     group = play.text("g")
     play.enter("a joins", group, "a", topic, rebalance_timeout_ms=2000)
-    play.beat("a owns all", group, "a", 1, owned={topic: [0, 1]})
+    play.beat("a owns all", group, "a", owned={topic: [0, 1]})
+    play.settle()
     play.enter("b joins", group, "b", topic)
-    play.beat("a is to give up", group, "a", 1)
+    play.beat("a is to give up", group, "a")
     play.peer.pause(1000)
-    play.beat("a keeps all", group, "a", 1, owned={topic: [0, 1]})
+    play.beat("a keeps all", group, "a", owned={topic: [0, 1]})
     play.peer.pause(1500)
-    play.beat("a is out", group, "a", 1)
-    play.beat("b takes all", group, "b", 2)
+    play.beat("a is out", group, "a")
+    play.beat("b takes all", group, "b")
     play.consumer_groups("in the end", group)
 
 
@@ -119,22 +125,29 @@ def subscriptions(play: ModernPlay) -> None:
     missing = play.text("-later")
     group = play.text("g")
     play.enter("to one and a missing one", group, "m", one, missing)
-    play.beat("to both", group, "m", 1, subscribed_topic_names=[one, two])
-    play.beat("owns both", group, "m", 2, owned={one: [0, 1], two: [0, 1]})
-    play.beat("to the second", group, "m", 2, subscribed_topic_names=[two])
-    play.beat("owns both still", group, "m", 2, owned={one: [0, 1], two: [0, 1]})
-    play.beat("owns the second", group, "m", 2, owned={two: [0, 1]})
+    play.settle()
+    play.beat("to both", group, "m", subscribed_topic_names=[one, two])
+    play.beat("owns both", group, "m", owned={one: [0, 1], two: [0, 1]})
+    play.settle()
+    play.beat("to the second", group, "m", subscribed_topic_names=[two])
+    play.beat("owns both still", group, "m", owned={one: [0, 1], two: [0, 1]})
+    play.beat("owns the second", group, "m", owned={two: [0, 1]})
     play.consumer_groups("to the second", group)
-    play.beat("to a missing one", group, "m", 3, subscribed_topic_names=[two, missing])
+    play.settle()
+    play.beat("to a missing one", group, "m", subscribed_topic_names=[two, missing])
     play.topic("later", partitions=1)
-    play.peer.pause(500)
-    for epoch in (4, 5):
-        play.beat(f"it is made {epoch}", group, "m", epoch, owned={two: [0, 1]})
+    play.settle()
+    for turn in (1, 2):
+        play.beat(f"it is made {turn}", group, "m", owned={two: [0, 1]})
     play.consumer_groups("it is made", group)
-    play.beat("range", group, "m", 5, server_assignor="range")
+    play.beat("range", group, "m", server_assignor="range")
     play.consumer_groups("range", group)
-    play.beat("to nothing", group, "m", 6, subscribed_topic_names=[])
+    play.settle()
+    play.beat("to nothing", group, "m", subscribed_topic_names=[])
     play.consumer_groups("to nothing", group)
+    play.settle()
+    play.beat("owns nothing", group, "m", owned={})
+    play.consumer_groups("owns nothing", group)
 
 
 def expressions(play: ModernPlay) -> None:
@@ -146,22 +159,17 @@ def expressions(play: ModernPlay) -> None:
     play.enter("broken", group, "m", subscribed_topic_regex="(", **plain)
     play.enter("empty", play.text("e"), "m", subscribed_topic_regex="", **plain)
     play.enter("both", play.text("b"), "m", one, subscribed_topic_regex=f"{two}.*")
-    request = {"subscribed_topic_regex": play.text("-[tx]"), **plain}
-    play.ask(HEARTBEAT, 1, _joining(group, request))
-    play.peer.pause(1000)
-    settled = play.ask(HEARTBEAT, 1, _joining(group, request))
-    play.peer.pause(500)
-    play.beat("in full", group, "m", settled.member_epoch, owned={}, rebalance_timeout_ms=9000)
-    play.fetch("nothing committed", group, None)
-
-
-def _joining(group: str, more: dict[str, object]) -> dict[str, object]:
-    return {
-        "group_id": group,
-        "member_id": "m",
-        "rebalance_timeout_ms": 10_000,
-        "topic_partitions": [],
-    } | more
+    matching = {"subscribed_topic_regex": play.text("-[tx]"), **plain}
+    play.enter("matching", group, "m", **matching)
+    play.settle()
+    play.beat("matched", group, "m", owned={})
+    play.consumer_groups("matched", group)
+    play.topic("x", partitions=1)
+    play.settle()
+    play.beat("another", group, "m", owned={one: [0]})
+    play.settle()
+    play.beat("none", group, "m", owned={one: [0]}, subscribed_topic_regex="")
+    play.consumer_groups("none", group)
 
 
 def static_members(play: ModernPlay) -> None:
@@ -171,15 +179,17 @@ def static_members(play: ModernPlay) -> None:
     group = play.text("g")
     one = {"instance_id": "i1"}
     play.enter("joins", group, "a", topic, **one)
-    play.beat("owns it", group, "a", 1, owned={topic: [0, 1]}, **one)
-    play.beat("without instance", group, "a", 1)
+    play.beat("owns it", group, "a", owned={topic: [0, 1]}, **one)
+    play.beat("without instance", group, "a")
     play.enter("somebody else", group, "b", topic, **one)
     play.beat("another id", group, "b", 1, **one)
     play.beat("another id leaves", group, "b", -1, **one)
+    play.settle()
     play.enter("a second", group, "c", topic, instance_id="i2")
     play.beat("leaves for a while", group, "a", -2, **one)
     play.consumer_groups("away", group)
     play.beat("is heard, away", group, "a", 1, **one)
+    play.settle()
     play.enter("is back", group, "d", topic, **one)
     play.consumer_groups("is back", group)
     play.beat("the old id", group, "a", 1, **one)
@@ -197,34 +207,46 @@ def offsets(play: ModernPlay) -> None:
     play.commit("before", group, [(topic, 0, 1)])
     play.enter("joins", group, "m", topic)
     play.fetch("kept", group, None)
+    now = play.epoch_of(group, "m")
     for version in [one for one in play.versions(ApiKey.OFFSET_COMMIT) if one > 0]:
         for label, who in (
-            ("member", (1, "m")),
+            ("member", (now, "m")),
             ("nobody", (-1, "")),
-            ("stale", (0, "m")),
-            ("newer", (2, "m")),
-            ("unknown", (1, "x")),
+            ("stale", (now - 1, "m")),
+            ("newer", (now + 1, "m")),
+            ("unknown", (now, "x")),
             ("no epoch", (-1, "m")),
         ):
             play.commit(f"{label} {version}", group, [(topic, 0, 7)], *who, version=version)
     for version in [one for one in play.versions(ApiKey.OFFSET_FETCH) if one >= 8]:
         for label, member, epoch in (
-            ("member", "m", 1),
+            ("member", "m", now),
             ("nobody", None, -1),
-            ("stale", "m", 0),
-            ("newer", "m", 2),
-            ("unknown", "x", 1),
+            ("stale", "m", now - 1),
+            ("newer", "m", now + 1),
+            ("unknown", "x", now),
             ("no epoch", "m", -1),
-            ("epoch alone", None, 1),
+            ("epoch alone", None, now),
         ):
             who = {"member_id": member, "member_epoch": epoch}
             play.fetch(f"fetch: {label} {version}", group, [(topic, [0])], version, **who)
             play.fetch(f"fetch all: {label} {version}", group, None, version, **who)
     play.delete_offsets("subscribed", group, topic)
+    play.settle()
+    play.enter("another", group, "n", topic)
+    play.beat("is to give up", group, "m", owned={topic: [0, 1]})
+    play.beat("gave up", group, "m", owned={topic: [0]})
+    for partition in (0, 1):
+        for epoch in (now, play.epoch_of(group, "m")):
+            label = f"partition {partition} in epoch {epoch - now}"
+            play.commit(label, group, [(topic, partition, 8)], epoch, "m")
+    play.commit("both in epoch 0", group, [(topic, 0, 6), (topic, 1, 6)], now, "m")
+    play.fetch("of both", group, None)
+    play.beat("another leaves", group, "n", -1)
     play.beat("leaves", group, "m", -1)
     play.delete_offsets("empty", group, topic)
     play.commit("nobody, empty", group, [(topic, 0, 9)])
-    play.commit("somebody, empty", group, [(topic, 0, 9)], 1, "m")
+    play.commit("somebody, empty", group, [(topic, 0, 9)], now, "m")
     play.fetch("in the end", group, None)
 
 
@@ -242,8 +264,8 @@ def beside_classic_groups(play: ModernPlay) -> None:
         play.list(f"type {kind}", 5, [], [kind])
     for state in ("Stable", "assigning", "Reconciling"):
         play.list(f"state {state}", 5, [state])
-    play.heartbeat("classic heartbeat", modern, 1, "m")
-    play.sync("classic sync", modern, 1, "m")
+    play.heartbeat("classic heartbeat", modern, play.epoch_of(modern, "m"), "m")
+    play.sync("classic sync", modern, play.epoch_of(modern, "m"), "m")
     play.leave("classic leave", modern, ("x", None))
     play.commit("simple", simple, [(topic, 0, 3)])
     play.consumer_groups("simple", simple)

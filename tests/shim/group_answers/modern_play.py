@@ -7,6 +7,12 @@ from protocol.enums import ApiKey
 from tests.shim.group_answers.classic_play import ClassicPlay
 
 NEWEST = 99
+CURRENT = None
+"""As an epoch: the one that the member was last told."""
+
+ASSIGNMENT_INTERVAL_MS = 1500
+"""A little more than a broker waits between two assignments (KIP-1263)."""
+
 Owned = Mapping[str, Sequence[int]]
 
 
@@ -18,19 +24,36 @@ class ModernPlay(ClassicPlay):
         label: str,
         group: str,
         member: str,
-        epoch: int,
+        epoch: int | None = CURRENT,
         *,
+        ahead: int = 0,
         owned: Owned | None = None,
         version: int = NEWEST,
         **more: Any,
     ) -> Any:
+        epochs = self._epochs
         request = {
             "group_id": group,
             "member_id": member,
-            "member_epoch": epoch,
+            "member_epoch": (epochs.get((group, member), 1) if epoch is None else epoch) + ahead,
             "topic_partitions": self._rows(owned),
         } | more
-        return self.call(label, ApiKey.CONSUMER_GROUP_HEARTBEAT, version, request)
+        answer = self.call(label, ApiKey.CONSUMER_GROUP_HEARTBEAT, version, request)
+        if answer is not None and not isinstance(answer, str) and answer.error_code == 0:
+            epochs[group, answer.member_id or member] = answer.member_epoch
+        return answer
+
+    def epoch_of(self, group: str, member: str) -> int:
+        """The epoch that a member was last told."""
+        return self._epochs[group, member]
+
+    @property
+    def _epochs(self) -> dict[tuple[str, str], int]:
+        return self.__dict__.setdefault("epochs", {})
+
+    def settle(self) -> None:
+        """Wait until the group may be assigned anew."""
+        self.peer.pause(ASSIGNMENT_INTERVAL_MS)
 
     def enter(
         self, label: str, group: str, member: str, *topics: str, version: int = NEWEST, **more: Any
