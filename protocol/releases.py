@@ -33,6 +33,11 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     # users, quotas and features
     scram_denial_counts_users: bool  # a denied DescribeUserScramCredentials has a result a user
     quota_success_message: str | None  # error message of DescribeClientQuotas without an error
+    quota_denial: str | None  # the text of a denied AlterClientQuotas
+    quota_may_be_zero: bool  # a limit of 0 is one
+    feature_update_message: str | None  # error message of a feature that was updated
+    feature_updates_message: str | None  # error message of UpdateFeatures without an error
+    unregistering_says_why: bool  # UnregisterBroker carries texts
     feature_update_error: ErrorCode  # of a feature or level that is not supported
     feature_updates_fail_together: bool  # one failed update is the whole request's error
     # the ACL APIs
@@ -106,6 +111,11 @@ OLDEST = Behaviour(
     epoch_answers_by_partition=True,
     scram_denial_counts_users=False,
     quota_success_message=None,
+    quota_denial=None,
+    quota_may_be_zero=True,
+    feature_update_message=None,
+    feature_updates_message=None,
+    unregistering_says_why=False,
     feature_update_error=ErrorCode.INVALID_REQUEST,
     feature_updates_fail_together=False,
     acl_success_message=None,
@@ -306,10 +316,24 @@ CHANGES: tuple[Change, ...] = (
         "3.0",
         "FeatureControlManager: as 3.9.1 answers",
         scram_denial_counts_users=True,
-        quota_success_message="",
+        feature_updates_message="",
         feature_update_error=ErrorCode.INVALID_UPDATE_VERSION,
     ),
-    Change("4.0", "KIP-1022; as 4.3.1 answers", feature_updates_fail_together=True),
+    Change(
+        "4.0",
+        "KIP-1022; as 4.3.1 answers",
+        feature_updates_fail_together=True,
+        feature_update_message="none",
+        feature_updates_message=None,
+    ),
+    Change(
+        "2.8",
+        "quotas in generated answers",
+        quota_success_message="",
+        quota_denial="cluster authorization failed",
+    ),
+    Change("3.5", "a quota of 0 is none", quota_may_be_zero=False),
+    Change("4.1", "unregistering says why not", unregistering_says_why=True),
     Change("2.8", "generated answers; as 2.7.2 and 2.8.2 differ", epoch_answers_by_partition=False),
     Change("3.0", "generated answers; as 2.8.2 and 3.9.1 differ", fetch_errors_list_aborted=True),
 )

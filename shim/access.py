@@ -73,11 +73,13 @@ class Access:
             for need, name in zip(bound.needs, names, strict=False)
         )
 
-    def require(self, requirement: Requirement, name: str = CLUSTER_NAME) -> None:
-        """Refuse the whole request unless allowed."""
+    def require(
+        self, requirement: Requirement, name: str = CLUSTER_NAME, message: str | None = None
+    ) -> None:
+        """Refuse the whole request unless allowed; the message is for APIs that say more."""
         error = self.error(requirement, name)
         if error is not ErrorCode.NONE:
-            raise Refused(error)
+            raise Refused(error, message)
 
     def split(
         self, requirement: Requirement, items: Iterable[Item], name: Callable[[Item], str]

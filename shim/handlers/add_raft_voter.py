@@ -9,7 +9,7 @@ from shim.errors import Refused
 
 
 def handle(request: AddRaftVoterRequest, context: RequestContext) -> AddRaftVoterResponse:
-    context.access.require(ADD_RAFT_VOTER)
+    context.access.require(ADD_RAFT_VOTER, message="cluster authorization failed")
     require_cluster(request.cluster_id, context)
     raise Refused(ErrorCode.UNSUPPORTED_VERSION, "the quorum is static: kraft.version is 0")
 

@@ -1,6 +1,7 @@
 """49 AlterClientQuotas, versions 0-1. One answer an entity; entities do not disturb each other.
 
-An entity that is named twice, or a key that is, makes that entity fail (asked of 4.3.1).
+An entity that is named twice, or a key that is, makes that entity fail on KRaft; on ZooKeeper the
+last one counts.
 """
 
 from collections import Counter
@@ -21,12 +22,12 @@ from shim.state.quotas import QuotaError, check_entity, check_value
 
 
 def handle(request: AlterClientQuotasRequest, context: RequestContext) -> AlterClientQuotasResponse:
-    context.access.require(ALTER_CLIENT_QUOTAS)
+    context.access.require(ALTER_CLIENT_QUOTAS, message=context.behaviour.quota_denial)
     counts = Counter(_key(entry) for entry in request.entries)
     results = {}
     for entry in request.entries:
         key = _key(entry)
-        if key not in results:
+        if key not in results or not context.behaviour.kraft:
             results[key] = _alter(entry, counts[key], context, keep=not request.validate_only)
     return AlterClientQuotasResponse(entries=list(results.values()))
 
@@ -45,14 +46,16 @@ def _key(entry: AskedEntry) -> frozenset[tuple[str, str | None]]:
 
 def _alter(entry: AskedEntry, count: int, context: RequestContext, *, keep: bool) -> EntryData:
     entity = {one.entity_type: one.entity_name for one in entry.entity}
-    if count > 1 or len({op.key for op in entry.ops}) < len(entry.ops):
+    is_repeated = count > 1 or len({op.key for op in entry.ops}) < len(entry.ops)
+    if is_repeated and context.behaviour.kraft:
         text = "the entity, or one of its quotas, is named more than once"
         return _result(entry, ErrorCode.INVALID_REQUEST, text)
     try:
         check_entity(entity)
         for op in entry.ops:
             if not op.remove:
-                check_value(entity, op.key, op.value)
+                zero_is_allowed = context.behaviour.quota_may_be_zero
+                check_value(entity, op.key, op.value, zero_is_allowed=zero_is_allowed)
     except QuotaError as problem:
         return _result(entry, ErrorCode.INVALID_REQUEST, str(problem))
     if keep:

@@ -1,5 +1,5 @@
 """55 DescribeQuorum, versions 0-2. The one partition of `__cluster_metadata`, led by the controller
-(KIP-836, KIP-853). Any other topic or partition is 3.
+(KIP-836, KIP-853). Any other topic or partition in the request makes all of them 3.
 """
 
 from authorizer.requirements import DESCRIBE_QUORUM
@@ -17,14 +17,18 @@ METADATA_TOPIC = "__cluster_metadata"
 
 
 def handle(request: DescribeQuorumRequest, context: RequestContext) -> DescribeQuorumResponse:
-    context.access.require(DESCRIBE_QUORUM)
+    context.access.require(DESCRIBE_QUORUM, message="cluster authorization failed")
+    asked = [
+        (one.topic_name, part.partition_index) for one in request.topics for part in one.partitions
+    ]
+    is_known = asked == [(METADATA_TOPIC, 0)]
     return DescribeQuorumResponse(
         error_message="",
         topics=[
             TopicData(
                 topic_name=topic.topic_name,
                 partitions=[
-                    _partition(topic.topic_name, partition.partition_index, context)
+                    _described(context) if is_known else _unknown(partition.partition_index)
                     for partition in topic.partitions
                 ],
             )
@@ -39,9 +43,15 @@ def refuse(
     return DescribeQuorumResponse(error_code=error, error_message=message)
 
 
-def _partition(name: str, index: int, context: RequestContext) -> PartitionData:
-    if name != METADATA_TOPIC or index != 0:
-        return PartitionData(partition_index=index, error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+def _unknown(index: int) -> PartitionData:
+    return PartitionData(
+        partition_index=index,
+        error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        error_message="only the partition of the metadata log can be described",
+    )
+
+
+def _described(context: RequestContext) -> PartitionData:
     cluster = context.cluster
     end = cluster.counters.requests  # the log of a quorum grows; ours has nothing else to show
     voter = ReplicaState(

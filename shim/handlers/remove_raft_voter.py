@@ -10,7 +10,7 @@ from shim.handlers.add_raft_voter import require_cluster
 
 
 def handle(request: RemoveRaftVoterRequest, context: RequestContext) -> RemoveRaftVoterResponse:
-    context.access.require(REMOVE_RAFT_VOTER)
+    context.access.require(REMOVE_RAFT_VOTER, message="cluster authorization failed")
     require_cluster(request.cluster_id, context)
     raise Refused(ErrorCode.UNSUPPORTED_VERSION, "the quorum is static: kraft.version is 0")
 

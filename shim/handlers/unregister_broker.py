@@ -9,10 +9,12 @@ from shim.errors import Refused
 
 
 def handle(request: UnregisterBrokerRequest, context: RequestContext) -> UnregisterBrokerResponse:
-    context.access.require(UNREGISTER_BROKER)
+    says_why = context.behaviour.unregistering_says_why
+    message = "cluster authorization failed" if says_why else ""
+    context.access.require(UNREGISTER_BROKER, message=message)
     if request.broker_id not in context.cluster.nodes:
         text = f"broker {request.broker_id} is not registered"
-        raise Refused(ErrorCode.BROKER_ID_NOT_REGISTERED, text)
+        raise Refused(ErrorCode.BROKER_ID_NOT_REGISTERED, text if says_why else "")
     return UnregisterBrokerResponse(error_message="")
 
 

@@ -15,25 +15,35 @@ from shim.context import RequestContext
 from shim.errors import Refused
 
 UPGRADE = 1
+SAFE_DOWNGRADE = 2
+UNSAFE_DOWNGRADE = 3
+METADATA_VERSION = "metadata.version"
 
 
 def handle(request: UpdateFeaturesRequest, context: RequestContext) -> UpdateFeaturesResponse:
-    context.access.require(UPDATE_FEATURES)
+    context.access.require(UPDATE_FEATURES, message="cluster authorization failed")
     results = []
-    for update in request.feature_updates:
+    updates = request.feature_updates
+    if not context.behaviour.feature_updates_fail_together:
+        updates = list({update.feature: update for update in updates}.values())
+    for update in updates:
         problem = _problem(update, context)
         error = context.behaviour.feature_update_error if problem else ErrorCode.NONE
         if problem and context.behaviour.feature_updates_fail_together:
             raise Refused(error, f"nothing was updated: {problem}")
+        text = problem or context.behaviour.feature_update_message
         results.append(
-            UpdatableFeatureResult(feature=update.feature, error_code=error, error_message=problem)
+            UpdatableFeatureResult(feature=update.feature, error_code=error, error_message=text)
         )
     if not request.validate_only:
         failed = {result.feature for result in results if result.error_code}
-        for update in request.feature_updates:
+        for update in updates:
             if update.feature not in failed:
                 context.cluster.set_feature_level(update.feature, update.max_version_level)
-    return UpdateFeaturesResponse(results=[] if context.version >= 2 else results)
+    return UpdateFeaturesResponse(
+        error_message=context.behaviour.feature_updates_message,
+        results=[] if context.version >= 2 else results,
+    )
 
 
 def refuse(
@@ -43,6 +53,8 @@ def refuse(
 
 
 def _problem(update: FeatureUpdateKey, context: RequestContext) -> str | None:
+    if context.version > 0 and not UPGRADE <= update.upgrade_type <= UNSAFE_DOWNGRADE:
+        return f"upgrade type {update.upgrade_type} is unknown"
     known = {feature.name: feature for feature in context.cluster.features}
     feature = known.get(update.feature)
     if feature is None:
@@ -53,4 +65,6 @@ def _problem(update: FeatureUpdateKey, context: RequestContext) -> str | None:
         return f"level {level} of {feature.name} is not supported, only {span}"
     if level < feature.level and update.upgrade_type == UPGRADE:
         return f"{feature.name} is at level {feature.level}: a downgrade must be said to be one"
+    if level < feature.level and feature.name == METADATA_VERSION:
+        return f"{feature.name} cannot go back: what level {feature.level} wrote would be lost"
     return None

@@ -1,6 +1,7 @@
 """Client quotas (KIP-546): limits by user, client id or address. Kept and shown, not enforced."""
 
 import ipaddress
+import math
 from collections.abc import Iterable, Mapping
 
 Entity = Mapping[str, str | None]
@@ -15,6 +16,7 @@ _CLIENT_KEYS = {  # key -> whether it may be a fraction
     "request_percentage": True,
     "controller_mutation_rate": True,
 }
+WHOLE_MAX = float(1 << 63)
 _IP_KEYS = {"connection_creation_rate": False}
 
 
@@ -47,15 +49,17 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def check_value(entity: Entity, key: str, value: float) -> None:
-    """Raise QuotaError for a limit that this entity cannot have."""
+def check_value(entity: Entity, key: str, value: float, *, zero_is_allowed: bool) -> None:
+    """Raise QuotaError for a limit that this entity cannot have. Kafka takes NaN."""
     keys = _IP_KEYS if IP in entity else _CLIENT_KEYS
     if key not in keys:
         raise QuotaError(f"`{key}` is no quota of this entity: use {', '.join(keys)}")
-    if value <= 0:
+    if value < 0 or (value == 0 and not zero_is_allowed):
         raise QuotaError(f"{key} must be above 0")
-    if not keys[key] and value != int(value):
-        raise QuotaError(f"{key} must be a whole number")
+    if keys[key] or math.isnan(value):
+        return
+    if not value < WHOLE_MAX or value != int(value):
+        raise QuotaError(f"{key} must be a whole number of 64 bits")
 
 
 class Quotas:
