@@ -1,36 +1,15 @@
 """A Spark session that fits: Java is there, workers run this Python, short runs start quickly."""
 
 import os
-import shutil
 import sys
-from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.errors import PipelineError
+from pipeline.requisites import missing
 from pipeline.source import KafkaTraceSource
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-WITHOUT_EXTRA = "Spark is not installed; run: pip install 'kafka-shim[pipeline]'"
-WITHOUT_JAVA = (
-    "Spark needs Java 17 or newer, and there is none; install it (for instance: apt install"
-    " openjdk-17-jre-headless) or set JAVA_HOME"
-)
-
-
-def missing() -> str | None:
-    """What has to be installed first, in one line; None if all is there."""
-    if find_spec("pyspark") is None or find_spec("pyarrow") is None:
-        return WITHOUT_EXTRA
-    if os.environ.get("SPARK_REMOTE"):
-        return None
-    home = os.environ.get("JAVA_HOME")
-    if home:
-        has_java = (Path(home) / "bin" / "java").exists()
-        return None if has_java else f"JAVA_HOME is `{home}`, and there is no bin/java in it"
-    return None if shutil.which("java") else WITHOUT_JAVA
 
 
 def spark_session(master: str | None = None, *, is_short: bool = True) -> "SparkSession":

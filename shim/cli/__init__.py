@@ -25,7 +25,11 @@ COMMANDS = {
     "least-acls": "which ACLs a program needs, learned by running it, and proven",
     "trace": "what is in a trace: totals, entries, those that fit",
     "requirements": "which permissions each API needs, by release",
+    "pipeline": "what an ACL change would break, unused ACLs, least ACLs: from traces, on Spark",
 }
+
+_ELSEWHERE = {"pipeline": "pipeline.cli"}
+"""Commands of packages that this one must not import before they are asked for."""
 
 
 class Command(Protocol):
@@ -61,5 +65,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def load_command(name: str) -> Command:
-    module = importlib.import_module(f"shim.cli.{name.replace('-', '_')}")
+    place = _ELSEWHERE.get(name) or f"shim.cli.{name.replace('-', '_')}"
+    module = importlib.import_module(place)
     return cast("Command", module)

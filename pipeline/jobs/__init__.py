@@ -1,0 +1,1 @@
+"""The jobs: each one file, DataFrame to DataFrame."""

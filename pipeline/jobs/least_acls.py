@@ -1,0 +1,65 @@
+"""The smallest ACL set that allows what was observed, and nothing that was denied."""
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql import functions as f
+
+from authorizer.model import Acl
+from pipeline.acl_lines import kafka_acls_words
+from pipeline.acl_set import acl_text, parse_rule
+from pipeline.generalise import Known
+from pipeline.synthesis import least_for
+from protocol.enums import ResourceType
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+LEAST = pa.schema(
+    [
+        ("principal", pa.string()),
+        ("acl", pa.string()),
+        ("requests", pa.int64()),
+        ("over_grants", pa.list_(pa.string())),  # known names that it allows besides
+        ("add", pa.string()),
+    ]
+)
+_DDL = "principal string, acl string, requests long, over_grants array<string>, add string"
+
+
+def least_acls(accesses: "DataFrame", over_grants: int | None = None) -> "DataFrame":
+    """One row an ACL, in no order; `accesses` is `observed.asked(...)`.
+
+    With `over_grants`, literals are joined under prefixes that allow each principal at most so
+    many known names (those that anybody used) that it never used. Names nobody used yet are
+    allowed by a prefix too: that is what it is for.
+    """
+    known = None if over_grants is None else _known(accesses)
+
+    def least(table: pa.Table) -> pa.Table:
+        principal = table["principal"][0].as_py()
+        grants = least_for(principal, table.to_pylist(), known=known, over_grants=over_grants or 0)
+        rows = [
+            {
+                "principal": principal,
+                "acl": acl_text(grant.acl),
+                "requests": grant.requests,
+                "over_grants": list(grant.over_grants),
+                "add": "kafka-acls --add " + kafka_acls_words(grant.acl),
+            }
+            for grant in grants
+        ]
+        return pa.Table.from_pylist(rows, LEAST)
+
+    return accesses.groupBy("principal").applyInArrow(least, _DDL)
+
+
+def collected(least: "DataFrame") -> list[Acl]:
+    """The ACLs of a result, in a stable order."""
+    texts = sorted(row["acl"] for row in least.select("acl").collect())
+    return [acl for text in texts if (acl := parse_rule(text)) is not None]
+
+
+def _known(accesses: "DataFrame") -> Known:
+    rows = accesses.groupBy("resource_type").agg(f.collect_set("resource_name").alias("names"))
+    return {ResourceType[row["resource_type"]]: frozenset(row["names"]) for row in rows.collect()}

@@ -1,0 +1,69 @@
+"""ACLs that nobody needs: never used, shadowed by others, redundant; and the lines to remove."""
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as f
+
+from pipeline.acl_lines import kafka_acls_words
+from pipeline.acl_set import AclSet, acl_text
+from pipeline.matches import SPOKEN_DDL, Signature, speaks
+from pipeline.removable import Seen, acl_uses
+from pipeline.roles import any_name_keys
+from protocol.enums import Operation, ResourceType
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Row
+
+SCHEMA = (
+    "acl string, state string, requests long, last_used timestamp, shadowed_by string,"
+    " can_go boolean, remove string"
+)
+
+
+def unused_acls(accesses: "DataFrame", present: AclSet) -> "DataFrame":
+    """One row an ACL of the set; `remove` is the line to remove it, for those that can go.
+
+    `accesses` is `observed.asked(...)`: what was not observed is not known to be needed, so the
+    observation has to be long enough.
+    """
+    spoken = accesses.mapInArrow(speaks(present), SPOKEN_DDL)
+    keys = ("is_simple", "allows", "denies", "others")
+    grouped = spoken.groupBy(*keys).agg(
+        f.sum("requests").alias("requests"), f.max("last_seen").alias("last_seen")
+    )
+    seen = [_seen(row) for row in grouped.collect()]
+    special = [row.asDict() for row in _special(accesses).collect()]
+    rows = [
+        (
+            acl_text(use.acl),
+            use.state,
+            use.requests,
+            use.last_used,
+            None if use.shadowed_by is None else acl_text(use.shadowed_by),
+            use.can_go,
+            "kafka-acls --remove --force " + kafka_acls_words(use.acl) if use.can_go else None,
+        )
+        for use in acl_uses(present, seen, special)
+    ]
+    return accesses.sparkSession.createDataFrame(rows, SCHEMA)
+
+
+def _special(accesses: "DataFrame") -> "DataFrame":
+    """Accesses with another way to meet their requirement, or about a whole resource type."""
+    about_any = f.lit(False)
+    for api_key, operation, resource_type in any_name_keys():
+        about_any = about_any | (
+            (f.col("api_key") == int(api_key))
+            & (f.col("operation") == Operation(operation).name)
+            & (f.col("resource_type") == ResourceType(resource_type).name)
+            & (f.col("resource_name") == "*")
+        )
+    keys = ("principal", "host", "api_key", "operation", "resource_type", "resource_name")
+    return accesses.where((f.size("instead") > 0) | about_any).select(*keys, "instead").distinct()
+
+
+def _seen(row: "Row") -> Seen:
+    signature = Signature(
+        row["is_simple"], tuple(row["allows"]), tuple(row["denies"]), tuple(row["others"])
+    )
+    return signature, row["requests"], row["last_seen"]

@@ -1,0 +1,66 @@
+"""Findings on a terminal and in files: aligned columns, JSON, CSV, Parquet."""
+
+import csv
+import json
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+CELL_MAX = 44
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON and CSV have it: times in ISO form and UTC (Spark gives local ones)."""
+    return value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
+
+
+def cell(value: Any) -> str:
+    """A value as one cell of a table."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+    if isinstance(value, list):
+        return ",".join(str(one) for one in value)
+    return str(value)
+
+
+def print_table(columns: Sequence[str], rows: list[dict[str, Any]], stream: TextIO) -> None:
+    """Columns side by side; long cells are cut on a terminal and whole in a pipe."""
+    longest = CELL_MAX if stream.isatty() else sys.maxsize
+    cells = [[_cut(cell(row[name]), longest) for name in columns] for row in rows]
+    heads = [name.replace("_", " ") for name in columns]
+    widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
+    for line in (heads, ["-" * width for width in widths], *cells):
+        text = "  ".join(one.ljust(width) for one, width in zip(line, widths, strict=True))
+        print(text.rstrip(), file=stream)
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 3] + "..."
+
+
+def print_json(head: dict[str, Any], rows: list[dict[str, Any]], stream: TextIO) -> None:
+    found = [{name: plain(value) for name, value in row.items()} for row in rows]
+    json.dump({**head, "rows": found}, stream, indent=2, ensure_ascii=False)
+    print(file=stream)
+
+
+def print_csv(columns: Sequence[str], rows: list[dict[str, Any]], stream: TextIO) -> None:
+    """Lists are separated by blanks within their field."""
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        values = [row[name] for name in columns]
+        writer.writerow(" ".join(v) if isinstance(v, list) else plain(v) for v in values)
+
+
+def write_parquet(frame: "DataFrame", path: str) -> None:
+    """The whole result, whatever its size; what was in the folder is replaced."""
+    frame.write.mode("overwrite").parquet(path)

@@ -1,0 +1,25 @@
+"""What has to be there before Spark can run; needs nothing itself."""
+
+import os
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
+
+WITHOUT_EXTRA = "Spark is not installed; run: pip install 'kafka-shim[pipeline]'"
+WITHOUT_JAVA = (
+    "Spark needs Java 17 or newer, and there is none; install it (for instance: apt install"
+    " openjdk-17-jre-headless) or set JAVA_HOME"
+)
+
+
+def missing() -> str | None:
+    """What has to be installed first, in one line; None if all is there."""
+    if any(find_spec(name) is None for name in ("pyspark", "pyarrow", "pandas")):
+        return WITHOUT_EXTRA
+    if os.environ.get("SPARK_REMOTE"):
+        return None
+    home = os.environ.get("JAVA_HOME")
+    if home:
+        has_java = (Path(home) / "bin" / "java").exists()
+        return None if has_java else f"JAVA_HOME is `{home}`, and there is no bin/java in it"
+    return None if shutil.which("java") else WITHOUT_JAVA

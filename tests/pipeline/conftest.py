@@ -1,0 +1,20 @@
+"""One Spark session for all tests that need it; without Java they are skipped, and say so."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    from pipeline.requisites import missing
+
+    problem = missing()
+    if problem is not None:
+        pytest.skip(problem)
+    from pipeline.session import spark_session
+
+    session = spark_session("local[2]")
+    yield session
+    session.stop()

@@ -1,0 +1,113 @@
+"""The same answers as the jobs', from plain loops and the plainest reading of Kafka's rules."""
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from authorizer.model import Acl
+from authorizer.rules import NEWEST_RULES
+from protocol.enums import Operation, PatternType, Permission
+from protocol.trace.entries import Access
+from protocol.trace.segments import Block, read_trace
+
+O = Operation  # noqa: E741 - a table of operations reads better so
+RULES = NEWEST_RULES
+"""Of the release that the present case is about."""
+IMPLIED = {
+    O.DESCRIBE: {O.READ, O.WRITE, O.DELETE, O.ALTER},
+    O.DESCRIBE_CONFIGS: {O.ALTER_CONFIGS},
+}
+
+
+def accesses(folder: Path) -> list[dict[str, Any]]:
+    """Every recorded access, as it is in the trace."""
+    found = []
+    for block in read_trace(folder):
+        assert isinstance(block, Block)
+        people = {one.number: one for one in block.body.connections}
+        for entry in block.body.entries:
+            if isinstance(entry, Access):
+                who = people[entry.connection]
+                found.append(
+                    {
+                        "principal": who.principal,
+                        "host": who.host,
+                        "operation": Operation(entry.operation),
+                        "type": entry.resource_type,
+                        "name": entry.resource_name,
+                        "allowed": entry.allowed,
+                        "rule": entry.rule,
+                        "time_us": entry.time_us,
+                    }
+                )
+    return found
+
+
+def covers(acl: Acl, type_: int, name: str) -> bool:
+    if acl.resource_type != type_:
+        return False
+    if acl.pattern_type is PatternType.PREFIXED:
+        return name.startswith(acl.resource_name)
+    return acl.resource_name == name or (
+        acl.resource_name == "*" and (RULES.wildcard_covers_starred or not name.startswith("*"))
+    )
+
+
+def applies(acl: Acl, access: dict[str, Any]) -> bool:
+    if not covers(acl, access["type"], access["name"]):
+        return False
+    if acl.principal not in (access["principal"], "User:*"):
+        return False
+    if acl.host not in (access["host"], "*"):
+        return False
+    operations = {access["operation"], Operation.ALL}
+    if acl.permission is Permission.ALLOW:
+        operations |= IMPLIED.get(access["operation"], set())
+    return acl.operation in operations
+
+
+def decide(
+    acls: list[Acl], supers: tuple[str, ...], access: dict[str, Any], *, everyone: bool = False
+) -> bool:
+    if access["principal"] in supers:
+        return True
+    found = [acl for acl in acls if applies(acl, access)]
+    if any(acl.permission is Permission.DENY for acl in found):
+        return False
+    if found:
+        return True
+    return everyone and not any(covers(acl, access["type"], access["name"]) for acl in acls)
+
+
+def key(access: dict[str, Any]) -> tuple[str, ...]:
+    kind = {2: "TOPIC", 3: "GROUP"}[access["type"]]
+    return (access["principal"], access["operation"].name, kind, access["name"])
+
+
+def what_breaks(
+    seen: list[dict[str, Any]], acls: list[Acl], supers: tuple[str, ...], *, everyone: bool = False
+) -> dict[tuple[str, ...], int]:
+    """(change, principal, operation, type, name) -> requests."""
+    found: dict[tuple[str, ...], int] = defaultdict(int)
+    for one in seen:
+        after = decide(acls, supers, one, everyone=everyone)
+        if after != one["allowed"]:
+            change = "newly denied" if one["allowed"] else "newly allowed"
+            found[change, *key(one)] += 1
+    return dict(found)
+
+
+def redundant(
+    seen: list[dict[str, Any]], acls: list[Acl], supers: tuple[str, ...], *, everyone: bool = False
+) -> set[Acl]:
+    """ACLs of which each alone could be removed without a changed decision."""
+    now = [decide(acls, supers, one, everyone=everyone) for one in seen]
+    found = set()
+    for acl in acls:
+        rest = [other for other in acls if other != acl]
+        if all(
+            decide(rest, supers, one, everyone=everyone) == was
+            for one, was in zip(seen, now, strict=True)
+        ):
+            found.add(acl)
+    return found
