@@ -6,7 +6,7 @@ Bounded by number and by bytes; what is older is forgotten, the totals are not.
 from collections import Counter, deque
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -182,29 +182,44 @@ class History:
 def error_codes(answer: msgspec.Struct) -> list[int]:
     """All error codes of a response that are not 0, in its order."""
     found: list[int] = []
-    _collect(load(type(answer).__name__).struct, answer, found)
+    _collect(_ways_in(type(answer).__name__), answer, found)
     return found
 
 
-def _collect(spec: StructSpec, value: Any, found: list[int]) -> None:
-    for attribute, is_array, inner in _ways(spec):
-        content = getattr(value, attribute)
-        if inner is None:
-            if content:
-                found.append(content)
-        elif content is not None:
-            for row in content if is_array else (content,):
-                _collect(inner, row, found)
+class _Way(NamedTuple):
+    """A field that is an error code, or that leads to some."""
+
+    attribute: str
+    is_array: bool
+    further: "tuple[_Way, ...]"
+
+
+def _collect(ways: tuple[_Way, ...], value: Any, found: list[int]) -> None:
+    for way in ways:
+        content = getattr(value, way.attribute)
+        if not content:
+            continue
+        if not way.further:
+            found.append(content)
+        elif way.is_array:
+            for row in content:
+                _collect(way.further, row, found)
+        else:
+            _collect(way.further, content, found)
 
 
 @cache
-def _ways(spec: StructSpec) -> list[tuple[str, bool, StructSpec | None]]:
-    """The fields that are error codes, or structs that may have some."""
-    return [
-        (field.attribute, field.is_array, field.struct)
-        for field in spec.fields
-        if field.name.endswith("ErrorCode") or (field.struct is not None and _ways(field.struct))
-    ]
+def _ways_in(message: str) -> tuple[_Way, ...]:
+    return _ways(load(message).struct)
+
+
+def _ways(spec: StructSpec) -> tuple[_Way, ...]:
+    found = []
+    for field in spec.fields:
+        further = () if field.struct is None else _ways(field.struct)
+        if further or field.name.endswith("ErrorCode"):
+            found.append(_Way(field.attribute, field.is_array, further))
+    return tuple(found)
 
 
 def _rule(record: AccessRecord) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import ipaddress
+import os
 import socket
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -50,14 +51,20 @@ class ControlServer:
 
     def _bind(self) -> socket.socket:
         try:
-            family, *_, address = socket.getaddrinfo(
+            family, kind, _, _, address = socket.getaddrinfo(
                 self._host, self._port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
             )[0]
-            return socket.create_server(address[:2], family=family)
+            # named as TCP, so that asyncio sends answers without waiting to send more (Nagle)
+            listening = socket.socket(family, kind, socket.IPPROTO_TCP)
+            if os.name == "posix":
+                listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(address)
+            listening.listen()
         except OSError as error:
             raise ConfigError(
                 f"--control: cannot listen on {self._host}:{self._port}: {error.strerror or error}"
             ) from error
+        return listening
 
 
 def parse_address(text: str) -> tuple[str, int]:

@@ -196,7 +196,7 @@ class Control:
         limit = _number("limit", query.get("limit", str(_ROWS_MAX)))
         rows: list[dict[str, Any]] = []
         before = _number("after", query.get("after", "0"))
-        for seen in self._seen(query):
+        for seen in self._seen(query) if limit else ():
             if len(rows) >= limit:
                 return rows, before
             rows += rows_of(seen)

@@ -1,0 +1,43 @@
+"""What a broker denied, in words for the report of a failed test."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+def denials_text(rows: Iterable[Mapping[str, Any]]) -> str:
+    """One paragraph for each thing that was denied, however often it was."""
+    counts: dict[tuple[str, ...], int] = {}
+    for row in rows:
+        would = row["would_allow"] or {}
+        verb, rule = next(iter(would.items()), ("", {}))
+        resource = f"{row['resource_type']} {row['resource_name']}"
+        key = (
+            f"{row['principal']} was denied {row['operation']} on {resource}",
+            f"{row['api']} v{row['version']}",
+            row["rule"] if verb == "remove" else row["because"],
+            _advice(verb, rule),
+        )
+        counts[key] = counts.get(key, 0) + 1
+    return "\n".join(
+        f"{what} ({api}{_times(count)}): {why}{advice}"
+        for (what, api, why, advice), count in counts.items()
+    )
+
+
+def _advice(verb: str, rule: Mapping[str, Any]) -> str:
+    if not verb:
+        return ""
+    fields = ", ".join(f"{key}: {_value(value)}" for key, value in rule.items())
+    if verb == "add":
+        return f"\n  the smallest acl that allows it: {{{fields}}}"
+    return f"\n  DENY always wins; to allow it, remove {{{fields}}}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list):
+        return value[0] if len(value) == 1 else f"[{', '.join(value)}]"
+    return str(value)
+
+
+def _times(count: int) -> str:
+    return "" if count == 1 else f", {count} times"

@@ -1,0 +1,133 @@
+"""Faults from Python: `broker.faults.error("NOT_LEADER_OR_FOLLOWER", api="Produce", times=3)`."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from shim.testing.settings import principal_of, with_type
+
+Ask = Callable[..., Any]
+
+_MATCH = {
+    "api", "version", "client_id", "principal", "topic", "group", "transactional_id", "node_id",
+}  # fmt: skip
+_TRIGGER = {"on_call", "times", "every_time", "with_probability", "seed"}
+
+
+class SetFault:
+    """A fault that is set, and how to ask about it."""
+
+    def __init__(self, ask: Ask, fault_id: int) -> None:
+        self._ask = ask
+        self.id = fault_id
+
+    @property
+    def fired(self) -> int:
+        """How many requests it struck."""
+        return int(self._row()["fired"])
+
+    @property
+    def calls(self) -> int:
+        """How many requests it was about."""
+        return int(self._row()["calls"])
+
+    def release(self) -> int:
+        """Let go what a pause holds back; how many answers that were."""
+        return int(self._ask("POST", f"/faults/{self.id}/release")["released"])
+
+    def remove(self) -> None:
+        self._ask("DELETE", f"/faults/{self.id}")
+
+    def _row(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self._ask("GET", f"/faults/{self.id}")
+        return found
+
+
+class Faults:
+    """Sets faults. Each verb also takes which requests it is about (`api`, `version`, `client_id`,
+    `principal`, `topic`, `group`, `transactional_id`, `node_id`) and when it strikes: `on_call=n`,
+    `times=n`, `every_time=True`, `with_probability=p, seed=n`; once, if nothing is said.
+    """
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+
+    def error(self, error: str | int, **about: Any) -> SetFault:
+        """The answer is this error of Kafka's, and nothing is done."""
+        return self.add({"error": error}, **about)
+
+    def delay(self, delay_ms: int, **about: Any) -> SetFault:
+        """The answer comes late."""
+        return self.add({"delay_ms": delay_ms}, **about)
+
+    def disconnect(self, when: str = "before", **about: Any) -> SetFault:
+        """The connection is closed `before` the request is handled, or `after`."""
+        return self.add({"disconnect": when}, **about)
+
+    def black_hole(self, **about: Any) -> SetFault:
+        """The request is handled and never answered."""
+        return self.add({"black_hole": True}, **about)
+
+    def pause(self, **about: Any) -> SetFault:
+        """The request is handled, and answered when the fault is released."""
+        return self.add({"pause": True}, **about)
+
+    def throttle(self, throttle_time_ms: int, **about: Any) -> SetFault:
+        """The answer tells the client to keep quiet for so long."""
+        return self.add({"throttle_time_ms": throttle_time_ms}, **about)
+
+    def truncate(self, length: int, **about: Any) -> SetFault:
+        """So many bytes of the answer, then the connection is closed."""
+        return self.add({"truncate": length}, **about)
+
+    def corrupt(self, **about: Any) -> SetFault:
+        """Bits of the answer are flipped."""
+        return self.add({"corrupt": True}, **about)
+
+    def deny(
+        self,
+        operation: str | None = None,
+        resource_type: str | None = None,
+        resource_name: str | None = None,
+        **about: Any,
+    ) -> SetFault:
+        """Permissions are missing, as if by an ACL; with `topic=`, those on that topic."""
+        denied = {
+            "operation": operation,
+            "resource_type": resource_type,
+            "resource_name": resource_name,
+        }
+        return self.add({"deny": {k: v for k, v in denied.items() if v is not None}}, **about)
+
+    def revoke(self, *rules: Mapping[str, Any], after: int = 0, **about: Any) -> SetFault:
+        """These ACLs are gone for good once `after` requests that match were handled."""
+        return self._move("revoke", rules, after, about)
+
+    def grant(self, *rules: Mapping[str, Any], after: int = 0, **about: Any) -> SetFault:
+        """These ACLs come once `after` requests that match were handled."""
+        return self._move("grant", rules, after, about)
+
+    def add(self, action: Mapping[str, Any], **about: Any) -> SetFault:
+        """A fault of any effects together: `{"error": "REQUEST_TIMED_OUT", "delay_ms": 100}`."""
+        unknown = sorted(about.keys() - _MATCH - _TRIGGER)
+        if unknown:
+            known = ", ".join(sorted(_MATCH | _TRIGGER))
+            raise TypeError(f"a fault has no `{unknown[0]}`; it may have {known}")
+        match = {name: value for name, value in about.items() if name in _MATCH}
+        if "principal" in match:
+            match["principal"] = principal_of(match["principal"])
+        trigger = {name: value for name, value in about.items() if name in _TRIGGER}
+        body = {"action": action, "match": match, "trigger": trigger}
+        return SetFault(self._ask, self._ask("POST", "/faults", body)["id"])
+
+    def list(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self._ask("GET", "/faults")["faults"]
+        return found
+
+    def clear(self) -> None:
+        self._ask("DELETE", "/faults")
+
+    def _move(
+        self, verb: str, rules: tuple[Mapping[str, Any], ...], after: int, about: Mapping[str, Any]
+    ) -> SetFault:
+        written = {verb: [with_type(rule) for rule in rules]}
+        return self.add(written, on_call=after + 1, **about)

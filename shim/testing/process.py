@@ -1,0 +1,86 @@
+"""A broker in a process of its own, which ends with this one whatever happens."""
+
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from shim.testing.settings import Settings
+from shim.testing.transport import BrokerError, HttpControl
+
+START_S = 30
+STOP_S = 5
+_POLL_S = 0.005
+
+
+class OwnProcess:
+    """`python -P -m shim serve`: the user's folders are not on its path, nor are KAFKA_* settings
+    of the test's environment meant for it.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="kafka-shim-")
+        folder = Path(self._folder.name)
+        self._ready, self._log = folder / "ready", folder / "log"
+        command = [sys.executable, "-P", "-m", "shim", "serve", *settings.words(folder)]
+        command += ["--control", "127.0.0.1:0", "--ready-file", str(self._ready)]
+        with self._log.open("wb") as log:
+            self._child = subprocess.Popen(  # noqa: S603 - our own command
+                [*command, "--stop-with-stdin"],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=folder,
+                env={key: value for key, value in os.environ.items() if key[:6] != "KAFKA_"},
+            )
+        try:
+            self.listeners, control = self._wait_until_ready()
+        except BaseException:
+            self.stop()
+            raise
+        self._control = HttpControl(control)
+        self.control_url: str | None = self._control.url
+
+    def call(self, method: str, path: str, query: Mapping[str, str], body: Any) -> Any:
+        try:
+            return self._control.call(method, path, query, body)
+        except BrokerError as error:
+            if self._child.poll() is None:
+                raise
+            raise BrokerError(f"the broker has ended:\n{self._said()}") from error
+
+    def stop(self) -> None:
+        """End the broker and wait for its end."""
+        if hasattr(self, "_control"):
+            self._control.close()
+        if self._child.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                self._child.stdin.close()
+        try:
+            self._child.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            self._child.wait()
+        self._folder.cleanup()
+
+    def _wait_until_ready(self) -> tuple[dict[str, list[str]], str]:
+        deadline = time.monotonic() + START_S
+        while not self._ready.exists():
+            if self._child.poll() is not None:
+                raise BrokerError(f"the broker did not start:\n{self._said()}")
+            if time.monotonic() > deadline:
+                raise BrokerError(f"the broker was not ready in {START_S} s:\n{self._said()}")
+            time.sleep(_POLL_S)
+        listeners: dict[str, list[str]] = {}
+        for line in self._ready.read_text(encoding="utf-8").splitlines():
+            name, _, address = line.partition("=")
+            listeners.setdefault(name, []).append(address)
+        return listeners, listeners.pop("CONTROL")[0]
+
+    def _said(self) -> str:
+        return self._log.read_text(encoding="utf-8", errors="replace").strip()
