@@ -20,7 +20,7 @@ class AclRules(msgspec.Struct, frozen=True, gc=False):
     """The facts about ACLs that changed between releases; the defaults are the newest release's.
 
     KRaft brokers run StandardAuthorizer, ZooKeeper brokers AclAuthorizer, before it
-    SimpleAclAuthorizer. Unless a KIP is named, a fact was seen on real brokers of ten releases.
+    SimpleAclAuthorizer. Unless a KIP is named, a fact was seen on real brokers of 21 releases.
     """
 
     prefixed_patterns: bool = True
@@ -33,7 +33,7 @@ class AclRules(msgspec.Struct, frozen=True, gc=False):
     """The resource type USER and the operations CREATE_TOKENS, DESCRIBE_TOKENS exist (KIP-373)."""
 
     group_config_operations: bool = True
-    """GROUP supports DESCRIBE_CONFIGS and ALTER_CONFIGS (group configurations, KAFKA-14511)."""
+    """GROUP supports DESCRIBE_CONFIGS and ALTER_CONFIGS (group configurations)."""
 
     two_phase_commit: bool = True
     """The operation TWO_PHASE_COMMIT exists, on TRANSACTIONAL_ID (KIP-939)."""
