@@ -34,10 +34,11 @@ class AccessRecord(msgspec.Struct, gc=False):
 class Access:
     """The accesses of one request: every decision is kept, in the order it was asked."""
 
-    __slots__ = ("_of_cluster", "_policy", "actor", "asked", "denied", "records")
+    __slots__ = ("_node_id", "_of_cluster", "_policy", "actor", "asked", "denied", "records")
 
-    def __init__(self, policy: Policy, principal: str, host: str) -> None:
+    def __init__(self, policy: Policy, principal: str, host: str, node_id: int) -> None:
         self._policy = policy
+        self._node_id = node_id
         self.actor = Actor(principal, host)
         self.records: list[AccessRecord] = []
         self.asked = False
@@ -56,7 +57,7 @@ class Access:
         """Whether one need is met; also for rows whose denial shows no error."""
         self.asked = True
         bound = self._policy.bound(requirement)
-        authorizer = self._policy.authorizer
+        authorizer = self._policy.deciding(self._node_id, requirement)
         if authorizer is None or not bound.needs:
             return True
         return any(self._decide(authorizer, need, name, count).allowed for need in bound.needs)
@@ -65,7 +66,7 @@ class Access:
         """For a row whose needs concern different resources: one name for each need, in order."""
         self.asked = True
         bound = self._policy.bound(requirement)
-        authorizer = self._policy.authorizer
+        authorizer = self._policy.deciding(self._node_id, requirement)
         if authorizer is None or not bound.needs:
             return True
         return any(
@@ -105,7 +106,7 @@ class Access:
         """Authorized operations as a bit field, 1 << operation (KIP-430)."""
         self.asked = True
         bits = 0
-        authorizer = self._policy.authorizer
+        authorizer = self._policy.deciding(self._node_id)
         for operation in supported_operations(resource_type, self._policy.rules):
             action = Action(operation, resource_type, name)
             if authorizer is None or self._probe(authorizer, action).allowed:
@@ -124,8 +125,13 @@ class Access:
 
     @property
     def authorizer(self) -> Authorizer | None:
-        """For the three ACL APIs, which work on it."""
+        """For CreateAcls and DeleteAcls, which change it."""
         return self._policy.authorizer
+
+    @property
+    def known_acls(self) -> Authorizer | None:
+        """For DescribeAcls, which a broker answers from what it knows."""
+        return self._policy.deciding(self._node_id)
 
     def _decide(self, authorizer: Authorizer, need: Need, name: str, count: int) -> Decision:
         """Ask for one need; about the cluster once a request, however many names there are."""

@@ -25,7 +25,7 @@ class RequestContext:
         self.header = header
         self.session = session
         self.cluster = cluster
-        self.access = Access(cluster.policy, session.principal, session.host)
+        self.access = Access(cluster.policy, session.principal, session.host, session.node_id)
         self.seen: Seen | None = None  # its entry in the history, where there is one
         self.spoil: Callable[[bytes], bytes] | None = None  # a fault damages the answer
 

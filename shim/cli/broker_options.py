@@ -26,6 +26,7 @@ from shim.kafka_properties import (
 from shim.state_file import State, read_state
 
 NO_FILE = FileContent(None, {})
+PROPAGATION_DELAY = "shim.acl.propagation.delay.ms"
 TLS_DIRECTORY = "shim.tls.directory"
 
 
@@ -99,6 +100,16 @@ def _add_permission_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="ACLs to start with: YAML, JSON or the output of kafka-acls --list",
     )
+    _add_propagation_argument(parser)
+
+
+def _add_propagation_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--acl-propagation-delay",
+        type=int,
+        metavar="MS",
+        help="let changes of ACLs reach each broker late and out of order, at most this late",
+    )
 
 
 def _add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
@@ -146,6 +157,8 @@ def config_from(args: argparse.Namespace, environ: Mapping[str, str] = os.enviro
     fields, properties = _merged(args, content, from_environment(environ))
     if args.tls_dir is not None:
         properties[TLS_DIRECTORY] = args.tls_dir
+    if args.acl_propagation_delay is not None:
+        properties[PROPAGATION_DELAY] = str(args.acl_propagation_delay)
     fields["listeners"] = _listeners(args, fields.get("listeners"))
     fields["topics"] = tuple(_topic(text) for text in args.topic or ())
     fields["acls"] = tuple(read_acls(args.acls)) if args.acls is not None else ()

@@ -26,7 +26,7 @@ def handle(request: DescribeAclsRequest, context: RequestContext) -> DescribeAcl
     if isinstance(read, Closes):
         raise CloseConnection(read.why)
     context.access.require(DESCRIBE_ACLS)
-    authorizer = context.access.authorizer
+    authorizer = context.access.known_acls
     if authorizer is None:
         return refuse(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
     resources: dict[tuple[ResourceType, str, PatternType], list[AclDescription]] = {}

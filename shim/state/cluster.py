@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from authorizer.acl_releases import rules_of
-from authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS, Authorizer, load_authorizer
 from protocol.api_versions import RELEASES, parse_release
 from protocol.features import Feature, features_of
 from protocol.group_releases import group_behaviour_of
@@ -24,7 +22,7 @@ from shim.state.fetch_sessions import FetchSessions
 from shim.state.group_settings import group_settings
 from shim.state.groups import Groups
 from shim.state.log_settings import InForce
-from shim.state.policy import Policy
+from shim.state.policy import policy_of
 from shim.state.quotas import Quotas
 from shim.state.share_state import ShareStates
 from shim.state.static_settings import settings_of_features, static_settings
@@ -100,14 +98,12 @@ class Cluster:
         self.random = random.Random(config.seed)  # noqa: S311 - ids of a test broker, repeatable on purpose
         self.users = Users(config.users, self.random)
         self.tokens = DelegationTokens(config.properties, self.random, self.clock)
-        self.policy = Policy(
-            self.release, _authorizer(config, self.release), rules_of(self.release)
-        )
+        self.policy = policy_of(config, self.release, self.nodes, self.clock, self.random)
         self.topics = Topics(self.random, self.clock, self.behaviour.internal_topics)
         self.configs = Configs(
             self.release, self._static_settings, settings_of_features(self.features)
         )
-        self.topics.in_force = lambda own: InForce(own, self.configs.topic_value)
+        self.topics.in_force = lambda own: InForce(own, self.configs)
         self.coordinators = Coordinators(
             self.topics, config.properties, self.random, self._live_nodes
         )
@@ -185,18 +181,6 @@ def _principal_rules(config: Config) -> tuple[MappingRule, ...]:
 def _release(config: Config) -> str:
     try:
         return parse_release(config.release) if config.release else RELEASES[-1]
-    except ValueError as error:
-        raise ConfigError(str(error)) from error
-
-
-def _authorizer(config: Config, release: str) -> Authorizer | None:
-    settings = dict(config.properties)
-    if config.super_users:
-        settings[SUPER_USERS] = ";".join(config.super_users)
-    if config.allow_everyone_if_no_acl_found:
-        settings[ALLOW_EVERYONE] = "true"
-    try:
-        return load_authorizer(config.authorizer, settings, rules_of(release))
     except ValueError as error:
         raise ConfigError(str(error)) from error
 

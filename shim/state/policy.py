@@ -1,8 +1,24 @@
 """Which authorizer decides, and what each API requires in the emulated release."""
 
-from authorizer.authorizer import Authorizer
+import random
+from collections.abc import Iterable
+
+from authorizer.acl_releases import rules_of
+from authorizer.authorizer import ALLOW_EVERYONE, OURS, SUPER_USERS, Authorizer, load_authorizer
 from authorizer.requirement import BoundRequirement, Requirement, bind
 from authorizer.rules import AclRules
+from protocol.enums import ApiKey
+from shim.clock import Clock
+from shim.config import Config
+from shim.errors import ConfigError
+from shim.state.propagation import PropagatingAuthorizer
+
+PROPAGATION_DELAY = "shim.acl.propagation.delay.ms"
+"""Setting: the longest time that a change of ACLs may take to a broker; 0 is at once."""
+
+CONTROLLER = "ControllerApis"
+FORWARDED = frozenset({ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS})
+"""Decided by the controller although the rows name a class that both sides share."""
 
 
 class Policy:
@@ -16,9 +32,43 @@ class Policy:
         self.rules = rules
         self._bound: dict[Requirement, BoundRequirement] = {}
 
+    def deciding(self, node_id: int, requirement: Requirement | None = None) -> Authorizer | None:
+        """Who answers on this broker: its own copy of the ACLs, where copies lag behind.
+
+        What a broker forwards is decided by the controller, which is never behind.
+        """
+        if not isinstance(self.authorizer, PropagatingAuthorizer):
+            return self.authorizer
+        if requirement is not None and (
+            requirement.source == CONTROLLER or requirement.api in FORWARDED
+        ):
+            return self.authorizer
+        return self.authorizer.copy_of(node_id)
+
     def bound(self, requirement: Requirement) -> BoundRequirement:
         """The requirement as this release has it."""
         bound = self._bound.get(requirement)
         if bound is None:
             bound = self._bound[requirement] = bind(requirement, self.release)
         return bound
+
+
+def policy_of(
+    config: Config, release: str, nodes: Iterable[int], clock: Clock, rng: random.Random
+) -> Policy:
+    """What the configuration asks for; ConfigError says what is wrong with it."""
+    rules = rules_of(release)
+    settings = dict(config.properties)
+    if config.super_users:
+        settings[SUPER_USERS] = ";".join(config.super_users)
+    if config.allow_everyone_if_no_acl_found:
+        settings[ALLOW_EVERYONE] = "true"
+    try:
+        delay_ms = int(settings.get(PROPAGATION_DELAY, "0"))
+        if delay_ms > 0 and config.authorizer in OURS:
+            late = PropagatingAuthorizer(rules, nodes, delay_ms, clock, rng.getrandbits(32))
+            late.configure(settings)
+            return Policy(release, late, rules)
+        return Policy(release, load_authorizer(config.authorizer, settings, rules), rules)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error

@@ -1,0 +1,118 @@
+"""shim.state.propagation: brokers learn of ACLs late, out of order, and in the end all alike."""
+
+from typing import Any
+
+from hypothesis import given, settings, strategies as st
+
+from authorizer.model import Acl, AclFilter, Actor
+from authorizer.rules import NEWEST_RULES
+from protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
+from protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from protocol.messages.describe_acls_request import DescribeAclsRequest
+from protocol.messages.list_offsets_request import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+from shim.clock import ManualClock
+from shim.state.policy import PROPAGATION_DELAY
+from shim.state.propagation import PropagatingAuthorizer
+from tests.shim.play import ADMIN, Stage
+
+ACTOR = Actor(ADMIN, "127.0.0.1")
+READ_T = CreateAclsRequest([AclCreation(2, "t", 3, "User:alice", "*", Operation.READ, 3)])
+ANY_ACL = DescribeAclsRequest(1, None, 1, None, None, 1, 1)
+
+
+def acl(number: int) -> Acl:
+    name, read = f"t{number}", (Operation.READ, Permission.ALLOW)
+    return Acl(ResourceType.TOPIC, name, PatternType.LITERAL, "User:a", "*", *read)
+
+
+def stage(delay_ms: int) -> Stage:
+    late = Stage(brokers=2, properties={PROPAGATION_DELAY: str(delay_ms)})
+    late.topic("t")
+    return late
+
+
+def is_denied(stage: Stage, node_id: int) -> bool:
+    """Whether alice may not list offsets, asked of this broker."""
+    stage.session("User:alice").node_id = node_id
+    topic = ListOffsetsTopic("t", [ListOffsetsPartition(0, timestamp=-1)])
+    answer = stage.ask(ApiKey.LIST_OFFSETS, 1, ListOffsetsRequest(-1, topics=[topic]), "User:alice")
+    return bool(answer.topics[0].partitions[0].error_code == 29)
+
+
+def described(stage: Stage) -> int:
+    return len(stage.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL).resources)
+
+
+def test_a_grant_reaches_every_broker_within_the_delay() -> None:
+    late = stage(1000)
+    assert late.ask(ApiKey.CREATE_ACLS, 3, READ_T).results[0].error_code == 0
+    assert [is_denied(late, node) for node in (1, 2)] == [True, True]
+    assert described(late) == 0
+    late.clock.advance(1000)
+    assert [is_denied(late, node) for node in (1, 2)] == [False, False]
+    assert described(late) == 1
+
+
+def test_brokers_learn_at_different_times() -> None:
+    late = stage(1000)
+    late.ask(ApiKey.CREATE_ACLS, 3, READ_T)
+    seen = set()
+    for _ in range(100):
+        late.clock.advance(10)
+        seen.add(tuple(is_denied(late, node) for node in (1, 2)))
+    assert {(True, True), (False, False)} < seen
+
+
+def test_what_is_forwarded_is_decided_by_the_controller_at_once() -> None:
+    late = stage(1000)
+    alter = AclCreation(4, "kafka-cluster", 3, "User:alice", "*", Operation.ALTER, 3)
+    late.ask(ApiKey.CREATE_ACLS, 3, CreateAclsRequest([alter]))
+    assert late.ask(ApiKey.CREATE_ACLS, 3, READ_T, "User:alice").results[0].error_code == 0
+
+
+def test_without_a_delay_there_is_none() -> None:
+    prompt = stage(0)
+    prompt.ask(ApiKey.CREATE_ACLS, 3, READ_T)
+    assert described(prompt) == 1
+
+
+def test_super_users_are_never_late() -> None:
+    assert described(stage(1000)) == 0  # asked by a super user, and not refused
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 3), st.integers(0, 300)), max_size=20))
+def test_in_the_end_all_copies_are_alike(changes: list[Any]) -> None:
+    clock = ManualClock()
+    late = PropagatingAuthorizer(NEWEST_RULES, (1, 2, 3), 500, clock, seed=7)
+    for creates, number, pause_ms in changes:
+        if creates:
+            late.create_acls(ACTOR, [acl(number)])
+        else:
+            late.delete_acls(ACTOR, [AclFilter(resource_name=f"t{number}")])
+        clock.advance(pause_ms)
+    clock.advance(500)
+    expected = set(late.acls(AclFilter()))
+    for node_id in (1, 2, 3):
+        assert set(late.copy_of(node_id).acls(AclFilter())) == expected
+
+
+def test_a_seed_repeats_the_delays() -> None:
+    def moments(seed: int) -> list[int]:
+        clock = ManualClock(0)
+        late = PropagatingAuthorizer(NEWEST_RULES, (1, 2), 500, clock, seed)
+        late.create_acls(ACTOR, [acl(0)])
+        found = [-1, -1]
+        while -1 in found:
+            clock.advance(1)
+            for place, node_id in enumerate((1, 2)):
+                if found[place] < 0 and list(late.copy_of(node_id).acls(AclFilter())):
+                    found[place] = clock.now_ms()
+        return found
+
+    assert moments(1) == moments(1)
+    assert moments(1) != moments(2)
