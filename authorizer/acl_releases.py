@@ -1,4 +1,9 @@
-"""How the rules about ACLs changed from release to release, in the form of `protocol.releases`."""
+"""How the rules about ACLs changed from release to release, in the form of `protocol.releases`.
+
+Seen on real brokers: 0.11.0, 1.0, 1.1, 2.0, 2.3 to 2.8 with ZooKeeper, 3.2 to 3.9, 4.0, 4.1 and
+4.3 with KRaft. A KRaft broker of 3.0 or 3.1 has no authorizer of its own, so those two keep the
+rules of AclAuthorizer.
+"""
 
 from functools import cache
 
@@ -14,43 +19,64 @@ OLDEST_RULES = AclRules(
     two_phase_commit=False,
     create_zero_code=Handling.ELEMENT,
     create_filter_code=Handling.CLOSE,
-    filter_zero_code=Handling.ELEMENT,
+    create_any_resource_type=Handling.ELEMENT,
+    filter_zero_code=Handling.MATCH_NOTHING,
+    delete_unmapped_code=Handling.MATCH_NOTHING,
     malformed_principal=ErrorCode.INVALID_REQUEST,
     slash_in_name=False,
+    slash_inside_name=True,
     overlapping_filters=False,
+    first_filter_reports=False,
+    wildcard_covers_starred=True,
     everyone_by_resource_type=True,
     batch_limit=None,
+    batch_create_error=ErrorCode.UNKNOWN_SERVER_ERROR,
+    batch_delete_error=ErrorCode.UNKNOWN_SERVER_ERROR,
 )
 """As 0.11 has them."""
 
 CHANGES: tuple[Change, ...] = (
     Change("1.1", "KIP-48", delegation_token_resource=True),
-    Change("2.0", "KIP-290", prefixed_patterns=True),
+    Change("1.1", "names are ZooKeeper nodes, not paths", slash_inside_name=False),
+    Change(
+        "2.0",
+        "KIP-290; ResourcePattern refuses ANY",
+        prefixed_patterns=True,
+        create_any_resource_type=Handling.CLOSE,
+    ),
     Change(
         "2.4",
-        "AclAuthorizer throws where it splits the principal",
+        "AclAuthorizer: throws where it splits the principal, looks filters up in order",
         malformed_principal=ErrorCode.UNKNOWN_SERVER_ERROR,
+        first_filter_reports=True,
     ),
     Change(
         "2.5",
-        "generated ACL requests check their codes while they are parsed",
+        "CreateAcls is generated: its codes are checked while it is parsed",
         create_zero_code=Handling.CLOSE,
         create_filter_code=Handling.BATCH,
-        filter_zero_code=Handling.CLOSE,
+        create_any_resource_type=Handling.BATCH,
     ),
+    Change("2.8", "filters are checked while they are parsed", filter_zero_code=Handling.CLOSE),
     Change(
-        "3.0",
-        "KRaft brokers run the StandardAuthorizer",
+        "3.2",
+        "KRaft brokers have the StandardAuthorizer",
+        delete_unmapped_code=Handling.ELEMENT,
         malformed_principal=None,
         slash_in_name=True,
         overlapping_filters=True,
+        wildcard_covers_starred=False,
+        search_stops_early=True,
         everyone_by_resource_type=False,
-        batch_limit=10_000,
     ),
     Change("3.3", "KIP-373", user_resource=True),
+    Change("3.3", "the search is mended", search_stops_early=False),
+    Change("3.3", "controllers limit what one request writes", batch_limit=10_000),
+    Change("3.5", "a code of its own", batch_create_error=ErrorCode.POLICY_VIOLATION),
     Change("3.9", "checked at CreateAcls", malformed_principal=ErrorCode.INVALID_REQUEST),
     Change("4.0", "group configs", group_config_operations=True),
     Change("4.1", "KIP-939", two_phase_commit=True),
+    Change("4.1", "a code of its own", batch_delete_error=ErrorCode.INVALID_REQUEST),
 )
 
 

@@ -41,7 +41,7 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     feature_update_error: ErrorCode  # of a feature or level that is not supported
     feature_updates_fail_together: bool  # one failed update is the whole request's error
     # the ACL APIs
-    acl_success_message: str | None  # error message of an ACL answer without an error
+    acl_success_message: str | None  # error message of a CreateAcls or DescribeAcls that succeeded
     # topics
     internal_topics: tuple[str, ...]  # those that only coordinators write
     metadata_checks_names: bool  # an illegal name is 17 even where topics are not made
@@ -269,7 +269,7 @@ CHANGES: tuple[Change, ...] = (
         audit_names_rule=True,
         authorizer_class="org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     ),
-    Change("3.0", "KRaft answers an empty text instead of none", acl_success_message=""),
+    Change("2.5", "generated answers have an empty text", acl_success_message=""),
     Change("3.1", "validate_only on KRaft", create_topics_validates=True),
     Change("3.2", "validate_only on KRaft, partitions too", create_partitions_validates=True),
     Change(

@@ -28,11 +28,9 @@ def handle(request: DeleteAclsRequest, context: RequestContext) -> DeleteAclsRes
     authorizer = context.access.authorizer
     if authorizer is None:
         return refuse(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
-    message = context.behaviour.acl_success_message
     return DeleteAclsResponse(
         filter_results=[
-            _result(result, message)
-            for result in authorizer.delete_acls(context.access.actor, read)
+            _result(result) for result in authorizer.delete_acls(context.access.actor, read)
         ]
     )
 
@@ -42,17 +40,17 @@ def refuse(request: DeleteAclsRequest, error: ErrorCode, message: str | None) ->
     return DeleteAclsResponse(filter_results=[result for _ in request.filters])
 
 
-def _result(result: AclDeleteResult, message: str | None) -> DeleteAclsFilterResult:
+def _result(result: AclDeleteResult) -> DeleteAclsFilterResult:
     if result.error is not None:
         return DeleteAclsFilterResult(error_code=result.error, error_message=result.message)
     return DeleteAclsFilterResult(
-        error_message=message, matching_acls=[_matching(acl, message) for acl in result.matches]
+        error_message=None, matching_acls=[_matching(acl) for acl in result.matches]
     )
 
 
-def _matching(acl: Acl, message: str | None) -> DeleteAclsMatchingAcl:
+def _matching(acl: Acl) -> DeleteAclsMatchingAcl:
     return DeleteAclsMatchingAcl(
-        error_message=message,
+        error_message=None,
         resource_type=acl.resource_type,
         resource_name=acl.resource_name,
         pattern_type=acl.pattern_type,
