@@ -20,13 +20,15 @@ CHECK_INTERVAL_BYTES = 64 << 20
 """No setting of Kafka's, which has disks: what may come in before old batches go."""
 
 _LAST_OFFSET = attrgetter("last_offset")
+_END_POSITION = attrgetter("end_position")
+_NEWEST = attrgetter("newest_so_far")
 
 
 class StoredBatch(msgspec.Struct, gc=False):
     """One batch of records; offsets are those of its first and its last record.
 
-    `position` counts the bytes that were ever appended before it, `newest_so_far` is the greatest
-    timestamp up to its end, in ms.
+    `position` counts the bytes that were ever appended before it, `end_position` those up to its
+    end; `newest_so_far` is the greatest timestamp up to its end, in ms.
     """
 
     base_offset: int
@@ -34,6 +36,7 @@ class StoredBatch(msgspec.Struct, gc=False):
     max_timestamp: int
     payload: bytes
     position: int = 0
+    end_position: int = 0
     newest_so_far: int = -1
 
 
@@ -98,6 +101,7 @@ class Log:
         batch.newest_so_far = max(newest, batch.max_timestamp)
         batch.position = self._end_position
         self._end_position += len(batch.payload)
+        batch.end_position = self._end_position
         self._batches.append(batch)
         self.end_offset = batch.last_offset + 1
         self._retain()
@@ -114,9 +118,7 @@ class Log:
         if first >= stop:
             return []
         limit = self._batches[first].position + bytes_max
-        fitting = first
-        while fitting < stop and self._position_after(fitting) <= limit:
-            fitting += 1
+        fitting = bisect_right(self._batches, limit, first, stop, key=_END_POSITION)
         if fitting == first and whole_first:
             fitting += 1
         return [batch.payload for batch in self._batches[first:fitting]]
@@ -127,7 +129,7 @@ class Log:
         stop = self._stop(end)
         if first >= stop:
             return 0
-        return self._position_after(stop - 1) - self._batches[first].position
+        return self._batches[stop - 1].end_position - self._batches[first].position
 
     def delete_before(self, offset: int) -> None:
         """Move the start: records below `offset` are gone (KIP-107)."""
@@ -138,7 +140,7 @@ class Log:
 
     def first_batch_at(self, timestamp: int) -> StoredBatch | None:
         """The first batch that has a record of this time (ms) or a later one."""
-        at = bisect_left(self._batches, timestamp, key=attrgetter("newest_so_far"))
+        at = bisect_left(self._batches, timestamp, key=_NEWEST)
         for batch in self._batches[at:]:  # beyond the first only if what was newest is gone
             if batch.max_timestamp >= timestamp:
                 return batch
@@ -206,9 +208,6 @@ class Log:
         if end >= self.end_offset:
             return len(self._batches)
         return bisect_right(self._batches, end - 1, key=_LAST_OFFSET)
-
-    def _position_after(self, index: int) -> int:
-        return self._batches[index].position + len(self._batches[index].payload)
 
     def _retain(self) -> None:
         """Expire as often as Kafka's retention thread does, and after so many bytes."""

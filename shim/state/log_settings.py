@@ -1,6 +1,9 @@
 """The topic settings that a log obeys, read from whatever mapping holds them at the moment."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from shim.state.configs import Configs
 
 FOREVER_MS = 2**63 - 1
 DEFAULTS = {
@@ -19,21 +22,39 @@ DEFAULTS = {
 
 
 class InForce(Mapping[str, str]):
-    """The settings of a topic as they hold: `value_of` knows what stands in for missing ones."""
+    """The settings of a topic as they hold, with what stands in for those it does not have.
 
-    __slots__ = ("_own", "_value_of")
+    Values are kept until the settings of the topic or of brokers change.
+    """
 
-    def __init__(
-        self, own: Mapping[str, str], value_of: Callable[[Mapping[str, str], str], str | None]
-    ) -> None:
+    __slots__ = ("_configs", "_own", "_seen", "_values")
+
+    def __init__(self, own: Mapping[str, str], configs: Configs) -> None:
         self._own = own
-        self._value_of = value_of
+        self._configs = configs
+        self._seen: object = None
+        self._values: dict[str, str | None] = {}
 
     def __getitem__(self, name: str) -> str:
-        value = self._value_of(self._own, name)
+        value = self._value(name)
         if value is None:
             raise KeyError(name)
         return value
+
+    def get(self, name: str, default: Any = None) -> Any:
+        value = self._value(name)
+        return default if value is None else value
+
+    def _value(self, name: str) -> str | None:
+        configs = self._configs
+        if self._seen != (self._own, configs.all_brokers, configs.brokers):
+            brokers = {node_id: dict(values) for node_id, values in configs.brokers.items()}
+            self._seen = (dict(self._own), dict(configs.all_brokers), brokers)
+            self._values.clear()
+        if name not in self._values:
+            known = name in configs.topic_definitions
+            self._values[name] = configs.topic_value(self._own, name) if known else None
+        return self._values[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._own)
