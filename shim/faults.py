@@ -107,6 +107,7 @@ class Fault:
         self.fired = 0
         self.api = _api(spec.match.api)
         _check_trigger(spec.trigger)
+        _check_numbers(spec.action)
         self.error = _error(spec.action.error)
         self.denial = _denial(spec)
         self.revoked = _acls(spec.action.revoke)
@@ -271,6 +272,13 @@ def _check_trigger(trigger: Trigger) -> None:
             raise FaultError(f"trigger.{name} is a number from 1, not {number}")
     if trigger.with_probability is not None and not 0 <= trigger.with_probability <= 1:
         raise FaultError("trigger.with_probability is between 0 and 1")
+
+
+def _check_numbers(effect: Effect) -> None:
+    for name in ("delay_ms", "throttle_time_ms", "truncate"):
+        number = getattr(effect, name)
+        if number is not None and number < 0:
+            raise FaultError(f"action.{name} is a number from 0, not {number}")
 
 
 def _error(text: str | int | None) -> ErrorCode | None:

@@ -87,13 +87,12 @@ def kafka_broker_factory(request: pytest.FixtureRequest) -> Iterator[Factory]:
         broker.stop()
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
     """Remember where a session's broker was when the test began."""
     broker = getattr(item, "funcargs", {}).get("kafka_broker_session")
     if broker is not None:
         _note_use(item, broker, broker.last_request())
-    return (yield)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -345,6 +345,7 @@ def test_an_error_of_a_request_without_an_answer_closes(stage: Stage) -> None:
         ({"action": {"error": 4711}}, "4711"),
         ({"action": {"disconnect": "sometimes"}}, "disconnect"),
         ({"action": {"delay_ms": "1"}}, "delay_ms"),
+        ({"action": {"delay_ms": -1}}, "delay_ms is a number from 0"),
         ({"action": {"delay_ms": 1}, "match": {"api": "Prodce"}}, "Prodce"),
         ({"action": {"delay_ms": 1}, "trigger": {"on_call": 0}}, "on_call"),
         ({"action": {"delay_ms": 1}, "trigger": {"on_call": 1, "times": 1}}, "one of"),

@@ -1,0 +1,367 @@
+"""The control API over HTTP, call by call, on a broker in a process of its own."""
+
+import http.client
+import json
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient
+from openapi_spec_validator import validate
+
+from shim.control import shapes
+from shim.control.openapi import document
+from shim.control.routes import ROUTES
+from shim.testing import KafkaBroker, start
+from shim.testing.transport import BrokerError, HttpControl
+
+pytestmark = pytest.mark.timeout(60, func_only=True)
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[KafkaBroker]:
+    with start(topics={"seeded": 2}, users={"bob": "pass"}) as broker:
+        yield broker
+
+
+@pytest.fixture
+def broker(shared: KafkaBroker) -> KafkaBroker:
+    shared.reset()
+    return shared
+
+
+class Http:
+    """Bare HTTP, as any language does it."""
+
+    def __init__(self, url: str) -> None:
+        self.address = url.removeprefix("http://")
+
+    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
+        connection = http.client.HTTPConnection(self.address, timeout=20)
+        payload = body if isinstance(body, bytes | None) else json.dumps(body)
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        connection.request(method, path, payload, given)
+        response = connection.getresponse()
+        raw = response.read().decode()
+        connection.close()
+        is_json = (response.getheader("content-type") or "").startswith("application/json")
+        return response.status, json.loads(raw) if is_json else raw
+
+
+@pytest.fixture
+def api(broker: KafkaBroker) -> Http:
+    assert broker.control_url is not None
+    return Http(broker.control_url)
+
+
+def works(answer: tuple[int, Any], shape: type[msgspec.Struct]) -> Any:
+    """The answer, which has the shape that the document says, field by field."""
+    status, body = answer
+    assert status == 200, body
+    shaped = msgspec.convert(body, shape)
+    assert set(body) == set(shaped.__struct_fields__)
+    return body
+
+
+def fails(answer: tuple[int, Any], status: int, text: str) -> None:
+    assert answer[0] == status
+    assert text in answer[1]["error"]
+
+
+def produce(config: dict[str, Any], topic: str = "seeded") -> str | None:
+    outcome: list[Any] = []
+    producer = Producer(config | {"log_level": 0})
+    producer.produce(topic, b"1", on_delivery=lambda error, _: outcome.append(error))
+    assert producer.flush(20) == 0
+    return None if outcome[0] is None else str(outcome[0].name())
+
+
+def test_health_and_state(api: Http) -> None:
+    assert works(api.ask("GET", "/health"), shapes.Health)["status"] == "ok"
+    state = works(api.ask("GET", "/state"), shapes.State)
+    assert [topic["name"] for topic in state["topics"]] == ["seeded"]
+    assert state["users"] == ["admin", "bob"]
+    assert state["super_users"] == ["User:ANONYMOUS", "User:admin"]
+    assert set(state["listeners"]) == {"PLAINTEXT", "SASL_PLAINTEXT"}
+
+
+def test_topics(api: Http, broker: KafkaBroker) -> None:
+    new = {"name": "orders", "partitions": 3, "configs": {"retention.ms": "1000"}}
+    made = works(api.ask("POST", "/topics", new), shapes.TopicRow)
+    assert (made["partitions"], made["configs"], made["end_offsets"]) == (
+        3, {"retention.ms": "1000"}, [0, 0, 0],
+    )  # fmt: skip
+    fails(api.ask("POST", "/topics", new), 409, "already exists")
+    fails(api.ask("POST", "/topics", {"name": "a b"}), 400, "a b")
+    fails(api.ask("POST", "/topics", {"name": "x", "configs": {"no.such": "1"}}), 400, "no.such")
+    listed = AdminClient(broker.config()).list_topics(timeout=20).topics
+    assert {"orders", "seeded"} <= set(listed)
+    works(api.ask("DELETE", "/topics/orders"), shapes.Done)
+    fails(api.ask("DELETE", "/topics/orders"), 404, "no topic `orders`")
+    rows = works(api.ask("GET", "/topics"), shapes.TopicRows)["topics"]
+    assert [row["name"] for row in rows] == ["seeded"]
+
+
+@pytest.mark.client
+def test_users(api: Http, broker: KafkaBroker) -> None:
+    works(api.ask("POST", "/users", {"name": "carol", "password": "c"}), shapes.Done)
+    assert "carol" in works(api.ask("GET", "/users"), shapes.UserNames)["users"]
+    broker.acls.add(principal="carol", allow="Write", topic="seeded")
+    config = broker.config("bob") | {"sasl.username": "carol", "sasl.password": "c"}
+    assert produce(config) is None
+    works(api.ask("DELETE", "/users/carol"), shapes.Done)
+    fails(api.ask("DELETE", "/users/carol"), 404, "carol")
+    fails(api.ask("POST", "/users", {"name": "x"}), 400, "password")
+    assert produce(config | {"message.timeout.ms": 500}) == "_MSG_TIMED_OUT"
+
+
+def test_acls(api: Http) -> None:
+    rule = {"principal": "User:alice", "allow": ["Read", "Write"], "topic": "orders"}
+    added = works(api.ask("POST", "/acls", {"acls": [rule]}), shapes.AclRows)["acls"]
+    assert [acl["operation"] for acl in added] == ["READ", "WRITE"]
+    other = {**added[0], "principal": "User:bob"}
+    works(api.ask("POST", "/acls", {"acls": [other]}), shapes.AclRows)
+    assert works(api.ask("GET", "/acls?principal=User%3Abob"), shapes.AclRows)["acls"] == [other]
+    gone = works(api.ask("POST", "/acls/remove", {"acls": [added[0]]}), shapes.AclRows)["acls"]
+    assert gone == [added[0]]
+    again = works(api.ask("POST", "/acls/remove", {"acls": [added[0]]}), shapes.AclRows)["acls"]
+    assert again == []
+    left = works(api.ask("GET", "/acls"), shapes.AclRows)["acls"]
+    assert sorted(acl["principal"] for acl in left) == ["User:alice", "User:bob"]
+    fails(api.ask("POST", "/acls", {"acls": [{"principal": "User:x"}]}), 400, "name one resource")
+    misnamed = {"principal": "User:x", "allow": "Alter", "cluster": "other"}
+    fails(api.ask("POST", "/acls", {"acls": [misnamed]}), 400, "Kafka refuses")
+
+
+@pytest.mark.client
+def test_requests_and_decisions_are_seen(api: Http, broker: KafkaBroker) -> None:
+    assert produce(broker.config("alice")) == "TOPIC_AUTHORIZATION_FAILED"
+    broker.acls.add(principal="alice", allow="Write", topic="seeded")
+    assert produce(broker.config("alice", **{"client.id": "second"})) is None
+    answer = works(api.ask("GET", "/requests?api=produce"), shapes.RequestRows)
+    [seen] = answer["requests"]
+    assert seen["principal"] == "User:alice"
+    assert seen["client_id"] == "second"
+    assert seen["errors"] == []
+    assert seen["request"]["topicData"][0]["partitionData"][0]["recordsSizeInBytes"] > 0
+    login = works(api.ask("GET", "/requests?api=SaslAuthenticate"), shapes.RequestRows)
+    assert all(row["request"]["authBytes"] == "" for row in login["requests"])
+    denied = works(api.ask("GET", "/decisions?allowed=false&logged=true"), shapes.DecisionRows)
+    assert {row["operation"] for row in denied["decisions"]} == {"DESCRIBE"}
+    assert denied["decisions"][0]["would_allow"] == {
+        "add": {"principal": "User:alice", "allow": ["Describe"], "topic": "seeded"}
+    }
+    allowed = works(
+        api.ask("GET", "/decisions?api=Produce&operation=write&resource_name=seeded"),
+        shapes.DecisionRows,
+    )["decisions"]
+    assert allowed[0]["rule"] == "ALLOW User:alice WRITE on TOPIC LITERAL seeded from *"
+    nobody = works(api.ask("GET", "/requests?principal=User%3Azoe"), shapes.RequestRows)
+    assert nobody["requests"] == []
+
+
+@pytest.mark.client
+def test_requests_come_page_by_page(api: Http, broker: KafkaBroker) -> None:
+    AdminClient(broker.config()).list_topics(timeout=20)
+    whole = works(api.ask("GET", "/requests"), shapes.RequestRows)
+    numbers = [row["number"] for row in whole["requests"]]
+    paged: list[int] = []
+    after = 0
+    while len(paged) < len(numbers):
+        page = works(api.ask("GET", f"/requests?limit=1&after={after}"), shapes.RequestRows)
+        paged += [row["number"] for row in page["requests"]]
+        after = page["last"]
+    assert paged == numbers
+    assert broker.last_request() >= numbers[-1]
+
+
+@pytest.mark.client
+def test_snapshots(api: Http, broker: KafkaBroker) -> None:
+    broker.topics.create("orders", partitions=2)
+    broker.acls.add(principal="User:alice", allow="Write", topic="orders")
+    config = broker.config("alice")
+    assert produce(config, "orders") is None
+    before = broker.state()
+    number = works(api.ask("POST", "/snapshots"), shapes.SnapshotRow)["id"]
+    assert produce(config, "orders") is None
+    works(api.ask("POST", "/reset"), shapes.Done)
+    assert [topic["name"] for topic in broker.state().topics] == ["seeded"]
+    for _ in range(2):
+        works(api.ask("POST", f"/snapshots/{number}/restore"), shapes.Done)
+        assert broker.state() == before
+        assert produce(config, "orders") is None
+    works(api.ask("DELETE", f"/snapshots/{number}"), shapes.Done)
+    fails(api.ask("POST", f"/snapshots/{number}/restore"), 404, "no snapshot")
+
+
+def test_faults(api: Http) -> None:
+    spec = {
+        "action": {"error": "REQUEST_TIMED_OUT"},
+        "match": {"api": "Produce"},
+        "trigger": {"times": 2},
+    }
+    made = works(api.ask("POST", "/faults", spec), shapes.FaultRow)
+    assert (made["calls"], made["fired"]) == (0, 0)
+    assert {key: made[key] for key in spec} == spec
+    paused = works(api.ask("POST", "/faults", {"action": {"pause": True}}), shapes.FaultRow)
+    assert len(works(api.ask("GET", "/faults"), shapes.FaultRows)["faults"]) == 2
+    released = api.ask("POST", f"/faults/{paused['id']}/release")
+    assert works(released, shapes.Released)["released"] == 0
+    works(api.ask("DELETE", f"/faults/{paused['id']}"), shapes.Done)
+    fails(api.ask("GET", f"/faults/{paused['id']}"), 404, "no fault")
+    assert works(api.ask("GET", f"/faults/{made['id']}"), shapes.FaultRow) == made
+    works(api.ask("DELETE", "/faults"), shapes.Done)
+    assert works(api.ask("GET", "/faults"), shapes.FaultRows)["faults"] == []
+    fails(api.ask("POST", "/faults", {"action": {"eror": 1}}), 400, "eror")
+    fails(api.ask("POST", "/faults", {"action": {"error": "NOPE"}}), 400, "NOPE")
+
+
+@pytest.mark.client
+def test_metrics(api: Http, broker: KafkaBroker) -> None:
+    assert produce(broker.config("alice")) == "TOPIC_AUTHORIZATION_FAILED"
+    bad = broker.config("bob") | {"sasl.password": "wrong", "message.timeout.ms": 300}
+    produce(bad)
+    status, text = api.ask("GET", "/metrics")
+    assert status == 200
+    samples = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+    denied = (
+        'kafka_shim_authz_decisions_total{api="Metadata",operation="DESCRIBE",'
+        'resource_type="TOPIC",result="denied",rule_kind="default_deny"}'
+    )
+    assert float(samples[denied]) >= 1
+    assert float(samples["kafka_shim_failed_authentications_total"]) >= 1
+    assert float(samples["kafka_shim_connections_total"]) >= 2
+    errors = [name for name in samples if 'error="TOPIC_AUTHORIZATION_FAILED"' in name]
+    assert errors
+    assert all(name.startswith('kafka_shim_requests_total{api="Metadata"') for name in errors)
+
+
+def test_time_that_runs_cannot_be_moved(api: Http) -> None:
+    assert works(api.ask("GET", "/clock"), shapes.Time)["is_manual"] is False
+    fails(api.ask("POST", "/clock/advance", {"by_ms": 1}), 409, "--manual-clock")
+
+
+def test_time_that_stands_still_can(broker: KafkaBroker) -> None:
+    with start(manual_clock=True) as still:
+        now = still.clock.now_ms()
+        assert still.clock.advance(5000) == now + 5000
+        assert still.clock.now_ms() == now + 5000
+        with pytest.raises(BrokerError, match="forward only"):
+            still.clock.advance(-1)
+
+
+def test_what_cannot_be_understood_is_refused(api: Http) -> None:
+    fails(api.ask("POST", "/topics", b"{"), 400, "not JSON")
+    fails(api.ask("POST", "/topics", {"nme": "x"}), 400, "nme")
+    fails(api.ask("GET", "/requests?prinicpal=x"), 400, "prinicpal")
+    fails(api.ask("GET", "/requests?after=x"), 400, "after")
+    fails(api.ask("GET", "/decisions?allowed=yes"), 400, "true or false")
+    assert api.ask("GET", "/nothing")[0] == 404
+    assert api.ask("PUT", "/topics")[0] == 405
+
+
+def test_web_pages_of_others_cannot_call(api: Http) -> None:
+    fails(api.ask("POST", "/reset", Origin="http://evil.example"), 403, "this machine")
+    fails(api.ask("GET", "/state", Host="evil.example:80"), 403, "this machine")
+    own = f"http://{api.address}"
+    works(api.ask("GET", "/health", Origin=own), shapes.Health)
+
+
+def test_without_an_authorizer_there_are_no_acls() -> None:
+    with start(authorizer="none", in_process=True) as broker:
+        with pytest.raises(BrokerError, match="no authorizer"):
+            broker.acls.list()
+        with pytest.raises(BrokerError, match="no authorizer"):
+            broker.faults.deny()
+        assert broker.state().acls == []
+
+
+# the port itself
+
+
+def serve(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-P", "-m", "shim", "serve", "--listener", "PLAINTEXT://127.0.0.1:0"]
+    return subprocess.run(
+        [*command, *words], capture_output=True, text=True, check=False, timeout=30
+    )
+
+
+def test_beyond_loopback_a_token_is_needed() -> None:
+    done = serve("--control", "0.0.0.0:0")
+    assert done.returncode == 1
+    assert "give a --control-token" in done.stderr
+
+
+@pytest.mark.parametrize("where", ["8080", "localhost:x", "127.0.0.1:70000"])
+def test_an_address_that_is_none(where: str) -> None:
+    done = serve("--control", where)
+    assert done.returncode == 1
+    assert "expected HOST:PORT" in done.stderr
+
+
+def test_a_port_that_is_taken() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        done = serve("--control", f"127.0.0.1:{taken.getsockname()[1]}")
+    assert done.returncode == 1
+    assert "cannot listen on" in done.stderr
+
+
+def test_with_a_token_every_call_must_know_it() -> None:
+    command = [sys.executable, "-P", "-m", "shim", "serve", "--listener", "PLAINTEXT://127.0.0.1:0"]
+    child = subprocess.Popen(
+        [*command, "--control", "0.0.0.0:0", "--control-token", "s3cret"],
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert child.stdout is not None
+        line = next(line for line in child.stdout if line.startswith("control on"))
+        port = line.rpartition(":")[2].strip()
+        api = Http(f"http://127.0.0.1:{port}")
+        assert api.ask("GET", "/health")[0] == 200
+        for path in ("/state", "/openapi.json", "/metrics"):
+            fails(api.ask("GET", path), 401, "token")
+            fails(api.ask("GET", path, Authorization="Bearer wrong"), 401, "token")
+            assert api.ask("GET", path, Authorization="Bearer s3cret")[0] == 200
+        ours = HttpControl(f"127.0.0.1:{port}", "s3cret")
+        assert ours.call("GET", "/topics", {}, None) == {"topics": []}
+        ours.close()
+    finally:
+        child.terminate()
+        child.communicate(timeout=20)
+
+
+# the document
+
+
+def test_the_document_is_valid_openapi(api: Http) -> None:
+    status, found = api.ask("GET", "/openapi.json")
+    assert status == 200
+    validate(found)
+    assert found == json.loads(msgspec.json.encode(document(found["info"]["version"])))
+
+
+def test_every_route_is_in_the_document_and_has_a_name_of_its_own() -> None:
+    found = document("0")
+    described = {(method.upper(), path) for path, item in found["paths"].items() for method in item}
+    assert described == {(route.method, route.path) for route in ROUTES}
+    names = [route.name for route in ROUTES]
+    assert len(set(names)) == len(names)
+
+
+def test_calls_may_come_from_many_threads(broker: KafkaBroker) -> None:
+    def many(name: str) -> None:
+        for number in range(20):
+            broker.topics.create(f"{name}-{number}")
+
+    threads = [threading.Thread(target=many, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(broker.topics.list()) == 81
