@@ -129,7 +129,14 @@ def _respond(api: ServedApi, context: RequestContext, answer: Any) -> bytes:
     history = context.cluster.history
     if history is not None and context.seen is not None:
         history.answered(context.seen, answer)
-    frame = _frame(api, context.header, answer)
+    try:
+        frame = _frame(api, context.header, answer)
+    except ProtocolError as fault:
+        context.cluster.counters.faults += 1
+        if context.cluster.raise_faults:
+            raise
+        log.exception("answer cannot be written", **_where(context.header))
+        raise CloseConnection("an answer of ours cannot be written") from fault
     return frame if context.spoil is None else context.spoil(frame)
 
 

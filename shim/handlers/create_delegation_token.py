@@ -23,7 +23,7 @@ def handle(
     try:
         return _create(request, owner, context)
     except Refused as refusal:
-        return _response(owner, requester, refusal.error)
+        return _response(owner, requester, refusal.error, context.version)
 
 
 def refuse(
@@ -49,7 +49,7 @@ def _create(
         [f"{one.principal_type}:{one.principal_name}" for one in request.renewers],
         request.max_lifetime_ms,
     )
-    response = _response(owner, requester, ErrorCode.NONE)
+    response = _response(owner, requester, ErrorCode.NONE, context.version)
     response.issue_timestamp_ms = token.issued_ms
     response.expiry_timestamp_ms = token.expires_ms
     response.max_timestamp_ms = token.max_ms
@@ -58,10 +58,12 @@ def _create(
     return response
 
 
-def _response(owner: str, requester: str, error: ErrorCode) -> CreateDelegationTokenResponse:
-    """A denial echoes owner and requester."""
+def _response(
+    owner: str, requester: str, error: ErrorCode, version: int
+) -> CreateDelegationTokenResponse:
+    """A denial echoes owner and, from version 3, requester."""
     owner_type, _, owner_name = owner.partition(":")
-    requester_type, _, requester_name = requester.partition(":")
+    requester_type, _, requester_name = requester.partition(":") if version >= 3 else ("",) * 3
     return CreateDelegationTokenResponse(
         error_code=error,
         principal_type=owner_type,

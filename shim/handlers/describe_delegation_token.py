@@ -25,7 +25,7 @@ def handle(
         owners = [f"{one.principal_type}:{one.principal_name}" for one in request.owners]
     return DescribeDelegationTokenResponse(
         tokens=[
-            _described(token)
+            _described(token, context.version)
             for token in context.cluster.tokens
             if (owners is None or any(token.is_of(owner) for owner in owners))
             and _is_visible(token, context)
@@ -45,9 +45,11 @@ def _is_visible(token: DelegationToken, context: RequestContext) -> bool:
     return context.access.allows_either(DESCRIBE_DELEGATION_TOKEN, (token.token_id, token.owner))
 
 
-def _described(token: DelegationToken) -> DescribedDelegationToken:
+def _described(token: DelegationToken, version: int) -> DescribedDelegationToken:
     owner_type, _, owner_name = token.owner.partition(":")
-    requester_type, _, requester_name = token.requester.partition(":")
+    requester_type, _, requester_name = (
+        token.requester.partition(":") if version >= 3 else ("",) * 3
+    )
     return DescribedDelegationToken(
         principal_type=owner_type,
         principal_name=owner_name,
