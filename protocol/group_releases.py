@@ -30,7 +30,7 @@ class GroupBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     static_rejoin_breaks_syncs: bool  # a returning static member, while the leader has to assign
     static_rejoin_checks_protocol: bool  # and with other protocols: it can cause a rebalance
     # looking at them, their offsets, their coordinators
-    first_epoch: int  # of a consumer group whose topics exist (KIP-848)
+    new_group_epoch: int  # of a group that has no members yet (KIP-848)
     describes_revoking: bool  # ConsumerGroupDescribe shows what a member has not yet given up
     commits_since_assigned: bool  # a consumer's older epoch will do for what it had then already
     assignment_interval_ms: int  # default of group.consumer.assignment.interval.ms and its kin
@@ -43,6 +43,8 @@ class GroupBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     found_message: str | None  # error message of a FindCoordinator that found one
     unknown_key_type_error: int | None  # of FindCoordinator; None closes the connection
     share_coordinator: bool  # FindCoordinator knows share partitions
+    share_groups_with_colons: bool  # in the keys of share partitions
+    share_deletion_always_asks: bool  # DeleteShareGroupOffsets: also with no topic left
     share_denial_refuses_all: bool  # one denied share key fails the whole FindCoordinator
 
 
@@ -61,7 +63,7 @@ OLDEST = GroupBehaviour(
     sync_timeout=False,
     static_rejoin_breaks_syncs=False,
     static_rejoin_checks_protocol=False,
-    first_epoch=1,
+    new_group_epoch=0,
     describes_revoking=False,
     commits_since_assigned=False,
     assignment_interval_ms=0,
@@ -74,6 +76,8 @@ OLDEST = GroupBehaviour(
     found_message=None,
     unknown_key_type_error=None,
     share_coordinator=False,
+    share_groups_with_colons=False,
+    share_deletion_always_asks=False,
     share_denial_refuses_all=False,
 )
 """As 0.11 has it."""
@@ -126,14 +130,16 @@ CHANGES: tuple[Change, ...] = (
         "4.2",
         "KIP-932, KIP-1071: two more kinds of groups",
         protocols=("classic", "consumer", "share", "streams"),
+        share_deletion_always_asks=True,
     ),
     Change(
         "4.3",
         "KIP-1263: assignments are made at intervals",
-        first_epoch=2,
+        new_group_epoch=1,
         describes_revoking=True,
         assignment_interval_ms=1000,
     ),
+    Change("4.3", "share groups of any name", share_groups_with_colons=True),
     Change("4.3", "KIP-1251: commits in older epochs", commits_since_assigned=True),
 )
 

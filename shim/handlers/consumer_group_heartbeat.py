@@ -22,8 +22,8 @@ from protocol.messages.consumer_group_heartbeat_response import (
 from shim.context import RequestContext
 from shim.errors import Refused
 from shim.state.assignors import Assignment
-from shim.state.consumer_group import HeartbeatAnswer
 from shim.state.consumer_member import LEAVING_FOR_A_WHILE, ConsumerHeartbeat
+from shim.state.heartbeat_answer import HeartbeatAnswer
 
 MEMBER_ID_BY_CLIENT_SINCE = 1
 

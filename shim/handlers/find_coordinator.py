@@ -99,9 +99,11 @@ def _error(key_type: int, key: str, context: RequestContext) -> ErrorCode:
         ):
             _refuse_all(key_type, denial)
         return denial
-    if not context.cluster.groups.behaviour.share_coordinator:
+    behaviour = context.cluster.groups.behaviour
+    if not behaviour.share_coordinator:
         return ErrorCode.COORDINATOR_NOT_AVAILABLE
-    return ErrorCode.NONE if is_share_key(key) else ErrorCode.INVALID_REQUEST
+    is_key = is_share_key(key, with_colons=behaviour.share_groups_with_colons)
+    return ErrorCode.NONE if is_key else ErrorCode.INVALID_REQUEST
 
 
 def _refuse_all(key_type: int, denial: ErrorCode) -> None:

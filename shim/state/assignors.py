@@ -3,7 +3,7 @@
 Pure functions of the members' subscriptions, what they have now, and the sizes of the topics.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
@@ -89,6 +89,24 @@ def assign_range(
                 given[member.member_id][topic_id] = frozenset(range(start, start + size))
             start += size
     return given
+
+
+def assign_simple(
+    members: list[Subscriber], partitions: Sequence[tuple[bytes, int]]
+) -> dict[str, Assignment]:
+    """For share groups: everybody gets something, and partitions can have several members.
+
+    Each topic goes round those who want it; with more members than partitions, partitions go
+    round the members.
+    """
+    given: dict[str, set[tuple[bytes, int]]] = {member.member_id: set() for member in members}
+    for topic_id in dict.fromkeys(topic_id for topic_id, _ in partitions):
+        takers = [member for member in members if topic_id in member.topic_ids]
+        held = [one for one in partitions if one[0] == topic_id]
+        for turn in range(max(len(takers), len(held)) if takers else 0):
+            taker = takers[turn % len(takers)]
+            given[taker.member_id].add(held[turn % len(held)])
+    return {member_id: _by_topic(held) for member_id, held in given.items()}
 
 
 def _by_topic(partitions: set[tuple[bytes, int]]) -> Assignment:

@@ -107,10 +107,12 @@ class Cluster:
         self.coordinators = Coordinators(
             self.topics, config.properties, self.random, self._live_nodes
         )
+        self.share_states = ShareStates(self.topics)
         self.groups = Groups(
             group_settings(config.properties, group_behaviour_of(self.release)),
             group_behaviour_of(self.release),
             self.topics,
+            self.share_states,
             self.clock,
             self.random,
         )
@@ -121,7 +123,6 @@ class Cluster:
             expiration_ms=self.configs.broker_int("transactional.id.expiration.ms"),
         )
         self.fetch_sessions = {node_id: self._new_fetch_sessions() for node_id in self.nodes}
-        self.share_states = ShareStates(self.topics)
         self.quotas = Quotas()
 
     def _static_settings(self, node_id: int) -> dict[str, str]:

@@ -7,13 +7,11 @@ own heartbeats (`consumer_member.py`).
 
 from collections.abc import Collection
 
-import msgspec
-
 from protocol.error_codes import ErrorCode
 from protocol.group_releases import GroupBehaviour
 from shim.clock import Clock
 from shim.errors import Refused
-from shim.state.assignors import Assignment
+from shim.state.assignors import ASSIGNORS, Assignment
 from shim.state.consumer_member import (
     LEAVING,
     LEAVING_FOR_A_WHILE,
@@ -24,24 +22,16 @@ from shim.state.consumer_member import (
     is_part_of,
     merged,
 )
-from shim.state.consumer_target import ConsumerTarget
 from shim.state.group import CommitIdentity, Group, GroupType
 from shim.state.group_settings import GroupSettings
+from shim.state.group_target import GroupTarget
+from shim.state.heartbeat_answer import HeartbeatAnswer
 from shim.state.topics import Topics
 
 CONSUMERS = "consumer"
 
 EPOCH_IN_COMMITS_SINCE = 9
 """The OffsetCommit version that can say that a member's epoch is stale."""
-
-
-class HeartbeatAnswer(msgspec.Struct, frozen=True):
-    """The answer to a heartbeat; `assignment` is None if the member knows it already."""
-
-    member_id: str
-    member_epoch: int
-    interval_ms: int
-    assignment: Assignment | None
 
 
 class ConsumerGroup(Group):
@@ -63,7 +53,12 @@ class ConsumerGroup(Group):
         self._clock = clock
         self.members: dict[str, ConsumerMember] = {}
         self.instances: dict[str, str] = {}
-        self.target = ConsumerTarget(topics, clock, settings, behaviour.first_epoch)
+        self.target = GroupTarget(
+            topics,
+            clock,
+            settings.group_consumer_assignment_interval_ms,
+            behaviour.new_group_epoch,
+        )
 
     # what others see
 
@@ -93,7 +88,14 @@ class ConsumerGroup(Group):
 
     @property
     def assignor_name(self) -> str:
-        return self.target.assignor_name(self.members.values())
+        """The assignor that most members ask for, else the first that is configured."""
+        votes: dict[str, int] = {}
+        for member in self.members.values():
+            if member.server_assignor is not None:
+                votes[member.server_assignor] = votes.get(member.server_assignor, 0) + 1
+        if not votes:
+            return self._settings.group_consumer_assignors[0]
+        return max(votes, key=lambda name: votes[name])
 
     # heartbeats
 
@@ -104,7 +106,7 @@ class ConsumerGroup(Group):
         member, is_new = self._member_of(heartbeat)
         changed = member.update(heartbeat) or is_new
         self.members[member.member_id] = member
-        self.target.refresh(self.members.values(), changed=changed)
+        self.target.refresh(self.members.values(), ASSIGNORS[self.assignor_name], changed=changed)
         before = member.assigned
         member.reconcile(
             self.target.target_epoch,
@@ -197,7 +199,7 @@ class ConsumerGroup(Group):
     def _remove(self, member: ConsumerMember) -> None:
         self._drop(member)
         self.target.forget(member.member_id)
-        self.target.somebody_left()
+        self.target.begin_epoch()
 
     def _drop(self, member: ConsumerMember) -> None:
         member.stop_timers()

@@ -99,12 +99,14 @@ def java_hash(text: str) -> int:
     return code - (1 << 32) if code >= 1 << 31 else code
 
 
-def is_share_key(key: str) -> bool:
-    """Whether a text is `group:topic id:partition`, the id in URL-safe base64; the group may
-    contain colons.
+def is_share_key(key: str, *, with_colons: bool) -> bool:
+    """Whether a text is `group:topic id:partition`, the id in URL-safe base64. `with_colons`:
+    the group's id may contain some.
     """
     group, _, rest = key.rpartition(":")[0].rpartition(":")
     partition = key.rpartition(":")[2]
+    if ":" in group and not with_colons:
+        return False
     return bool(group) and _UUID_TEXT.fullmatch(rest) is not None and _is_int32(partition)
 
 

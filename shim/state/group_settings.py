@@ -27,6 +27,7 @@ class GroupSettings(msgspec.Struct, frozen=True):
     group_share_session_timeout_ms: int
     group_share_heartbeat_interval_ms: int
     group_share_max_size: int
+    group_share_assignment_interval_ms: int
     group_streams_session_timeout_ms: int
     group_streams_heartbeat_interval_ms: int
     group_streams_max_size: int
@@ -61,6 +62,7 @@ def group_settings(properties: Mapping[str, str], behaviour: GroupBehaviour) -> 
         number("group.share.session.timeout.ms", 45_000),
         number("group.share.heartbeat.interval.ms", 5000),
         number("group.share.max.size", 200),
+        number("group.share.assignment.interval.ms", behaviour.assignment_interval_ms),
         number("group.streams.session.timeout.ms", 45_000),
         number("group.streams.heartbeat.interval.ms", 5000),
         number("group.streams.max.size", _NO_LIMIT),

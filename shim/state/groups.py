@@ -16,11 +16,14 @@ from shim.clock import Clock
 from shim.errors import Refused
 from shim.state.classic_group import ClassicGroup
 from shim.state.classic_member import JoinAnswer, Joined, Joining, SyncAnswer, Synced, Syncing
-from shim.state.consumer_group import ConsumerGroup, HeartbeatAnswer
+from shim.state.consumer_group import ConsumerGroup
 from shim.state.consumer_member import ConsumerHeartbeat
 from shim.state.group import CommitIdentity, Group, GroupType
 from shim.state.group_settings import GroupSettings
+from shim.state.heartbeat_answer import HeartbeatAnswer
 from shim.state.offsets import CommittedOffset, Offsets
+from shim.state.share_group import ShareGroup, ShareHeartbeat
+from shim.state.share_state import ShareStates
 from shim.state.topics import Topics
 
 GROUP_ID_NOT_FOUND_SINCE = 9
@@ -43,6 +46,7 @@ class Groups:
         settings: GroupSettings,
         behaviour: GroupBehaviour,
         topics: Topics,
+        share_states: ShareStates,
         clock: Clock,
         rng: random.Random,
     ) -> None:
@@ -53,6 +57,7 @@ class Groups:
         ZooKeeper; no group comes to be by them."""
         self.behaviour = behaviour
         self._topics = topics
+        self._states = share_states
         self._clock = clock
         self._random = rng
         self._groups: dict[str, Group] = {}
@@ -140,6 +145,40 @@ class Groups:
         self._put(made)
         return answer
 
+    # the share protocol
+
+    def share(self, group_id: str) -> ShareGroup | None:
+        """The group, if there is one and it is a share group."""
+        group = self.find(group_id)
+        return group if isinstance(group, ShareGroup) else None
+
+    def share_heartbeat(self, group_id: str, heartbeat: ShareHeartbeat) -> HeartbeatAnswer:
+        """Raises Refused with the error of the whole request."""
+        joins = heartbeat.member_epoch == 0
+        group = self.share(group_id) or self._new_share_group(group_id, may_be_new=joins)
+        answer = group.heartbeat(heartbeat)
+        self._put(group)
+        return answer
+
+    def share_to_alter(self, group_id: str) -> ShareGroup:
+        """A share group without members, new if there is none; it is kept by `keep`."""
+        group = self.share(group_id) or self._new_share_group(group_id, may_be_new=True)
+        if not group.is_empty:
+            raise Refused(ErrorCode.NON_EMPTY_GROUP, f"group `{group_id}` has members")
+        return group
+
+    def keep(self, group: ShareGroup) -> None:
+        """It has offsets now."""
+        self._put(group)
+
+    def _new_share_group(self, group_id: str, *, may_be_new: bool) -> ShareGroup:
+        if not may_be_new or self.find(group_id) is not None:
+            text = f"there is no share group `{group_id}`"
+            raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, text)
+        return ShareGroup(
+            group_id, self.settings, self.behaviour, self._topics, self._states, self._clock
+        )
+
     def new_member_id(self) -> str:
         """An id for a member that came without: a UUID in URL-safe base64, as Kafka prints it."""
         return urlsafe_b64encode(self._random.randbytes(16)).decode().rstrip("=")
@@ -152,7 +191,7 @@ class Groups:
 
     def _put(self, group: Group) -> None:
         replaced = self._groups.get(group.group_id)
-        if replaced is not None:
+        if replaced is not None and replaced is not group:
             replaced.close()
         self._groups[group.group_id] = group
 

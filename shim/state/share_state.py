@@ -1,6 +1,6 @@
 """What the share coordinator keeps of a share partition (KIP-932): its start and its deliveries."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -46,6 +46,16 @@ class ShareStates:
             return ErrorCode.FENCED_STATE_EPOCH
         self._partitions[key] = SharePartition(state_epoch, start_offset=start_offset)
         return ErrorCode.NONE
+
+    def is_begun(self, key: Key) -> bool:
+        """Whether the state of a share partition has been begun."""
+        return key in self._partitions
+
+    def of_group(self, group_id: str) -> Iterator[tuple[bytes, int, SharePartition]]:
+        """Topic id, partition and state of all that a group has begun."""
+        for (group, topic_id, partition), found in self._partitions.items():
+            if group == group_id:
+                yield topic_id, partition, found
 
     def read(self, key: Key, leader_epoch: int) -> tuple[ErrorCode, SharePartition | None]:
         """The state for a leader; a newer leader fences the older ones."""

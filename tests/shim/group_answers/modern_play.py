@@ -70,6 +70,34 @@ class ModernPlay(ClassicPlay):
         request = {"group_ids": list(groups), "include_authorized_operations": True}
         self.call(label, ApiKey.CONSUMER_GROUP_DESCRIBE, version, request)
 
+    def share(
+        self,
+        label: str,
+        group: str,
+        member: str,
+        epoch: int | None = CURRENT,
+        topics: Sequence[str] | None = None,
+        *,
+        ahead: int = 0,
+        **more: Any,
+    ) -> Any:
+        """A heartbeat of a share group's member."""
+        last = self._epochs.get((group, member), 1)
+        request = {
+            "group_id": group,
+            "member_id": member,
+            "member_epoch": (last if epoch is None else epoch) + ahead,
+            "subscribed_topic_names": None if topics is None else list(topics),
+        } | more
+        answer = self.call(label, ApiKey.SHARE_GROUP_HEARTBEAT, NEWEST, request)
+        if answer is not None and not isinstance(answer, str) and answer.error_code == 0:
+            self._epochs[group, member] = answer.member_epoch
+        return answer
+
+    def share_groups(self, label: str, *groups: str) -> None:
+        request = {"group_ids": list(groups), "include_authorized_operations": True}
+        self.call(label, ApiKey.SHARE_GROUP_DESCRIBE, NEWEST, request)
+
     def _rows(self, owned: Owned | None) -> list[dict[str, Any]] | None:
         if owned is None:
             return None

@@ -12,6 +12,7 @@ from tests.shim.group_answers import (
     consumer_scenarios,
     joining_scenarios,
     offset_scenarios,
+    share_scenarios,
     static_scenarios,
 )
 from tests.shim.group_answers.modern_play import ModernPlay
@@ -28,6 +29,7 @@ SCENARIOS: dict[str, Callable[[Any], None]] = {
         offset_scenarios,
         admin_scenarios,
         consumer_scenarios,
+        share_scenarios,
     )
     for scenario in area.SCENARIOS
 }

@@ -1,0 +1,102 @@
+"""91 AlterShareGroupOffsets, version 0. Sets where a share group begins to read (KIP-932).
+
+READ on the group, READ on each topic. The group must have no members; it is made if there is
+none. Its error (24, 68, 69) replaces everything that was found out about the topics.
+"""
+
+from authorizer.requirements import (
+    ALTER_SHARE_GROUP_OFFSETS_GROUP,
+    ALTER_SHARE_GROUP_OFFSETS_TOPIC,
+)
+from protocol.error_codes import ErrorCode
+from protocol.messages.alter_share_group_offsets_request import (
+    AlterShareGroupOffsetsRequest,
+    AlterShareGroupOffsetsRequestPartition,
+    AlterShareGroupOffsetsRequestTopic,
+)
+from protocol.messages.alter_share_group_offsets_response import (
+    AlterShareGroupOffsetsResponse,
+    AlterShareGroupOffsetsResponsePartition,
+    AlterShareGroupOffsetsResponseTopic,
+)
+from shim.context import RequestContext
+from shim.errors import Refused
+from shim.state.share_group import ShareGroup
+from shim.state.topics import NO_ID
+from shim.topic_access import topic_error
+
+MESSAGES = {
+    ErrorCode.TOPIC_AUTHORIZATION_FAILED: "the topic may not be read",
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "the topic has no such partition",
+}
+
+
+def handle(
+    request: AlterShareGroupOffsetsRequest, context: RequestContext
+) -> AlterShareGroupOffsetsResponse:
+    if "share" not in context.cluster.groups.settings.protocols:
+        raise Refused(ErrorCode.UNSUPPORTED_VERSION, "share groups are switched off")
+    denial = context.access.error(ALTER_SHARE_GROUP_OFFSETS_GROUP, request.group_id)
+    if denial is not ErrorCode.NONE:
+        raise Refused(denial, "the group may not be read")
+    errors = [
+        topic_error(context, ALTER_SHARE_GROUP_OFFSETS_TOPIC, topic.topic_name)
+        for topic in request.topics
+    ]
+    if not request.group_id:
+        raise Refused(ErrorCode.INVALID_GROUP_ID, "the group id is empty")
+    error = context.coordinator_error(request.group_id)
+    if error is not ErrorCode.NONE:
+        raise Refused(error)
+    group = context.cluster.groups.share_to_alter(request.group_id)
+    return AlterShareGroupOffsetsResponse(
+        responses=[
+            _altered(group, topic, denial, context)
+            for topic, denial in zip(request.topics, errors, strict=True)
+        ]
+    )
+
+
+def refuse(
+    request: AlterShareGroupOffsetsRequest, error: ErrorCode, message: str | None
+) -> AlterShareGroupOffsetsResponse:
+    return AlterShareGroupOffsetsResponse(error_code=error, error_message=message)
+
+
+def _altered(
+    group: ShareGroup,
+    asked: AlterShareGroupOffsetsRequestTopic,
+    denial: ErrorCode,
+    context: RequestContext,
+) -> AlterShareGroupOffsetsResponseTopic:
+    topic = context.cluster.topics.get(asked.topic_name)
+    allowed = denial is ErrorCode.NONE and topic is not None
+    rows = []
+    for one in asked.partitions:
+        error = denial
+        if denial is ErrorCode.NONE and topic is not None:
+            error = _alter(group, topic.topic_id, one, context)
+        rows.append(
+            AlterShareGroupOffsetsResponsePartition(
+                partition_index=one.partition_index,
+                error_code=error,
+                error_message=MESSAGES.get(error),
+            )
+        )
+    return AlterShareGroupOffsetsResponseTopic(
+        topic_name=asked.topic_name,
+        topic_id=topic.topic_id if allowed and topic is not None else NO_ID,
+        partitions=rows,
+    )
+
+
+def _alter(
+    group: ShareGroup,
+    topic_id: bytes,
+    asked: AlterShareGroupOffsetsRequestPartition,
+    context: RequestContext,
+) -> ErrorCode:
+    error = group.begin_at(topic_id, asked.partition_index, asked.start_offset)
+    if error is ErrorCode.NONE:
+        context.cluster.groups.keep(group)
+    return error

@@ -1,0 +1,83 @@
+"""92 DeleteShareGroupOffsets, version 0. A share group forgets where it was in some topics
+(KIP-932).
+
+DELETE on the group, READ on each topic. The group must have no members. Its error (24, 68, 69)
+replaces what was found out about the topics; the first release only asked it if one was left.
+"""
+
+from authorizer.requirements import (
+    DELETE_SHARE_GROUP_OFFSETS_GROUP,
+    DELETE_SHARE_GROUP_OFFSETS_TOPIC,
+)
+from protocol.error_codes import ErrorCode
+from protocol.messages.delete_share_group_offsets_request import (
+    DeleteShareGroupOffsetsRequest,
+)
+from protocol.messages.delete_share_group_offsets_response import (
+    DeleteShareGroupOffsetsResponse,
+    DeleteShareGroupOffsetsResponseTopic,
+)
+from shim.context import RequestContext
+from shim.errors import Refused
+from shim.state.share_group import ShareGroup
+from shim.topic_access import topic_error
+
+MESSAGES = {
+    ErrorCode.TOPIC_AUTHORIZATION_FAILED: "the topic may not be read",
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "the group has never read the topic",
+}
+
+
+def handle(
+    request: DeleteShareGroupOffsetsRequest, context: RequestContext
+) -> DeleteShareGroupOffsetsResponse:
+    if "share" not in context.cluster.groups.settings.protocols:
+        raise Refused(ErrorCode.UNSUPPORTED_VERSION, "share groups are switched off")
+    denial = context.access.error(DELETE_SHARE_GROUP_OFFSETS_GROUP, request.group_id)
+    if denial is not ErrorCode.NONE:
+        raise Refused(denial, "the group may not be deleted")
+    names = [topic.topic_name for topic in request.topics]
+    errors = [topic_error(context, DELETE_SHARE_GROUP_OFFSETS_TOPIC, name) for name in names]
+    group = None
+    always = context.cluster.groups.behaviour.share_deletion_always_asks
+    if always or ErrorCode.NONE in errors:
+        group = _group(request.group_id, context)
+    return DeleteShareGroupOffsetsResponse(
+        responses=[
+            _deleted(group, name, error, context) for name, error in zip(names, errors, strict=True)
+        ]
+    )
+
+
+def refuse(
+    request: DeleteShareGroupOffsetsRequest, error: ErrorCode, message: str | None
+) -> DeleteShareGroupOffsetsResponse:
+    return DeleteShareGroupOffsetsResponse(error_code=error, error_message=message)
+
+
+def _group(group_id: str, context: RequestContext) -> ShareGroup:
+    if not group_id:
+        raise Refused(ErrorCode.INVALID_GROUP_ID, "the group id is empty")
+    error = context.coordinator_error(group_id)
+    if error is not ErrorCode.NONE:
+        raise Refused(error)
+    group = context.cluster.groups.share(group_id)
+    if group is None:
+        raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, f"there is no share group `{group_id}`")
+    if not group.is_empty:
+        raise Refused(ErrorCode.NON_EMPTY_GROUP, f"group `{group_id}` has members")
+    return group
+
+
+def _deleted(
+    group: ShareGroup | None, name: str, denial: ErrorCode, context: RequestContext
+) -> DeleteShareGroupOffsetsResponseTopic:
+    topic = context.cluster.topics.get(name)
+    error = denial
+    if denial is ErrorCode.NONE and topic is not None and group is not None:
+        if group.forget_topic(topic.topic_id):
+            return DeleteShareGroupOffsetsResponseTopic(topic_name=name, topic_id=topic.topic_id)
+        error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return DeleteShareGroupOffsetsResponseTopic(
+        topic_name=name, error_code=error, error_message=MESSAGES.get(error)
+    )

@@ -1,0 +1,147 @@
+"""90 DescribeShareGroupOffsets, versions 0-1. Where share groups begin to read (KIP-932), and from
+version 1 how much is left (KIP-1226).
+
+DESCRIBE on each group, then on its topics: one that was named and is denied is 29, one that was
+not named is left out. What nobody reads is no error: offset -1. Nor is a missing group or topic.
+
+DEVIATION: a partition that the topic does not have gets no answer at all from Kafka; here it is
+one that nobody reads.
+"""
+
+from authorizer.requirements import (
+    DESCRIBE_SHARE_GROUP_OFFSETS_ALL_TOPICS,
+    DESCRIBE_SHARE_GROUP_OFFSETS_GROUP,
+    DESCRIBE_SHARE_GROUP_OFFSETS_TOPIC,
+)
+from protocol.error_codes import ErrorCode
+from protocol.messages.describe_share_group_offsets_request import (
+    DescribeShareGroupOffsetsRequest,
+    DescribeShareGroupOffsetsRequestGroup,
+)
+from protocol.messages.describe_share_group_offsets_response import (
+    DescribeShareGroupOffsetsResponse,
+    DescribeShareGroupOffsetsResponseGroup,
+    DescribeShareGroupOffsetsResponsePartition,
+    DescribeShareGroupOffsetsResponseTopic,
+)
+from shim.context import RequestContext
+from shim.state.topics import NO_ID, Topic
+
+UNKNOWN = -1
+"""As an offset or a lag."""
+
+LAG_SINCE = 1
+
+Row = DescribeShareGroupOffsetsResponsePartition
+
+
+def handle(
+    request: DescribeShareGroupOffsetsRequest, context: RequestContext
+) -> DescribeShareGroupOffsetsResponse:
+    context.access.nothing_more()  # a request without groups asks nothing
+    return DescribeShareGroupOffsetsResponse(
+        groups=[_described(group, context) for group in request.groups]
+    )
+
+
+def refuse(
+    request: DescribeShareGroupOffsetsRequest, error: ErrorCode, message: str | None
+) -> DescribeShareGroupOffsetsResponse:
+    return DescribeShareGroupOffsetsResponse(
+        groups=[_failed(group.group_id, error, message) for group in request.groups]
+    )
+
+
+def _failed(
+    group_id: str, error: ErrorCode, message: str | None = None
+) -> DescribeShareGroupOffsetsResponseGroup:
+    return DescribeShareGroupOffsetsResponseGroup(
+        group_id=group_id, error_code=error, error_message=message
+    )
+
+
+def _described(
+    asked: DescribeShareGroupOffsetsRequestGroup, context: RequestContext
+) -> DescribeShareGroupOffsetsResponseGroup:
+    group_id = asked.group_id
+    if "share" not in context.cluster.groups.settings.protocols:
+        return _failed(group_id, ErrorCode.UNSUPPORTED_VERSION)
+    denial = context.access.error(DESCRIBE_SHARE_GROUP_OFFSETS_GROUP, group_id)
+    if denial is not ErrorCode.NONE:
+        return _failed(group_id, denial, "the group may not be described")
+    if asked.topics == []:
+        return DescribeShareGroupOffsetsResponseGroup(group_id=group_id)
+    error = context.coordinator_error(group_id)
+    if error is not ErrorCode.NONE:
+        return _failed(group_id, error)
+    if not group_id:
+        # Kafka makes the key of a share partition first, and that cannot be.
+        return _failed(group_id, ErrorCode.UNKNOWN_SERVER_ERROR, "the group id is empty")
+    topics = _all(group_id, context) if asked.topics is None else _named(asked, context)
+    return DescribeShareGroupOffsetsResponseGroup(group_id=group_id, topics=topics)
+
+
+def _named(
+    asked: DescribeShareGroupOffsetsRequestGroup, context: RequestContext
+) -> list[DescribeShareGroupOffsetsResponseTopic]:
+    allowed, denied = context.access.split(
+        DESCRIBE_SHARE_GROUP_OFFSETS_TOPIC, asked.topics or [], lambda one: one.topic_name
+    )
+    rows = []
+    for one in allowed:
+        topic = context.cluster.topics.get(one.topic_name)
+        rows.append(
+            DescribeShareGroupOffsetsResponseTopic(
+                topic_name=one.topic_name,
+                topic_id=NO_ID if topic is None else topic.topic_id,
+                partitions=[_row(asked.group_id, topic, at, context) for at in one.partitions],
+            )
+        )
+    refused = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    for one in denied:
+        failed = [_failed_row(at, refused) for at in one.partitions]
+        rows.append(
+            DescribeShareGroupOffsetsResponseTopic(topic_name=one.topic_name, partitions=failed)
+        )
+    return rows
+
+
+def _all(group_id: str, context: RequestContext) -> list[DescribeShareGroupOffsetsResponseTopic]:
+    begun: dict[bytes, list[int]] = {}
+    for topic_id, partition, _ in context.cluster.share_states.of_group(group_id):
+        begun.setdefault(topic_id, []).append(partition)
+    known = [topic for one in begun if (topic := context.cluster.topics.by_id(one)) is not None]
+    visible = context.access.visible(
+        DESCRIBE_SHARE_GROUP_OFFSETS_ALL_TOPICS, known, lambda topic: topic.name
+    )
+    return [
+        DescribeShareGroupOffsetsResponseTopic(
+            topic_name=topic.name,
+            topic_id=topic.topic_id,
+            partitions=[_row(group_id, topic, at, context) for at in begun[topic.topic_id]],
+        )
+        for topic in visible
+    ]
+
+
+def _failed_row(partition: int, error: ErrorCode) -> Row:
+    return Row(
+        partition_index=partition,
+        start_offset=UNKNOWN,
+        error_code=error,
+        error_message="the topic may not be described",
+    )
+
+
+def _row(group_id: str, topic: Topic | None, index: int, context: RequestContext) -> Row:
+    row = Row(partition_index=index, start_offset=UNKNOWN)
+    partition = None if topic is None else topic.partition(index)
+    if topic is None or partition is None:
+        return row
+    _, state = context.cluster.share_states.summary((group_id, topic.topic_id, index))
+    if state is None or state.start_offset < 0:
+        return row
+    row.start_offset = state.start_offset
+    if context.version >= LAG_SINCE:
+        row.lag = partition.log.end_offset - state.start_offset - state.complete
+    return row

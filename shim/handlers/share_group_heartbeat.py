@@ -1,0 +1,82 @@
+"""76 ShareGroupHeartbeat, version 1. Joins a share group, keeps alive, leaves, and is told which
+partitions to share (KIP-932).
+
+READ on the group, then the member id, then DESCRIBE on every topic named: one that is denied
+fails the request.
+"""
+
+from authorizer.requirements import SHARE_GROUP_HEARTBEAT_GROUP, SHARE_GROUP_HEARTBEAT_TOPIC
+from protocol.error_codes import ErrorCode
+from protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
+from protocol.messages.share_group_heartbeat_response import (
+    Assignment as AssignmentRow,
+    ShareGroupHeartbeatResponse,
+    TopicPartitions,
+)
+from shim.context import RequestContext
+from shim.errors import Refused
+from shim.state.consumer_member import LEAVING
+from shim.state.heartbeat_answer import HeartbeatAnswer
+from shim.state.share_group import ShareHeartbeat
+
+
+def handle(
+    request: ShareGroupHeartbeatRequest, context: RequestContext
+) -> ShareGroupHeartbeatResponse:
+    if "share" not in context.cluster.groups.settings.protocols:
+        raise Refused(ErrorCode.UNSUPPORTED_VERSION)
+    context.access.require(SHARE_GROUP_HEARTBEAT_GROUP, request.group_id)
+    if not request.member_id:
+        raise Refused(ErrorCode.INVALID_REQUEST)
+    names = request.subscribed_topic_names or []
+    if context.access.split(SHARE_GROUP_HEARTBEAT_TOPIC, names, str)[1]:
+        raise Refused(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+    _check(request)
+    error = context.coordinator_error(request.group_id)
+    if error is not ErrorCode.NONE:
+        raise Refused(error)
+    heartbeat = ShareHeartbeat(
+        member_id=request.member_id,
+        member_epoch=request.member_epoch,
+        rack_id=request.rack_id,
+        topic_names=request.subscribed_topic_names,
+        client_id=context.header.client_id or "",
+        client_host=f"/{context.session.host}",
+    )
+    return _response(context.cluster.groups.share_heartbeat(request.group_id, heartbeat))
+
+
+def refuse(
+    request: ShareGroupHeartbeatRequest, error: ErrorCode, message: str | None
+) -> ShareGroupHeartbeatResponse:
+    return ShareGroupHeartbeatResponse(error_code=error, error_message=message)
+
+
+def _check(request: ShareGroupHeartbeatRequest) -> None:
+    """What can be said against a request without looking at its group."""
+    joins = request.member_epoch == 0
+    for is_wrong, text in (
+        (not request.group_id.strip(), "the group id is empty"),
+        (request.rack_id == "", "the rack id is empty"),
+        (joins and not request.subscribed_topic_names, "joining needs topics"),
+        (request.member_epoch < LEAVING, "the member epoch is impossible"),
+    ):
+        if is_wrong:
+            raise Refused(ErrorCode.INVALID_REQUEST, text)
+
+
+def _response(answer: HeartbeatAnswer) -> ShareGroupHeartbeatResponse:
+    assignment = None
+    if answer.assignment is not None:
+        assignment = AssignmentRow(
+            topic_partitions=[
+                TopicPartitions(topic_id=topic_id, partitions=sorted(partitions))
+                for topic_id, partitions in answer.assignment.items()
+            ]
+        )
+    return ShareGroupHeartbeatResponse(
+        member_id=answer.member_id,
+        member_epoch=answer.member_epoch,
+        heartbeat_interval_ms=answer.interval_ms,
+        assignment=assignment,
+    )

@@ -1,0 +1,169 @@
+"""Share groups (KIP-932): their members and their offsets."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from protocol.enums import ApiKey
+from tests.shim.group_answers.modern_play import ModernPlay
+
+HEARTBEAT = ApiKey.SHARE_GROUP_HEARTBEAT
+A = "AAAAAAAAAAAAAAAAAAAAAQ"
+B = "AAAAAAAAAAAAAAAAAAAAAg"
+
+
+def bad_heartbeats(play: ModernPlay) -> None:
+    if not play.has(HEARTBEAT):
+        return
+    (topic,) = play.topic("t")
+    group = play.text("g")
+    play.share("no member id", group, "", 0, [topic])
+    play.share("no uuid", group, "m", 0, [topic])
+    play.share("no group id", "", A, 0, [topic])
+    play.share("no rack id", group, A, 0, [topic], rack_id="")
+    play.share("no topics", group, A, 0, None)
+    play.share("empty topics", play.text("e"), A, 0, [])
+    play.share("epoch -2", group, A, -2, None)
+    play.share("leaving no group", play.text("x"), A, -1, None)
+    play.share("unknown group", play.text("x"), A, 3, None)
+    play.settle()
+    play.share("joins", group, A, 0, [topic])
+    play.share("unknown member", group, B, 3, None)
+    play.share("leaving unknown", group, B, -1, None)
+
+
+def members(play: ModernPlay) -> None:
+    if not play.has(HEARTBEAT):
+        return
+    one, two = play.topic("t", "u", partitions=1)
+    group = play.text("g")
+    answer = play.share("joins", group, A, 0, [one])
+    if answer.error_code:
+        return
+    play.share_groups("joined", group)
+    play.list("joined")
+    play.settle()
+    play.share("settled", group, A)
+    play.share_groups("settled", group)
+    for ahead in (1, 5, -1, -2):
+        play.share(f"{ahead} ahead", group, A, ahead=ahead)
+    play.share("joins again", group, A, 0, [one])
+    play.share("another", group, B, 0, [one])
+    play.settle()
+    play.share("another, settled", group, B)
+    play.share("first, settled", group, A)
+    play.share_groups("both", group)
+    play.share("other topic", group, A, None, [two])
+    play.settle()
+    play.share("other topic, settled", group, A)
+    play.settle()
+    play.share("other topic, settled more", group, A)
+    play.share("alone with its topic", group, B)
+    play.share_groups("two topics", group)
+    play.describe("as classic", group, version=6)
+    play.consumer_groups("as consumers", group)
+    play.commit("offsets", group, [(one, 0, 5)])
+    play.fetch("offsets", group, [(one, [0])])
+    play.delete_offsets("offsets", group, one)
+    play.enter("as a consumer", group, A, one)
+    play.join("as classic", group, protocols=(("range", b"\0"),))
+    play.delete("not empty", group)
+    play.share("leaves", group, A, -1, None)
+    play.share("another leaves", group, B, -1, None)
+    play.share_groups("empty", group)
+    play.list("empty", types=["share"])
+    play.delete("empty", group)
+    play.share_groups("deleted", group, play.text("none"), "")
+
+
+def offsets_of_strange_groups(play: ModernPlay) -> None:
+    if not play.has(ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS):
+        return
+    (one,) = play.topic("t")
+    missing = play.text("-nope")
+    none = play.text("none")
+    for version in play.versions(ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS):
+        _describe(play, f"unknown group {version}", [(none, [(one, [0])])], version)
+        _describe(play, f"all of an unknown group {version}", [(none, None)], version)
+        _describe(play, f"nothing {version}", [(none, [])], version)
+        _describe(play, f"no group id {version}", [("", [(one, [0])])], version)
+        _describe(play, f"no groups {version}", [], version)
+    _alter(play, "unknown group", play.text("a"), [(one, 0, 1)])
+    play.share_groups("altered to life", play.text("a"))
+    _alter(play, "unknown group, no topics", play.text("b"), [])
+    _alter(play, "unknown group, missing topic", play.text("c"), [(missing, 0, 1)])
+    play.share_groups("altered with nothing", play.text("b"), play.text("c"))
+    play.commit("classic", play.text("s"), [(one, 0, 1)])
+    _alter(play, "of a classic group", play.text("s"), [(one, 0, 1)])
+    _delete(play, "of a classic group", play.text("s"), [one])
+    _alter(play, "no group id", "", [(one, 0, 1)])
+    _delete(play, "unknown group", none, [one])
+    _delete(play, "unknown group, no topics", none, [])
+    _delete(play, "no group id", "", [one])
+
+
+def offsets(play: ModernPlay) -> None:
+    if not play.has(ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS):
+        return
+    one, two = play.topic("t", "u")
+    missing = play.text("-nope")
+    group, none = play.text("g"), play.text("none")
+    answer = play.share("joins", group, A, 0, [one])
+    if answer.error_code:
+        return
+    for _ in range(2):
+        play.settle()
+        play.ask(HEARTBEAT, 1, {"group_id": group, "member_id": A, "member_epoch": 2})
+    wanted = [(group, [(one, [0, 1]), (two, [0])])]
+    for version in play.versions(ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS):
+        _describe(play, f"joined {version}", wanted, version)
+        _describe(play, f"all {version}", [(group, None), (none, None)], version)
+    _describe(play, "missing topic", [(group, [(missing, [0])])])
+    _alter(play, "not empty", group, [(one, 0, 1)])
+    _delete(play, "not empty", group, [one])
+    play.share("leaves", group, A, -1, None)
+    play.settle()
+    _describe(play, "empty", wanted)
+    _alter(play, "empty", group, [(one, 0, 1), (one, 7, 1), (two, 0, 1), (missing, 0, 1)])
+    _alter(play, "no topics", group, [])
+    _describe(play, "altered", wanted)
+    _describe(play, "all altered", [(group, None)])
+    _delete(play, "empty", group, [one, missing])
+    _delete(play, "again", group, [one])
+    _delete(play, "no topics", group, [])
+    _describe(play, "deleted", wanted)
+    _describe(play, "all that is left", [(group, None)])
+
+
+def _describe(
+    play: ModernPlay,
+    label: str,
+    groups: Sequence[tuple[str, Sequence[tuple[str, Sequence[int]]] | None]],
+    version: int = 99,
+) -> None:
+    rows: list[dict[str, Any]] = []
+    for group, topics in groups:
+        named = None
+        if topics is not None:
+            named = [{"topic_name": name, "partitions": list(at)} for name, at in topics]
+        rows.append({"group_id": group, "topics": named})
+    play.call(label, ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS, version, {"groups": rows})
+
+
+def _alter(
+    play: ModernPlay, label: str, group: str, offsets: Sequence[tuple[str, int, int]]
+) -> None:
+    topics: dict[str, list[dict[str, int]]] = {}
+    for name, partition, offset in offsets:
+        row = {"partition_index": partition, "start_offset": offset}
+        topics.setdefault(name, []).append(row)
+    rows = [{"topic_name": name, "partitions": at} for name, at in topics.items()]
+    request = {"group_id": group, "topics": rows}
+    play.call(f"alter: {label}", ApiKey.ALTER_SHARE_GROUP_OFFSETS, 0, request)
+
+
+def _delete(play: ModernPlay, label: str, group: str, topics: Sequence[str]) -> None:
+    request = {"group_id": group, "topics": [{"topic_name": name} for name in topics]}
+    play.call(f"delete: {label}", ApiKey.DELETE_SHARE_GROUP_OFFSETS, 0, request)
+
+
+SCENARIOS = (bad_heartbeats, members, offsets_of_strange_groups, offsets)
