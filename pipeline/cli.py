@@ -10,7 +10,7 @@ from pipeline.errors import PipelineError
 if TYPE_CHECKING:
     from pipeline.run import Outcome
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["add_arguments", "run", "show"]
 
 EXIT_FAILURE = 1
 EXIT_MISMATCH = 3
@@ -23,7 +23,7 @@ def run(args: argparse.Namespace) -> int:
     problem = missing()
     if problem is None:
         try:
-            return _finish(_outcome(args), args)
+            return show(_outcome(args), args)
         except PipelineError as error:
             problem = str(error)
     print(f"kafka-shim pipeline: {problem}", file=sys.stderr)
@@ -36,8 +36,11 @@ def _outcome(args: argparse.Namespace) -> "Outcome":
     return run_job(args)
 
 
-def _finish(outcome: "Outcome", args: argparse.Namespace) -> int:
-    """Print in the form that was asked for; notes go to standard error where they would disturb."""
+def show(outcome: "Outcome", args: argparse.Namespace) -> int:
+    """Print in the form that was asked for; tells the exit code.
+
+    Notes go to standard error where they would disturb.
+    """
     from pipeline.output import print_csv, print_json, print_table
 
     rows = outcome.rows

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.errors import PipelineError
@@ -10,6 +11,9 @@ from pipeline.source import KafkaTraceSource
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+_LOG_SETTINGS = Path(__file__).with_name("log4j2.properties").absolute()
 
 
 def spark_session(master: str | None = None, *, is_short: bool = True) -> "SparkSession":
@@ -50,8 +54,7 @@ def _local_settings(cores: int, *, is_short: bool) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",  # would overwrite what we print
         "spark.sql.shuffle.partitions": str(cores),
         "spark.sql.catalogImplementation": "in-memory",
-        "spark.log.level": "ERROR",
-        "spark.driver.extraJavaOptions": "-Dlog4j2.level=ERROR",
+        "spark.driver.extraJavaOptions": f"-Dlog4j.configurationFile={_LOG_SETTINGS.as_uri()}",
     }
     if is_short:
         settings["spark.driver.extraJavaOptions"] += " -XX:TieredStopAtLevel=1"
