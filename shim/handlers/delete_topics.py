@@ -167,7 +167,9 @@ def _judge_in_order(
             if not context.access.allows(DELETE_TOPICS_DESCRIBE, known.name):
                 continue
             result.name = known.name
-        assert result.name is not None
+        if result.name is None:
+            result.error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED  # nobody may delete nothing
+            continue
         result.error_code = topic_error(context, DELETE_TOPICS, result.name)
         topic = context.cluster.topics.get(result.name)
         if topic is not None and result.error_code == ErrorCode.NONE:
