@@ -22,6 +22,7 @@ COMMANDS = {
     "who-can": "who may do something, and by which ACL",
     "principal": "what principal mapping rules make of a certificate's name",
     "proxy": "record what clients do on a real cluster",
+    "replay": "send a recorded run to a broker and compare the answers",
     "least-acls": "which ACLs a program needs, learned by running it, and proven",
     "trace": "what is in a trace: totals, entries, those that fit",
     "requirements": "which permissions each API needs, by release",

@@ -1,0 +1,130 @@
+"""`kafka-shim replay TRACE --to HOST:PORT`: the same requests again, the answers compared."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from shim.cli import EXIT_FAILURE, EXIT_MISMATCH
+from shim.errors import ConfigError
+from shim.replay.events import read_recording
+from shim.replay.player import MissError, Player, Target
+
+DESCRIPTION = """\
+Sends the requests of a trace to a broker, in their order, and compares its answers with the
+recorded ones: all but ids, offsets, times, texts and addresses (docs/replay.md).
+
+  kafka-shim replay trace --to 127.0.0.1:9092
+  kafka-shim replay trace --to 127.0.0.1:9093 --user alice:alice-secret --on-miss skip --json
+
+Ids that brokers give out (producers, members, topics, sessions ...) are replaced by the target's.
+Exit codes: 0 every answer agrees, 1 the trace cannot be read, 3 some differ or are missing.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    add = parser.add_argument
+    add("trace", type=Path, help="a trace's folder, or one segment")
+    add("--to", required=True, metavar="HOST:PORT", help="the broker to send to")
+    add(
+        "--route",
+        action="append",
+        default=[],
+        metavar="NAME=HOST:PORT",
+        help="where connections to that recorded listener, or broker id, go instead (repeatable)",
+    )
+    add(
+        "--user",
+        action="append",
+        default=[],
+        metavar="NAME:PASSWORD",
+        help="log in so where NAME did (repeatable)",
+    )
+    add("--no-login", action="store_true", help="leave log-ins out: the target has none")
+    add(
+        "--speed",
+        default="max",
+        metavar="N|max",
+        help="1: as slow as recorded, 10: ten times faster, max (default): no pauses",
+    )
+    add(
+        "--on-miss",
+        choices=("fail", "skip"),
+        default="fail",
+        help="what cannot be replayed, or is not answered, ends the replay (default) or is noted",
+    )
+    add(
+        "--ignore",
+        action="append",
+        default=[],
+        metavar="API[.FIELD]",
+        help="differences that are known, as the report names them (repeatable)",
+    )
+    add("--timeout", type=float, default=15.0, metavar="S", help="for one answer (default 15)")
+    add("--json", action="store_true", help="one JSON object")
+
+
+def run(args: argparse.Namespace) -> int:
+    target = Target(
+        address=_address(args.to),
+        routes=dict(_route(text) for text in args.route),
+        users=dict(_user(text) for text in args.user),
+        speed=_speed(args.speed),
+        timeout_s=args.timeout,
+        stops_on_miss=args.on_miss == "fail",
+        logs_in=not args.no_login,
+        ignored=frozenset(args.ignore),
+    )
+    if not args.trace.exists():
+        raise ConfigError(f"`{args.trace}` does not exist")
+    recording = read_recording(args.trace)
+    for damage in recording.damage:
+        print(f"{damage.path}: {damage.reason} at {damage.at}", file=sys.stderr)
+    if not recording.events:
+        print(f"kafka-shim replay: there is nothing in `{args.trace}`", file=sys.stderr)
+        return EXIT_FAILURE
+    player = Player(recording, target)
+    try:
+        player.play()
+    except MissError as error:
+        print(f"kafka-shim replay: {error}", file=sys.stderr)
+    if args.json:
+        print(json.dumps(player.report.row(), indent=2))
+    else:
+        print("\n".join(player.report.lines()))
+    return 0 if player.report.holds else EXIT_MISMATCH
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":")
+    if not colon or not host or not port.isdigit():
+        raise ConfigError(f"`{text}`: expected HOST:PORT")
+    return host.strip("[]"), int(port)
+
+
+def _route(text: str) -> tuple[str, tuple[str, int]]:
+    name, equals, address = text.partition("=")
+    if not equals or not name:
+        raise ConfigError(f"--route `{text}`: expected LISTENER=HOST:PORT or ID=HOST:PORT")
+    return name, _address(address)
+
+
+def _user(text: str) -> tuple[str, str]:
+    name, colon, password = text.partition(":")
+    if not colon or not name:
+        raise ConfigError(f"--user `{text}`: expected NAME:PASSWORD")
+    return name, password
+
+
+def _speed(text: str) -> float | None:
+    if text == "max":
+        return None
+    try:
+        speed = float(text)
+    except ValueError:
+        speed = 0.0
+    if speed <= 0:
+        raise ConfigError(f"--speed `{text}`: expected a number above 0, or max")
+    return speed

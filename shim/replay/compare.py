@@ -1,0 +1,78 @@
+"""Two answers to the same request, compared by all that does not depend on the run."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from protocol.enums import ApiKey
+from protocol.spec import FieldSpec, StructSpec, load
+from shim.replay.fields import VALUE_BLIND
+from shim.replay.rows import pairs
+
+MISSING = "missing"
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """A field by its path, such as `topics[].error_code`, and what either side says."""
+
+    field: str
+    recorded: Any
+    actual: Any
+
+
+def differences(version: int, recorded: Any, actual: Any) -> list[Difference]:
+    """What differs between two messages of the same type and version."""
+    name = type(recorded).__name__
+    found = list(_struct(load(name).struct, recorded, actual, version, ""))
+    if name == f"{ApiKey.FETCH.wire_name}Response":
+        found = [one for one in found if not _is_silence(one)]
+    return found
+
+
+def _is_silence(one: Difference) -> bool:
+    """An incremental Fetch leaves out partitions without news, which is a matter of timing."""
+    return MISSING in (one.recorded, one.actual)
+
+
+def _struct(
+    spec: StructSpec, recorded: Any, actual: Any, version: int, path: str
+) -> Iterator[Difference]:
+    for field in spec.fields:
+        if field.attribute in VALUE_BLIND or not field.versions.has(version):
+            continue
+        here = f"{path}.{field.attribute}" if path else field.attribute
+        old, new = getattr(recorded, field.attribute), getattr(actual, field.attribute)
+        if field.is_array and old is not None and new is not None:
+            yield from _list(field, old, new, version, f"{here}[]")
+        elif field.struct is not None and old is not None and new is not None:
+            yield from _struct(field.struct, old, new, version, here)
+        elif old != new:
+            yield Difference(here, plain(old), plain(new))
+
+
+def _list(
+    field: FieldSpec, recorded: list[Any], actual: list[Any], version: int, path: str
+) -> Iterator[Difference]:
+    if field.struct is None:
+        if sorted(recorded) != sorted(actual):
+            yield Difference(path, plain(recorded), plain(actual))
+        return
+    for old, new in pairs(recorded, actual):
+        if old is None or new is None:
+            yield Difference(path, _row(old), _row(new))
+        else:
+            yield from _struct(field.struct, old, new, version, path)
+
+
+def _row(row: Any) -> str:
+    return MISSING if row is None else repr(row)[:200]
+
+
+def plain(value: Any) -> Any:
+    """A value for JSON."""
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    return repr(value) if isinstance(value, msgspec.Struct) else value

@@ -1,0 +1,68 @@
+"""Which fields of messages are ids, which are values of the moment, and which name a row.
+
+By the fields' names in snake_case, so that they hold for every API and version.
+"""
+
+VALUE_BLIND = frozenset(
+    {
+        # ids that a broker makes
+        "cluster_id", "topic_id", "producer_id", "producer_epoch", "member_id", "leader",
+        "generation_id", "member_epoch", "session_id", "client_instance_id", "replica_directory_id",
+        "group_epoch", "assignment_epoch", "subscription_id",
+        # where brokers are and who leads
+        "brokers", "nodes", "node_endpoints", "host", "port", "node_id",
+        "controller_id", "broker_id", "rack", "leader_id", "leader_epoch", "current_leader",
+        "replica_nodes", "isr_nodes", "offline_replicas", "client_host",
+        "eligible_leader_replicas", "last_known_elr", "preferred_read_replica",
+        # offsets, times, sizes
+        "offset", "base_offset", "committed_offset", "committed_leader_epoch", "end_offset",
+        "high_watermark", "last_stable_offset", "log_start_offset", "log_end_offset",
+        "start_offset", "low_watermark", "records", "aborted_transactions", "timestamp",
+        "first_offset", "last_offset", "lag", "epoch", "issue_timestamp", "expiry_timestamp",
+        "max_timestamp", "ongoing_txn_producer_id", "ongoing_txn_producer_epoch",
+        "log_append_time_ms", "issue_timestamp_ms", "expiry_timestamp_ms", "max_timestamp_ms",
+        "transaction_start_time_ms", "last_timestamp", "last_sequence",
+        "current_txn_start_offset", "last_fetch_timestamp", "last_caught_up_timestamp",
+        "partition_size", "offset_lag", "usable_bytes", "total_bytes", "is_cordoned",
+        "finalized_features_epoch", "heartbeat_interval_ms", "session_lifetime_ms",
+        "throttle_time_ms", "push_interval_ms", "acquisition_lock_timeout_ms",
+        # texts, and secrets that a trace does not have
+        "error_message", "batch_index_error_message", "acknowledge_error_message",
+        "auth_bytes", "hmac", "token_id", "log_dir", "unknown_tags",
+    }
+)  # fmt: skip
+"""Present in both answers, but not compared: two runs never agree on them."""
+
+ROW_NAMES = (
+    "name", "topic_name", "topic", "group_id", "transactional_id", "resource_name", "key", "user",
+    "api_key", "partition_index", "partition", "topic_id", "group", "feature",
+    "index", "partition_id",
+)  # fmt: skip
+"""What identifies a row of a list; lists without any are compared place by place."""
+
+IDS = {
+    "member_id": "member",
+    "leader": "member",
+    "producer_id": "producer",
+    "v3_and_below_producer_id": "producer",
+    "producer_epoch": "producer epoch",
+    "v3_and_below_producer_epoch": "producer epoch",
+    "topic_id": "topic",
+    "cluster_id": "cluster",
+    "session_id": "session",
+    "generation_id": "generation",
+    "generation_id_or_member_epoch": "generation",
+    "member_epoch": "generation",
+    "client_instance_id": "instance",
+    "subscription_id": "subscription",
+}
+"""Ids that a broker gives out and clients give back, with the kind of each."""
+
+NO_ID = frozenset({-1, "", bytes(16)})
+"""Values that stand for no id, of whatever kind."""
+
+NO_ID_EITHER = {"session": 0, "generation": 0, "subscription": 0}
+"""Zero is a producer id and an epoch like any other, but no session, and a member that joins."""
+
+NOT_YET = frozenset({14, 15, 16})
+"""Coordinators that load, are not there, or elsewhere: the client comes again (retriable)."""

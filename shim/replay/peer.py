@@ -1,0 +1,96 @@
+"""One connection to the target: frames out, frames in, a log-in in place of the recorded one."""
+
+import socket
+from typing import Any
+
+from protocol import codecs
+from protocol.enums import ApiKey
+from protocol.errors import ProtocolError
+from protocol.headers import RequestHeader, read_response_header, write_request_header
+from protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
+from protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from shim.client_config import Login
+from shim.client_login import LoginError, messages
+
+FRAME_BYTES_MAX = 104_857_600
+
+
+class GoneError(Exception):
+    """The target hung up, or did not answer in time; the text says which."""
+
+
+class Peer:
+    """Answers arrive in the order of the requests, so they need no matching."""
+
+    def __init__(self, host: str, port: int, timeout_s: float) -> None:
+        """Connect; GoneError if that fails."""
+        try:
+            self._socket = socket.create_connection((host, port), timeout=timeout_s)
+        except OSError as error:
+            raise GoneError(
+                f"cannot connect to {host}:{port}: {error.strerror or error}"
+            ) from error
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._received = bytearray()
+
+    def send(self, frame: bytes) -> None:
+        try:
+            self._socket.sendall(len(frame).to_bytes(4, "big") + frame)
+        except OSError as error:
+            raise GoneError("the connection was closed") from error
+
+    def receive(self) -> bytes:
+        """The next frame, without its size."""
+        self._fill(4)
+        size = int.from_bytes(self._received[:4], "big")
+        if size > FRAME_BYTES_MAX:
+            raise GoneError("this is no Kafka listener, or one with TLS")
+        self._fill(4 + size)
+        frame = bytes(self._received[4 : 4 + size])
+        del self._received[: 4 + size]
+        return frame
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def log_in(self, login: Login) -> int:
+        """Log in; the error code that the target answers, 0 if it takes the login."""
+        handshake = self._ask(ApiKey.SASL_HANDSHAKE, 1, SaslHandshakeRequest(login.mechanism))
+        if handshake.error_code:
+            return int(handshake.error_code)
+        exchange = messages(login)
+        try:
+            message = next(exchange)
+            while True:
+                answer = self._ask(ApiKey.SASL_AUTHENTICATE, 0, SaslAuthenticateRequest(message))
+                if answer.error_code:
+                    return int(answer.error_code)
+                message = exchange.send(answer.auth_bytes)
+        except StopIteration:
+            return 0
+        except LoginError as error:
+            raise GoneError(f"the log-in failed: {error}") from error
+
+    def _ask(
+        self, api: ApiKey, version: int, request: SaslHandshakeRequest | SaslAuthenticateRequest
+    ) -> Any:
+        head = write_request_header(RequestHeader(api, version, 0, "kafka-shim"))
+        self.send(head + codecs.write_request(request, version))
+        frame = self.receive()
+        try:
+            _, at = read_response_header(api, version, frame)
+            return codecs.read_response(api, version, frame, at)
+        except ProtocolError as error:
+            raise GoneError(f"the log-in failed: {error}") from error
+
+    def _fill(self, count: int) -> None:
+        try:
+            while len(self._received) < count:
+                chunk = self._socket.recv(1 << 18)
+                if not chunk:
+                    raise GoneError("the connection was closed")
+                self._received += chunk
+        except TimeoutError as error:
+            raise GoneError("no answer in time") from error
+        except OSError as error:
+            raise GoneError("the connection was closed") from error

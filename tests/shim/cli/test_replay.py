@@ -1,0 +1,164 @@
+"""`kafka-shim replay` of a run that a real client made on a recording broker."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Consumer, KafkaException, Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from authorizer.model import Acl
+from protocol.api_versions import RELEASES
+from protocol.enums import Operation, PatternType, Permission, ResourceType
+from shim.cli import main
+from shim.config import Config
+from shim.recorder import Recorder
+from tests.shim.cli.conftest import PLAINTEXT, SASL, USERS, Running
+
+pytestmark = [pytest.mark.client, pytest.mark.timeout(90)]
+
+CREATE = Acl(
+    ResourceType.TOPIC,
+    "orders",
+    PatternType.LITERAL,
+    "User:alice",
+    "*",
+    Operation.CREATE,
+    Permission.ALLOW,
+)
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An admin creates a topic, alice may not; a transaction is written, a group reads it."""
+    folder = tmp_path_factory.mktemp("trace")
+    recorded = Running(
+        Config(
+            listeners=(PLAINTEXT, SASL), users=USERS, super_users=("User:ANONYMOUS", "User:admin")
+        )
+    )
+    recorded.cluster.recorder = Recorder(folder, recorded.cluster.clock)
+    servers = {"bootstrap.servers": recorded.plaintext}
+    admin = AdminClient(servers)
+    admin.create_topics([NewTopic("orders", 1, 1)])["orders"].result(10)
+    producer = Producer(servers | {"transactional.id": "tx"})
+    producer.init_transactions(10)
+    producer.begin_transaction()
+    producer.produce("orders", b"x")
+    producer.commit_transaction(10)
+    consumer = Consumer(servers | {"group.id": "g", "auto.offset.reset": "earliest"})
+    consumer.subscribe(["orders"])
+    message = next(m for m in iter(lambda: consumer.poll(1), 0) if m is not None)
+    assert message.error() is None
+    consumer.commit(message, asynchronous=False)
+    consumer.close()
+    alice = AdminClient(
+        {
+            "bootstrap.servers": recorded.sasl,
+            "security.protocol": "SASL_PLAINTEXT",
+            "sasl.mechanism": "PLAIN",
+            "sasl.username": "alice",
+            "sasl.password": "alice-secret",
+        }
+    )
+    with pytest.raises(KafkaException):
+        alice.create_topics([NewTopic("orders", 1, 1)])["orders"].result(10)
+    del admin, alice, producer
+    recorded.stop()
+    return folder
+
+
+def replay(
+    capsys: pytest.CaptureFixture[str], trace: Path, target: Running, *options: str
+) -> tuple[int, dict[str, object]]:
+    words = ["--to", target.plaintext, "--route", f"SASL_PLAINTEXT={target.sasl}", "--json"]
+    code = main(["replay", str(trace), *words, *options])
+    out = capsys.readouterr().out
+    return code, json.loads(out[out.index("{\n") :])  # brokers of this process log before it
+
+
+def fields(report: dict[str, object]) -> set[tuple[str, str]]:
+    rows = report["differences"]
+    assert isinstance(rows, list)
+    return {(row["api"], row["field"]) for row in rows}
+
+
+ALICE = ("--user", "alice:alice-secret")
+
+
+def test_a_fresh_broker_of_the_same_release_answers_the_same(
+    trace: Path, start: Callable[..., Running], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, report = replay(capsys, trace, start(seed=99), *ALICE)
+    assert fields(report) == set()
+    assert report["missed"] == []
+    assert code == 0
+    assert isinstance(report["answers"], int)
+    assert report["answers"] > 30
+
+
+def test_another_acl_shows_where_it_decides(
+    trace: Path, start: Callable[..., Running], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, report = replay(capsys, trace, start(acls=(CREATE,)), *ALICE)
+    assert code == 3
+    assert fields(report) == {("CreateTopics", "topics[].error_code")}
+    (row,) = report["differences"]  # type: ignore[misc]
+    (example,) = row["examples"]  # type: ignore[index]
+    assert (example["principal"], example["recorded"], example["actual"]) == ("User:alice", 29, 36)
+    code, _ = replay(capsys, trace, start(acls=(CREATE,)), *ALICE, "--ignore", "CreateTopics")
+    assert code == 0
+
+
+def test_another_release_advertises_other_versions(
+    trace: Path, start: Callable[..., Running], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, report = replay(capsys, trace, start(release=RELEASES[-4]), *ALICE, "--on-miss", "skip")
+    assert code == 3
+    assert ("ApiVersions", "api_keys[].max_version") in fields(report)
+
+
+def test_a_login_without_password_ends_the_replay_or_is_noted(
+    trace: Path, start: Callable[..., Running], capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["replay", str(trace)]
+    target = start()
+    to = ["--to", target.plaintext, "--route", f"SASL_PLAINTEXT={target.sasl}"]
+    assert main([*words, *to]) == 3
+    said = capsys.readouterr()
+    assert "--user alice:PASSWORD" in said.err
+    code, report = replay(capsys, trace, start(), "--on-miss", "skip")
+    assert code == 3
+    assert report["missed"]
+    assert fields(report) == set()
+
+
+def test_a_wrong_password_is_a_difference(
+    trace: Path, start: Callable[..., Running], capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, report = replay(capsys, trace, start(), "--user", "alice:wrong", "--on-miss", "skip")
+    assert ("SaslAuthenticate", "error_code") in fields(report)
+
+
+def test_a_target_that_is_not_there_is_said(
+    trace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["replay", str(trace), "--to", "127.0.0.1:1"]) == 3
+    assert "cannot connect to 127.0.0.1:1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--to", "nonsense"], "HOST:PORT"),
+        (["--to", "h:1", "--speed", "0"], "--speed"),
+        (["--to", "h:1", "--user", "alice"], "NAME:PASSWORD"),
+        (["--to", "h:1", "--route", "x"], "LISTENER="),
+    ],
+)
+def test_wrong_options_are_said(
+    trace: Path, capsys: pytest.CaptureFixture[str], options: list[str], says: str
+) -> None:
+    assert main(["replay", str(trace), *options]) == 1
+    assert says in capsys.readouterr().err
