@@ -1,0 +1,21 @@
+"""API 20, version 6: an entry with neither name nor id, as real 2.8.2 and 4.3.1 brokers answer."""
+
+import pytest
+
+from protocol.enums import ApiKey
+from protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
+from tests.shim.play import ADMIN, Stage
+
+
+@pytest.mark.parametrize(
+    ("release", "who", "codes"),
+    [
+        ("2.8", ADMIN, {None: 29, "x": 3}),
+        ("2.8", "User:alice", {None: 29, "x": 29}),
+        ("4.3", ADMIN, {None: 42, "x": 3}),
+    ],
+)
+def test_it_fails_alone(release: str, who: str, codes: dict[str | None, int]) -> None:
+    request = DeleteTopicsRequest([DeleteTopicState(None), DeleteTopicState("x")])
+    answer = Stage(release).ask(ApiKey.DELETE_TOPICS, 6, request, who)
+    assert {one.name: one.error_code for one in answer.responses} == codes
