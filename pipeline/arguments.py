@@ -5,6 +5,7 @@ import argparse
 from pipeline.acl_lines import FORMATS
 
 JOBS = {
+    "ingest": "traces into Parquet tables; the next run reads only what is new",
     "what-breaks": "what a candidate ACL set would deny and allow that is not so today",
     "unused-acls": "ACLs that nobody needs, and the lines to remove them",
     "least-acls": "the smallest ACL set that allows what was observed",
@@ -25,10 +26,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             _what_breaks(job)
         if name == "least-acls":
             _least_acls(job)
+        if name == "ingest":
+            job.add_argument("-o", "--output", required=True, metavar="LAKE", help="the folder")
 
 
 def _common(job: argparse.ArgumentParser) -> None:
-    job.add_argument("trace", nargs="+", help="folders of traces, or single segments")
+    job.add_argument("trace", nargs="+", help="folders of traces, single segments, or a lake")
     job.add_argument("--since", metavar="TIME", help="only from this time on (ISO, UTC)")
     job.add_argument("--until", metavar="TIME", help="only before this time")
     job.add_argument("--apis", metavar="API,...", help="only these APIs, by Kafka's names")

@@ -1,6 +1,7 @@
 """One job from its options to its outcome: read, judge, describe."""
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -10,9 +11,11 @@ from pipeline.acl_set import AclSet, read_acls
 from pipeline.batches import plan
 from pipeline.errors import PipelineError
 from pipeline.jobs.denials import denials
+from pipeline.jobs.ingest import ingest, lake_observed, lake_table
 from pipeline.jobs.least_acls import collected, least_acls
 from pipeline.jobs.unused_acls import unused_acls
 from pipeline.jobs.what_breaks import ALLOWED, DENIED, what_breaks
+from pipeline.lake import Lake
 from pipeline.observed import asked, observed, setting
 from pipeline.output import plain, write_parquet
 from pipeline.progress import Progress
@@ -68,7 +71,8 @@ def run_job(args: argparse.Namespace) -> Outcome:
     """Run the job that the options name; PipelineError for options that cannot be followed."""
     options = _options(args)
     selection_of(options)  # what is wrong with them is said before Spark is started
-    if not plan(args.trace):
+    lake = lake_of(args.trace)
+    if lake is None and not plan(args.trace):
         raise PipelineError(f"there are no segments in {', '.join(args.trace)}")
     for path in (getattr(args, name, None) for name in ("acls", "baseline", "against")):
         if path is not None:
@@ -76,11 +80,32 @@ def run_job(args: argparse.Namespace) -> Outcome:
     with Progress("starting Spark"):
         spark = spark_session(args.master)
     with Progress(args.job, spark):
-        accesses = observed(spark, args.trace, options).persist()
+        if args.job == "ingest":
+            return _ingest(args, spark, options["release"])
+        found = lake_observed(spark, lake) if lake else observed(spark, args.trace, options)
+        accesses = found.persist()
         try:
             return _run(args, spark, accesses, options)
         finally:
             accesses.unpersist()
+
+
+def lake_of(paths: list[str]) -> Path | None:
+    """The lake, if that is what was named; a lake is not mixed with anything else."""
+    lakes = [Path(path) for path in paths if Lake.is_one(Path(path))]
+    if lakes and len(paths) > 1:
+        raise PipelineError(f"`{lakes[0]}` is a lake, and has to be the only thing to look at")
+    return lakes[0] if lakes else None
+
+
+def _ingest(args: argparse.Namespace, spark: "SparkSession", release: str) -> Outcome:
+    done = ingest(spark, args.trace, Path(args.output), release)
+    head = msgspec.structs.asdict(done)
+    note = f"{done.segments} segments had something new: {done.read_bytes} bytes read,"
+    notes = [f"{note} {done.files} files written to {args.output}"]
+    if done.recovered:
+        notes.insert(0, "a run that was interrupted has been finished first")
+    return Outcome([], [], [], head, notes)
 
 
 def _run(
@@ -127,7 +152,11 @@ def _head(
         "min(first_seen) first",
         "max(last_seen) last",
     ).collect()
-    damage = trace_table(spark, "damage", paths, options).where("not is_tail").collect()
+    lake = lake_of(paths)
+    damaged = (
+        lake_table(spark, "damage", lake) if lake else trace_table(spark, "damage", paths, options)
+    )
+    damage = damaged.where("not is_tail").collect()
     return {
         "accesses": total["accesses"] or 0,
         "distinct": total["distinct"],

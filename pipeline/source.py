@@ -1,7 +1,8 @@
 """`spark.read.format("kafka_trace")`: the tables of a trace as DataFrames.
 
 Options: `table` (accesses if not given), `paths` or the path of `load`, `since` and `until` (ISO
-times), `apis` (Kafka's names, separated by commas), `release`, `splitBytes`. Columns are pruned by
+times), `apis` (Kafka's names, separated by commas), `release`, `splitBytes`, or `splits`,
+a JSON list of [path, start, end]. Columns are pruned by
 `schema(...)`. Filters are not pushed down on purpose: Spark then reuses a filtered reader for the
 same DataFrame without the filter, and gives wrong results.
 """
@@ -47,11 +48,8 @@ class KafkaTraceSource(DataSource):
         return ddl(TABLES[self._table()])
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        paths = _paths(self.options)
-        split_bytes = int(self.options.get("splitBytes", SPLIT_BYTES))
-        return TraceReader(
-            self._table(), paths, selection_of(self.options), schema.names, split_bytes
-        )
+        splits = _splits(self.options)
+        return TraceReader(self._table(), splits, selection_of(self.options), schema.names)
 
     def _table(self) -> str:
         table = self.options.get("table", "accesses")
@@ -66,22 +64,20 @@ class TraceReader(DataSourceReader):
     def __init__(
         self,
         table: str,
-        paths: list[str],
+        splits: list[Split],
         selection: Selection,
         columns: list[str],
-        split_bytes: int,
     ) -> None:
         unknown = [name for name in columns if name not in TABLES[table].names]
         if unknown:
             raise PipelineError(f"the table `{table}` has no column `{unknown[0]}`")
         self._table = table
-        self._paths = paths
+        self._splits = splits
         self._selection = selection
         self._columns = columns
-        self._split_bytes = split_bytes
 
     def partitions(self) -> list[InputPartition]:
-        return [TraceSplit(split) for split in plan(self._paths, self._split_bytes)]
+        return [TraceSplit(split) for split in self._splits]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         if isinstance(partition, TraceSplit):  # Spark makes up a partition where there is none
@@ -126,6 +122,13 @@ def _time_us(options: Mapping[str, str], name: str) -> int | None:
     if when.tzinfo is None:
         when = when.replace(tzinfo=UTC)
     return round(when.timestamp() * 1_000_000)
+
+
+def _splits(options: Mapping[str, str]) -> list[Split]:
+    """The pieces to read: those given, or all of the traces."""
+    if "splits" in options:
+        return [Split(*one) for one in json.loads(options["splits"])]
+    return plan(_paths(options), int(options.get("splitBytes", SPLIT_BYTES)))
 
 
 def _paths(options: Mapping[str, str]) -> list[str]:
