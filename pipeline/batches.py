@@ -16,6 +16,7 @@ from pipeline.errors import PipelineError
 from pipeline.frame_rows import request_rows, response_rows
 from pipeline.rows import Columns, Pending, Selection
 from pipeline.tables import CLIENTS, OBSERVED, TABLES, pruned
+from pipeline.written import damage_at
 from protocol.trace.segments import Block, Damage, read_segment, segments
 
 SPLIT_BYTES = 64 * 1024 * 1024
@@ -34,11 +35,15 @@ _GROUPED = {"clients": CLIENTS, "observed": OBSERVED}
 
 
 class Split(msgspec.Struct, frozen=True):
-    """The blocks of one segment that begin in [start, end)."""
+    """The blocks of one segment that begin in [start, end).
+
+    `at_block`: a block should begin at the start; else it is searched for.
+    """
 
     path: str
     start: int
     end: int
+    at_block: bool = False
 
 
 def plan(paths: list[str], split_bytes: int = SPLIT_BYTES) -> list[Split]:
@@ -83,7 +88,12 @@ def batches(
 
 
 def _blocks(split: Split) -> Iterator[Block | Damage]:
-    return read_segment(Path(split.path), split.start, split.end)
+    path = Path(split.path)
+    if split.at_block and split.start:
+        damage = damage_at(path, split.start)
+        if damage is not None:
+            yield damage
+    yield from read_segment(path, split.start, split.end)
 
 
 def _source(

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from protocol.trace.blocks import HEADER_BYTES, BlockError, read_header
-from protocol.trace.segments import Damage, read_segment
+from protocol.trace.segments import Damage, is_newest, read_segment
 
 
 def whole_bytes(path: Path, start: int) -> int:
@@ -28,8 +28,20 @@ def whole_bytes(path: Path, start: int) -> int:
 
 
 def _past_damage(path: Path, at: int, size: int) -> int:
-    end = size
-    for one in read_segment(path, at):
-        if isinstance(one, Damage) and one.is_tail:
-            end = one.at
-    return end
+    found = list(read_segment(path, at))
+    if not found:  # the reader looks for the first intact header, and there is none
+        return at if is_newest(path) else size
+    last = found[-1]
+    return last.at if isinstance(last, Damage) and last.is_tail else size
+
+
+def damage_at(path: Path, start: int) -> Damage | None:
+    """What is wrong at a position where a block should begin; the reader itself looks for one."""
+    data = path.read_bytes()
+    try:
+        read_header(data, start)
+    except BlockError as error:
+        following = next((one.at for one in read_segment(path, start)), len(data))
+        is_tail = following == len(data) and is_newest(path)
+        return Damage(str(path), start, following - start, str(error), is_tail)
+    return None

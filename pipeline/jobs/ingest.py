@@ -45,12 +45,13 @@ def ingest(spark: "SparkSession", paths: list[str], folder: Path, release: str) 
     if not new:
         return Ingested(0, 0, 0, recovered)
     splits = [
-        msgspec.structs.astuple(Split(name, before.get(name, 0), end)) for name, end in new.items()
+        msgspec.structs.astuple(Split(name, before.get(name, 0), end, at_block=True))
+        for name, end in new.items()
     ]
     for table in INGESTED:
         _stage(spark, table, json.dumps(splits), lake.staged / table, release)
     files = lake.commit(new)
-    total = sum(end - start for _, start, end in splits)
+    total = sum(end - start for _, start, end, _ in splits)
     return Ingested(len(new), total, files, recovered)
 
 

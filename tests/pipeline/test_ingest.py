@@ -9,7 +9,9 @@ import pytest
 
 from authorizer.authorizer import StandardAuthorizer
 from authorizer.store import AclStore
+from pipeline.batches import Split, batches
 from pipeline.lake import Lake
+from pipeline.rows import Selection
 from pipeline.written import whole_bytes
 from protocol.api_versions import RELEASES
 from protocol.enums import ApiKey, Operation, ResourceType
@@ -93,6 +95,14 @@ def test_only_whole_blocks_count_as_written(tmp_path: Path) -> None:
         path.write_bytes(content[:cut])
         expected = max(end for end in ends if end <= cut)
         assert whole_bytes(path, 0) == expected
+    (tmp_path / "broker-1-00000001.ktrace").touch()  # the writer went on elsewhere
+    path.write_bytes(content[: ends[1] + 20])
+    assert whole_bytes(path, 0) == ends[1] + 20
+    split = Split(str(path), ends[1], ends[1] + 20, at_block=True)
+    (batch,) = batches("damage", split, Selection())
+    assert batch.to_pylist()[0]["at"] == ends[1]
+    assert batch.to_pylist()[0]["length"] == 20
+    assert not batch.to_pylist()[0]["is_tail"]
     path.write_bytes(content[: ends[1] + 50] + b"x" + content[ends[1] + 51 :])
     assert whole_bytes(path, 0) == ends[3]
     maker.close()
