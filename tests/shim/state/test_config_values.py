@@ -1,0 +1,102 @@
+"""Values of settings are read as Kafka's ConfigDef reads them."""
+
+import pytest
+from hypothesis import given, strategies as st
+
+from shim.state.config_definitions import CONFIG_TYPES, Check, Definition, definitions
+from shim.state.config_values import ConfigFault, canonical, elements
+
+
+def check(kind: str, value: str, **rules: object) -> str:
+    return canonical("a.setting", Definition(kind, check=Check(**rules)), value)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("kind", "given_", "shown"),
+    [
+        ("boolean", " TRUE ", "true"),
+        ("int", "+7", "7"),
+        ("long", "-9223372036854775808", "-9223372036854775808"),
+        ("short", " 32767", "32767"),
+        ("double", "1", "1.0"),
+        ("list", " a ,b,, c", "a,b,,c"),
+        ("list", "  ", ""),
+        ("string", " x ", "x"),
+        ("password", "p", "p"),
+    ],
+)
+def test_values_are_shown_in_one_form(kind: str, given_: str, shown: str) -> None:
+    assert check(kind, given_) == shown
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("boolean", "yes"),
+        ("int", "2147483648"),
+        ("int", "1_000"),
+        ("int", "٣"),
+        ("long", "9223372036854775808"),
+        ("short", "-32769"),
+        ("double", "x"),
+        ("int", ""),
+    ],
+)
+def test_what_does_not_parse_is_refused(kind: str, value: str) -> None:
+    with pytest.raises(ConfigFault, match=r"a\.setting"):
+        check(kind, value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "rules"),
+    [
+        ("int", "0", {"min": 1}),
+        ("double", "1.5", {"min": 0, "max": 1}),
+        ("int", "0", {"min": 1, "max": 9, "other": -1}),
+        ("string", "b", {"one_of": ("a",)}),
+        ("list", "a,b", {"each_of": ("a",)}),
+        ("string", "", {"filled": True}),
+        ("list", "0:a", {"replicas": True}),
+        ("string", "9.9", {"release": True}),
+    ],
+)
+def test_checks_refuse(kind: str, value: str, rules: dict[str, object]) -> None:
+    with pytest.raises(ConfigFault):
+        check(kind, value, **rules)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "rules"),
+    [
+        ("int", "-1", {"min": 1, "max": 9, "other": -1}),
+        ("string", "Upgrade", {"one_of": ("UPGRADE",), "ignore_case": True}),
+        ("list", "0:1, 1:1", {"replicas": True}),
+        ("list", "*", {"replicas": True}),
+        ("string", "0.10.2-IV0", {"release": True}),
+        ("string", "2.8-IV1", {"release": True}),
+        ("long", "9223372036854775807", {"min": 1}),
+    ],
+)
+def test_checks_let_through(kind: str, value: str, rules: dict[str, object]) -> None:
+    assert check(kind, value, **rules)
+
+
+@given(st.integers(-(1 << 63), (1 << 63) - 1))
+def test_longs_are_not_rounded(number: int) -> None:
+    assert check("long", str(number)) == str(number)
+
+
+@given(st.lists(st.text("abc", min_size=1)))
+def test_elements_are_what_was_joined(parts: list[str]) -> None:
+    assert elements(" , ".join(parts)) == parts
+
+
+@pytest.mark.parametrize("release", ["0.11", "1.1", "2.7", "3.9", "4.0", "4.3"])
+def test_every_default_is_a_value_of_its_setting(release: str) -> None:
+    """The table was made of definitions and of what brokers showed; they have to agree."""
+    found = definitions(release)
+    for settings in (found.topic, found.broker, found.group, found.client_metrics):
+        for name, definition in settings.items():
+            assert definition.type in CONFIG_TYPES
+            if definition.default is not None:
+                assert canonical(name, definition, definition.default) is not None

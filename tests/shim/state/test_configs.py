@@ -1,0 +1,141 @@
+"""Where values of settings come from, and in which order sources win."""
+
+import pytest
+
+from shim.state.configs import ConfigEntry, Configs, Source
+
+STATIC = {"log.retention.hours": "24", "super.users": "User:a", "num.io.threads": "16"}
+
+
+def configs(release: str = "4.3", **static: str) -> Configs:
+    settings = STATIC | {key.replace("_", "."): value for key, value in static.items()}
+    return Configs(release, lambda _: settings, {})
+
+
+def entry(entries: object, name: str) -> ConfigEntry:
+    return next(one for one in entries if one.name == name)  # type: ignore[attr-defined]
+
+
+def test_the_strongest_source_wins() -> None:
+    settings = configs(log_cleaner_threads="3")
+    name = "log.cleaner.threads"
+    seen = []
+    for layer in (
+        lambda: settings.all_brokers.update({name: "4"}),
+        lambda: settings.brokers.setdefault(1, {}).update({name: "5"}),
+    ):
+        seen.append((settings.broker_value(name), settings.broker_value(name, 2)))
+        layer()
+    seen.append((settings.broker_value(name), settings.broker_value(name, 2)))
+    assert seen == [("3", "3"), ("4", "4"), ("5", "4")]
+    synonyms = entry(settings.broker_entries(1, with_unknown=True), name).synonyms
+    assert [(one.value, one.source) for one in synonyms] == [
+        ("5", Source.BROKER),
+        ("4", Source.DEFAULT_BROKER),
+        ("3", Source.STATIC_BROKER),
+        ("1", Source.DEFAULT),
+    ]
+
+
+def test_a_topic_inherits_from_the_broker_with_the_unit_converted() -> None:
+    """Kafka then claims that the value is a default: hours are no synonym of its own name."""
+    found = entry(configs().topic_entries({}), "retention.ms")
+    assert found.value == str(24 * 3_600_000)
+    assert (found.source, found.synonyms) == (Source.DEFAULT, ())
+
+
+def test_stand_ins_are_listed_behind_the_setting_that_they_stand_in_for() -> None:
+    settings = configs()
+    settings.all_brokers["log.retention.ms"] = "500"
+    found = entry(settings.topic_entries({"retention.ms": "9"}), "retention.ms")
+    assert [(one.name, one.value, one.source) for one in found.synonyms] == [
+        ("retention.ms", "9", Source.TOPIC),
+        ("log.retention.ms", "500", Source.DEFAULT_BROKER),
+        ("log.retention.hours", "24", Source.STATIC_BROKER),
+        ("log.retention.hours", "168", Source.DEFAULT),
+    ]
+    assert settings.topic_value({}, "retention.ms") == "500"
+
+
+def test_no_retention_stays_no_retention() -> None:
+    assert configs(log_retention_hours="-1").topic_value({}, "retention.ms") == "-1"
+
+
+def test_what_kafka_does_not_know_is_a_secret() -> None:
+    found = entry(configs().broker_entries(1, with_unknown=True), "super.users")
+    assert found.value is None
+    assert found.is_sensitive
+    assert found.read_only
+    assert found.type_code == 0
+    assert [one.value for one in found.synonyms] == [None]
+    names = {one.name for one in configs().broker_entries(1, with_unknown=False)}
+    assert "super.users" not in names
+
+
+def test_passwords_are_never_told() -> None:
+    found = entry(
+        configs(ssl_key_password="geheim").broker_entries(1, with_unknown=True),
+        "ssl.key.password",
+    )
+    assert (found.value, found.is_sensitive, found.source) == (None, True, Source.STATIC_BROKER)
+    assert "geheim" not in repr(found)
+
+
+@pytest.mark.parametrize(("release", "is_fixed"), [("1.0", True), ("1.1", False), ("4.3", False)])
+def test_brokers_can_be_altered_since_kip_226(release: str, is_fixed: bool) -> None:
+    found = entry(configs(release).broker_entries(1, with_unknown=False), "num.io.threads")
+    assert (found.value, found.read_only) == ("16", is_fixed)
+
+
+def test_internal_settings_are_hidden() -> None:
+    assert "internal.segment.bytes" not in {one.name for one in configs().topic_entries({})}
+    own = {"internal.segment.bytes": "100"}
+    assert entry(configs().topic_entries(own, as_given=True), "internal.segment.bytes")
+
+
+def test_a_topics_own_values_can_be_told_as_they_were_given() -> None:
+    own = {"retention.ms": " 5 "}
+    assert entry(configs().topic_entries(own), "retention.ms").value == "5"
+    assert entry(configs().topic_entries(own, as_given=True), "retention.ms").value == " 5 "
+
+
+@pytest.mark.parametrize(
+    ("release", "names"),
+    [
+        ("4.3", ["consumer.session.timeout.ms", "group.consumer.session.timeout.ms"]),
+        ("4.2", ["consumer.session.timeout.ms"]),
+    ],
+)
+def test_groups_inherit_from_the_broker_since_they_are_said_to(
+    release: str, names: list[str]
+) -> None:
+    settings = configs(release)
+    settings.groups["g"] = {"consumer.session.timeout.ms": "50000"}
+    found = entry(settings.group_entries("g"), "consumer.session.timeout.ms")
+    assert (found.value, found.source) == ("50000", Source.GROUP)
+    assert [one.name for one in found.synonyms] == names
+    assert entry(settings.group_entries("other"), names[0]).source is Source.DEFAULT
+
+
+def test_subscriptions_with_and_without_their_defaults() -> None:
+    settings = configs()
+    settings.client_metrics["m"] = {"interval.ms": "100"}
+    some = list(settings.client_metrics_entries("m", with_defaults=False))
+    assert [(one.name, one.value, one.type_code) for one in some] == [("interval.ms", "100", 0)]
+    every = {
+        one.name: one.value for one in settings.client_metrics_entries("m", with_defaults=True)
+    }
+    assert every == {"interval.ms": "100", "match": "", "metrics": ""}
+
+
+def test_loggers_keep_their_levels() -> None:
+    settings = configs()
+    settings.loggers[1] = {"kafka": "DEBUG"}
+    levels = {one.name: one.value for one in settings.logger_entries(1)}
+    assert (levels["kafka"], levels["root"]) == ("DEBUG", "INFO")
+    assert {one.source for one in settings.logger_entries(1)} == {Source.BROKER_LOGGER}
+
+
+def test_the_log_directory_is_the_first_of_several() -> None:
+    assert configs(log_dirs="/a, /b").log_dir(1) == "/a"
+    assert configs().log_dir(1) == "/tmp/kafka-logs"
