@@ -83,22 +83,6 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     log_dirs_list_all_topics: bool  # topics that were not asked for are listed, without partitions
     # limits
     records_per_request_max: int | None  # topics and partitions that one request may make
-    # records and transactions
-    bad_records_close: bool  # Produce without a readable batch cannot be parsed
-    null_records_since: int  # version of Produce in which null records do not close
-    refuses_append_time: bool  # a batch that claims an append time is 32 where producers set times
-    caps_min_isr: bool  # min.insync.replicas counts only up to the number of replicas
-    verifies_transactions: bool  # a partition that was not added to the transaction takes nothing
-    abortable_since: int  # version of Produce that is then told to abort
-    abortable_offsets_since: int  # the same of TxnOffsetCommit
-    unverified_error: ErrorCode  # of AddPartitionsToTxn that only verifies
-    adds_partitions_since: int  # version of Produce that adds its partitions to the transaction
-    adds_offsets_since: int  # version of TxnOffsetCommit that adds its group to the transaction
-    describes_legal_names: bool  # DescribeProducers looks at a name before it asks for permission
-
-
-NEVER = 32767
-"""As an API version: none there is."""
 
 
 OLDEST = Behaviour(
@@ -156,17 +140,6 @@ OLDEST = Behaviour(
     moved_partition_missing_error=9,
     log_dirs_list_all_topics=False,
     records_per_request_max=None,
-    bad_records_close=True,
-    null_records_since=NEVER,
-    refuses_append_time=True,
-    caps_min_isr=False,
-    verifies_transactions=False,
-    abortable_since=NEVER,
-    abortable_offsets_since=NEVER,
-    unverified_error=ErrorCode.INVALID_TXN_STATE,
-    adds_partitions_since=NEVER,
-    adds_offsets_since=NEVER,
-    describes_legal_names=False,
 )
 """As 0.11 has it."""
 
@@ -292,24 +265,6 @@ CHANGES: tuple[Change, ...] = (
         "KIP-932: the state of share groups",
         internal_topics=("__consumer_offsets", "__transaction_state", "__share_group_state"),
     ),
-    Change("2.8", "generated messages of Produce", bad_records_close=False, null_records_since=9),
-    Change("3.0", "records are read late", null_records_since=0, refuses_append_time=False),
-    Change("3.6", "KIP-890: partitions are verified", verifies_transactions=True),
-    Change("3.7", "KIP-966: fewer replicas than min.insync.replicas", caps_min_isr=True),
-    Change(
-        "3.8",
-        "KIP-890: abortable errors",
-        abortable_since=11,
-        abortable_offsets_since=4,
-        unverified_error=ErrorCode.TRANSACTION_ABORTABLE,
-    ),
-    Change(
-        "4.0",
-        "KIP-890: transactions of version 2",
-        adds_partitions_since=12,
-        adds_offsets_since=5,
-    ),
-    Change("3.0", "DescribeProducers looks at names first", describes_legal_names=True),
     Change("4.0", "KIP-848: settings of groups", config_resource_types=(2, 4, 8, 16, 32)),
     Change("4.1", "subscriptions with all settings", client_metrics_have_defaults=True),
     Change(

@@ -49,12 +49,15 @@ def append(partition: Partition, batch: Batch, limits: Limits, now_ms: int) -> A
         return _store(partition, batch, limits, now_ms)
     last_sequence = (batch.base_sequence + batch.last_offset_delta) % SEQUENCES
     owner = (batch.producer_id, batch.producer_epoch)
-    known = log.producers.duplicate(*owner, batch.base_sequence, last_sequence)
+    remembered = limits.behaviour.batches_remembered
+    known = log.producers.duplicate(*owner, batch.base_sequence, last_sequence, remembered)
     if known is not None:
         return Appended(known.base_offset, known.timestamp)
     fault = log.producers.fault(
         *owner, batch.base_sequence, is_transactional=batch.is_transactional
     )
+    if log.producers.get(batch.producer_id) is None and batch.base_sequence != 0:
+        fault = limits.behaviour.lost_producer_error
     if fault is not ErrorCode.NONE:
         raise RefusedRecords(fault, tells_start=True)
     appended = _store(partition, batch, limits, now_ms)

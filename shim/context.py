@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from authorizer.rules import AclRules
 from protocol.error_codes import ErrorCode
 from protocol.headers import RequestHeader
+from protocol.record_releases import RecordBehaviour
 from protocol.releases import Behaviour
 from shim.access import Access
 from shim.session import Session
@@ -40,6 +41,10 @@ class RequestContext:
     @property
     def behaviour(self) -> Behaviour:
         return self.cluster.behaviour
+
+    @property
+    def record_behaviour(self) -> RecordBehaviour:
+        return self.cluster.record_behaviour
 
     @property
     def node_id(self) -> int:

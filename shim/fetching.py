@@ -13,6 +13,7 @@ from protocol.messages.fetch_response import (
     LeaderIdAndEpoch,
     PartitionData,
 )
+from protocol.record_releases import RecordBehaviour
 from protocol.records import batches, entry_sizes
 from shim.state.topics import Partition
 
@@ -34,6 +35,7 @@ class Reader(msgspec.Struct, frozen=True):
     replica_id: int
     isolation_level: int
     bytes_max: int
+    behaviour: RecordBehaviour
     errors_list_aborted: bool = True
 
     @property
@@ -54,12 +56,12 @@ def fault_of(partition: Partition, wanted: FetchPartition, reader: Reader) -> Er
     """Why this partition cannot be read as it is asked; NONE if it can."""
     may_follow = reader.version >= NEAREST_SINCE and not reader.is_follower
     readable = partition.replicas if may_follow else [partition.leader_id]
-    is_no_replica = reader.is_follower and (
-        reader.replica_id == partition.leader_id or reader.replica_id not in partition.replicas
-    )
-    if reader.node_id not in readable or is_no_replica:
+    if reader.node_id not in readable or _is_no_replica(partition, reader):
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
-    error = epoch_error(partition, max(wanted.current_leader_epoch, -1))
+    epoch = wanted.current_leader_epoch
+    if epoch < 0 and not reader.behaviour.fences_negative_epochs:
+        epoch = -1
+    error = epoch_error(partition, epoch)
     if error is not ErrorCode.NONE:
         return error
     log = partition.log
@@ -70,6 +72,13 @@ def fault_of(partition: Partition, wanted: FetchPartition, reader: Reader) -> Er
     if not log.start_offset <= wanted.fetch_offset <= log.end_offset:
         return ErrorCode.OFFSET_OUT_OF_RANGE
     return ErrorCode.NONE
+
+
+def _is_no_replica(partition: Partition, reader: Reader) -> bool:
+    """Whether a broker reads that has no business to."""
+    if not reader.is_follower or reader.behaviour.strange_replicas_may_read:
+        return False
+    return reader.replica_id == partition.leader_id or reader.replica_id not in partition.replicas
 
 
 def epoch_error(partition: Partition, leader_epoch: int) -> ErrorCode:
@@ -89,10 +98,12 @@ def read(
     if error is not ErrorCode.NONE:
         return failed(wanted.partition, error, reader, partition)
     log = partition.log
+    is_committed = reader.isolation_level == READ_COMMITTED and not reader.is_follower
+    tells_stable = is_committed or reader.behaviour.always_tells_stable
     answer = PartitionData(
         partition_index=wanted.partition,
         high_watermark=log.high_watermark,
-        last_stable_offset=log.last_stable_offset,
+        last_stable_offset=log.last_stable_offset if tells_stable else -1,
         log_start_offset=log.start_offset,
         aborted_transactions=None,
         records=b"",
@@ -105,10 +116,11 @@ def read(
     limit = min(max(wanted.partition_max_bytes, 0), reader.bytes_max)
     found = log.read(wanted.fetch_offset, end, limit, whole_first=whole_first)
     answer.records = found[0] if len(found) == 1 else b"".join(found)
-    if reader.isolation_level == READ_COMMITTED and not reader.is_follower:
+    if is_committed:
+        beyond = log.end_offset if reader.behaviour.aborted_beyond_stable else end
         answer.aborted_transactions = [
             AbortedTransaction(one.producer_id, one.first_offset)
-            for one in log.producers.aborted(wanted.fetch_offset, _end_of(found, end))
+            for one in log.producers.aborted(wanted.fetch_offset, _end_of(found, beyond))
         ]
     return converted(answer, wanted.fetch_offset, reader)
 

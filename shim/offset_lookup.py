@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from protocol.compression import MissingPackageError
 from protocol.errors import DecodeError
+from protocol.record_releases import NEVER, RecordBehaviour
 from protocol.records import Record, batches
 from shim.fetching import READ_COMMITTED
 from shim.state.log import Log, StoredBatch
@@ -14,15 +15,6 @@ NEWEST = -3
 EARLIEST_LOCAL = -4
 LATEST_TIERED = -5
 EARLIEST_PENDING_UPLOAD = -6
-SPECIAL_SINCE = {
-    LATEST: 0,
-    EARLIEST: 0,
-    NEWEST: 7,
-    EARLIEST_LOCAL: 8,
-    LATEST_TIERED: 9,
-    EARLIEST_PENDING_UPLOAD: 11,
-}
-"""The version of ListOffsets that knows a time that is none (KIP-734, KIP-405, KIP-1005)."""
 
 
 class Found(NamedTuple):
@@ -36,18 +28,41 @@ class Found(NamedTuple):
 NOTHING = Found()
 
 
-def find(log: Log, timestamp: int, isolation_level: int | None) -> Found:
+def special_since(timestamp: int, behaviour: RecordBehaviour) -> int:
+    """The version of ListOffsets that knows a special time (KIP-79, 734, 405, 1005, 1023)."""
+    return {
+        LATEST: 0,
+        EARLIEST: 0,
+        NEWEST: behaviour.newest_since,
+        EARLIEST_LOCAL: behaviour.earliest_local_since,
+        LATEST_TIERED: behaviour.latest_tiered_since,
+        EARLIEST_PENDING_UPLOAD: behaviour.pending_upload_since,
+    }.get(timestamp, NEVER)
+
+
+def find(
+    log: Log, timestamp: int, isolation_level: int | None, behaviour: RecordBehaviour
+) -> Found:
     """What a time, or one of the special ones, stands for; no isolation: a replica asks."""
-    if timestamp == LATEST:
-        return Found(end_for(log, isolation_level), leader_epoch=log.epoch_at(log.end_offset))
-    if timestamp in (EARLIEST, EARLIEST_LOCAL):
-        return Found(log.start_offset, leader_epoch=log.epoch_at(log.start_offset))
-    if timestamp == NEWEST:
-        return _newest(log)
-    if timestamp < 0:
-        return NOTHING  # there is no tiered storage
+    is_special = timestamp < 0 and special_since(timestamp, behaviour) < NEVER
+    if is_special:
+        return _special(log, timestamp, isolation_level, behaviour)
     found = _by_time(log, timestamp)
     return found if found.offset < end_for(log, isolation_level) else NOTHING
+
+
+def _special(
+    log: Log, timestamp: int, isolation_level: int | None, behaviour: RecordBehaviour
+) -> Found:
+    if timestamp == NEWEST:
+        return _newest(log, behaviour)
+    if timestamp == LATEST:
+        offset = end_for(log, isolation_level)
+    elif timestamp in (EARLIEST, EARLIEST_LOCAL):
+        offset = log.start_offset
+    else:
+        return NOTHING  # there is no tiered storage
+    return Found(offset, leader_epoch=log.epoch_at(offset) if behaviour.lists_epochs else -1)
 
 
 def end_for(log: Log, isolation_level: int | None) -> int:
@@ -58,9 +73,13 @@ def end_for(log: Log, isolation_level: int | None) -> int:
     return log.high_watermark
 
 
-def _newest(log: Log) -> Found:
+def _newest(log: Log, behaviour: RecordBehaviour) -> Found:
     batch = log.newest_batch()
-    return NOTHING if batch is None else _first_from(log, batch, batch.max_timestamp)
+    if batch is None:
+        return NOTHING
+    if behaviour.newest_is_last:
+        return Found(batch.last_offset, batch.max_timestamp, log.epoch_at(batch.last_offset))
+    return _first_from(log, batch, batch.max_timestamp)
 
 
 def _by_time(log: Log, timestamp: int) -> Found:

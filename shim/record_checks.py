@@ -4,15 +4,15 @@ Batches that are large or compressed are not opened unless a setting of the topi
 record that lies about its own length in a large batch is stored and served as it came.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from protocol.compression import Compression, MissingPackageError
 from protocol.error_codes import ErrorCode
 from protocol.errors import DecodeError
+from protocol.record_releases import RecordBehaviour
 from protocol.records import NO_PRODUCER, Batch, Record, batches, entry_sizes
-from protocol.releases import Behaviour
 from shim.state.log_settings import FOREVER_MS, LogSettings
 
 FORMAT_2_SINCE = 3
@@ -32,13 +32,13 @@ class RefusedRecords(Exception):  # noqa: N818 - an outcome, not a fault
         message: str | None = None,
         *,
         tells_start: bool = False,
-        records: list[tuple[int, str]] | None = None,
+        records: Sequence[tuple[int, str]] = (),
     ) -> None:
         super().__init__(message or error.name)
         self.error = error
         self.message = message
         self.tells_start = tells_start
-        self.records = records or []
+        self.records = records
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -51,9 +51,25 @@ class Limits(msgspec.Struct, frozen=True):
     needs_keys: bool
     uses_append_time: bool
     refuses_append_time: bool
+    behaviour: RecordBehaviour
+
+    def invalid(
+        self, error: ErrorCode | None = None, records: Sequence[tuple[int, str]] = ()
+    ) -> RefusedRecords:
+        """What a release says of records that make no sense, or are refused one by one."""
+        tells_start = self.behaviour.invalid_record_tells_start
+        message = records[0][1] if records else None
+        if not self.behaviour.lists_every_record:
+            records = [(at, "") for at, _ in records[:1]]
+        return RefusedRecords(
+            self.behaviour.invalid_record_error if error is None else error,
+            message,
+            tells_start=tells_start,
+            records=records,
+        )
 
 
-def limits_of(settings: LogSettings, behaviour: Behaviour, now_ms: int) -> Limits:
+def limits_of(settings: LogSettings, behaviour: RecordBehaviour, now_ms: int) -> Limits:
     before_ms, after_ms = settings.timestamp_limits_ms
     return Limits(
         bytes_max=settings.max_message_bytes,
@@ -63,10 +79,11 @@ def limits_of(settings: LogSettings, behaviour: Behaviour, now_ms: int) -> Limit
         needs_keys=settings.compacts,
         uses_append_time=settings.uses_append_time,
         refuses_append_time=settings.uses_append_time or behaviour.refuses_append_time,
+        behaviour=behaviour,
     )
 
 
-def only_batch(records: bytes, version: int) -> Batch:
+def only_batch(records: bytes, version: int, behaviour: RecordBehaviour) -> Batch:
     """The one batch that versions from 3 on carry for a partition."""
     try:
         sizes = list(entry_sizes(records, partial=True))
@@ -76,8 +93,9 @@ def only_batch(records: bytes, version: int) -> Batch:
     except DecodeError as fault:
         raise RefusedRecords(ErrorCode.CORRUPT_MESSAGE, str(fault)) from fault
     if not found or len(sizes) > 1:
-        raise RefusedRecords(ErrorCode.INVALID_RECORD)
-    if found[0].compression == Compression.ZSTD and version < ZSTD_SINCE:
+        raise RefusedRecords(behaviour.invalid_record_error)
+    is_zstd = found[0].compression == Compression.ZSTD
+    if is_zstd and version < ZSTD_SINCE and behaviour.knows_zstd:
         raise RefusedRecords(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
     return found[0]
 
@@ -86,27 +104,29 @@ def check(batch: Batch, limits: Limits) -> None:
     """Raise RefusedRecords unless a log with these limits takes the batch."""
     size = batch.end - batch.start
     if batch.base_offset != 0:
-        raise RefusedRecords(ErrorCode.INVALID_RECORD, tells_start=True)
+        raise limits.invalid()
     if size > limits.bytes_max:
         raise RefusedRecords(ErrorCode.MESSAGE_TOO_LARGE)
     if not batch.is_intact():
         raise RefusedRecords(ErrorCode.CORRUPT_MESSAGE)
-    _check_header(batch)
+    _check_header(batch, limits)
     _check_content(batch, size, limits)
     if size > limits.segment_bytes:
         raise RefusedRecords(ErrorCode.RECORD_LIST_TOO_LARGE)
 
 
-def _check_header(batch: Batch) -> None:
+def _check_header(batch: Batch, limits: Limits) -> None:
     names_producer = batch.producer_id > NO_PRODUCER
+    has_other_delta = batch.count != batch.last_offset_delta + 1
     if (
         batch.count <= 0
-        or batch.count != batch.last_offset_delta + 1
+        or (has_other_delta and limits.behaviour.checks_last_delta)
         or batch.is_control
         or (names_producer and batch.base_sequence < 0)
     ):
-        raise RefusedRecords(ErrorCode.INVALID_RECORD, tells_start=True)
-    if batch.compression > Compression.ZSTD:
+        raise limits.invalid()
+    newest = Compression.ZSTD if limits.behaviour.knows_zstd else Compression.LZ4
+    if batch.compression > newest:
         raise RefusedRecords(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True)
 
 
@@ -128,16 +148,17 @@ def _check_content(batch: Batch, size: int, limits: Limits) -> None:
     except MissingPackageError:
         return  # what cannot be read is taken on trust
     except DecodeError as fault:
-        # Kafka tells what decompressors say apart from what it finds itself
-        error = ErrorCode.UNKNOWN_SERVER_ERROR if batch.compression else ErrorCode.INVALID_RECORD
-        raise RefusedRecords(error, tells_start=True) from fault
+        if batch.compression:  # what a decompressor says is told apart from what Kafka finds
+            error = ErrorCode.UNKNOWN_SERVER_ERROR
+            raise RefusedRecords(error, tells_start=True) from fault
+        raise limits.invalid() from fault
     if limits.needs_keys:
-        _refuse_rows(ErrorCode.INVALID_RECORD, _keyless(records))
+        _refuse(_keyless(records), limits)
     if batch.is_append_time and limits.refuses_append_time:
         rows = ((at, "a producer cannot set the append time") for at in range(len(records)))
-        _refuse_rows(ErrorCode.INVALID_TIMESTAMP, rows)
+        _refuse(rows, limits, ErrorCode.INVALID_TIMESTAMP)
     elif checks_times:
-        _refuse_rows(ErrorCode.INVALID_TIMESTAMP, _untimely(records, limits))
+        _refuse(_untimely(records, limits), limits, ErrorCode.INVALID_TIMESTAMP)
 
 
 def _keyless(records: list[Record]) -> Iterator[tuple[int, str]]:
@@ -154,7 +175,9 @@ def _untimely(records: list[Record], limits: Limits) -> Iterator[tuple[int, str]
             yield at, f"timestamp {record.timestamp} is out of range"
 
 
-def _refuse_rows(error: ErrorCode, rows: Iterator[tuple[int, str]]) -> None:
+def _refuse(
+    rows: Iterator[tuple[int, str]], limits: Limits, error: ErrorCode | None = None
+) -> None:
     found = list(rows)
     if found:
-        raise RefusedRecords(error, found[0][1], tells_start=True, records=found)
+        raise limits.invalid(error, found)

@@ -44,8 +44,10 @@ def handle(
             results_by_transaction=[_batched(one, context) for one in request.transactions]
         )
     topics = request.v3_and_below_topics
+    errors = _of_client(request, context)
+    merges = context.record_behaviour.merges_added_partitions
     return AddPartitionsToTxnResponse(
-        results_by_topic_v3_and_below=_by_topic(topics, _of_client(request, context))
+        results_by_topic_v3_and_below=_by_topic(topics, errors, merges=merges)
     )
 
 
@@ -135,7 +137,7 @@ def _spoken(error: ErrorCode, context: RequestContext) -> ErrorCode:
     if error is ErrorCode.PRODUCER_FENCED and context.version < FENCED_SINCE:
         return ErrorCode.INVALID_PRODUCER_EPOCH
     if error is ErrorCode.INVALID_TXN_STATE:
-        return context.behaviour.unverified_error
+        return context.record_behaviour.unverified_error
     return error
 
 
@@ -144,7 +146,7 @@ def _partitions(topics: Iterable[AddPartitionsToTxnTopic]) -> Iterable[TopicPart
 
 
 def _by_topic(
-    topics: Iterable[AddPartitionsToTxnTopic], errors: Errors
+    topics: Iterable[AddPartitionsToTxnTopic], errors: Errors, *, merges: bool = False
 ) -> list[AddPartitionsToTxnTopicResult]:
     """The codes in the order of the request; where they differ, each topic stands but once."""
     rows = [
@@ -157,7 +159,7 @@ def _by_topic(
         )
         for topic in topics
     ]
-    if len(set(errors.values())) < 2:
+    if len(set(errors.values())) < 2 and not merges:
         return rows
     merged: dict[str, AddPartitionsToTxnTopicResult] = {}
     for row in rows:

@@ -37,7 +37,7 @@ def refuse(
 
 
 def _topic(topic: TopicRequest, context: RequestContext) -> TopicResponse:
-    fault = fault_of_name(topic.name) if context.behaviour.describes_legal_names else None
+    fault = fault_of_name(topic.name) if context.record_behaviour.describes_legal_names else None
     if fault is not None:
         error = ErrorCode.INVALID_TOPIC_EXCEPTION
     else:
@@ -56,7 +56,9 @@ def _topic(topic: TopicRequest, context: RequestContext) -> TopicResponse:
 def _partition(name: str, index: int, context: RequestContext) -> PartitionResponse:
     partition = context.cluster.topics.partition(name, index)
     if partition is None:
-        return _failed(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "no such topic or partition")
+        says = context.record_behaviour.says_what_is_missing
+        message = "no such topic or partition" if says else None
+        return _failed(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
     if partition.leader_id != context.node_id:
         return _failed(index, ErrorCode.NOT_LEADER_OR_FOLLOWER, "this broker does not lead it")
     return PartitionResponse(partition_index=index, active_producers=_producers(partition))

@@ -20,11 +20,12 @@ from protocol.messages.fetch_response import (
 )
 from shim.clock import Timer
 from shim.context import RequestContext
-from shim.errors import Refused
+from shim.errors import CloseConnection, Refused
 from shim.fetching import (
     LEADERS_SINCE,
     READ_COMMITTED,
     READ_UNCOMMITTED,
+    ZSTD_SINCE,
     Reader,
     bytes_ready,
     failed,
@@ -52,6 +53,8 @@ def handle(request: FetchRequest, context: RequestContext) -> FetchResponse | Wa
     if fetch_round.error is not ErrorCode.NONE:
         return FetchResponse(error_code=fetch_round.error)
     if request.isolation_level not in (READ_UNCOMMITTED, READ_COMMITTED):
+        if context.record_behaviour.odd_isolation_closes:
+            raise CloseConnection(f"there is no isolation level {request.isolation_level}")
         raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
     fetch = _Fetch(request, context, fetch_round)
     return fetch.start()
@@ -101,6 +104,7 @@ class _Fetch:
             replica_id=replica_id,
             isolation_level=request.isolation_level,
             bytes_max=request.max_bytes if limited else NO_LIMIT,
+            behaviour=context.record_behaviour,
             errors_list_aborted=context.behaviour.fetch_errors_list_aborted,
         )
         self._request = request
@@ -141,8 +145,19 @@ class _Fetch:
                 if partition is None:
                     error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             if error is not ErrorCode.NONE:
-                self._errors[at] = error
+                self._errors[at] = self._spoken(error, wanted)
             self._partitions.append(partition)
+
+    def _spoken(self, error: ErrorCode, wanted: Wanted) -> ErrorCode:
+        """The error as this release says it: for a while, a missing partition looked like zstd."""
+        if (
+            self._reader.version >= ZSTD_SINCE
+            or not self._reader.behaviour.missing_looks_compressed
+        ):
+            return error
+        topic, index = wanted.topic or "", wanted.partition.partition
+        is_missing = self._context.cluster.topics.partition(topic, index) is None
+        return ErrorCode.UNSUPPORTED_COMPRESSION_TYPE if is_missing else error
 
     def _topic_error(self, topic: str | None, known: dict[str, ErrorCode]) -> ErrorCode:
         if topic is None:

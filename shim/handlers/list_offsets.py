@@ -19,10 +19,11 @@ from protocol.messages.list_offsets_response import (
     ListOffsetsResponse,
     ListOffsetsTopicResponse,
 )
+from protocol.record_releases import NEVER, RecordBehaviour
 from shim.context import RequestContext
-from shim.errors import Refused
+from shim.errors import CloseConnection, Refused
 from shim.fetching import READ_COMMITTED, READ_UNCOMMITTED, epoch_error
-from shim.offset_lookup import EARLIEST, SPECIAL_SINCE, find
+from shim.offset_lookup import EARLIEST, EARLIEST_LOCAL, find, special_since
 from shim.state.log import Log
 from shim.state.topics import Partition
 
@@ -36,6 +37,8 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
         LIST_OFFSETS_TOPIC, request.topics, lambda topic: topic.name
     )
     if request.isolation_level not in (READ_UNCOMMITTED, READ_COMMITTED):
+        if context.record_behaviour.odd_isolation_closes:
+            raise CloseConnection(f"there is no isolation level {request.isolation_level}")
         raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
     counts = Counter(
         (topic.name, one.partition_index) for topic in request.topics for one in topic.partitions
@@ -71,14 +74,21 @@ class _Listing:
         self._isolation_level = request.isolation_level if is_consumer else None
 
     def topic(self, topic: ListOffsetsTopic) -> ListOffsetsTopicResponse:
-        rows = {}
+        rows = []
         for wanted in topic.partitions:
             index = wanted.partition_index
-            if self._counts[topic.name, index] > 1:
-                rows[index] = _failed(index, ErrorCode.INVALID_REQUEST)
+            if self._counts[topic.name, index] > 1 and self._refuses_duplicates:
+                rows.append(_failed(index, ErrorCode.INVALID_REQUEST))
             else:
-                rows[index] = self._partition(topic.name, wanted)
-        return ListOffsetsTopicResponse(name=topic.name, partitions=list(rows.values()))
+                rows.append(self._partition(topic.name, wanted))
+        if not self._context.record_behaviour.lists_each_duplicate:
+            rows = list({row.partition_index: row for row in rows}.values())
+        return ListOffsetsTopicResponse(name=topic.name, partitions=rows)
+
+    @property
+    def _refuses_duplicates(self) -> bool:
+        always = self._context.record_behaviour.duplicates_always_refused
+        return self._context.version > 0 or always
 
     def _partition(self, name: str, wanted: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
         index = wanted.partition_index
@@ -90,9 +100,11 @@ class _Listing:
             return _failed(index, error)
         if self._context.version == 0:
             now_ms = self._context.cluster.clock.now_ms()
-            offsets = _old_offsets(partition.log, wanted, now_ms)
+            behaviour = self._context.record_behaviour
+            offsets = _old_offsets(partition.log, wanted, now_ms, behaviour)
             return ListOffsetsPartitionResponse(partition_index=index, old_style_offsets=offsets)
-        found = find(partition.log, wanted.timestamp, self._isolation_level)
+        behaviour = self._context.record_behaviour
+        found = find(partition.log, wanted.timestamp, self._isolation_level, behaviour)
         return ListOffsetsPartitionResponse(
             partition_index=index,
             timestamp=found.timestamp,
@@ -102,7 +114,9 @@ class _Listing:
 
     def _error(self, partition: Partition, wanted: ListOffsetsPartition) -> ErrorCode:
         version = self._context.version
-        if wanted.timestamp < 0 and SPECIAL_SINCE.get(wanted.timestamp, version + 1) > version:
+        behaviour = self._context.record_behaviour
+        refuses = wanted.timestamp < 0 and behaviour.refuses_unknown_times
+        if refuses and special_since(wanted.timestamp, behaviour) > version:
             return ErrorCode.UNSUPPORTED_VERSION
         if version == 0 and wanted.max_num_offsets < 0:
             return ErrorCode.UNKNOWN_SERVER_ERROR
@@ -111,15 +125,17 @@ class _Listing:
         return epoch_error(partition, wanted.current_leader_epoch)
 
 
-def _old_offsets(log: Log, wanted: ListOffsetsPartition, now_ms: int) -> list[int]:
+def _old_offsets(
+    log: Log, wanted: ListOffsetsPartition, now_ms: int, behaviour: RecordBehaviour
+) -> list[int]:
     """The end and the start of segments written by a time, the newest first; we have one segment.
 
     Its time is that of the last write, which is taken to be now.
     """
     offsets = [log.start_offset]
-    if wanted.timestamp != EARLIEST and log.high_watermark > log.start_offset:
+    if wanted.timestamp not in (EARLIEST, EARLIEST_LOCAL) and log.high_watermark > log.start_offset:
         offsets.insert(0, log.high_watermark)
-    if 0 <= wanted.timestamp < now_ms:
+    if wanted.timestamp < now_ms and special_since(wanted.timestamp, behaviour) == NEVER:
         return []
     return offsets[: wanted.max_num_offsets]
 

@@ -7,6 +7,7 @@ topic id is 100 before it (KIP-516). With acks=0 there is no answer: any error c
 """
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from authorizer.requirements import (
     PRODUCE_IDEMPOTENT,
@@ -80,25 +81,30 @@ def refuse(
 
 
 def _first_batches(request: ProduceRequest, context: RequestContext) -> Iterator[Batch]:
-    """The first batch of each partition, where it is one of format 2.
-
-    Before 2.8 a request that holds no batch for a partition could not be parsed.
-    """
+    """The first batch of each partition, where it is one of format 2."""
     for topic in request.topic_data:
         for partition in topic.partition_data:
-            records = partition.records
-            if records is None and context.version < context.behaviour.null_records_since:
-                raise CloseConnection("a partition has null records")
+            records = partition.records or b""
             try:
-                sizes = next(entry_sizes(records or b"", partial=True), None)
-                if sizes is not None and sizes[2] == 2:
-                    yield from batches((records or b"")[: sizes[1]])
-            except DecodeError as fault:
-                if context.behaviour.bad_records_close:
-                    raise CloseConnection(f"unreadable records: {fault}") from fault
-                continue
-            if context.behaviour.bad_records_close and (sizes is None or sizes[2] > 2):
-                raise CloseConnection("a partition has no record batch")
+                sizes = list(islice(entry_sizes(records, partial=True), 2))
+                if sizes and sizes[0][2] == 2:
+                    yield from batches(records[: sizes[0][1]])
+            except DecodeError:
+                sizes = []
+            _check_form([magic for *_, magic in sizes], context)
+
+
+def _check_form(formats: list[int], context: RequestContext) -> None:
+    """Close the connection where a release could not parse the records of a partition."""
+    behaviour = context.record_behaviour
+    is_unreadable = not formats or formats[0] > 2
+    if context.version < FORMAT_2_SINCE:
+        if is_unreadable and behaviour.unreadable_old_closes:
+            raise CloseConnection("a partition has no readable message")
+    elif (is_unreadable and behaviour.unreadable_closes) or (
+        formats != [2] and behaviour.wrong_format_closes
+    ):
+        raise CloseConnection("a partition has no readable batch, or more than one")
 
 
 def _request_error(
@@ -108,7 +114,7 @@ def _request_error(
     if any(batch.is_transactional for batch in first_batches):
         if request.transactional_id is None:
             context.access.nothing_more()
-            return ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+            return context.record_behaviour.nameless_transaction_error
         return context.access.error(PRODUCE_TRANSACTIONAL_ID, request.transactional_id)
     if any(batch.producer_id > NO_PRODUCER for batch in first_batches):
         return context.access.error(PRODUCE_IDEMPOTENT)
@@ -197,7 +203,9 @@ def _append(
     is_format_2 = context.version >= FORMAT_2_SINCE
     if data.records is None:
         raise RefusedRecords(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True)
-    batch = only_batch(data.records, context.version) if is_format_2 else None
+    batch = None
+    if is_format_2:
+        batch = only_batch(data.records, context.version, context.record_behaviour)
     if not ALL <= request.acks <= 1:
         raise RefusedRecords(ErrorCode.INVALID_REQUIRED_ACKS)
     topics = context.cluster.topics
@@ -209,7 +217,7 @@ def _append(
         _check_transaction(name, partition, batch, request, context)
     _check_replicas(partition, request.acks, context)
     now_ms = context.cluster.clock.now_ms()
-    limits = limits_of(partition.log.settings, context.behaviour, now_ms)
+    limits = limits_of(partition.log.settings, context.record_behaviour, now_ms)
     if batch is not None:
         return append(partition, batch, limits, now_ms)
     if not data.records:
@@ -225,32 +233,37 @@ def _check_transaction(
     context: RequestContext,
 ) -> None:
     """See that the partition is part of the producer's transaction, or make it so (KIP-890)."""
-    if batch.producer_id <= NO_PRODUCER or not context.behaviour.verifies_transactions:
+    behaviour = context.record_behaviour
+    if batch.producer_id <= NO_PRODUCER or not behaviour.verifies_partitions:
         return
     producer = partition.log.producers.get(batch.producer_id)
-    if producer is not None and producer.is_open and producer.epoch == batch.producer_epoch:
+    is_open = producer is not None and producer.is_open
+    if is_open and not behaviour.verifies_epochs:
+        return
+    if is_open and producer is not None and producer.epoch == batch.producer_epoch:
         return
     assert request.transactional_id is not None  # else the request was refused
     ask: Callable[..., ErrorCode] = context.cluster.transactions.verify
     target: object = (name, partition.index)
-    if context.version >= context.behaviour.adds_partitions_since:
+    if context.version >= behaviour.adds_partitions_since:
         ask, target = context.cluster.transactions.add_partitions, [target]
     error = ask(request.transactional_id, batch.producer_id, batch.producer_epoch, target)
     if error is ErrorCode.INVALID_TXN_STATE:
-        if context.version >= context.behaviour.abortable_since:
+        if context.version >= behaviour.abortable_since:
             raise RefusedRecords(ErrorCode.TRANSACTION_ABORTABLE)
         raise RefusedRecords(error, "the partition was not added to the transaction")
     if error is ErrorCode.PRODUCER_FENCED:
         error = ErrorCode.INVALID_PRODUCER_EPOCH
     if error is not ErrorCode.NONE:
-        raise RefusedRecords(error)
+        message = "the transaction is another's" if behaviour.says_what_is_unverified else None
+        raise RefusedRecords(error, message)
 
 
 def _check_replicas(partition: Partition, acks: int, context: RequestContext) -> None:
     if acks != ALL:
         return
     needed = partition.log.settings.min_insync_replicas
-    if context.behaviour.caps_min_isr:
+    if context.record_behaviour.caps_min_isr:
         needed = min(needed, len(partition.replicas))
     if len(partition.isr) < needed:
         raise RefusedRecords(ErrorCode.NOT_ENOUGH_REPLICAS, tells_start=True)
@@ -265,7 +278,7 @@ def _failed(
         base_offset=-1,
         log_start_offset=start_offset,
         record_errors=[
-            BatchIndexAndErrorMessage(batch_index=at, batch_index_error_message=text)
+            BatchIndexAndErrorMessage(batch_index=at, batch_index_error_message=text or None)
             for at, text in refused.records
         ],
         error_message=refused.message,

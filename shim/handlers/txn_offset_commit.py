@@ -82,11 +82,12 @@ def _allowed(
     """The partitions of a topic that exist and may be read; the others are answered."""
     error = topic_error(context, TXN_OFFSET_COMMIT_TOPIC, asked.name)
     topic = context.cluster.topics.get(asked.name)
+    checks_partition = context.record_behaviour.checks_committed_partition
     for partition in asked.partitions:
         index = partition.partition_index
         if error is not ErrorCode.NONE or topic is None:
             _add(rows, asked.name, index, error)
-        elif topic.partition(index) is None:
+        elif topic.partition(index) is None and checks_partition:
             _add(rows, asked.name, index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         else:
             yield _Wanted(asked, partition, topic)
@@ -121,15 +122,15 @@ def _commit(
 
 
 def _group_error(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:
-    if not request.group_id:
+    if not request.group_id and context.record_behaviour.checks_committed_group:
         return ErrorCode.INVALID_GROUP_ID
     return context.coordinator_error(request.group_id)
 
 
 def _transaction_error(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:
     """Whether the offsets belong to an open transaction, where that is looked at (KIP-890)."""
-    behaviour = context.behaviour
-    if not behaviour.verifies_transactions:
+    behaviour = context.record_behaviour
+    if not behaviour.verifies_offsets:
         return ErrorCode.NONE
     coordinators = context.cluster.coordinators
     index = coordinators.partition_of(KeyType.GROUP, request.group_id)

@@ -8,6 +8,7 @@ import msgspec
 from protocol.api_versions import RELEASES, parse_release
 from protocol.features import Feature, features_of
 from protocol.group_releases import group_behaviour_of
+from protocol.record_releases import record_behaviour_of
 from protocol.releases import Behaviour, behaviour_of
 from shim.apis import ApiTable
 from shim.appending import append_marker
@@ -72,6 +73,7 @@ class Cluster:
         self.config = config
         self.release = _release(config)
         self.behaviour: Behaviour = behaviour_of(self.release)
+        self.record_behaviour = record_behaviour_of(self.release)
         self.clock: Clock = clock or SystemClock()
         self.cluster_id = config.cluster_id
         self.controller_id = 1

@@ -90,13 +90,18 @@ class PartitionProducers:
         return next(iter(self._open.values()), None)
 
     def duplicate(
-        self, producer_id: int, epoch: int, first_sequence: int, last_sequence: int
+        self,
+        producer_id: int,
+        epoch: int,
+        first_sequence: int,
+        last_sequence: int,
+        remembered: int = BATCHES_KEPT,
     ) -> ProducedBatch | None:
-        """The earlier arrival of the very same batch, if it is still remembered."""
+        """The earlier arrival of the very same batch, if it is among the last ones."""
         producer = self._producers.get(producer_id)
         if producer is None or producer.epoch != epoch:
             return None
-        for batch in producer.batches:
+        for batch in list(producer.batches)[-remembered:]:
             if batch.first_sequence == first_sequence and batch.last_sequence == last_sequence:
                 return batch
         return None

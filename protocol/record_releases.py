@@ -1,0 +1,230 @@
+"""How Kafka releases differ about records and transactions: the same chain of changes as in
+`releases.py`.
+
+Unless a change names its KIP, it was found by asking a broker of the release and of the one
+before the same things.
+"""
+
+from functools import cache
+
+import msgspec
+
+from protocol.error_codes import ErrorCode
+from protocol.releases import Change, fold
+
+NEVER = 32767
+"""As an API version: none there is."""
+
+
+class RecordBehaviour(msgspec.Struct, frozen=True, kw_only=True):
+    """What the emulated release does about records and transactions, by name."""
+
+    # formats that Produce takes
+    unreadable_closes: bool  # a partition without a readable batch cannot be parsed
+    unreadable_old_closes: bool  # nor one without any message, in versions 0 to 2
+    wrong_format_closes: bool  # nor one with another format than 2, or with two batches
+    invalid_record_error: ErrorCode  # of records that make no sense
+    invalid_record_tells_start: bool  # and the answer says where the log starts
+    lists_every_record: bool  # all records that are refused, and why; else only the first
+    knows_zstd: bool
+    checks_last_delta: bool  # a batch's last offset must agree with the number of its records
+    refuses_append_time: bool  # a batch that claims an append time is 32 where producers set times
+    # producers, as Produce knows them
+    caps_min_isr: bool  # min.insync.replicas counts only up to the number of replicas
+    nameless_transaction_error: ErrorCode  # of transactional batches without a transactional id
+    lost_producer_error: ErrorCode  # of a producer that is not known, and does not start from 0
+    batches_remembered: int  # of each producer, to notice one that comes again
+    # transactions in Produce and TxnOffsetCommit
+    verifies_partitions: bool  # a partition that was not added to the transaction takes nothing
+    verifies_offsets: bool  # and neither does a group
+    verifies_epochs: bool  # also of producers that have a transaction open
+    says_what_is_unverified: bool  # in Produce
+    abortable_since: int  # version of Produce that is then told to abort
+    abortable_offsets_since: int  # the same of TxnOffsetCommit
+    unverified_error: ErrorCode  # of AddPartitionsToTxn that only verifies
+    adds_partitions_since: int  # version of Produce that adds its partitions to the transaction
+    adds_offsets_since: int  # version of TxnOffsetCommit that adds its group to the transaction
+    checks_committed_partition: bool  # TxnOffsetCommit: a missing partition is 3
+    checks_committed_group: bool  # and an empty group 24
+    # Fetch
+    always_tells_stable: bool  # the last stable offset, also to who reads all
+    strange_replicas_may_read: bool  # brokers that hold no replica
+    fences_negative_epochs: bool  # a leader epoch below -1 is an old one, and not none
+    odd_isolation_closes: bool  # an isolation level that there is not cannot be parsed
+    missing_looks_compressed: bool  # a missing partition is 76 to versions that know no zstd
+    aborted_beyond_stable: bool  # where nothing can be read, all that were aborted are told
+    # ListOffsets
+    lists_epochs: bool  # with the start and the end of a partition
+    lists_each_duplicate: bool  # a partition named twice is answered twice
+    duplicates_always_refused: bool  # also in version 0
+    newest_since: int  # version that knows the time -3
+    earliest_local_since: int  # -4
+    latest_tiered_since: int  # -5
+    pending_upload_since: int  # -6
+    refuses_unknown_times: bool  # else a negative time is but a very early one
+    newest_is_last: bool  # the last record of a batch stands for its newest
+    # transactions
+    merges_added_partitions: bool  # AddPartitionsToTxn answers each topic once
+    forgets_start: bool  # a new producer's transaction has no start time
+    # DescribeProducers
+    describes_legal_names: bool  # looks at a name before it asks for permission
+    says_what_is_missing: bool
+
+
+OLDEST = RecordBehaviour(
+    unreadable_closes=True,
+    unreadable_old_closes=False,
+    wrong_format_closes=True,
+    invalid_record_error=ErrorCode.CORRUPT_MESSAGE,
+    invalid_record_tells_start=False,
+    lists_every_record=False,
+    knows_zstd=False,
+    checks_last_delta=False,
+    refuses_append_time=True,
+    caps_min_isr=False,
+    nameless_transaction_error=ErrorCode.NONE,
+    lost_producer_error=ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+    batches_remembered=1,
+    verifies_partitions=False,
+    verifies_offsets=False,
+    verifies_epochs=False,
+    says_what_is_unverified=False,
+    abortable_since=NEVER,
+    abortable_offsets_since=NEVER,
+    unverified_error=ErrorCode.INVALID_TXN_STATE,
+    adds_partitions_since=NEVER,
+    adds_offsets_since=NEVER,
+    checks_committed_partition=False,
+    checks_committed_group=False,
+    always_tells_stable=False,
+    strange_replicas_may_read=True,
+    fences_negative_epochs=True,
+    odd_isolation_closes=True,
+    missing_looks_compressed=False,
+    aborted_beyond_stable=True,
+    lists_epochs=False,
+    lists_each_duplicate=False,
+    duplicates_always_refused=False,
+    newest_since=NEVER,
+    earliest_local_since=NEVER,
+    latest_tiered_since=NEVER,
+    pending_upload_since=NEVER,
+    refuses_unknown_times=False,
+    newest_is_last=True,
+    merges_added_partitions=True,
+    forgets_start=False,
+    describes_legal_names=False,
+    says_what_is_missing=False,
+)
+"""As 0.11 has it."""
+
+CHANGES: tuple[Change, ...] = (
+    Change(
+        "1.0",
+        "KIP-192: what producers are told, and five of their batches",
+        lost_producer_error=ErrorCode.UNKNOWN_PRODUCER_ID,
+        batches_remembered=5,
+    ),
+    Change("1.1", "batches that contradict themselves", checks_last_delta=True),
+    Change(
+        "2.0",
+        "checks of transactions",
+        nameless_transaction_error=ErrorCode.UNKNOWN_SERVER_ERROR,
+        checks_committed_partition=True,
+        checks_committed_group=True,
+    ),
+    Change(
+        "2.1",
+        "KIP-110, KIP-320: zstd, leader epochs",
+        knows_zstd=True,
+        unreadable_old_closes=True,
+        wrong_format_closes=False,
+        always_tells_stable=True,
+        nameless_transaction_error=ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+        missing_looks_compressed=True,
+    ),
+    Change("2.2", "leader epochs", lists_epochs=True, missing_looks_compressed=False),
+    Change(
+        "2.4",
+        "KIP-467: records that are refused",
+        invalid_record_error=ErrorCode.INVALID_RECORD,
+        invalid_record_tells_start=True,
+        aborted_beyond_stable=False,
+    ),
+    Change(
+        "2.5",
+        "KIP-360: producers may go on where they were forgotten",
+        lost_producer_error=ErrorCode.NONE,
+        lists_every_record=True,
+    ),
+    Change(
+        "2.7",
+        "generated messages of Fetch",
+        fences_negative_epochs=False,
+        odd_isolation_closes=False,
+    ),
+    Change(
+        "2.8",
+        "generated messages of Produce and ListOffsets",
+        unreadable_closes=False,
+        unreadable_old_closes=False,
+        lists_each_duplicate=True,
+    ),
+    Change("3.0", "KIP-734: the newest record", newest_since=0),
+    Change("3.0", "names before permissions", describes_legal_names=True),
+    Change("3.3", "KIP-841: replicas that are none", strange_replicas_may_read=False),
+    Change("3.4", "batches are stamped as the topic says", refuses_append_time=False),
+    Change("3.5", "KIP-405: the start of what is local", earliest_local_since=0),
+    Change("3.5", "KIP-890: AddPartitionsToTxn in batches", merges_added_partitions=False),
+    Change(
+        "3.6",
+        "KIP-890: partitions are verified",
+        verifies_partitions=True,
+        says_what_is_unverified=True,
+    ),
+    Change(
+        "3.7",
+        "KIP-890: so are groups",
+        verifies_offsets=True,
+        says_what_is_unverified=False,
+    ),
+    Change("3.7", "KIP-966: fewer replicas than min.insync.replicas", caps_min_isr=True),
+    Change(
+        "3.8",
+        "KIP-890: abortable errors",
+        abortable_since=11,
+        abortable_offsets_since=4,
+        unverified_error=ErrorCode.TRANSACTION_ABORTABLE,
+    ),
+    Change("3.8", "KAFKA-16310: the newest record itself", newest_is_last=False),
+    Change(
+        "3.9",
+        "KIP-1005: each special time has its version",
+        newest_since=7,
+        earliest_local_since=8,
+        latest_tiered_since=9,
+        refuses_unknown_times=True,
+        says_what_is_missing=True,
+    ),
+    Change(
+        "4.0",
+        "KIP-890: transactions of version 2",
+        adds_partitions_since=12,
+        adds_offsets_since=5,
+        verifies_epochs=True,
+        forgets_start=True,
+    ),
+    Change(
+        "4.0",
+        "ListOffsets has a class of its own",
+        lists_each_duplicate=False,
+        duplicates_always_refused=True,
+    ),
+    Change("4.2", "KIP-1023: what is not yet in tiered storage", pending_upload_since=11),
+)
+
+
+@cache
+def record_behaviour_of(release: str) -> RecordBehaviour:
+    """Return the behaviour of a release such as `2.8` or `4.3.1`."""
+    return fold(OLDEST, CHANGES, release)
