@@ -1,0 +1,174 @@
+"""API 19: who may make topics, what is wrong with them, what is told of them (KIP-4, 277, 525)."""
+
+from typing import Any
+
+import pytest
+
+from protocol.enums import ApiKey, Operation, ResourceType
+from protocol.messages.create_topics_request import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
+from tests.shim.play import ADMIN, Stage
+
+ALICE = "User:alice"
+NO_ID = bytes(16)
+
+
+def topic(name: str, partitions: int = 1, factor: int = 1, **configs: str | None) -> CreatableTopic:
+    entries = [CreatableTopicConfig(key.replace("_", "."), one) for key, one in configs.items()]
+    return CreatableTopic(name, partitions, factor, configs=entries)
+
+
+def ask(
+    stage: Stage, *topics: CreatableTopic, who: str = ADMIN, version: int = 5, dry: bool = False
+) -> Any:
+    request = CreateTopicsRequest(list(topics), 5000, validate_only=dry)
+    return stage.ask(ApiKey.CREATE_TOPICS, version, request, who).topics
+
+
+def outcome(rows: Any) -> dict[str, int]:
+    return {row.name: row.error_code for row in rows}
+
+
+def test_topics_are_made_with_partitions_replicas_and_settings() -> None:
+    stage = Stage(brokers=3)
+    assert outcome(ask(stage, topic("t", 5, 2, retention_ms="7"))) == {"t": 0}
+    made = stage.cluster.topics.get("t")
+    assert [len(partition.replicas) for partition in made.partitions] == [2] * 5
+    assert made.configs == {"retention.ms": "7"}
+
+
+@pytest.mark.parametrize(
+    ("release", "resource", "name", "denied"),
+    [
+        ("4.3", ResourceType.TOPIC, "own", 29),
+        ("2.0", ResourceType.TOPIC, "own", 29),
+        ("1.1", ResourceType.CLUSTER, "kafka-cluster", None),
+        ("4.3", ResourceType.CLUSTER, "kafka-cluster", None),
+    ],
+)
+def test_create_on_the_cluster_or_since_kip_277_on_the_topic(
+    release: str, resource: ResourceType, name: str, denied: int | None
+) -> None:
+    stage = Stage(release)
+    stage.allow(ALICE, Operation.CREATE, resource, name)
+    rows = ask(stage, topic("own"), topic("other"), who=ALICE, version=2)
+    assert outcome(rows) == {"own": 0, "other": denied or 0}
+
+
+def test_before_kip_277_a_denial_is_of_the_cluster() -> None:
+    stage = Stage("1.1")
+    stage.allow(ALICE, Operation.CREATE, ResourceType.TOPIC, "own")
+    rows = ask(stage, topic("own"), topic("bad name"), topic("own"), who=ALICE, version=2)
+    assert [(row.name, row.error_code) for row in rows] == [("own", 31), ("bad name", 31)]
+
+
+def test_what_is_wrong_is_told_to_those_only_who_may_make_it() -> None:
+    stage = Stage()
+    stage.topic("there")
+    stage.allow(ALICE, Operation.CREATE, ResourceType.TOPIC, "own")
+    asked = [topic("there"), topic("bad name"), topic("own", 0)]
+    assert outcome(ask(stage, *asked, who=ALICE)) == {"there": 29, "bad name": 29, "own": 37}
+    assert outcome(ask(stage, *asked)) == {"there": 36, "bad name": 17, "own": 37}
+
+
+def test_duplicates_and_the_metadata_log_are_found_before_rights() -> None:
+    rows = ask(Stage(), topic("d"), topic("__cluster_metadata"), topic("d"), who=ALICE)
+    assert [(row.name, row.error_code) for row in rows] == [("d", 42), ("__cluster_metadata", 42)]
+
+
+def test_middle_releases_answer_each_duplicate() -> None:
+    rows = ask(Stage("2.8"), topic("d"), topic("e"), topic("d"))
+    assert [(row.name, row.error_code) for row in rows] == [("d", 42), ("e", 0), ("d", 42)]
+
+
+def test_without_describe_configs_the_topic_is_made_but_not_described() -> None:
+    stage = Stage()
+    for name in ("own", "told"):
+        stage.allow(ALICE, Operation.CREATE, ResourceType.TOPIC, name)
+    stage.allow(ALICE, Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC, "told")
+    own, told = ask(stage, topic("own", 3), topic("told", 3), who=ALICE, version=7)
+    assert (own.error_code, own.topic_config_error_code) == (0, 29)
+    assert (own.num_partitions, own.replication_factor, own.configs) == (-1, -1, [])
+    assert own.topic_id == stage.cluster.topics.get("own").topic_id
+    assert (told.num_partitions, told.replication_factor, told.topic_config_error_code) == (3, 1, 0)
+    assert {one.name: one.value for one in told.configs}["cleanup.policy"] == "delete"
+
+
+def test_validating_makes_nothing() -> None:
+    stage = Stage()
+    assert outcome(ask(stage, topic("t"), dry=True)) == {"t": 0}
+    assert "t" not in stage.cluster.topics
+    assert "t" in _after_validating("3.0")
+
+
+def _after_validating(release: str) -> Any:
+    """The first KRaft brokers did not heed it."""
+    stage = Stage(release)
+    ask(stage, topic("t"), dry=True)
+    return stage.cluster.topics
+
+
+@pytest.mark.parametrize(
+    ("wanted", "error"),
+    [
+        (topic("t", 0), 37),
+        (topic("t", 1, 2), 38),
+        (topic("t", 1, 0), 38),
+        (topic("t", -1, -1), 0),
+        (topic("t", no_such="1"), 40),
+        (topic("t", retention_ms="x"), 40),
+        (topic("t", retention_ms=None), 40),
+        (topic("t", remote_storage_enable="true"), 40),
+        (topic("t", min_compaction_lag_ms="2", max_compaction_lag_ms="1"), 40),
+        (topic("x" * 250), 17),
+        (topic("a_b"), 17),
+    ],
+)
+def test_what_the_newest_release_refuses(wanted: CreatableTopic, error: int) -> None:
+    stage = Stage()
+    stage.topic("a.b")
+    assert outcome(ask(stage, wanted)) == {wanted.name: error}
+
+
+@pytest.mark.parametrize(
+    ("replicas", "error"),
+    [
+        ({0: [2, 1], 1: [1, 2]}, 0),
+        ({1: [1]}, 39),
+        ({0: [9]}, 39),
+        ({0: [1, 1]}, 39),
+        ({0: []}, 39),
+    ],
+)
+def test_given_replicas(replicas: dict[int, list[int]], error: int) -> None:
+    stage = Stage(brokers=2)
+    wanted = topic("t", -1, -1)
+    wanted.assignments = [CreatableReplicaAssignment(*one) for one in replicas.items()]
+    assert outcome(ask(stage, wanted)) == {"t": error}
+    if not error:
+        made = stage.cluster.topics.get("t").partitions
+        assert [(one.leader_id, one.replicas) for one in made] == [(2, [2, 1]), (1, [1, 2])]
+
+
+def test_too_much_for_one_request() -> None:
+    assert outcome(ask(Stage(), topic("a", 9999), topic("b"))) == {"a": 44, "b": 44}
+    assert outcome(ask(Stage("3.4"), topic("a", 9999), topic("b"))) == {"a": 0, "b": 0}
+
+
+def test_brokers_on_zookeeper_send_the_client_to_the_controller() -> None:
+    stage = Stage("2.8", brokers=2)
+    stage.session(ADMIN).node_id = 2
+    assert outcome(ask(stage, topic("t"))) == {"t": 41}
+    stage = Stage("3.3", brokers=2)
+    stage.session(ADMIN).node_id = 2
+    assert outcome(ask(stage, topic("t"))) == {"t": 0}
+
+
+def test_only_version_7_tells_the_id() -> None:
+    stage = Stage()
+    assert ask(stage, topic("a"), version=7)[0].topic_id == stage.cluster.topics.get("a").topic_id
+    assert ask(stage, topic("b"), version=6)[0].topic_id == NO_ID

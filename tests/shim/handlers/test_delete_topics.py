@@ -1,0 +1,155 @@
+"""API 20: by name nothing leaks to who may not describe; by id the name is kept back (KIP-516)."""
+
+from typing import Any
+
+import pytest
+
+from protocol.enums import ApiKey, Operation, ResourceType
+from protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
+from tests.shim.play import ADMIN, Stage
+
+ALICE, CAROL = "User:alice", "User:carol"
+NO_ID = bytes(16)
+
+
+def stage_of(release: str = "") -> Stage:
+    """Topics named after what alice may do with them; carol may DELETE on the cluster."""
+    stage = Stage(release)
+    for name, operations in {
+        "described": [Operation.DESCRIBE],
+        "both": [Operation.DESCRIBE, Operation.DELETE],
+        "blind": [Operation.DELETE],
+        "gone": [Operation.DESCRIBE],
+        "hidden": [],
+    }.items():
+        if name != "gone":
+            stage.topic(name)
+        for operation in operations:
+            stage.allow(ALICE, operation, ResourceType.TOPIC, name)
+    stage.allow(ALICE, Operation.DESCRIBE, ResourceType.TOPIC, "blind", deny=True)
+    stage.allow(CAROL, Operation.DELETE, ResourceType.CLUSTER, "kafka-cluster")
+    return stage
+
+
+def by_name(stage: Stage, *names: str, who: str = ALICE) -> Any:
+    low, high = stage.cluster.apis.advertised[ApiKey.DELETE_TOPICS]
+    version = min(5, high)
+    assert low <= version
+    request = DeleteTopicsRequest(topic_names=list(names), timeout_ms=5000)
+    rows = stage.ask(ApiKey.DELETE_TOPICS, version, request, who).responses
+    return {row.name: row.error_code for row in rows}
+
+
+def by_id(stage: Stage, *names: str, who: str = ALICE) -> Any:
+    topics = stage.cluster.topics
+    ids = {(topics.get(name).topic_id if name in topics else b"?" * 16): name for name in names}
+    states = [DeleteTopicState(topic_id=topic_id) for topic_id in ids]
+    request = DeleteTopicsRequest(states, timeout_ms=5000)
+    rows = stage.ask(ApiKey.DELETE_TOPICS, 6, request, who).responses
+    return {ids[row.topic_id]: (row.name, row.error_code) for row in rows}
+
+
+def test_by_name_on_kraft() -> None:
+    stage = stage_of()
+    asked = ("described", "both", "blind", "gone", "hidden", "unseen")
+    assert by_name(stage, *asked) == {
+        "described": 29,
+        "both": 0,
+        "blind": 29,
+        "gone": 3,
+        "hidden": 29,
+        "unseen": 29,
+    }
+    assert "both" not in stage.cluster.topics
+    assert "blind" in stage.cluster.topics
+
+
+def test_by_id_on_kraft() -> None:
+    assert by_id(stage_of(), "described", "both", "blind", "hidden", "unseen") == {
+        "described": ("described", 29),
+        "both": ("both", 0),
+        "blind": ("blind", 0),
+        "hidden": (None, 29),
+        "unseen": (None, 100),
+    }
+
+
+def test_delete_on_the_cluster_deletes_anything() -> None:
+    assert by_name(stage_of(), "hidden", "unseen", who=CAROL) == {"hidden": 0, "unseen": 3}
+    assert by_name(stage_of("2.8"), "hidden", "unseen", who=CAROL) == {"hidden": 29, "unseen": 29}
+
+
+@pytest.mark.parametrize("release", ["1.0", "2.3", "2.8"])
+def test_by_name_on_zookeeper(release: str) -> None:
+    """DESCRIBE is not asked: without DELETE a missing topic looks like any other."""
+    asked = ("described", "both", "blind", "gone", "hidden")
+    assert by_name(stage_of(release), *asked) == {
+        "described": 29,
+        "both": 0,
+        "blind": 0,
+        "gone": 29,
+        "hidden": 29,
+    }
+
+
+def test_the_oldest_release_hides() -> None:
+    asked = ("described", "both", "blind", "gone", "hidden", "unseen")
+    assert by_name(stage_of("0.11"), *asked) == {
+        "described": 29,
+        "both": 0,
+        "blind": 3,
+        "gone": 3,
+        "hidden": 3,
+        "unseen": 3,
+    }
+
+
+def test_malformed_entries_are_found_before_rights() -> None:
+    stage = stage_of()
+    hidden = stage.cluster.topics.get("hidden").topic_id
+    states = [
+        DeleteTopicState(),
+        DeleteTopicState("hidden", hidden),
+        DeleteTopicState("twice"),
+        DeleteTopicState("twice"),
+        DeleteTopicState(topic_id=b"2" * 16),
+        DeleteTopicState(topic_id=b"2" * 16),
+    ]
+    request = DeleteTopicsRequest(states, timeout_ms=5000)
+    rows = stage.ask(ApiKey.DELETE_TOPICS, 6, request, ALICE).responses
+    assert sorted((row.name or "", row.topic_id, row.error_code) for row in rows) == [
+        ("", NO_ID, 42),
+        ("", b"2" * 16, 42),
+        ("hidden", hidden, 42),
+        ("twice", NO_ID, 42),
+    ]
+
+
+def test_by_name_and_by_id_at_once_is_refused_after_rights() -> None:
+    stage = stage_of()
+    topic_id = stage.cluster.topics.get("hidden").topic_id
+    states = [DeleteTopicState("hidden"), DeleteTopicState(topic_id=topic_id)]
+    request = DeleteTopicsRequest(states, timeout_ms=5000)
+    (row,) = stage.ask(ApiKey.DELETE_TOPICS, 6, request, ADMIN).responses
+    assert (row.name, row.topic_id, row.error_code) == ("hidden", topic_id, 42)
+    assert "hidden" in stage.cluster.topics
+    rows = stage.ask(ApiKey.DELETE_TOPICS, 6, request, ALICE).responses
+    assert {(row.name, row.error_code) for row in rows} == {("hidden", 29), (None, 29)}
+
+
+def test_results_come_in_no_order() -> None:
+    stage = Stage()
+    names = [f"t{index}" for index in range(20)]
+    assert list(by_name(stage, *names, who=ADMIN)) != names
+    assert set(by_name(stage, *names, who=ADMIN)) == set(names)
+
+
+@pytest.mark.parametrize(("version", "error"), [(1, 42), (2, 42), (3, 73), (6, 73)])
+def test_deletion_can_be_switched_off(version: int, error: int) -> None:
+    stage = Stage(properties={"delete.topic.enable": "false"})
+    stage.topic("t")
+    states = [DeleteTopicState("t")] if version >= 6 else []
+    names = [] if version >= 6 else ["t"]
+    request = DeleteTopicsRequest(states, names, 5000)
+    (row,) = stage.ask(ApiKey.DELETE_TOPICS, version, request).responses
+    assert (row.name, row.error_code) == ("t", error)

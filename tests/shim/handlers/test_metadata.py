@@ -1,0 +1,171 @@
+"""API 3: who sees which topics, what asking for a missing one does (KIP-430, KIP-516)."""
+
+from typing import Any
+
+import pytest
+
+from protocol.enums import NO_OPERATIONS, ApiKey, Operation, ResourceType
+from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from tests.shim.play import ADMIN, Stage
+
+ALICE, BOB = "User:alice", "User:bob"
+NO_ID = bytes(16)
+
+
+def ask(
+    stage: Stage, names: list[str] | None, version: int, who: str = ADMIN, **flags: bool
+) -> Any:
+    topics = None if names is None else [MetadataRequestTopic(name=name) for name in names]
+    flags.setdefault("allow_auto_topic_creation", version < 4)
+    return stage.ask(ApiKey.METADATA, version, MetadataRequest(topics, **flags), who)
+
+
+def outcome(answer: Any) -> list[tuple[str | None, int]]:
+    return [(topic.name, topic.error_code) for topic in answer.topics]
+
+
+def describer(release: str = "", **settings: Any) -> Stage:
+    """Topics `a` and `hidden`; alice may describe `a` and the missing `m`."""
+    stage = Stage(release, **settings)
+    stage.topic("a", 2)
+    stage.topic("hidden")
+    for name in ("a", "m"):
+        stage.allow(ALICE, Operation.DESCRIBE, ResourceType.TOPIC, name)
+    return stage
+
+
+def test_listing_leaves_out_what_may_not_be_described() -> None:
+    stage = describer()
+    assert outcome(ask(stage, None, 12)) == [("a", 0), ("hidden", 0)]
+    assert outcome(ask(stage, None, 12, ALICE)) == [("a", 0)]
+    assert outcome(ask(stage, None, 12, BOB)) == []
+    assert outcome(ask(stage, [], 12)) == []
+
+
+def test_version_0_lists_all_topics_by_an_empty_list() -> None:
+    stage = describer("3.9")
+    assert outcome(ask(stage, [], 0, ALICE)) == [("a", 0)]
+    assert outcome(ask(stage, [], 1, ALICE)) == []
+
+
+def test_a_named_topic_is_denied_whether_it_exists_or_not() -> None:
+    asked = ["hidden", "unseen", "m", "a"]
+    assert outcome(ask(describer(), asked, 12, ALICE)) == [
+        ("a", 0),
+        ("m", 3),
+        ("hidden", 29),
+        ("unseen", 29),
+    ]
+
+
+def test_the_oldest_release_hides_what_may_not_be_described() -> None:
+    assert outcome(ask(describer("0.11"), ["hidden", "unseen", "a"], 4, ALICE)) == [
+        ("a", 0),
+        ("hidden", 3),
+        ("unseen", 3),
+    ]
+
+
+def test_ids_are_no_secret_but_names_are() -> None:
+    stage = describer()
+    ids = [stage.cluster.topics.get(name).topic_id for name in ("a", "hidden")]
+    topics = [MetadataRequestTopic(topic_id=one, name=None) for one in (*ids, b"?" * 16)]
+    request = MetadataRequest([*topics, MetadataRequestTopic(name="hidden")], False)
+    answer = stage.ask(ApiKey.METADATA, 12, request, ALICE)
+    assert [(one.name, one.topic_id, one.error_code) for one in answer.topics] == [
+        (None, b"?" * 16, 100),
+        ("a", ids[0], 0),
+        (None, ids[1], 29),
+    ]
+
+
+@pytest.mark.parametrize(("version", "error"), [(10, 42), (11, 42), (12, -1), (13, -1)])
+def test_a_null_name_fails_the_whole_request(version: int, error: int) -> None:
+    topics = [MetadataRequestTopic(name=None), MetadataRequestTopic(name="a")]
+    answer = describer().ask(ApiKey.METADATA, version, MetadataRequest(topics, False))
+    assert [one.error_code for one in answer.topics] == [error, error]
+    assert answer.brokers == []
+    assert answer.controller_id == -1
+    assert answer.error_code == (error if version >= 13 else 0)
+
+
+def test_brokers_and_ids_are_told_to_anybody() -> None:
+    answer = ask(describer(brokers=3), [], 12, BOB)
+    assert [(one.node_id, one.port) for one in answer.brokers] == [(1, 9092), (2, 9093), (3, 9094)]
+    assert answer.controller_id == 1
+    assert answer.cluster_id
+
+
+@pytest.mark.parametrize(("who", "bits"), [(ADMIN, 8096), (BOB, 0)])
+def test_cluster_operations_are_0_where_they_may_not_be_seen(who: str, bits: int) -> None:
+    stage = describer()
+    asked = ask(stage, [], 9, who, include_cluster_authorized_operations=True)
+    assert asked.cluster_authorized_operations == bits
+    assert ask(stage, [], 9, who).cluster_authorized_operations == NO_OPERATIONS
+
+
+def test_topic_operations_are_told_of_missing_topics_and_not_of_denied_ones() -> None:
+    answer = ask(
+        describer(), ["a", "m", "hidden"], 12, ALICE, include_topic_authorized_operations=True
+    )
+    told = {one.name: one.topic_authorized_operations for one in answer.topics}
+    assert told == {"a": 256, "m": 256, "hidden": NO_OPERATIONS}
+
+
+@pytest.mark.parametrize(("release", "unasked"), [("2.3", 0), ("2.4", 0), ("2.5", NO_OPERATIONS)])
+def test_operations_that_nobody_asked_for(release: str, unasked: int) -> None:
+    answer = ask(describer(release), ["a", "hidden"], 8, ALICE)
+    assert answer.cluster_authorized_operations == unasked
+    assert [one.topic_authorized_operations for one in answer.topics] == [unasked, unasked]
+
+
+@pytest.mark.parametrize(("release", "error"), [("1.1", 5), ("2.7", 5), ("3.9", 3), ("4.3", 3)])
+def test_asking_for_a_missing_topic_makes_it(release: str, error: int) -> None:
+    stage = Stage(release)
+    assert outcome(ask(stage, ["new"], 5, allow_auto_topic_creation=True)) == [("new", error)]
+    assert outcome(ask(stage, ["new"], 5)) == [("new", 0)]
+
+
+@pytest.mark.parametrize(
+    ("release", "resource", "error"),
+    [
+        ("4.3", ResourceType.TOPIC, 3),
+        ("4.3", ResourceType.CLUSTER, 3),
+        ("1.1", ResourceType.CLUSTER, 5),
+        ("1.1", ResourceType.TOPIC, 29),
+        ("4.3", None, 29),
+    ],
+)
+def test_making_it_needs_create(release: str, resource: ResourceType | None, error: int) -> None:
+    """On the cluster, or on the topic since KIP-277; and it has to be described at all."""
+    stage = Stage(release)
+    stage.allow(ALICE, Operation.DESCRIBE, ResourceType.TOPIC, "m")
+    if resource is not None:
+        name = "m" if resource is ResourceType.TOPIC else "kafka-cluster"
+        stage.allow(ALICE, Operation.CREATE, resource, name)
+    answer = ask(stage, ["m"], 5, ALICE, allow_auto_topic_creation=True)
+    assert outcome(answer) == [("m", error)]
+    assert ("m" in stage.cluster.topics) == (error != 29)
+
+
+def test_nothing_is_made_where_it_is_not_wanted() -> None:
+    closed = Stage(properties={"auto.create.topics.enable": "false"})
+    assert outcome(ask(closed, ["m"], 9, allow_auto_topic_creation=True)) == [("m", 3)]
+    assert len(closed.cluster.topics) == 0
+    stage = Stage()
+    assert outcome(ask(stage, ["m"], 9)) == [("m", 3)]
+    stage.topic("a.b")
+    for name, error in (("bad name", 17), ("a_b", 3)):
+        answer = ask(stage, [name], 9, allow_auto_topic_creation=True)
+        assert outcome(answer) == [(name, error)]
+    assert len(stage.cluster.topics) == 1
+
+
+def test_a_dead_broker_leads_nothing() -> None:
+    stage = Stage(brokers=2)
+    stage.cluster.topics.create("t", [[2, 1]], {})
+    stage.cluster.nodes[2].is_alive = False
+    answer = ask(stage, ["t"], 9)
+    (partition,) = answer.topics[0].partitions
+    assert (partition.error_code, partition.leader_id, partition.offline_replicas) == (5, -1, [2])
+    assert [one.node_id for one in answer.brokers] == [1]
