@@ -81,11 +81,22 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
 def refuse(
     request: OffsetCommitRequest, error: ErrorCode, message: str | None
 ) -> OffsetCommitResponse:
-    rows = _Rows()
-    for topic in request.topics:
-        for partition in topic.partitions:
-            rows.add(topic, partition.partition_index, error)
-    return rows.response()
+    """A topic that is in the request twice is so in this answer (seen on 4.3.1)."""
+    return OffsetCommitResponse(
+        topics=[
+            OffsetCommitResponseTopic(
+                name=topic.name,
+                topic_id=topic.topic_id,
+                partitions=[
+                    OffsetCommitResponsePartition(
+                        partition_index=one.partition_index, error_code=error
+                    )
+                    for one in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )
 
 
 def _allowed(

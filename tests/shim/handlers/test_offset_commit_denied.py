@@ -1,0 +1,18 @@
+"""API 8: a denied group is answered topic by topic, as they stand in the request (seen on 4.3.1)."""
+
+from protocol.enums import ApiKey
+from protocol.messages.offset_commit_request import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from tests.shim.play import Stage
+
+
+def test_a_topic_that_is_there_twice_is_answered_twice() -> None:
+    topic = OffsetCommitRequestTopic(
+        topic_id=b"\x33" * 16, partitions=[OffsetCommitRequestPartition(partition_index=0)]
+    )
+    request = OffsetCommitRequest(group_id="g", topics=[topic, topic])
+    answer = Stage().ask(ApiKey.OFFSET_COMMIT, 10, request, "User:alice")
+    assert [[one.error_code for one in t.partitions] for t in answer.topics] == [[30], [30]]
