@@ -23,6 +23,7 @@ COMMANDS = {
     "principal": "what principal mapping rules make of a certificate's name",
     "proxy": "record what clients do on a real cluster",
     "replay": "send a recorded run to a broker and compare the answers",
+    "conformance": "a scorecard of what a client does on the wire",
     "least-acls": "which ACLs a program needs, learned by running it, and proven",
     "trace": "what is in a trace: totals, entries, those that fit",
     "requirements": "which permissions each API needs, by release",

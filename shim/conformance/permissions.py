@@ -1,0 +1,209 @@
+"""ACLs, authorized operations, and what a client makes of being denied."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
+from protocol.error_codes import ErrorCode
+from shim.conformance.behaviour import Behaviour, Look, Sight
+from shim.conformance.exchanges import Exchange
+
+HAMMERING_US = 1_000_000
+REPEATS_MAX = 3
+"""The same request so often within a second after a final error is taken for a blind retry."""
+
+_FILTERED = (ApiKey.DESCRIBE_ACLS, ApiKey.DELETE_ACLS)
+_ACL_APIS = (*_FILTERED, ApiKey.CREATE_ACLS)
+
+
+def _of(seen: list[Exchange], *apis: ApiKey) -> Iterator[Exchange]:
+    return (one for one in seen if one.api in apis and one.request is not None)
+
+
+def _filters(seen: list[Exchange]) -> Iterator[tuple[Exchange, Any, tuple[str | None, ...]]]:
+    """Each ACL filter with its three names: resource, principal, host."""
+    for one in _of(seen, *_FILTERED):
+        rows = [one.request] if one.api == ApiKey.DESCRIBE_ACLS else one.request.filters
+        for row in rows:
+            yield one, row, (row.resource_name_filter, row.principal_filter, row.host_filter)
+
+
+def _creates_concrete(seen: list[Exchange]) -> Iterator[Sight]:
+    for one in _of(seen, ApiKey.CREATE_ACLS):
+        for row in one.request.creations:
+            is_concrete = (
+                row.resource_type > ResourceType.ANY
+                and row.resource_pattern_type in (PatternType.LITERAL, PatternType.PREFIXED)
+                and row.operation > Operation.ANY
+                and row.permission_type in (Permission.DENY, Permission.ALLOW)
+                and ":" in row.principal
+            )
+            yield Sight(is_concrete, one, row.resource_name)
+
+
+def _creates_prefixed(seen: list[Exchange]) -> Iterator[Sight]:
+    for one in _of(seen, ApiKey.CREATE_ACLS):
+        for row in one.request.creations:
+            if row.resource_pattern_type == PatternType.PREFIXED:
+                yield Sight(one.version >= 1, one, row.resource_name)
+
+
+def _any_is_null(seen: list[Exchange]) -> Iterator[Sight]:
+    for one, _, names in _filters(seen):
+        if None in names or "" in names:
+            yield Sight("" not in names, one, "an empty text selects nothing" * ("" in names))
+
+
+def _any_is_a_code(seen: list[Exchange]) -> Iterator[Sight]:
+    for one, row, _ in _filters(seen):
+        codes = (row.resource_type_filter, row.operation, row.permission_type)
+        yield Sight(0 not in codes, one, "UNKNOWN in place of ANY" * (0 in codes))
+
+
+def _matches(seen: list[Exchange]) -> Iterator[Sight]:
+    for one, row, _ in _filters(seen):
+        if row.pattern_type_filter == PatternType.MATCH:
+            yield Sight(one.version >= 1, one)
+
+
+def _has_pattern_types(seen: list[Exchange]) -> Iterator[Sight]:
+    offered: dict[int, int] = {}
+    for one in seen:
+        if one.api == ApiKey.API_VERSIONS and one.answer is not None:
+            offered |= {row.api_key: row.max_version for row in one.answer.api_keys}
+        elif one.api in _ACL_APIS and one.api in offered:
+            highest = offered[one.api]
+            is_right = one.version >= min(1, highest)
+            yield Sight(is_right, one, f"offered up to {highest}")
+
+
+def _asks_operations(attribute: str, *apis: ApiKey) -> Look:
+    def look(seen: list[Exchange]) -> Iterator[Sight]:
+        for one in _of(seen, *apis):
+            if getattr(one.request, attribute):
+                yield Sight(right=True, exchange=one)
+
+    return look
+
+
+def _does_not_always_ask(seen: list[Exchange]) -> Iterator[Sight]:
+    lines = {one.line for one in seen if one.api in (ApiKey.PRODUCE, ApiKey.FETCH)}
+    for one in _of(seen, ApiKey.METADATA):
+        if one.line in lines:
+            asked = (
+                one.request.include_topic_authorized_operations
+                or one.request.include_cluster_authorized_operations
+            )
+            yield Sight(not asked, one)
+
+
+def _takes_for_final(error: ErrorCode) -> Look:
+    """A denial does not go away by asking again at once."""
+
+    def look(seen: list[Exchange]) -> Iterator[Sight]:
+        denied = [one for one in seen if error in one.errors]
+        for number, one in enumerate(denied):
+            again = [
+                other
+                for other in denied[number + 1 :]
+                if (other.api, other.principal, other.body) == (one.api, one.principal, one.body)
+                and other.time_us - one.time_us < HAMMERING_US
+            ]
+            note = f"asked {len(again)} times more within a second" if again else ""
+            yield Sight(len(again) < REPEATS_MAX, one, note)
+
+    return look
+
+
+def _final(error: ErrorCode, kip: int | None) -> Behaviour:
+    return Behaviour(
+        f"errors.{int(error)}-final",
+        f"takes {error.name} for final",
+        kip,
+        f"a request answered with {int(error)} does not come {REPEATS_MAX} times more within 1 s",
+        _takes_for_final(error),
+    )
+
+
+PERMISSIONS = (
+    Behaviour(
+        "acls.create-concrete",
+        "creates ACLs for concrete patterns, operations and principals",
+        140,
+        "no ANY, MATCH or UNKNOWN in CreateAcls; principals are Type:name",
+        _creates_concrete,
+    ),
+    Behaviour(
+        "acls.create-prefixed",
+        "creates prefixed ACLs",
+        290,
+        "pattern type 4 in CreateAcls 1 or later",
+        _creates_prefixed,
+    ),
+    Behaviour(
+        "acls.pattern-types",
+        "uses pattern types wherever the broker has them",
+        290,
+        "ACL requests are in version 0 only where nothing higher is offered",
+        _has_pattern_types,
+    ),
+    Behaviour(
+        "acls.any-name-null",
+        "leaves a name open by null",
+        140,
+        "names, principals and hosts of filters are null, never empty",
+        _any_is_null,
+    ),
+    Behaviour(
+        "acls.any-code",
+        "leaves a type or operation open by ANY",
+        140,
+        "code 1 in filters, never 0",
+        _any_is_a_code,
+    ),
+    Behaviour(
+        "acls.match-filter",
+        "asks for all ACLs that concern a name",
+        290,
+        "pattern type 2 (MATCH) in a filter",
+        _matches,
+    ),
+    Behaviour(
+        "operations.cluster",
+        "asks for its operations on the cluster",
+        430,
+        "the flag in DescribeCluster, or Metadata 8 to 10",
+        _asks_operations(
+            "include_cluster_authorized_operations", ApiKey.DESCRIBE_CLUSTER, ApiKey.METADATA
+        ),
+    ),
+    Behaviour(
+        "operations.topics",
+        "asks for its operations on topics",
+        430,
+        "the flag in Metadata 8 or later",
+        _asks_operations("include_topic_authorized_operations", ApiKey.METADATA),
+    ),
+    Behaviour(
+        "operations.groups",
+        "asks for its operations on groups",
+        430,
+        "the flag in DescribeGroups 3 or later, or ConsumerGroupDescribe",
+        _asks_operations(
+            "include_authorized_operations", ApiKey.DESCRIBE_GROUPS, ApiKey.CONSUMER_GROUP_DESCRIBE
+        ),
+    ),
+    Behaviour(
+        "operations.not-by-default",
+        "does not ask for operations where it does not need them",
+        430,
+        "Metadata on connections that produce or fetch is without the flags",
+        _does_not_always_ask,
+    ),
+    _final(ErrorCode.TOPIC_AUTHORIZATION_FAILED, None),
+    _final(ErrorCode.GROUP_AUTHORIZATION_FAILED, None),
+    _final(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, None),
+    _final(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, 98),
+    _final(ErrorCode.SECURITY_DISABLED, 140),
+    _final(ErrorCode.SASL_AUTHENTICATION_FAILED, 152),
+)

@@ -1,0 +1,211 @@
+"""Producers, consumer groups, and errors that pass."""
+
+from collections.abc import Iterator
+
+from crc32c import crc32c
+
+from protocol.enums import ApiKey
+from protocol.errors import ProtocolError
+from protocol.records import HEADER_BYTES, Batch, batches
+from shim.conformance.behaviour import Behaviour, Sight
+from shim.conformance.exchanges import Exchange
+from shim.replay.fields import NOT_YET
+
+_MEMBER_ID_REQUIRED = 79
+_COVERED_FROM = 21
+_COORDINATED = (ApiKey.FIND_COORDINATOR, ApiKey.INIT_PRODUCER_ID, ApiKey.JOIN_GROUP)
+_SEQUENCES = 1 << 31
+
+
+def _produced(seen: list[Exchange]) -> Iterator[tuple[Exchange, object, Batch]]:
+    """Every batch of format 2, with the partition it was for."""
+    for one in seen:
+        if one.api != ApiKey.PRODUCE or one.request is None or one.version < 3:
+            continue
+        for topic in one.request.topic_data:
+            for row in topic.partition_data:
+                try:
+                    found = list(batches(row.records or b""))
+                except ProtocolError:
+                    continue
+                for batch in found:
+                    yield one, (topic.name, topic.topic_id, row.index), batch
+
+
+def _is_idempotent(seen: list[Exchange]) -> Iterator[Sight]:
+    for one, _, batch in _produced(seen):
+        yield Sight(batch.producer_id >= 0, one)
+
+
+def _wants_all_acks(seen: list[Exchange]) -> Iterator[Sight]:
+    for one in seen:
+        if one.api == ApiKey.PRODUCE and one.request is not None:
+            yield Sight(one.request.acks == -1, one, f"acks {one.request.acks}")
+
+
+def _has_right_checksums(seen: list[Exchange]) -> Iterator[Sight]:
+    for one, _, batch in _produced(seen):
+        whole = batch.blob[batch.start : batch.start + 12 + batch.length]
+        is_right = len(whole) >= HEADER_BYTES and crc32c(whole[_COVERED_FROM:]) == batch.crc
+        yield Sight(is_right, one)
+
+
+def _counts_sequences(seen: list[Exchange]) -> Iterator[Sight]:
+    last: dict[object, tuple[int, int]] = {}
+    for one, partition, batch in _produced(seen):
+        if batch.producer_id < 0:
+            continue
+        key = (partition, batch.producer_id, batch.producer_epoch)
+        first, following = last.get(key, (0, 0))
+        is_right = batch.base_sequence in (first, following)  # the same again is a retry
+        yield Sight(is_right, one, f"sequence {batch.base_sequence}, {following} expected")
+        count = batch.last_offset_delta + 1
+        last[key] = (batch.base_sequence, (batch.base_sequence + count) % _SEQUENCES)
+
+
+def _uses_given_ids(seen: list[Exchange]) -> Iterator[Sight]:
+    given = {
+        (one.answer.producer_id, one.answer.producer_epoch)
+        for one in seen
+        if one.api == ApiKey.INIT_PRODUCER_ID and one.answer is not None
+    }
+    # EndTxn 5 and later give out the next epoch (KIP-890)
+    given |= {
+        (one.answer.producer_id, one.answer.producer_epoch)
+        for one in seen
+        if one.api == ApiKey.END_TXN and one.version >= 5 and one.answer is not None
+    }
+    ids = {producer_id for producer_id, _ in given}
+    for one, _, batch in _produced(seen):
+        if batch.producer_id >= 0:
+            is_given = (batch.producer_id, batch.producer_epoch) in given
+            # an idempotent producer may raise its epoch itself after an error (KIP-360)
+            is_given |= batch.producer_id in ids and batch.producer_epoch > 0
+            yield Sight(is_given, one, f"producer {batch.producer_id}")
+
+
+def _comes_again(seen: list[Exchange]) -> Iterator[Sight]:
+    for number, one in enumerate(seen):
+        if one.api not in _COORDINATED or not NOT_YET.intersection(one.errors):
+            continue
+        later = [other for other in seen[number + 1 :] if other.principal == one.principal]
+        again = any(other.api == one.api for other in later)
+        if again or any(other.time_us - one.time_us > 1_000_000 for other in later):
+            yield Sight(again, one, f"errors {one.errors}")
+
+
+def _joins_with_its_id(seen: list[Exchange]) -> Iterator[Sight]:
+    for number, one in enumerate(seen):
+        if one.api != ApiKey.JOIN_GROUP or _MEMBER_ID_REQUIRED not in one.errors:
+            continue
+        member_id = one.answer.member_id
+        again = next(
+            (
+                other
+                for other in seen[number + 1 :]
+                if other.api == ApiKey.JOIN_GROUP
+                and other.request is not None
+                and other.line == one.line
+            ),
+            None,
+        )
+        if again is not None:
+            yield Sight(again.request.member_id == member_id, again)
+
+
+def _leaves(seen: list[Exchange]) -> Iterator[Sight]:
+    """A member that joined and was given a generation says goodbye."""
+    left = set()
+    for one in seen:
+        if one.request is None:
+            continue
+        if one.api == ApiKey.LEAVE_GROUP:
+            left |= {one.request.member_id, *(row.member_id for row in one.request.members)}
+        elif one.api == ApiKey.CONSUMER_GROUP_HEARTBEAT and one.request.member_epoch < 0:
+            left.add(one.request.member_id)
+    met = set()
+    for one in seen:
+        if one.answer is None or one.errors or one.request is None:
+            continue
+        if one.api == ApiKey.JOIN_GROUP and one.request.group_instance_id is None:
+            member_id = one.answer.member_id
+        elif one.api == ApiKey.CONSUMER_GROUP_HEARTBEAT and one.request.instance_id is None:
+            member_id = one.request.member_id or one.answer.member_id
+        else:
+            continue
+        if member_id not in met:
+            met.add(member_id)
+            yield Sight(member_id in left, one, member_id or "")
+
+
+def _wraps_sasl(seen: list[Exchange]) -> Iterator[Sight]:
+    for one in seen:
+        if one.api == ApiKey.SASL_HANDSHAKE:
+            yield Sight(one.version >= 1, one)
+
+
+RECORDS = (
+    Behaviour(
+        "producer.idempotent",
+        "is idempotent by default",
+        679,
+        "batches carry a producer id",
+        _is_idempotent,
+    ),
+    Behaviour(
+        "producer.acks-all",
+        "waits for all replicas by default",
+        679,
+        "acks is -1 in Produce",
+        _wants_all_acks,
+    ),
+    Behaviour(
+        "producer.checksums",
+        "writes record batches that are whole",
+        98,
+        "format 2, and its CRC-32C is right",
+        _has_right_checksums,
+    ),
+    Behaviour(
+        "producer.sequences",
+        "numbers its records without gaps",
+        98,
+        "each batch begins where the one before ended, or repeats it",
+        _counts_sequences,
+    ),
+    Behaviour(
+        "producer.given-ids",
+        "produces under an id that it was given",
+        98,
+        "the batches' producer id and epoch are from InitProducerId (or EndTxn 5)",
+        _uses_given_ids,
+    ),
+    Behaviour(
+        "errors.not-ready-retried",
+        "comes again when a coordinator is not ready",
+        None,
+        "after 14, 15 or 16 FindCoordinator, InitProducerId or JoinGroup is sent again",
+        _comes_again,
+    ),
+    Behaviour(
+        "groups.member-id-required",
+        "joins again with the member id that it was given",
+        394,
+        "after error 79 JoinGroup carries the id of that answer",
+        _joins_with_its_id,
+    ),
+    Behaviour(
+        "groups.leaves",
+        "leaves its group when it ends",
+        None,
+        "a dynamic member sends LeaveGroup, or a heartbeat with epoch -1",
+        _leaves,
+    ),
+    Behaviour(
+        "sasl.wrapped",
+        "logs in by SaslAuthenticate",
+        152,
+        "SaslHandshake is in version 1",
+        _wraps_sasl,
+    ),
+)

@@ -1,0 +1,101 @@
+"""`kafka-shim conformance` on the client kit's drivers, and its outputs."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.shim.cli.test_serve_and_run import ROOT, SHIM, environment
+
+pytestmark = [pytest.mark.client, pytest.mark.timeout(150)]
+
+CALLS = ROOT / "tests" / "shim" / "conformance" / "calls.py"
+BROKER = [
+    *("--listener", "PLAINTEXT://127.0.0.1:0", "--listener", "SASL_PLAINTEXT://127.0.0.1:0"),
+    *("--super-user", "User:ANONYMOUS", "--user", "alice:alice-secret"),
+]
+
+
+def conformance(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*SHIM, "conformance", *words],
+        capture_output=True,
+        text=True,
+        timeout=140,
+        check=False,
+        env=environment(),
+    )
+
+
+@pytest.mark.parametrize("driver", ["confluent_kafka", "kafka_python"])
+def test_a_driver_of_the_kit_has_a_scorecard(driver: str, tmp_path: Path) -> None:
+    program = ROOT / "tests" / "clients" / "drivers" / f"{driver}_driver.py"
+    command = f"{sys.executable} {CALLS} {sys.executable} {program}"
+    trace = tmp_path / "trace"
+    record = ("--record", str(trace), "--output", "json", "--name", driver)
+    done = conformance("run", "--client-command", command, *record, *BROKER)
+    card = json.loads(done.stdout)
+    found = {one["id"]: one["status"] for one in card["behaviours"]}
+    failed = {name for name, status in found.items() if status == "failed"}
+    assert done.returncode == (3 if failed else 0), done.stderr
+    # neither client is known to be wrong in any of these
+    for right in (
+        "versions.negotiated",
+        "versions.within-offer",
+        "encoding.readable",
+        "encoding.canonical",
+        "encoding.known-codes",
+        "acls.create-concrete",
+        "acls.create-prefixed",
+        "acls.any-name-null",
+        "acls.match-filter",
+        "errors.31-final",
+        "producer.checksums",
+        "producer.sequences",
+        "sasl.wrapped",
+    ):
+        assert found[right] == "passed", (right, card)
+    checked = conformance("check", str(trace), "--output", "junit", "--name", driver)
+    suite = ET.fromstring(checked.stdout)
+    assert int(suite.attrib["failures"]) == len(failed) == len(suite.findall(".//failure"))
+    assert len(suite) == len(found)
+    text = conformance("check", str(trace)).stdout
+    assert text.startswith(f"client: {list(found.values()).count('passed')} passed")
+    markdown = conformance("check", str(trace), "--output", "markdown").stdout
+    assert "✅ `versions.negotiated` | 35 |" in markdown
+
+
+def test_a_client_that_errs_fails(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text(
+        "import os, socket\n"
+        "host, port = os.environ['KAFKA_BOOTSTRAP_SERVERS'].split(':')\n"
+        "peer = socket.create_connection((host, int(port)))\n"
+        "frame = bytes.fromhex('0003 000c 00000001 ffff 00 01 01 00 00 00')\n"
+        "peer.sendall(len(frame).to_bytes(4, 'big') + frame)\n"
+        "peer.recv(1)\n"
+    )
+    done = conformance("run", "--client-command", f"{sys.executable} {wrong}")
+    assert done.returncode == 3, done.stderr
+    assert "failed         versions.negotiated" in done.stdout
+    assert "failed         encoding.no-trailing-bytes" in done.stdout
+    assert "connection 1 request 0: Metadata v12" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["run", "--client-command", "true"], 1, "sent no request"),
+        (["run", "--client-command", "no-such-client"], 1, "cannot start"),
+        (["check", "no-such-folder"], 1, "does not exist"),
+        (["list"], 0, ""),
+    ],
+)
+def test_what_can_go_wrong_is_said(words: list[str], code: int, says: str) -> None:
+    done = conformance(*words)
+    assert done.returncode == code
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
