@@ -14,6 +14,7 @@ help:
 	@echo "make check      lint, types, import contracts, generated files, then all tests"
 	@echo "make pipeline-demo   three clients are recorded; what Spark says of their ACLs (Java 17)"
 	@echo "make bench      the benchmarks, side by side with other libraries"
+	@echo "make oracle RELEASE=4.3.1   the shim against a real broker (java 17 and maven)"
 	@echo "make generate   message classes and documents from their sources"
 
 $(STAMP): pyproject.toml
@@ -56,6 +57,12 @@ bench: install
 
 pipeline-demo: install
 	@$(BIN)/python examples/pipeline_demo.py
+
+RELEASE ?= 4.3.1
+ORACLE_ARGS ?=
+
+oracle: install
+	$(BIN)/python -m tests.oracle $(RELEASE) $(ORACLE_ARGS)
 
 generate: install
 	$(BIN)/python -m schemas.vendor

@@ -1,7 +1,9 @@
 """A scenario: a small cluster with ACLs, requests of several users, and a real broker's answers.
 
-Requests and answers are plain values in the field names of our message classes. Topic ids differ
-from run to run: in a scenario each stands as `topic_id_of(name)`.
+Requests and answers are plain values in the field names of our message classes; what a request
+leaves out has its default. Topic ids differ from run to run: in a scenario each stands as
+`topic_id_of(name)`. What a broker makes up (member ids, producer ids, tokens) a later request takes
+from an earlier answer, by the label of its step.
 """
 
 import gzip
@@ -17,14 +19,23 @@ GHOST_ID = b"\x33" * 16
 """The id of a topic that there never was."""
 
 
-class Step(msgspec.Struct, forbid_unknown_fields=True):
-    """One request, as JSON has it, and what the real broker answered (normalised)."""
+class Step(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """One request, as JSON has it, and what the real broker answered (normalised).
+
+    `takes` fills fields of the request from answers to labelled steps: `{"members.0.member_id":
+    "join:member_id"}`. If that step is not there, or was closed, the request's own value stays.
+    For a field with records the other side is a label alone: their producer id and epoch are those
+    that the step was given.
+    """
 
     user: str
     api: str
     version: int
     request: dict[str, Any]
     answer: dict[str, Any] = {}
+    label: str = ""
+    takes: dict[str, str] = {}
+    later: bool = False
 
 
 class Scenario(msgspec.Struct, forbid_unknown_fields=True):

@@ -1,8 +1,8 @@
 """A real Apache Kafka of any release on loopback, from its registry jars. Needs Java 17 and Maven.
 
-One node with a plaintext listener (the anonymous user is a super user) and a SASL_PLAINTEXT listener
-(PLAIN: admin, a super user, and alice, bob, carol; password NAME-secret). 3.0 and later run KRaft,
-older ones ZooKeeper.
+One node with a plaintext listener (the anonymous user is a super user) and a SASL_PLAINTEXT
+listener (PLAIN: admin, a super user, and alice, bob, carol; password NAME-secret). 3.0 and later
+run KRaft, older ones ZooKeeper.
 """
 
 import base64
@@ -61,6 +61,29 @@ def jars(release: str) -> Path:
     subprocess.run(command, cwd=folder, check=True, timeout=600)
     (folder / "complete").touch()
     return folder / "libs"
+
+
+def settings_of(release: str) -> dict[str, str]:
+    """What every real broker here is told, whatever its addresses: another one may be told too."""
+    settings = {
+        "sasl.enabled.mechanisms": "PLAIN",
+        "offsets.topic.replication.factor": "1",
+        "transaction.state.log.replication.factor": "1",
+        "transaction.state.log.min.isr": "1",
+        "group.initial.rebalance.delay.ms": "0",
+        "delete.topic.enable": "true",
+    }
+    if numbers(release) >= (3,):
+        return settings | {
+            "delegation.token.secret.key": "secret",
+            "share.coordinator.state.topic.replication.factor": "1",
+            "share.coordinator.state.topic.min.isr": "1",
+        }
+    return settings | {
+        "delegation.token.master.key": "secret",
+        "offsets.topic.num.partitions": "5",
+        "transaction.state.log.num.partitions": "5",
+    }
 
 
 def free_ports(count: int) -> list[int]:
@@ -139,13 +162,8 @@ class RealKafka:
         return {
             "listeners": listeners,
             "advertised.listeners": listeners,
-            "sasl.enabled.mechanisms": "PLAIN",
             "log.dirs": str(self.folder / "logs"),
-            "offsets.topic.replication.factor": "1",
-            "transaction.state.log.replication.factor": "1",
-            "transaction.state.log.min.isr": "1",
-            "group.initial.rebalance.delay.ms": "0",
-            "delete.topic.enable": "true",
+            **settings_of(self.release),
         }
 
     def _kraft(self) -> dict[str, str]:
@@ -160,18 +178,12 @@ class RealKafka:
             ),
             "controller.listener.names": "CONTROLLER",
             "inter.broker.listener.name": "PLAINTEXT",
-            "delegation.token.secret.key": "secret",
-            "share.coordinator.state.topic.replication.factor": "1",
-            "share.coordinator.state.topic.min.isr": "1",
         }
 
     def _with_zookeeper(self) -> dict[str, str]:
         return {
             "broker.id": "1",
             "zookeeper.connect": f"127.0.0.1:{self._third_port}",
-            "delegation.token.master.key": "secret",
-            "offsets.topic.num.partitions": "5",
-            "transaction.state.log.num.partitions": "5",
         }
 
     def _authorizer(self) -> str:

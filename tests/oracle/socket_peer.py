@@ -8,52 +8,55 @@ from protocol import codecs
 from protocol.enums import ApiKey
 from protocol.headers import RequestHeader, read_response_header, write_request_header
 from protocol.messages.api_versions_request import ApiVersionsRequest
+from protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from protocol.messages.init_producer_id_request import InitProducerIdRequest
 from protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from protocol.messages.sasl_handshake_request import SaslHandshakeRequest
-from tests.conformance.player import ADMIN
-
-TIMEOUT_SECONDS = 20
+from tests.conformance.peer import CLIENT_ID, CLOSED, PATIENCE_MS, ROOT, SILENT, WAITS
+from tests.oracle.settling import Settling
 
 
 class Connection:
-    """Requests and answers, one at a time; `ask` gives None once the peer has hung up."""
+    """Requests and answers, one at a time."""
 
     def __init__(self, address: str) -> None:
         host, _, port = address.rpartition(":")
-        self._socket = socket.create_connection((host, int(port)), TIMEOUT_SECONDS)
+        self._socket = socket.create_connection((host, int(port)), 20)
+        self._socket.settimeout(PATIENCE_MS / 1000)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._correlation_id = 0
 
     def ask(self, api: ApiKey, version: int, request: Any) -> Any:
-        self._correlation_id += 1
-        header = RequestHeader(api, version, self._correlation_id, "oracle")
-        self.send(write_request_header(header) + codecs.write_request(request, version))
+        """The response; ConnectionError if the peer hangs up, TimeoutError if it is silent."""
+        self.tell(api, version, request)
+        return self.answer(api, version)
+
+    def answer(self, api: ApiKey, version: int) -> Any:
         frame = self.receive()
-        if frame is None:
-            return None
         answered, at = read_response_header(api, version, frame)
         assert answered.correlation_id == self._correlation_id
         return codecs.read_response(api, version, frame, at)
 
+    def tell(self, api: ApiKey, version: int, request: Any) -> None:
+        self._correlation_id += 1
+        header = RequestHeader(api, version, self._correlation_id, CLIENT_ID)
+        self.send(write_request_header(header) + codecs.write_request(request, version))
+
     def send(self, payload: bytes) -> None:
         self._socket.sendall(len(payload).to_bytes(4, "big") + payload)
 
-    def receive(self) -> bytes | None:
-        size = self._exactly(4)
-        return None if size is None else self._exactly(int.from_bytes(size, "big"))
+    def receive(self) -> bytes:
+        return self._exactly(int.from_bytes(self._exactly(4), "big"))
 
     def close(self) -> None:
         self._socket.close()
 
-    def _exactly(self, count: int) -> bytes | None:
+    def _exactly(self, count: int) -> bytes:
         parts = bytearray()
         while len(parts) < count:
-            try:
-                part = self._socket.recv(count - len(parts))
-            except (ConnectionError, TimeoutError):
-                return None
+            part = self._socket.recv(count - len(parts))
             if not part:
-                return None
+                raise ConnectionError("the peer hung up")
             parts += part
         return bytes(parts)
 
@@ -61,12 +64,13 @@ class Connection:
 class SocketPeer:
     """The administrator comes by the plaintext listener, users log in with `NAME-secret`."""
 
-    def __init__(self, plain: str, sasl: str, settle_seconds: float = 0.0) -> None:
+    def __init__(self, plain: str, sasl: str) -> None:
         self._plain = plain
         self._sasl = sasl
-        self._settle_seconds = settle_seconds
+        self._settling: Settling | None = None
         self._connections: dict[str, Connection] = {}
-        versions = self.ask(ADMIN, ApiKey.API_VERSIONS, 0, ApiVersionsRequest())
+        self._begun: dict[str, tuple[ApiKey, int, bool]] = {}
+        versions = self.ask(ROOT, ApiKey.API_VERSIONS, 0, ApiVersionsRequest())
         self.advertised = {
             ApiKey(one.api_key): (one.min_version, one.max_version)
             for one in versions.api_keys
@@ -76,27 +80,75 @@ class SocketPeer:
     def newest(self, api: ApiKey) -> int:
         return self.advertised[api][1]
 
+    def now_ms(self) -> int:
+        return time.time_ns() // 1_000_000
+
+    def pause(self, milliseconds: int) -> None:
+        time.sleep(milliseconds / 1000)
+
     def ask(self, user: str, api: ApiKey, version: int, request: Any) -> Any:
-        try:
-            answer = self._connection(user).ask(api, version, request)
-        except ConnectionError:
-            answer = None
-        if answer is None:
-            self._connections.pop(user).close()
-        if api in (ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS):
-            time.sleep(self._settle_seconds)  # a real broker's own copy follows a moment later
+        self._begin(user, api, version, request)
+        answer = self.outcome(user)
+        if self._settling is not None:
+            self._settling.after(api, request, answer)
         return answer
+
+    def begin(self, user: str, api: ApiKey, version: int, request: Any) -> None:
+        self._begin(user, api, version, request)
+        time.sleep(0.1)  # nothing else tells when the broker has seen it
+
+    def outcome(self, user: str) -> Any:
+        api, version, is_silent = self._begun.pop(user)
+        connection = self._connections.get(user)
+        if connection is None:
+            return CLOSED
+        try:
+            if is_silent:
+                connection.ask(ApiKey.API_VERSIONS, 0, ApiVersionsRequest())  # it lives
+                return SILENT
+            return connection.answer(api, version)
+        except TimeoutError:
+            self._connections.pop(user).close()
+            return WAITS
+        except ConnectionError:
+            self._connections.pop(user).close()
+            return CLOSED
 
     def close(self) -> None:
         for connection in self._connections.values():
             connection.close()
         self._connections.clear()
 
+    def settle(self, *, kraft: bool) -> None:
+        """From now on wait for what each request changes: this is a real broker."""
+        self._settling = Settling(self, kraft=kraft)
+
+    def warm(self) -> None:
+        """Wait until both coordinators answer and have read their logs."""
+        producer = InitProducerIdRequest(transactional_id="warm", transaction_timeout_ms=60_000)
+        finds = [FindCoordinatorRequest(key="warm", key_type=kind) for kind in (0, 1)]
+        for _ in range(300):
+            found = [self.ask(ROOT, ApiKey.FIND_COORDINATOR, 1, find) for find in finds]
+            found.append(self.ask(ROOT, ApiKey.INIT_PRODUCER_ID, 0, producer))
+            if not any(answer.error_code for answer in found):
+                time.sleep(2)
+                return
+            time.sleep(0.1)
+        raise AssertionError("the coordinators do not come up")
+
+    def _begin(self, user: str, api: ApiKey, version: int, request: Any) -> None:
+        is_silent = api is ApiKey.PRODUCE and request.acks == 0
+        self._begun[user] = api, version, is_silent
+        try:
+            self._connection(user).tell(api, version, request)
+        except ConnectionError:  # it was closed meanwhile
+            self._connections.pop(user).close()
+
     def _connection(self, user: str) -> Connection:
         if user not in self._connections:
-            connection = Connection(self._plain if user == ADMIN else self._sasl)
-            if user != ADMIN:
-                self._log_in(connection, user)
+            connection = Connection(self._plain if user == ROOT else self._sasl)
+            if user != ROOT:
+                self._log_in(connection, user.partition("/")[0])
             self._connections[user] = connection
         return self._connections[user]
 

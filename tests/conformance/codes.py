@@ -1,0 +1,24 @@
+"""Error codes anywhere in an answer."""
+
+from collections.abc import Container, Iterator
+from typing import Any
+
+import msgspec
+
+
+def codes_of(value: Any) -> Iterator[int]:
+    """Every error code in a message."""
+    if isinstance(value, list):
+        for row in value:
+            yield from codes_of(row)
+    elif isinstance(value, msgspec.Struct):
+        for name in value.__struct_fields__:
+            content = getattr(value, name)
+            if name.endswith("error_code"):
+                yield content
+            else:
+                yield from codes_of(content)
+
+
+def has_code(answer: Any, codes: Container[int]) -> bool:
+    return any(code in codes for code in codes_of(answer))

@@ -1,0 +1,24 @@
+"""Cuts a request to what one of its versions can carry."""
+
+from typing import Any
+
+from protocol.spec import StructSpec, load
+
+
+def fit(request: Any, version: int) -> Any:
+    """The same request, in place, with the defaults in the fields that the version lacks."""
+    _fit(load(type(request).__name__).struct, request, version)
+    return request
+
+
+def _fit(spec: StructSpec, value: Any, version: int) -> None:
+    fresh = type(value)()
+    for field in spec.fields:
+        name = field.attribute
+        if not field.versions.has(version):
+            setattr(value, name, getattr(fresh, name))
+        elif field.struct is not None:
+            content = getattr(value, name)
+            for row in content if isinstance(content, list) else [content]:
+                if row is not None:
+                    _fit(field.struct, row, version)

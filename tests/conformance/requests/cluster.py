@@ -1,0 +1,132 @@
+"""Drawn requests about brokers and the cluster; those between brokers bear epochs long gone."""
+
+from protocol.messages.add_raft_voter_request import AddRaftVoterRequest, Listener
+from protocol.messages.alter_partition_request import AlterPartitionRequest
+from protocol.messages.alter_replica_log_dirs_request import (
+    AlterReplicaLogDir,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirTopic,
+)
+from protocol.messages.api_versions_request import ApiVersionsRequest
+from protocol.messages.controlled_shutdown_request import ControlledShutdownRequest
+from protocol.messages.describe_cluster_request import DescribeClusterRequest
+from protocol.messages.describe_log_dirs_request import (
+    DescribableLogDirTopic,
+    DescribeLogDirsRequest,
+)
+from protocol.messages.describe_quorum_request import (
+    DescribeQuorumRequest,
+    PartitionData,
+    TopicData,
+)
+from protocol.messages.leader_and_isr_request import LeaderAndIsrRequest
+from protocol.messages.remove_raft_voter_request import RemoveRaftVoterRequest
+from protocol.messages.stop_replica_request import StopReplicaRequest, StopReplicaTopicV1
+from protocol.messages.unregister_broker_request import UnregisterBrokerRequest
+from protocol.messages.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
+from protocol.messages.update_metadata_request import UpdateMetadataRequest
+from tests.conformance.draw import Asked, Draw
+
+NO_SUCH_BROKER = 77
+LONG_AGO = -1
+"""An epoch of a controller that no broker follows any more."""
+
+METADATA_LOG = "__cluster_metadata"
+
+
+def api_versions(draw: Draw, version: int) -> Asked:
+    name, software = draw.weighted({("shim", "1.0"): 80, ("", ""): 10, ("bad name!", "1"): 10})
+    return Asked(ApiVersionsRequest(client_software_name=name, client_software_version=software))
+
+
+def describe_cluster(draw: Draw, version: int) -> Asked:
+    request = DescribeClusterRequest(
+        include_cluster_authorized_operations=draw.chance(0.8),
+        endpoint_type=draw.weighted({1: 85, 2: 10, 9: 5}),
+        include_fenced_brokers=draw.chance(0.3),
+    )
+    return Asked(request)
+
+
+def describe_quorum(draw: Draw, version: int) -> Asked:
+    name = METADATA_LOG if draw.chance(0.8) else draw.topic()
+    partitions = [PartitionData(partition_index=draw.weighted({0: 85, 1: 15}))]
+    return Asked(DescribeQuorumRequest(topics=[TopicData(topic_name=name, partitions=partitions)]))
+
+
+def update_features(draw: Draw, version: int) -> Asked:
+    updates = [
+        FeatureUpdateKey(
+            feature=draw.weighted({"nonsense.version": 60, "metadata.version": 40}),
+            max_version_level=draw.pick(1, 0, 999),
+            allow_downgrade=draw.chance(0.3),
+            upgrade_type=draw.weighted({1: 80, 2: 10, 9: 10}),
+        )
+        for _ in range(draw.number(0 if draw.chance(0.2) else 1, 1))
+    ]
+    return Asked(UpdateFeaturesRequest(feature_updates=updates, validate_only=True))
+
+
+def unregister_broker(draw: Draw, version: int) -> Asked:
+    return Asked(UnregisterBrokerRequest(broker_id=NO_SUCH_BROKER))
+
+
+def add_raft_voter(draw: Draw, version: int) -> Asked:
+    request = AddRaftVoterRequest(
+        cluster_id=draw.pick(None, "another-cluster"),
+        timeout_ms=1000,
+        voter_id=NO_SUCH_BROKER,
+        voter_directory_id=b"\x22" * 16,
+        listeners=[Listener(name="CONTROLLER", host="127.0.0.1", port=9)],
+    )
+    return Asked(request)
+
+
+def remove_raft_voter(draw: Draw, version: int) -> Asked:
+    request = RemoveRaftVoterRequest(
+        cluster_id=draw.pick(None, "another-cluster"),
+        voter_id=NO_SUCH_BROKER,
+        voter_directory_id=b"\x22" * 16,
+    )
+    return Asked(request)
+
+
+def describe_log_dirs(draw: Draw, version: int) -> Asked:
+    topics = [
+        DescribableLogDirTopic(topic=name, partitions=draw.some([0, 1, 7], 1, 2))
+        for name in draw.topic_names()
+    ]
+    return Asked(DescribeLogDirsRequest(topics=None if draw.chance(0.3) else topics))
+
+
+def alter_replica_log_dirs(draw: Draw, version: int) -> Asked:
+    topics = [
+        AlterReplicaLogDirTopic(name=name, partitions=draw.some([0, 1, 7], 1, 2))
+        for name in draw.topic_names()
+    ]
+    return Asked(
+        AlterReplicaLogDirsRequest(dirs=[AlterReplicaLogDir(path="/no/such", topics=topics)])
+    )
+
+
+def leader_and_isr(draw: Draw, version: int) -> Asked:
+    return Asked(LeaderAndIsrRequest(controller_id=1, controller_epoch=LONG_AGO))
+
+
+def stop_replica(draw: Draw, version: int) -> Asked:
+    request = StopReplicaRequest(controller_id=1, controller_epoch=LONG_AGO)
+    if draw.chance(0.3):
+        request.topics = [StopReplicaTopicV1(name=draw.topics[0], partition_indexes=[0])]
+    return Asked(request)
+
+
+def update_metadata(draw: Draw, version: int) -> Asked:
+    return Asked(UpdateMetadataRequest(controller_id=1, controller_epoch=LONG_AGO))
+
+
+def controlled_shutdown(draw: Draw, version: int) -> Asked:
+    return Asked(ControlledShutdownRequest(broker_id=NO_SUCH_BROKER))
+
+
+def alter_partition(draw: Draw, version: int) -> Asked:
+    return Asked(AlterPartitionRequest(broker_id=NO_SUCH_BROKER, broker_epoch=LONG_AGO))

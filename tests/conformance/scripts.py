@@ -1,0 +1,100 @@
+"""Scenarios in which requests have effects on each other: several stories told at once.
+
+Each story is one user's and makes sense by itself; they are cut into each other at random, with a
+random request now and then. Most users may do nearly everything, until an ACL is in the way.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from protocol.enums import CLUSTER_NAME, ApiKey, Operation, PatternType, Permission, ResourceType
+from protocol.messages.create_acls_request import AclCreation
+from tests.conformance import generate
+from tests.conformance.draw import ADMIN, USERS, Draw
+from tests.conformance.fitting import fit
+from tests.conformance.scenario import Scenario, Step
+from tests.conformance.stories import administering, consuming, producing
+from tests.conformance.telling import ANY_VERSION, Move, Story, Teller
+
+STORIES: Final[dict[Callable[[Teller], Story], ApiKey]] = {
+    consuming.classic_member: ApiKey.JOIN_GROUP,
+    consuming.classic_pair: ApiKey.JOIN_GROUP,
+    consuming.modern_member: ApiKey.CONSUMER_GROUP_HEARTBEAT,
+    producing.idempotent_producer: ApiKey.INIT_PRODUCER_ID,
+    producing.transactional_producer: ApiKey.INIT_PRODUCER_ID,
+    administering.topic_life: ApiKey.CREATE_TOPICS,
+    administering.settings: ApiKey.ALTER_CONFIGS,
+    administering.acl_change: ApiKey.CREATE_ACLS,
+    administering.token_life: ApiKey.CREATE_DELEGATION_TOKEN,
+    administering.passwords: ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
+    administering.quotas: ApiKey.ALTER_CLIENT_QUOTAS,
+}
+"""Every story, with the API that a release must have for it."""
+
+STEPS: Final = 50
+_STRAY_SHARE: Final = 0.08
+_ALLOWED_SHARE: Final = 0.8
+
+
+def script(release: str, seed: int) -> Scenario:
+    """The same release and seed give the same script."""
+    draw = Draw(release, seed, f"t{seed}")
+    acls = [draw.acl() for _ in range(draw.number(0, 4))]
+    acls += [_everything(user, kind) for user in USERS for kind in _kinds(draw)]
+    known = [story for story, api in STORIES.items() if draw.has(api)]
+    told = []
+    for number in range(draw.number(2, 4)):
+        user = ADMIN if draw.chance(0.1) else draw.pick(*USERS)
+        teller = Teller(draw, user, number)
+        told.append((teller, draw.pick(*known)(teller)))
+    steps = list(_interleaved(draw, told))
+    return Scenario(draw.prefix, draw.topics, draw.groups, [generate.plain(a) for a in acls], steps)
+
+
+def _interleaved(draw: Draw, told: list[tuple[Teller, Story]]) -> Any:
+    strays = [key for key in generate.TEMPLATES if key in draw.versions]
+    for number in range(STEPS):
+        if not told:
+            return
+        if draw.chance(_STRAY_SHARE):
+            key = draw.pick(*strays)
+            yield generate.step(draw, key, draw.number(*draw.versions[key]), number)
+            continue
+        teller, story = draw.pick(*told)
+        move = next(story, None)
+        if move is None:
+            told.remove((teller, story))
+        else:
+            yield _step(teller, move)
+
+
+def _step(teller: Teller, move: Move) -> Step:
+    version = teller.version(move.api) if move.version == ANY_VERSION else move.version
+    request = fit(move.request, version)
+    assert generate.is_writable(request, version), (move.api, version, request)
+    return Step(
+        user=move.user or teller.user,
+        api=move.api.wire_name,
+        version=version,
+        request=generate.plain(request),
+        label=move.label,
+        takes=dict(move.takes),
+        later=move.later,
+    )
+
+
+def _kinds(draw: Draw) -> list[ResourceType]:
+    kinds = [ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID]
+    return [kind for kind in [*kinds, ResourceType.CLUSTER] if draw.chance(_ALLOWED_SHARE)]
+
+
+def _everything(user: str, kind: ResourceType) -> AclCreation:
+    return AclCreation(
+        resource_type=kind,
+        resource_name=CLUSTER_NAME if kind is ResourceType.CLUSTER else "*",
+        resource_pattern_type=PatternType.LITERAL,
+        principal=f"User:{user}",
+        host="*",
+        operation=Operation.ALL,
+        permission_type=Permission.ALLOW,
+    )

@@ -1,0 +1,139 @@
+"""Hold the shim against a real Kafka: `python -m tests.oracle 4.3.1`, or `make oracle RELEASE=...`.
+
+Plays random scenarios on both and compares the answers. Exit codes: 0 all equal, 2 usage, 3 a
+difference. Needs Java 17 and Maven; the jars of a release are fetched once.
+"""
+
+import argparse
+import logging
+import random
+import sys
+from collections.abc import Callable, Iterable
+from functools import partial
+
+import structlog
+
+from tests.conformance import generate
+from tests.conformance.peer import Peer
+from tests.conformance.play import play
+from tests.conformance.scenario import Scenario, load, recordings, save
+from tests.conformance.scripts import script
+from tests.oracle import peers, report
+from tests.oracle.comparing import Tally, play_both
+from tests.oracle.real_kafka import MODES, missing_tools
+from tests.oracle.shrinking import renamed, shrink
+
+DIFFERENT = 3
+SHRUNK = 3
+"""So many of the differing scenarios are made short, of different APIs."""
+
+SCRIPT_SHARE = 2
+"""In a recording comes one script to so many scenarios."""
+
+Making = Callable[[str, int], Scenario]
+
+
+def main(arguments: list[str]) -> int:
+    options = _parser().parse_args(arguments)
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+    missing = missing_tools()
+    if missing:
+        report.progress(f"a real broker needs {missing}: please install it")
+        return 2
+    seeds = _seeds(options.seeds, options.scripts)
+    make = script if options.stateful else generate.scenario
+    report.progress(f"starting Kafka {options.release}, seeds {seeds[0]}-{seeds[-1]}")
+    with peers.real(options.release, options.mode) as reference:
+        if options.record:
+            return _record(options, reference, seeds)
+        if options.twice:
+            return _compare_with_recording(options, reference)
+        opening = peers.child if options.shim else peers.in_process
+        with opening(options.release, options.mode) as other:
+            tally = _compare(options.release, reference, other, seeds, make)
+            report.result(report.as_json(tally) if options.json else report.as_text(tally))
+            if not options.json:
+                _show_shrunk(options.release, reference, other, tally, make)
+    return 0 if tally.all_equal else DIFFERENT
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.oracle", description=__doc__)
+    parser.add_argument("release", help="a full release number, such as 4.3.1")
+    parser.add_argument("--mode", choices=MODES, default="authorizer")
+    parser.add_argument("--seeds", help="FIRST-LAST; default: fresh ones")
+    parser.add_argument("--scripts", type=int, default=20, help="how many, if no seeds are given")
+    parser.add_argument(
+        "--stateful", action="store_true", help="stories whose requests have effects on each other"
+    )
+    parser.add_argument("--shim", action="store_true", help="run the shim as a process, by sockets")
+    parser.add_argument("--record", action="store_true", help="write the answers as a recording")
+    parser.add_argument(
+        "--twice", action="store_true", help="play the recording on a new start of the real broker"
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    return parser
+
+
+def _seeds(text: str | None, count: int) -> list[int]:
+    if text is None:
+        first = random.SystemRandom().randrange(1_000, 1_000_000)
+        return list(range(first, first + count))
+    first_text, _, last_text = text.partition("-")
+    return list(range(int(first_text), int(last_text or first_text) + 1))
+
+
+def _compare(
+    release: str, reference: Peer, other: Peer, seeds: Iterable[int], make: Making
+) -> Tally:
+    tally = Tally()
+    for seed in seeds:
+        scenario = make(release, seed)
+        tally.add(seed, scenario, *play_both(scenario, reference, other))
+        report.progress(f"seed {seed}: {tally.equal.total()} of {tally.total.total()} equal")
+    return tally
+
+
+def _record(options: argparse.Namespace, real: Peer, seeds: list[int]) -> int:
+    """Scenarios of all the seeds, and a few scripts."""
+    made = [generate.scenario(options.release, seed) for seed in seeds]
+    made += [script(options.release, seed) for seed in seeds[: len(seeds) // SCRIPT_SHARE]]
+    for scenario in made:
+        for step, answer in zip(scenario.steps, play(scenario, real), strict=True):
+            step.answer = answer
+        report.progress(f"{scenario.prefix} recorded")
+    save(peers.name_of(options.release, options.mode), made)
+    return 0
+
+
+def _compare_with_recording(options: argparse.Namespace, real: Peer) -> int:
+    """Whether the real broker agrees with itself, started anew."""
+    name = peers.name_of(options.release, options.mode)
+    assert name in recordings(), f"there is no recording {name}"
+    tally = Tally()
+    for number, scenario in enumerate(load(name)):
+        tally.add(number, scenario, [step.answer for step in scenario.steps], play(scenario, real))
+        report.progress(f"{scenario.prefix}: {tally.equal.total()} of {tally.total.total()} equal")
+    report.result(report.as_json(tally) if options.json else report.as_text(tally))
+    return 0 if tally.all_equal else DIFFERENT
+
+
+def _show_shrunk(release: str, reference: Peer, other: Peer, tally: Tally, make: Making) -> None:
+    by_api = {one.step.api: one for one in reversed(tally.differences)}
+    for api, one in list(by_api.items())[:SHRUNK]:
+        scenario = make(release, one.seed)
+        scenario.steps = scenario.steps[: one.number + 1]
+        differs = partial(_differs_in, api, reference, other)
+        shortest = shrink(scenario, differs)
+        answers = play_both(renamed(shortest, f"{scenario.prefix}y"), reference, other)
+        report.result(f"\n{api}, {report.shrunk_text(shortest, *answers)}")
+
+
+def _differs_in(api: str, reference: Peer, other: Peer, scenario: Scenario) -> bool:
+    wanted, got = play_both(scenario, reference, other)
+    rows = zip(scenario.steps, wanted, got, strict=True)
+    return any(step.api == api and first != second for step, first, second in rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

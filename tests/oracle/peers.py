@@ -1,0 +1,75 @@
+"""The brokers that are held against each other, each open for the length of a `with`."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from protocol.api_versions import parse_release
+from tests.conformance.in_process import InProcess
+from tests.conformance.peer import Peer
+from tests.oracle.real_kafka import USERS, RealKafka, free_ports, settings_of
+from tests.oracle.socket_peer import SocketPeer
+
+START_SECONDS = 15
+
+
+def name_of(release: str, mode: str) -> str:
+    """A recording's name: the release, and the mode unless it is the usual one."""
+    return release if mode == "authorizer" else f"{release}-{mode}"
+
+
+@contextmanager
+def real(release: str, mode: str) -> Iterator[Peer]:
+    with RealKafka(release, mode) as kafka:
+        peer = SocketPeer(kafka.plain, kafka.sasl)
+        try:
+            peer.warm()
+            peer.settle(kraft=kafka.is_kraft)
+            yield peer
+        finally:
+            peer.close()
+
+
+@contextmanager
+def in_process(release: str, mode: str) -> Iterator[Peer]:
+    yield InProcess(name_of(release, mode))
+
+
+@contextmanager
+def child(release: str, mode: str) -> Iterator[Peer]:
+    """The shim as its users start it, in a process of its own."""
+    plain, sasl = (f"127.0.0.1:{port}" for port in free_ports(2))
+    command = [sys.executable, "-P", "-m", "shim", "serve"]
+    command += ["--kafka-version", parse_release(release), "--log-level", "error"]
+    command += ["--listener", f"PLAINTEXT://{plain}", "--listener", f"SASL_PLAINTEXT://{sasl}"]
+    command += [part for user in USERS for part in ("--user", f"{user}:{user}-secret")]
+    if mode == "none":
+        command += ["--authorizer", "none"]
+    else:
+        command += ["--super-user", "User:ANONYMOUS", "--super-user", "User:admin"]
+    if mode == "open":
+        command.append("--allow-everyone-if-no-acl-found")
+    for key, value in settings_of(release).items():
+        command += ["-c", f"{key}={value}"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    try:
+        peer = _connected(plain, sasl)
+        peer.warm()
+        yield peer
+        peer.close()
+    finally:
+        process.terminate()
+        process.wait(START_SECONDS)
+
+
+def _connected(plain: str, sasl: str) -> SocketPeer:
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            return SocketPeer(plain, sasl)
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)

@@ -1,0 +1,146 @@
+"""Waits until a real broker has taken in what it was told; its own copy follows a moment later."""
+
+import itertools
+import time
+from collections.abc import Iterator
+from typing import Any, Final
+
+from protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
+from protocol.messages.alter_client_quotas_request import (
+    AlterClientQuotasRequest,
+    EntityData,
+    EntryData,
+    OpData,
+)
+from protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
+from protocol.messages.describe_acls_request import DescribeAclsRequest
+from protocol.messages.describe_client_quotas_request import (
+    ComponentData,
+    DescribeClientQuotasRequest,
+)
+from tests.conformance.codes import has_code
+from tests.conformance.peer import Peer, ask_root
+
+SETTLE_SECONDS: Final = {
+    ApiKey.CREATE_ACLS: 0.1,
+    ApiKey.DELETE_ACLS: 0.1,
+    ApiKey.CREATE_TOPICS: 0.3,
+    ApiKey.DELETE_TOPICS: 0.5,
+    ApiKey.CREATE_PARTITIONS: 0.3,
+    ApiKey.ALTER_CONFIGS: 0.15,
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: 0.15,
+    ApiKey.ALTER_CLIENT_QUOTAS: 0.15,
+    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: 0.15,
+    ApiKey.CREATE_DELEGATION_TOKEN: 0.15,
+    ApiKey.RENEW_DELEGATION_TOKEN: 0.15,
+    ApiKey.EXPIRE_DELEGATION_TOKEN: 0.15,
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS: 0.15,
+}
+"""Requests with effects, and how long ZooKeeper's notifications take on a slow machine."""
+
+MARKERS_SECONDS: Final = 0.25
+"""Transaction markers are written after EndTxn has been answered."""
+
+CREATING: Final = frozenset({3, 5})
+"""What Metadata says of a topic that it has just begun to make."""
+
+MARKER: Final = "barrier"
+NO_AUTHORIZER: Final = 54
+_POLLS: Final = 500
+
+
+class Settling:
+    """For one broker. A KRaft broker applies changes in their order: once it shows one of ours,
+    it has all that came before. Others are given time.
+    """
+
+    def __init__(self, peer: Peer, *, kraft: bool) -> None:
+        self._peer = peer
+        self._kraft = kraft
+        self._has_acls = True
+        self._busy = False
+        self._numbers: Iterator[int] = itertools.count(1)
+
+    def after(self, api: ApiKey, request: Any, answer: Any) -> None:
+        if self._busy or isinstance(answer, dict):
+            return
+        if api is ApiKey.END_TXN and answer.error_code == 0:
+            time.sleep(MARKERS_SECONDS)
+        creates = api is ApiKey.METADATA and request.allow_auto_topic_creation
+        if api not in SETTLE_SECONDS and not (creates and has_code(answer, CREATING)):
+            return
+        if not self._kraft:
+            time.sleep(SETTLE_SECONDS.get(api, 0.3))
+            return
+        self._busy = True
+        try:
+            self._wait_for_marker()
+        finally:
+            self._busy = False
+
+    def _wait_for_marker(self) -> None:
+        if self._has_acls:
+            self._has_acls = self._mark_by_acl()
+        if not self._has_acls:
+            self._mark_by_quota()
+
+    def _mark_by_acl(self) -> bool:
+        name = f"{MARKER}-{next(self._numbers)}"
+        acl = AclCreation(
+            resource_type=ResourceType.TRANSACTIONAL_ID,
+            resource_name=name,
+            principal="User:nobody",
+            host="*",
+            operation=Operation.DESCRIBE,
+            permission_type=Permission.ALLOW,
+        )
+        made = ask_root(self._peer, ApiKey.CREATE_ACLS, CreateAclsRequest(creations=[acl]))
+        if made.results[0].error_code == NO_AUTHORIZER:
+            return False
+        self._poll_acls(name, 1)
+        chosen = DeleteAclsFilter(
+            resource_type_filter=ResourceType.TRANSACTIONAL_ID,
+            resource_name_filter=name,
+            pattern_type_filter=PatternType.LITERAL,
+            principal_filter=None,
+            host_filter=None,
+            operation=1,
+            permission_type=1,
+        )
+        ask_root(self._peer, ApiKey.DELETE_ACLS, DeleteAclsRequest(filters=[chosen]))
+        self._poll_acls(name, 0)
+        return True
+
+    def _poll_acls(self, name: str, count: int) -> None:
+        look = DescribeAclsRequest(
+            resource_type_filter=ResourceType.TRANSACTIONAL_ID,
+            resource_name_filter=name,
+            pattern_type_filter=PatternType.LITERAL,
+            principal_filter=None,
+            host_filter=None,
+            operation=1,
+            permission_type=1,
+        )
+        for _ in range(_POLLS):
+            if len(ask_root(self._peer, ApiKey.DESCRIBE_ACLS, look).resources) == count:
+                return
+            time.sleep(0.005)
+        raise AssertionError(f"the broker does not show {count} acls on {name}")
+
+    def _mark_by_quota(self) -> None:
+        name = f"{MARKER}-{next(self._numbers)}"
+        entity = [EntityData(entity_type="client-id", entity_name=name)]
+        look = DescribeClientQuotasRequest(
+            components=[ComponentData(entity_type="client-id", match_type=0, match=name)]
+        )
+        for remove in (False, True):
+            op = OpData(key="producer_byte_rate", value=1e9, remove=remove)
+            request = AlterClientQuotasRequest(entries=[EntryData(entity=entity, ops=[op])])
+            ask_root(self._peer, ApiKey.ALTER_CLIENT_QUOTAS, request)
+            for _ in range(_POLLS):
+                found = ask_root(self._peer, ApiKey.DESCRIBE_CLIENT_QUOTAS, look)
+                if bool(found.entries) is not remove:
+                    break
+                time.sleep(0.005)
+        time.sleep(0.05)  # quotas show before the rest of their batch is in place
