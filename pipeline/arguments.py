@@ -10,6 +10,9 @@ JOBS = {
     "unused-acls": "ACLs that nobody needs, and the lines to remove them",
     "least-acls": "the smallest ACL set that allows what was observed",
     "denials": "who was denied what, since when, and what would allow it",
+    "readiness": "clients that an upgrade would break, and rules that change with it",
+    "diff": "two traces of the same workload: privileges and answers that differ",
+    "timeline": "rates, errors and latencies over time, by principal and API",
 }
 _ACLS = "YAML, JSON or the output of kafka-acls --list"
 
@@ -28,6 +31,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             _least_acls(job)
         if name == "ingest":
             job.add_argument("-o", "--output", required=True, metavar="LAKE", help="the folder")
+        if name in ("readiness", "diff", "timeline"):
+            _report(job, name)
+
+
+def _report(job: argparse.ArgumentParser, name: str) -> None:
+    if name == "readiness":
+        job.add_argument("--from", dest="present", required=True, metavar="RELEASE")
+        job.add_argument("--to", dest="target", required=True, metavar="RELEASE")
+    if name == "diff":
+        job.add_argument(
+            "--with", dest="other", required=True, metavar="TRACE", help="the second trace"
+        )
+    if name == "timeline":
+        job.add_argument("--interval", default="1 minute", help="as in Spark: `10 seconds`")
+    else:
+        job.add_argument("--fail", action="store_true", help="exit code 3 if anything is found")
 
 
 def _common(job: argparse.ArgumentParser) -> None:

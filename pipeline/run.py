@@ -15,10 +15,10 @@ from pipeline.jobs.ingest import ingest, lake_observed, lake_table
 from pipeline.jobs.least_acls import collected, least_acls
 from pipeline.jobs.unused_acls import unused_acls
 from pipeline.jobs.what_breaks import ALLOWED, DENIED, what_breaks
-from pipeline.lake import Lake
 from pipeline.observed import asked, observed, setting
 from pipeline.output import plain, write_parquet
 from pipeline.progress import Progress
+from pipeline.reports import REPORTS, SHOWN, Source, lake_of
 from pipeline.session import spark_session
 from pipeline.source import selection_of, trace_table
 from protocol.api_versions import RELEASES
@@ -82,20 +82,14 @@ def run_job(args: argparse.Namespace) -> Outcome:
     with Progress(args.job, spark):
         if args.job == "ingest":
             return _ingest(args, spark, options["release"])
+        if args.job in REPORTS:
+            return _report(args, Source(spark, args.trace, options))
         found = lake_observed(spark, lake) if lake else observed(spark, args.trace, options)
         accesses = found.persist()
         try:
             return _run(args, spark, accesses, options)
         finally:
             accesses.unpersist()
-
-
-def lake_of(paths: list[str]) -> Path | None:
-    """The lake, if that is what was named; a lake is not mixed with anything else."""
-    lakes = [Path(path) for path in paths if Lake.is_one(Path(path))]
-    if lakes and len(paths) > 1:
-        raise PipelineError(f"`{lakes[0]}` is a lake, and has to be the only thing to look at")
-    return lakes[0] if lakes else None
 
 
 def _ingest(args: argparse.Namespace, spark: "SparkSession", release: str) -> Outcome:
@@ -106,6 +100,19 @@ def _ingest(args: argparse.Namespace, spark: "SparkSession", release: str) -> Ou
     if done.recovered:
         notes.insert(0, "a run that was interrupted has been finished first")
     return Outcome([], [], [], head, notes)
+
+
+def _report(args: argparse.Namespace, source: Source) -> Outcome:
+    frame = REPORTS[args.job](args, source)
+    outcome = Outcome(frame.columns, list(SHOWN[args.job]), [], {}, [])
+    if args.parquet:
+        write_parquet(frame, args.parquet)
+        outcome.notes.append(f"rows written to {args.parquet}")
+        return outcome
+    outcome.rows = [row.asDict() for row in frame.collect()]
+    outcome.notes.append(f"{len(outcome.rows)} findings")
+    outcome.has_broken = bool(getattr(args, "fail", False) and outcome.rows)
+    return outcome
 
 
 def _run(
