@@ -1,0 +1,53 @@
+"""Two traces of the same workload: what is asked, allowed and answered in one and not the other."""
+
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as f
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_WHAT = ("principal", "operation", "resource_type", "resource_name")
+_COLUMNS = ("difference", "principal", "what", "first", "second")
+
+
+def diff(
+    first: "tuple[DataFrame, DataFrame]", second: "tuple[DataFrame, DataFrame]"
+) -> "DataFrame":
+    """One row a difference; each side is (observed.asked(...), responses).
+
+    `access`: `allowed`, `denied`, `both`, or null for what was not asked at all. `answers`: the
+    error codes that an API's answers had in them, as often as it may be. Hosts, times and counts
+    are not compared.
+    """
+    accesses = _compared(_decided(first[0]), _decided(second[0]), "access")
+    answers = _compared(_answered(first[1]), _answered(second[1]), "answers")
+    return reduce(lambda one, other: one.unionByName(other), (accesses, answers)).orderBy(
+        "difference", "principal", "what"
+    )
+
+
+def _decided(accesses: "DataFrame") -> "DataFrame":
+    outcome = f.when(f.size("outcomes") > 1, "both").otherwise(
+        f.when(f.col("outcomes")[0], "allowed").otherwise("denied")
+    )
+    rows = accesses.groupBy(*_WHAT).agg(f.collect_set("allowed").alias("outcomes"))
+    what = f.concat_ws(" ", "operation", f.concat_ws(":", "resource_type", "resource_name"))
+    return rows.select("principal", what.alias("what"), outcome.alias("outcome"))
+
+
+def _answered(responses: "DataFrame") -> "DataFrame":
+    codes = f.explode_outer("error_codes").alias("code")
+    rows = responses.select("principal", "api", codes).groupBy("principal", "api")
+    found = rows.agg(f.sort_array(f.collect_set(f.coalesce("code", f.lit(0)))).alias("codes"))
+    outcome = f.concat_ws(",", f.col("codes").cast("array<string>"))
+    return found.select("principal", f.col("api").alias("what"), outcome.alias("outcome"))
+
+
+def _compared(first: "DataFrame", second: "DataFrame", difference: str) -> "DataFrame":
+    one = first.withColumnRenamed("outcome", "first")
+    other = second.withColumnRenamed("outcome", "second")
+    rows = one.join(other, ["principal", "what"], "full")
+    changed = rows.where(~f.col("first").eqNullSafe(f.col("second")))
+    return changed.withColumn("difference", f.lit(difference)).select(*_COLUMNS)

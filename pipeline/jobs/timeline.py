@@ -1,0 +1,28 @@
+"""Rates, errors and latencies over time, by principal and API."""
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as f
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+QUANTILES = (0.5, 0.99)
+
+
+def timeline(responses: "DataFrame", interval: str = "1 minute") -> "DataFrame":
+    """One row an interval, principal and API, in order of time; `responses` is that table.
+
+    Latencies are microseconds between request and answer as the recorder saw them; null where the
+    request was in another piece of the trace. `errors` counts answers with an error anywhere.
+    """
+    keys = (f.window("time", interval).start.alias("time"), "principal", "api")
+    rows = responses.groupBy(*keys).agg(
+        f.count("*").alias("requests"),
+        f.sum((f.size("error_codes") > 0).cast("long")).alias("errors"),
+        f.percentile_approx("latency_us", QUANTILES[0]).alias("latency_us_median"),
+        f.percentile_approx("latency_us", QUANTILES[1]).alias("latency_us_99"),
+        f.max("latency_us").alias("latency_us_max"),
+        f.sum("bytes").alias("response_bytes"),
+    )
+    return rows.orderBy("time", "principal", "api")
