@@ -27,7 +27,6 @@ class RecordBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     invalid_record_tells_start: bool  # and the answer says where the log starts
     lists_every_record: bool  # all records that are refused, and why; else only the first
     knows_zstd: bool
-    checks_last_delta: bool  # a batch's last offset must agree with the number of its records
     refuses_append_time: bool  # a batch that claims an append time is 32 where producers set times
     # producers, as Produce knows them
     caps_min_isr: bool  # min.insync.replicas counts only up to the number of replicas
@@ -48,13 +47,15 @@ class RecordBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     checks_committed_group: bool  # and an empty group 24
     # Fetch
     always_tells_stable: bool  # the last stable offset, also to who reads all
-    strange_replicas_may_read: bool  # brokers that hold no replica
+    strange_replica_error: ErrorCode  # of brokers that hold no replica; NONE: nothing but the end
+    leader_as_replica_error: ErrorCode | None  # of the leader itself, then of the whole request
     fences_negative_epochs: bool  # a leader epoch below -1 is an old one, and not none
     odd_isolation_closes: bool  # an isolation level that there is not cannot be parsed
     missing_looks_compressed: bool  # a missing partition is 76 to versions that know no zstd
     aborted_beyond_stable: bool  # where nothing can be read, all that were aborted are told
-    # ListOffsets
-    lists_epochs: bool  # with the start and the end of a partition
+    # ListOffsets and OffsetForLeaderEpoch
+    epochs_from_creation: bool  # the first leader epoch begins before the first record
+    lists_epochs: bool  # with offsets
     lists_each_duplicate: bool  # a partition named twice is answered twice
     duplicates_always_refused: bool  # also in version 0
     newest_since: int  # version that knows the time -3
@@ -65,6 +66,8 @@ class RecordBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     newest_is_last: bool  # the last record of a batch stands for its newest
     # transactions
     merges_added_partitions: bool  # AddPartitionsToTxn answers each topic once
+    adds_missing_partitions: bool  # of a topic that there is
+    internal_partition_error: ErrorCode  # of AddPartitionsToTxn
     forgets_start: bool  # a new producer's transaction has no start time
     # DescribeProducers
     describes_legal_names: bool  # looks at a name before it asks for permission
@@ -79,7 +82,6 @@ OLDEST = RecordBehaviour(
     invalid_record_tells_start=False,
     lists_every_record=False,
     knows_zstd=False,
-    checks_last_delta=False,
     refuses_append_time=True,
     caps_min_isr=False,
     nameless_transaction_error=ErrorCode.NONE,
@@ -97,11 +99,13 @@ OLDEST = RecordBehaviour(
     checks_committed_partition=False,
     checks_committed_group=False,
     always_tells_stable=False,
-    strange_replicas_may_read=True,
+    strange_replica_error=ErrorCode.UNKNOWN_SERVER_ERROR,
+    leader_as_replica_error=ErrorCode.UNKNOWN_SERVER_ERROR,
     fences_negative_epochs=True,
     odd_isolation_closes=True,
     missing_looks_compressed=False,
     aborted_beyond_stable=True,
+    epochs_from_creation=False,
     lists_epochs=False,
     lists_each_duplicate=False,
     duplicates_always_refused=False,
@@ -112,6 +116,8 @@ OLDEST = RecordBehaviour(
     refuses_unknown_times=False,
     newest_is_last=True,
     merges_added_partitions=True,
+    adds_missing_partitions=False,
+    internal_partition_error=ErrorCode.OPERATION_NOT_ATTEMPTED,
     forgets_start=False,
     describes_legal_names=False,
     says_what_is_missing=False,
@@ -124,14 +130,18 @@ CHANGES: tuple[Change, ...] = (
         "KIP-192: what producers are told, and five of their batches",
         lost_producer_error=ErrorCode.UNKNOWN_PRODUCER_ID,
         batches_remembered=5,
+        strange_replica_error=ErrorCode.NONE,
+        internal_partition_error=ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+        adds_missing_partitions=True,
     ),
-    Change("1.1", "batches that contradict themselves", checks_last_delta=True),
     Change(
         "2.0",
         "checks of transactions",
         nameless_transaction_error=ErrorCode.UNKNOWN_SERVER_ERROR,
         checks_committed_partition=True,
         checks_committed_group=True,
+        adds_missing_partitions=False,
+        epochs_from_creation=True,
     ),
     Change(
         "2.1",
@@ -150,6 +160,7 @@ CHANGES: tuple[Change, ...] = (
         invalid_record_error=ErrorCode.INVALID_RECORD,
         invalid_record_tells_start=True,
         aborted_beyond_stable=False,
+        leader_as_replica_error=None,
     ),
     Change(
         "2.5",
@@ -159,20 +170,24 @@ CHANGES: tuple[Change, ...] = (
     ),
     Change(
         "2.7",
-        "generated messages of Fetch",
+        "generated messages of Fetch and ListOffsets",
         fences_negative_epochs=False,
         odd_isolation_closes=False,
+        lists_each_duplicate=True,
     ),
     Change(
         "2.8",
-        "generated messages of Produce and ListOffsets",
+        "generated messages of Produce",
         unreadable_closes=False,
         unreadable_old_closes=False,
-        lists_each_duplicate=True,
     ),
     Change("3.0", "KIP-734: the newest record", newest_since=0),
     Change("3.0", "names before permissions", describes_legal_names=True),
-    Change("3.3", "KIP-841: replicas that are none", strange_replicas_may_read=False),
+    Change(
+        "3.3",
+        "KIP-841: replicas that are none",
+        strange_replica_error=ErrorCode.NOT_LEADER_OR_FOLLOWER,
+    ),
     Change("3.4", "batches are stamped as the topic says", refuses_append_time=False),
     Change("3.5", "KIP-405: the start of what is local", earliest_local_since=0),
     Change("3.5", "KIP-890: AddPartitionsToTxn in batches", merges_added_partitions=False),

@@ -54,31 +54,40 @@ def end_for(partition: Partition, reader: Reader) -> int:
 
 def fault_of(partition: Partition, wanted: FetchPartition, reader: Reader) -> ErrorCode:
     """Why this partition cannot be read as it is asked; NONE if it can."""
-    may_follow = reader.version >= NEAREST_SINCE and not reader.is_follower
-    readable = partition.replicas if may_follow else [partition.leader_id]
-    if reader.node_id not in readable or _is_no_replica(partition, reader):
-        return ErrorCode.NOT_LEADER_OR_FOLLOWER
+    error = _place_error(partition, reader)
+    if error is not ErrorCode.NONE:
+        return error
     epoch = wanted.current_leader_epoch
     if epoch < 0 and not reader.behaviour.fences_negative_epochs:
         epoch = -1
-    error = epoch_error(partition, epoch)
-    if error is not ErrorCode.NONE:
-        return error
+    return epoch_error(partition, epoch) or _offset_error(partition, wanted)
+
+
+def _place_error(partition: Partition, reader: Reader) -> ErrorCode:
+    may_follow = reader.version >= NEAREST_SINCE and not reader.is_follower
+    readable = partition.replicas if may_follow else [partition.leader_id]
+    if reader.node_id not in readable:
+        return ErrorCode.NOT_LEADER_OR_FOLLOWER
+    if _is_no_replica(partition, reader):
+        return reader.behaviour.strange_replica_error
+    return ErrorCode.NONE
+
+
+def _offset_error(partition: Partition, wanted: FetchPartition) -> ErrorCode:
     log = partition.log
     if wanted.last_fetched_epoch >= 0 and log.end_of_epoch(wanted.last_fetched_epoch)[1] < 0:
         return ErrorCode.OFFSET_OUT_OF_RANGE
-    if diverging(partition, wanted) is not None:
+    is_there = log.start_offset <= wanted.fetch_offset <= log.end_offset
+    if is_there or diverging(partition, wanted) is not None:
         return ErrorCode.NONE
-    if not log.start_offset <= wanted.fetch_offset <= log.end_offset:
-        return ErrorCode.OFFSET_OUT_OF_RANGE
-    return ErrorCode.NONE
+    return ErrorCode.OFFSET_OUT_OF_RANGE
 
 
 def _is_no_replica(partition: Partition, reader: Reader) -> bool:
     """Whether a broker reads that has no business to."""
-    if not reader.is_follower or reader.behaviour.strange_replicas_may_read:
-        return False
-    return reader.replica_id == partition.leader_id or reader.replica_id not in partition.replicas
+    return reader.is_follower and (
+        reader.replica_id == partition.leader_id or reader.replica_id not in partition.replicas
+    )
 
 
 def epoch_error(partition: Partition, leader_epoch: int) -> ErrorCode:
@@ -111,6 +120,8 @@ def read(
     divergence = diverging(partition, wanted)
     if divergence is not None:
         answer.diverging_epoch = divergence
+        return answer
+    if _is_no_replica(partition, reader):
         return answer
     end = end_for(partition, reader)
     limit = min(max(wanted.partition_max_bytes, 0), reader.bytes_max)

@@ -48,7 +48,9 @@ def find(
     if is_special:
         return _special(log, timestamp, isolation_level, behaviour)
     found = _by_time(log, timestamp)
-    return found if found.offset < end_for(log, isolation_level) else NOTHING
+    if found.offset >= end_for(log, isolation_level):
+        return NOTHING
+    return found if behaviour.lists_epochs else found._replace(leader_epoch=-1)
 
 
 def _special(

@@ -120,7 +120,7 @@ def _check_header(batch: Batch, limits: Limits) -> None:
     has_other_delta = batch.count != batch.last_offset_delta + 1
     if (
         batch.count <= 0
-        or (has_other_delta and limits.behaviour.checks_last_delta)
+        or has_other_delta
         or batch.is_control
         or (names_producer and batch.base_sequence < 0)
     ):

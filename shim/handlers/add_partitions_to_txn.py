@@ -93,12 +93,14 @@ def _add(
 
 def _topic_errors(topics: Iterable[AddPartitionsToTxnTopic], context: RequestContext) -> Errors:
     errors: Errors = {}
+    behaviour = context.record_behaviour
     for topic in topics:
-        error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        error = behaviour.internal_partition_error
         if topic.name not in context.cluster.topics.internal_names:
             error = topic_error(context, ADD_PARTITIONS_TO_TXN_TOPIC, topic.name)
         for index in topic.partitions:
             is_missing = context.cluster.topics.partition(topic.name, index) is None
+            is_missing = is_missing and not behaviour.adds_missing_partitions
             missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if is_missing else ErrorCode.NONE
             errors[topic.name, index] = missing if error is ErrorCode.NONE else error
     return errors

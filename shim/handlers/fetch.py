@@ -57,6 +57,9 @@ def handle(request: FetchRequest, context: RequestContext) -> FetchResponse | Wa
             raise CloseConnection(f"there is no isolation level {request.isolation_level}")
         raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
     fetch = _Fetch(request, context, fetch_round)
+    error = context.record_behaviour.leader_as_replica_error
+    if fetch.reader.replica_id == context.node_id and error is not None:
+        raise Refused(error)
     return fetch.start()
 
 
@@ -98,7 +101,7 @@ class _Fetch:
         if context.version >= REPLICA_STATE_SINCE:
             replica_id = request.replica_state.replica_id
         limited = context.version >= FIRST_HARD_LIMIT
-        self._reader = Reader(
+        self.reader = Reader(
             version=context.version,
             node_id=context.node_id,
             replica_id=replica_id,
@@ -131,7 +134,7 @@ class _Fetch:
     def _check(self) -> None:
         """Permission and existence of every partition, once for each topic."""
         denial = ErrorCode.NONE
-        if self._reader.is_follower:
+        if self.reader.is_follower:
             denial = self._context.access.error(FETCH_FOLLOWER)
         known: dict[str, ErrorCode] = {}
         for at, wanted in enumerate(self._round.wanted):
@@ -150,10 +153,7 @@ class _Fetch:
 
     def _spoken(self, error: ErrorCode, wanted: Wanted) -> ErrorCode:
         """The error as this release says it: for a while, a missing partition looked like zstd."""
-        if (
-            self._reader.version >= ZSTD_SINCE
-            or not self._reader.behaviour.missing_looks_compressed
-        ):
+        if self.reader.version >= ZSTD_SINCE or not self.reader.behaviour.missing_looks_compressed:
             return error
         topic, index = wanted.topic or "", wanted.partition.partition
         is_missing = self._context.cluster.topics.partition(topic, index) is None
@@ -164,7 +164,7 @@ class _Fetch:
             return ErrorCode.UNKNOWN_TOPIC_ID
         if topic not in known:
             topics = self._context.cluster.topics
-            if not self._reader.is_follower:
+            if not self.reader.is_follower:
                 known[topic] = topic_error(self._context, FETCH_TOPIC, topic)
             elif topic in topics:
                 known[topic] = ErrorCode.NONE
@@ -186,9 +186,9 @@ class _Fetch:
                 continue
             if partition.log.is_closed:
                 return True
-            if fault_of(partition, wanted.partition, self._reader) is not ErrorCode.NONE:
+            if fault_of(partition, wanted.partition, self.reader) is not ErrorCode.NONE:
                 return True
-            ready += bytes_ready(partition, wanted.partition, self._reader)
+            ready += bytes_ready(partition, wanted.partition, self.reader)
         return ready >= request.min_bytes
 
     def _look_again(self) -> None:
@@ -212,11 +212,11 @@ class _Fetch:
         session_id, told = self._sessions.end(
             self._round,
             found,
-            uses_ids=self._reader.version >= IDS_SINCE,
-            is_follower=self._reader.is_follower,
+            uses_ids=self.reader.version >= IDS_SINCE,
+            is_follower=self.reader.is_follower,
         )
         response = FetchResponse(session_id=session_id, responses=_by_topic(told))
-        if self._reader.version >= LEADERS_SINCE:
+        if self.reader.version >= LEADERS_SINCE:
             leaders = {data.current_leader.leader_id for _, data in told} - {-1}
             response.node_endpoints = [
                 NodeEndpoint(node_id, host, port, rack)
@@ -227,7 +227,7 @@ class _Fetch:
 
     def _read(self) -> list[tuple[Wanted, PartitionData]]:
         """Records partition by partition until the answer is full, then what could not be read."""
-        reader = self._reader
+        reader = self.reader
         found, failures = [], []
         left = reader.bytes_max
         whole_first = reader.version >= FIRST_HARD_LIMIT

@@ -19,6 +19,8 @@ from protocol.messages.offset_for_leader_epoch_response import (
 from shim.context import RequestContext
 from shim.fetching import epoch_error
 
+EPOCHS_SINCE = 1
+
 
 def handle(
     request: OffsetForLeaderEpochRequest, context: RequestContext
@@ -72,9 +74,15 @@ def _end(name: str, wanted: OffsetForLeaderPartition, context: RequestContext) -
         error = epoch_error(partition, wanted.current_leader_epoch)
     if error is not ErrorCode.NONE or partition is None:
         return EpochEndOffset(error_code=error, partition=wanted.partition)
-    leader_epoch, end_offset = partition.log.end_of_epoch(wanted.leader_epoch)
+    log = partition.log
+    leader_epoch, end_offset = log.end_of_epoch(wanted.leader_epoch)
+    is_before = wanted.leader_epoch < 0 or log.end_offset == 0
+    if is_before and not context.record_behaviour.epochs_from_creation:
+        leader_epoch, end_offset = -1, -1
     return EpochEndOffset(
-        partition=wanted.partition, leader_epoch=leader_epoch, end_offset=end_offset
+        partition=wanted.partition,
+        leader_epoch=leader_epoch if context.version >= EPOCHS_SINCE else -1,
+        end_offset=end_offset,
     )
 
 

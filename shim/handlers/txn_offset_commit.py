@@ -30,7 +30,9 @@ from shim.state.coordinators import KeyType
 from shim.state.group import CommitIdentity
 from shim.state.groups import Commit
 from shim.state.offsets import CommittedOffset
+from shim.state.producers import NO_SEQUENCE, ProducedBatch
 from shim.state.topics import Topic
+from shim.state.transactions import TopicPartition
 from shim.topic_access import topic_error
 
 OFFSET_COMMIT_VERSION = 8
@@ -98,9 +100,7 @@ def _commit(
 ) -> None:
     groups = context.cluster.groups
     fits = [groups.metadata_fits(one.partition.committed_metadata) for one in wanted]
-    error = _group_error(request, context)
-    if error is ErrorCode.NONE:
-        error = _transaction_error(request, context)
+    error = _group_error(request, context) or _transaction_error(request, context)
     if error is ErrorCode.NONE:
         who = CommitIdentity(
             request.member_id,
@@ -128,13 +128,42 @@ def _group_error(request: TxnOffsetCommitRequest, context: RequestContext) -> Er
 
 
 def _transaction_error(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:
-    """Whether the offsets belong to an open transaction, where that is looked at (KIP-890)."""
-    behaviour = context.record_behaviour
-    if not behaviour.verifies_offsets:
-        return ErrorCode.NONE
+    """Whether the producer may write to the group's partition of the offsets topic; then it does.
+
+    Its epoch is looked at there, and since KIP-890 also whether the group is part of its open
+    transaction.
+    """
     coordinators = context.cluster.coordinators
+    offsets = coordinators.topic(KeyType.GROUP)
     index = coordinators.partition_of(KeyType.GROUP, request.group_id)
-    target = (coordinators.topic(KeyType.GROUP).name, index)
+    log = offsets.partitions[index].log
+    known = log.producers.get(request.producer_id)
+    is_open = known is not None and known.is_open
+    behaviour = context.record_behaviour
+    has_epoch = known is not None and known.epoch == request.producer_epoch
+    if behaviour.verifies_offsets and not (
+        is_open and (has_epoch or not behaviour.verifies_epochs)
+    ):
+        error = _verify(request, (offsets.name, index), context)
+        if error is not ErrorCode.NONE:
+            return error
+    if request.producer_epoch < 0:
+        return ErrorCode.UNKNOWN_SERVER_ERROR
+    if known is not None and request.producer_epoch < known.epoch:
+        return ErrorCode.INVALID_PRODUCER_EPOCH
+    written = ProducedBatch(
+        NO_SEQUENCE, NO_SEQUENCE, log.end_offset, context.cluster.clock.now_ms()
+    )
+    log.producers.appended(
+        request.producer_id, request.producer_epoch, written, is_transactional=True
+    )
+    return ErrorCode.NONE
+
+
+def _verify(
+    request: TxnOffsetCommitRequest, target: TopicPartition, context: RequestContext
+) -> ErrorCode:
+    behaviour = context.record_behaviour
     transactions = context.cluster.transactions
     owner = (request.transactional_id, request.producer_id, request.producer_epoch)
     if context.version >= behaviour.adds_offsets_since:

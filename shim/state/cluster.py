@@ -11,9 +11,9 @@ from protocol.group_releases import group_behaviour_of
 from protocol.record_releases import record_behaviour_of
 from protocol.releases import Behaviour, behaviour_of
 from shim.apis import ApiTable
-from shim.appending import append_marker
 from shim.clock import Clock, SystemClock
 from shim.config import Config, ListenerConfig
+from shim.ending import write_markers
 from shim.errors import ConfigError
 from shim.faults import Faults
 from shim.state.configs import Configs
@@ -35,10 +35,6 @@ from shim.tls.principal_mapping import MappingRule, parse_rules
 if TYPE_CHECKING:
     from shim.history import History
     from shim.recorder import Recorder
-
-
-OFFSETS_TOPIC = "__consumer_offsets"
-"""Its markers are for the groups, which keep offsets elsewhere."""
 
 
 class Node:
@@ -123,6 +119,9 @@ class Cluster:
             self._write_markers,
             timeout_ms_max=self.configs.broker_int("transaction.max.timeout.ms"),
             expiration_ms=self.configs.broker_int("transactional.id.expiration.ms"),
+            check_interval_ms=self.configs.broker_int(
+                "transaction.abort.timed.out.transaction.cleanup.interval.ms"
+            ),
         )
         self.fetch_sessions = {node_id: self._new_fetch_sessions() for node_id in self.nodes}
         self.quotas = Quotas()
@@ -138,21 +137,14 @@ class Cluster:
         )
 
     def _write_markers(self, ended: Transaction, epoch: int, commit: bool) -> None:
-        """Tell every partition of a transaction that it has ended, and the groups."""
-        for name, index in ended.partitions:
-            partition = self.topics.partition(name, index)
-            if partition is None or name == OFFSETS_TOPIC:
-                continue
-            known = partition.log.producers.get(ended.producer_id)
-            if known is None or known.epoch <= epoch:
-                append_marker(
-                    partition,
-                    (ended.producer_id, epoch),
-                    commit=commit,
-                    coordinator_epoch=0,
-                    now_ms=self.clock.now_ms(),
-                )
-        self.groups.end_transaction(ended.producer_id, committed=commit)
+        write_markers(
+            ended,
+            epoch,
+            self.topics,
+            self.groups,
+            commit=commit,
+            now_ms=self.clock.now_ms(),
+        )
 
     def _new_fetch_sessions(self) -> FetchSessions:
         slots = 0

@@ -85,11 +85,14 @@ class Transactions:
         *,
         timeout_ms_max: int,
         expiration_ms: int,
+        check_interval_ms: int,
     ) -> None:
         self._clock = clock
         self._write_markers = write_markers
         self._timeout_ms_max = timeout_ms_max
         self._expiration_ms = expiration_ms
+        self._check_interval_ms = check_interval_ms
+        self._began_ms = clock.now_ms()
         self._transactions: dict[str, Transaction] = {}
         self.next_producer_id = 0
 
@@ -259,7 +262,11 @@ class Transactions:
             if found.is_open:
                 self._fence(found)
 
-        found.timer = self._clock.call_later(found.timeout_ms, overdue)
+        now_ms = self._clock.now_ms()
+        overdue_ms = now_ms - self._began_ms + found.timeout_ms
+        checks = -(-overdue_ms // self._check_interval_ms)  # it is found when next looked for
+        delay_ms = self._began_ms + checks * self._check_interval_ms - now_ms
+        found.timer = self._clock.call_later(delay_ms, overdue)
 
     def _expire(self) -> None:
         """Forget ids that were not used for long."""

@@ -16,6 +16,11 @@ from protocol.messages.create_topics_request import (
 )
 from protocol.messages.find_coordinator_request import FindCoordinatorRequest
 from protocol.messages.init_producer_id_request import InitProducerIdRequest
+from protocol.messages.list_offsets_request import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
 from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 
 CLOSED = "closed"
@@ -61,12 +66,19 @@ class RealBroker:
         for _ in range(200):
             described = self._described(topic)
             if described.error_code == 0 and len(described.partitions) == partitions:
-                if all(one.leader_id >= 0 for one in described.partitions):
-                    time.sleep(0.05)  # the leader may know a little later than Metadata
+                leads = all(one.leader_id >= 0 for one in described.partitions)
+                if leads and self._is_led(topic, partitions):
                     topic_id: bytes = described.topic_id
                     return topic_id
             time.sleep(0.05)
         raise AssertionError(f"{topic} does not come up")
+
+    def _is_led(self, topic: str, partitions: int) -> bool:
+        """Whether the broker knows that it leads, a little later than Metadata says so."""
+        rows = [ListOffsetsPartition(index, timestamp=-1) for index in range(partitions)]
+        request = ListOffsetsRequest(replica_id=-1, topics=[ListOffsetsTopic(topic, rows)])
+        answer = self.ask(ApiKey.LIST_OFFSETS, 1, request)
+        return all(row.error_code == 0 for row in answer.topics[0].partitions)
 
     def _described(self, topic: str) -> Any:
         version = min(8, self.versions(ApiKey.METADATA)[-1])

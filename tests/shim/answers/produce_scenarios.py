@@ -85,7 +85,6 @@ def malformed(play: Play) -> None:
         "count and delta too high": batch([b"x"], count=2, last_delta=1),
         "count 0": batch([b"x"], count=0),
         "count -1": batch([b"x"], count=-1),
-        "delta too high": batch([b"x"], last_delta=5),
         "no record": batch([]),
         "base offset not 0": batch([b"x"], base_offset=77),
         "append time": batch([b"x"], attributes=APPEND_TIME),
@@ -98,6 +97,8 @@ def malformed(play: Play) -> None:
         "negative time": batch([b"x"], times=[-5]),
         "no time": batch([b"x"], times=[-1]),
     }
+    if play.newest(ApiKey.PRODUCE) >= 6:  # before, such a batch damaged the log
+        cases["delta too high"] = batch([b"x"], last_delta=5)
     for name, records in cases.items():
         for version in sorted(
             {3, 7, play.newest(ApiKey.PRODUCE)} & set(play.versions(ApiKey.PRODUCE))

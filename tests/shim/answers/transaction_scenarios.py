@@ -48,6 +48,7 @@ class Producer:
         self.play = play
         self.name = play.text(name)
         self.suite = suite
+        play.producer(self.name)  # so that there is an epoch before its own
         self.producer_id, self.epoch = play.producer(self.name)
         self.sequences: dict[tuple[str, int], int] = {}
 
