@@ -15,8 +15,8 @@ from protocol.messages.share_group_heartbeat_response import (
 )
 from shim.context import RequestContext
 from shim.errors import Refused
-from shim.state.consumer_member import LEAVING
 from shim.state.heartbeat_answer import HeartbeatAnswer
+from shim.state.reconciliation import LEAVING
 from shim.state.share_group import ShareHeartbeat
 
 

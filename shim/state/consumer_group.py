@@ -5,36 +5,25 @@ epoch; the assignor then sets the target of that epoch, and each member is broug
 own heartbeats (`consumer_member.py`).
 """
 
-from collections.abc import Collection
-
 from protocol.error_codes import ErrorCode
 from protocol.group_releases import GroupBehaviour
 from shim.clock import Clock
 from shim.errors import Refused
 from shim.state.assignors import ASSIGNORS, Assignment
-from shim.state.consumer_member import (
-    LEAVING,
-    LEAVING_FOR_A_WHILE,
-    ConsumerHeartbeat,
-    ConsumerMember,
-    IsFree,
-    MemberState,
-    is_part_of,
-    merged,
-)
-from shim.state.group import CommitIdentity, Group, GroupType
+from shim.state.consumer_member import ConsumerHeartbeat, ConsumerMember
+from shim.state.epoch_group import EpochGroup, check_epoch
+from shim.state.group import GroupType
 from shim.state.group_settings import GroupSettings
 from shim.state.group_target import GroupTarget
 from shim.state.heartbeat_answer import HeartbeatAnswer
+from shim.state.reconciliation import LEAVING, LEAVING_FOR_A_WHILE, merged
+from shim.state.topic_subscriptions import TopicSubscriptions
 from shim.state.topics import Topics
 
 CONSUMERS = "consumer"
 
-EPOCH_IN_COMMITS_SINCE = 9
-"""The OffsetCommit version that can say that a member's epoch is stale."""
 
-
-class ConsumerGroup(Group):
+class ConsumerGroup(EpochGroup[ConsumerMember]):
     """One group of the consumer protocol."""
 
     type = GroupType.CONSUMER
@@ -47,38 +36,23 @@ class ConsumerGroup(Group):
         topics: Topics,
         clock: Clock,
     ) -> None:
-        super().__init__(group_id)
+        super().__init__(group_id, settings.group_consumer_session_timeout_ms, behaviour, clock)
         self._settings = settings
-        self._behaviour = behaviour
-        self._clock = clock
-        self.members: dict[str, ConsumerMember] = {}
         self.instances: dict[str, str] = {}
+        self.subscriptions = TopicSubscriptions(topics)
+        first = behaviour.new_group_epoch
         self.target = GroupTarget(
-            topics,
             clock,
             settings.group_consumer_assignment_interval_ms,
-            behaviour.new_group_epoch,
+            (first, first),
+            keeps_first_epoch=first > 0,
         )
 
     # what others see
 
     @property
-    def state_name(self) -> str:
-        if not self.members:
-            return "Empty"
-        if self.target.epoch > self.target.target_epoch:
-            return "Assigning"
-        epoch = self.target.target_epoch
-        calm = all(member.is_reconciled(epoch) for member in self.members.values())
-        return "Stable" if calm else "Reconciling"
-
-    @property
     def protocol_type(self) -> str:
         return CONSUMERS
-
-    @property
-    def is_empty(self) -> bool:
-        return not self.members
 
     def shown_assignment(self, member: ConsumerMember) -> Assignment:
         """What ConsumerGroupDescribe says that a member has."""
@@ -106,19 +80,18 @@ class ConsumerGroup(Group):
         member, is_new = self._member_of(heartbeat)
         changed = member.update(heartbeat) or is_new
         self.members[member.member_id] = member
-        self.target.refresh(self.members.values(), ASSIGNORS[self.assignor_name], changed=changed)
-        before = member.assigned
-        member.reconcile(
-            self.target.target_epoch,
-            self.target.of(member.member_id),
-            heartbeat.owned,
-            self._is_free_for(member),
+        self.target.refresh(
+            self.subscriptions,
+            self.members.values(),
+            ASSIGNORS[self.assignor_name],
+            changed=changed,
         )
-        self._watch(member)
+        moved = self.reconcile(member, heartbeat.owned)
+        self.watch(member)
         if member.topic_regex is not None:
             # Kafka does it in the background: what matches is seen by the next heartbeat.
-            self.target.resolve(member.topic_regex, heartbeat.visible)
-        shown = member.assigned if heartbeat.is_full or member.assigned != before else None
+            self.subscriptions.resolve(member.topic_regex, heartbeat.visible)
+        shown = member.assigned if heartbeat.is_full or moved else None
         return self._answer(member.member_id, member.epoch, shown)
 
     def _answer(self, member_id: str, epoch: int, assignment: Assignment | None) -> HeartbeatAnswer:
@@ -133,12 +106,10 @@ class ConsumerGroup(Group):
             raise Refused(ErrorCode.GROUP_MAX_SIZE_REACHED, "the group is full")
         if heartbeat.instance_id is not None:
             return self._static_member_of(heartbeat, joins=joins)
-        if known is None:
-            if not joins:
-                raise self._unknown(heartbeat.member_id)
-            return ConsumerMember(heartbeat.member_id, None), True
-        if not joins:
-            _check_epoch(known, heartbeat)
+        if joins:
+            return known or ConsumerMember(heartbeat.member_id, None), known is None
+        known = self.member(heartbeat.member_id)
+        check_epoch(known, heartbeat.member_epoch, heartbeat.owned)
         return known, False
 
     def _static_member_of(
@@ -149,9 +120,9 @@ class ConsumerGroup(Group):
         current = self.members.get(self.instances.get(instance_id, ""))
         if not joins:
             if current is None:
-                raise self._unknown(instance_id)
+                raise self.unknown(instance_id)
             self._check_instance(current, heartbeat)
-            _check_epoch(current, heartbeat)
+            check_epoch(current, heartbeat.member_epoch, heartbeat.owned)
             return current, False
         if current is not None and current.member_id == heartbeat.member_id:
             return current, False
@@ -162,13 +133,9 @@ class ConsumerGroup(Group):
                 raise Refused(ErrorCode.UNRELEASED_INSTANCE_ID, text)
             member.take_over(current)
             self.target.hand_over(current.member_id, member.member_id)
-            self._drop(current)
+            self.drop(current)
         self.instances[instance_id] = member.member_id
         return member, current is None
-
-    def _unknown(self, who: str) -> Refused:
-        text = f"`{who}` is not a member of group `{self.group_id}`"
-        return Refused(ErrorCode.UNKNOWN_MEMBER_ID, text)
 
     def _check_instance(self, current: ConsumerMember, heartbeat: ConsumerHeartbeat) -> None:
         if current.member_id != heartbeat.member_id:
@@ -177,109 +144,26 @@ class ConsumerGroup(Group):
 
     def _leave(self, heartbeat: ConsumerHeartbeat) -> HeartbeatAnswer:
         if heartbeat.instance_id is None:
-            member = self.members.get(heartbeat.member_id)
-            if member is None:
-                raise self._unknown(heartbeat.member_id)
+            member = self.member(heartbeat.member_id)
+        elif heartbeat.instance_id not in self.instances:
+            raise self.unknown(heartbeat.instance_id)
         else:
-            member = self.members.get(self.instances.get(heartbeat.instance_id, ""))
-            if member is None:
-                raise self._unknown(heartbeat.instance_id)
+            member = self.member(self.instances[heartbeat.instance_id])
             self._check_instance(member, heartbeat)
         if heartbeat.member_epoch == LEAVING_FOR_A_WHILE:
             member.stop_timers()
             member.epoch = LEAVING_FOR_A_WHILE
             member.revoking = {}
-            self._start_session(member)
+            self.start_session(member)
         else:
-            self._remove(member)
+            self.remove(member)
         return HeartbeatAnswer(heartbeat.member_id, heartbeat.member_epoch, 0, None)
 
-    # members go
-
-    def _remove(self, member: ConsumerMember) -> None:
-        self._drop(member)
-        self.target.forget(member.member_id)
-        self.target.begin_epoch()
-
-    def _drop(self, member: ConsumerMember) -> None:
-        member.stop_timers()
-        del self.members[member.member_id]
+    def drop(self, member: ConsumerMember) -> None:
+        super().drop(member)
         if self.instances.get(member.instance_id or "") == member.member_id:
             del self.instances[member.instance_id or ""]
 
-    def _watch(self, member: ConsumerMember) -> None:
-        """The member has been heard of; while it has to give up partitions, it has its time."""
-        self._start_session(member)
-        if member.state is not MemberState.UNREVOKED:
-            if member.rebalance_timer is not None:
-                member.rebalance_timer.cancel()
-                member.rebalance_timer = None
-        elif member.rebalance_timer is None:
-            member.rebalance_timer = self._clock.call_later(
-                member.rebalance_timeout_ms, lambda: self._remove(member)
-            )
-
-    def _start_session(self, member: ConsumerMember) -> None:
-        if member.session_timer is not None:
-            member.session_timer.cancel()
-        member.session_timer = self._clock.call_later(
-            self._settings.group_consumer_session_timeout_ms, lambda: self._remove(member)
-        )
-
-    def _is_free_for(self, member: ConsumerMember) -> IsFree:
-        others = [one for one in self.members.values() if one is not member]
-        return lambda topic_id, at: not any(one.holds(topic_id, at) for one in others)
-
-    # offsets
-
-    def commit_error(
-        self, commit: CommitIdentity, partitions: Collection[tuple[bytes, int]]
-    ) -> ErrorCode:
-        if commit.generation_id < 0 and self.is_empty:
-            return ErrorCode.NONE
-        named = commit.generation_id >= 0 or commit.member_id or commit.instance_id is not None
-        if commit.is_transactional and not named:
-            return ErrorCode.NONE
-        member = self.members.get(commit.member_id)
-        if member is None:
-            return ErrorCode.UNKNOWN_MEMBER_ID
-        if not commit.is_transactional and commit.version < EPOCH_IN_COMMITS_SINCE:
-            return ErrorCode.UNSUPPORTED_VERSION
-        epoch = commit.generation_id
-        if self._behaviour.commits_since_assigned and 0 <= epoch < member.epoch:
-            had = all(member.had_in(epoch, topic_id, at) for topic_id, at in partitions)
-            return ErrorCode.NONE if had else ErrorCode.STALE_MEMBER_EPOCH
-        return self._epoch_error(member, epoch)
-
-    def fetch_error(self, member_id: str | None, member_epoch: int) -> ErrorCode:
-        if member_id is None:
-            # An epoch without a member is more than a real broker can bear.
-            return ErrorCode.NONE if member_epoch < 0 else ErrorCode.UNKNOWN_SERVER_ERROR
-        member = self.members.get(member_id)
-        if member is None:
-            return ErrorCode.UNKNOWN_MEMBER_ID
-        return self._epoch_error(member, member_epoch)
-
-    def _epoch_error(self, member: ConsumerMember, epoch: int) -> ErrorCode:
-        return ErrorCode.NONE if epoch == member.epoch else ErrorCode.STALE_MEMBER_EPOCH
-
-    def offset_delete_error(self) -> ErrorCode:
-        return ErrorCode.NONE
-
     def subscribes_to(self, topic_name: str) -> bool:
-        return any(topic_name in self.target.topics_of(one) for one in self.members.values())
-
-    def close(self) -> None:
-        for member in self.members.values():
-            member.stop_timers()
-
-
-def _check_epoch(member: ConsumerMember, heartbeat: ConsumerHeartbeat) -> None:
-    """The member's epoch, or the one before, if the answer with the newer one may be lost."""
-    epoch = heartbeat.member_epoch
-    if epoch == member.epoch:
-        return
-    lost = epoch == member.previous_epoch and epoch < member.epoch
-    if not lost or heartbeat.owned is None or not is_part_of(heartbeat.owned, member.assigned):
-        text = f"epoch {epoch} is not that of `{member.member_id}`, {member.epoch}"
-        raise Refused(ErrorCode.FENCED_MEMBER_EPOCH, text)
+        members = self.members.values()
+        return any(topic_name in self.subscriptions.topics_of(member) for member in members)

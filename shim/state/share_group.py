@@ -14,12 +14,13 @@ from protocol.group_releases import GroupBehaviour
 from shim.clock import Clock, Timer
 from shim.errors import Refused
 from shim.state.assignors import Assignment, Subscriber, assign_simple
-from shim.state.consumer_member import LEAVING
 from shim.state.group import CommitIdentity, Group, GroupType
 from shim.state.group_settings import GroupSettings
 from shim.state.group_target import GroupTarget
 from shim.state.heartbeat_answer import HeartbeatAnswer
+from shim.state.reconciliation import LEAVING
 from shim.state.share_state import ShareStates
+from shim.state.topic_subscriptions import TopicSubscriptions
 from shim.state.topics import Topics
 
 SHARERS = "share"
@@ -97,11 +98,13 @@ class ShareGroup(Group):
         self._states = states
         self._clock = clock
         self.members: dict[str, ShareMember] = {}
+        self.subscriptions = TopicSubscriptions(topics)
+        first = behaviour.new_group_epoch
         self.target = GroupTarget(
-            topics,
             clock,
             settings.group_share_assignment_interval_ms,
-            behaviour.new_group_epoch,
+            (first, first),
+            keeps_first_epoch=first > 0,
         )
 
     @property
@@ -134,7 +137,9 @@ class ShareGroup(Group):
             _check_epoch(member, heartbeat)
         changed = member.update(heartbeat) or is_new
         self.members[member.member_id] = member
-        self.target.refresh(self.members.values(), self._assign, changed=changed)
+        self.target.refresh(
+            self.subscriptions, self.members.values(), self._assign, changed=changed
+        )
         before = member.assigned
         member.move_to(self.target.target_epoch)
         member.assigned = self._share_of(member)
@@ -157,7 +162,7 @@ class ShareGroup(Group):
             raise Refused(ErrorCode.GROUP_MAX_SIZE_REACHED, "the group is full")
 
     def _share_of(self, member: ShareMember) -> Assignment:
-        wanted = self.target.topic_ids_of(member)
+        wanted = self.subscriptions.wanted_by(member)
         target = self.target.of(member.member_id)
         return {topic_id: held for topic_id, held in target.items() if topic_id in wanted}
 
@@ -175,7 +180,7 @@ class ShareGroup(Group):
     def _begin_states(self, member: ShareMember) -> bool:
         """Make the partitions known that the member wants and nobody wanted before."""
         begun = False
-        for topic_id in self.target.topic_ids_of(member):
+        for topic_id in self.subscriptions.wanted_by(member):
             topic = self._topics.by_id(topic_id)
             for partition in topic.partitions if topic is not None else ():
                 key = (self.group_id, topic_id, partition.index)
