@@ -6,16 +6,15 @@ level and is not written (facts 2.8, KAFKA authorizer logging).
 
 import logging
 
-import structlog
-
 from authorizer.model import Acl, Because, Decision
 from protocol.enums import ApiKey
 from shim.access import AccessRecord
 from shim.context import RequestContext
+from shim.logs import Log
 
 LOGGER_NAME = "kafka.authorizer.logger"
 
-log = structlog.get_logger(LOGGER_NAME)
+log = Log(LOGGER_NAME)
 _stdlib = logging.getLogger(LOGGER_NAME)
 
 

@@ -4,13 +4,12 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, cast
 
-import structlog
-
 from protocol.errors import FrameError
 from protocol.framing import FrameSplitter
 from shim.config import Limits, ListenerConfig
 from shim.dispatch import NoAnswer, Pending, dispatch
 from shim.errors import CloseConnection
+from shim.logs import Log
 from shim.sasl.login import accept_token
 from shim.session import Phase, Session, java_host_text
 from shim.state.cluster import Cluster
@@ -20,7 +19,7 @@ from shim.tls.principal_mapping import map_name
 if TYPE_CHECKING:
     from shim.server import Server
 
-log = structlog.get_logger("shim.connection")
+log = Log("shim.connection")
 
 
 class Connection(asyncio.Protocol):

@@ -3,8 +3,6 @@
 from enum import Enum
 from typing import Any
 
-import structlog
-
 from authorizer.requirements import OPEN_TO_ALL
 from protocol.enums import ApiKey
 from protocol.error_codes import ErrorCode
@@ -14,12 +12,13 @@ from shim import audit
 from shim.apis import ServedApi
 from shim.context import RequestContext
 from shim.errors import CloseConnection, Refused
+from shim.logs import Log
 from shim.session import Phase, Session
 from shim.state.cluster import Cluster
 from shim.striking import answer_struck
 from shim.wait import Wait
 
-log = structlog.get_logger("shim.dispatch")
+log = Log("shim.dispatch")
 
 
 class NoAnswer(Enum):

@@ -1,10 +1,15 @@
-"""Log lines: for people on a console, or one JSON object each."""
+"""Log lines: for people on a console, or one JSON object each.
+
+structlog is imported at the first line that is written: it takes a good part of what a broker takes
+to start, and many write nothing.
+"""
 
 import logging
 import re
 import sys
-
-import structlog
+from collections.abc import MutableMapping
+from functools import cache
+from typing import Any
 
 LEVELS = {
     "none": logging.CRITICAL + 10,
@@ -14,13 +19,57 @@ LEVELS = {
     "debug": logging.DEBUG,
 }
 
-
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
+_chosen = {"format": "console"}
 
-def escape_control(
-    _: object, __: str, event: structlog.typing.EventDict
-) -> structlog.typing.EventDict:
+
+class Log:
+    """A named logger: an event in words, and values by name."""
+
+    __slots__ = ("_name", "_stdlib")
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._stdlib = logging.getLogger(name)
+
+    def debug(self, event: str, **values: object) -> None:
+        if self._stdlib.isEnabledFor(logging.DEBUG):
+            self._logger().debug(event, **values)
+
+    def info(self, event: str, **values: object) -> None:
+        if self._stdlib.isEnabledFor(logging.INFO):
+            self._logger().info(event, **values)
+
+    def warning(self, event: str, **values: object) -> None:
+        if self._stdlib.isEnabledFor(logging.WARNING):
+            self._logger().warning(event, **values)
+
+    def error(self, event: str, **values: object) -> None:
+        if self._stdlib.isEnabledFor(logging.ERROR):
+            self._logger().error(event, **values)
+
+    def exception(self, event: str, **values: object) -> None:
+        """An error, with the traceback of what is being handled."""
+        if self._stdlib.isEnabledFor(logging.ERROR):
+            self._logger().exception(event, **values)
+
+    def _logger(self) -> Any:
+        return _rendering(self._name, _chosen["format"])
+
+
+def set_up_logs(level: str, log_format: str) -> None:
+    """Send every log line to standard error in the chosen form."""
+    logging.basicConfig(level=LEVELS[level], stream=sys.stderr, format="%(message)s", force=True)
+    _chosen["format"] = log_format
+
+
+def prepare_logs() -> None:
+    """Do now what the first line would have to wait for."""
+    _rendering("shim", _chosen["format"])
+
+
+def escape_control(_: object, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     """Names come from clients: no text of theirs may begin a line or move the cursor."""
     for key, value in event.items():
         if isinstance(value, str) and key != "exception":
@@ -28,17 +77,19 @@ def escape_control(
     return event
 
 
-def set_up_logs(level: str, log_format: str) -> None:
-    """Send every log line to standard error in the chosen form."""
+@cache
+def _rendering(name: str, log_format: str) -> Any:
+    """The logger of structlog's of that name."""
+    import structlog  # noqa: PLC0415 - see the module's docstring
+
     renderer: structlog.typing.Processor
     if log_format == "json":
         renderer = structlog.processors.JSONRenderer()
     else:
         renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
-    logging.basicConfig(level=LEVELS[level], stream=sys.stderr, format="%(message)s", force=True)
-    structlog.configure(
+    return structlog.wrap_logger(
+        logging.getLogger(name),
         processors=[
-            structlog.stdlib.filter_by_level,
             structlog.stdlib.add_log_level,
             structlog.stdlib.add_logger_name,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -46,7 +97,5 @@ def set_up_logs(level: str, log_format: str) -> None:
             escape_control,
             renderer,
         ],
-        logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
-        cache_logger_on_first_use=True,
     )

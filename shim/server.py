@@ -3,17 +3,16 @@
 import asyncio
 from typing import TYPE_CHECKING
 
-import structlog
-
 from shim.config import Config, ListenerConfig
 from shim.connection import Connection
 from shim.errors import ConfigError
+from shim.logs import Log
 from shim.state.cluster import Cluster
 
 if TYPE_CHECKING:
     import ssl
 
-log = structlog.get_logger("shim.server")
+log = Log("shim.server")
 
 IDLE_CHECK_MS = 10_000
 

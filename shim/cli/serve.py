@@ -11,7 +11,7 @@ from shim.cli.broker_options import add_broker_arguments, config_from
 from shim.cli.signals import on_stop
 from shim.clock import ManualClock, SystemClock
 from shim.errors import ConfigError
-from shim.logs import set_up_logs
+from shim.logs import prepare_logs, set_up_logs
 
 if TYPE_CHECKING:
     from shim.control.server import ControlServer
@@ -76,6 +76,8 @@ async def _serve(broker: Broker, control: "ControlServer | None", args: argparse
     on_stop(lambda _: stopped.set())
     try:
         await _announce(broker, control, args.ready_file)
+        if broker.cluster.config.log_level in ("info", "debug"):
+            await asyncio.to_thread(prepare_logs)
         if args.stop_with_stdin:
             await _watch_stdin(stopped)
         await stopped.wait()

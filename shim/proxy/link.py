@@ -5,19 +5,18 @@ import contextlib
 from collections import deque
 from typing import Any, NamedTuple
 
-import structlog
-
 from protocol import codecs
 from protocol.enums import ApiKey
 from protocol.errors import FrameError, ProtocolError
 from protocol.framing import FrameSplitter
 from protocol.headers import RequestHeader, read_request_header, read_response_header
+from shim.logs import Log
 from shim.proxy.addresses import Rewrite, has_addresses, rewrite
 from shim.proxy.principals import PassingLogin
 from shim.recorder import Recorder
 from shim.session import Session
 
-log = structlog.get_logger("shim.proxy")
+log = Log("shim.proxy")
 
 CHUNK_BYTES = 256 * 1024
 _LOOKED_AT = frozenset({ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})

@@ -6,15 +6,14 @@ import itertools
 import socket
 from collections.abc import Coroutine
 
-import structlog
-
 from shim.config import Limits, ListenerConfig, SecurityProtocol
 from shim.errors import ConfigError
+from shim.logs import Log
 from shim.proxy.link import Link
 from shim.recorder import Recorder
 from shim.session import Session, java_host_text
 
-log = structlog.get_logger("shim.proxy")
+log = Log("shim.proxy")
 
 CONNECT_SECONDS = 10
 Address = tuple[str, int]

@@ -5,9 +5,8 @@ Shared by SaslAuthenticate and by the raw frames that follow SaslHandshake versi
 
 from typing import cast
 
-import structlog
-
 from shim.errors import CloseConnection
+from shim.logs import Log
 from shim.sasl.mechanism import SaslExchange, SaslFailure, SaslStep
 from shim.sasl.oauthbearer import BearerExchange
 from shim.sasl.plain import PlainExchange
@@ -16,7 +15,7 @@ from shim.session import Phase, Session
 from shim.state.cluster import Cluster
 from shim.state.users import ScramMechanism, salted_credential
 
-log = structlog.get_logger("shim.sasl")
+log = Log("shim.sasl")
 
 _SCRAM = {one.wire_name: one for one in ScramMechanism if one is not ScramMechanism.UNKNOWN}
 
