@@ -97,12 +97,14 @@ def _move(
     request: AlterPartitionReassignmentsRequest,
     context: RequestContext,
 ) -> None:
+    if wish.replicas is None and not context.behaviour.kraft:  # whether the topic exists or not
+        text = "no reassignment is in progress"
+        raise TopicFault(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, text)
     partition = context.cluster.topics.partition(topic_name, wish.partition_index)
     if partition is None:
         raise TopicFault(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no such partition")
     if wish.replicas is None:
-        message = None if context.behaviour.kraft else "no reassignment is in progress"
-        raise TopicFault(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, message)
+        raise TopicFault(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, None)
     replicas = wish.replicas
     known = context.cluster.nodes
     if not replicas or len(set(replicas)) < len(replicas) or not set(replicas) <= known.keys():

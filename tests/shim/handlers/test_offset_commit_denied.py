@@ -1,4 +1,4 @@
-"""API 8: a denied group is answered topic by topic, as they stand in the request (seen on 4.3.1)."""
+"""API 8: a denied group is answered topic by topic, as in the request (seen on 4.3.1)."""
 
 from protocol.enums import ApiKey
 from protocol.messages.offset_commit_request import (

@@ -1,0 +1,24 @@
+"""API 45: cancelling what is not in progress, of a topic that exists and of one that does not."""
+
+import pytest
+
+from protocol.enums import ApiKey
+from protocol.messages.alter_partition_reassignments_request import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
+from tests.shim.play import Stage
+
+NOT_IN_PROGRESS = 85
+
+
+@pytest.mark.parametrize(("release", "missing"), [("2.7", NOT_IN_PROGRESS), ("4.3", 3)])
+def test_nothing_to_cancel(release: str, missing: int) -> None:
+    stage = Stage(release)
+    stage.topic("t")
+    topics = [ReassignableTopic(name, [ReassignablePartition(0, None)]) for name in ("t", "none")]
+    request = AlterPartitionReassignmentsRequest(topics=topics)
+    answer = stage.ask(ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, request)
+    codes = {one.name: one.partitions[0].error_code for one in answer.responses}
+    assert codes == {"t": NOT_IN_PROGRESS, "none": missing}
