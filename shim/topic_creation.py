@@ -16,30 +16,8 @@ def create_automatically(cluster: Cluster, name: str) -> Topic | None:
     if cluster.topics.colliding(name):
         return None
     if name in cluster.topics.internal_names:
-        return create_internal(cluster, name)
+        return cluster.coordinators.make_topic(name)
     return _create(cluster, name, "num.partitions", "default.replication.factor", {})
-
-
-def create_internal(cluster: Cluster, name: str) -> Topic:
-    """One of the coordinators' topics, as FindCoordinator makes it at its first use."""
-    prefix = _PREFIXES[name]
-    segment_bytes = cluster.configs.broker_value(f"{prefix}.segment.bytes")
-    configs = {"cleanup.policy": "compact", "segment.bytes": segment_bytes or ""}
-    if name == "__consumer_offsets":
-        configs["compression.type"] = "producer"
-    else:
-        configs["min.insync.replicas"] = cluster.configs.broker_value(f"{prefix}.min.isr") or "1"
-    configs = {name: value for name, value in configs.items() if value}
-    return _create(
-        cluster, name, f"{prefix}.num.partitions", f"{prefix}.replication.factor", configs
-    )
-
-
-_PREFIXES = {
-    "__consumer_offsets": "offsets.topic",
-    "__transaction_state": "transaction.state.log",
-    "__share_group_state": "share.coordinator.state.topic",
-}
 
 
 def _create(

@@ -102,9 +102,7 @@ class Cluster:
             self.release, self._static_settings, settings_of_features(self.features)
         )
         self.topics.in_force = lambda own: InForce(own, self.configs)
-        self.coordinators = Coordinators(
-            self.topics, config.properties, self.random, self._live_nodes
-        )
+        self.coordinators = Coordinators(self.topics, self.configs, self.random, self._live_nodes)
         self.share_states = ShareStates(self.topics)
         self.groups = Groups(
             group_settings(config.properties, group_behaviour_of(self.release)),

@@ -6,10 +6,11 @@ topic comes to be when somebody first looks for a coordinator.
 
 import random
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from enum import IntEnum
 
 from protocol.error_codes import ErrorCode
+from shim.state.configs import Configs
 from shim.state.placement import spread
 from shim.state.topics import Topic, Topics
 
@@ -23,22 +24,21 @@ class KeyType(IntEnum):
 
 
 _TOPICS = {
-    KeyType.GROUP: ("__consumer_offsets", "offsets.topic"),
-    KeyType.TRANSACTION: ("__transaction_state", "transaction.state.log"),
-    KeyType.SHARE: ("__share_group_state", "share.coordinator.state.topic"),
+    KeyType.GROUP: "__consumer_offsets",
+    KeyType.TRANSACTION: "__transaction_state",
+    KeyType.SHARE: "__share_group_state",
 }
-"""Name of the internal topic, and what its broker settings begin with."""
+"""The internal topics whose partitions' leaders are the coordinators."""
+
+_SETTINGS = {
+    "__consumer_offsets": "offsets.topic",
+    "__transaction_state": "transaction.state.log",
+    "__share_group_state": "share.coordinator.state.topic",
+}
+"""What the broker settings about an internal topic begin with."""
 
 _UUID_TEXT = re.compile(r"[A-Za-z0-9_-]{22}(==)?")
 _INT_TEXT = re.compile(r"[+-]?[0-9]+")
-
-_PARTITIONS = 50
-_REPLICATION_FACTOR = 3
-_CONFIGS = {
-    "cleanup.policy": "compact",
-    "compression.type": "producer",
-    "segment.bytes": "104857600",
-}
 
 
 class Coordinators:
@@ -47,12 +47,12 @@ class Coordinators:
     def __init__(
         self,
         topics: Topics,
-        properties: Mapping[str, str],
+        configs: Configs,
         rng: random.Random,
         live_nodes: Callable[[], list[int]],
     ) -> None:
         self._topics = topics
-        self._properties = properties
+        self._configs = configs
         self._random = rng
         self._live_nodes = live_nodes
 
@@ -75,19 +75,28 @@ class Coordinators:
 
     def topic(self, key_type: KeyType) -> Topic:
         """The internal topic, made if it is not there yet."""
-        name, setting = _TOPICS[key_type]
-        topic = self._topics.get(name)
-        if topic is None:
-            partitions = int(self._setting(setting, "num.partitions", _PARTITIONS))
-            wanted = int(self._setting(setting, "replication.factor", _REPLICATION_FACTOR))
-            nodes = self._live_nodes()
-            replicas = min(wanted, len(nodes))
-            replica_lists = spread(nodes, partitions, replicas, self._random)
-            topic = self._topics.create(name, replica_lists, _CONFIGS)
-        return topic
+        name = _TOPICS[key_type]
+        return self._topics.get(name) or self.make_topic(name)
 
-    def _setting(self, prefix: str, name: str, default: int) -> str:
-        return self._properties.get(f"{prefix}.{name}", str(default))
+    def make_topic(self, name: str) -> Topic:
+        """One of the internal topics, as Kafka makes it at its first use.
+
+        Replicas only as far as there are brokers: a test cluster is smaller than the defaults
+        expect.
+        """
+        prefix = _SETTINGS[name]
+        segment_bytes = self._configs.broker_value(f"{prefix}.segment.bytes")
+        configs = {"cleanup.policy": "compact", "segment.bytes": segment_bytes or ""}
+        if name == "__consumer_offsets":
+            configs["compression.type"] = "producer"
+        else:
+            configs["min.insync.replicas"] = self._configs.broker_value(f"{prefix}.min.isr") or "1"
+        nodes = self._live_nodes()
+        replicas = min(self._configs.broker_int(f"{prefix}.replication.factor"), len(nodes))
+        partitions = self._configs.broker_int(f"{prefix}.num.partitions")
+        replica_lists = spread(nodes, partitions, replicas, self._random)
+        set_ones = {key: value for key, value in configs.items() if value}
+        return self._topics.create(name, replica_lists, set_ones)
 
 
 def java_hash(text: str) -> int:
