@@ -1,0 +1,219 @@
+"""Which accesses a request needs, from the request alone: a pure function over the table.
+
+What a broker asks also depends on what it knows: topic ids, fetch sessions, topics that exist,
+groups to be listed. Names of ids can be given; the rest is said in `unknown`, never guessed.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from authorizer.model import WILDCARD, Action
+from authorizer.requirement import BoundRequirement, Need
+from authorizer.requirements import TABLE, bind
+from protocol.enums import CLUSTER_NAME, ResourceType
+
+_NO_ID: Final = bytes(16)
+_TOPIC, _GROUP = 2, 32
+"""Types of config resources; all others are the cluster's."""
+
+_MAGIC_AT, _ATTRIBUTES_AT, _PRODUCER_ID_AT = 16, 21, 43
+_TRANSACTIONAL = 0x10
+
+
+class AnyOf(msgspec.Struct, frozen=True):
+    """One requirement: the accesses of which one suffices, in the order of asking.
+
+    An action on `*` whose place in `any_name` is true asks for any resource of the type
+    (KIP-679). `requirement` is the row's id, such as `Fetch.topic`.
+    """
+
+    requirement: str
+    actions: tuple[Action, ...]
+    any_name: tuple[bool, ...]
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What a request needs; `possible` is what it also needs in some states of the broker.
+
+    `unknown` are the ids of rows that may ask about names which the request does not tell.
+    """
+
+    needs: tuple[AnyOf, ...]
+    possible: tuple[AnyOf, ...]
+    unknown: tuple[str, ...]
+
+
+def access_plan(
+    api_key: int,
+    version: int,
+    request: Any,
+    release: str,
+    names: Mapping[bytes, str] | None = None,
+) -> Plan:
+    """Plan the accesses of a decoded request as a broker of this release asks them.
+
+    `names` gives topics' names by id (16 bytes). Topics of a fetch session are not in the requests
+    that go on with it, so their accesses are planned where they are named only.
+    """
+    bound_rows = bind(release)
+    needs: dict[AnyOf, None] = {}
+    possible: dict[AnyOf, None] = {}
+    unknown: list[str] = []
+    for row in TABLE:
+        bound = bound_rows[row]
+        if row.api != api_key or not bound.asks(version):
+            continue
+        applies = _applies(bound, request, version)
+        if applies is False:
+            continue
+        found = _names(bound, request, names or {})
+        if None in found or _is_in_answer(bound):
+            unknown.append(row.id)
+        goal = possible if applies is None else needs
+        goal.update((_any_of(bound, name), None) for name in found if name is not None)
+    return Plan(tuple(needs), tuple(possible), tuple(unknown))
+
+
+def _any_of(bound: BoundRequirement, name: str) -> AnyOf:
+    ways = dict.fromkeys(_action(need, name) for need in bound.needs)
+    return AnyOf(bound.row.id, tuple(way[0] for way in ways), tuple(way[1] for way in ways))
+
+
+def _action(need: Need, name: str) -> tuple[Action, bool]:
+    if need.resource_type is ResourceType.CLUSTER:
+        name = CLUSTER_NAME
+    elif need.any_name:
+        name = WILDCARD
+    return Action(need.operation, need.resource_type, name), need.any_name
+
+
+def _is_in_answer(bound: BoundRequirement) -> bool:
+    return any(path.startswith("response.") for path in bound.row.names)
+
+
+def _applies(bound: BoundRequirement, request: Any, version: int) -> bool | None:
+    """Whether the row's condition holds; None if the request does not tell."""
+    if not bound.row.when:
+        return True
+    condition = _CONDITIONS.get(bound.row.id)
+    return None if condition is None else condition(request, version)
+
+
+def _names(bound: BoundRequirement, request: Any, topics: Mapping[bytes, str]) -> list[str | None]:
+    """The names that the row's paths lead to, each once; None for an id without a name."""
+    row = bound.row
+    if row.names == (CLUSTER_NAME,):
+        return [CLUSTER_NAME]
+    of_type = _CONFIG_TYPES.get(row.id)
+    if of_type is not None:
+        found: list[Any] = [
+            r.resource_name for r in request.resources if r.resource_type == of_type
+        ]
+        return list(dict.fromkeys(found))
+    found = []
+    for path in row.names:
+        if not path.startswith("response."):
+            found += [value for value in _values(request, path) if value is not None]
+    if len(row.names) > 1:  # fields that other versions have are empty
+        found = [value for value in found if value != ""]
+    texts = [
+        topics.get(value) if isinstance(value, bytes) else value
+        for value in found
+        if value != _NO_ID
+    ]
+    return list(dict.fromkeys(texts))
+
+
+def _values(message: Any, path: str) -> Iterator[Any]:
+    """What a path leads to: `topics[].name`, or `a:b` for two fields with a colon between."""
+    if ":" in path:
+        left, right = (list(_values(message, part)) for part in path.split(":"))
+        yield from (f"{one}:{other}" for one, other in zip(left, right, strict=False))
+        return
+    head, _, rest = path.partition(".")
+    value = getattr(message, head.removesuffix("[]"))
+    for item in (value or ()) if head.endswith("[]") else (value,):
+        if not rest:
+            yield item
+        elif item is not None:
+            yield from _values(item, rest)
+
+
+def _batches(request: Any) -> Iterator[bytes]:
+    for topic in request.topic_data:
+        for partition in topic.partition_data:
+            head = bytes((partition.records or b"")[: _PRODUCER_ID_AT + 8])
+            if len(head) == _PRODUCER_ID_AT + 8 and head[_MAGIC_AT] == 2:  # older have no producer
+                yield head
+
+
+def _is_transactional(request: Any, _: int) -> bool:
+    return any(batch[_ATTRIBUTES_AT + 1] & _TRANSACTIONAL for batch in _batches(request))
+
+
+def _is_idempotent(request: Any, version: int) -> bool:
+    has_producer = any(batch[_PRODUCER_ID_AT] < 0x80 for batch in _batches(request))
+    return has_producer and not _is_transactional(request, version)
+
+
+def _replica(request: Any) -> int:
+    return int(max(request.replica_id, request.replica_state.replica_id))
+
+
+def _lists_all(request: Any, version: int) -> bool:
+    return request.topics is None or (version == 0 and not request.topics)
+
+
+def _some_group(request: Any, *, is_all: bool) -> bool:
+    """Whether an OffsetFetch names topics, or wants all, for one of its groups."""
+    asked = [group.topics for group in request.groups] or [request.topics]
+    return any((topics is None) == is_all for topics in asked)
+
+
+def _of_type(code: int) -> Callable[[Any, int], bool]:
+    return lambda request, _: any(one.resource_type == code for one in request.resources)
+
+
+def _of_cluster(request: Any, _: int) -> bool:
+    return any(one.resource_type not in (_TOPIC, _GROUP) for one in request.resources)
+
+
+def _key_type(code: int) -> Callable[[Any, int], bool]:
+    return lambda request, _: request.key_type == code
+
+
+_CONFIG_APIS = ("DescribeConfigs", "AlterConfigs", "IncrementalAlterConfigs")
+_CONFIG_TYPES: Final = {
+    f"{api}.{name}": code
+    for api in _CONFIG_APIS
+    for name, code in (("topic", _TOPIC), ("group", _GROUP))
+}
+_CONDITIONS: Final[dict[str, Callable[[Any, int], bool]]] = {
+    "Produce.transactional_id": _is_transactional,
+    "Produce.idempotent": _is_idempotent,
+    "Fetch.follower": lambda request, _: _replica(request) >= 0,
+    "Fetch.topic": lambda request, _: _replica(request) < 0,
+    "Metadata.topic": lambda request, version: not _lists_all(request, version),
+    "Metadata.all_topics": _lists_all,
+    "Metadata.cluster_operations": lambda r, _: bool(r.include_cluster_authorized_operations),
+    "DescribeCluster.cluster_operations": (
+        lambda r, _: bool(r.include_cluster_authorized_operations)
+    ),
+    "OffsetFetch.topic": lambda request, _: _some_group(request, is_all=False),
+    "OffsetFetch.all_topics": lambda request, _: _some_group(request, is_all=True),
+    "FindCoordinator.group": _key_type(0),
+    "FindCoordinator.transaction": _key_type(1),
+    "FindCoordinator.share": _key_type(2),
+    "InitProducerId.transactional_id": lambda r, _: r.transactional_id is not None,
+    "InitProducerId.idempotent": lambda r, _: r.transactional_id is None,
+    "InitProducerId.two_phase_commit": lambda r, _: bool(r.enable2_pc),
+    **{f"{api}.cluster": _of_cluster for api in _CONFIG_APIS},
+    **{row: _of_type(code) for row, code in _CONFIG_TYPES.items()},
+    "ConsumerGroupHeartbeat.topic": lambda r, _: bool(r.subscribed_topic_names),
+    "ShareGroupHeartbeat.topic": lambda r, _: bool(r.subscribed_topic_names),
+    "DescribeTopicPartitions.topic": lambda r, _: bool(r.topics),
+    "DescribeTopicPartitions.all_topics": lambda r, _: not r.topics,
+}
+"""Conditions that a request decides; rows with another `when` depend on the broker's state."""
