@@ -1,0 +1,82 @@
+"""Lines of Kafka's authorizer log (`kafka.authorizer.logger`), in the wordings of all releases.
+
+    Principal = User:alice is Denied Operation = Read from host = 10.0.0.1 on resource = Topic:t
+    Principal = User:alice is Denied operation = READ from host = 10.0.0.1 on resource =
+        Topic:LITERAL:t for request = Fetch with resourceRefCount = 1
+    ... with resourceRefCount = 1 based on rule MatchingAcl(acl=StandardAcl(resourceType=TOPIC, ...
+
+The first is of SimpleAclAuthorizer (its later releases with the pattern type), the second of
+AclAuthorizer (KAFKA-8760), the third of StandardAuthorizer (KIP-801).
+"""
+
+import re
+
+import msgspec
+
+from authorizer.acl_names import AclTextError, parse_operation, parse_resource_type
+from protocol.enums import ApiKey, Operation, ResourceType
+
+UNKNOWN_API = -1
+
+_LINE = re.compile(
+    r"Principal = (?P<principal>.+?) is (?P<outcome>Allowed|Denied) [Oo]peration ="
+    r" (?P<operation>\w+) from host = (?P<host>\S+) (?:via listener \S+ )?on resource ="
+    r" (?P<type>\w+):(?:(?:LITERAL|PREFIXED):)?(?P<name>.*?)"
+    r"(?: for request = (?P<request>\w+) with resourceRefCount = (?P<count>\d+))?"
+    r"(?: based on rule (?P<rule>.+?))?(?: \(kafka\.authorizer\.logger\))?\s*$"
+)
+_ACL = re.compile(
+    r"MatchingAcl\(acl=StandardAcl\(resourceType=(?P<type>\w+), resourceName=(?P<name>.*),"
+    r" patternType=(?P<pattern>\w+), principal=(?P<principal>.*), host=(?P<host>.*),"
+    r" operation=(?P<operation>\w+), permissionType=(?P<permission>\w+)\)\)"
+)
+_APIS = {key.wire_name.lower(): key for key in ApiKey}
+
+
+class AuditLine(msgspec.Struct, frozen=True):
+    """One decision. `api_key` is -1 where the line does not tell.
+
+    `rule` is in the spelling of a trace's accesses, empty where the release does not name it.
+    """
+
+    principal: str
+    host: str
+    operation: Operation
+    resource_type: ResourceType
+    resource_name: str
+    allowed: bool
+    api_key: int
+    count: int
+    rule: str
+
+
+def parse_line(line: str) -> AuditLine | None:
+    """The decision that a line of the log tells; None if it tells none."""
+    found = _LINE.search(line)
+    if found is None:
+        return None
+    try:
+        operation = parse_operation(found["operation"])
+        resource_type = parse_resource_type(found["type"])
+    except AclTextError:
+        return None
+    request = (found["request"] or "").replace("_", "").lower()
+    return AuditLine(
+        found["principal"],
+        found["host"],
+        operation,
+        resource_type,
+        found["name"],
+        found["outcome"] == "Allowed",
+        _APIS.get(request, UNKNOWN_API),
+        int(found["count"] or 1),
+        _rule(found["rule"] or ""),
+    )
+
+
+def _rule(text: str) -> str:
+    found = _ACL.fullmatch(text)
+    if found is None:
+        return text
+    names = ("type", "name", "pattern", "principal", "host", "operation", "permission")
+    return "|".join(found[name] for name in names)

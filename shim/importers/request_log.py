@@ -1,0 +1,99 @@
+"""Kafka's request log (KIP-673), read into the entries of a trace.
+
+... Completed request:{"isForwarded":false,"requestHeader":{...},"request":{...},
+"response":{...},"connection":"10.0.0.1:9092-10.0.0.2:51234-0",...} (kafka.request.logger)
+"""
+
+import json
+import re
+from typing import Any
+
+import msgspec
+
+from protocol import codecs
+from protocol.catalogue import api_name
+from protocol.errors import ProtocolError
+from protocol.headers import RequestHeader, write_request_header, write_response_header
+from shim.importers.message_from_json import JsonMessageError, message_from_json
+
+_CONNECTION = re.compile(r"(?P<host>.+):(?P<port>\d+)-(?:\d+-)?\d+")
+
+
+class LoggedRequest(msgspec.Struct, frozen=True):
+    """One line: frames written anew from the JSON, without record contents.
+
+    `connection` is Kafka's connection id. `took_us` is the time until the answer, `response`
+    None where there was no answer.
+    """
+
+    connection: str
+    host: str
+    port: int
+    principal: str
+    listener: str
+    software_name: str
+    software_version: str
+    api_key: int
+    api_version: int
+    request: bytes
+    response: bytes | None
+    took_us: int
+
+
+def parse_request(line: str) -> LoggedRequest | None:
+    """The request of a line; None if the line has none. Raises JsonMessageError."""
+    start = line.find("{")
+    if start < 0 or '"requestHeader"' not in line:
+        return None
+    try:
+        content, _ = json.JSONDecoder().raw_decode(line, start)
+        return _request(content)
+    except (ValueError, KeyError, TypeError, AttributeError) as fault:
+        if isinstance(fault, JsonMessageError):
+            raise
+        raise JsonMessageError(f"not a line of the request log: {fault!r}") from fault
+
+
+def _request(content: dict[str, Any]) -> LoggedRequest:
+    head = content["requestHeader"]
+    key, version = int(head["requestApiKey"]), int(head["requestApiVersion"])
+    header = RequestHeader(key, version, int(head["correlationId"]), head.get("clientId"))
+    software = content.get("clientInformation") or {}
+    host, port = _peer(str(content.get("connection", "")))
+    try:
+        name = api_name(key)
+        request = message_from_json(f"{name}Request", content["request"])
+        frame = write_request_header(header) + codecs.write_request(request, version)
+        answer = _response(f"{name}Response", content.get("response"), header)
+    except ProtocolError as error:
+        raise JsonMessageError(str(error)) from error
+    return LoggedRequest(
+        str(content.get("connection", "")),
+        host,
+        port,
+        content.get("principal") or "User:ANONYMOUS",
+        content.get("listener") or "",
+        software.get("softwareName") or "",
+        software.get("softwareVersion") or "",
+        key,
+        version,
+        frame,
+        answer,
+        int(float(content.get("totalTimeMs") or 0) * 1000),
+    )
+
+
+def _response(name: str, content: Any, header: RequestHeader) -> bytes | None:
+    if not isinstance(content, dict):
+        return None
+    key, version = header.api_key, header.api_version
+    message = message_from_json(name, content)
+    head = write_response_header(key, version, header.correlation_id)
+    return head + codecs.write_response(key, version, message)
+
+
+def _peer(connection: str) -> tuple[str, int]:
+    """The client's half of `server:port-client:port-index` (with a processor number in 4.x)."""
+    _, _, rest = connection.partition("-")
+    found = _CONNECTION.fullmatch(rest)
+    return ("", 0) if found is None else (found["host"], int(found["port"]))

@@ -1,0 +1,75 @@
+"""A trace as lines of JSON in the spelling of Kafka's request log (KIP-673)."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from protocol import codecs
+from protocol.enums import ApiKey
+from protocol.errors import ProtocolError
+from protocol.headers import RequestHeader, read_request_header
+from protocol.trace.entries import Connection, Request, Response
+from protocol.trace.segments import Damage, read_trace
+from protocol.wire_json import message_json
+from shim.replay.answers import read_answer
+
+
+def export_rows(trace: Path) -> Iterator[dict[str, Any]]:
+    """One object a request, when its answer is there; those without an answer at the end."""
+    waiting: dict[tuple[str, int, int], tuple[Connection, Request]] = {}
+    for one in read_trace(trace):
+        if isinstance(one, Damage):
+            continue
+        writer = Path(one.path).stem.rpartition("-")[0]
+        people = {who.number: who for who in one.body.connections}
+        for entry in one.body.entries:
+            who = people[entry.connection]
+            key = (writer, who.writer_connection, entry.sequence)
+            if isinstance(entry, Request):
+                waiting[key] = who, entry
+            elif isinstance(entry, Response) and key in waiting:
+                _, request = waiting.pop(key)
+                yield from _row(who, request, entry)
+    for who, request in waiting.values():
+        yield from _row(who, request, None)
+
+
+def _row(who: Connection, request: Request, response: Response | None) -> Iterator[dict[str, Any]]:
+    try:
+        header, at = read_request_header(request.frame)
+        message = codecs.read_request(header.api_key, header.api_version, request.frame, at)
+    except ProtocolError:
+        return
+    row = {
+        "isForwarded": False,
+        "requestHeader": _header(header),
+        "request": message_json(message, header.api_version),
+    }
+    if response is not None:
+        try:
+            answer, version = read_answer(response, response.frame)
+            row["response"] = message_json(answer, version)
+        except ProtocolError:
+            row["response"] = None
+        row["totalTimeMs"] = (response.time_us - request.time_us) / 1000
+    yield row | {
+        "connection": f"node-{who.node_id}:0-{who.host}:{who.port}-{who.writer_connection}",
+        "securityProtocol": who.listener,
+        "principal": who.principal,
+        "listener": who.listener,
+        "clientInformation": {
+            "softwareName": who.software_name,
+            "softwareVersion": who.software_version,
+        },
+        "timeUs": request.time_us,
+    }
+
+
+def _header(header: RequestHeader) -> dict[str, Any]:
+    return {
+        "requestApiKey": header.api_key,
+        "requestApiVersion": header.api_version,
+        "correlationId": header.correlation_id,
+        "clientId": header.client_id,
+        "requestApiKeyName": ApiKey(header.api_key).name,
+    }

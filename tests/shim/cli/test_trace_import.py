@@ -1,0 +1,107 @@
+"""`kafka-shim trace import` and `export`: what goes in comes out."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from protocol.enums import ApiKey, Operation, ResourceType
+from protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from protocol.messages.describe_acls_request import DescribeAclsRequest
+from protocol.messages.metadata_request import MetadataRequest
+from shim.cli import main
+from shim.recorder import Recorder
+from tests.shim.importers.test_audit_log import LATER, OLDEST, RULE
+from tests.shim.play import Stage
+
+ANY_ACL = DescribeAclsRequest(
+    resource_type_filter=1, pattern_type_filter=1, operation=1, permission_type=1
+)
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    stage = Stage()
+    recorder = stage.cluster.recorder = Recorder(tmp_path / "trace", stage.clock)
+    stage.allow("User:bob", Operation.DESCRIBE, ResourceType.CLUSTER, "kafka-cluster")
+    topic = CreateTopicsRequest(topics=[CreatableTopic("t", 1, 1, [], [])], timeout_ms=1000)
+    stage.ask(ApiKey.CREATE_TOPICS, 7, topic)
+    stage.ask(ApiKey.METADATA, 12, MetadataRequest(topics=None), "User:bob")
+    stage.clock.advance(10)
+    for principal in ("User:alice", "User:bob"):
+        stage.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL, principal)
+    recorder.close()
+    return tmp_path / "trace"
+
+
+def exported(trace: Path, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    capsys.readouterr()
+    assert main(["trace", "export", str(trace)]) == 0
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_exported_requests_are_in_kafkas_spelling(
+    trace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = exported(trace, capsys)
+    assert [row["requestHeader"]["requestApiKeyName"] for row in rows] == [
+        "CREATE_TOPICS",
+        "METADATA",
+        "DESCRIBE_ACLS",
+        "DESCRIBE_ACLS",
+    ]
+    assert rows[2]["response"]["errorCode"] == 31
+    assert rows[2]["principal"] == "User:alice"
+    assert rows[0]["request"]["topics"][0]["name"] == "t"
+
+
+def test_an_exported_trace_imports_to_the_same_requests(
+    trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = exported(trace, capsys)
+    log = tmp_path / "request.log"
+    prefix, suffix = "[2024-05-01 10:00:00,250] DEBUG Completed request:", " (kafka.request.logger)"
+    log.write_text("".join(f"{prefix}{json.dumps(row)}{suffix}\n" for row in rows))
+    again = tmp_path / "again"
+    assert main(["trace", "import", "--from", "request-log", str(log), str(again)]) == 0
+    assert "4 lines, 8 entries, 0 lines not read" in capsys.readouterr().err
+    kept = ("requestHeader", "request", "response", "principal", "listener", "clientInformation")
+    found = exported(again, capsys)
+    assert [{k: row[k] for k in kept} for row in found] == [
+        {k: row[k] for k in kept} for row in rows
+    ]
+    assert {row["timeUs"] for row in found} == {1_714_557_600_250_000}
+
+
+def test_an_audit_log_becomes_accesses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log, folder = tmp_path / "kafka-authorizer.log", tmp_path / "trace"
+    log.write_text(f"{OLDEST}\nsomething else\n{LATER}\n{RULE}")
+    assert main(["trace", "import", "--from", "audit-log", str(log), str(folder)]) == 0
+    capsys.readouterr()
+    assert main(["trace", "info", str(folder), "--json"]) == 0
+    info = json.loads(capsys.readouterr().out)
+    assert info["entries"] == {"access": 3}
+    assert info["denials"] == {
+        "User:CN=bob,O=x DESCRIBE TRANSACTIONAL_ID:tx": 2,
+        "User:bob WRITE TOPIC:t": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('{"requestHeader": {"requestApiKey": 3}}', "line 1: not a line of the request log"),
+        ('{"requestHeader": {"requestApiKey": 999', "line 1: "),
+        ("nothing of the kind", "0 entries"),
+    ],
+)
+def test_lines_that_cannot_be_read_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, says: str
+) -> None:
+    log = tmp_path / "log"
+    log.write_text(text)
+    words = ["trace", "import", "--from", "request-log", str(log), str(tmp_path / "t")]
+    assert main(words) == 1
+    assert says in capsys.readouterr().err
+    assert main([*words[:4], str(tmp_path / "none"), str(tmp_path / "t")]) == 1
