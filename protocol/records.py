@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from struct import Struct, error as struct_error
 
 import msgspec
-from crc32c import crc32c
 
+from protocol.checksum import crc32c
 from protocol.compression import Compression, compress, decompress
 from protocol.errors import DecodeError
 from protocol.record_coding import Record, read_records, write_records

@@ -1,8 +1,8 @@
 """Putting records into a partition's log: formats, offsets, append times, producers' sequences."""
 
 import msgspec
-from crc32c import crc32c
 
+from protocol.checksum import crc32c
 from protocol.compression import Compression
 from protocol.error_codes import ErrorCode
 from protocol.errors import DecodeError

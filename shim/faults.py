@@ -14,10 +14,9 @@ from authorizer.model import Acl, Action
 from protocol.enums import ApiKey, Operation, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.errors import ProtocolError
-from protocol.skim import ResourceNames, skim_request
-from shim.acl_file import parse_rules
 
 if TYPE_CHECKING:
+    from protocol.skim import ResourceNames
     from shim.context import RequestContext
 
 _API_NAMES = {key.wire_name.lower(): key for key in ApiKey}
@@ -191,7 +190,9 @@ class Names:
         return self._names.transactional_ids
 
     @property
-    def _names(self) -> ResourceNames:
+    def _names(self) -> "ResourceNames":
+        from protocol.skim import ResourceNames, skim_request  # noqa: PLC0415 - faults are rare
+
         if self._found is None:
             header = self._context.header
             try:
@@ -315,6 +316,8 @@ def _denial(spec: FaultSpec) -> Callable[[Action], bool] | None:
 
 
 def _acls(rules: list[Any] | None) -> list[Acl]:
+    from shim.acl_file import parse_rules  # noqa: PLC0415 - faults are rare
+
     try:
         return parse_rules(rules or [])
     except AclTextError as error:
