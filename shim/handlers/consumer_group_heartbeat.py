@@ -75,7 +75,7 @@ def _check(request: ConsumerGroupHeartbeatRequest, context: RequestContext) -> N
     ):
         if is_wrong:
             raise Refused(ErrorCode.INVALID_REQUEST, text)
-    assignors = context.cluster.groups.settings.group_consumer_assignors
+    assignors = context.cluster.groups.settings.assignors
     if request.server_assignor is not None and request.server_assignor not in assignors:
         text = f"assignor `{request.server_assignor}` is not one of {', '.join(assignors)}"
         raise Refused(ErrorCode.UNSUPPORTED_ASSIGNOR, text)

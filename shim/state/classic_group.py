@@ -127,7 +127,7 @@ class ClassicGroup(Group):
         return self.error_of(joining.member_id, joining.instance_id)
 
     def _has_room_for(self, member_id: str) -> bool:
-        size_max = self._settings.group_max_size
+        size_max = self._settings.size_max
         member = self.roster.members.get(member_id)
         if self.state is ClassicState.PREPARING:
             waits = member is not None and member.on_join is not None

@@ -107,7 +107,7 @@ class ClassicRebalance:
         self.state = ClassicState.PREPARING
         self._unsynced.clear()
         timeout_ms = self.roster.rebalance_timeout_ms()
-        delay_ms = self._settings.group_initial_rebalance_delay_ms
+        delay_ms = self._settings.initial_rebalance_delay_ms
         if is_first and delay_ms > 0:
             self._joined_meanwhile = False
             self._gathering_left_ms = max(timeout_ms - delay_ms, 0)
@@ -131,7 +131,7 @@ class ClassicRebalance:
         if not self._joined_meanwhile or left_ms == 0:
             self._complete_join()
             return
-        delay_ms = min(left_ms, self._settings.group_initial_rebalance_delay_ms)
+        delay_ms = min(left_ms, self._settings.initial_rebalance_delay_ms)
         self._joined_meanwhile = False
         self._gathering_left_ms = left_ms - delay_ms
         self._restart_phase(delay_ms, self._gather)

@@ -20,7 +20,7 @@ from shim.state.configs import Configs
 from shim.state.coordinators import Coordinators
 from shim.state.delegation_tokens import DelegationTokens
 from shim.state.fetch_sessions import FetchSessions
-from shim.state.group_settings import group_settings
+from shim.state.group_settings import GroupSettings
 from shim.state.groups import Groups
 from shim.state.log_settings import InForce
 from shim.state.policy import policy_of
@@ -105,7 +105,7 @@ class Cluster:
         self.coordinators = Coordinators(self.topics, self.configs, self.random, self._live_nodes)
         self.share_states = ShareStates(self.topics)
         self.groups = Groups(
-            group_settings(config.properties, group_behaviour_of(self.release)),
+            GroupSettings(self.configs, group_behaviour_of(self.release)),
             group_behaviour_of(self.release),
             self.topics,
             self.share_states,

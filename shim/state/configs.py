@@ -135,6 +135,10 @@ class Configs:
                 return value if definition is None else _shown(name, definition, value)
         return None if definition is None else definition.default
 
+    def own_broker_value(self, name: str, node_id: int = 1) -> str | None:
+        """The value that was set on a broker; None if it is the default."""
+        return next((held[name] for _, held in self._layers(node_id) if name in held), None)
+
     def broker_int(self, name: str, node_id: int = 1) -> int:
         value = self.broker_value(name, node_id)
         assert value is not None, name

@@ -5,6 +5,8 @@ epoch; the assignor then sets the target of that epoch, and each member is broug
 own heartbeats (`consumer_member.py`).
 """
 
+from functools import partial
+
 from protocol.error_codes import ErrorCode
 from protocol.group_releases import GroupBehaviour
 from shim.clock import Clock
@@ -36,14 +38,16 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         topics: Topics,
         clock: Clock,
     ) -> None:
-        super().__init__(group_id, settings.group_consumer_session_timeout_ms, behaviour, clock)
+        super().__init__(
+            group_id, partial(settings.consumer_session_timeout_ms, group_id), behaviour, clock
+        )
         self._settings = settings
         self.instances: dict[str, str] = {}
         self.subscriptions = TopicSubscriptions(topics)
         first = behaviour.new_group_epoch
         self.target = GroupTarget(
             clock,
-            settings.group_consumer_assignment_interval_ms,
+            partial(settings.consumer_assignment_interval_ms, group_id),
             (first, first),
             keeps_first_epoch=first > 0,
         )
@@ -68,7 +72,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
             if member.server_assignor is not None:
                 votes[member.server_assignor] = votes.get(member.server_assignor, 0) + 1
         if not votes:
-            return self._settings.group_consumer_assignors[0]
+            return self._settings.assignors[0]
         return max(votes, key=lambda name: votes[name])
 
     # heartbeats
@@ -95,14 +99,14 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         return self._answer(member.member_id, member.epoch, shown)
 
     def _answer(self, member_id: str, epoch: int, assignment: Assignment | None) -> HeartbeatAnswer:
-        interval_ms = self._settings.group_consumer_heartbeat_interval_ms
+        interval_ms = self._settings.consumer_heartbeat_interval_ms(self.group_id)
         return HeartbeatAnswer(member_id, epoch, interval_ms, assignment)
 
     def _member_of(self, heartbeat: ConsumerHeartbeat) -> tuple[ConsumerMember, bool]:
         """The member that speaks, checked, and whether it is new; not yet part of the group."""
         joins = heartbeat.member_epoch == 0
         known = self.members.get(heartbeat.member_id)
-        if joins and known is None and len(self.members) >= self._settings.group_consumer_max_size:
+        if joins and known is None and len(self.members) >= self._settings.consumer_size_max:
             raise Refused(ErrorCode.GROUP_MAX_SIZE_REACHED, "the group is full")
         if heartbeat.instance_id is not None:
             return self._static_member_of(heartbeat, joins=joins)

@@ -2,7 +2,7 @@
 for them, and commits that are checked against their epochs (KIP-848).
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Generic, TypeVar
 
 from protocol.error_codes import ErrorCode
@@ -26,7 +26,11 @@ class EpochGroup(Group, Generic[Member]):
     target: GroupTarget
 
     def __init__(
-        self, group_id: str, session_timeout_ms: int, behaviour: GroupBehaviour, clock: Clock
+        self,
+        group_id: str,
+        session_timeout_ms: Callable[[], int],
+        behaviour: GroupBehaviour,
+        clock: Clock,
     ) -> None:
         super().__init__(group_id)
         self._session_timeout_ms = session_timeout_ms
@@ -98,7 +102,7 @@ class EpochGroup(Group, Generic[Member]):
         if member.session_timer is not None:
             member.session_timer.cancel()
         member.session_timer = self._clock.call_later(
-            self._session_timeout_ms, lambda: self.remove(member)
+            self._session_timeout_ms(), lambda: self.remove(member)
         )
 
     def _is_free_for(self, member: Member) -> IsFree:

@@ -1,75 +1,119 @@
-"""What the broker's settings say about groups."""
-
-from collections.abc import Mapping
-
-import msgspec
+"""What the settings of the broker, and those of single groups, say about groups."""
 
 from protocol.group_releases import GroupBehaviour
+from shim.state.configs import Configs
 
 _NO_LIMIT = 2**31 - 1
 
 
-class GroupSettings(msgspec.Struct, frozen=True):
-    """Broker settings about groups, by Kafka's names with `_` for `.`; times in milliseconds."""
+class GroupSettings:
+    """Settings by what they mean, read when they are needed; times in milliseconds.
 
-    protocols: frozenset[str]  # group.coordinator.rebalance.protocols, and share
-    offset_metadata_max_bytes: int
-    group_min_session_timeout_ms: int
-    group_max_session_timeout_ms: int
-    group_initial_rebalance_delay_ms: int
-    group_max_size: int
-    group_consumer_session_timeout_ms: int
-    group_consumer_heartbeat_interval_ms: int
-    group_consumer_max_size: int
-    group_consumer_assignors: tuple[str, ...]
-    group_consumer_migration_policy: str
-    group_consumer_assignment_interval_ms: int
-    group_share_session_timeout_ms: int
-    group_share_heartbeat_interval_ms: int
-    group_share_max_size: int
-    group_share_assignment_interval_ms: int
-    group_streams_session_timeout_ms: int
-    group_streams_heartbeat_interval_ms: int
-    group_streams_max_size: int
-    group_streams_num_standby_replicas: int
-
-
-def group_settings(properties: Mapping[str, str], behaviour: GroupBehaviour) -> GroupSettings:
-    """Kafka's defaults where nothing is set; a value that is no number is a ValueError.
-
-    DEVIATION: the first rebalance of a group is not delayed unless that is asked for. Kafka's own
-    default is 3 s, but the server.properties it is delivered with sets 0, and so do its images.
+    A setting that the release does not have counts as Kafka's first default for it.
     """
 
-    def number(name: str, default: int) -> int:
-        return int(properties.get(name, default))
+    def __init__(self, configs: Configs, behaviour: GroupBehaviour) -> None:
+        self._configs = configs
+        self._behaviour = behaviour
 
-    names = properties.get("group.consumer.assignors", "uniform,range").split(",")
-    protocols = properties.get("group.coordinator.rebalance.protocols")
-    return GroupSettings(
-        frozenset(protocols.lower().split(",") if protocols else behaviour.protocols),
-        number("offset.metadata.max.bytes", 4096),
-        number("group.min.session.timeout.ms", 6000),
-        number("group.max.session.timeout.ms", behaviour.session_timeout_ms_max),
-        number("group.initial.rebalance.delay.ms", 0),
-        number("group.max.size", _NO_LIMIT),
-        number("group.consumer.session.timeout.ms", 45_000),
-        number("group.consumer.heartbeat.interval.ms", 5000),
-        number("group.consumer.max.size", _NO_LIMIT),
-        tuple(_assignor(name) for name in names if name.strip()),
-        properties.get("group.consumer.migration.policy", "bidirectional").lower(),
-        number("group.consumer.assignment.interval.ms", behaviour.assignment_interval_ms),
-        number("group.share.session.timeout.ms", 45_000),
-        number("group.share.heartbeat.interval.ms", 5000),
-        number("group.share.max.size", 200),
-        number("group.share.assignment.interval.ms", behaviour.assignment_interval_ms),
-        number("group.streams.session.timeout.ms", 45_000),
-        number("group.streams.heartbeat.interval.ms", 5000),
-        number("group.streams.max.size", _NO_LIMIT),
-        number("group.streams.num.standby.replicas", 0),
-    )
+    def _number(self, name: str, default: int) -> int:
+        value = self._configs.broker_value(name)
+        return default if value is None else int(value)
+
+    def _of_group(self, group_id: str, name: str, default: int) -> int:
+        """The group's own value (KIP-848), else the broker's: `group.` comes before the name."""
+        own = self._configs.groups.get(group_id, {}).get(name)
+        return self._number(f"group.{name}", default) if own is None else int(own)
+
+    @property
+    def protocols(self) -> frozenset[str]:
+        """The protocols that are switched on: `group.coordinator.rebalance.protocols`, if it is
+        set, else what the release has switched on.
+        """
+        text = self._configs.own_broker_value("group.coordinator.rebalance.protocols")
+        if text is None:
+            return frozenset(self._behaviour.protocols)
+        return frozenset(name.strip().lower() for name in text.split(","))
+
+    @property
+    def offset_metadata_bytes_max(self) -> int:
+        return self._number("offset.metadata.max.bytes", 4096)
+
+    # classic groups
+
+    @property
+    def session_timeouts_ms(self) -> range:
+        """The session timeouts that members may ask for."""
+        longest_ms = self._number(
+            "group.max.session.timeout.ms", self._behaviour.session_timeout_ms_max
+        )
+        return range(self._number("group.min.session.timeout.ms", 6000), longest_ms + 1)
+
+    @property
+    def initial_rebalance_delay_ms(self) -> int:
+        return self._number("group.initial.rebalance.delay.ms", 0)
+
+    @property
+    def size_max(self) -> int:
+        return self._number("group.max.size", _NO_LIMIT)
+
+    # consumer groups
+
+    @property
+    def assignors(self) -> tuple[str, ...]:
+        """`uniform` and `range` in the configured order, also given by their Java classes."""
+        text = self._configs.own_broker_value("group.consumer.assignors") or "uniform,range"
+        return tuple(_assignor(name) for name in text.split(",") if name.strip())
+
+    @property
+    def consumer_size_max(self) -> int:
+        return self._number("group.consumer.max.size", _NO_LIMIT)
+
+    def consumer_session_timeout_ms(self, group_id: str) -> int:
+        return self._of_group(group_id, "consumer.session.timeout.ms", 45_000)
+
+    def consumer_heartbeat_interval_ms(self, group_id: str) -> int:
+        return self._of_group(group_id, "consumer.heartbeat.interval.ms", 5000)
+
+    def consumer_assignment_interval_ms(self, group_id: str) -> int:
+        default = self._behaviour.assignment_interval_ms
+        return self._of_group(group_id, "consumer.assignment.interval.ms", default)
+
+    # share groups
+
+    @property
+    def share_size_max(self) -> int:
+        return self._number("group.share.max.size", 200)
+
+    def share_session_timeout_ms(self, group_id: str) -> int:
+        return self._of_group(group_id, "share.session.timeout.ms", 45_000)
+
+    def share_heartbeat_interval_ms(self, group_id: str) -> int:
+        return self._of_group(group_id, "share.heartbeat.interval.ms", 5000)
+
+    def share_assignment_interval_ms(self, group_id: str) -> int:
+        default = self._behaviour.assignment_interval_ms
+        return self._of_group(group_id, "share.assignment.interval.ms", default)
+
+    # streams groups
+
+    @property
+    def streams_size_max(self) -> int:
+        return self._number("group.streams.max.size", _NO_LIMIT)
+
+    def streams_session_timeout_ms(self, group_id: str) -> int:
+        return self._of_group(group_id, "streams.session.timeout.ms", 45_000)
+
+    def streams_heartbeat_interval_ms(self, group_id: str) -> int:
+        return self._of_group(group_id, "streams.heartbeat.interval.ms", 5000)
+
+    def streams_assignment_interval_ms(self, group_id: str) -> int:
+        default = self._behaviour.assignment_interval_ms
+        return self._of_group(group_id, "streams.assignment.interval.ms", default)
+
+    def streams_initial_delay_ms(self, group_id: str) -> int:
+        return self._of_group(group_id, "streams.initial.rebalance.delay.ms", 3000)
 
 
 def _assignor(name: str) -> str:
-    """`range` and `uniform`, also by their Java class names."""
     return name.strip().rpartition(".")[2].removesuffix("Assignor").lower()

@@ -4,7 +4,7 @@ A new epoch begins whenever a subscription, the set of members or what can be as
 the target of that epoch is computed with the next heartbeat, at intervals (KIP-1263).
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Protocol
 
 from shim.clock import Clock
@@ -43,7 +43,7 @@ class GroupTarget:
     def __init__(
         self,
         clock: Clock,
-        interval_ms: int,
+        interval_ms: Callable[[], int],
         first_epochs: tuple[int, int],
         *,
         delay_ms: int = 0,
@@ -118,7 +118,7 @@ class GroupTarget:
         now_ms = self._clock.now_ms()
         if self._assigned_ms is None:
             return now_ms - (self._begun_ms or now_ms) >= self._delay_ms
-        return self.is_delayed and now_ms - self._assigned_ms >= self._interval_ms
+        return self.is_delayed and now_ms - self._assigned_ms >= self._interval_ms()
 
     def has_more_to_assign(self) -> None:
         """More partitions can be given out: a new epoch, unless one waits for its target."""

@@ -86,11 +86,9 @@ class Groups:
         self._classic_or_new(group_id).join(joining, answer)
 
     def _join_error(self, group_id: str, joining: Joining) -> ErrorCode:
-        shortest_ms = self.settings.group_min_session_timeout_ms
-        longest_ms = self.settings.group_max_session_timeout_ms
         if not group_id:
             return ErrorCode.INVALID_GROUP_ID
-        if not shortest_ms <= joining.session_timeout_ms <= longest_ms:
+        if joining.session_timeout_ms not in self.settings.session_timeouts_ms:
             return ErrorCode.INVALID_SESSION_TIMEOUT
         group = self.find(group_id)
         if joining.member_id and group is None:
@@ -245,7 +243,7 @@ class Groups:
         self.offsets.settle(producer_id, committed=committed)
 
     def metadata_fits(self, metadata: str | None) -> bool:
-        return len((metadata or "").encode()) <= self.settings.offset_metadata_max_bytes
+        return len((metadata or "").encode()) <= self.settings.offset_metadata_bytes_max
 
     def delete_offset(self, group_id: str, topic_id: bytes, partition: int) -> None:
         self.offsets.forget(group_id, topic_id, partition)

@@ -6,6 +6,7 @@ first heartbeat that wants them, and so is seen by the next.
 """
 
 from collections.abc import Collection, Mapping
+from functools import partial
 
 import msgspec
 
@@ -102,7 +103,7 @@ class ShareGroup(Group):
         first = behaviour.new_group_epoch
         self.target = GroupTarget(
             clock,
-            settings.group_share_assignment_interval_ms,
+            partial(settings.share_assignment_interval_ms, group_id),
             (first, first),
             keeps_first_epoch=first > 0,
         )
@@ -148,7 +149,7 @@ class ShareGroup(Group):
             self.target.has_more_to_assign()
         tells = joins or heartbeat.topic_names is not None
         shown = member.assigned if tells or member.assigned != before else None
-        interval_ms = self._settings.group_share_heartbeat_interval_ms
+        interval_ms = self._settings.share_heartbeat_interval_ms(self.group_id)
         return HeartbeatAnswer(member.member_id, member.epoch, interval_ms, shown)
 
     def _known(self, member: ShareMember | None, heartbeat: ShareHeartbeat) -> ShareMember:
@@ -158,7 +159,7 @@ class ShareGroup(Group):
         return member
 
     def _check_room(self) -> None:
-        if len(self.members) >= self._settings.group_share_max_size:
+        if len(self.members) >= self._settings.share_size_max:
             raise Refused(ErrorCode.GROUP_MAX_SIZE_REACHED, "the group is full")
 
     def _share_of(self, member: ShareMember) -> Assignment:
@@ -198,7 +199,7 @@ class ShareGroup(Group):
     def _start_session(self, member: ShareMember) -> None:
         member.stop_timer()
         member.session_timer = self._clock.call_later(
-            self._settings.group_share_session_timeout_ms, lambda: self._remove(member)
+            self._settings.share_session_timeout_ms(self.group_id), lambda: self._remove(member)
         )
 
     # where it begins to read

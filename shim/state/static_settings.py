@@ -21,6 +21,8 @@ def static_settings(
         "listeners": listeners,
         "advertised.listeners": listeners,
         "sasl.enabled.mechanisms": ",".join(config.mechanisms),
+        # As in the server.properties that Kafka is delivered with: tests do not want to wait.
+        "group.initial.rebalance.delay.ms": "0",
     }
     if kraft:
         settings |= {"node.id": str(node_id), "process.roles": "broker,controller"}
