@@ -1,0 +1,217 @@
+"""APIs 33 and 44: who may alter what, in which order things are looked at (KIP-133, 339, 412)."""
+
+from typing import Any
+
+import pytest
+
+from protocol.enums import ApiKey, ConfigResourceType, Operation, ResourceType
+from protocol.messages import incremental_alter_configs_request as incremental_request
+from protocol.messages.alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsRequest,
+    AlterConfigsResource,
+)
+from shim.dispatch import CloseConnection
+from tests.shim.play import ADMIN, Stage
+
+ALICE, CAROL = "User:alice", "User:carol"
+TOPIC, BROKER, LOGGER, METRICS, GROUP = (
+    ConfigResourceType.TOPIC,
+    ConfigResourceType.BROKER,
+    ConfigResourceType.BROKER_LOGGER,
+    ConfigResourceType.CLIENT_METRICS,
+    ConfigResourceType.GROUP,
+)
+SET, REMOVE, APPEND, SUBTRACT = range(4)
+Resource = tuple[int, str, dict[str, str | None]]
+
+
+def alter(stage: Stage, *resources: Resource, who: str = ADMIN, dry: bool = False) -> list[int]:
+    rows = [
+        AlterConfigsResource(kind, name, [AlterableConfig(*one) for one in changes.items()])
+        for kind, name, changes in resources
+    ]
+    request = AlterConfigsRequest(rows, dry)
+    answer = stage.ask(ApiKey.ALTER_CONFIGS, 0, request, who)
+    return [one.error_code for one in answer.responses]
+
+
+def change(stage: Stage, kind: int, name: str, *operations: Any, who: str = ADMIN) -> Any:
+    """One resource, incrementally; operations are (name, operation, value)."""
+    configs = [incremental_request.AlterableConfig(*one) for one in operations]
+    row = incremental_request.AlterConfigsResource(kind, name, configs)
+    request = incremental_request.IncrementalAlterConfigsRequest([row])
+    answer = stage.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, request, who)
+    return answer.responses[0].error_code
+
+
+def stage_of(release: str = "") -> Stage:
+    stage = Stage(release)
+    stage.topic("a", configs={"retention.ms": "7", "segment.ms": "9"})
+    stage.topic("hidden")
+    for name in ("a", "m"):
+        stage.allow(ALICE, Operation.ALTER_CONFIGS, ResourceType.TOPIC, name)
+    stage.allow(CAROL, Operation.ALTER_CONFIGS, ResourceType.CLUSTER, "kafka-cluster")
+    return stage
+
+
+def own(stage: Stage) -> dict[str, str]:
+    configs: dict[str, str] = stage.cluster.topics.get("a").configs
+    return configs
+
+
+def test_what_is_not_given_is_reset() -> None:
+    stage = stage_of()
+    assert alter(stage, (TOPIC, "a", {"retention.ms": "8"}), dry=True) == [0]
+    assert own(stage) == {"retention.ms": "7", "segment.ms": "9"}
+    assert alter(stage, (TOPIC, "a", {"retention.ms": "8"})) == [0]
+    assert own(stage) == {"retention.ms": "8"}
+
+
+def test_one_denied_resource_does_not_disturb_the_others() -> None:
+    changes = {"retention.ms": "1"}
+    asked = [(TOPIC, name, changes) for name in ("hidden", "a", "unseen", "m")]
+    assert alter(stage_of(), *asked, who=ALICE) == [29, 0, 29, 3]
+
+
+@pytest.mark.parametrize(("release", "error"), [("0.11", 3), ("1.0", 29), ("4.3", 29)])
+def test_denials(release: str, error: int) -> None:
+    stage = stage_of(release)
+    assert alter(stage, (TOPIC, "hidden", {"retention.ms": "1"}), who=ALICE) == [error]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "changes", "who", "error"),
+    [
+        (BROKER, "1", {"log.cleaner.threads": "2"}, ALICE, 31),
+        (BROKER, "1", {"log.cleaner.threads": "2"}, CAROL, 0),
+        (METRICS, "m", {"interval.ms": "100"}, ALICE, 31),
+        (METRICS, "m", {"interval.ms": "100"}, CAROL, 0),
+        (GROUP, "g", {"consumer.session.timeout.ms": "50000"}, CAROL, 30),
+        (TOPIC, "a", {"retention.ms": "1"}, CAROL, 29),
+    ],
+)
+def test_rights_by_kind(kind: int, name: str, changes: Any, who: str, error: int) -> None:
+    assert alter(stage_of(), (kind, name, changes), who=who) == [error]
+
+
+@pytest.mark.parametrize(("release", "error"), [("2.8", 31), ("4.3", 42)])
+def test_kraft_looks_over_a_broker_before_it_asks_for_rights(release: str, error: int) -> None:
+    for name, changes in {
+        "2": {"log.cleaner.threads": "2"},
+        "abc": {"log.cleaner.threads": "2"},
+        "1": {"broker.id": "2"},
+    }.items():
+        assert alter(stage_of(release), (BROKER, name, changes), who=ALICE) == [error]
+
+
+@pytest.mark.parametrize(
+    ("resource", "error"),
+    [
+        ((TOPIC, "a", {"nonsense": "1"}), 40),
+        ((TOPIC, "a", {"retention.ms": "x"}), 40),
+        ((TOPIC, "m", {"nonsense": "1"}), 40),
+        ((TOPIC, "m", {"retention.ms": "1"}), 3),
+        ((TOPIC, "", {"retention.ms": "1"}), 42),
+        ((TOPIC, "a b", {"retention.ms": "1"}), 17),
+        ((TOPIC, "a", {"retention.ms": None}), 42),
+        ((LOGGER, "1", {"root": "INFO"}), 42),
+        ((3, "x", {"a": "b"}), 42),
+        ((BROKER, "", {"listeners": "X://:1"}), 42),
+        ((BROKER, "1", {"log.cleaner.threads": "x"}), 42),
+        ((BROKER, "1", {"of.a.plugin": "x"}), 0),
+        ((BROKER, "1", {"min.insync.replicas": "1"}), 40),
+        ((BROKER, "", {"log.cleaner.threads": "2"}), 40),
+        ((GROUP, "g", {"consumer.session.timeout.ms": "1"}), 40),
+        ((GROUP, "g", {"nonsense": "1"}), 40),
+        ((GROUP, "", {"consumer.session.timeout.ms": "50000"}), 42),
+        ((METRICS, "m", {"interval.ms": "1"}), 42),
+        ((METRICS, "m", {"nonsense": "1"}), 42),
+        ((METRICS, "m", {"match": "client_id=a.*"}), 0),
+        ((METRICS, "m", {"match": "client_id=("}), 40),
+        ((METRICS, "m", {"match": "foo=1"}), 40),
+    ],
+)
+def test_what_the_newest_release_refuses(resource: Resource, error: int) -> None:
+    assert alter(stage_of(), resource) == [error]
+    if resource[0] != LOGGER and error != 3:
+        operations = [(key, SET, value) for key, value in resource[2].items()]
+        # setting one thing for all brokers keeps the others, so nothing is removed from them
+        kept = 0 if resource[:2] == (BROKER, "") and error == 40 else error
+        assert change(stage_of(), resource[0], resource[1], *operations) == kept
+
+
+def test_a_null_value_closes_the_connection_of_middle_releases() -> None:
+    resource = (TOPIC, "a", {"retention.ms": None})
+    with pytest.raises(CloseConnection):
+        alter(stage_of("2.3"), resource)
+    assert alter(stage_of("1.1"), resource) == [-1]
+    assert alter(stage_of("2.7"), resource, who="User:nobody") == [-1]
+
+
+def test_settings_go_one_by_one() -> None:
+    stage = stage_of()
+    assert change(stage, TOPIC, "a", ("retention.ms", REMOVE, None), ("segment.ms", SET, "5")) == 0
+    assert own(stage) == {"segment.ms": "5"}
+
+
+def test_lists_grow_and_shrink() -> None:
+    stage = stage_of()
+    assert change(stage, TOPIC, "a", ("cleanup.policy", APPEND, "compact")) == 0
+    assert own(stage)["cleanup.policy"] == "delete,compact"
+    assert change(stage, TOPIC, "a", ("cleanup.policy", APPEND, "compact")) == 0
+    assert own(stage)["cleanup.policy"] == "delete,compact"
+    assert change(stage, TOPIC, "a", ("cleanup.policy", SUBTRACT, "delete")) == 0
+    assert own(stage)["cleanup.policy"] == "compact"
+
+
+@pytest.mark.parametrize(
+    ("operation", "error"),
+    [
+        (("retention.ms", APPEND, "1"), 40),
+        (("retention.ms", 9, "1"), -1),
+        (("cleanup.policy", APPEND, None), 42),
+        (("nonsense", REMOVE, None), 0),
+    ],
+)
+def test_operations(operation: Any, error: int) -> None:
+    stage = stage_of()
+    before = dict(own(stage))
+    assert change(stage, TOPIC, "a", operation) == error
+    assert own(stage) == before
+
+
+def test_a_resource_or_a_setting_given_twice() -> None:
+    twice = [(TOPIC, "a", {"retention.ms": "1"}), (TOPIC, "a", {"segment.ms": "2"})]
+    assert alter(stage_of(), *twice, who="User:nobody") == [42, 42]
+    stage = stage_of("2.3")
+    assert alter(stage, *twice) == [0]
+    assert own(stage) == {"segment.ms": "2"}
+    both = [("retention.ms", SET, "1"), ("retention.ms", REMOVE, None)]
+    assert change(stage_of(), TOPIC, "a", *both, who="User:nobody") == 42
+    assert change(stage_of("2.8"), TOPIC, "a", *both, who="User:nobody") == 29
+
+
+def test_levels_of_loggers() -> None:
+    stage = stage_of()
+    assert change(stage, LOGGER, "1", ("kafka", SET, "DEBUG"), who=ALICE) == 31
+    assert change(stage, LOGGER, "1", ("kafka", SET, "DEBUG"), who=CAROL) == 0
+    assert stage.cluster.configs.loggers == {1: {"kafka": "DEBUG"}}
+    assert change(stage, LOGGER, "1", ("kafka", REMOVE, None)) == 0
+    assert stage.cluster.configs.loggers == {1: {}}
+    for operation, error in (
+        (("kafka", SET, "LOUD"), 40),
+        (("no.logger", SET, "INFO"), 40),
+        (("root", REMOVE, None), 42),
+        (("root", APPEND, "INFO"), 42),
+    ):
+        assert change(stage, LOGGER, "1", operation) == error
+    assert change(stage, LOGGER, "2", ("kafka", SET, "INFO")) == 42
+
+
+def test_what_was_set_for_all_brokers_holds_for_topics() -> None:
+    stage = stage_of()
+    assert change(stage, BROKER, "", ("log.retention.ms", SET, "55")) == 0
+    assert stage.cluster.configs.topic_value({}, "retention.ms") == "55"
+    assert change(stage, BROKER, "", ("log.retention.ms", REMOVE, None)) == 0
+    assert stage.cluster.configs.topic_value({}, "retention.ms") == "604800000"

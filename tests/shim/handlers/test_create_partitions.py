@@ -1,0 +1,97 @@
+"""API 37: topics only grow, and only by those who may ALTER them (KIP-195)."""
+
+from typing import Any
+
+import pytest
+
+from protocol.enums import ApiKey, Operation, ResourceType
+from protocol.messages.create_partitions_request import (
+    CreatePartitionsAssignment,
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+)
+from tests.shim.play import ADMIN, Stage
+
+ALICE = "User:alice"
+
+
+def wish(name: str, count: int, given: list[list[int]] | None = None) -> CreatePartitionsTopic:
+    replicas = None if given is None else [CreatePartitionsAssignment(one) for one in given]
+    return CreatePartitionsTopic(name, count, replicas)
+
+
+def ask(stage: Stage, *wishes: CreatePartitionsTopic, who: str = ADMIN, dry: bool = False) -> Any:
+    request = CreatePartitionsRequest(list(wishes), 5000, dry)
+    rows = stage.ask(ApiKey.CREATE_PARTITIONS, 1, request, who).results
+    return {row.name: row.error_code for row in rows}
+
+
+def stage_of(release: str = "", brokers: int = 1) -> Stage:
+    stage = Stage(release, brokers=brokers)
+    for name in ("a", "hidden"):
+        stage.topic(name, 2)
+    for name in ("a", "missing"):
+        stage.allow(ALICE, Operation.ALTER, ResourceType.TOPIC, name)
+    return stage
+
+
+@pytest.mark.parametrize("release", ["2.0", "2.8", "3.3", "4.3"])
+def test_rights_come_before_existence_and_counts(release: str) -> None:
+    asked = [wish(name, 1) for name in ("a", "hidden", "missing", "unseen")]
+    assert ask(stage_of(release), *asked, who=ALICE) == {
+        "a": 37,
+        "hidden": 29,
+        "missing": 3,
+        "unseen": 29,
+    }
+
+
+def test_the_first_kraft_brokers_asked_for_create() -> None:
+    stage = stage_of("3.0")
+    assert ask(stage, wish("a", 3), who=ALICE) == {"a": 29}
+    stage.allow(ALICE, Operation.CREATE, ResourceType.CLUSTER, "kafka-cluster")
+    assert ask(stage, wish("a", 3), who=ALICE) == {"a": 0}
+
+
+def test_growing_keeps_what_is_there() -> None:
+    stage = stage_of(brokers=3)
+    before = list(stage.cluster.topics.get("a").partitions)
+    assert ask(stage, wish("a", 5)) == {"a": 0}
+    after = stage.cluster.topics.get("a").partitions
+    assert after[:2] == before
+    assert [one.index for one in after] == [0, 1, 2, 3, 4]
+
+
+def test_validating_changes_nothing() -> None:
+    stage = stage_of()
+    assert ask(stage, wish("a", 5), dry=True) == {"a": 0}
+    assert len(stage.cluster.topics.get("a").partitions) == 2
+
+
+def test_a_topic_given_twice_is_refused_before_rights() -> None:
+    asked = [wish("hidden", 3), wish("a", 3), wish("hidden", 4)]
+    assert ask(stage_of(), *asked, who=ALICE) == {"hidden": 42, "a": 0}
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ([[2]], 0),
+        ([], 39),
+        ([[1], [1]], 39),
+        ([[9]], 39),
+        ([[1, 1]], 39),
+        ([[]], 39),
+        ([[1, 2]], 39),
+    ],
+)
+def test_given_replicas(given: list[list[int]], error: int) -> None:
+    stage = stage_of(brokers=2)
+    assert ask(stage, wish("a", 3, given)) == {"a": error}
+    if not error:
+        assert stage.cluster.topics.get("a").partitions[2].replicas == [2]
+
+
+def test_not_more_than_fits_into_a_batch_of_the_controllers() -> None:
+    assert ask(stage_of("3.5"), wish("a", 10_003)) == {"a": -1}
+    assert ask(stage_of("3.4"), wish("a", 10_003), dry=True) == {"a": 0}

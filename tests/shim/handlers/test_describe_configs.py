@@ -1,0 +1,166 @@
+"""API 32: rights by kind of resource, what is told in which version (KIP-133, 226, 569)."""
+
+from typing import Any
+
+import pytest
+
+from protocol.enums import ApiKey, ConfigResourceType, Operation, ResourceType
+from protocol.messages.describe_configs_request import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+)
+from tests.shim.play import ADMIN, Stage
+
+ALICE, CAROL = "User:alice", "User:carol"
+TOPIC, BROKER, LOGGER, METRICS, GROUP = (
+    ConfigResourceType.TOPIC,
+    ConfigResourceType.BROKER,
+    ConfigResourceType.BROKER_LOGGER,
+    ConfigResourceType.CLIENT_METRICS,
+    ConfigResourceType.GROUP,
+)
+
+
+def ask(
+    stage: Stage,
+    *resources: tuple[int, str],
+    who: str = ADMIN,
+    version: int | None = None,
+    **more: Any,
+) -> Any:
+    keys = more.pop("keys", ["retention.ms", "num.io.threads", "root"])
+    rows = [DescribeConfigsResource(kind, name, keys) for kind, name in resources]
+    newest = stage.cluster.apis.advertised[ApiKey.DESCRIBE_CONFIGS][1]
+    request = DescribeConfigsRequest(rows, **more)
+    asked = newest if version is None else version
+    return stage.ask(ApiKey.DESCRIBE_CONFIGS, asked, request, who).results
+
+
+def outcome(results: Any) -> list[tuple[str, int]]:
+    return [(result.resource_name, result.error_code) for result in results]
+
+
+def stage_of(release: str = "") -> Stage:
+    stage = Stage(release)
+    stage.topic("a", configs={"retention.ms": "7"})
+    stage.topic("hidden")
+    for name in ("a", "m"):
+        stage.allow(ALICE, Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC, name)
+    stage.allow(CAROL, Operation.ALTER_CONFIGS, ResourceType.CLUSTER, "kafka-cluster")
+    return stage
+
+
+def test_denied_resources_come_last() -> None:
+    asked = [(TOPIC, "hidden"), (BROKER, "1"), (TOPIC, "m"), (TOPIC, "a")]
+    assert outcome(ask(stage_of(), *asked, who=ALICE)) == [
+        ("m", 3),
+        ("a", 0),
+        ("hidden", 29),
+        ("1", 31),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "denied"),
+    [
+        (TOPIC, "hidden", 29),
+        (BROKER, "1", 31),
+        (LOGGER, "1", 31),
+        (METRICS, "m", 31),
+        (GROUP, "g", 30),
+    ],
+)
+def test_each_kind_has_its_own_denial(kind: int, name: str, denied: int) -> None:
+    stage = stage_of()
+    assert outcome(ask(stage, (kind, name), who=ALICE)) == [(name, denied)]
+    assert outcome(ask(stage, (kind, name))) == [(name, 0)]
+    allowed = 0 if denied == 31 else denied
+    assert outcome(ask(stage, (kind, name), who=CAROL)) == [(name, allowed)]
+
+
+def test_groups_have_rights_of_their_own() -> None:
+    stage = stage_of()
+    stage.allow(ALICE, Operation.DESCRIBE_CONFIGS, ResourceType.GROUP, "g")
+    assert outcome(ask(stage, (GROUP, "g"), (GROUP, "h"), who=ALICE)) == [("g", 0), ("h", 30)]
+
+
+def test_the_oldest_release_hides_topics_and_describes_missing_ones() -> None:
+    stage = stage_of("0.11")
+    stage.allow(ALICE, Operation.DESCRIBE, ResourceType.TOPIC, "seen")
+    asked = [(TOPIC, "hidden"), (TOPIC, "seen"), (TOPIC, "unseen"), (TOPIC, "m")]
+    assert outcome(ask(stage, *asked, who=ALICE)) == [
+        ("m", 0),
+        ("hidden", 3),
+        ("seen", 29),
+        ("unseen", 3),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("release", "kind"),
+    [("0.11", LOGGER), ("2.3", LOGGER), ("3.6", METRICS), ("3.9", GROUP), ("4.3", 3)],
+)
+def test_one_unknown_type_fails_all(release: str, kind: int) -> None:
+    results = ask(stage_of(release), (TOPIC, "a"), (kind, "x"), who=ALICE)
+    assert outcome(results) == [("a", 42), ("x", 42)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "error"),
+    [
+        (TOPIC, "", 17),
+        (TOPIC, "a b", 17),
+        (BROKER, "2", 42),
+        (BROKER, "abc", 42),
+        (LOGGER, "", 42),
+        (GROUP, "", 42),
+        (METRICS, "", 42),
+        (BROKER, "", 0),
+    ],
+)
+def test_names_that_no_resource_has(kind: int, name: str, error: int) -> None:
+    assert outcome(ask(stage_of(), (kind, name))) == [(name, error)]
+
+
+def test_what_each_version_tells() -> None:
+    stage = stage_of("3.9")
+    told = {}
+    for version in (0, 1, 3):
+        (result,) = ask(stage, (TOPIC, "a"), version=version, keys=["retention.ms"])
+        (told[version],) = result.configs
+    assert (told[0].value, told[0].is_default, told[0].config_source) == ("7", False, -1)
+    assert (told[1].config_source, told[1].synonyms, told[1].config_type) == (1, [], 0)
+    assert (told[3].config_type, told[3].documentation) == (5, None)
+
+
+@pytest.mark.parametrize(("release", "is_default"), [("2.6", True), ("2.7", False)])
+def test_version_0_forgot_what_a_default_is(release: str, is_default: bool) -> None:
+    (result,) = ask(stage_of(release), (TOPIC, "hidden"), version=0, keys=["retention.ms"])
+    assert result.configs[0].is_default is is_default
+
+
+def test_synonyms_and_documentation_are_told_when_asked_for() -> None:
+    stage = stage_of()
+    (result,) = ask(
+        stage,
+        (TOPIC, "a"),
+        include_synonyms=True,
+        include_documentation=True,
+        keys=["cleanup.policy"],
+    )
+    (config,) = result.configs
+    assert [(one.name, one.value, one.source) for one in config.synonyms] == [
+        ("log.cleanup.policy", "delete", 5)
+    ]
+    assert "compact" in config.documentation
+
+
+@pytest.mark.parametrize(("keys", "count"), [(None, 33), ([], 33), (["nonsense"], 0)])
+def test_no_keys_are_all_keys(keys: list[str] | None, count: int) -> None:
+    (result,) = ask(stage_of(), (TOPIC, "a"), keys=keys)
+    assert len(result.configs) == count
+
+
+def test_no_keys_were_no_keys_once() -> None:
+    (result,) = ask(stage_of("2.6"), (TOPIC, "a"), keys=[])
+    assert result.configs == []

@@ -1,0 +1,88 @@
+"""API 75: pages in the order of names, and what a denied topic looks like (KIP-966)."""
+
+from typing import Any
+
+import pytest
+
+from protocol.enums import NO_OPERATIONS, ApiKey, Operation, ResourceType
+from protocol.messages.describe_topic_partitions_request import (
+    Cursor,
+    DescribeTopicPartitionsRequest,
+    TopicRequest,
+)
+from tests.shim.play import ADMIN, Stage
+
+ALICE = "User:alice"
+
+
+@pytest.fixture
+def stage() -> Stage:
+    stage = Stage()
+    for name, partitions in (("c", 3), ("a", 2), ("b", 1)):
+        stage.topic(name, partitions)
+    for name in ("a", "c", "missing"):
+        stage.allow(ALICE, Operation.DESCRIBE, ResourceType.TOPIC, name)
+    return stage
+
+
+def ask(
+    stage: Stage, names: str, limit: int = 2000, cursor: Cursor | None = None, who: str = ADMIN
+) -> Any:
+    topics = [TopicRequest(name) for name in names.split()]
+    request = DescribeTopicPartitionsRequest(topics, limit, cursor)
+    return stage.ask(ApiKey.DESCRIBE_TOPIC_PARTITIONS, 0, request, who)
+
+
+def pages(answer: Any) -> list[tuple[str, list[int]]]:
+    return [(one.name, [part.partition_index for part in one.partitions]) for one in answer.topics]
+
+
+def test_topics_come_by_name_each_once(stage: Stage) -> None:
+    assert pages(ask(stage, "")) == [("a", [0, 1]), ("b", [0]), ("c", [0, 1, 2])]
+    assert pages(ask(stage, "c a a")) == [("a", [0, 1]), ("c", [0, 1, 2])]
+
+
+def test_denied_topics_come_last_or_vanish(stage: Stage) -> None:
+    answer = ask(stage, "b unseen missing a", who=ALICE)
+    assert [(one.name, one.error_code) for one in answer.topics] == [
+        ("a", 0),
+        ("missing", 3),
+        ("b", 29),
+        ("unseen", 29),
+    ]
+    bits = [one.topic_authorized_operations for one in answer.topics]
+    assert bits == [256, 256, NO_OPERATIONS, NO_OPERATIONS]
+    assert pages(ask(stage, "", who=ALICE)) == [("a", [0, 1]), ("c", [0, 1, 2])]
+    assert pages(ask(stage, "", who="User:bob")) == []
+
+
+@pytest.mark.parametrize("limit", [-1, 1, 2, 3, 4, 6, 7])
+def test_pages_put_together_are_the_whole(stage: Stage, limit: int) -> None:
+    seen, cursor = [], None
+    for _ in range(10):
+        answer = ask(stage, "", limit, cursor)
+        page = [(name, index) for name, indexes in pages(answer) for index in indexes]
+        assert len(page) <= max(limit, 1)
+        seen += page
+        if answer.next_cursor is None:
+            break
+        cursor = Cursor(answer.next_cursor.topic_name, answer.next_cursor.partition_index)
+    assert seen == [("a", 0), ("a", 1), ("b", 0), ("c", 0), ("c", 1), ("c", 2)]
+
+
+def test_the_brokers_own_limit_counts_too() -> None:
+    stage = Stage(properties={"max.request.partition.size.limit": "2"})
+    stage.topic("t", 5)
+    assert pages(ask(stage, "t")) == [("t", [0, 1])]
+
+
+@pytest.mark.parametrize("cursor", [Cursor("c", 0), Cursor("a", -1)])
+def test_a_bad_cursor_is_refused_before_rights(stage: Stage, cursor: Cursor) -> None:
+    answer = ask(stage, "a b", cursor=cursor, who="User:bob")
+    assert [one.error_code for one in answer.topics] == [42, 42]
+
+
+def test_an_illegal_name(stage: Stage) -> None:
+    request = DescribeTopicPartitionsRequest([TopicRequest("bad name")])
+    answer = stage.ask(ApiKey.DESCRIBE_TOPIC_PARTITIONS, 0, request)
+    assert answer.topics[0].error_code == 17

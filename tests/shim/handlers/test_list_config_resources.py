@@ -1,0 +1,46 @@
+"""API 74: which resources have settings (KIP-714, KIP-1142)."""
+
+from typing import Any
+
+import pytest
+
+from protocol.enums import ApiKey, Operation, ResourceType
+from protocol.messages.list_config_resources_request import ListConfigResourcesRequest
+from tests.shim.play import ADMIN, Stage
+
+ALICE = "User:alice"
+
+
+@pytest.fixture
+def stage() -> Stage:
+    stage = Stage(brokers=2)
+    stage.topic("t")
+    stage.cluster.configs.groups["g"] = {"consumer.session.timeout.ms": "50000"}
+    stage.cluster.configs.client_metrics["m"] = {"interval.ms": "100"}
+    return stage
+
+
+def ask(stage: Stage, kinds: list[int], version: int = 1, who: str = ADMIN) -> Any:
+    request = ListConfigResourcesRequest(kinds)
+    answer = stage.ask(ApiKey.LIST_CONFIG_RESOURCES, version, request, who)
+    rows = [(one.resource_name, one.resource_type) for one in answer.config_resources]
+    return answer.error_code or sorted(rows)
+
+
+def test_kinds(stage: Stage) -> None:
+    every = [("1", 4), ("1", 8), ("2", 4), ("2", 8), ("g", 32), ("m", 16), ("t", 2)]
+    assert ask(stage, []) == every
+    assert ask(stage, [2]) == [("t", 2)]
+    assert ask(stage, [16, 32]) == [("g", 32), ("m", 16)]
+
+
+def test_version_0_knows_subscriptions_only(stage: Stage) -> None:
+    assert ask(stage, [], 0) == [("m", 16)]
+
+
+def test_rights_come_before_unknown_kinds(stage: Stage) -> None:
+    assert ask(stage, [3]) == 35
+    assert ask(stage, [3], who=ALICE) == 31
+    assert ask(stage, [], who=ALICE) == 31
+    stage.allow(ALICE, Operation.DESCRIBE_CONFIGS, ResourceType.CLUSTER, "kafka-cluster")
+    assert ask(stage, [2], who=ALICE) == [("t", 2)]

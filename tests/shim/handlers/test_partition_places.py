@@ -1,0 +1,175 @@
+"""APIs 34, 35, 43, 45 and 46: who leads a partition, where it lives (KIP-113, 183, 455, 460)."""
+
+from typing import Any
+
+import pytest
+
+from protocol.enums import ApiKey, Operation, ResourceType
+from protocol.messages.alter_partition_reassignments_request import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
+from protocol.messages.alter_replica_log_dirs_request import (
+    AlterReplicaLogDir,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirTopic,
+)
+from protocol.messages.describe_log_dirs_request import (
+    DescribableLogDirTopic,
+    DescribeLogDirsRequest,
+)
+from protocol.messages.elect_leaders_request import ElectLeadersRequest, TopicPartitions
+from protocol.messages.list_partition_reassignments_request import (
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsTopics,
+)
+from tests.shim.play import Stage
+
+ALICE, BOB = "User:alice", "User:bob"
+
+
+def stage_of(release: str = "") -> Stage:
+    """Three brokers; partition 0 of `t` is led by 1, partition 1 by 2. alice may ALTER."""
+    stage = Stage(release, brokers=3)
+    stage.cluster.topics.create("t", [[1, 2], [2, 3]], {})
+    for operation in (Operation.ALTER, Operation.DESCRIBE):
+        stage.allow(ALICE, operation, ResourceType.CLUSTER, "kafka-cluster")
+    return stage
+
+
+def partition(stage: Stage, index: int = 0) -> Any:
+    return stage.cluster.topics.partition("t", index)
+
+
+def elect(stage: Stage, *indexes: int, kind: int = 0, who: str = ALICE, version: int = 2) -> Any:
+    request = ElectLeadersRequest(kind, [TopicPartitions("t", list(indexes))], 5000)
+    answer = stage.ask(ApiKey.ELECT_LEADERS, version, request, who)
+    codes = [one.error_code for one in answer.replica_election_results[0].partition_result]
+    return answer.error_code, codes
+
+
+def test_the_preferred_leader_leads_again() -> None:
+    stage = stage_of()
+    stage.cluster.topics.elect(partition(stage), 2)
+    assert elect(stage, 0, 1, 7) == (0, [0, 84, 3])
+    assert (partition(stage).leader_id, partition(stage).leader_epoch) == (1, 2)
+
+
+def test_who_is_down_cannot_lead() -> None:
+    stage = stage_of()
+    stage.cluster.topics.elect(partition(stage), 2)
+    stage.cluster.nodes[1].is_alive = False
+    assert elect(stage, 0) == (0, [80])
+    stage.cluster.nodes[2].is_alive = False
+    assert elect(stage, 0, kind=1) == (0, [83])
+    stage.cluster.nodes[1].is_alive = True
+    assert elect(stage, 0, kind=1) == (0, [0])
+    assert partition(stage).leader_id == 1
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"), [(0, (0, [31, 31])), (1, (31, [31, 31])), (2, (31, [31, 31]))]
+)
+def test_a_denied_election(version: int, expected: Any) -> None:
+    assert elect(stage_of(), 0, 1, who=BOB, version=version) == expected
+
+
+@pytest.mark.parametrize(("release", "names"), [("2.3", ["t"]), ("2.8", []), ("4.3", ["t"])])
+def test_elections_of_everything(release: str, names: list[str]) -> None:
+    """KRaft names each topic, with the partitions that changed or failed alone."""
+    version = 0 if release == "2.3" else 1
+    request = ElectLeadersRequest(0, None, 5000)
+    answer = stage_of(release).ask(ApiKey.ELECT_LEADERS, version, request, ALICE)
+    assert [one.topic for one in answer.replica_election_results] == names
+
+
+def test_election_types() -> None:
+    assert elect(stage_of(), 0, kind=9) == (42, [42])
+    assert elect(stage_of("2.8"), 0, kind=9) == (-1, [-1])
+
+
+def reassign(stage: Stage, replicas: list[int] | None, index: int = 0, **more: Any) -> Any:
+    topics = [ReassignableTopic("t", [ReassignablePartition(index, replicas)])]
+    version = more.pop("version", 0)
+    who = more.pop("who", ALICE)
+    request = AlterPartitionReassignmentsRequest(5000, topics=topics, **more)
+    answer = stage.ask(ApiKey.ALTER_PARTITION_REASSIGNMENTS, version, request, who)
+    return answer.error_code, answer.responses[0].partitions[0].error_code
+
+
+def test_moving_replicas_is_done_at_once() -> None:
+    stage = stage_of()
+    assert reassign(stage, [3, 1]) == (0, 0)
+    moved = partition(stage)
+    assert (moved.replicas, moved.isr, moved.leader_id) == ([3, 1], [3, 1], 1)
+    assert reassign(stage, [2]) == (0, 0)
+    assert (partition(stage).leader_id, partition(stage).leader_epoch) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("replicas", "index", "error"),
+    [(None, 0, 85), ([], 0, 39), ([1, 1], 0, 39), ([9], 0, 39), ([1], 7, 3)],
+)
+def test_what_cannot_be_moved(replicas: list[int] | None, index: int, error: int) -> None:
+    assert reassign(stage_of(), replicas, index) == (0, error)
+
+
+def test_the_replication_factor_can_be_kept() -> None:
+    flags = {"version": 1, "allow_replication_factor_change": False}
+    assert reassign(stage_of(), [3], **flags) == (0, 38)
+    assert reassign(stage_of(), [3, 1], **flags) == (0, 0)
+
+
+def test_denied_reassignments() -> None:
+    assert reassign(stage_of(), [3, 1], who=BOB) == (31, 31)
+    named = [ListPartitionReassignmentsTopics("t", [0, 9])]
+    request = ListPartitionReassignmentsRequest(5000, named)
+    denied = stage_of().ask(ApiKey.LIST_PARTITION_REASSIGNMENTS, 0, request, BOB)
+    assert denied.error_code == 31
+    assert [(one.name, len(one.partitions)) for one in denied.topics] == [("t", 2)]
+    allowed = stage_of().ask(ApiKey.LIST_PARTITION_REASSIGNMENTS, 0, request, ALICE)
+    assert (allowed.error_code, allowed.topics) == (0, [])
+
+
+def dirs(stage: Stage, topics: Any, version: int = 4, who: str = ALICE) -> Any:
+    return stage.ask(ApiKey.DESCRIBE_LOG_DIRS, version, DescribeLogDirsRequest(topics), who)
+
+
+def held(answer: Any) -> dict[str, list[int]]:
+    (result,) = answer.results
+    return {one.name: [part.partition_index for part in one.partitions] for one in result.topics}
+
+
+def test_a_broker_tells_what_it_holds() -> None:
+    stage = stage_of()
+    assert held(dirs(stage, None)) == {"t": [0]}
+    assert held(dirs(stage, [DescribableLogDirTopic("t", [1, 9])])) == {}
+    stage.session(ALICE).node_id = 2
+    assert held(dirs(stage, None)) == {"t": [0, 1]}
+    assert dirs(stage, None).results[0].log_dir == "/tmp/kafka-logs"
+
+
+def test_middle_releases_list_topics_that_were_not_asked_for() -> None:
+    assert held(dirs(stage_of("3.6"), [])) == {"t": []}
+    assert held(dirs(stage_of("3.7"), [])) == {}
+
+
+@pytest.mark.parametrize(("version", "error"), [(1, 0), (2, 0), (3, 31), (4, 31)])
+def test_a_denial_of_log_directories_had_no_code(version: int, error: int) -> None:
+    answer = dirs(stage_of(), None, version, BOB)
+    assert (answer.error_code, answer.results) == (error, [])
+
+
+def move(stage: Stage, path: str, who: str = ALICE) -> list[int]:
+    topics = [AlterReplicaLogDirTopic("t", [0, 7])]
+    request = AlterReplicaLogDirsRequest([AlterReplicaLogDir(path, topics)])
+    answer = stage.ask(ApiKey.ALTER_REPLICA_LOG_DIRS, 1, request, who)
+    return [one.error_code for one in answer.results[0].partitions]
+
+
+def test_there_is_one_log_directory() -> None:
+    assert move(stage_of(), "/tmp/kafka-logs") == [0, 3]
+    assert move(stage_of("2.0"), "/tmp/kafka-logs") == [0, 9]
+    assert move(stage_of(), "/elsewhere") == [57, 57]
+    assert move(stage_of(), "/elsewhere", BOB) == [31, 31]
