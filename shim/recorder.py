@@ -30,8 +30,8 @@ class Recorder:
         self._timer: Timer | None = None
         self._entries: list[Entry] = []
         self._bytes = 0
-        self._numbers: dict[tuple[int, str, str], int] = {}
         self._connections: list[Connection] = []
+        self._rules: dict[int, tuple[Decision, str]] = {}  # by identity: decisions are kept
         self.entries_written = 0
 
     def request(self, session: Session, header: RequestHeader, frame: bytes) -> int:
@@ -75,7 +75,7 @@ class Recorder:
                     action.resource_type,
                     action.resource_name,
                     record.decision.allowed,
-                    rule_text(record.decision),
+                    self._rule(record.decision),
                     record.count,
                 ),
                 len(action.resource_name),
@@ -96,7 +96,7 @@ class Recorder:
         self.entries_written += len(self._entries)
         self._entries = []
         self._connections = []
-        self._numbers = {}
+        self._rules = {}
         self._bytes = 0
 
     def close(self) -> None:
@@ -114,12 +114,24 @@ class Recorder:
 
     def _number(self, session: Session) -> int:
         """The block's number for this connection as it is known by now."""
-        key = (session.number, session.principal, session.client_software_name)
-        number = self._numbers.get(key)
-        if number is None:
-            number = self._numbers[key] = len(self._connections)
+        principal, software = session.principal, session.client_software_name
+        row = session.trace_row
+        if (
+            row is None
+            or row[0] is not self._connections
+            or row[1] is not principal
+            or row[2] is not software
+        ):
+            number = len(self._connections)
             self._connections.append(_described(session, number))
-        return number
+            row = session.trace_row = (self._connections, principal, software, number)
+        return row[3]
+
+    def _rule(self, decision: Decision) -> str:
+        known = self._rules.get(id(decision))
+        if known is None:
+            known = self._rules[id(decision)] = (decision, rule_text(decision))
+        return known[1]
 
 
 def rule_text(decision: Decision) -> str:

@@ -37,6 +37,7 @@ class Session:
         "sasl",
         "sequence",
         "token_id",
+        "trace_row",
     )
 
     def __init__(
@@ -46,6 +47,7 @@ class Session:
         self.node_id = node_id
         self.number = 0  # unique among the connections of a cluster
         self.requests = 0  # how many were recorded
+        self.trace_row: tuple[object, str, str, int] | None = None  # the recorder's, of its block
         self.sequence = 0  # of the request being answered
         self.host = host
         self.port = port

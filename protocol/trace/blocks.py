@@ -56,12 +56,13 @@ def write_block(body: Body, *, deflate: bool = False) -> bytes:
     """One whole block; an empty one is a mistake of the caller's."""
     assert body.entries
     raw = _encode(body)
+    times = [entry.time_us for entry in body.entries]
     return _block(
         zlib.compress(raw, 1) if deflate else raw,
         DEFLATED if deflate else 0,
         len(body.entries),
-        min(entry.time_us for entry in body.entries),
-        max(entry.time_us for entry in body.entries),
+        min(times),
+        max(times),
     )
 
 
