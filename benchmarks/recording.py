@@ -3,8 +3,8 @@
     python benchmarks/recording.py [--check] [--json]
 
 Two brokers in processes of their own, one of which records; one client sends each the same
-pipelined requests in turn, so that noise of the machine meets both. The figure is the processor time
-that each broker took for the same work, as the operating system counts it.
+pipelined requests in turn, so that noise of the machine meets both. The figure is the processor
+time that each broker took for the same work, as the operating system counts it.
 """
 
 import argparse
