@@ -65,6 +65,8 @@ HANDLED: frozenset[ApiKey] = frozenset(
         ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS,
         ApiKey.SHARE_GROUP_DESCRIBE,
         ApiKey.SHARE_GROUP_HEARTBEAT,
+        ApiKey.STREAMS_GROUP_DESCRIBE,
+        ApiKey.STREAMS_GROUP_HEARTBEAT,
         ApiKey.SASL_HANDSHAKE,
         ApiKey.SASL_AUTHENTICATE,
         ApiKey.CREATE_DELEGATION_TOKEN,

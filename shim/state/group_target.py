@@ -72,6 +72,10 @@ class GroupTarget:
         self._by_member[new_id] = self.forget(old_id)
 
     @property
+    def was_ever_set(self) -> bool:
+        return self._assigned_ms is not None
+
+    @property
     def is_delayed(self) -> bool:
         """Whether members wait for a target that is not yet due."""
         return self.epoch > self.target_epoch

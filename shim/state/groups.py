@@ -24,6 +24,7 @@ from shim.state.heartbeat_answer import HeartbeatAnswer
 from shim.state.offsets import CommittedOffset, Offsets
 from shim.state.share_group import ShareGroup, ShareHeartbeat
 from shim.state.share_state import ShareStates
+from shim.state.streams_group import StreamsAnswer, StreamsGroup, StreamsHeartbeat
 from shim.state.topics import Topics
 
 GROUP_ID_NOT_FOUND_SINCE = 9
@@ -176,6 +177,24 @@ class Groups:
         return ShareGroup(
             group_id, self.settings, self.behaviour, self._topics, self._states, self._clock
         )
+
+    # the streams protocol
+
+    def streams(self, group_id: str) -> StreamsGroup | None:
+        """The group, if there is one and it is a streams group."""
+        group = self.find(group_id)
+        return group if isinstance(group, StreamsGroup) else None
+
+    def streams_heartbeat(self, group_id: str, heartbeat: StreamsHeartbeat) -> StreamsAnswer:
+        """Raises Refused with the error of the whole request."""
+        group = self.streams(group_id)
+        if group is None:
+            joins = heartbeat.member_epoch == 0
+            self._check_replaceable(self.find(group_id), group_id, joins=joins)
+            group = StreamsGroup(group_id, self.settings, self.behaviour, self._topics, self._clock)
+        answer = group.heartbeat(heartbeat)
+        self._put(group)
+        return answer
 
     def new_member_id(self) -> str:
         """An id for a member that came without: a UUID in URL-safe base64, as Kafka prints it."""

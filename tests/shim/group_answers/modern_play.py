@@ -94,6 +94,46 @@ class ModernPlay(ClassicPlay):
             self._epochs[group, member] = answer.member_epoch
         return answer
 
+    def start(
+        self, label: str, group: str, member: str, topology: dict[str, Any] | None, **more: Any
+    ) -> Any:
+        """The first heartbeat of a streams group's member."""
+        request = {
+            "rebalance_timeout_ms": 10_000,
+            "process_id": "p",
+            "topology": topology,
+            "active_tasks": [],
+            "standby_tasks": [],
+            "warmup_tasks": [],
+        } | more
+        return self.run(label, group, member, 0, **request)
+
+    def run(
+        self,
+        label: str,
+        group: str,
+        member: str,
+        epoch: int | None = CURRENT,
+        *,
+        ahead: int = 0,
+        **more: Any,
+    ) -> Any:
+        """A later heartbeat of a streams group's member."""
+        last = self._epochs.get((group, member), 1)
+        request = {
+            "group_id": group,
+            "member_id": member,
+            "member_epoch": (last if epoch is None else epoch) + ahead,
+        } | more
+        answer = self.call(label, ApiKey.STREAMS_GROUP_HEARTBEAT, NEWEST, request)
+        if answer is not None and not isinstance(answer, str) and answer.error_code == 0:
+            self._epochs[group, member] = answer.member_epoch
+        return answer
+
+    def streams_groups(self, label: str, *groups: str) -> None:
+        request = {"group_ids": list(groups), "include_authorized_operations": True}
+        self.call(label, ApiKey.STREAMS_GROUP_DESCRIBE, NEWEST, request)
+
     def share_groups(self, label: str, *groups: str) -> None:
         request = {"group_ids": list(groups), "include_authorized_operations": True}
         self.call(label, ApiKey.SHARE_GROUP_DESCRIBE, NEWEST, request)

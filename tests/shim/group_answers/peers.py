@@ -193,11 +193,20 @@ class RealBroker:
                 for kind in (0, 1)
             ]
             codes.append(self._ask(ApiKey.INIT_PRODUCER_ID, producer, 4).error_code)
-            if codes == [0, 0, 0]:
+            if codes == [0, 0, 0] and self._shares():
                 time.sleep(3)  # until every partition of the offsets topic has been loaded
                 return
             time.sleep(0.1)
         raise AssertionError("the coordinators do not come up")
+
+    def _shares(self) -> bool:
+        """Whether share partitions have a coordinator, where the broker knows them."""
+        if not self.versions(ApiKey.SHARE_GROUP_DESCRIBE):
+            return True
+        key = "warm:AAAAAAAAAAAAAAAAAAAAAQ:0"
+        request = FindCoordinatorRequest(key_type=2, coordinator_keys=[key])
+        found = self._ask(ApiKey.FIND_COORDINATOR, request)
+        return found.coordinators[0].error_code != 15
 
 
 def _is_up(topic: Any, partitions: int) -> bool:

@@ -14,6 +14,7 @@ from tests.shim.group_answers import (
     offset_scenarios,
     share_scenarios,
     static_scenarios,
+    streams_scenarios,
 )
 from tests.shim.group_answers.modern_play import ModernPlay
 from tests.shim.group_answers.peers import Peer
@@ -30,6 +31,7 @@ SCENARIOS: dict[str, Callable[[Any], None]] = {
         admin_scenarios,
         consumer_scenarios,
         share_scenarios,
+        streams_scenarios,
     )
     for scenario in area.SCENARIOS
 }

@@ -1,0 +1,139 @@
+"""89 StreamsGroupDescribe, version 0. Streams groups: their topology, their members, and the tasks
+those run and should run (KIP-1071).
+
+As in ConsumerGroupDescribe, denied groups come first, one topic of the topology that may not be
+described replaces the whole group by an entry with 29, and missing groups are 69.
+"""
+
+from authorizer.requirements import STREAMS_GROUP_DESCRIBE_GROUP, STREAMS_GROUP_DESCRIBE_TOPIC
+from protocol.enums import NO_OPERATIONS, ResourceType
+from protocol.error_codes import ErrorCode
+from protocol.messages.streams_group_describe_request import StreamsGroupDescribeRequest
+from protocol.messages.streams_group_describe_response import (
+    Assignment as AssignmentRow,
+    DescribedGroup,
+    Endpoint,
+    KeyValue,
+    Member,
+    StreamsGroupDescribeResponse,
+    Subtopology as SubtopologyRow,
+    TaskIds,
+    TopicInfo,
+    Topology,
+)
+from shim.context import RequestContext
+from shim.state.assignors import Assignment
+from shim.state.streams_group import StreamsGroup, StreamsMember
+from shim.state.streams_topology import Configured, InternalTopic
+
+DENIED_TOPIC = "the group has topics that the caller may not describe"
+
+
+def handle(
+    request: StreamsGroupDescribeRequest, context: RequestContext
+) -> StreamsGroupDescribeResponse:
+    if "streams" not in context.cluster.groups.settings.protocols:
+        context.access.nothing_more()
+        return refuse(request, ErrorCode.UNSUPPORTED_VERSION, None)
+    allowed, denied = context.access.split(STREAMS_GROUP_DESCRIBE_GROUP, request.group_ids, str)
+    refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
+    return StreamsGroupDescribeResponse(
+        groups=[_failed(group_id, refused) for group_id in denied]
+        + [
+            _described(group_id, request.include_authorized_operations, context)
+            for group_id in allowed
+        ]
+    )
+
+
+def refuse(
+    request: StreamsGroupDescribeRequest, error: ErrorCode, message: str | None
+) -> StreamsGroupDescribeResponse:
+    return StreamsGroupDescribeResponse(
+        groups=[_failed(group_id, error, message) for group_id in request.group_ids]
+    )
+
+
+def _failed(group_id: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:
+    return DescribedGroup(error_code=error, error_message=message, group_id=group_id)
+
+
+def _described(group_id: str, wants_operations: bool, context: RequestContext) -> DescribedGroup:
+    error = context.coordinator_error(group_id) if group_id else ErrorCode.INVALID_GROUP_ID
+    if error is not ErrorCode.NONE:
+        return _failed(group_id, error)
+    group = context.cluster.groups.streams(group_id)
+    if group is None:
+        text = f"there is no streams group `{group_id}`"
+        return _failed(group_id, ErrorCode.GROUP_ID_NOT_FOUND, text)
+    names = [] if group.topology is None else list(dict.fromkeys(group.topology.topics()))
+    if context.access.split(STREAMS_GROUP_DESCRIBE_TOPIC, names, str)[1]:
+        return _failed(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, DENIED_TOPIC)
+    operations = NO_OPERATIONS
+    if wants_operations:
+        operations = context.access.operations(ResourceType.GROUP, group_id)
+    return DescribedGroup(
+        group_id=group_id,
+        group_state=group.state_name,
+        group_epoch=group.target.epoch,
+        assignment_epoch=group.target.target_epoch,
+        topology=_topology(group),
+        members=[_member(group, member) for member in group.members.values()],
+        authorized_operations=operations,
+    )
+
+
+def _topology(group: StreamsGroup) -> Topology | None:
+    configured = group.tasks.configured()
+    if group.topology is None or configured is None:
+        return None
+    return Topology(
+        epoch=group.topology.epoch,
+        subtopologies=[
+            SubtopologyRow(
+                subtopology_id=one.subtopology_id,
+                source_topics=sorted(one.sources),
+                repartition_sink_topics=sorted(one.sinks),
+                state_changelog_topics=[_topic(topic, configured) for topic in one.changelogs],
+                repartition_source_topics=[_topic(topic, configured) for topic in one.repartition],
+            )
+            for one in group.topology.subtopologies
+        ],
+    )
+
+
+def _topic(topic: InternalTopic, configured: Configured) -> TopicInfo:
+    return TopicInfo(
+        name=topic.name,
+        partitions=configured.partitions.get(topic.name, topic.partitions),
+        replication_factor=topic.replication_factor,
+        topic_configs=[KeyValue(key=key, value=value) for key, value in topic.configs],
+    )
+
+
+def _member(group: StreamsGroup, member: StreamsMember) -> Member:
+    endpoint = None
+    if member.endpoint is not None:
+        endpoint = Endpoint(host=member.endpoint[0], port=member.endpoint[1])
+    return Member(
+        member_id=member.member_id,
+        member_epoch=member.epoch,
+        rack_id=member.rack_id,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        topology_epoch=member.topology_epoch,
+        process_id=member.process_id,
+        user_endpoint=endpoint,
+        client_tags=[KeyValue(key=key, value=value) for key, value in member.client_tags],
+        assignment=_tasks(member.assigned),
+        target_assignment=_tasks(group.target.of(member.member_id)),
+    )
+
+
+def _tasks(assignment: Assignment) -> AssignmentRow:
+    return AssignmentRow(
+        active_tasks=[
+            TaskIds(subtopology_id=subtopology_id.decode(), partitions=sorted(partitions))
+            for subtopology_id, partitions in assignment.items()
+        ]
+    )

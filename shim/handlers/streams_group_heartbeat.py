@@ -1,0 +1,181 @@
+"""88 StreamsGroupHeartbeat, version 0. Joins a streams application, keeps alive, leaves, and is
+told which tasks to run (KIP-1071).
+
+READ on the group; then the topology's names, where an impossible one is 130; then DESCRIBE on all
+its topics: one that is denied fails the request. Internal topics that are missing are made if the
+caller may CREATE them, else a status names them.
+"""
+
+from authorizer.requirements import (
+    STREAMS_GROUP_HEARTBEAT_CREATE,
+    STREAMS_GROUP_HEARTBEAT_GROUP,
+    STREAMS_GROUP_HEARTBEAT_TOPIC,
+)
+from protocol.error_codes import ErrorCode
+from protocol.messages.streams_group_heartbeat_request import (
+    StreamsGroupHeartbeatRequest,
+    TaskIds as AskedTaskIds,
+    TopicInfo,
+    Topology,
+)
+from protocol.messages.streams_group_heartbeat_response import (
+    Status as StatusRow,
+    StreamsGroupHeartbeatResponse,
+    TaskIds,
+)
+from shim.context import RequestContext
+from shim.errors import Refused
+from shim.state.assignors import Assignment
+from shim.state.placement import spread
+from shim.state.reconciliation import LEAVING, LEAVING_FOR_A_WHILE
+from shim.state.streams_group import Status, StreamsAnswer, StreamsHeartbeat
+from shim.state.streams_topology import InternalTopic, StreamsTopology, Subtopology
+
+
+def handle(
+    request: StreamsGroupHeartbeatRequest, context: RequestContext
+) -> StreamsGroupHeartbeatResponse:
+    if "streams" not in context.cluster.groups.settings.protocols:
+        raise Refused(ErrorCode.UNSUPPORTED_VERSION)
+    context.access.require(STREAMS_GROUP_HEARTBEAT_GROUP, request.group_id)
+    topology = None if request.topology is None else _topology(request.topology)
+    if topology is not None:
+        fault = topology.fault(context.cluster.topics.internal_names)
+        if fault is not None:
+            raise Refused(ErrorCode.STREAMS_INVALID_TOPOLOGY, fault)
+        names = list(dict.fromkeys(topology.topics()))
+        if context.access.split(STREAMS_GROUP_HEARTBEAT_TOPIC, names, str)[1]:
+            raise Refused(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+    _check(request, topology)
+    error = context.coordinator_error(request.group_id)
+    if error is not ErrorCode.NONE:
+        raise Refused(error)
+    answer = context.cluster.groups.streams_heartbeat(
+        request.group_id, _heartbeat(request, topology, context)
+    )
+    return _response(answer, _uncreated(answer, context))
+
+
+def refuse(
+    request: StreamsGroupHeartbeatRequest, error: ErrorCode, message: str | None
+) -> StreamsGroupHeartbeatResponse:
+    return StreamsGroupHeartbeatResponse(error_code=error, error_message=message)
+
+
+def _check(request: StreamsGroupHeartbeatRequest, topology: StreamsTopology | None) -> None:
+    """What can be said against a request without looking at its group."""
+    joins = request.member_epoch == 0
+    tasks = (request.active_tasks, request.standby_tasks, request.warmup_tasks)
+    some_tasks = sum(one is not None for one in tasks)
+    for is_wrong, text in (
+        (not request.member_id.strip(), "the member id is empty"),
+        (not request.group_id.strip(), "the group id is empty"),
+        (request.instance_id is not None, "static members are not supported"),
+        (request.rack_id == "", "the rack id is empty"),
+        (joins and request.rebalance_timeout_ms == -1, "joining needs a rebalance timeout"),
+        (joins and topology is None, "joining needs a topology"),
+        (joins and any(one != [] for one in tasks), "joining, no task can be running"),
+        (some_tasks not in (0, len(tasks)), "tasks are told all or not at all"),
+        (request.member_epoch == LEAVING_FOR_A_WHILE, "only an instance can come back"),
+        (request.member_epoch < LEAVING, "the member epoch is impossible"),
+    ):
+        if is_wrong:
+            raise Refused(ErrorCode.INVALID_REQUEST, text)
+    if topology is not None and topology.has_twins:
+        # Not foreseen by Kafka, whose map refuses it.
+        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+    sourceless = None if topology is None else topology.sourceless()
+    if sourceless is not None:
+        text = f"subtopology `{sourceless}` reads nothing"
+        raise Refused(ErrorCode.STREAMS_INVALID_TOPOLOGY, text)
+
+
+def _topology(asked: Topology) -> StreamsTopology:
+    return StreamsTopology(
+        asked.epoch,
+        tuple(
+            Subtopology(
+                one.subtopology_id,
+                tuple(one.source_topics),
+                tuple(one.repartition_sink_topics),
+                tuple(_internal(topic) for topic in one.repartition_source_topics),
+                tuple(_internal(topic) for topic in one.state_changelog_topics),
+            )
+            for one in asked.subtopologies
+        ),
+    )
+
+
+def _internal(topic: TopicInfo) -> InternalTopic:
+    configs = tuple((config.key, config.value) for config in topic.topic_configs)
+    return InternalTopic(topic.name, topic.partitions, topic.replication_factor, configs)
+
+
+def _heartbeat(
+    request: StreamsGroupHeartbeatRequest,
+    topology: StreamsTopology | None,
+    context: RequestContext,
+) -> StreamsHeartbeat:
+    endpoint = request.user_endpoint
+    tags = request.client_tags
+    return StreamsHeartbeat(
+        member_id=request.member_id,
+        member_epoch=request.member_epoch,
+        rack_id=request.rack_id,
+        rebalance_timeout_ms=request.rebalance_timeout_ms,
+        topology=topology,
+        owned=_owned(request.active_tasks),
+        process_id=request.process_id,
+        endpoint=None if endpoint is None else (endpoint.host, endpoint.port),
+        client_tags=None if tags is None else tuple((tag.key, tag.value) for tag in tags),
+        shuts_down=request.shutdown_application,
+        client_id=context.header.client_id or "",
+        client_host=f"/{context.session.host}",
+    )
+
+
+def _owned(tasks: list[AskedTaskIds] | None) -> Assignment | None:
+    if tasks is None:
+        return None
+    return {one.subtopology_id.encode(): frozenset(one.partitions) for one in tasks}
+
+
+def _uncreated(answer: StreamsAnswer, context: RequestContext) -> list[str]:
+    """Make the internal topics that are missing; the names of those the caller may not make."""
+    names = [topic.name for topic, _ in answer.to_make]
+    denied = context.access.split(STREAMS_GROUP_HEARTBEAT_CREATE, names, str)[1]
+    if denied:
+        return denied
+    cluster = context.cluster
+    nodes = [node.node_id for node in cluster.nodes.values() if node.is_alive]
+    for topic, partitions in answer.to_make:
+        wanted = topic.replication_factor
+        if wanted <= 0:
+            wanted = cluster.configs.broker_int("default.replication.factor")
+        replicas = spread(nodes, partitions, min(wanted, len(nodes)), cluster.random)
+        cluster.topics.create(topic.name, replicas, dict(topic.configs))
+    return []
+
+
+def _response(answer: StreamsAnswer, uncreated: list[str]) -> StreamsGroupHeartbeatResponse:
+    statuses = []
+    for status, text in answer.statuses:
+        if status is Status.MISSING_INTERNAL_TOPICS and uncreated:
+            detail = f"{text}; the caller may not create {', '.join(uncreated)}"
+            statuses.append(StatusRow(status_code=status, status_detail=detail))
+        else:
+            statuses.append(StatusRow(status_code=status, status_detail=text))
+    response = StreamsGroupHeartbeatResponse(
+        member_id=answer.member_id,
+        member_epoch=answer.member_epoch,
+        heartbeat_interval_ms=answer.interval_ms,
+        status=statuses,
+    )
+    if answer.tasks is not None:
+        response.active_tasks = [
+            TaskIds(subtopology_id=subtopology_id.decode(), partitions=sorted(partitions))
+            for subtopology_id, partitions in answer.tasks.items()
+        ]
+        response.standby_tasks = []
+        response.warmup_tasks = []
+    return response
