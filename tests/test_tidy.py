@@ -30,6 +30,7 @@ RELEASES_MAY_BE_NAMED = (
     "authorizer/acl_releases.py",
     "authorizer/requirements/",
     "schemas/",
+    "shim/control/openapi.py",  # the version of OpenAPI looks like one of Kafka
 )
 
 RELEASE_LITERAL = re.compile(r"(?:0\.11|[1-4]\.\d{1,2})(?:\.\d+)?")
