@@ -248,8 +248,14 @@ def partitions(play: Play) -> None:
             continue
         one = Producer(play, f"one{version}", VERSION_1)
 
-        def add(label: str, *where: tuple[str, int], at: int = version, **changes: Any) -> None:
-            one.add(f"{label}, {at}", *where, version=at, **changes)
+        def add(
+            label: str,
+            *where: tuple[str, int],
+            at: int = version,
+            by: Producer = one,
+            **changes: Any,
+        ) -> None:
+            by.add(f"{label}, {at}", *where, version=at, **changes)
 
         add("nothing")
         add("no topic", (play.unknown(), 0))
@@ -481,10 +487,16 @@ def markers(play: Play) -> None:
         one.add(f"add {version}", (topic, 0))
         one.send(f"s{version}", topic)
 
-        def mark(label: str, where: str = topic, at: int = version, **changes: Any) -> None:
+        def mark(
+            label: str,
+            where: str = topic,
+            at: int = version,
+            by: Producer = one,
+            **changes: Any,
+        ) -> None:
             marker = WritableTxnMarker(
-                producer_id=one.producer_id,
-                producer_epoch=one.epoch,
+                producer_id=by.producer_id,
+                producer_epoch=by.epoch,
                 transaction_result=True,
                 topics=[WritableTxnMarkerTopic(name=where, partition_indexes=[0])],
             )
