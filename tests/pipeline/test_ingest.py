@@ -13,11 +13,9 @@ from pipeline.batches import Split, batches
 from pipeline.lake import Lake
 from pipeline.rows import Selection
 from pipeline.written import whole_bytes
-from protocol.api_versions import RELEASES
 from protocol.enums import ApiKey, Operation, ResourceType
 from protocol.trace.segments import segments
-from tests.pipeline import twin
-from tests.pipeline.traces import TraceMaker, random_acls, random_trace
+from tests.pipeline.traces import TraceMaker, random_acls
 
 AUTHORIZER = StandardAuthorizer(store=AclStore(random_acls(random.Random(3), 20)))
 
@@ -106,47 +104,3 @@ def test_only_whole_blocks_count_as_written(tmp_path: Path) -> None:
     path.write_bytes(content[: ends[1] + 50] + b"x" + content[ends[1] + 51 :])
     assert whole_bytes(path, 0) == ends[3]
     maker.close()
-
-
-@pytest.mark.spark
-@pytest.mark.timeout(240)
-def test_the_lake_has_every_row_once(
-    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from pipeline.jobs.ingest import ingest, lake_observed, lake_table
-    from pipeline.observed import observed
-
-    trace, lake = tmp_path / "trace", tmp_path / "lake"
-    rng = random.Random(4)
-    release = RELEASES[-1]
-    random_trace(trace, rng, AUTHORIZER, 200)
-    assert ingest(spark, [str(trace)], lake, release).segments == 1
-    assert ingest(spark, [str(trace)], lake, release).files == 0
-    random_trace(trace, rng, AUTHORIZER, 300)
-
-    def die(*_: Any) -> None:
-        raise Killed
-
-    real = os.replace
-    with monkeypatch.context() as patched:  # all is staged, nothing is noted
-        patched.setattr(os, "replace", die)
-        with pytest.raises(Killed):
-            ingest(spark, [str(trace)], lake, release)
-    assert lake_table(spark, "accesses", lake).count() == 200
-    calls = iter(range(100))
-
-    def die_later(source: Any, target: Any) -> None:
-        if next(calls) == 2:
-            raise Killed
-        real(source, target)
-
-    with monkeypatch.context() as patched:  # noted, one file moved
-        patched.setattr(os, "replace", die_later)
-        with pytest.raises(Killed):
-            ingest(spark, [str(trace)], lake, release)
-    done = ingest(spark, [str(trace)], lake, release)
-    assert (done.recovered, done.segments) == (True, 0)
-    assert lake_table(spark, "accesses", lake).count() == len(twin.accesses(trace)) == 500
-    straight = sorted(map(str, observed(spark, [str(trace)]).drop("example").collect()))
-    through = sorted(map(str, lake_observed(spark, lake).drop("example").collect()))
-    assert through == straight
