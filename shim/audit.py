@@ -33,8 +33,10 @@ def line(record: AccessRecord, context: RequestContext, api: ApiKey) -> str:
     """The text of one decision, with its rule where the release names it (StandardAuthorizer)."""
     action = record.action
     outcome = "Allowed" if record.decision.allowed else "Denied"
-    operation = "".join(word.capitalize() for word in action.operation.name.split("_"))
-    resource_type = "".join(word.capitalize() for word in action.resource_type.name.split("_"))
+    operation = action.operation.name
+    if not context.behaviour.audit_names_rule:  # AclAuthorizer and its predecessor: `Describe`
+        operation = _camel_case(operation)
+    resource_type = _camel_case(action.resource_type.name)
     text = (
         f"Principal = {context.access.actor.principal} is {outcome} operation = {operation} "
         f"from host = {context.access.actor.host} "
@@ -44,6 +46,10 @@ def line(record: AccessRecord, context: RequestContext, api: ApiKey) -> str:
     if context.behaviour.audit_names_rule:
         text += f" based on rule {_rule(record.decision)}"
     return text
+
+
+def _camel_case(name: str) -> str:
+    return "".join(word.capitalize() for word in name.split("_"))
 
 
 def _rule(decision: Decision) -> str:

@@ -24,7 +24,7 @@ def test_a_denial_is_an_info_line_with_its_rule(capsys: pytest.CaptureFixture[st
     stage.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL, "User:alice")
     (line,) = audit_lines(capsys)
     assert (
-        "Principal = User:alice is Denied operation = Describe from host = 127.0.0.1 "
+        "Principal = User:alice is Denied operation = DESCRIBE from host = 127.0.0.1 "
         "on resource = Cluster:LITERAL:kafka-cluster for request = DescribeAcls "
         "with resourceRefCount = 1 based on rule DefaultDeny"
     ) in line
@@ -42,7 +42,7 @@ def test_an_allowed_request_is_a_debug_line_naming_the_acl(
     stage.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL, "User:alice")
     (line,) = audit_lines(capsys)
     assert (
-        "is Allowed operation = Describe from host = 127.0.0.1 on resource = "
+        "is Allowed operation = DESCRIBE from host = 127.0.0.1 on resource = "
         "Cluster:LITERAL:kafka-cluster for request = DescribeAcls with resourceRefCount = 1 "
         "based on rule MatchingAcl(acl=StandardAcl(resourceType=CLUSTER, "
         "resourceName=kafka-cluster, patternType=LITERAL, principal=User:alice, host=*, "
@@ -54,6 +54,7 @@ def test_older_releases_do_not_name_the_rule(capsys: pytest.CaptureFixture[str])
     set_up_logs("info", "console")
     Stage("2.7").ask(ApiKey.DESCRIBE_ACLS, 2, ANY_ACL, "User:alice")
     (line,) = audit_lines(capsys)
+    assert "is Denied operation = Describe from host" in line
     assert line.rstrip().split("with resourceRefCount = 1")[1].strip(" \x1b[0m]").find("rule") < 0
 
 
