@@ -25,6 +25,7 @@ LONG_FILES: dict[str, str] = {}
 RELEASES_MAY_BE_NAMED = (
     "protocol/releases.py",
     "protocol/group_releases.py",
+    "protocol/record_releases.py",
     "protocol/api_versions.py",
     "protocol/features.py",
     "authorizer/acl_releases.py",
