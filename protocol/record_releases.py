@@ -53,7 +53,9 @@ class RecordBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     odd_isolation_closes: bool  # an isolation level that there is not cannot be parsed
     missing_looks_compressed: bool  # a missing partition is 76 to versions that know no zstd
     aborted_beyond_stable: bool  # where nothing can be read, all that were aborted are told
+    errors_list_aborted: bool  # an unreadable partition has no aborted transactions, not null
     # ListOffsets and OffsetForLeaderEpoch
+    epochs_by_partition: bool  # OffsetForLeaderEpoch answers a partition once, however often asked
     epochs_from_creation: bool  # the first leader epoch begins before the first record
     lists_epochs: bool  # with offsets
     lists_each_duplicate: bool  # a partition named twice is answered twice
@@ -105,6 +107,8 @@ OLDEST = RecordBehaviour(
     odd_isolation_closes=True,
     missing_looks_compressed=False,
     aborted_beyond_stable=True,
+    errors_list_aborted=False,
+    epochs_by_partition=True,
     epochs_from_creation=False,
     lists_epochs=False,
     lists_each_duplicate=False,
@@ -177,12 +181,14 @@ CHANGES: tuple[Change, ...] = (
     ),
     Change(
         "2.8",
-        "generated messages of Produce",
+        "generated messages of Produce and OffsetForLeaderEpoch",
+        epochs_by_partition=False,
         unreadable_closes=False,
         unreadable_old_closes=False,
     ),
     Change("3.0", "KIP-734: the newest record", newest_since=0),
     Change("3.0", "names before permissions", describes_legal_names=True),
+    Change("3.0", "errors of Fetch in a common form", errors_list_aborted=True),
     Change(
         "3.3",
         "KIP-841: replicas that are none",

@@ -27,9 +27,6 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     audit_names_rule: bool  # the audit line ends in the deciding rule
     kraft: bool  # metadata is kept by controllers, admin requests are forwarded to them
     authorizer_class: str  # the authorizer that a release brings, as its configuration names it
-    # reading
-    fetch_errors_list_aborted: bool  # an unreadable partition has no aborted transactions, not null
-    epoch_answers_by_partition: bool  # OffsetForLeaderEpoch answers a partition once, however often
     # users, quotas and features
     scram_denial_counts_users: bool  # a denied DescribeUserScramCredentials has a result a user
     quota_success_message: str | None  # error message of DescribeClientQuotas without an error
@@ -91,8 +88,6 @@ OLDEST = Behaviour(
     audit_names_rule=False,
     kraft=False,
     authorizer_class="kafka.security.auth.SimpleAclAuthorizer",
-    fetch_errors_list_aborted=False,
-    epoch_answers_by_partition=True,
     scram_denial_counts_users=False,
     quota_success_message=None,
     quota_denial=None,
@@ -289,8 +284,6 @@ CHANGES: tuple[Change, ...] = (
     ),
     Change("3.5", "a quota of 0 is none", quota_may_be_zero=False),
     Change("4.1", "unregistering says why not", unregistering_says_why=True),
-    Change("2.8", "generated answers; as 2.7.2 and 2.8.2 differ", epoch_answers_by_partition=False),
-    Change("3.0", "generated answers; as 2.8.2 and 3.9.1 differ", fetch_errors_list_aborted=True),
 )
 
 

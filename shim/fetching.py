@@ -36,7 +36,6 @@ class Reader(msgspec.Struct, frozen=True):
     isolation_level: int
     bytes_max: int
     behaviour: RecordBehaviour
-    errors_list_aborted: bool = True
 
     @property
     def is_follower(self) -> bool:
@@ -144,7 +143,9 @@ def failed(
         partition_index=index,
         error_code=error,
         high_watermark=-1,
-        aborted_transactions=[] if partition is None and reader.errors_list_aborted else None,
+        aborted_transactions=[]
+        if partition is None and reader.behaviour.errors_list_aborted
+        else None,
         records=b"",
     )
     knows_leader = error in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)

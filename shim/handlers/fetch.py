@@ -108,7 +108,6 @@ class _Fetch:
             isolation_level=request.isolation_level,
             bytes_max=request.max_bytes if limited else NO_LIMIT,
             behaviour=context.record_behaviour,
-            errors_list_aborted=context.behaviour.fetch_errors_list_aborted,
         )
         self._request = request
         self._context = context

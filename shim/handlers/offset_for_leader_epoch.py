@@ -26,7 +26,7 @@ def handle(
     request: OffsetForLeaderEpochRequest, context: RequestContext
 ) -> OffsetForLeaderEpochResponse:
     topics = request.topics
-    if context.behaviour.epoch_answers_by_partition:
+    if context.record_behaviour.epochs_by_partition:
         topics = _merged(topics)
     allowed, denied = context.access.split(
         OFFSET_FOR_LEADER_EPOCH, topics, lambda topic: topic.topic
