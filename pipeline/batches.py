@@ -11,7 +11,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.access_rows import access_rows
+from pipeline.access_rows import access_rows, count_rows
 from pipeline.errors import PipelineError
 from pipeline.frame_rows import request_rows, response_rows
 from pipeline.rows import Columns, Pending, Selection
@@ -82,7 +82,7 @@ def batches(
         return
     source = _source(table, split, selection, wanted.names)
     if table in _GROUPED:
-        source = _grouped(source, schema)
+        source = _grouped(source)
     for batch in source:
         yield batch.select(wanted.names)
 
@@ -101,45 +101,32 @@ def _source(
 ) -> Iterator[pa.RecordBatch]:
     """Rows as they come, in batches; damage is left to the table of that name."""
     grouped = _GROUPED.get(table)
-    columns = Columns(_ungrouped(grouped) if grouped else pruned(TABLES[table], names))
+    columns = Columns(grouped or pruned(TABLES[table], names))
     pending = Pending()
     for block in _blocks(split):
         if isinstance(block, Damage) or not selection.overlaps(block.header):
             continue
         _ROWS[table](columns, block, selection, pending)
+        if len(pending.counts) >= DISTINCT_ROWS:
+            count_rows(columns, pending)
         if len(columns) >= BATCH_ROWS:
             yield columns.batch()
+    count_rows(columns, pending)
     if len(columns):
         yield columns.batch()
 
 
-def _ungrouped(schema: pa.Schema) -> pa.Schema:
-    """What a grouped table is made of: its keys, and when, where and how often."""
-    extra = {"requests": ("count", pa.int64()), "first_seen": ("time", pa.timestamp("us", "UTC"))}
-    fields = [
-        pa.field(*extra[field.name]) if field.name in extra else field
-        for field in schema
-        if field.name != "last_seen"
-    ]
-    return pa.schema(fields)
-
-
-def _grouped(source: Iterator[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def _grouped(source: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Count equal rows; handed on when there are too many different ones to keep."""
     kept: pa.Table | None = None
     for batch in source:
-        part = _as_counts(pa.table(batch), schema)
+        part = regroup(pa.Table.from_batches([batch]))
         kept = part if kept is None else regroup(pa.concat_tables([kept, part]))
         if kept.num_rows >= DISTINCT_ROWS:
             yield from kept.combine_chunks().to_batches()
             kept = None
     if kept is not None:
         yield from kept.combine_chunks().to_batches()
-
-
-def _as_counts(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    named = rows.rename_columns({"count": "requests", "time": "first_seen"})
-    return regroup(named.append_column("last_seen", named["first_seen"]).select(schema.names))
 
 
 def regroup(counts: pa.Table) -> pa.Table:

@@ -38,7 +38,9 @@ def request_rows(columns: Columns, block: Block, selection: Selection, _: Pendin
                 "groups": names.groups,
                 "transactional_ids": names.transactional_ids,
                 "undecoded": undecoded,
-                "count": 1,
+                "requests": 1,
+                "first_seen": entry.time_us,
+                "last_seen": entry.time_us,
             },
             who[entry.connection][1],
         )

@@ -42,11 +42,15 @@ class Selection(msgspec.Struct, frozen=True):
 
 
 class Pending:
-    """Requests that are not answered yet: their time, and the frames that are asked for later."""
+    """Requests that are not answered yet: their time, and the frames that are asked for later.
+
+    `counts` has the different accesses so far: requests, first and last time, and an example.
+    """
 
     def __init__(self) -> None:
         self.times: dict[tuple[int, int], int] = {}
         self.frames: dict[tuple[int, int], bytes] = {}
+        self.counts: dict[tuple[Any, ...], list[Any]] = {}
 
 
 class Columns:
