@@ -54,6 +54,8 @@ def jars(release: str) -> Path:
     if numbers(release) < (2, 4):  # part of Java when they were written
         wanted += [("javax.xml.bind", "jaxb-api", "2.3.1")]
         wanted += [("javax.activation", "javax.activation-api", "1.2.0")]
+    if (2,) <= numbers(release) < (2, 4):  # theirs cannot read how Java writes addresses today
+        wanted.append(("org.apache.zookeeper", "zookeeper", "3.4.10"))
     if numbers(release) >= (2, 2):
         wanted.append(("org.slf4j", "slf4j-nop", "1.7.36"))
     (folder / "pom.xml").write_text(_POM.format("".join(_DEPENDENCY.format(*w) for w in wanted)))
@@ -74,8 +76,12 @@ def settings_of(release: str) -> dict[str, str]:
         "delete.topic.enable": "true",
     }
     if numbers(release) >= (3,):
+        if numbers(release) >= (
+            3,
+            6,
+        ):  # earlier KRaft has no delegation tokens, and refuses the key
+            settings["delegation.token.secret.key"] = "secret"
         return settings | {
-            "delegation.token.secret.key": "secret",
             "share.coordinator.state.topic.replication.factor": "1",
             "share.coordinator.state.topic.min.isr": "1",
         }
