@@ -60,14 +60,14 @@ def append(partition: Partition, batch: Batch, limits: Limits, now_ms: int) -> A
         fault = limits.behaviour.lost_producer_error
     if fault is not ErrorCode.NONE:
         raise RefusedRecords(fault, tells_start=True)
-    appended = _store(partition, batch, limits, now_ms)
+    # who waits for committed records is woken by the append, and must find the transaction open
     timestamp = now_ms if limits.uses_append_time else batch.max_timestamp
     log.producers.appended(
         *owner,
-        ProducedBatch(batch.base_sequence, last_sequence, appended.base_offset, timestamp),
+        ProducedBatch(batch.base_sequence, last_sequence, log.end_offset, timestamp),
         is_transactional=batch.is_transactional,
     )
-    return appended
+    return _store(partition, batch, limits, now_ms)
 
 
 def _store(partition: Partition, batch: Batch, limits: Limits, now_ms: int) -> Appended:

@@ -83,6 +83,11 @@ class Log:
         return self.end_offset if first is None else first
 
     @property
+    def is_watched(self) -> bool:
+        """Whether somebody waits for a change."""
+        return bool(self._waiting)
+
+    @property
     def size_bytes(self) -> int:
         return self._end_position - self._batches[0].position if self._batches else 0
 

@@ -1,0 +1,164 @@
+"""API 1: who may fetch, what is in a session, and how long an answer waits."""
+
+from typing import Any
+
+import pytest
+
+from protocol.enums import ApiKey, Operation, ResourceType
+from protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic, ReplicaState
+from shim.dispatch import Pending
+from tests.shim.answers.batches import TRANSACTIONAL, batch, summary
+from tests.shim.handlers.records import ALICE, fetch_request, fetched, produce
+from tests.shim.play import ADMIN, Stage
+
+
+def stage_with(*topics: str, release: str = "") -> Stage:
+    stage = Stage(release)
+    for name in topics:
+        stage.topic(name)
+    stage.allow(ALICE, Operation.READ, ResourceType.TOPIC, "mine")
+    return stage
+
+
+def ask(stage: Stage, request: FetchRequest, version: int = 12, principal: str = ALICE) -> Any:
+    return stage.ask(ApiKey.FETCH, version, request, principal)
+
+
+@pytest.mark.parametrize("release", ["1.0", "2.7", ""])
+def test_read_is_asked_topic_by_topic_before_existence(release: str) -> None:
+    stage = stage_with("mine", "others", release=release)
+    stage.allow(ALICE, Operation.READ, ResourceType.TOPIC, "may-but-missing")
+    names = ("mine", "others", "missing", "may-but-missing")
+    answer = ask(stage, fetch_request(*names), version=6)
+    codes = {"mine": 0, "others": 29, "missing": 29, "may-but-missing": 3}
+    assert fetched(answer) == codes
+
+
+def test_the_first_release_hides_what_may_not_be_described() -> None:
+    stage = stage_with("mine", "others", "hidden", release="0.11")
+    stage.allow(ALICE, Operation.DESCRIBE, ResourceType.TOPIC, "others")
+    answer = ask(stage, fetch_request("mine", "others", "hidden", "missing"), version=5)
+    assert fetched(answer) == {"mine": 0, "others": 29, "hidden": 3, "missing": 3}
+
+
+def test_an_unknown_id_comes_before_permission() -> None:
+    stage = stage_with("others")
+    others = stage.cluster.topics.get("others").topic_id
+    partition = FetchPartition(0)
+    rows = [FetchTopic(topic_id=one, partitions=[partition]) for one in (others, b"\x01" * 16)]
+    answer = ask(stage, FetchRequest(max_wait_ms=0, topics=rows), version=13)
+    codes = {topic.topic_id: topic.partitions[0].error_code for topic in answer.responses}
+    assert codes == {others: 29, b"\x01" * 16: 100}
+
+
+@pytest.mark.parametrize(("release", "code"), [("1.0", 31), ("1.1", 29), ("3.9", 29)])
+def test_a_follower_needs_the_cluster_and_no_topic(release: str, code: int) -> None:
+    stage = stage_with("mine", "others", release=release)
+    request = fetch_request("mine", "missing", replica_id=3)
+    assert fetched(ask(stage, request, version=6)) == {"mine": code, "missing": code}
+    stage.allow(ALICE, Operation.CLUSTER_ACTION, ResourceType.CLUSTER, "kafka-cluster")
+    assert fetched(ask(stage, request, version=6))["missing"] == 3
+
+
+def test_a_follower_says_so_in_its_state_since_version_15() -> None:
+    stage = stage_with("mine")
+    topic_id = stage.cluster.topics.get("mine").topic_id
+    request = FetchRequest(
+        max_wait_ms=0,
+        replica_state=ReplicaState(replica_id=3),
+        topics=[FetchTopic(topic_id=topic_id, partitions=[FetchPartition(0)])],
+    )
+    answer = ask(stage, request, version=15)
+    assert answer.responses[0].partitions[0].error_code == 29
+
+
+def test_permission_is_asked_anew_for_what_is_in_the_session() -> None:
+    stage = stage_with("mine")
+    first = ask(stage, fetch_request("mine", session_epoch=0))
+    stage.allow(ALICE, Operation.READ, ResourceType.TOPIC, "mine", deny=True)
+    again = fetch_request(session_id=first.session_id, session_epoch=1)
+    assert fetched(ask(stage, again)) == {"mine": 29}
+
+
+def test_a_wait_ends_with_the_first_record() -> None:
+    stage = stage_with("mine")
+    waiting = ask(stage, fetch_request("mine", max_wait_ms=5000, min_bytes=1))
+    assert isinstance(waiting, Pending)
+    assert not waiting.wait.is_done
+    produce(stage, "mine")
+    answer = stage.outcome(ApiKey.FETCH, 12, waiting)
+    assert len(summary(answer.responses[0].partitions[0].records) or []) == 1
+
+
+def test_a_wait_goes_on_until_there_is_enough() -> None:
+    stage = stage_with("mine")
+    request = fetch_request("mine", max_wait_ms=5000, min_bytes=100)
+    waiting = ask(stage, request)
+    produce(stage, "mine")
+    assert not waiting.wait.is_done
+    produce(stage, "mine")
+    assert waiting.wait.is_done
+    assert len(batch()) < 100 <= 2 * len(batch())
+
+
+def test_a_wait_ends_when_time_is_up() -> None:
+    stage = stage_with("mine")
+    waiting = ask(stage, fetch_request("mine", max_wait_ms=500, min_bytes=1))
+    stage.clock.advance(499)
+    assert not waiting.wait.is_done
+    stage.clock.advance(1)
+    answer = stage.outcome(ApiKey.FETCH, 12, waiting)
+    assert fetched(answer) == {"mine": 0}
+
+
+def test_a_wait_ends_when_the_topic_is_deleted() -> None:
+    stage = stage_with("mine")
+    waiting = ask(stage, fetch_request("mine", max_wait_ms=5000, min_bytes=1))
+    stage.cluster.topics.delete("mine")
+    assert fetched(stage.outcome(ApiKey.FETCH, 12, waiting)) == {"mine": 3}
+
+
+def test_what_fails_is_told_at_once() -> None:
+    stage = stage_with("mine", "others")
+    request = fetch_request("mine", "others", max_wait_ms=5000, min_bytes=1)
+    assert fetched(stage.ask(ApiKey.FETCH, 12, fetch_request("mine", offset=9), ADMIN)) == {
+        "mine": 1
+    }
+    waiting = ask(stage, request)
+    assert isinstance(waiting, Pending)  # a denial alone does not end the wait for the rest
+
+
+def test_nothing_is_left_behind_when_the_client_is_gone() -> None:
+    stage = stage_with("mine")
+    waiting = ask(stage, fetch_request("mine", max_wait_ms=5000, min_bytes=1))
+    log = stage.cluster.topics.partition("mine", 0).log
+    assert log.is_watched
+    waiting.wait.cancel()
+    assert not log.is_watched
+    produce(stage, "mine")
+
+
+def test_committed_readers_wait_for_the_end_of_the_transaction() -> None:
+    stage = stage_with("mine", release="3.5")
+    records = batch(producer=(5, 0, 0), attributes=TRANSACTIONAL)
+    stage.cluster.transactions.begin_producer("x", 60_000, -1, -1)
+    found = stage.cluster.transactions.get("x")
+    assert found is not None
+    found.producer_id = 5
+    stage.cluster.transactions.add_partitions("x", 5, 0, [("mine", 0)])
+    request = fetch_request("mine", max_wait_ms=5000, min_bytes=1, isolation_level=1)
+    waiting = ask(stage, request)
+    produce(stage, "mine", records=records, transactional_id="x")
+    assert not waiting.wait.is_done
+    stage.cluster.transactions.end("x", 5, 0, commit=True, bumps_epoch=False)
+    answer = stage.outcome(ApiKey.FETCH, 12, waiting)
+    assert len(summary(answer.responses[0].partitions[0].records) or []) == 2
+
+
+def test_any_replica_serves_consumers_that_may_choose() -> None:
+    stage = Stage(brokers=3)
+    stage.cluster.topics.create("t", [[2, 1]], {})
+    assert fetched(ask(stage, fetch_request("t"), version=10, principal=ADMIN)) == {"t": 6}
+    assert fetched(ask(stage, fetch_request("t"), version=11, principal=ADMIN)) == {"t": 0}
+    stage.session(ADMIN).node_id = 3
+    assert fetched(ask(stage, fetch_request("t"), version=11, principal=ADMIN)) == {"t": 6}

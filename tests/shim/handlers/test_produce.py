@@ -1,0 +1,128 @@
+"""API 0: who may produce, in which order that is looked at, and where it is done."""
+
+import pytest
+
+from protocol.enums import ApiKey, Operation, ResourceType
+from protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from shim.dispatch import NoAnswer
+from tests.shim.answers.batches import TRANSACTIONAL, batch
+from tests.shim.handlers.records import ALICE, produce, produced
+from tests.shim.play import Stage
+
+IDEMPOTENT = batch(producer=(5, 0, 0))
+IN_TRANSACTION = batch(producer=(5, 0, 0), attributes=TRANSACTIONAL)
+
+
+def stage_with(release: str = "", *topics: str) -> Stage:
+    stage = Stage(release)
+    for name in topics or ("mine", "others"):
+        stage.topic(name)
+    stage.allow(ALICE, Operation.WRITE, ResourceType.TOPIC, "mine")
+    return stage
+
+
+@pytest.mark.parametrize("release", ["1.0", "2.7", "3.9", ""])
+def test_write_is_asked_topic_by_topic_before_existence(release: str) -> None:
+    stage = stage_with(release)
+    stage.allow(ALICE, Operation.WRITE, ResourceType.TOPIC, "may-but-missing")
+    names = ("mine", "others", "missing", "may-but-missing")
+    version = 3 if release == "1.0" else 7
+    answer = produce(stage, *names, version=version, principal=ALICE)
+    codes = {"mine": 0, "others": 29, "missing": 29, "may-but-missing": 3}
+    assert produced(answer) == codes
+
+
+def test_the_first_release_hides_what_may_not_be_described() -> None:
+    stage = stage_with("0.11")
+    stage.allow(ALICE, Operation.DESCRIBE, ResourceType.TOPIC, "others")
+    stage.topic("hidden")
+    names = ("mine", "others", "hidden", "missing")
+    answer = produce(stage, *names, version=3, principal=ALICE)
+    assert produced(answer) == {"mine": 0, "others": 29, "hidden": 3, "missing": 3}
+
+
+def test_an_unknown_id_comes_before_permission() -> None:
+    stage = stage_with()
+    others = stage.cluster.topics.get("others").topic_id
+    data = [PartitionProduceData(0, batch())]
+    request = ProduceRequest(
+        acks=-1,
+        topic_data=[
+            TopicProduceData(topic_id=topic_id, partition_data=data)
+            for topic_id in (others, b"\x01" * 16)
+        ],
+    )
+    answer = stage.ask(ApiKey.PRODUCE, 13, request, ALICE)
+    rows = [(topic.topic_id, topic.partition_responses[0].error_code) for topic in answer.responses]
+    assert rows == [(others, 29), (b"\x01" * 16, 100)]
+
+
+def test_a_transactional_batch_needs_the_id_for_every_partition() -> None:
+    stage = stage_with("3.5")
+    arguments = {"records": IN_TRANSACTION, "principal": ALICE}
+    denied = produce(stage, "mine", "missing", transactional_id="x", **arguments)
+    assert produced(denied) == {"mine": 53, "missing": 53}
+    assert produced(produce(stage, "mine", **arguments)) == {"mine": 53}
+    stage.allow(ALICE, Operation.WRITE, ResourceType.TRANSACTIONAL_ID, "x")
+    allowed = produce(stage, "mine", "others", transactional_id="x", **arguments)
+    assert produced(allowed) == {"mine": 0, "others": 29}
+
+
+def test_an_id_without_transactional_batches_is_not_looked_at() -> None:
+    stage = stage_with()
+    answer = produce(stage, "mine", transactional_id="not-hers", principal=ALICE)
+    assert produced(answer) == {"mine": 0}
+
+
+@pytest.mark.parametrize(("release", "code"), [("0.11", 31), ("2.7", 31), ("2.8", 0), ("", 0)])
+def test_idempotent_batches_once_needed_a_permission_of_their_own(release: str, code: int) -> None:
+    stage = stage_with(release)
+    answer = produce(stage, "mine", version=3, records=IDEMPOTENT, principal=ALICE)
+    assert produced(answer) == {"mine": code}
+    stage.allow(ALICE, Operation.IDEMPOTENT_WRITE, ResourceType.CLUSTER, "kafka-cluster")
+    answer = produce(stage, "mine", version=3, records=IDEMPOTENT, principal=ALICE)
+    assert produced(answer) == {"mine": 0}
+
+
+def test_without_acknowledgement_a_denial_closes_after_the_rest_was_appended() -> None:
+    stage = stage_with()
+    assert produce(stage, "mine", acks=0, principal=ALICE) is NoAnswer.SILENT
+    assert produce(stage, "mine", "others", acks=0, principal=ALICE) is NoAnswer.CLOSE
+    log = stage.cluster.topics.partition("mine", 0).log
+    assert log.end_offset == 2
+
+
+def test_only_the_leader_takes_records_and_names_itself() -> None:
+    stage = Stage(brokers=3)
+    stage.cluster.topics.create("t", [[2, 3]], {})
+    (topic,) = produce(stage, "t", version=12).responses
+    (row,) = topic.partition_responses
+    assert (row.error_code, row.current_leader.leader_id) == (6, 2)
+    answer = produce(stage, "t", version=12)
+    assert [(one.node_id, one.port) for one in answer.node_endpoints] == [(2, 9093)]
+    stage.session("User:admin").node_id = 2
+    assert produced(produce(stage, "t", version=12)) == {"t": 0}
+
+
+def test_settings_of_a_topic_hold_at_once() -> None:
+    stage = Stage()
+    topic = stage.topic("t")
+    assert produced(produce(stage, "t", records=batch([b"x" * 500]))) == {"t": 0}
+    topic.configs["max.message.bytes"] = "300"
+    assert produced(produce(stage, "t", records=batch([b"x" * 500]))) == {"t": 10}
+    del topic.configs["max.message.bytes"]
+    stage.cluster.configs.all_brokers["message.max.bytes"] = "200"
+    assert produced(produce(stage, "t", records=batch([b"x" * 200]))) == {"t": 10}
+
+
+def test_large_batches_are_not_opened() -> None:
+    """A lie in a large batch is stored, as the documentation says; a small one is found out."""
+    stage = Stage()
+    stage.topic("t")
+    for size, code in ((10, 87), (5000, 0)):
+        lying = batch([b"x" * size], count=2, last_delta=1)
+        assert produced(produce(stage, "t", records=lying)) == {"t": code}

@@ -1,0 +1,165 @@
+"""Fetch sessions: what clients need not say again, and what they need not be told again."""
+
+import random
+
+from protocol.error_codes import ErrorCode
+from protocol.messages.fetch_request import (
+    FetchPartition,
+    FetchRequest,
+    FetchTopic,
+    ForgottenTopic,
+)
+from protocol.messages.fetch_response import PartitionData
+from shim.clock import ManualClock
+from shim.state.fetch_sessions import EVICTION_MS, FetchRound, FetchSessions, Wanted
+from shim.state.topics import Topics
+
+VERSION = 12
+BY_ID = 13
+
+
+class Client:
+    """One fetcher of topic `t`, with the sessions of its broker."""
+
+    def __init__(self, sessions: FetchSessions | None = None, slots: int = 10) -> None:
+        self.clock = ManualClock()
+        self.topics = Topics(random.Random(1), self.clock)
+        self.topic_id = self.topics.create("t", [[1], [1]], {}).topic_id
+        self.sessions = sessions or FetchSessions(
+            self.topics, self.clock, random.Random(1), slots=slots
+        )
+        self.session_id = 0
+        self.epoch = 0
+
+    def begin(
+        self, *indexes: int, forget: tuple[int, ...] = (), version: int = VERSION, offset: int = 0
+    ) -> FetchRound:
+        name, topic_id = ("t", bytes(16)) if version < BY_ID else ("", self.topic_id)
+        rows = [FetchPartition(partition=index, fetch_offset=offset) for index in indexes]
+        request = FetchRequest(
+            session_id=self.session_id,
+            session_epoch=self.epoch,
+            topics=[FetchTopic(name, topic_id, rows)] if rows else [],
+            forgotten_topics_data=[ForgottenTopic(name, topic_id, list(forget))] if forget else [],
+        )
+        return self.sessions.begin(request, version)
+
+    def end(
+        self, fetch_round: FetchRound, high_watermark: int = 0, version: int = VERSION
+    ) -> list[tuple[Wanted, PartitionData]]:
+        found = [
+            (one, PartitionData(one.partition.partition, 0, high_watermark, -1, 0))
+            for one in fetch_round.wanted
+        ]
+        self.session_id, told = self.sessions.end(
+            fetch_round, found, uses_ids=version >= BY_ID, is_follower=False
+        )
+        self.epoch += 1
+        return told
+
+
+def test_a_session_keeps_what_was_asked() -> None:
+    client = Client()
+    assert len(client.end(client.begin(0, 1))) == 2
+    assert client.session_id > 0
+    again = client.begin()
+    assert [one.partition.partition for one in again.wanted] == [0, 1]
+    assert client.end(again) == []  # nothing has changed
+
+
+def test_only_news_is_told() -> None:
+    client = Client()
+    client.end(client.begin(0, 1))
+    assert len(client.end(client.begin(), high_watermark=5)) == 2
+    assert client.end(client.begin(), high_watermark=5) == []
+
+
+def test_partitions_are_changed_and_forgotten() -> None:
+    client = Client()
+    client.end(client.begin(0, 1))
+    changed = client.begin(0, forget=(1,), offset=9)
+    (wanted,) = changed.wanted
+    assert wanted.partition.fetch_offset == 9
+    client.end(changed)
+    assert client.begin(forget=(0,)).wanted == []
+    assert client.begin().error is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+
+
+def test_an_error_is_told_until_it_is_over() -> None:
+    client = Client()
+    client.end(client.begin(0))
+    for _ in range(2):
+        fetch_round = client.begin()
+        failed = [(one, PartitionData(0, 3, -1)) for one in fetch_round.wanted]
+        told = client.sessions.end(fetch_round, failed, uses_ids=False, is_follower=False)[1]
+        client.epoch += 1
+        assert len(told) == 1
+    assert len(client.end(client.begin())) == 1
+
+
+def test_what_had_records_goes_to_the_end_of_the_queue() -> None:
+    client = Client()
+    client.end(client.begin(0, 1))
+    fetch_round = client.begin()
+    found = [
+        (one, PartitionData(index, 0, 9, records=b"x" if index == 0 else b""))
+        for index, one in enumerate(fetch_round.wanted)
+    ]
+    client.sessions.end(fetch_round, found, uses_ids=False, is_follower=False)
+    client.epoch += 1
+    assert [one.partition.partition for one in client.begin().wanted] == [1, 0]
+
+
+def test_epochs_and_ids_must_be_right() -> None:
+    client = Client()
+    client.end(client.begin(0))
+    client.epoch += 1
+    assert client.begin().error is ErrorCode.INVALID_FETCH_SESSION_EPOCH
+    client.session_id += 1
+    assert client.begin().error is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+
+
+def test_names_and_ids_do_not_mix() -> None:
+    client = Client()
+    client.end(client.begin(0))
+    assert client.begin(version=BY_ID).error is ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR
+
+
+def test_an_id_finds_its_topic_once_there_is_one() -> None:
+    client = Client()
+    topic_id, client.topic_id = client.topic_id, b"\x55" * 16
+    fetch_round = client.begin(0, version=BY_ID)
+    assert [one.topic for one in fetch_round.wanted] == [None]
+    client.topic_id = topic_id
+    assert [one.topic for one in client.begin(0, version=BY_ID).wanted] == ["t"]
+
+
+def test_the_last_word_on_a_partition_counts_in_the_first_place() -> None:
+    client = Client()
+    rows = [FetchPartition(0, fetch_offset=1), FetchPartition(1), FetchPartition(0, fetch_offset=2)]
+    request = FetchRequest(session_epoch=0, topics=[FetchTopic("t", bytes(16), rows)])
+    wanted = client.sessions.begin(request, VERSION).wanted
+    offsets = [(one.partition.partition, one.partition.fetch_offset) for one in wanted]
+    assert offsets == [(0, 2), (1, 0)]
+
+
+def test_slots_run_out_and_come_free() -> None:
+    client = Client(slots=1)
+    client.end(client.begin(0))
+    first = client.session_id
+    client.session_id = client.epoch = 0
+    client.end(client.begin(0))
+    assert client.session_id == 0  # no session, but an answer
+    client.clock.advance(EVICTION_MS + 1)
+    client.epoch = 0
+    client.end(client.begin(0))
+    assert client.session_id not in (0, first)
+    assert len(client.sessions) == 1
+
+
+def test_a_session_is_ended_by_its_client() -> None:
+    client = Client()
+    client.end(client.begin(0))
+    client.epoch = -1
+    assert client.begin().wanted == []
+    assert len(client.sessions) == 0

@@ -1,0 +1,154 @@
+"""A partition's log: what is appended is read back, by offset, by time, until it is trimmed."""
+
+from hypothesis import given, strategies as st
+
+from shim.clock import ManualClock
+from shim.state.log import CHECK_INTERVAL_MS, Log, StoredBatch
+
+DAY_MS = 86_400_000
+
+
+def log_of(
+    *sizes: int, configs: dict[str, str] | None = None, clock: ManualClock | None = None
+) -> Log:
+    """A log with a batch of so many records each, of ten bytes a record."""
+    log = Log(configs or {}, clock or ManualClock())
+    for size in sizes:
+        add(log, size)
+    return log
+
+
+def add(log: Log, records: int, *, time: int = 0, epoch: int = 0) -> None:
+    base = log.end_offset
+    payload = b"%09d." % base * records
+    log.append(StoredBatch(base, base + records - 1, time, payload), epoch)
+
+
+@given(st.lists(st.integers(1, 5), max_size=8), st.data())
+def test_reading_finds_the_batches_from_an_offset_on(sizes: list[int], data: st.DataObject) -> None:
+    log = log_of(*sizes)
+    offset = data.draw(st.integers(0, log.end_offset))
+    end = data.draw(st.integers(offset, log.end_offset))
+    limit = data.draw(st.integers(0, 150))
+    found = log.read(offset, end, limit, whole_first=False)
+    expected = []
+    for batch in log.batches:
+        if batch.last_offset >= offset and batch.last_offset < end:
+            if sum(map(len, expected)) + len(batch.payload) > limit:
+                break
+            expected.append(batch.payload)
+    assert found == expected
+
+
+@given(st.lists(st.integers(1, 5), max_size=8), st.data())
+def test_bytes_between_are_those_of_what_is_read(sizes: list[int], data: st.DataObject) -> None:
+    log = log_of(*sizes)
+    offset = data.draw(st.integers(0, log.end_offset))
+    end = data.draw(st.integers(offset, log.end_offset))
+    found = log.read(offset, end, 1 << 30, whole_first=False)
+    assert log.bytes_between(offset, end) == sum(map(len, found))
+
+
+def test_the_first_batch_is_given_whole_if_asked_for() -> None:
+    log = log_of(3, 3)
+    assert log.read(0, 6, 5, whole_first=False) == []
+    assert log.read(0, 6, 5, whole_first=True) == [log.batches[0].payload]
+    assert log.read(6, 6, 5, whole_first=True) == []
+
+
+def test_a_batch_beyond_the_end_of_the_reader_is_not_given() -> None:
+    log = log_of(3, 3)
+    assert len(log.read(0, 3, 1000, whole_first=True)) == 1
+    assert log.read(0, 2, 1000, whole_first=True) == []
+
+
+def test_deleting_drops_whole_batches_and_moves_the_start() -> None:
+    log = log_of(3, 3)
+    log.delete_before(4)
+    assert (log.start_offset, log.end_offset, len(log.batches)) == (4, 6, 1)
+    assert log.size_bytes == 30
+    log.delete_before(6)
+    assert (log.start_offset, log.size_bytes, log.batches) == (6, 0, [])
+    add(log, 1)
+    assert log.end_offset == 7
+
+
+def test_time_finds_the_first_batch_that_is_late_enough() -> None:
+    log = Log({}, ManualClock())
+    for time in (100, 300, 200, 400):
+        add(log, 1, time=time)
+    found = {at: log.first_batch_at(at) for at in (50, 150, 250, 301, 401)}
+    offsets = {at: batch and batch.base_offset for at, batch in found.items()}
+    assert offsets == {50: 0, 150: 1, 250: 1, 301: 3, 401: None}
+    newest = log.newest_batch()
+    assert newest is not None
+    assert newest.base_offset == 3
+
+
+def test_time_looks_past_what_was_deleted() -> None:
+    log = Log({}, ManualClock())
+    for time in (500, 100, 300):
+        add(log, 1, time=time)
+    log.delete_before(1)
+    found = log.first_batch_at(200)
+    assert found is not None
+    assert found.base_offset == 2
+
+
+def test_leader_epochs_end_where_the_next_begins() -> None:
+    log = log_of(3)
+    add(log, 2, epoch=4)
+    assert log.end_of_epoch(0) == (0, 3)
+    assert log.end_of_epoch(2) == (0, 3)
+    assert log.end_of_epoch(4) == (4, 5)
+    assert log.end_of_epoch(5) == (-1, -1)
+    assert log.end_of_epoch(-1) == (-1, -1)
+    assert [log.epoch_at(offset) for offset in (0, 2, 3, 5)] == [0, 0, 4, 4]
+
+
+def test_old_batches_go_when_retention_is_looked_at() -> None:
+    clock = ManualClock(10 * DAY_MS)
+    log = Log({"retention.ms": str(DAY_MS)}, clock)
+    add(log, 1, time=clock.now_ms())
+    clock.advance(2 * DAY_MS)
+    assert log.start_offset == 0
+    add(log, 1, time=clock.now_ms())
+    assert (log.start_offset, log.end_offset) == (1, 2)
+
+
+def test_retention_by_size_keeps_at_least_so_much() -> None:
+    clock = ManualClock()
+    log = log_of(3, 3, 3, configs={"retention.bytes": "40", "retention.ms": "-1"}, clock=clock)
+    clock.advance(CHECK_INTERVAL_MS)
+    add(log, 1)
+    assert log.size_bytes == 40
+    assert log.start_offset == 6
+
+
+def test_a_compacted_topic_keeps_all() -> None:
+    clock = ManualClock(10 * DAY_MS)
+    log = Log({"cleanup.policy": "compact", "retention.ms": "1"}, clock)
+    add(log, 1)
+    clock.advance(DAY_MS)
+    add(log, 1)
+    assert log.start_offset == 0
+
+
+def test_who_waits_is_told_of_every_change_until_it_stops() -> None:
+    log = Log({}, ManualClock())
+    told: list[int] = []
+    stop = log.when_changed(lambda: told.append(log.end_offset))
+    add(log, 2)
+    add(log, 1)
+    stop()
+    add(log, 1)
+    assert told == [2, 3]
+
+
+def test_who_waits_is_told_of_the_end() -> None:
+    log = log_of(1)
+    told: list[bool] = []
+    log.when_changed(lambda: told.append(log.is_closed))
+    log.close()
+    assert told == [True]
+    assert log.batches == []

@@ -1,0 +1,94 @@
+"""Producers of a partition: order, repetition, epochs, open and aborted transactions."""
+
+from protocol.error_codes import ErrorCode
+from shim.state.producers import SEQUENCES, PartitionProducers, ProducedBatch
+
+OWNER = (7, 0)
+
+
+def write(
+    producers: PartitionProducers,
+    sequence: int,
+    offset: int,
+    *,
+    epoch: int = 0,
+    transactional: bool = False,
+) -> ErrorCode:
+    """One record of producer 7, stored if it may be."""
+    fault = producers.fault(7, epoch, sequence, is_transactional=transactional)
+    if fault is ErrorCode.NONE:
+        batch = ProducedBatch(sequence, sequence, offset, 100 + offset)
+        producers.appended(7, epoch, batch, is_transactional=transactional)
+    return fault
+
+
+def test_sequences_follow_each_other() -> None:
+    producers = PartitionProducers()
+    assert write(producers, 0, 0) is ErrorCode.NONE
+    assert write(producers, 1, 1) is ErrorCode.NONE
+    assert write(producers, 3, 2) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert write(producers, 1, 2) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+
+
+def test_sequences_wrap_around() -> None:
+    producers = PartitionProducers()
+    assert write(producers, SEQUENCES - 1, 0) is ErrorCode.NONE
+    assert write(producers, 0, 1) is ErrorCode.NONE
+
+
+def test_a_newer_epoch_begins_anew_and_fences_the_older() -> None:
+    producers = PartitionProducers()
+    write(producers, 0, 0)
+    assert write(producers, 1, 1, epoch=1) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert write(producers, 0, 1, epoch=1) is ErrorCode.NONE
+    assert write(producers, 1, 2, epoch=0) is ErrorCode.INVALID_PRODUCER_EPOCH
+
+
+def test_the_last_five_batches_are_remembered() -> None:
+    producers = PartitionProducers()
+    for sequence in range(7):
+        write(producers, sequence, sequence)
+    assert producers.duplicate(*OWNER, 1, 1) is None
+    known = producers.duplicate(*OWNER, 2, 2)
+    assert known is not None
+    assert (known.base_offset, known.timestamp) == (2, 102)
+    assert producers.duplicate(*OWNER, 2, 2, remembered=1) is None
+    assert producers.duplicate(7, 1, 6, 6) is None
+    assert producers.duplicate(8, 0, 6, 6) is None
+
+
+def test_the_oldest_open_transaction_is_where_stable_ends() -> None:
+    producers = PartitionProducers()
+    write(producers, 0, 3, transactional=True)
+    other = ProducedBatch(0, 0, 4, 0)
+    producers.appended(9, 0, other, is_transactional=True)
+    assert producers.first_unstable_offset == 3
+    producers.ended(OWNER, 0, 5, 0, is_committed=True)
+    assert producers.first_unstable_offset == 4
+    producers.ended((9, 0), 0, 6, 0, is_committed=False)
+    assert producers.first_unstable_offset is None
+
+
+def test_aborted_transactions_are_told_where_they_lie() -> None:
+    producers = PartitionProducers()
+    write(producers, 0, 3, transactional=True)
+    producers.ended(OWNER, 0, 6, 0, is_committed=False)
+    spans = [(0, 3), (0, 4), (5, 9), (6, 9), (7, 9)]
+    assert [len(producers.aborted(*span)) for span in spans] == [0, 1, 1, 1, 0]
+    producers.forget_before(7)
+    assert producers.aborted(0, 9) == []
+
+
+def test_within_a_transaction_all_is_transactional() -> None:
+    producers = PartitionProducers()
+    write(producers, 0, 0, transactional=True)
+    assert write(producers, 1, 1) is ErrorCode.INVALID_TXN_STATE
+    assert write(producers, 1, 1, transactional=True) is ErrorCode.NONE
+
+
+def test_idle_producers_are_forgotten_but_not_with_an_open_transaction() -> None:
+    producers = PartitionProducers()
+    write(producers, 0, 0)
+    producers.appended(9, 0, ProducedBatch(0, 0, 1, 50), is_transactional=True)
+    producers.expire(1000)
+    assert [one.producer_id for one in producers] == [9]

@@ -1,0 +1,168 @@
+"""Transactional ids: epochs, fencing, ends, timeouts, and what is asked twice."""
+
+from protocol.error_codes import ErrorCode
+from shim.clock import ManualClock
+from shim.state.transactions import EPOCH_MAX, State, Transaction, Transactions
+
+MINUTE_MS = 60_000
+DAY_MS = 86_400_000
+PARTITION = ("t", 0)
+
+
+class Coordinator:
+    """Transactions with their markers kept in a list."""
+
+    def __init__(self) -> None:
+        self.clock = ManualClock()
+        self.markers: list[tuple[list[tuple[str, int]], int, bool]] = []
+        self.transactions = Transactions(
+            self.clock,
+            self._mark,
+            timeout_ms_max=15 * MINUTE_MS,
+            expiration_ms=7 * DAY_MS,
+            check_interval_ms=10_000,
+        )
+
+    def _mark(self, ended: Transaction, epoch: int, commit: bool) -> None:
+        self.markers.append((list(ended.partitions), epoch, commit))
+
+    def begin(self, producer_id: int = -1, epoch: int = -1) -> tuple[ErrorCode, int, int]:
+        return self.transactions.begin_producer("x", MINUTE_MS, producer_id, epoch)
+
+    def open(self) -> tuple[int, int]:
+        """A producer with an open transaction."""
+        _, producer_id, epoch = self.begin()
+        self.transactions.add_partitions("x", producer_id, epoch, [PARTITION])
+        return producer_id, epoch
+
+    def end(
+        self, owner: tuple[int, int], *, commit: bool = True, bumps: bool = False
+    ) -> tuple[ErrorCode, int, int]:
+        return self.transactions.end("x", *owner, commit=commit, bumps_epoch=bumps)
+
+    def state(self) -> State:
+        found = self.transactions.get("x")
+        assert found is not None
+        return found.state
+
+
+def test_every_new_producer_has_the_next_epoch() -> None:
+    coordinator = Coordinator()
+    assert coordinator.begin() == (ErrorCode.NONE, 0, 0)
+    assert coordinator.begin() == (ErrorCode.NONE, 0, 1)
+
+
+def test_who_names_its_epoch_gets_the_next_one_and_gets_it_again() -> None:
+    coordinator = Coordinator()
+    coordinator.begin()
+    assert coordinator.begin(0, 0) == (ErrorCode.NONE, 0, 1)
+    assert coordinator.begin(0, 0) == (ErrorCode.NONE, 0, 1)
+    assert coordinator.begin(0, 5)[0] is ErrorCode.PRODUCER_FENCED
+    assert coordinator.begin(8, 1)[0] is ErrorCode.PRODUCER_FENCED
+
+
+def test_epochs_that_are_used_up_need_a_new_id() -> None:
+    coordinator = Coordinator()
+    coordinator.begin()
+    found = coordinator.transactions.get("x")
+    assert found is not None
+    found.epoch = EPOCH_MAX
+    assert coordinator.begin() == (ErrorCode.NONE, 1, 0)
+
+
+def test_timeouts_have_limits_and_ids_a_name() -> None:
+    begin = Coordinator().transactions.begin_producer
+    assert begin("x", 0, -1, -1)[0] is ErrorCode.INVALID_TRANSACTION_TIMEOUT
+    assert begin("x", 15 * MINUTE_MS + 1, -1, -1)[0] is ErrorCode.INVALID_TRANSACTION_TIMEOUT
+    assert begin("", MINUTE_MS, -1, -1)[0] is ErrorCode.INVALID_REQUEST
+
+
+def test_a_successor_aborts_what_is_open_and_has_to_ask_again() -> None:
+    coordinator = Coordinator()
+    old = coordinator.open()
+    assert coordinator.begin()[0] is ErrorCode.CONCURRENT_TRANSACTIONS
+    assert coordinator.markers == [([PARTITION], 1, False)]
+    assert coordinator.begin() == (ErrorCode.NONE, 0, 2)
+    assert coordinator.end(old)[0] is ErrorCode.PRODUCER_FENCED
+
+
+def test_markers_go_to_every_partition_once() -> None:
+    coordinator = Coordinator()
+    owner = coordinator.open()
+    add = coordinator.transactions.add_partitions
+    assert add("x", *owner, [("t", 1), PARTITION]) is ErrorCode.NONE
+    assert coordinator.end(owner) == (ErrorCode.NONE, *owner)
+    assert coordinator.markers == [([PARTITION, ("t", 1)], 0, True)]
+    assert coordinator.state() is State.COMPLETE_COMMIT
+
+
+def test_an_end_can_be_repeated_but_not_changed() -> None:
+    coordinator = Coordinator()
+    owner = coordinator.open()
+    coordinator.end(owner, commit=False)
+    assert coordinator.end(owner, commit=False)[0] is ErrorCode.NONE
+    assert coordinator.end(owner)[0] is ErrorCode.INVALID_TXN_STATE
+    assert len(coordinator.markers) == 1
+
+
+def test_nothing_open_cannot_be_ended_in_version_1() -> None:
+    coordinator = Coordinator()
+    _, *owner = coordinator.begin()
+    assert coordinator.end((owner[0], owner[1]))[0] is ErrorCode.INVALID_TXN_STATE
+
+
+def test_version_2_moves_on_with_every_end() -> None:
+    coordinator = Coordinator()
+    owner = coordinator.open()
+    assert coordinator.end(owner, bumps=True) == (ErrorCode.NONE, 0, 1)
+    assert coordinator.markers == [([PARTITION], 1, True)]
+    assert coordinator.end(owner, bumps=True) == (ErrorCode.NONE, 0, 1)  # the answer was lost
+    assert coordinator.end(owner, commit=False, bumps=True)[0] is ErrorCode.INVALID_TXN_STATE
+    assert coordinator.end((0, 1), commit=False, bumps=True) == (ErrorCode.NONE, 0, 2)
+    assert coordinator.end((0, 2), bumps=True)[0] is ErrorCode.INVALID_TXN_STATE
+
+
+def test_strangers_and_wrong_epochs_are_told_apart() -> None:
+    coordinator = Coordinator()
+    producer_id, epoch = coordinator.open()
+    add = coordinator.transactions.add_partitions
+    assert add("y", producer_id, epoch, []) is ErrorCode.INVALID_PRODUCER_ID_MAPPING
+    assert add("x", producer_id + 1, epoch, []) is ErrorCode.INVALID_PRODUCER_ID_MAPPING
+    assert add("x", producer_id, epoch + 1, []) is ErrorCode.PRODUCER_FENCED
+    assert add("", producer_id, epoch, []) is ErrorCode.INVALID_REQUEST
+
+
+def test_verifying_tells_what_was_not_added() -> None:
+    coordinator = Coordinator()
+    owner = coordinator.open()
+    verify = coordinator.transactions.verify
+    assert verify("x", *owner, PARTITION) is ErrorCode.NONE
+    assert verify("x", *owner, ("t", 1)) is ErrorCode.INVALID_TXN_STATE
+    coordinator.end(owner)
+    assert verify("x", *owner, PARTITION) is ErrorCode.INVALID_TXN_STATE
+
+
+def test_an_overdue_transaction_is_aborted_at_the_next_check() -> None:
+    coordinator = Coordinator()
+    coordinator.clock.advance(3_000)
+    owner = coordinator.open()
+    coordinator.clock.advance(MINUTE_MS)
+    assert coordinator.markers == []
+    coordinator.clock.advance(7_000)
+    assert coordinator.markers == [([PARTITION], 1, False)]
+    assert coordinator.end(owner)[0] is ErrorCode.PRODUCER_FENCED
+
+
+def test_one_that_ended_in_time_is_left_alone() -> None:
+    coordinator = Coordinator()
+    coordinator.end(coordinator.open())
+    coordinator.clock.advance(10 * MINUTE_MS)
+    assert len(coordinator.markers) == 1
+
+
+def test_ids_are_forgotten_in_the_end() -> None:
+    coordinator = Coordinator()
+    coordinator.begin()
+    coordinator.clock.advance(8 * DAY_MS)
+    assert list(coordinator.transactions) == []
+    assert coordinator.begin() == (ErrorCode.NONE, 1, 0)
