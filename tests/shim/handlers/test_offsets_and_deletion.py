@@ -1,0 +1,96 @@
+"""APIs 2 and 21: who may look up offsets, and who may delete records."""
+
+import pytest
+
+from protocol.enums import ApiKey, Operation, ResourceType
+from protocol.messages.delete_records_request import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
+from protocol.messages.list_offsets_request import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+from tests.shim.answers.batches import ZSTD, batch
+from tests.shim.handlers.records import ALICE, produce
+from tests.shim.play import ADMIN, Stage
+
+
+def listed(
+    stage: Stage, *topics: str, version: int = 3, timestamp: int = -1, principal: str = ALICE
+) -> list[tuple[str, int, int]]:
+    """Name, code and offset of partition 0 of each topic, in the order of the answer."""
+    partition = ListOffsetsPartition(0, timestamp=timestamp)
+    request = ListOffsetsRequest(
+        -1, topics=[ListOffsetsTopic(name, [partition]) for name in topics]
+    )
+    answer = stage.ask(ApiKey.LIST_OFFSETS, version, request, principal)
+    return [
+        (topic.name, topic.partitions[0].error_code, topic.partitions[0].offset)
+        for topic in answer.topics
+    ]
+
+
+def deleted(stage: Stage, *topics: str) -> dict[str, int]:
+    partition = DeleteRecordsPartition(0, -1)
+    request = DeleteRecordsRequest(
+        topics=[DeleteRecordsTopic(name, [partition]) for name in topics]
+    )
+    answer = stage.ask(ApiKey.DELETE_RECORDS, 0, request, ALICE)
+    return {topic.name: topic.partitions[0].error_code for topic in answer.topics}
+
+
+@pytest.mark.parametrize("release", ["1.0", "2.7", ""])
+def test_denied_topics_stand_last_and_tell_nothing(release: str) -> None:
+    stage = Stage(release)
+    for name in ("mine", "others"):
+        stage.topic(name)
+    stage.allow(ALICE, Operation.DESCRIBE, ResourceType.TOPIC, "mine")
+    stage.allow(ALICE, Operation.DESCRIBE, ResourceType.TOPIC, "gone")
+    found = listed(stage, "others", "missing", "mine", "gone", version=1)
+    assert found == [("mine", 0, 0), ("gone", 3, -1), ("others", 29, -1), ("missing", 29, -1)]
+
+
+def test_the_first_release_says_that_there_is_none() -> None:
+    stage = Stage("0.11")
+    stage.topic("others")
+    assert listed(stage, "others", "missing", version=1) == [("others", 3, -1), ("missing", 3, -1)]
+
+
+@pytest.mark.parametrize("release", ["1.0", ""])
+def test_records_are_deleted_by_who_may_delete(release: str) -> None:
+    stage = Stage(release)
+    for name in ("mine", "others"):
+        stage.topic(name)
+    for name in ("mine", "gone"):
+        stage.allow(ALICE, Operation.DELETE, ResourceType.TOPIC, name)
+    codes = {"mine": 0, "others": 29, "missing": 29, "gone": 3}
+    assert deleted(stage, "mine", "others", "missing", "gone") == codes
+
+
+def test_the_first_release_hides_what_may_not_be_described() -> None:
+    stage = Stage("0.11")
+    for name in ("mine", "others", "hidden"):
+        stage.topic(name)
+    stage.allow(ALICE, Operation.DELETE, ResourceType.TOPIC, "mine")
+    stage.allow(ALICE, Operation.DESCRIBE, ResourceType.TOPIC, "others")
+    assert deleted(stage, "mine", "others", "hidden") == {"mine": 0, "others": 29, "hidden": 3}
+
+
+def test_a_batch_that_cannot_be_opened_stands_for_its_records() -> None:
+    stage = Stage()
+    stage.topic("t")
+    produce(stage, "t", records=batch([b"a" * 5000], times=[1000]))
+    produce(stage, "t", records=batch([b"b" * 5000, b"c"], times=[2000, 3000], attributes=ZSTD))
+    at = {time: listed(stage, "t", timestamp=time, principal=ADMIN)[0][2] for time in (1, 2500)}
+    assert at == {1: 0, 2500: 1}
+
+
+def test_only_the_leader_answers() -> None:
+    stage = Stage(brokers=2)
+    stage.cluster.topics.create("t", [[2, 1]], {})
+    assert listed(stage, "t", principal=ADMIN) == [("t", 6, -1)]
+    stage.session(ADMIN).node_id = 2
+    assert listed(stage, "t", principal=ADMIN) == [("t", 0, 0)]
