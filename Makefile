@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # several processes, each with whole files: a file's broker and client drivers start once
 TEST_ARGS ?= -n auto --maxprocesses 4 --dist loadfile
 
-.PHONY: help install run test check lint types contracts bench generate pipeline-demo clean
+.PHONY: help install run test check lint types contracts bench generate pipeline-demo clean oracle
 
 help:
 	@echo "make run        a broker on 127.0.0.1:9092 with demo users and ACLs"

@@ -68,7 +68,7 @@ NAMED: Final = {
 """Values that brokers make up, and of what kind each is."""
 
 ORDERED: Final = frozenset({ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS})
-"""Results stand in the order of the request, and clients rely on it."""
+"""Results stand in the order of the request, and clients rely on it; not so what is in a result."""
 
 OTHERS_SHOW: Final = frozenset(
     {
@@ -140,7 +140,7 @@ class Comparing:
             return self._leaf(field, content)
         if not field.is_array:
             return self._struct(field.struct, content, version, ordered=ordered)
-        rows = [self._struct(field.struct, row, version, ordered=ordered) for row in content]
+        rows = [self._struct(field.struct, row, version, ordered=False) for row in content]
         return rows if ordered else sorted(rows, key=msgspec.json.encode)
 
     def _leaf(self, field: FieldSpec, value: Any) -> Any:

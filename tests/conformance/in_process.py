@@ -86,6 +86,11 @@ class InProcess:
         for kind in (0, 1):
             find = FindCoordinatorRequest(key="warm", key_type=kind)
             self.ask(ROOT, ApiKey.FIND_COORDINATOR, 1, find)
+        if ApiKey.READ_SHARE_GROUP_STATE in self.stage.cluster.apis.advertised:
+            share = FindCoordinatorRequest(
+                key_type=2, coordinator_keys=["warm:AAAAAAAAAAAAAAAAAAAAAQ:0"]
+            )
+            self.ask(ROOT, ApiKey.FIND_COORDINATOR, 6, share)
         producer = InitProducerIdRequest(transactional_id="warm", transaction_timeout_ms=60_000)
         self.ask(ROOT, ApiKey.INIT_PRODUCER_ID, 0, producer)
 

@@ -26,7 +26,7 @@ from tests.conformance.cleaning import clean_up
 from tests.conformance.codes import has_code
 from tests.conformance.comparable import Comparing
 from tests.conformance.fitting import fit
-from tests.conformance.peer import Peer, ask_root
+from tests.conformance.peer import WAITS, Peer, ask_root
 from tests.conformance.scenario import Scenario, Step, topic_id_of
 from tests.conformance.symbols import NO_ID, Symbols
 from tests.conformance.taking import fill
@@ -90,6 +90,7 @@ class Play:
         return fit(request, step.version)
 
     def _settled(self, step: Step, request: Any) -> Any:
+        answer: Any = WAITS
         for _ in range(RETRIES):
             answer = self._peer.ask(step.user, API_OF[step.api], step.version, request)
             if isinstance(answer, dict) or not has_code(answer, TRANSIENT):
@@ -193,6 +194,7 @@ def _is_committed(answer: Any) -> bool:
 
 def _until(peer: Peer, look: Callable[[], Any], is_good: Callable[[Any], bool]) -> Any:
     """What a real broker needs a moment for."""
+    found: Any = None
     for _ in range(_PATIENCE):
         found = look()
         if is_good(found):

@@ -5,6 +5,7 @@ import zlib
 import pytest
 
 from protocol.api_versions import parse_release, served
+from tests.conformance.deviations import is_meant
 from tests.conformance.generate import TEMPLATES
 from tests.conformance.in_process import InProcess
 from tests.conformance.play import API_OF, play
@@ -27,7 +28,7 @@ def test_the_shim_answers_as_the_real_broker_did(name: str, part: int) -> None:
             continue
         for step, got in zip(one.steps, play(one, peer), strict=True):
             played += 1
-            if got != step.answer:
+            if got != step.answer and not is_meant(step, step.answer, got):
                 place = f"{one.prefix}: {step.user} {step.api} v{step.version} {step.request}"
                 different.append(f"{place}\n  want {step.answer}\n  got  {got}")
     assert played > 0

@@ -13,7 +13,9 @@ from functools import partial
 
 import structlog
 
+from protocol.api_versions import parse_release
 from tests.conformance import generate
+from tests.conformance.matrix.access_matrix import Matrix
 from tests.conformance.peer import Peer
 from tests.conformance.play import play
 from tests.conformance.scenario import Scenario, load, recordings, save
@@ -40,12 +42,16 @@ def main(arguments: list[str]) -> int:
     if missing:
         report.progress(f"a real broker needs {missing}: please install it")
         return 2
+    make: Making = script if options.stateful else generate.scenario
     seeds = _seeds(options.seeds, options.scripts)
-    make = script if options.stateful else generate.scenario
+    if options.matrix:
+        scenes = list(Matrix(parse_release(options.release)).scenes())
+        seeds = seeds if options.seeds else list(range(len(scenes)))
+        make = lambda _, number: scenes[number]  # noqa: E731 - as the makers from seeds
     report.progress(f"starting Kafka {options.release}, seeds {seeds[0]}-{seeds[-1]}")
     with peers.real(options.release, options.mode) as reference:
         if options.record:
-            return _record(options, reference, seeds)
+            return _record(options, reference, [make(options.release, seed) for seed in seeds])
         if options.twice:
             return _compare_with_recording(options, reference)
         opening = peers.child if options.shim else peers.in_process
@@ -65,6 +71,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--scripts", type=int, default=20, help="how many, if no seeds are given")
     parser.add_argument(
         "--stateful", action="store_true", help="stories whose requests have effects on each other"
+    )
+    parser.add_argument(
+        "--matrix", action="store_true", help="the questions of the access matrix; seeds are places"
     )
     parser.add_argument("--shim", action="store_true", help="run the shim as a process, by sockets")
     parser.add_argument("--record", action="store_true", help="write the answers as a recording")
@@ -94,21 +103,26 @@ def _compare(
     return tally
 
 
-def _record(options: argparse.Namespace, real: Peer, seeds: list[int]) -> int:
-    """Scenarios of all the seeds, and a few scripts."""
-    made = [generate.scenario(options.release, seed) for seed in seeds]
-    made += [script(options.release, seed) for seed in seeds[: len(seeds) // SCRIPT_SHARE]]
+def _record(options: argparse.Namespace, real: Peer, made: list[Scenario]) -> int:
+    """What was asked for, and a few scripts."""
+    if not (options.matrix or options.stateful):
+        made += [script(options.release, seed) for seed in range(len(made) // SCRIPT_SHARE)]
     for scenario in made:
         for step, answer in zip(scenario.steps, play(scenario, real), strict=True):
             step.answer = answer
         report.progress(f"{scenario.prefix} recorded")
-    save(peers.name_of(options.release, options.mode), made)
+    save(_name(options), made)
     return 0
+
+
+def _name(options: argparse.Namespace) -> str:
+    name = peers.name_of(options.release, options.mode)
+    return f"{name}-matrix" if options.matrix else name
 
 
 def _compare_with_recording(options: argparse.Namespace, real: Peer) -> int:
     """Whether the real broker agrees with itself, started anew."""
-    name = peers.name_of(options.release, options.mode)
+    name = _name(options)
     assert name in recordings(), f"there is no recording {name}"
     tally = Tally()
     for number, scenario in enumerate(load(name)):

@@ -78,7 +78,7 @@ class SocketPeer:
         }
 
     def newest(self, api: ApiKey) -> int:
-        return self.advertised[api][1]
+        return int(self.advertised[api][1])
 
     def now_ms(self) -> int:
         return time.time_ns() // 1_000_000
@@ -130,11 +130,20 @@ class SocketPeer:
         for _ in range(300):
             found = [self.ask(ROOT, ApiKey.FIND_COORDINATOR, 1, find) for find in finds]
             found.append(self.ask(ROOT, ApiKey.INIT_PRODUCER_ID, 0, producer))
-            if not any(answer.error_code for answer in found):
+            if not any(answer.error_code for answer in found) and self._shares():
                 time.sleep(2)
                 return
             time.sleep(0.1)
         raise AssertionError("the coordinators do not come up")
+
+    def _shares(self) -> bool:
+        """Whether the share coordinator answers, where there is one."""
+        if ApiKey.READ_SHARE_GROUP_STATE not in self.advertised:
+            return True
+        key = "warm:AAAAAAAAAAAAAAAAAAAAAQ:0"
+        find = FindCoordinatorRequest(key_type=2, coordinator_keys=[key])
+        answer = self.ask(ROOT, ApiKey.FIND_COORDINATOR, 6, find)
+        return bool(answer.coordinators[0].error_code == 0)
 
     def _begin(self, user: str, api: ApiKey, version: int, request: Any) -> None:
         is_silent = api is ApiKey.PRODUCE and request.acks == 0

@@ -1,5 +1,7 @@
 """Drawn requests about settings and quotas."""
 
+from typing import Final
+
 from protocol.enums import ConfigResourceType
 from protocol.messages import alter_configs_request, incremental_alter_configs_request
 from protocol.messages.alter_client_quotas_request import (
@@ -25,7 +27,7 @@ GROUP = ConfigResourceType.GROUP
 UNMAPPED = 99
 LOGGER_NAME = "kafka.server.KafkaApis"
 
-SETTINGS = {
+SETTINGS: Final[dict[int, dict[str, tuple[str | None, ...]]]] = {
     TOPIC: {
         "retention.ms": ("-1", "1000000000", "x", None),
         "cleanup.policy": ("compact", "delete", "nonsense"),
@@ -43,6 +45,15 @@ SETTINGS = {
     GROUP: {"consumer.session.timeout.ms": ("50000", "1"), "nonsense.key": ("1",)},
 }
 """Settings of each type, with good values first."""
+
+ENTITIES: Final[dict[tuple[str, ...], int]] = {
+    ("user",): 50,
+    ("user", "client-id"): 25,
+    ("client-id",): 15,
+    ("x",): 6,
+    (): 4,
+}
+"""What quotas are for."""
 
 
 def _type(draw: Draw) -> int:
@@ -142,7 +153,7 @@ def _targets(draw: Draw) -> list[tuple[int, str]]:
 
 
 def _changes(draw: Draw, kind: int) -> list[tuple[str, str | None]]:
-    settings = SETTINGS[ConfigResourceType(kind)] if kind in SETTINGS else SETTINGS[TOPIC]
+    settings = SETTINGS.get(kind, SETTINGS[TOPIC])
     names = draw.some(list(settings), 1, 2)
     found: list[tuple[str, str | None]] = []
     for name in names:
@@ -152,7 +163,8 @@ def _changes(draw: Draw, kind: int) -> list[tuple[str, str | None]]:
 
 
 def list_config_resources(draw: Draw, version: int) -> Asked:
-    types = draw.pick([], [], [TOPIC], [CLIENT_METRICS], [GROUP, TOPIC], [BROKER], [UNMAPPED])
+    known: list[list[int]] = [[], [], [TOPIC], [CLIENT_METRICS], [GROUP, TOPIC], [BROKER]]
+    types = draw.pick(*known, [UNMAPPED])
     return Asked(ListConfigResourcesRequest(resource_types=[int(one) for one in types]))
 
 
@@ -178,9 +190,7 @@ def alter_client_quotas(draw: Draw, version: int) -> Asked:
         EntryData(
             entity=[
                 EntityData(entity_type=kind, entity_name=f"{draw.prefix}-quota")
-                for kind in draw.weighted(
-                    {("user",): 50, ("user", "client-id"): 25, ("client-id",): 15, ("x",): 6, (): 4}
-                )
+                for kind in draw.weighted(ENTITIES)
             ],
             ops=[
                 OpData(

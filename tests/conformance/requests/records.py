@@ -61,9 +61,9 @@ def produce(draw: Draw, version: int) -> Asked:
     if is_transactional and draw.chance(0.05):
         transactional_id = None
     takes = {}
-    topics = []
+    topics: list[TopicProduceData] = []
     for name in draw.topic_names():
-        rows = []
+        rows: list[PartitionProduceData] = []
         for index in draw.some([0, 0, 1, partition(draw)], 1, 2):
             path = f"topic_data.{len(topics)}.partition_data.{len(rows)}.records"
             records = _records(draw, version, attributes, has_producer=producer is not None)
@@ -98,17 +98,17 @@ def _records(draw: Draw, version: int, attributes: int, *, has_producer: bool) -
         return batch([b"v1", None], keys=[b"k", None], times=times)
     if kind == "gzip":
         return batch([b"v1", b"v2"], attributes=GZIP, times=times)
-    return _bad_records(draw, version)
+    return _bad_records(draw)
 
 
-def _bad_records(draw: Draw, version: int) -> bytes | None:
+def _bad_records(draw: Draw) -> bytes | None:
     return draw.pick(
         batch([b"v"], damage=True),
         batch([b"v"]) + batch([b"w"]),
         batch([b"v", b"w"], last_delta=0),
         batch([b"v", b"w"], base_offset=100),
         batch([b"v"], producer=(424_242, 0, 0)),
-        None if version >= draw.behaviour.null_records_since else batch([b"v"]),
+        None,
     )
 
 

@@ -81,17 +81,17 @@ def share_fetch(draw: Draw, version: int) -> Asked:
     message = share_fetch_request
     topics = [
         message.FetchTopic(
-            topic_id=_id(draw),
+            topic_id=topic_id,
             partitions=[message.FetchPartition(partition_index=draw.pick(0, 0, 1, 7))],
         )
-        for _ in range(draw.number(1, 2))
+        for topic_id in {_id(draw), _id(draw)}
     ]
     request = message.ShareFetchRequest(
         group_id=None if draw.chance(0.03) else _share_group(draw),
         member_id=draw.pick(*MEMBER_IDS[:2], MEMBER_IDS[0], *MEMBER_IDS),
         share_session_epoch=draw.weighted({0: 80, 1: 10, -1: 10}),
-        max_wait_ms=0,
-        min_bytes=0,
+        max_wait_ms=300,  # partitions have to be loaded first
+        min_bytes=1,
         max_bytes=1 << 20,
         max_records=10,
         batch_size=10,

@@ -74,7 +74,7 @@ def create_topics(draw: Draw, version: int) -> Asked:
     return Asked(
         CreateTopicsRequest(
             topics=[_creatable(draw, name) for name in names],
-            timeout_ms=9000,
+            timeout_ms=3000,
             validate_only=draw.chance(0.3),
         )
     )
@@ -90,7 +90,7 @@ def _creatable(draw: Draw, name: str) -> CreatableTopic:
             assignments=[
                 CreatableReplicaAssignment(
                     partition_index=index,
-                    broker_ids=draw.weighted({(1,): 80, (9,): 10, (1, 1): 10}),
+                    broker_ids=draw.pick([1], [1], [1], [1], [9], [1, 1]),
                 )
                 for index in range(count)
             ],
@@ -122,7 +122,7 @@ def delete_topics(draw: Draw, version: int) -> Asked:
         topics = [DeleteTopicState(topic_id=UNKNOWN_ID)]
         names = [made.request.topics[0].name]
         takes = {"topics.0.topic_id": f"{made.label}:topics.0.topic_id"}
-    request = DeleteTopicsRequest(topics=topics, topic_names=names, timeout_ms=9000)
+    request = DeleteTopicsRequest(topics=topics, topic_names=names, timeout_ms=3000)
     return Asked(request, takes)
 
 
@@ -138,7 +138,7 @@ def create_partitions(draw: Draw, version: int) -> Asked:
         for name in draw.topic_names()
     ]
     request = CreatePartitionsRequest(
-        topics=topics, timeout_ms=9000, validate_only=draw.chance(0.6)
+        topics=topics, timeout_ms=3000, validate_only=draw.chance(0.6)
     )
     return Asked(request)
 

@@ -72,13 +72,13 @@ def topic_life(teller: Teller) -> Story:
     draw = teller.draw
     name = draw.pick(draw.fresh("new"), draw.ghosts[0])
     create = CreateTopicsRequest(
-        topics=[CreatableTopic(name=name, num_partitions=2, replication_factor=1)], timeout_ms=9000
+        topics=[CreatableTopic(name=name, num_partitions=2, replication_factor=1)], timeout_ms=3000
     )
     newest = draw.versions[ApiKey.CREATE_TOPICS][1]
     yield Move(ApiKey.CREATE_TOPICS, create, version=newest)  # whose answer tells the id
     yield _metadata(teller, name)
     grow = CreatePartitionsRequest(
-        topics=[CreatePartitionsTopic(name=name, count=3)], timeout_ms=9000
+        topics=[CreatePartitionsTopic(name=name, count=3)], timeout_ms=3000
     )
     if draw.has(ApiKey.CREATE_PARTITIONS):
         yield Move(ApiKey.CREATE_PARTITIONS, grow)
@@ -91,7 +91,7 @@ def topic_life(teller: Teller) -> Story:
             draw.pick(DeleteTopicState(name=name), DeleteTopicState(topic_id=topic_id_of(name)))
         ],
         topic_names=[name],
-        timeout_ms=9000,
+        timeout_ms=3000,
     )
     yield Move(ApiKey.DELETE_TOPICS, delete)
     yield _metadata(teller, name)

@@ -1,0 +1,67 @@
+"""Which rows of the requirements table the recordings exercise, allowed and denied."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from authorizer.requirement import Requirement
+from authorizer.requirements import TABLE
+from shim.access import Access
+from tests.conformance.in_process import InProcess
+from tests.conformance.play import play
+from tests.conformance.scenario import load, recordings
+
+Exercised = set[tuple[str, bool]]
+OUTCOMES: Final = (True, False)
+
+
+class Watching:
+    """Notes every row that handlers ask for while it is open, and the outcome."""
+
+    def __init__(self) -> None:
+        self.seen: Exercised = set()
+        self._allows = Access.allows
+        self._allows_either = Access.allows_either
+
+    def __enter__(self) -> "Watching":
+        allows, allows_either = self._allows, self._allows_either
+
+        def noting(access: Any, row: Requirement, *more: Any, **named: Any) -> bool:
+            granted = allows(access, row, *more, **named)
+            self.seen.add((row.id, granted))
+            return granted
+
+        def noting_either(access: Any, row: Requirement, *more: Any) -> bool:
+            granted = allows_either(access, row, *more)
+            self.seen.add((row.id, granted))
+            return granted
+
+        self._put(noting, noting_either)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._put(self._allows, self._allows_either)
+
+    def _put(self, allows: Any, allows_either: Any) -> None:
+        watched: Any = Access
+        watched.allows, watched.allows_either = allows, allows_either
+
+
+def exercised(names: Iterable[str]) -> Exercised:
+    """What the recordings of real brokers with an authorizer ask, allowed or not."""
+    with Watching() as watching:
+        for name in names:
+            peer = InProcess(name)
+            for one in load(name):
+                play(one, peer)
+    return watching.seen
+
+
+def uncovered() -> list[str]:
+    """One line a row and outcome that no recording has: `Envelope.cluster denied`."""
+    seen = exercised(name for name in recordings() if not name.endswith("-none"))
+    return [
+        f"{row.id} {'allowed' if granted else 'denied'}"
+        for row in TABLE
+        for granted in OUTCOMES
+        if (row.id, granted) not in seen
+    ]
