@@ -55,6 +55,7 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     bad_config_error: int  # code of a setting that does not parse
     null_config_error: int  # code of a setting without a value, in CreateTopics
     metadata_topic_error: int  # code of making `__cluster_metadata`
+    pages_tell_later_denials: bool  # DescribeTopicPartitions has all denied topics in every page
     create_topics_tells_configs: bool  # the settings of a topic just made are in the answer
     topic_names_collide: bool  # names that differ in `.` and `_` only cannot coexist
     topic_deletion_has_code: bool  # that it is switched off has a code of its own
@@ -113,6 +114,7 @@ OLDEST = Behaviour(
     bad_config_error=-1,
     null_config_error=-1,
     metadata_topic_error=0,
+    pages_tell_later_denials=True,
     create_topics_tells_configs=True,
     topic_names_collide=True,
     topic_deletion_has_code=False,
@@ -262,6 +264,8 @@ CHANGES: tuple[Change, ...] = (
     ),
     Change("4.0", "KIP-848: settings of groups", config_resource_types=(2, 4, 8, 16, 32)),
     Change("4.1", "subscriptions with all settings", client_metrics_have_defaults=True),
+    Change("4.1", "topics are filtered one by one", pages_tell_later_denials=False),
+    Change("4.3", "topics are filtered beforehand again", pages_tell_later_denials=True),
     Change(
         "3.0",
         "FeatureControlManager: as 3.9.1 answers",

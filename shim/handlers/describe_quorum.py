@@ -7,6 +7,7 @@ from protocol.error_codes import ErrorCode
 from protocol.messages.describe_quorum_request import DescribeQuorumRequest
 from protocol.messages.describe_quorum_response import (
     DescribeQuorumResponse,
+    Node,
     PartitionData,
     ReplicaState,
     TopicData,
@@ -34,6 +35,7 @@ def handle(request: DescribeQuorumRequest, context: RequestContext) -> DescribeQ
             )
             for topic in request.topics
         ],
+        nodes=[Node(node_id=context.cluster.controller_id)] if is_known else [],
     )
 
 
