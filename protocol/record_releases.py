@@ -45,10 +45,12 @@ class RecordBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     adds_offsets_since: int  # version of TxnOffsetCommit that adds its group to the transaction
     checks_committed_partition: bool  # TxnOffsetCommit: a missing partition is 3
     checks_committed_group: bool  # and an empty group 24
+    checks_committed_epoch: bool  # and an older epoch than the last 47
     # Fetch
     always_tells_stable: bool  # the last stable offset, also to who reads all
-    strange_replica_error: ErrorCode  # of brokers that hold no replica; NONE: nothing but the end
-    leader_as_replica_error: ErrorCode | None  # of the leader itself, then of the whole request
+    no_replica_error: ErrorCode  # of brokers that hold no replica; NONE: nothing but the end
+    stranger_error: ErrorCode  # of brokers that there are not, and then of the whole request
+    leader_as_replica_error: ErrorCode  # of the leader itself, likewise
     fences_negative_epochs: bool  # a leader epoch below -1 is an old one, and not none
     odd_isolation_closes: bool  # an isolation level that there is not cannot be parsed
     missing_looks_compressed: bool  # a missing partition is 76 to versions that know no zstd
@@ -100,8 +102,10 @@ OLDEST = RecordBehaviour(
     adds_offsets_since=NEVER,
     checks_committed_partition=False,
     checks_committed_group=False,
+    checks_committed_epoch=False,
     always_tells_stable=False,
-    strange_replica_error=ErrorCode.UNKNOWN_SERVER_ERROR,
+    no_replica_error=ErrorCode.NONE,
+    stranger_error=ErrorCode.UNKNOWN_SERVER_ERROR,
     leader_as_replica_error=ErrorCode.UNKNOWN_SERVER_ERROR,
     fences_negative_epochs=True,
     odd_isolation_closes=True,
@@ -124,7 +128,7 @@ OLDEST = RecordBehaviour(
     internal_partition_error=ErrorCode.OPERATION_NOT_ATTEMPTED,
     forgets_start=False,
     describes_legal_names=False,
-    says_what_is_missing=False,
+    says_what_is_missing=True,
 )
 """As 0.11 has it."""
 
@@ -134,7 +138,7 @@ CHANGES: tuple[Change, ...] = (
         "KIP-192: what producers are told, and five of their batches",
         lost_producer_error=ErrorCode.UNKNOWN_PRODUCER_ID,
         batches_remembered=5,
-        strange_replica_error=ErrorCode.NONE,
+        stranger_error=ErrorCode.NONE,
         internal_partition_error=ErrorCode.TOPIC_AUTHORIZATION_FAILED,
         adds_missing_partitions=True,
     ),
@@ -144,6 +148,7 @@ CHANGES: tuple[Change, ...] = (
         nameless_transaction_error=ErrorCode.UNKNOWN_SERVER_ERROR,
         checks_committed_partition=True,
         checks_committed_group=True,
+        checks_committed_epoch=True,
         adds_missing_partitions=False,
         epochs_from_creation=True,
     ),
@@ -163,14 +168,14 @@ CHANGES: tuple[Change, ...] = (
         "KIP-467: records that are refused",
         invalid_record_error=ErrorCode.INVALID_RECORD,
         invalid_record_tells_start=True,
-        aborted_beyond_stable=False,
-        leader_as_replica_error=None,
+        leader_as_replica_error=ErrorCode.NONE,
     ),
     Change(
         "2.5",
         "KIP-360: producers may go on where they were forgotten",
         lost_producer_error=ErrorCode.NONE,
         lists_every_record=True,
+        aborted_beyond_stable=False,
     ),
     Change(
         "2.7",
@@ -192,9 +197,8 @@ CHANGES: tuple[Change, ...] = (
     Change(
         "3.3",
         "KIP-841: replicas that are none",
-        strange_replica_error=ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        no_replica_error=ErrorCode.NOT_LEADER_OR_FOLLOWER,
     ),
-    Change("3.4", "batches are stamped as the topic says", refuses_append_time=False),
     Change("3.5", "KIP-405: the start of what is local", earliest_local_since=0),
     Change("3.5", "KIP-890: AddPartitionsToTxn in batches", merges_added_partitions=False),
     Change(
@@ -203,6 +207,7 @@ CHANGES: tuple[Change, ...] = (
         verifies_partitions=True,
         says_what_is_unverified=True,
     ),
+    Change("3.6", "batches are stamped as the topic says", refuses_append_time=False),
     Change(
         "3.7",
         "KIP-890: so are groups",
@@ -225,7 +230,7 @@ CHANGES: tuple[Change, ...] = (
         earliest_local_since=8,
         latest_tiered_since=9,
         refuses_unknown_times=True,
-        says_what_is_missing=True,
+        says_what_is_missing=False,
     ),
     Change(
         "4.0",
@@ -233,8 +238,8 @@ CHANGES: tuple[Change, ...] = (
         adds_partitions_since=12,
         adds_offsets_since=5,
         verifies_epochs=True,
-        forgets_start=True,
     ),
+    Change("4.1", "transactions that never began", forgets_start=True),
     Change(
         "4.0",
         "ListOffsets has a class of its own",

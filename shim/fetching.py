@@ -68,7 +68,7 @@ def _place_error(partition: Partition, reader: Reader) -> ErrorCode:
     if reader.node_id not in readable:
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
     if _is_no_replica(partition, reader):
-        return reader.behaviour.strange_replica_error
+        return reader.behaviour.no_replica_error
     return ErrorCode.NONE
 
 

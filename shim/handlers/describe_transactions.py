@@ -16,7 +16,7 @@ from protocol.messages.describe_transactions_response import (
     TransactionState,
 )
 from shim.context import RequestContext
-from shim.state.transactions import Transaction
+from shim.state.transactions import State, Transaction
 
 
 def handle(
@@ -54,11 +54,19 @@ def _state(name: str, context: RequestContext) -> TransactionState:
         transactional_id=name,
         transaction_state=found.state.value,
         transaction_timeout_ms=found.timeout_ms,
-        transaction_start_time_ms=found.started_ms,
+        transaction_start_time_ms=_start(found, context),
         producer_id=found.producer_id,
         producer_epoch=found.epoch,
         topics=_topics(found, context),
     )
+
+
+def _start(found: Transaction, context: RequestContext) -> int:
+    """When the transaction began; once, a new producer still showed its predecessor's."""
+    is_new = found.state is State.EMPTY
+    if is_new and context.record_behaviour.forgets_start:
+        return -1
+    return found.started_ms
 
 
 def _topics(found: Transaction, context: RequestContext) -> list[TopicData]:

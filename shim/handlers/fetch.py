@@ -57,10 +57,19 @@ def handle(request: FetchRequest, context: RequestContext) -> FetchResponse | Wa
             raise CloseConnection(f"there is no isolation level {request.isolation_level}")
         raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
     fetch = _Fetch(request, context, fetch_round)
-    error = context.record_behaviour.leader_as_replica_error
-    if fetch.reader.replica_id == context.node_id and error is not None:
+    error = _replica_error(fetch.reader.replica_id, context)
+    if error is not ErrorCode.NONE:
         raise Refused(error)
     return fetch.start()
+
+
+def _replica_error(replica_id: int, context: RequestContext) -> ErrorCode:
+    """What the first releases say to brokers that are none, or that ask themselves."""
+    behaviour = context.record_behaviour
+    if replica_id == context.node_id:
+        return behaviour.leader_as_replica_error
+    is_stranger = replica_id >= 0 and replica_id not in context.cluster.nodes
+    return behaviour.stranger_error if is_stranger else ErrorCode.NONE
 
 
 def refuse(

@@ -23,7 +23,7 @@ from protocol.record_releases import NEVER, RecordBehaviour
 from shim.context import RequestContext
 from shim.errors import CloseConnection, Refused
 from shim.fetching import READ_COMMITTED, READ_UNCOMMITTED, epoch_error
-from shim.offset_lookup import EARLIEST, EARLIEST_LOCAL, find, special_since
+from shim.offset_lookup import EARLIEST, EARLIEST_LOCAL, NEWEST, find, special_since
 from shim.state.log import Log
 from shim.state.topics import Partition
 
@@ -135,7 +135,8 @@ def _old_offsets(
     offsets = [log.start_offset]
     if wanted.timestamp not in (EARLIEST, EARLIEST_LOCAL) and log.high_watermark > log.start_offset:
         offsets.insert(0, log.high_watermark)
-    if wanted.timestamp < now_ms and special_since(wanted.timestamp, behaviour) == NEVER:
+    knows = special_since(wanted.timestamp, behaviour) < NEVER
+    if wanted.timestamp < now_ms and (not knows or wanted.timestamp == NEWEST):
         return []
     return offsets[: wanted.max_num_offsets]
 

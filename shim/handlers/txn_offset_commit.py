@@ -29,6 +29,7 @@ from shim.context import RequestContext
 from shim.state.coordinators import KeyType
 from shim.state.group import CommitIdentity
 from shim.state.groups import Commit
+from shim.state.log import Log
 from shim.state.offsets import CommittedOffset
 from shim.state.producers import NO_SEQUENCE, ProducedBatch
 from shim.state.topics import Topic
@@ -113,7 +114,13 @@ def _commit(
             for one, does_fit in zip(wanted, fits, strict=True)
             if does_fit
         ]
-        error = groups.commit(request.group_id, who, commits, request.producer_id)
+        error = groups.commit(
+            request.group_id,
+            who,
+            commits,
+            request.producer_id,
+            lambda: _append_error(request, context),
+        )
     for one, does_fit in zip(wanted, fits, strict=True):
         code = error
         if error is ErrorCode.NONE and not does_fit:
@@ -127,33 +134,38 @@ def _group_error(request: TxnOffsetCommitRequest, context: RequestContext) -> Er
     return context.coordinator_error(request.group_id)
 
 
-def _transaction_error(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:
-    """Whether the producer may write to the group's partition of the offsets topic; then it does.
-
-    Its epoch is looked at there, and since KIP-890 also whether the group is part of its open
-    transaction.
-    """
+def _log(request: TxnOffsetCommitRequest, context: RequestContext) -> tuple[TopicPartition, Log]:
+    """The group's partition of the offsets topic."""
     coordinators = context.cluster.coordinators
     offsets = coordinators.topic(KeyType.GROUP)
     index = coordinators.partition_of(KeyType.GROUP, request.group_id)
-    log = offsets.partitions[index].log
+    return (offsets.name, index), offsets.partitions[index].log
+
+
+def _transaction_error(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:
+    """Whether the group is part of the producer's open transaction, where it is asked (KIP-890)."""
+    target, log = _log(request, context)
     known = log.producers.get(request.producer_id)
     is_open = known is not None and known.is_open
-    behaviour = context.record_behaviour
     has_epoch = known is not None and known.epoch == request.producer_epoch
-    if behaviour.verifies_offsets and not (
-        is_open and (has_epoch or not behaviour.verifies_epochs)
-    ):
-        error = _verify(request, (offsets.name, index), context)
-        if error is not ErrorCode.NONE:
-            return error
+    behaviour = context.record_behaviour
+    is_verified = is_open and (has_epoch or not behaviour.verifies_epochs)
+    if behaviour.verifies_offsets and not is_verified:
+        return _verify(request, target, context)
+    return ErrorCode.NONE
+
+
+def _append_error(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:
+    """Whether the offsets topic takes records of the producer in this epoch; then it has."""
+    _, log = _log(request, context)
+    known = log.producers.get(request.producer_id)
     if request.producer_epoch < 0:
         return ErrorCode.UNKNOWN_SERVER_ERROR
-    if known is not None and request.producer_epoch < known.epoch:
+    is_old = known is not None and request.producer_epoch < known.epoch
+    if is_old and context.record_behaviour.checks_committed_epoch:
         return ErrorCode.INVALID_PRODUCER_EPOCH
-    written = ProducedBatch(
-        NO_SEQUENCE, NO_SEQUENCE, log.end_offset, context.cluster.clock.now_ms()
-    )
+    now_ms = context.cluster.clock.now_ms()
+    written = ProducedBatch(NO_SEQUENCE, NO_SEQUENCE, log.end_offset, now_ms)
     log.producers.appended(
         request.producer_id, request.producer_epoch, written, is_transactional=True
     )

@@ -6,7 +6,7 @@ committed offset.
 
 import random
 from base64 import urlsafe_b64encode
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 import msgspec
 
@@ -220,10 +220,12 @@ class Groups:
         who: CommitIdentity,
         commits: Collection[Commit],
         producer_id: int | None = None,
+        append_error: Callable[[], ErrorCode] = lambda: ErrorCode.NONE,
     ) -> ErrorCode:
         """Store offsets, those with a producer id until its transaction ends (`end_transaction`).
 
-        An error is of the whole commit, and nothing is stored then.
+        An error is of the whole commit, and nothing is stored then. `append_error` is asked last:
+        whether the log of the coordinator takes what there is to store.
         """
         group = self.find(group_id)
         who.is_transactional = producer_id is not None
@@ -231,6 +233,12 @@ class Groups:
         if producer_id is not None and not group_id:
             error = self.group_id_error(group_id)
         if error is not ErrorCode.NONE:
+            return error
+        error = append_error() if commits else ErrorCode.NONE
+        if error is not ErrorCode.NONE:
+            if producer_id is not None and not self.behaviour.new_coordinator:
+                for commit in commits:
+                    self.offsets.drop(group_id, producer_id, commit.topic_id, commit.partition)
             return error
         if group is None and (commits or not self.behaviour.new_coordinator):
             self._classic_or_new(group_id)

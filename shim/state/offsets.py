@@ -61,6 +61,14 @@ class Offsets:
         held = group.pending.setdefault(producer_id, {})
         held[topic_id, partition] = self._ordered(offset)
 
+    def drop(self, group_id: str, producer_id: int, topic_id: bytes, partition: int) -> None:
+        """Forget an offset that waits for the end of a transaction."""
+        group = self._groups.get(group_id)
+        if group is not None and producer_id in group.pending:
+            group.pending[producer_id].pop((topic_id, partition), None)
+            self._tidy(group)
+            self._drop_empty()
+
     def settle(self, producer_id: int, *, committed: bool) -> None:
         """A producer's transaction has ended: its offsets count, unless newer ones do."""
         for group in self._groups.values():

@@ -137,7 +137,6 @@ class Transactions:
         found.timeout_ms = timeout_ms
         found.state = State.EMPTY
         found.partitions.clear()
-        found.started_ms = -1
         found.updated_ms = self._clock.now_ms()
         return ErrorCode.NONE, found.producer_id, found.epoch
 

@@ -118,7 +118,8 @@ def followers(play: Play) -> None:
     """Replica ids: that of the broker itself, others, consumers' -1 and debuggers' -2."""
     topic = filled(play)
     for version in play.versions(ApiKey.FETCH):
-        for replica in (1, 7, -2, -3):
+        own = () if play.newest(ApiKey.FETCH) < 7 else (1,)
+        for replica in (*own, 7, -2, -3):
             wanted = [(topic, [part(0)]), (play.unknown(), [part(0)])]
             request = play.fetch_request(wanted)
             request.replica_id = replica

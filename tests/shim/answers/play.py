@@ -199,12 +199,13 @@ class Play:
     def _plain(self, api: ApiKey, version: int, answer: Any) -> Any:
         if isinstance(answer, str):
             return answer
-        plain = self._struct(load(f"{api.wire_name}Response").struct, answer, version)
         if api is ApiKey.LIST_TRANSACTIONS:  # others' are not this scenario's business
-            own = [one.transactional_id.startswith(self.name) for one in answer.transaction_states]
-            rows = plain["transaction_states"]
-            plain["transaction_states"] = [row for row, ours in zip(rows, own, strict=True) if ours]
-        return plain
+            answer.transaction_states = [
+                one
+                for one in answer.transaction_states
+                if one.transactional_id.startswith(self.name)
+            ]
+        return self._struct(load(f"{api.wire_name}Response").struct, answer, version)
 
     def _struct(self, spec: StructSpec, value: msgspec.Struct, version: int) -> dict[str, Any]:
         found = {}
