@@ -114,6 +114,8 @@ class Comparing:
         _mask_internal(plain)
         if api in OTHERS_SHOW:
             return self._ours(plain)
+        if api is ApiKey.DESCRIBE_DELEGATION_TOKEN:
+            plain["tokens"] = [one for one in plain["tokens"] if one["token_id"] != SOME]
         if api is ApiKey.DESCRIBE_CONFIGS:
             _mask_machine(plain)
         if api is ApiKey.DESCRIBE_QUORUM:
