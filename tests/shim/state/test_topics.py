@@ -1,0 +1,87 @@
+"""Topics: found by name and by id, grown, altered, moved and deleted."""
+
+import random
+
+from shim.clock import ManualClock
+from shim.state.topics import Topics
+
+
+def topics() -> Topics:
+    return Topics(random.Random(7), ManualClock())
+
+
+def test_a_topic_is_found_by_its_name_and_its_id_until_it_is_deleted() -> None:
+    all_topics = topics()
+    topic = all_topics.create("orders", [[1], [2]], {"retention.ms": "1"})
+    assert all_topics.get("orders") is topic
+    assert all_topics.by_id(topic.topic_id) is topic
+    assert [one.name for one in all_topics] == ["orders"]
+    all_topics.delete("orders")
+    assert "orders" not in all_topics
+    assert all_topics.get("orders") is None
+    assert all_topics.by_id(topic.topic_id) is None
+    assert not all_topics.colliding("or.ders")
+
+
+def test_a_topic_made_again_has_another_id() -> None:
+    all_topics = topics()
+    first = all_topics.create("orders", [[1]], {}).topic_id
+    all_topics.delete("orders")
+    second = all_topics.create("orders", [[1]], {}).topic_id
+    assert first != second
+    assert {first[6] >> 4, second[6] >> 4} == {4}  # random UUIDs
+
+
+def test_partitions_are_led_by_their_first_replica() -> None:
+    all_topics = topics()
+    topic = all_topics.create("orders", [[3, 1], []], {})
+    assert [one.leader_id for one in topic.partitions] == [3, -1]
+    all_topics.add_partitions(topic, [[2]])
+    assert [one.index for one in topic.partitions] == [0, 1, 2]
+    assert topic.partition(2) is topic.partitions[2]
+    assert topic.partition(3) is None
+    assert topic.partition(-1) is None
+    assert all_topics.partition("orders", 0) is topic.partitions[0]
+    assert all_topics.partition("missing", 0) is None
+
+
+def test_names_collide_that_differ_in_dots_and_underscores() -> None:
+    all_topics = topics()
+    for name in ("a.b", "a_b", "a-b"):
+        all_topics.create(name, [[1]], {})
+    assert all_topics.colliding("a_b") == ["a.b"]
+    assert all_topics.colliding("a.b") == ["a_b"]
+    assert all_topics.colliding("a-b") == []
+
+
+def test_only_coordinators_topics_are_internal() -> None:
+    all_topics = topics()
+    assert all_topics.create("__consumer_offsets", [[1]], {}).is_internal
+    assert not all_topics.create("__mine", [[1]], {}).is_internal
+
+
+def test_altered_settings_reach_the_logs() -> None:
+    all_topics = topics()
+    topic = all_topics.create("orders", [[1]], {"retention.ms": "1"})
+    seen = topic.configs
+    all_topics.configure(topic, {"segment.ms": "2"})
+    assert seen == {"segment.ms": "2"}
+
+
+def test_a_new_leader_raises_the_epoch() -> None:
+    all_topics = topics()
+    partition = all_topics.create("orders", [[1, 2]], {}).partitions[0]
+    epoch = all_topics.epoch
+    all_topics.elect(partition, 2)
+    assert (partition.leader_id, partition.leader_epoch) == (2, 1)
+    assert all_topics.epoch > epoch
+
+
+def test_a_moved_partition_keeps_its_leader_if_it_can() -> None:
+    all_topics = topics()
+    partition = all_topics.create("orders", [[1, 2]], {}).partitions[0]
+    all_topics.reassign(partition, [3, 1])
+    assert (partition.leader_id, partition.leader_epoch) == (1, 0)
+    all_topics.reassign(partition, [3, 2])
+    assert (partition.leader_id, partition.leader_epoch) == (3, 1)
+    assert partition.isr == [3, 2]
