@@ -13,13 +13,15 @@ from tests.conformance import generate
 from tests.conformance.draw import ADMIN, USERS, Draw
 from tests.conformance.fitting import fit
 from tests.conformance.scenario import Scenario, Step
-from tests.conformance.stories import administering, consuming, producing
+from tests.conformance.stories import administering, consuming, producing, sharing
 from tests.conformance.telling import ANY_VERSION, Move, Story, Teller
 
 STORIES: Final[dict[Callable[[Teller], Story], ApiKey]] = {
     consuming.classic_member: ApiKey.JOIN_GROUP,
     consuming.classic_pair: ApiKey.JOIN_GROUP,
     consuming.modern_member: ApiKey.CONSUMER_GROUP_HEARTBEAT,
+    sharing.share_member: ApiKey.SHARE_FETCH,
+    sharing.streams_member: ApiKey.STREAMS_GROUP_HEARTBEAT,
     producing.idempotent_producer: ApiKey.INIT_PRODUCER_ID,
     producing.transactional_producer: ApiKey.INIT_PRODUCER_ID,
     administering.topic_life: ApiKey.CREATE_TOPICS,

@@ -75,12 +75,14 @@ def settings_of(release: str) -> dict[str, str]:
         "group.initial.rebalance.delay.ms": "0",
         "delete.topic.enable": "true",
     }
+    if numbers(release) >= (4, 2):
+        settings["group.streams.initial.rebalance.delay.ms"] = "0"
+    if numbers(release) >= (4, 3):  # by default assignments are a second apart, by the clock
+        for kind in ("consumer", "share", "streams"):
+            settings[f"group.{kind}.assignment.interval.ms"] = "0"
+    if numbers(release) >= (3, 6):  # earlier KRaft has no delegation tokens, and refuses the key
+        settings["delegation.token.secret.key"] = "secret"
     if numbers(release) >= (3,):
-        if numbers(release) >= (
-            3,
-            6,
-        ):  # earlier KRaft has no delegation tokens, and refuses the key
-            settings["delegation.token.secret.key"] = "secret"
         return settings | {
             "share.coordinator.state.topic.replication.factor": "1",
             "share.coordinator.state.topic.min.isr": "1",

@@ -42,6 +42,16 @@ SETTLE_SECONDS: Final = {
 MARKERS_SECONDS: Final = 0.25
 """Transaction markers are written after EndTxn has been answered."""
 
+ASSIGNING: Final = frozenset(
+    {
+        ApiKey.CONSUMER_GROUP_HEARTBEAT,
+        ApiKey.SHARE_GROUP_HEARTBEAT,
+        ApiKey.STREAMS_GROUP_HEARTBEAT,
+    }
+)
+ASSIGNING_SECONDS: Final = 0.08
+"""Assignments are made and expressions are looked at in the background."""
+
 CREATING: Final = frozenset({3, 5})
 """What Metadata says of a topic that it has just begun to make."""
 
@@ -67,6 +77,8 @@ class Settling:
             return
         if api is ApiKey.END_TXN and answer.error_code == 0:
             time.sleep(MARKERS_SECONDS)
+        if api in ASSIGNING and answer.error_code == 0:
+            time.sleep(ASSIGNING_SECONDS)
         creates = api is ApiKey.METADATA and request.allow_auto_topic_creation
         if api not in SETTLE_SECONDS and not (creates and has_code(answer, CREATING)):
             return

@@ -256,6 +256,9 @@ def consumer_group_heartbeat(draw: Draw, version: int) -> Asked:
         server_assignor=draw.weighted({None: 85, "range": 10, "nonsense": 5}),
         topic_partitions=[] if draw.chance(0.95) else None,
     )
+    if draw.chance(0.15):
+        request.subscribed_topic_regex = draw.pick(f"{draw.prefix}.*", f"{draw.topics[0]}.*", "(")
+        request.subscribed_topic_names = draw.pick(None, None, request.subscribed_topic_names)
     return Asked(request)
 
 

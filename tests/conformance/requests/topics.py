@@ -145,6 +145,7 @@ def create_partitions(draw: Draw, version: int) -> Asked:
 
 def describe_topic_partitions(draw: Draw, version: int) -> Asked:
     names = sorted(draw.topic_names(1, 4)) if draw.chance(0.9) else draw.topic_names(1, 4)
+    names = [] if draw.chance(0.15) else names
     cursor = None
     if draw.chance(0.25):
         name = draw.pick(*(names or [draw.ghosts[0]]), draw.topic())
