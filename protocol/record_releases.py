@@ -75,7 +75,6 @@ class RecordBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     forgets_start: bool  # a new producer's transaction has no start time
     # DescribeProducers
     describes_legal_names: bool  # looks at a name before it asks for permission
-    says_what_is_missing: bool
 
 
 OLDEST = RecordBehaviour(
@@ -128,7 +127,6 @@ OLDEST = RecordBehaviour(
     internal_partition_error=ErrorCode.OPERATION_NOT_ATTEMPTED,
     forgets_start=False,
     describes_legal_names=False,
-    says_what_is_missing=True,
 )
 """As 0.11 has it."""
 
@@ -148,7 +146,6 @@ CHANGES: tuple[Change, ...] = (
         nameless_transaction_error=ErrorCode.UNKNOWN_SERVER_ERROR,
         checks_committed_partition=True,
         checks_committed_group=True,
-        checks_committed_epoch=True,
         adds_missing_partitions=False,
         epochs_from_creation=True,
     ),
@@ -165,9 +162,10 @@ CHANGES: tuple[Change, ...] = (
     Change("2.2", "leader epochs", lists_epochs=True, missing_looks_compressed=False),
     Change(
         "2.4",
-        "KIP-467: records that are refused",
+        "KIP-467 and more: records that are refused",
         invalid_record_error=ErrorCode.INVALID_RECORD,
         invalid_record_tells_start=True,
+        checks_committed_epoch=True,
         leader_as_replica_error=ErrorCode.NONE,
     ),
     Change(
@@ -230,7 +228,6 @@ CHANGES: tuple[Change, ...] = (
         earliest_local_since=8,
         latest_tiered_since=9,
         refuses_unknown_times=True,
-        says_what_is_missing=False,
     ),
     Change(
         "4.0",

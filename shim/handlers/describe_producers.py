@@ -56,8 +56,7 @@ def _topic(topic: TopicRequest, context: RequestContext) -> TopicResponse:
 def _partition(name: str, index: int, context: RequestContext) -> PartitionResponse:
     partition = context.cluster.topics.partition(name, index)
     if partition is None:
-        says = context.record_behaviour.says_what_is_missing
-        message = "no such topic or partition" if says else None
+        message = None if name in context.cluster.topics else "there is no such topic"
         return _failed(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
     if partition.leader_id != context.node_id:
         return _failed(index, ErrorCode.NOT_LEADER_OR_FOLLOWER, "this broker does not lead it")

@@ -20,7 +20,7 @@ from protocol.messages.fetch_response import (
 )
 from shim.clock import Timer
 from shim.context import RequestContext
-from shim.errors import CloseConnection, Refused
+from shim.errors import CloseConnection
 from shim.fetching import (
     LEADERS_SINCE,
     READ_COMMITTED,
@@ -55,12 +55,22 @@ def handle(request: FetchRequest, context: RequestContext) -> FetchResponse | Wa
     if request.isolation_level not in (READ_UNCOMMITTED, READ_COMMITTED):
         if context.record_behaviour.odd_isolation_closes:
             raise CloseConnection(f"there is no isolation level {request.isolation_level}")
-        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+        return _refused(request, ErrorCode.UNKNOWN_SERVER_ERROR, context)
     fetch = _Fetch(request, context, fetch_round)
     error = _replica_error(fetch.reader.replica_id, context)
     if error is not ErrorCode.NONE:
-        raise Refused(error)
+        return _refused(request, error, context)
     return fetch.start()
+
+
+def _refused(request: FetchRequest, error: ErrorCode, context: RequestContext) -> FetchResponse:
+    """A request that failed as a whole, in the form of this release."""
+    response = refuse(request, error, None)
+    if not context.record_behaviour.errors_list_aborted:
+        for topic in response.responses:
+            for row in topic.partitions:
+                row.aborted_transactions = None
+    return response
 
 
 def _replica_error(replica_id: int, context: RequestContext) -> ErrorCode:

@@ -278,14 +278,17 @@ class ClassicGroup(Group):
         completing = self.state is ClassicState.COMPLETING and not commit.is_transactional
         if completing and not self._behaviour.commit_checks_member:
             return ErrorCode.REBALANCE_IN_PROGRESS
-        error = self.error_of(commit.member_id, commit.instance_id)
-        if error is not ErrorCode.NONE:
-            return error
+        names_nobody = commit.is_transactional and not commit.member_id
+        if not names_nobody or self._behaviour.strict_members:
+            error = self.error_of(commit.member_id, commit.instance_id)
+            if error is not ErrorCode.NONE:
+                return error
         if commit.generation_id != self.cycle.generation_id:
             return ErrorCode.ILLEGAL_GENERATION
         if completing:
             return ErrorCode.REBALANCE_IN_PROGRESS
-        self.cycle.watch(self.roster.members[commit.member_id])
+        if commit.member_id in self.roster.members:
+            self.cycle.watch(self.roster.members[commit.member_id])
         return ErrorCode.NONE
 
     def _is_nobody(self, commit: CommitIdentity) -> bool:

@@ -110,16 +110,14 @@ def isolation(play: Play) -> None:
         if version >= 4:
             for level in (0, 1):
                 play.fetch(f"isolation {level}, {version}", topic, version=version, isolation=level)
-    if play.newest(ApiKey.FETCH) != 12:  # whose answer to it is like no other
-        play.fetch("isolation 2", topic, isolation=2)
+    play.fetch("isolation 2", topic, isolation=2)
 
 
 def followers(play: Play) -> None:
     """Replica ids: that of the broker itself, others, consumers' -1 and debuggers' -2."""
     topic = filled(play)
     for version in play.versions(ApiKey.FETCH):
-        own = () if play.newest(ApiKey.FETCH) < 7 else (1,)
-        for replica in (*own, 7, -2, -3):
+        for replica in (1, 7, -2, -3):
             wanted = [(topic, [part(0)]), (play.unknown(), [part(0)])]
             request = play.fetch_request(wanted)
             request.replica_id = replica

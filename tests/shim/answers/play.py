@@ -221,7 +221,7 @@ class Play:
             rows = [self._value(name, spec, row, version) for row in content]
             if spec is None:
                 return sorted(rows) if name == "partitions" else rows
-            return sorted(rows, key=_place)
+            return sorted(_merged(rows), key=_place)
         if spec is not None and content is not None:
             return self._struct(spec, content, version)
         if name == "records":
@@ -266,6 +266,18 @@ def _fit(spec: StructSpec, message: msgspec.Struct, version: int) -> None:
         elif field.struct is not None:
             for row in content if isinstance(content, list) else [content]:
                 _fit(field.struct, row, version)
+
+
+def _merged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of fetched topics, those of one topic together: only their order parted them."""
+    found: dict[Any, dict[str, Any]] = {}
+    for at, row in enumerate(rows):
+        is_topic = set(row) in ({"topic", "partitions"}, {"topic_id", "partitions"})
+        key = row.get("topic") or row.get("topic_id") if is_topic else at
+        known = found.setdefault(key, row)
+        if known is not row:
+            known["partitions"] = sorted(known["partitions"] + row["partitions"], key=_place)
+    return list(found.values())
 
 
 def _place(row: dict[str, Any]) -> tuple[str, int]:

@@ -116,6 +116,16 @@ def settle(play: Play, topic: str, index: int = 0) -> None:
         play.peer.pause(50)
 
 
+def wait_for_ends(play: Play, request: DescribeTransactionsRequest) -> None:
+    """Wait until no transaction is on its way from its end to being ended."""
+    for _ in range(100):
+        answer = play.peer.ask(ApiKey.DESCRIBE_TRANSACTIONS, 0, request)
+        states = [one.transaction_state for one in answer.transaction_states]
+        if not any(state.startswith("Prepare") for state in states):
+            return
+        play.peer.pause(50)
+
+
 def look(play: Play, label: str, topic: str, *names: str) -> None:
     """What readers and administrators see now."""
     for level in (0, 1):
@@ -126,6 +136,7 @@ def look(play: Play, label: str, topic: str, *names: str) -> None:
         play.ask(f"{label}: end, isolation {level}", ApiKey.LIST_OFFSETS, version, request)
     if play.has(ApiKey.DESCRIBE_TRANSACTIONS):
         described = DescribeTransactionsRequest(transactional_ids=list(names))
+        wait_for_ends(play, described)
         play.ask(f"{label}: described", ApiKey.DESCRIBE_TRANSACTIONS, 0, described)
     if play.has(ApiKey.DESCRIBE_PRODUCERS):
         topics = [TopicRequest(name=topic, partition_indexes=[0])]
@@ -200,7 +211,7 @@ def ends(play: Play) -> None:
             one.add(f"add {version}", (topic, 0))
         one.send(f"s{version}", topic)
         end("older epoch", epoch=one.epoch - 1)
-        if play.newest(ApiKey.INIT_PRODUCER_ID) >= 3:  # before, it wedged the transaction
+        if play.newest(ApiKey.INIT_PRODUCER_ID) >= 4:  # once, it wedged the transaction
             end("newer epoch", epoch=one.epoch + 1)
         before = one.epoch
         end("commit")
