@@ -31,6 +31,8 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     scram_denial_counts_users: bool  # a denied DescribeUserScramCredentials has a result a user
     quota_success_message: str | None  # error message of DescribeClientQuotas without an error
     quota_denial: str | None  # the text of a denied AlterClientQuotas
+    quota_entity_types: tuple[str, ...]  # what quotas can be about
+    quota_matches_are_checked: bool  # a filter that matches nothing sensible is 42, not taken so
     quota_may_be_zero: bool  # a limit of 0 is one
     feature_update_message: str | None  # error message of a feature that was updated
     feature_updates_message: str | None  # error message of UpdateFeatures without an error
@@ -92,6 +94,8 @@ OLDEST = Behaviour(
     scram_denial_counts_users=False,
     quota_success_message=None,
     quota_denial=None,
+    quota_entity_types=("user", "client-id"),
+    quota_matches_are_checked=False,
     quota_may_be_zero=True,
     feature_update_message=None,
     feature_updates_message=None,
@@ -286,6 +290,8 @@ CHANGES: tuple[Change, ...] = (
         quota_success_message="",
         quota_denial="cluster authorization failed",
     ),
+    Change("2.8", "KIP-612: quotas of addresses", quota_entity_types=("user", "client-id", "ip")),
+    Change("3.0", "quotas are kept by controllers", quota_matches_are_checked=True),
     Change("3.5", "a quota of 0 is none", quota_may_be_zero=False),
     Change("4.1", "unregistering says why not", unregistering_says_why=True),
 )

@@ -51,7 +51,7 @@ def _alter(entry: AskedEntry, count: int, context: RequestContext, *, keep: bool
         text = "the entity, or one of its quotas, is named more than once"
         return _result(entry, ErrorCode.INVALID_REQUEST, text)
     try:
-        check_entity(entity)
+        check_entity(entity, context.behaviour.quota_entity_types)
         for op in entry.ops:
             if not op.remove:
                 zero_is_allowed = context.behaviour.quota_may_be_zero

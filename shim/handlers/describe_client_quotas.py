@@ -19,7 +19,7 @@ from protocol.messages.describe_client_quotas_response import (
 )
 from shim.context import RequestContext
 from shim.errors import Refused
-from shim.state.quotas import ENTITY_TYPES, IP
+from shim.state.quotas import IP
 
 EXACT, DEFAULT, SPECIFIED = 0, 1, 2
 
@@ -28,7 +28,7 @@ def handle(
     request: DescribeClientQuotasRequest, context: RequestContext
 ) -> DescribeClientQuotasResponse:
     context.access.require(DESCRIBE_CLIENT_QUOTAS)
-    _check(request.components)
+    _check(request.components, context)
     return DescribeClientQuotasResponse(
         error_message=context.behaviour.quota_success_message,
         entries=[
@@ -46,26 +46,32 @@ def refuse(
     return DescribeClientQuotasResponse(error_code=error, error_message=message, entries=None)
 
 
-def _check(components: list[ComponentData]) -> None:
-    """Refuse what 4.3.1 refuses: 42 for a malformed component, 35 for an unknown entity type."""
+def _check(components: list[ComponentData], context: RequestContext) -> None:
+    """Refuse what Kafka refuses: 42 for a malformed component, 35 for an unknown entity type."""
     kinds = [component.entity_type for component in components]
     for one in components:
-        _check_match(one)
+        _check_match(one, context)
     if len(set(kinds)) < len(kinds):
         raise Refused(ErrorCode.INVALID_REQUEST, "an entity type is there twice in the filter")
     if IP in kinds and len(kinds) > 1:
         raise Refused(ErrorCode.INVALID_REQUEST, "an ip cannot be combined with other types")
 
 
-def _check_match(one: ComponentData) -> None:
+def _check_match(one: ComponentData, context: RequestContext) -> None:
+    known = context.behaviour.quota_entity_types
+    is_checked = context.behaviour.quota_matches_are_checked
     if not one.entity_type:
         raise Refused(ErrorCode.INVALID_REQUEST, "an entity type is empty")
-    if one.match_type not in (EXACT, DEFAULT, SPECIFIED):
-        raise Refused(ErrorCode.INVALID_REQUEST, f"match type {one.match_type} is unknown")
-    if (one.match_type == EXACT) != (one.match is not None):
-        raise Refused(ErrorCode.INVALID_REQUEST, "a name belongs to an exact match, and only there")
-    if one.entity_type not in ENTITY_TYPES:
-        text = f"`{one.entity_type}` is no quota entity type: use {', '.join(ENTITY_TYPES)}"
+    is_malformed = one.match_type == EXACT and one.match is None
+    if one.match_type not in (EXACT, DEFAULT, SPECIFIED) or is_malformed:
+        if not is_checked:
+            raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+        text = f"match type {one.match_type} is unknown, or has no name to match"
+        raise Refused(ErrorCode.INVALID_REQUEST, text)
+    if is_checked and one.match_type != EXACT and one.match is not None:
+        raise Refused(ErrorCode.INVALID_REQUEST, "a name belongs to an exact match only")
+    if one.entity_type not in known:
+        text = f"`{one.entity_type}` is no quota entity type: use {', '.join(known)}"
         raise Refused(ErrorCode.UNSUPPORTED_VERSION, text)
 
 

@@ -22,6 +22,7 @@ def handle(request: DescribeQuorumRequest, context: RequestContext) -> DescribeQ
     asked = [
         (one.topic_name, part.partition_index) for one in request.topics for part in one.partitions
     ]
+    tells_nodes = context.version >= 2
     is_known = asked == [(METADATA_TOPIC, 0)]
     return DescribeQuorumResponse(
         error_message="",
@@ -35,7 +36,7 @@ def handle(request: DescribeQuorumRequest, context: RequestContext) -> DescribeQ
             )
             for topic in request.topics
         ],
-        nodes=[Node(node_id=context.cluster.controller_id)] if is_known else [],
+        nodes=[Node(node_id=context.cluster.controller_id)] if is_known and tells_nodes else [],
     )
 
 

@@ -2,13 +2,12 @@
 
 import ipaddress
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 Entity = Mapping[str, str | None]
 """Entity type to name; None is the default of its type."""
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
-ENTITY_TYPES = (USER, CLIENT_ID, IP)
 
 _CLIENT_KEYS = {  # key -> whether it may be a fraction
     "producer_byte_rate": False,
@@ -24,13 +23,13 @@ class QuotaError(Exception):
     """These quotas cannot be; the text says why."""
 
 
-def check_entity(entity: Entity) -> None:
+def check_entity(entity: Entity, entity_types: Collection[str]) -> None:
     """Raise QuotaError for what quotas cannot be about (asked of 4.3.1)."""
     if not entity:
         raise QuotaError("the quota entity is empty")
     for kind, name in entity.items():
-        if kind not in ENTITY_TYPES:
-            raise QuotaError(f"`{kind}` is no quota entity type: use {', '.join(ENTITY_TYPES)}")
+        if kind not in entity_types:
+            raise QuotaError(f"`{kind}` is no quota entity type: use {', '.join(entity_types)}")
         if name == "":
             raise QuotaError(f"the name of the {kind} is empty")
     if IP in entity:
