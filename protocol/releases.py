@@ -268,8 +268,8 @@ CHANGES: tuple[Change, ...] = (
     ),
     Change("4.0", "KIP-848: settings of groups", config_resource_types=(2, 4, 8, 16, 32)),
     Change("4.1", "subscriptions with all settings", client_metrics_have_defaults=True),
-    Change("4.1", "topics are filtered one by one", pages_tell_later_denials=False),
-    Change("4.3", "topics are filtered beforehand again", pages_tell_later_denials=True),
+    Change("4.1", "topics are filtered page by page", pages_tell_later_denials=False),
+    Change("4.2", "topics are filtered before they are sorted", pages_tell_later_denials=True),
     Change(
         "3.0",
         "FeatureControlManager: as 3.9.1 answers",
