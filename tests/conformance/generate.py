@@ -26,7 +26,7 @@ from tests.conformance.requests import (
     transactions,
     users,
 )
-from tests.conformance.scenario import Scenario, Step
+from tests.conformance.scenario import ONE_SEGMENT, Scenario, Step
 
 AREAS: Final[tuple[ModuleType, ...]] = (
     *(acls, cluster, configs, groups, records),
@@ -77,7 +77,7 @@ def scenario(release: str, seed: int) -> Scenario:
         else:
             key, version = _any(draw)
         steps.append(step(draw, key, version, number))
-    return Scenario(draw.prefix, draw.topics, draw.groups, starting_acls, steps)
+    return Scenario(draw.prefix, draw.topics, draw.groups, starting_acls, steps, ONE_SEGMENT)
 
 
 def pairs_of(draw: Draw) -> list[tuple[ApiKey, int]]:

@@ -36,9 +36,6 @@ ANY: Final = 1
 COMMITTED: Final = 3
 """So many of a scenario's topics have an offset committed by each of its groups."""
 
-KEPT: Final = CreatableTopicConfig(name="retention.ms", value="-1")
-"""Topics keep their records, however old those say they are."""
-
 TRANSIENT: Final = frozenset({14, 15, 16, 51})
 """Coordinators are loading, or a transaction is about to end: clients ask again, so do we."""
 
@@ -124,8 +121,11 @@ def play(scenario: Scenario, peer: Peer) -> list[Any]:
 
 def _set_up(scenario: Scenario, peer: Peer) -> dict[bytes, bytes]:
     """Make topics, committed offsets and ACLs; tells the real ids by the scenario's."""
+    settings = [
+        CreatableTopicConfig(name=key, value=value) for key, value in scenario.settings.items()
+    ]
     topics = [
-        CreatableTopic(name=name, num_partitions=2, replication_factor=1, configs=[KEPT])
+        CreatableTopic(name=name, num_partitions=2, replication_factor=1, configs=settings)
         for name in scenario.topics
     ]
     answer = ask_root(

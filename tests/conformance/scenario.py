@@ -10,13 +10,22 @@ import gzip
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 RECORDINGS = Path(__file__).parent / "recordings"
 GHOST_ID = b"\x33" * 16
 """The id of a topic that there never was."""
+
+
+KEEPING: Final = {"retention.ms": "-1"}
+"""Settings of topics that keep their records, however old those say they are."""
+
+ONE_SEGMENT: Final = KEEPING | {"segment.ms": str(2**63 - 1)}
+"""And in one segment, which is as far as a Fetch goes: old records and a transaction marker of now
+would not share one.
+"""
 
 
 class Step(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -38,10 +47,11 @@ class Step(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     later: bool = False
 
 
-class Scenario(msgspec.Struct, forbid_unknown_fields=True):
+class Scenario(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """Topics (two partitions each), groups with a committed offset, ACLs, and the steps.
 
     Every name begins with `prefix`, so that scenarios on one broker do not see each other.
+    `settings` are those of the topics.
     """
 
     prefix: str
@@ -49,6 +59,7 @@ class Scenario(msgspec.Struct, forbid_unknown_fields=True):
     groups: list[str]
     acls: list[dict[str, Any]]
     steps: list[Step]
+    settings: dict[str, str] = msgspec.field(default_factory=lambda: dict(KEEPING))
 
 
 def topic_id_of(name: str) -> bytes:

@@ -12,7 +12,7 @@ from protocol.messages.create_acls_request import AclCreation
 from tests.conformance import generate
 from tests.conformance.draw import ADMIN, USERS, Draw
 from tests.conformance.fitting import fit
-from tests.conformance.scenario import Scenario, Step
+from tests.conformance.scenario import ONE_SEGMENT, Scenario, Step
 from tests.conformance.stories import administering, consuming, producing, sharing
 from tests.conformance.telling import ANY_VERSION, Move, Story, Teller
 
@@ -50,7 +50,8 @@ def script(release: str, seed: int) -> Scenario:
         teller = Teller(draw, user, number)
         told.append((teller, draw.pick(*known)(teller)))
     steps = list(_interleaved(draw, told))
-    return Scenario(draw.prefix, draw.topics, draw.groups, [generate.plain(a) for a in acls], steps)
+    starting_acls = [generate.plain(acl) for acl in acls]
+    return Scenario(draw.prefix, draw.topics, draw.groups, starting_acls, steps, ONE_SEGMENT)
 
 
 def _interleaved(draw: Draw, told: list[tuple[Teller, Story]]) -> Any:
