@@ -28,6 +28,7 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     kraft: bool  # metadata is kept by controllers, admin requests are forwarded to them
     authorizer_class: str  # the authorizer that a release brings, as its configuration names it
     # users, quotas and features
+    failed_token_expiry: int  # in the answer to a token that could not be renewed or expired
     scram_denial_counts_users: bool  # a denied DescribeUserScramCredentials has a result a user
     quota_success_message: str | None  # error message of DescribeClientQuotas without an error
     quota_denial: str | None  # the text of a denied AlterClientQuotas
@@ -91,6 +92,7 @@ OLDEST = Behaviour(
     audit_names_rule=False,
     kraft=False,
     authorizer_class="kafka.security.auth.SimpleAclAuthorizer",
+    failed_token_expiry=-1,
     scram_denial_counts_users=False,
     quota_success_message=None,
     quota_denial=None,
@@ -274,6 +276,7 @@ CHANGES: tuple[Change, ...] = (
         "3.0",
         "FeatureControlManager: as 3.9.1 answers",
         scram_denial_counts_users=True,
+        failed_token_expiry=0,
         feature_updates_message="",
         feature_update_error=ErrorCode.INVALID_UPDATE_VERSION,
     ),

@@ -31,18 +31,14 @@ DONE: Outcome = (ErrorCode.NONE, None)
 def handle(
     request: AlterUserScramCredentialsRequest, context: RequestContext
 ) -> AlterUserScramCredentialsResponse:
-    context.access.require(ALTER_USER_SCRAM_CREDENTIALS)
+    context.access.require(ALTER_USER_SCRAM_CREDENTIALS, message="cluster authorization failed")
     alterations: list[Alteration] = [*request.deletions, *request.upsertions]
     counts = Counter(one.name for one in alterations)
     outcomes: dict[str, Outcome] = {}
     for one in alterations:
         if one.name in outcomes:
             continue
-        if one.name and counts[one.name] > 1:
-            text = f"user `{one.name}` is altered more than once in this request"
-            outcomes[one.name] = ErrorCode.DUPLICATE_RESOURCE, text
-        else:
-            outcomes[one.name] = _alter(one, context.cluster.users)
+        outcomes[one.name] = _alter(one, counts[one.name], context.cluster.users)
     return _response(outcomes.items())
 
 
@@ -63,25 +59,44 @@ def _response(outcomes: Iterable[tuple[str, Outcome]]) -> AlterUserScramCredenti
     )
 
 
-def _alter(one: Alteration, users: Users) -> Outcome:
+def _alter(one: Alteration, count: int, users: Users) -> Outcome:
+    """A fault of the user's first alteration comes before that there are two."""
+    fault = _fault(one, users)
+    if fault is not None:
+        return fault
+    if count > 1:
+        text = f"user `{one.name}` is altered more than once in this request"
+        return ErrorCode.DUPLICATE_RESOURCE, text
+    mechanism = ScramMechanism(one.mechanism)
+    if isinstance(one, ScramCredentialUpsertion):
+        return _upsert(one, mechanism, users)
+    users.discard(mechanism, one.name)
+    return DONE
+
+
+def _fault(one: Alteration, users: Users) -> Outcome | None:
     if not one.name:
         return ErrorCode.UNACCEPTABLE_CREDENTIAL, "the user name is empty"
     if one.mechanism not in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):
         return ErrorCode.UNSUPPORTED_SASL_MECHANISM, f"SCRAM mechanism {one.mechanism} is unknown"
     mechanism = ScramMechanism(one.mechanism)
     if isinstance(one, ScramCredentialUpsertion):
-        return _upsert(one, mechanism, users)
-    if not users.discard(mechanism, one.name):
+        return _out_of_range(one.iterations)
+    if all(kind is not mechanism for kind, _ in users.stored(one.name)):
         text = f"user `{one.name}` has no {mechanism.wire_name} credential to delete"
         return ErrorCode.RESOURCE_NOT_FOUND, text
-    return DONE
+    return None
+
+
+def _out_of_range(iterations: int) -> Outcome | None:
+    if iterations < ITERATIONS_MIN:
+        return ErrorCode.UNACCEPTABLE_CREDENTIAL, f"iterations must be at least {ITERATIONS_MIN}"
+    if iterations > ITERATIONS_MAX:
+        return ErrorCode.UNACCEPTABLE_CREDENTIAL, f"iterations must be at most {ITERATIONS_MAX}"
+    return None
 
 
 def _upsert(one: ScramCredentialUpsertion, mechanism: ScramMechanism, users: Users) -> Outcome:
-    if one.iterations < ITERATIONS_MIN:
-        return ErrorCode.UNACCEPTABLE_CREDENTIAL, f"iterations must be at least {ITERATIONS_MIN}"
-    if one.iterations > ITERATIONS_MAX:
-        return ErrorCode.UNACCEPTABLE_CREDENTIAL, f"iterations must be at most {ITERATIONS_MAX}"
     if not one.salted_password:  # the real controller fails inside its key function
         return ErrorCode.UNKNOWN_SERVER_ERROR, None
     credential = credential_of(mechanism, one.salted_password, one.salt, one.iterations)

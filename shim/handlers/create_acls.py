@@ -20,7 +20,7 @@ def handle(request: CreateAclsRequest, context: RequestContext) -> CreateAclsRes
     read = read_acls([_codes(creation) for creation in request.creations], context.acl_rules)
     if isinstance(read, Closes):
         raise CloseConnection(read.why)
-    context.access.require(CREATE_ACLS)
+    context.access.require(CREATE_ACLS, message="cluster authorization failed")
     authorizer = context.access.authorizer
     if authorizer is None:
         return refuse(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)

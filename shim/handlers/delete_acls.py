@@ -24,7 +24,7 @@ def handle(request: DeleteAclsRequest, context: RequestContext) -> DeleteAclsRes
     read = read_filters([_codes(one) for one in request.filters], context.acl_rules)
     if isinstance(read, Closes):
         raise CloseConnection(read.why)
-    context.access.require(DELETE_ACLS)
+    context.access.require(DELETE_ACLS, message="cluster authorization failed")
     authorizer = context.access.authorizer
     if authorizer is None:
         return refuse(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)

@@ -25,7 +25,7 @@ def handle(request: DescribeAclsRequest, context: RequestContext) -> DescribeAcl
     read = read_filters([_codes(request)], context.acl_rules)
     if isinstance(read, Closes):
         raise CloseConnection(read.why)
-    context.access.require(DESCRIBE_ACLS)
+    context.access.require(DESCRIBE_ACLS, message="cluster authorization failed")
     authorizer = context.access.known_acls
     if authorizer is None:
         return refuse(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)

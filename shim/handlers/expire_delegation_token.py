@@ -4,10 +4,29 @@ from protocol.error_codes import ErrorCode
 from protocol.messages.expire_delegation_token_request import ExpireDelegationTokenRequest
 from protocol.messages.expire_delegation_token_response import ExpireDelegationTokenResponse
 from shim.context import RequestContext
+from shim.errors import Refused
 from shim.token_session import require_token_session
 
 
 def handle(
+    request: ExpireDelegationTokenRequest, context: RequestContext
+) -> ExpireDelegationTokenResponse:
+    try:
+        return _expire(request, context)
+    except Refused as refusal:
+        expiry_ms = context.behaviour.failed_token_expiry
+        return ExpireDelegationTokenResponse(
+            error_code=refusal.error, expiry_timestamp_ms=expiry_ms
+        )
+
+
+def refuse(
+    request: ExpireDelegationTokenRequest, error: ErrorCode, message: str | None
+) -> ExpireDelegationTokenResponse:
+    return ExpireDelegationTokenResponse(error_code=error)
+
+
+def _expire(
     request: ExpireDelegationTokenRequest, context: RequestContext
 ) -> ExpireDelegationTokenResponse:
     require_token_session(context)
@@ -15,9 +34,3 @@ def handle(
         request.hmac, context.session.principal, request.expiry_time_period_ms
     )
     return ExpireDelegationTokenResponse(expiry_timestamp_ms=expiry_ms)
-
-
-def refuse(
-    request: ExpireDelegationTokenRequest, error: ErrorCode, message: str | None
-) -> ExpireDelegationTokenResponse:
-    return ExpireDelegationTokenResponse(error_code=error)

@@ -4,10 +4,27 @@ from protocol.error_codes import ErrorCode
 from protocol.messages.renew_delegation_token_request import RenewDelegationTokenRequest
 from protocol.messages.renew_delegation_token_response import RenewDelegationTokenResponse
 from shim.context import RequestContext
+from shim.errors import Refused
 from shim.token_session import require_token_session
 
 
 def handle(
+    request: RenewDelegationTokenRequest, context: RequestContext
+) -> RenewDelegationTokenResponse:
+    try:
+        return _renew(request, context)
+    except Refused as refusal:
+        expiry_ms = context.behaviour.failed_token_expiry
+        return RenewDelegationTokenResponse(error_code=refusal.error, expiry_timestamp_ms=expiry_ms)
+
+
+def refuse(
+    request: RenewDelegationTokenRequest, error: ErrorCode, message: str | None
+) -> RenewDelegationTokenResponse:
+    return RenewDelegationTokenResponse(error_code=error)
+
+
+def _renew(
     request: RenewDelegationTokenRequest, context: RequestContext
 ) -> RenewDelegationTokenResponse:
     require_token_session(context)
@@ -15,9 +32,3 @@ def handle(
         request.hmac, context.session.principal, request.renew_period_ms
     )
     return RenewDelegationTokenResponse(expiry_timestamp_ms=expiry_ms)
-
-
-def refuse(
-    request: RenewDelegationTokenRequest, error: ErrorCode, message: str | None
-) -> RenewDelegationTokenResponse:
-    return RenewDelegationTokenResponse(error_code=error)

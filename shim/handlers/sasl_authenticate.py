@@ -16,7 +16,8 @@ from shim.session import Phase
 def handle(request: SaslAuthenticateRequest, context: RequestContext) -> SaslAuthenticateResponse:
     session = context.session
     if session.phase is not Phase.AUTHENTICATE:
-        return refuse(request, ErrorCode.ILLEGAL_SASL_STATE, None)
+        text = "this connection is not in the middle of a log-in; a SaslHandshake begins one"
+        return refuse(request, ErrorCode.ILLEGAL_SASL_STATE, text)
     try:
         step = login.advance(request.auth_bytes, session, context.cluster)
     except SaslFailure as failure:
