@@ -1,5 +1,6 @@
-"""55 DescribeQuorum, versions 0-2. The one partition of `__cluster_metadata`, led by the controller
-(KIP-836, KIP-853). Any other topic or partition in the request makes all of them 3.
+"""55 DescribeQuorum, versions 0-2 (KIP-836, KIP-853). The one partition of `__cluster_metadata`:
+the controller leads it, the other brokers follow. Any other topic or partition in the request
+makes all of them 3.
 """
 
 from authorizer.requirements import DESCRIBE_QUORUM
@@ -57,16 +58,22 @@ def _unknown(index: int) -> PartitionData:
 def _described(context: RequestContext) -> PartitionData:
     cluster = context.cluster
     end = cluster.counters.requests  # the log of a quorum grows; ours has nothing else to show
-    voter = ReplicaState(
-        replica_id=cluster.controller_id,
-        log_end_offset=end,
-        last_fetch_timestamp=cluster.clock.now_ms(),
-        last_caught_up_timestamp=cluster.clock.now_ms(),
-    )
+    replicas = {
+        node_id: ReplicaState(
+            replica_id=node_id,
+            log_end_offset=end,
+            last_fetch_timestamp=cluster.clock.now_ms(),
+            last_caught_up_timestamp=cluster.clock.now_ms(),
+        )
+        for node_id, node in cluster.nodes.items()
+        if node.is_alive or node_id == cluster.controller_id
+    }
+    voter = replicas.pop(cluster.controller_id)
     return PartitionData(
         partition_index=0,
         leader_id=cluster.controller_id,
         leader_epoch=1,
         high_watermark=end,
         current_voters=[voter],
+        observers=list(replicas.values()),
     )

@@ -37,6 +37,19 @@ def test_the_quorum_is_the_controller() -> None:
     assert partition("other", 0).error_code == 3
 
 
+def test_brokers_observe_the_quorum_while_they_run() -> None:
+    stage = Stage(brokers=3)
+    stage.cluster.nodes[2].is_alive = False
+    request = DescribeQuorumRequest([TopicData("__cluster_metadata", [PartitionData(0)])])
+    answer = stage.ask(ApiKey.DESCRIBE_QUORUM, 2, request)
+    (partition,) = answer.topics[0].partitions
+    assert [one.replica_id for one in partition.current_voters] == [1]
+    assert [one.replica_id for one in partition.observers] == [3]
+    assert [one.node_id for one in answer.nodes] == [1]
+    older = stage.ask(ApiKey.DESCRIBE_QUORUM, 0, request)
+    assert older.nodes == []
+
+
 @pytest.mark.parametrize(
     ("api", "version", "request_", "denied"),
     [
