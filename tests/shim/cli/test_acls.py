@@ -124,7 +124,7 @@ def test_login_by_jaas_and_a_denial_that_can_be_read(
     assert as_user("alice", "alice-secret", "--list") == 1
     assert capsys.readouterr().err == (
         "Error while executing ACL command: cannot list ACLs: CLUSTER_AUTHORIZATION_FAILED (31);"
-        " this needs Describe on the cluster\n"
+        " cluster authorization failed; this needs Describe on the cluster\n"
     )
     assert as_user("alice", "alice-secret", *REMOVE, "--force") == 1
     assert "this needs Alter on the cluster" in capsys.readouterr().err
