@@ -33,6 +33,8 @@ class GroupBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     new_group_epoch: int  # of a group that has no members yet (KIP-848)
     describes_revoking: bool  # ConsumerGroupDescribe shows what a member has not yet given up
     commits_since_assigned: bool  # a consumer's older epoch will do for what it had then already
+    dropped_regex_counts: bool  # as a changed subscription (KIP-848)
+    describes_empty_group_id: bool  # ConsumerGroupDescribe of an empty id is 24, and not -1 for all
     assignment_interval_ms: int  # default of group.consumer.assignment.interval.ms and its kin
     describes_metadata: bool  # what a member speaks, not its assignment once more
     describes_each_duplicate: bool  # a group id given twice is described twice
@@ -42,7 +44,8 @@ class GroupBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     deleted_offsets_repeat: bool  # OffsetDelete: a topic with two partitions is answered twice
     found_message: str | None  # error message of a FindCoordinator that found one
     unknown_key_type_error: int | None  # of FindCoordinator; None closes the connection
-    share_coordinator: bool  # FindCoordinator knows share partitions
+    share_key_error: int | None  # of FindCoordinator for every share partition; 0: there is one,
+    # None: the type is unknown
     share_groups_with_colons: bool  # in the keys of share partitions
     share_deletion_always_asks: bool  # DeleteShareGroupOffsets: also with no topic left
     share_denial_refuses_all: bool  # one denied share key fails the whole FindCoordinator
@@ -66,6 +69,8 @@ OLDEST = GroupBehaviour(
     new_group_epoch=0,
     describes_revoking=False,
     commits_since_assigned=False,
+    dropped_regex_counts=False,
+    describes_empty_group_id=False,
     assignment_interval_ms=0,
     describes_metadata=True,
     describes_each_duplicate=False,
@@ -75,7 +80,7 @@ OLDEST = GroupBehaviour(
     deleted_offsets_repeat=False,
     found_message=None,
     unknown_key_type_error=None,
-    share_coordinator=False,
+    share_key_error=None,
     share_groups_with_colons=False,
     share_deletion_always_asks=False,
     share_denial_refuses_all=False,
@@ -118,14 +123,18 @@ CHANGES: tuple[Change, ...] = (
     Change("2.8", "unknown types of coordinators", unknown_key_type_error=42),
     Change("3.0", "one check for members in all APIs", strict_members=True),
     Change("3.7", "KIP-848: ListGroups by type", filters_ignore_case=True),
+    Change("3.9", "KIP-932: share partitions are known, to nobody", share_key_error=15),
     Change(
         "4.0",
         "KIP-848, KIP-932: the new coordinators",
         protocols=("classic", "consumer"),
         new_coordinator=True,
-        share_coordinator=True,
+        share_key_error=42,
         share_denial_refuses_all=True,
     ),
+    Change("4.1", "KIP-932: share coordinators", share_key_error=0),
+    Change("4.1", "an empty id of a consumer group", describes_empty_group_id=True),
+    Change("4.2", "a dropped expression is a changed subscription", dropped_regex_counts=True),
     Change(
         "4.2",
         "KIP-932, KIP-1071: two more kinds of groups",

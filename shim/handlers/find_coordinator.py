@@ -29,7 +29,6 @@ NO_NODE = -1
 _REQUIREMENTS: dict[int, Requirement] = {
     KeyType.GROUP: FIND_COORDINATOR_GROUP,
     KeyType.TRANSACTION: FIND_COORDINATOR_TRANSACTION,
-    KeyType.SHARE: FIND_COORDINATOR_SHARE,
 }
 
 _DENIALS = {
@@ -83,29 +82,33 @@ def _find(key_type: int, key: str, context: RequestContext) -> Coordinator:
 
 
 def _error(key_type: int, key: str, context: RequestContext) -> ErrorCode:
+    if key_type == KeyType.SHARE:
+        return _share_error(key, context)
     requirement = _REQUIREMENTS.get(key_type)
-    if context.version in SHARE_TOLD_BY_KEY and key_type == KeyType.SHARE:
-        return ErrorCode.INVALID_REQUEST
-    if requirement is None or (key_type == KeyType.SHARE and context.version < SHARE_SINCE):
-        code = context.cluster.groups.behaviour.unknown_key_type_error
-        if code is None:
-            raise CloseConnection(f"coordinator type {key_type} is unknown")
-        raise Refused(ErrorCode(code), f"coordinator type {key_type} is unknown")
-    denial = context.access.error(requirement, key)
-    if denial is not ErrorCode.NONE or key_type != KeyType.SHARE:
-        if (
-            denial is not ErrorCode.NONE
-            and context.cluster.groups.behaviour.share_denial_refuses_all
-        ):
-            _refuse_all(key_type, denial)
-        return denial
+    if requirement is None:
+        raise _unknown_type(key_type, context)
+    return context.access.error(requirement, key)
+
+
+def _share_error(key: str, context: RequestContext) -> ErrorCode:
     behaviour = context.cluster.groups.behaviour
-    if not behaviour.share_coordinator:
-        return ErrorCode.COORDINATOR_NOT_AVAILABLE
+    if behaviour.share_key_error is not None and context.version in SHARE_TOLD_BY_KEY:
+        return ErrorCode.INVALID_REQUEST
+    if behaviour.share_key_error is None or context.version < SHARE_SINCE:
+        raise _unknown_type(KeyType.SHARE, context)
+    denial = context.access.error(FIND_COORDINATOR_SHARE, key)
+    if denial is not ErrorCode.NONE:
+        if behaviour.share_denial_refuses_all:
+            raise Refused(denial, _DENIALS[KeyType.SHARE])
+        return denial
+    if behaviour.share_key_error:
+        return ErrorCode(behaviour.share_key_error)
     is_key = is_share_key(key, with_colons=behaviour.share_groups_with_colons)
     return ErrorCode.NONE if is_key else ErrorCode.INVALID_REQUEST
 
 
-def _refuse_all(key_type: int, denial: ErrorCode) -> None:
-    if key_type == KeyType.SHARE:
-        raise Refused(denial, _DENIALS[KeyType.SHARE])
+def _unknown_type(key_type: int, context: RequestContext) -> Exception:
+    """What fails the whole request."""
+    text = f"coordinator type {int(key_type)} is unknown"
+    code = context.cluster.groups.behaviour.unknown_key_type_error
+    return CloseConnection(text) if code is None else Refused(ErrorCode(code), text)

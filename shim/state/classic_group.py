@@ -273,23 +273,37 @@ class ClassicGroup(Group):
         partitions: Collection[tuple[bytes, int]],  # noqa: ARG002 - one answer for all of them
     ) -> ErrorCode:
         """Members commit in their generation; nobody's commit needs an empty group."""
+        if commit.is_transactional and not self._behaviour.strict_members:
+            return self._lenient_error(commit)
         if self._is_nobody(commit):
             return ErrorCode.NONE
         completing = self.state is ClassicState.COMPLETING and not commit.is_transactional
         if completing and not self._behaviour.commit_checks_member:
             return ErrorCode.REBALANCE_IN_PROGRESS
-        names_nobody = commit.is_transactional and not commit.member_id
-        if not names_nobody or self._behaviour.strict_members:
-            error = self.error_of(commit.member_id, commit.instance_id)
-            if error is not ErrorCode.NONE:
-                return error
-        if commit.generation_id != self.cycle.generation_id:
-            return ErrorCode.ILLEGAL_GENERATION
+        error = self._membership_error(commit)
+        if error is not ErrorCode.NONE:
+            return error
         if completing:
             return ErrorCode.REBALANCE_IN_PROGRESS
         if commit.member_id in self.roster.members:
             self.cycle.watch(self.roster.members[commit.member_id])
         return ErrorCode.NONE
+
+    def _lenient_error(self, commit: CommitIdentity) -> ErrorCode:
+        """Only what a transactional commit tells is checked, whatever the group's state."""
+        if commit.member_id or commit.instance_id in self.roster.instances:
+            error = self.error_of(commit.member_id, commit.instance_id)
+            if error is not ErrorCode.NONE:
+                return error
+        own = commit.generation_id in (-1, self.cycle.generation_id)
+        return ErrorCode.NONE if own else ErrorCode.ILLEGAL_GENERATION
+
+    def _membership_error(self, commit: CommitIdentity) -> ErrorCode:
+        error = self.error_of(commit.member_id, commit.instance_id)
+        if error is not ErrorCode.NONE:
+            return error
+        own = commit.generation_id == self.cycle.generation_id
+        return ErrorCode.NONE if own else ErrorCode.ILLEGAL_GENERATION
 
     def _is_nobody(self, commit: CommitIdentity) -> bool:
         """Whether no membership is claimed where none is needed: in an empty group, or in a

@@ -82,7 +82,8 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         if heartbeat.member_epoch in (LEAVING, LEAVING_FOR_A_WHILE):
             return self._leave(heartbeat)
         member, is_new = self._member_of(heartbeat)
-        changed = member.update(heartbeat) or is_new
+        notices = self._behaviour.dropped_regex_counts
+        changed = member.update(heartbeat, notices_dropped_regex=notices) or is_new
         self.members[member.member_id] = member
         self.target.refresh(
             self.subscriptions,

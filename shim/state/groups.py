@@ -229,6 +229,8 @@ class Groups:
         """
         group = self.find(group_id)
         who.is_transactional = producer_id is not None
+        if who.is_transactional and not self.behaviour.new_coordinator and group_id:
+            group = self._classic_or_new(group_id)  # and then it judges
         error = self._commit_error(group, who, [(one.topic_id, one.partition) for one in commits])
         if producer_id is not None and not group_id:
             error = self.group_id_error(group_id)

@@ -45,7 +45,7 @@ class ModernPlay(ClassicPlay):
 
     def epoch_of(self, group: str, member: str) -> int:
         """The epoch that a member was last told."""
-        return self._epochs[group, member]
+        return self._epochs.get((group, member), 1)
 
     @property
     def _epochs(self) -> dict[tuple[str, str], int]:

@@ -87,7 +87,7 @@ def odd_fetches(play: ClassicPlay) -> None:
             ]
             groups = [row for part in parts for row in part["groups"]]
             play.call(f"many groups {version}", FETCH, version, {"groups": groups})
-            if play.peer.release[0] > "3":  # before, no answer ever came
+            if play.peer.release >= "4.1":  # before, no answer ever came
                 play.call(f"no group {version}", FETCH, version, {"groups": []})
 
 

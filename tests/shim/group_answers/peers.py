@@ -129,7 +129,7 @@ class RealBroker:
         for _ in range(200):
             found = self._metadata(topics)
             if all(_is_up(topic, partitions) for topic in found):
-                time.sleep(0.1)  # coordinators may know a little later than Metadata
+                time.sleep(0.8)  # coordinators may know a little later than Metadata
                 return {topic.name: topic.topic_id for topic in found}
             time.sleep(0.05)
         raise AssertionError(f"{topics} do not come up")

@@ -18,7 +18,7 @@ from tests.shim.group_answers.peers import WAITS, Peer
 IGNORED = frozenset({"throttle_time_ms", "unknown_tags", "host", "port", "node_id"})
 MEMBER_ID = re.compile(r"(.*?)-?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 SHORT_ID = re.compile(r"[A-Za-z0-9_-]{22}")
-PATIENCE_MS = 4000
+PATIENCE_MS = 12_000
 SOON_MS = 400
 
 
