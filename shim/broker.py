@@ -32,6 +32,22 @@ class Broker:
         if self.cluster.recorder is not None:
             self.cluster.recorder.close()
 
+    def stop_node(self, node_id: int) -> None:
+        """One broker of the cluster goes: its clients are hung up on, others lead in its place."""
+        if self.cluster.nodes[node_id].is_alive:
+            self._server.close_node(node_id)
+            self.cluster.set_alive(node_id, False)
+
+    async def start_node(self, node_id: int) -> None:
+        """A broker that was stopped comes back, on its ports; ConfigError if they are taken."""
+        if self._server.is_closed(node_id):
+            await self._server.reopen_node(node_id)
+            self.cluster.set_alive(node_id, True)
+
+    async def start_all_nodes(self) -> None:
+        for node_id in self.cluster.nodes:
+            await self.start_node(node_id)
+
     def reset(self) -> None:
         """Begin anew with what the configuration names; clients are hung up on, faults are gone."""
         self._begin()
@@ -49,6 +65,7 @@ class Broker:
 
         self._begin()
         put_back(snapshot, self.cluster)
+        self.cluster.settle()
 
     def _begin(self) -> None:
         self._server.close_connections()
@@ -75,9 +92,13 @@ class Broker:
 
     def addresses(self) -> Iterator[tuple[str, str]]:
         """Listener name and `host:port` of each, node by node."""
-        for node in self.cluster.nodes.values():
-            for name, (host, port) in node.endpoints.items():
-                yield name, f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        for node_id in self.cluster.nodes:
+            yield from self.addresses_of(node_id)
+
+    def addresses_of(self, node_id: int) -> Iterator[tuple[str, str]]:
+        """The same of one node."""
+        for name, (host, port) in self.cluster.nodes[node_id].endpoints.items():
+            yield name, f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
     def bootstrap_servers(self, listener: str | None = None) -> str:
         """`host:port,...` for a client, of one listener (default: the first)."""

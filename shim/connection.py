@@ -33,7 +33,7 @@ class Connection(asyncio.Protocol):
         self._server = server
         self._cluster: Cluster = server.cluster
         self._listener = listener
-        self._node_id = node_id
+        self.node_id = node_id
         self._limits: Limits = server.cluster.config.limits
         limit = self._limits.frame_bytes_max
         if listener.protocol.sasl:
@@ -53,7 +53,7 @@ class Connection(asyncio.Protocol):
         peer = transport.get_extra_info("peername") or ("127.0.0.1", 0)
         local = transport.get_extra_info("sockname") or ("", 0)
         self._session = Session(
-            self._listener, self._node_id, java_host_text(peer[0]), peer[1], local[0]
+            self._listener, self.node_id, java_host_text(peer[0]), peer[1], local[0]
         )
         self._cluster.counters.connections += 1
         self._session.number = self._cluster.counters.connections

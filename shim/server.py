@@ -1,11 +1,13 @@
 """Listeners: opening them, holding their connections, and closing down with grace."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from shim.config import Config, ListenerConfig
 from shim.connection import Connection
 from shim.errors import ConfigError
+from shim.kept_port import KeptPort
 from shim.logs import Log
 from shim.state.cluster import Cluster
 
@@ -22,7 +24,8 @@ class Server:
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
-        self._servers: list[asyncio.Server] = []
+        self._servers: dict[int, list[asyncio.Server]] = {}  # by node
+        self._kept: dict[int, list[KeptPort]] = {}  # of nodes that are closed
         self._connections: set[Connection] = set()
         self._sweeper: asyncio.TimerHandle | None = None
         self._contexts: dict[str, ssl.SSLContext] = {}
@@ -40,15 +43,49 @@ class Server:
         """Bind every listener; raises ConfigError, with nothing left open, if one cannot be."""
         try:
             for node_id in self.cluster.nodes:
-                for listener in self.config.listeners:
-                    await self._open(listener, node_id)
+                await self._open_node(
+                    node_id, [_port(one, node_id) for one in self.config.listeners]
+                )
         except BaseException:
             await self.stop()
             raise
         self._sweep()
 
-    async def _open(self, listener: ListenerConfig, node_id: int) -> None:
-        port = 0 if listener.port == 0 else listener.port + node_id - 1
+    async def _open_node(self, node_id: int, ports: Sequence[int]) -> None:
+        for listener, port in zip(self.config.listeners, ports, strict=True):
+            await self._open(listener, node_id, port)
+
+    def close_node(self, node_id: int) -> None:
+        """Stop a node's listeners and hang up on its clients; connecting to it is refused."""
+        self._kept[node_id] = self._unbind(node_id)
+        self.close_connections(node_id)
+
+    def is_closed(self, node_id: int) -> bool:
+        return node_id in self._kept
+
+    async def reopen_node(self, node_id: int) -> None:
+        """Bind the ports of a closed node again; if one cannot be it stays closed (ConfigError)."""
+        kept = self._kept.pop(node_id)
+        for one in kept:
+            one.close()
+        try:
+            await self._open_node(node_id, [one.port for one in kept])
+        except BaseException:
+            for one in self._unbind(node_id):
+                one.close()
+            self._kept[node_id] = [KeptPort(one.family, one.address) for one in kept]
+            raise
+
+    def _unbind(self, node_id: int) -> list[KeptPort]:
+        """Close the listening sockets of a node, but keep their ports."""
+        kept = []
+        for server in self._servers.pop(node_id, []):
+            family, address = server.sockets[0].family, server.sockets[0].getsockname()
+            server.close()
+            kept.append(KeptPort(family, address))
+        return kept
+
+    async def _open(self, listener: ListenerConfig, node_id: int, port: int) -> None:
         loop = asyncio.get_running_loop()
         try:
             server = await loop.create_server(
@@ -63,7 +100,7 @@ class Server:
                 f"listener {listener.name}: cannot listen on {listener.host}:{port}: "
                 f"{error.strerror or error}; choose another port, or 0 for any free one"
             ) from error
-        self._servers.append(server)
+        self._servers.setdefault(node_id, []).append(server)
         bound = server.sockets[0].getsockname()
         endpoint = (bound[0], bound[1])
         if listener.advertised is not None:
@@ -87,16 +124,22 @@ class Server:
         """Stop listening, let written answers go out, close every connection."""
         if self._sweeper is not None:
             self._sweeper.cancel()
-        for server in self._servers:
-            server.close()
+        for servers in self._servers.values():
+            for server in servers:
+                server.close()
+        for kept in self._kept.values():
+            for one in kept:
+                one.close()
         self.close_connections()
         self._servers.clear()
+        self._kept.clear()
         await asyncio.sleep(0)
 
-    def close_connections(self) -> None:
-        """Hang up on every client; answers that are written still go out."""
+    def close_connections(self, node_id: int | None = None) -> None:
+        """Hang up on every client, or on those of a node; answers that are written still go out."""
         for connection in list(self._connections):
-            connection.shut_down()
+            if node_id in (None, connection.node_id):
+                connection.shut_down()
 
     def accepts(self, connection: Connection) -> bool:
         """Take a connection in, unless there are too many."""
@@ -114,3 +157,8 @@ class Server:
                 connection.shut_down()
         loop = asyncio.get_running_loop()
         self._sweeper = loop.call_later(IDLE_CHECK_MS / 1000, self._sweep)
+
+
+def _port(listener: ListenerConfig, node_id: int) -> int:
+    """The port that a node's listener is to have; 0: any free one."""
+    return 0 if listener.port == 0 else listener.port + node_id - 1

@@ -11,8 +11,9 @@ from starlette.responses import Response
 from starlette.routing import Route as HttpRoute
 
 from shim.control.openapi import document
+from shim.control.problem import ControlError
 from shim.control.routes import ROUTES, Call, Route, call_route
-from shim.control.verbs import Control, ControlError
+from shim.control.verbs import Control
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -44,7 +45,7 @@ def _endpoint(control: Control, route: Route, token: str | None) -> Endpoint:
             return refusal
         try:
             call = Call(request.path_params, request.query_params, await _body(request, route))
-            answer = call_route(control, route, call)
+            answer = await call_route(control, route, call)
         except ControlError as error:
             return _problem(error.status, str(error))
         if route.gives is None:

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
+from inspect import isawaitable
 from typing import Any
 
 import msgspec
 
 from shim.control import shapes
-from shim.control.verbs import Control, ControlError, convert
+from shim.control.problem import ControlError
+from shim.control.verbs import Control, convert
 
 
 class Call(msgspec.Struct):
@@ -99,6 +101,21 @@ ROUTES = (
           lambda control, call: control.remove_fault(call.path["id"]), shapes.Done),
     Route("POST", "/faults/{id}/release", "release_fault", "Let go what a pause holds back",
           lambda control, call: control.release_fault(call.path["id"]), shapes.Released),
+    Route("GET", "/nodes", "list_nodes", "The brokers of the cluster",
+          lambda control, _: control.nodes.rows(), shapes.NodeRows),
+    Route("POST", "/nodes/{id}/stop", "stop_node", "Stop a broker; others lead in its place",
+          lambda control, call: control.nodes.stop(call.path["id"]), shapes.NodeRows),
+    Route("POST", "/nodes/{id}/start", "start_node", "Start a broker that was stopped",
+          lambda control, call: control.nodes.start(call.path["id"]), shapes.NodeRows),
+    Route("POST", "/topics/{name}/partitions/{partition}/leader", "move_leader",
+          "Have another broker lead a partition",
+          lambda control, call: control.nodes.lead(
+              call.path["name"], call.path["partition"], call.body.node_id
+          ), shapes.Leader, shapes.NewLeader),
+    Route("POST", "/groups/{id}/coordinator", "move_coordinator",
+          "Have another broker coordinate a group",
+          lambda control, call: control.nodes.coordinate(call.path["id"], call.body.node_id),
+          shapes.Leader, shapes.NewLeader),
     Route("GET", "/clock", "clock", "The cluster's time",
           lambda control, _: control.clock(), shapes.Time),
     Route("POST", "/clock/advance", "advance", "Move time on, where it stands still",
@@ -106,7 +123,7 @@ ROUTES = (
 )  # fmt: skip
 
 
-def call_route(control: Control, route: Route, call: Call) -> Any:
+async def call_route(control: Control, route: Route, call: Call) -> Any:
     """Do what a route says; ControlError if the query or the body is wrong, or it cannot be."""
     unknown = sorted(call.query.keys() - route.query.keys())
     if unknown:
@@ -116,7 +133,8 @@ def call_route(control: Control, route: Route, call: Call) -> Any:
         shaped = convert(call.body, route.takes)
         # a fault is read again by those who own it
         call.body = call.body if route.takes is shapes.NewFault else shaped
-    return route.verb(control, call)
+    answer = route.verb(control, call)
+    return await answer if isawaitable(answer) else answer
 
 
 def find(method: str, path: str) -> tuple[Route, dict[str, str]]:

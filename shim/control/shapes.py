@@ -21,12 +21,13 @@ class Health(msgspec.Struct):
 
 
 class TopicRow(msgspec.Struct):
-    """A topic; `end_offsets` are one a partition."""
+    """A topic; `leaders` (-1: none) and `end_offsets` are one a partition."""
 
     name: str
     topic_id: str
     partitions: int
     configs: dict[str, str]
+    leaders: list[int]
     end_offsets: list[int]
 
 
@@ -61,6 +62,34 @@ class State(msgspec.Struct):
     users: list[str]
     acls: list[AclRow]
     groups: list[GroupRow]
+
+
+class NodeRow(msgspec.Struct):
+    """A broker of the cluster; `listeners` are `host:port` by name."""
+
+    node_id: int
+    is_alive: bool
+    listeners: dict[str, str]
+
+
+class NodeRows(msgspec.Struct):
+    """The brokers, and which of them is the controller."""
+
+    controller_id: int
+    nodes: list[NodeRow]
+
+
+class NewLeader(msgspec.Struct, forbid_unknown_fields=True):
+    """Which broker is to lead; if it holds no replica, it gets the old leader's."""
+
+    node_id: int
+
+
+class Leader(msgspec.Struct):
+    """Who leads a partition."""
+
+    leader_id: int
+    leader_epoch: int
 
 
 class NewTopic(msgspec.Struct, forbid_unknown_fields=True):

@@ -14,6 +14,8 @@ from shim.acl_file import parse_rules
 from shim.broker import Broker
 from shim.clock import ManualClock
 from shim.config import TopicSeed
+from shim.control.nodes import Nodes
+from shim.control.problem import ControlError
 from shim.control.shapes import AclRules, Advance, NewTopic, NewUser
 from shim.errors import ConfigError
 from shim.faults import Fault, FaultError
@@ -27,20 +29,13 @@ _CONTROL = Actor("User:ANONYMOUS", "127.0.0.1")
 _ROWS_MAX = 1000
 
 
-class ControlError(Exception):
-    """It cannot be done; `status` as in HTTP, the text says why."""
-
-    def __init__(self, status: int, text: str) -> None:
-        super().__init__(text)
-        self.status = status
-
-
 class Control:
     """A broker as a test sees it. Every method answers plain values, ready for JSON."""
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
         self._cluster = broker.cluster
+        self.nodes = Nodes(broker)
         self._snapshots: dict[int, Snapshot] = {}
         self._snapshot_id = 0
         self._started_ms = self._cluster.clock.now_ms()
@@ -81,7 +76,8 @@ class Control:
             ],
         }
 
-    def reset(self) -> dict[str, Any]:
+    async def reset(self) -> dict[str, Any]:
+        await self._broker.start_all_nodes()
         self._broker.reset()
         return {"done": True}
 
@@ -90,8 +86,10 @@ class Control:
         self._snapshots[self._snapshot_id] = self._broker.snapshot()
         return {"id": self._snapshot_id}
 
-    def restore(self, snapshot_id: str) -> dict[str, Any]:
-        self._broker.restore(self._snapshots[self._known_snapshot(snapshot_id)])
+    async def restore(self, snapshot_id: str) -> dict[str, Any]:
+        snapshot = self._snapshots[self._known_snapshot(snapshot_id)]
+        await self._broker.start_all_nodes()
+        self._broker.restore(snapshot)
         return {"done": True}
 
     def forget_snapshot(self, snapshot_id: str) -> dict[str, Any]:
@@ -286,6 +284,7 @@ def _topic_row(topic: Topic) -> dict[str, Any]:
         "topic_id": uuid_text(topic.topic_id),
         "partitions": len(topic.partitions),
         "configs": dict(topic.configs),
+        "leaders": [partition.leader_id for partition in topic.partitions],
         "end_offsets": [partition.log.end_offset for partition in topic.partitions],
     }
 

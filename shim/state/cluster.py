@@ -22,6 +22,7 @@ from shim.state.delegation_tokens import DelegationTokens
 from shim.state.fetch_sessions import FetchSessions
 from shim.state.group_settings import GroupSettings
 from shim.state.groups import Groups
+from shim.state.leadership import settle
 from shim.state.log_settings import InForce
 from shim.state.policy import policy_of
 from shim.state.quotas import Quotas
@@ -72,7 +73,6 @@ class Cluster:
         self.record_behaviour = record_behaviour_of(self.release)
         self.clock: Clock = clock or SystemClock()
         self.cluster_id = config.cluster_id
-        self.controller_id = 1
         self.nodes = {node_id: Node(node_id) for node_id in range(1, config.brokers + 1)}
         self.apis = ApiTable(self.release)
         self.mechanisms = _mechanisms(config)
@@ -92,6 +92,7 @@ class Cluster:
         should be gone.
         """
         config = self.config
+        self.controller_id = min(self._live_nodes(), default=1)
         self.features: tuple[Feature, ...] = features_of(self.release)
         self.random = random.Random(config.seed)  # noqa: S311 - ids of a test broker, repeatable on purpose
         self.users = Users(config.users, self.random)
@@ -152,6 +153,19 @@ class Cluster:
 
     def _live_nodes(self) -> list[int]:
         return [node.node_id for node in self.nodes.values() if node.is_alive]
+
+    def set_alive(self, node_id: int, is_alive: bool) -> None:
+        """A broker stops or comes back: others lead and control in its place."""
+        self.nodes[node_id].is_alive = is_alive
+        self.fetch_sessions[node_id] = self._new_fetch_sessions()  # kept in memory only
+        self.settle()
+
+    def settle(self) -> None:
+        """Have somebody alive lead every partition, and control, as far as there is somebody."""
+        alive = self._live_nodes()
+        if self.controller_id not in alive:
+            self.controller_id = min(alive, default=self.controller_id)
+        settle(self.topics, alive)
 
     def set_feature_level(self, name: str, level: int) -> None:
         """Finalise a feature at another level; clients see it in ApiVersions."""

@@ -10,6 +10,9 @@ from shim.state.topic_names import metric_name
 NO_ID = bytes(16)
 """The topic id that stands for no topic."""
 
+NOBODY = -1
+"""The leader of a partition that has none."""
+
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
 
 
@@ -22,7 +25,7 @@ class Partition:
         self.index = index
         self.replicas = list(replicas)
         self.isr = list(replicas)
-        self.leader_id = replicas[0] if replicas else -1  # -1 while no replica is alive
+        self.leader_id = replicas[0] if replicas else NOBODY
         self.leader_epoch = 0
         self.partition_epoch = 0
         self.log = log
@@ -130,12 +133,25 @@ class Topics:
         topic.configs.update(kept)
 
     def elect(self, partition: Partition, leader_id: int) -> None:
-        """Another replica leads; consumers notice by the epoch."""
-        assert leader_id in partition.replicas
+        """Another replica leads, or NOBODY; consumers notice by the epoch, and those that wait
+        for records look again. One that was not in sync leads alone.
+        """
+        assert leader_id == NOBODY or leader_id in partition.replicas
         partition.leader_id = leader_id
         partition.leader_epoch += 1
         partition.partition_epoch += 1
+        if leader_id != NOBODY and leader_id not in partition.isr:
+            partition.isr = [leader_id]
         self.epoch += 1
+        partition.log.wake()
+
+    def sync(self, partition: Partition, isr: Sequence[int]) -> None:
+        """These replicas are in sync."""
+        assert set(isr) <= set(partition.replicas)
+        if partition.isr != list(isr):
+            partition.isr = list(isr)
+            partition.partition_epoch += 1
+            self.epoch += 1
 
     def reassign(self, partition: Partition, replicas: Sequence[int]) -> None:
         """The partition lives on these brokers, all in sync; its leader stays if it can."""

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from shim.testing.client_configs import client_config
 from shim.testing.faults import Faults
+from shim.testing.nodes import Nodes
 from shim.testing.settings import (
     PLAINTEXT,
     SASL_PLAINTEXT,
@@ -56,9 +57,23 @@ class Topics:
     def __init__(self, ask: Any) -> None:
         self._ask = ask
 
-    def create(self, name: str, partitions: int = 1, **configs: str) -> Row:
-        """Make a topic; settings by Kafka's names: `create("orders", **{"retention.ms": "1"})`."""
-        body = {"name": name, "partitions": partitions, "configs": configs}
+    def create(
+        self,
+        name: str,
+        partitions: int = 1,
+        replication_factor: int | None = None,
+        **configs: str,
+    ) -> Row:
+        """Make a topic; settings by Kafka's names: `create("orders", **{"retention.ms": "1"})`.
+
+        Without a replication factor it is the broker's default, 1.
+        """
+        body = {
+            "name": name,
+            "partitions": partitions,
+            "replication_factor": replication_factor,
+            "configs": configs,
+        }
         return Row(self._ask("POST", "/topics", body))
 
     def delete(self, name: str) -> None:
@@ -118,6 +133,7 @@ class KafkaBroker:
         self.users = Users(self._ask, self._passwords)
         self.faults = Faults(self._ask)
         self.clock = Clock(self._ask)
+        self.nodes = Nodes(self._ask)
 
     # how clients get there
 

@@ -11,8 +11,9 @@ from typing import Any
 from shim.broker import Broker
 from shim.cli.broker_options import add_broker_arguments, config_from
 from shim.clock import ManualClock, SystemClock
+from shim.control.problem import ControlError
 from shim.control.routes import Call, call_route, find
-from shim.control.verbs import Control, ControlError
+from shim.control.verbs import Control
 from shim.errors import ConfigError
 from shim.testing.settings import Settings
 from shim.testing.transport import BrokerError
@@ -61,7 +62,7 @@ class InProcess:
     async def _call(self, method: str, path: str, query: Mapping[str, str], body: Any) -> Any:
         try:
             route, named = find(method, path)
-            return call_route(self._control, route, Call(named, query, body))
+            return await call_route(self._control, route, Call(named, query, body))
         except ControlError as error:
             raise BrokerError(str(error)) from error
 

@@ -1,0 +1,73 @@
+"""Verbs about the brokers of the cluster: stopping and starting them, and who leads what."""
+
+from typing import Any
+
+from shim.broker import Broker
+from shim.control.problem import ControlError
+from shim.errors import ConfigError
+from shim.state.coordinators import KeyType
+from shim.state.leadership import move_leader
+from shim.state.topics import Partition
+
+
+class Nodes:
+    """The brokers, by id."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+        self._cluster = broker.cluster
+
+    def rows(self) -> dict[str, Any]:
+        addresses: dict[int, dict[str, str]] = {
+            node_id: dict(self._broker.addresses_of(node_id)) for node_id in self._cluster.nodes
+        }
+        return {
+            "controller_id": self._cluster.controller_id,
+            "nodes": [
+                {
+                    "node_id": one.node_id,
+                    "is_alive": one.is_alive,
+                    "listeners": addresses[one.node_id],
+                }
+                for one in self._cluster.nodes.values()
+            ],
+        }
+
+    def stop(self, node_id: str) -> dict[str, Any]:
+        self._broker.stop_node(self._known(node_id))
+        return self.rows()
+
+    async def start(self, node_id: str) -> dict[str, Any]:
+        try:
+            await self._broker.start_node(self._known(node_id))
+        except ConfigError as error:
+            raise ControlError(409, str(error)) from error
+        return self.rows()
+
+    def lead(self, topic: str, partition: str, node_id: int) -> dict[str, Any]:
+        """A partition's leader moves."""
+        found = None
+        if partition.isdigit():
+            found = self._cluster.topics.partition(topic, int(partition))
+        if found is None:
+            raise ControlError(404, f"there is no partition {partition} of a topic `{topic}`")
+        return self._move(found, node_id)
+
+    def coordinate(self, group_id: str, node_id: int) -> dict[str, Any]:
+        """A group's coordinator moves, and with it those of all groups of its partition."""
+        coordinators = self._cluster.coordinators
+        index = coordinators.partition_of(KeyType.GROUP, group_id)
+        return self._move(coordinators.topic(KeyType.GROUP).partitions[index], node_id)
+
+    def _move(self, partition: Partition, node_id: int) -> dict[str, Any]:
+        self._known(str(node_id))
+        if not self._cluster.nodes[node_id].is_alive:
+            raise ControlError(409, f"broker {node_id} is stopped, so it cannot lead")
+        move_leader(self._cluster.topics, partition, node_id)
+        return {"leader_id": partition.leader_id, "leader_epoch": partition.leader_epoch}
+
+    def _known(self, text: str) -> int:
+        if not text.isdigit() or int(text) not in self._cluster.nodes:
+            known = ", ".join(str(node_id) for node_id in self._cluster.nodes)
+            raise ControlError(404, f"there is no broker {text}; there are {known}")
+        return int(text)

@@ -1,0 +1,183 @@
+"""Several brokers: clients follow leaders and coordinators that move, and brokers that stop."""
+
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, Producer
+
+from shim.testing import KafkaBroker, start
+from shim.testing.transport import BrokerError
+
+pytestmark = [pytest.mark.client, pytest.mark.timeout(60, func_only=True)]
+
+NOT_LEADER_OR_FOLLOWER = 6
+NOT_COORDINATOR = 16
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["own process", "in process"])
+def shared(request: pytest.FixtureRequest) -> Iterator[KafkaBroker]:
+    with start(brokers=3, in_process=request.param) as broker:
+        yield broker
+
+
+@pytest.fixture
+def broker(shared: KafkaBroker) -> KafkaBroker:
+    shared.reset()
+    shared.topics.create("orders", replication_factor=3)
+    return shared
+
+
+@pytest.fixture
+def producer(broker: KafkaBroker) -> Producer:
+    # librdkafka's own patience with a broker that does not answer is of seconds
+    return Producer(broker.config(**{"linger.ms": 0, "log_level": 0}))
+
+
+def publish(producer: Producer, value: str) -> None:
+    errors: list[Any] = []
+    producer.produce("orders", value, on_delivery=lambda error, _: errors.append(error))
+    assert producer.flush(20) == 0
+    assert errors == [None]
+
+
+def leader(broker: KafkaBroker) -> int:
+    [orders] = [topic for topic in broker.topics.list() if topic.name == "orders"]
+    return int(orders.leaders[0])
+
+
+def other_than(node_id: int) -> int:
+    return node_id % 3 + 1
+
+
+def is_listening(address: str) -> bool:
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), 5).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
+def alive(broker: KafkaBroker) -> dict[int, bool]:
+    return {row["node_id"]: row["is_alive"] for row in broker.nodes.list()}
+
+
+def test_a_producer_follows_the_leader(broker: KafkaBroker, producer: Producer) -> None:
+    publish(producer, "one")
+    old = leader(broker)
+    assert broker.nodes.move_leader("orders", 0, other_than(old)) == 1
+    publish(producer, "two")
+    produced = broker.requests(api="Produce")
+    refused = [row.node_id for row in produced if row.errors == [NOT_LEADER_OR_FOLLOWER]]
+    stored = [row.node_id for row in produced if row.errors == []]
+    assert refused == [old]
+    assert stored == [old, other_than(old)]
+
+
+def test_a_producer_goes_on_when_the_leader_stops(broker: KafkaBroker, producer: Producer) -> None:
+    publish(producer, "one")
+    old = leader(broker)
+    broker.nodes.stop(old)
+    assert alive(broker) == {node_id: node_id != old for node_id in (1, 2, 3)}
+    publish(producer, "two")
+    broker.nodes.start(old)
+    assert leader(broker) != old
+    publish(producer, "three")
+
+
+def test_a_group_goes_on_when_its_coordinator_moves(
+    broker: KafkaBroker, producer: Producer
+) -> None:
+    consumer = Consumer(
+        broker.config(**{
+            "group.id": "readers",
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
+            "heartbeat.interval.ms": 100,
+            "log_level": 0,
+        })
+    )  # fmt: skip
+    consumer.subscribe(["orders"])
+    for number, value in enumerate(["one", "two", "three"]):
+        publish(producer, value)
+        message = consumer.poll(20)
+        assert message is not None
+        assert (message.error(), message.value()) == (None, value.encode())
+        consumer.commit(asynchronous=False)
+        asked = [row.node_id for row in broker.requests(api="OffsetCommit") if not row.errors]
+        assert len(asked) == number + 1
+        if number == 0:
+            broker.nodes.move_coordinator("readers", other_than(asked[-1]))
+        elif number == 1:
+            assert asked == [asked[0], other_than(asked[0])]
+            broker.nodes.stop(asked[-1])
+    consumer.close()
+    told = [code for row in broker.requests() for code in row.errors or ()]
+    assert NOT_COORDINATOR in told
+    assert not broker.denials()
+
+
+def test_a_stopped_broker_refuses_connections_and_comes_back_where_it_was(
+    broker: KafkaBroker,
+) -> None:
+    [row] = [row for row in broker.nodes.list() if row["node_id"] == 2]
+    address = row["listeners"]["PLAINTEXT"]
+    for _ in range(2):  # stopping or starting twice is the same as once
+        broker.nodes.stop(2)
+        assert not is_listening(address)
+    for _ in range(2):
+        broker.nodes.start(2)
+        assert is_listening(address)
+    assert alive(broker)[2]
+
+
+def test_a_reset_starts_what_was_stopped(broker: KafkaBroker) -> None:
+    snapshot = broker.snapshot()
+    for again in (broker.reset, lambda: broker.restore(snapshot)):
+        broker.nodes.stop(1)
+        broker.nodes.stop(3)
+        again()
+        assert all(alive(broker).values())
+    assert leader(broker) in (1, 2, 3)
+
+
+def test_a_snapshot_without_a_leader_comes_back_with_one(broker: KafkaBroker) -> None:
+    broker.topics.create("alone", replication_factor=1)
+    [alone] = [topic for topic in broker.topics.list() if topic.name == "alone"]
+    broker.nodes.stop(alone.leaders[0])
+    [leaderless] = [topic for topic in broker.topics.list() if topic.name == "alone"]
+    assert leaderless.leaders == [-1]
+    broker.restore(broker.snapshot())
+    [found] = [topic for topic in broker.topics.list() if topic.name == "alone"]
+    assert found.leaders == alone.leaders
+
+
+@pytest.mark.parametrize(
+    ("verb", "text"),
+    [
+        (lambda nodes: nodes.stop(4), "there is no broker 4; there are 1, 2, 3"),
+        (lambda nodes: nodes.start("one"), "there is no broker one"),
+        (lambda nodes: nodes.move_leader("orders", 7, 1), "no partition 7 of a topic `orders`"),
+        (lambda nodes: nodes.move_leader("none", 0, 1), "no partition 0 of a topic `none`"),
+        (lambda nodes: nodes.move_leader("orders", 0, 9), "there is no broker 9"),
+        (lambda nodes: nodes.move_coordinator("readers", 9), "there is no broker 9"),
+    ],
+)
+def test_what_is_not_there_is_refused(broker: KafkaBroker, verb: Any, text: str) -> None:
+    with pytest.raises(BrokerError, match=text):
+        verb(broker.nodes)
+
+
+def test_a_stopped_broker_cannot_lead(broker: KafkaBroker) -> None:
+    broker.nodes.stop(2)
+    with pytest.raises(BrokerError, match="broker 2 is stopped, so it cannot lead"):
+        broker.nodes.move_leader("orders", 0, 2)
+
+
+def test_with_all_brokers_stopped_the_control_api_answers(broker: KafkaBroker) -> None:
+    for node_id in (1, 2, 3):
+        broker.nodes.stop(node_id)
+    assert broker.health().status == "ok"
+    assert leader(broker) == -1

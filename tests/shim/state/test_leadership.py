@@ -1,0 +1,89 @@
+"""Leaders and in-sync replicas as brokers come and go; what is expected is what KRaft does."""
+
+import random
+
+import pytest
+
+from shim.clock import ManualClock
+from shim.state.leadership import move_leader, settle
+from shim.state.topics import NOBODY, Partition, Topics
+
+
+@pytest.fixture
+def topics() -> Topics:
+    found = Topics(random.Random(1), ManualClock(0))
+    found.create("orders", [[1, 2, 3], [2, 3, 1], [3]], {})
+    return found
+
+
+def partition(topics: Topics, index: int) -> Partition:
+    found = topics.partition("orders", index)
+    assert found is not None
+    return found
+
+
+def seen(topics: Topics, index: int) -> tuple[int, int, list[int]]:
+    """Leader, its epoch, and who is in sync."""
+    found = partition(topics, index)
+    return found.leader_id, found.leader_epoch, found.isr
+
+
+def test_while_all_are_alive_nothing_changes(topics: Topics) -> None:
+    epoch = topics.epoch
+    settle(topics, [1, 2, 3])
+    assert topics.epoch == epoch
+    assert seen(topics, 0) == (1, 0, [1, 2, 3])
+
+
+def test_the_next_replica_in_sync_leads(topics: Topics) -> None:
+    settle(topics, [2, 3])
+    assert seen(topics, 0) == (2, 1, [2, 3])
+    assert seen(topics, 1) == (2, 0, [2, 3])
+
+
+def test_who_comes_back_is_in_sync_but_does_not_lead(topics: Topics) -> None:
+    settle(topics, [2, 3])
+    settle(topics, [1, 2, 3])
+    assert seen(topics, 0) == (2, 1, [1, 2, 3])
+    assert seen(topics, 1) == (2, 0, [2, 3, 1])
+
+
+def test_the_last_in_sync_leads_again_and_nobody_else(topics: Topics) -> None:
+    settle(topics, [2])
+    settle(topics, [])
+    assert seen(topics, 0) == (NOBODY, 2, [2])
+    settle(topics, [1, 3])
+    assert seen(topics, 0) == (NOBODY, 2, [2])
+    settle(topics, [1, 2, 3])
+    assert seen(topics, 0) == (2, 3, [1, 2, 3])
+
+
+def test_a_partition_without_other_replicas_has_no_leader(topics: Topics) -> None:
+    settle(topics, [1, 2])
+    assert seen(topics, 2) == (NOBODY, 1, [3])
+
+
+def test_a_replica_is_made_to_lead(topics: Topics) -> None:
+    move_leader(topics, partition(topics, 0), 3)
+    assert seen(topics, 0) == (3, 1, [1, 2, 3])
+    move_leader(topics, partition(topics, 0), 3)
+    assert seen(topics, 0) == (3, 1, [1, 2, 3])
+
+
+def test_another_broker_takes_the_replica_of_the_leader(topics: Topics) -> None:
+    move_leader(topics, partition(topics, 2), 1)
+    assert seen(topics, 2) == (1, 1, [1])
+    assert partition(topics, 2).replicas == [1]
+
+
+def test_a_broker_takes_over_a_partition_without_a_leader(topics: Topics) -> None:
+    settle(topics, [1, 2])
+    move_leader(topics, partition(topics, 2), 1)
+    assert partition(topics, 2).leader_id == 1
+
+
+def test_who_waits_for_records_looks_again(topics: Topics) -> None:
+    woken: list[str] = []
+    partition(topics, 0).log.when_changed(lambda: woken.append("0"))
+    settle(topics, [2, 3])
+    assert woken == ["0"]
