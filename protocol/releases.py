@@ -42,6 +42,9 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     feature_updates_fail_together: bool  # one failed update is the whole request's error
     # the ACL APIs
     acl_success_message: str | None  # error message of a CreateAcls or DescribeAcls that succeeded
+    # requests between brokers
+    orders_list_each_duplicate: bool  # a denied LeaderAndIsr or StopReplica, partition by partition
+    stale_controller_lists_partitions: bool  # LeaderAndIsr of a controller that is superseded
     # topics
     internal_topics: tuple[str, ...]  # those that only coordinators write
     metadata_checks_names: bool  # an illegal name is 17 even where topics are not made
@@ -105,6 +108,8 @@ OLDEST = Behaviour(
     feature_update_error=ErrorCode.INVALID_REQUEST,
     feature_updates_fail_together=False,
     acl_success_message=None,
+    orders_list_each_duplicate=False,
+    stale_controller_lists_partitions=False,
     internal_topics=("__consumer_offsets", "__transaction_state"),
     metadata_checks_names=False,
     metadata_creates_internal=True,
@@ -161,6 +166,7 @@ class Change:
 CHANGES: tuple[Change, ...] = (
     Change("1.0", "denied topics are 29 everywhere", hides_denied_topics=False),
     Change("1.1", "KIP-226: dynamic brokers", dynamic_brokers=True),
+    Change("1.1", "partitions of stale controllers", stale_controller_lists_partitions=True),
     Change("2.0", "types of config resources", echoed_resource_types=(2, 4)),
     Change("2.0", "AlterConfigs cannot read null", altered_null="close"),
     Change("2.0", "settings of missing topics", missing_topics_have_no_configs=True),
@@ -179,6 +185,7 @@ CHANGES: tuple[Change, ...] = (
         config_resource_types=(2, 4, 8),
         echoed_resource_types=(2, 4, 8),
     ),
+    Change("2.4", "requests between brokers are generated", orders_list_each_duplicate=True),
     Change("2.4", "KIP-460: elections of any kind", election_not_needed_error=84),
     Change("2.4", "KIP-464: the broker's defaults for topics", create_topics_has_defaults=True),
     Change("2.3", "given replicas have to be complete", partition_gap_error=39),

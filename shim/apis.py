@@ -91,6 +91,11 @@ HANDLED: frozenset[ApiKey] = frozenset(
         ApiKey.CREATE_ACLS,
         ApiKey.DESCRIBE_ACLS,
         ApiKey.DELETE_ACLS,
+        ApiKey.LEADER_AND_ISR,
+        ApiKey.STOP_REPLICA,
+        ApiKey.UPDATE_METADATA,
+        ApiKey.CONTROLLED_SHUTDOWN,
+        ApiKey.ALTER_PARTITION,
     }
 )
 """One module `shim/handlers/<name>.py` each; imported on the first request."""

@@ -1,0 +1,24 @@
+"""56 AlterPartition, version 0. A leader tells the controller who is in sync (KIP-497).
+
+CLUSTER_ACTION on the cluster, or 31; 41 anywhere but at the controller. It takes a broker's epoch,
+which no client is told: 77.
+"""
+
+from authorizer.requirements import ALTER_PARTITION
+from protocol.error_codes import ErrorCode
+from protocol.messages.alter_partition_request import AlterPartitionRequest
+from protocol.messages.alter_partition_response import AlterPartitionResponse
+from shim.context import RequestContext
+from shim.controller import require_controller
+
+
+def handle(request: AlterPartitionRequest, context: RequestContext) -> AlterPartitionResponse:
+    context.access.require(ALTER_PARTITION)
+    require_controller(context)
+    return AlterPartitionResponse(error_code=ErrorCode.STALE_BROKER_EPOCH)
+
+
+def refuse(
+    request: AlterPartitionRequest, error: ErrorCode, message: str | None
+) -> AlterPartitionResponse:
+    return AlterPartitionResponse(error_code=error)

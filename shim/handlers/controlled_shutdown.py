@@ -1,0 +1,39 @@
+"""7 ControlledShutdown, versions 0-3. A broker that is about to stop wants to lead nothing.
+
+CLUSTER_ACTION on the cluster, or 31. Only the controller knows (11 elsewhere). A broker that there
+is not is 8, or a fault (-1) where its epoch is given (KIP-380).
+
+DEVIATION: a real controller moves leaders away from a broker in whose name anybody may ask. Brokers
+here never ask, so it is somebody else: 77, as for a broker that has been started anew since.
+"""
+
+from authorizer.requirements import CONTROLLED_SHUTDOWN
+from protocol.error_codes import ErrorCode
+from protocol.messages.controlled_shutdown_request import ControlledShutdownRequest
+from protocol.messages.controlled_shutdown_response import ControlledShutdownResponse
+from shim.context import RequestContext
+from shim.controller import is_controller
+from shim.orders import NO_EPOCH
+
+
+def handle(
+    request: ControlledShutdownRequest, context: RequestContext
+) -> ControlledShutdownResponse:
+    context.access.require(CONTROLLED_SHUTDOWN)
+    return ControlledShutdownResponse(error_code=_refusal(request, context))
+
+
+def refuse(
+    request: ControlledShutdownRequest, error: ErrorCode, message: str | None
+) -> ControlledShutdownResponse:
+    return ControlledShutdownResponse(error_code=error)
+
+
+def _refusal(request: ControlledShutdownRequest, context: RequestContext) -> ErrorCode:
+    if not is_controller(context):
+        return ErrorCode.STALE_CONTROLLER_EPOCH
+    if request.broker_id in context.cluster.nodes:
+        return ErrorCode.STALE_BROKER_EPOCH
+    if request.broker_epoch == NO_EPOCH:
+        return ErrorCode.BROKER_NOT_AVAILABLE
+    return ErrorCode.UNKNOWN_SERVER_ERROR

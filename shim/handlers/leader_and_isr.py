@@ -1,0 +1,78 @@
+"""4 LeaderAndIsr, versions 0-5. The controller tells a broker what to lead and to follow.
+
+CLUSTER_ACTION on the cluster, or the answer and every partition is 31. Never obeyed: see
+`shim.orders`.
+"""
+
+from collections.abc import Iterable
+
+from authorizer.requirements import LEADER_AND_ISR
+from protocol.error_codes import ErrorCode
+from protocol.messages.leader_and_isr_request import LeaderAndIsrRequest
+from protocol.messages.leader_and_isr_response import (
+    LeaderAndIsrPartitionError,
+    LeaderAndIsrResponse,
+    LeaderAndIsrTopicError,
+)
+from shim import orders
+from shim.context import RequestContext
+
+BY_ID_SINCE = 5
+"""From here on the answer has topics by their ids."""
+
+
+def handle(request: LeaderAndIsrRequest, context: RequestContext) -> LeaderAndIsrResponse:
+    error = orders.refusal(LEADER_AND_ISR, request.broker_epoch, context)
+    if context.version >= BY_ID_SINCE:
+        return _by_id(request, error)
+    lists_stale = context.behaviour.stale_controller_lists_partitions
+    if error is ErrorCode.STALE_CONTROLLER_EPOCH and not lists_stale:
+        return LeaderAndIsrResponse(error_code=error)
+    return _by_name(error, orders.answered(_partitions(request), context))
+
+
+def refuse(
+    request: LeaderAndIsrRequest, error: ErrorCode, message: str | None
+) -> LeaderAndIsrResponse:
+    if any(any(topic.topic_id) for topic in request.topic_states):
+        return _by_id(request, error)
+    return _by_name(error, _partitions(request))
+
+
+def _partitions(request: LeaderAndIsrRequest) -> list[orders.TopicPartition]:
+    """Topic by topic since version 2, one list before."""
+    return [
+        *(
+            (topic.topic_name, one.partition_index)
+            for topic in request.topic_states
+            for one in topic.partition_states
+        ),
+        *((one.topic_name, one.partition_index) for one in request.ungrouped_partition_states),
+    ]
+
+
+def _by_name(error: ErrorCode, partitions: Iterable[orders.TopicPartition]) -> LeaderAndIsrResponse:
+    return LeaderAndIsrResponse(
+        error_code=error,
+        partition_errors=[
+            LeaderAndIsrPartitionError(name, index, error) for name, index in partitions
+        ],
+    )
+
+
+def _by_id(request: LeaderAndIsrRequest, error: ErrorCode) -> LeaderAndIsrResponse:
+    return LeaderAndIsrResponse(
+        error_code=error,
+        topics=[
+            LeaderAndIsrTopicError(
+                topic.topic_id,
+                [
+                    LeaderAndIsrPartitionError(
+                        partition_index=one.partition_index, error_code=error
+                    )
+                    for one in topic.partition_states
+                ],
+            )
+            for topic in request.topic_states
+        ],
+    )

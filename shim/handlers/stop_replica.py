@@ -1,0 +1,49 @@
+"""5 StopReplica, versions 0-3. The controller tells a broker to give up partitions.
+
+CLUSTER_ACTION on the cluster, or the answer and every partition is 31. Never obeyed: see
+`shim.orders`; then no partition is listed.
+"""
+
+from collections.abc import Iterable
+
+from authorizer.requirements import STOP_REPLICA
+from protocol.error_codes import ErrorCode
+from protocol.messages.stop_replica_request import StopReplicaRequest
+from protocol.messages.stop_replica_response import StopReplicaPartitionError, StopReplicaResponse
+from shim import orders
+from shim.context import RequestContext
+
+
+def handle(request: StopReplicaRequest, context: RequestContext) -> StopReplicaResponse:
+    error = orders.refusal(STOP_REPLICA, request.broker_epoch, context)
+    if error is not ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
+        return StopReplicaResponse(error_code=error)
+    return _response(error, orders.answered(_partitions(request), context))
+
+
+def refuse(
+    request: StopReplicaRequest, error: ErrorCode, message: str | None
+) -> StopReplicaResponse:
+    return _response(error, _partitions(request))
+
+
+def _partitions(request: StopReplicaRequest) -> list[orders.TopicPartition]:
+    """From the form of the request's version: 3, 1 and 2, or 0."""
+    return [
+        *(
+            (t.topic_name, p.partition_index)
+            for t in request.topic_states
+            for p in t.partition_states
+        ),
+        *((t.name, index) for t in request.topics for index in t.partition_indexes),
+        *((p.topic_name, p.partition_index) for p in request.ungrouped_partitions),
+    ]
+
+
+def _response(error: ErrorCode, partitions: Iterable[orders.TopicPartition]) -> StopReplicaResponse:
+    return StopReplicaResponse(
+        error_code=error,
+        partition_errors=[
+            StopReplicaPartitionError(name, index, error) for name, index in partitions
+        ],
+    )

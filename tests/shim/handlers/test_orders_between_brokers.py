@@ -1,0 +1,182 @@
+"""APIs 4 to 7 and 56 on old releases: who may send them, and that they change nothing."""
+
+from typing import Any
+
+import pytest
+
+from protocol.enums import ApiKey, Operation, ResourceType
+from protocol.messages.alter_partition_request import (
+    AlterPartitionRequest,
+    PartitionData as NewIsr,
+    TopicData as NewIsrTopic,
+)
+from protocol.messages.controlled_shutdown_request import ControlledShutdownRequest
+from protocol.messages.leader_and_isr_request import (
+    LeaderAndIsrPartitionState,
+    LeaderAndIsrRequest,
+    LeaderAndIsrTopicState,
+)
+from protocol.messages.metadata_request import MetadataRequest
+from protocol.messages.stop_replica_request import (
+    StopReplicaPartitionState,
+    StopReplicaPartitionV0,
+    StopReplicaRequest,
+    StopReplicaTopicState,
+    StopReplicaTopicV1,
+)
+from protocol.messages.update_metadata_request import UpdateMetadataRequest
+from tests.shim.handlers.records import ALICE
+from tests.shim.play import Stage
+
+CURRENT, LATER = 1, 1000
+"""Epochs of a controller."""
+
+
+def leader_and_isr(version: int, *indexes: int, epoch: int = CURRENT) -> LeaderAndIsrRequest:
+    """Leadership of partitions of topic `t` for broker 9."""
+    name = "t" if version < 2 else ""
+    states = [
+        LeaderAndIsrPartitionState(name, index, epoch, 9, 7, isr=[9], replicas=[9])
+        for index in indexes
+    ]
+    request = LeaderAndIsrRequest(controller_id=9, controller_epoch=epoch)
+    if version < 2:
+        request.ungrouped_partition_states = states
+    else:
+        topic_id = b"\x07" * 16 if version >= 5 else bytes(16)
+        request.topic_states = [LeaderAndIsrTopicState("t", topic_id, states)]
+    return request
+
+
+def stop_replica(version: int, *indexes: int, epoch: int = CURRENT) -> StopReplicaRequest:
+    """The end of partitions of topic `t`."""
+    request = StopReplicaRequest(controller_id=9, controller_epoch=epoch)
+    if version < 3:
+        request.delete_partitions = True
+    if version == 0:
+        request.ungrouped_partitions = [StopReplicaPartitionV0("t", index) for index in indexes]
+    elif version < 3:
+        request.topics = [StopReplicaTopicV1("t", list(indexes))]
+    else:
+        states = [StopReplicaPartitionState(index, 7, True) for index in indexes]
+        request.topic_states = [StopReplicaTopicState("t", states)]
+    return request
+
+
+def everything(stage: Stage) -> Any:
+    """What clients see of brokers, topics and leaders."""
+    return stage.ask(ApiKey.METADATA, 1, MetadataRequest(topics=None))
+
+
+def stage_with_topic(release: str) -> Stage:
+    stage = Stage(release)
+    stage.topic("t", partitions=2)
+    return stage
+
+
+@pytest.mark.parametrize(
+    ("release", "version"),
+    [("0.11", 0), ("1.1", 1), ("2.3", 2), ("2.4", 4), ("2.8", 0), ("2.8", 5)],
+)
+def test_a_denied_leader_and_isr_lists_its_partitions(release: str, version: int) -> None:
+    stage = stage_with_topic(release)
+    answer = stage.ask(ApiKey.LEADER_AND_ISR, version, leader_and_isr(version, 0, 1), ALICE)
+    assert answer.error_code == 31
+    rows = answer.topics[0].partition_errors if version == 5 else answer.partition_errors
+    assert [(row.partition_index, row.error_code) for row in rows] == [(0, 31), (1, 31)]
+
+
+@pytest.mark.parametrize("version", [0, 1, 2, 3])
+def test_a_denied_stop_replica_lists_its_partitions(version: int) -> None:
+    stage = stage_with_topic("2.8")
+    answer = stage.ask(ApiKey.STOP_REPLICA, version, stop_replica(version, 1, 0), ALICE)
+    assert answer.error_code == 31
+    rows = [
+        (one.topic_name, one.partition_index, one.error_code) for one in answer.partition_errors
+    ]
+    assert rows == [("t", 1, 31), ("t", 0, 31)]
+
+
+@pytest.mark.parametrize(("release", "count"), [("2.3", 1), ("2.4", 2)])
+def test_a_partition_given_twice_is_refused_twice_since_2_4(release: str, count: int) -> None:
+    stage = stage_with_topic(release)
+    answer = stage.ask(ApiKey.STOP_REPLICA, 1, stop_replica(1, 0, 0), ALICE)
+    assert len(answer.partition_errors) == count
+    answer = stage.ask(ApiKey.LEADER_AND_ISR, 2, leader_and_isr(2, 0, 0), ALICE)
+    assert len(answer.partition_errors) == count
+
+
+def test_who_may_cluster_action_is_no_controller_for_it() -> None:
+    """Not even with an epoch that would be in force, or one from the future."""
+    stage = stage_with_topic("2.8")
+    stage.allow(ALICE, Operation.CLUSTER_ACTION, ResourceType.CLUSTER, "kafka-cluster")
+    before = everything(stage)
+    for epoch in (-1, CURRENT, LATER):
+        request: Any = leader_and_isr(4, 0, 1, epoch=epoch)
+        answer = stage.ask(ApiKey.LEADER_AND_ISR, 4, request, ALICE)
+        assert [answer.error_code, *(one.error_code for one in answer.partition_errors)] == [11] * 3
+        request = stop_replica(3, 0, 1, epoch=epoch)
+        answer = stage.ask(ApiKey.STOP_REPLICA, 3, request, ALICE)
+        assert (answer.error_code, answer.partition_errors) == (11, [])
+        request = UpdateMetadataRequest(controller_id=9, controller_epoch=epoch)
+        assert stage.ask(ApiKey.UPDATE_METADATA, 7, request, ALICE).error_code == 11
+    assert everything(stage) == before
+
+
+@pytest.mark.parametrize(("release", "count"), [("0.11", 0), ("1.0", 0), ("1.1", 2)])
+def test_a_stale_leader_and_isr_lists_partitions_since_1_1(release: str, count: int) -> None:
+    stage = stage_with_topic(release)
+    answer = stage.ask(ApiKey.LEADER_AND_ISR, 0, leader_and_isr(0, 0, 1))
+    assert (answer.error_code, len(answer.partition_errors)) == (11, count)
+
+
+def test_with_the_epoch_of_a_broker_that_is_the_stale_one() -> None:
+    stage = stage_with_topic("2.8")
+    for api, request in (
+        (ApiKey.LEADER_AND_ISR, leader_and_isr(2, 0)),
+        (ApiKey.STOP_REPLICA, stop_replica(1, 0)),
+        (ApiKey.UPDATE_METADATA, UpdateMetadataRequest(controller_epoch=CURRENT)),
+    ):
+        request.broker_epoch = 3
+        version = 5 if api is ApiKey.UPDATE_METADATA else 2
+        if api is ApiKey.STOP_REPLICA:
+            version = 1
+        assert stage.ask(api, version, request).error_code == 77
+
+
+def shut_down(stage: Stage, broker_id: int, broker_epoch: int = -1, principal: str = "") -> int:
+    request = ControlledShutdownRequest(broker_id=broker_id, broker_epoch=broker_epoch)
+    who = {"principal": principal} if principal else {}
+    answer = stage.ask(ApiKey.CONTROLLED_SHUTDOWN, 2, request, **who)
+    assert answer.remaining_partitions == []
+    return int(answer.error_code)
+
+
+def test_nobody_shuts_a_broker_down_in_its_name() -> None:
+    stage = Stage("2.8", brokers=2)
+    before = everything(stage)
+    assert shut_down(stage, 1, principal=ALICE) == 31
+    assert shut_down(stage, 1) == shut_down(stage, 2, 5) == 77
+    assert shut_down(stage, 9) == 8
+    assert shut_down(stage, 9, 5) == -1
+    assert everything(stage) == before
+
+
+def test_only_the_controller_knows_of_shutdowns_and_replicas() -> None:
+    stage = Stage("2.8", brokers=2)
+    stage.session("User:admin").node_id = 2
+    assert shut_down(stage, 9) == 11
+    assert stage.ask(ApiKey.ALTER_PARTITION, 0, AlterPartitionRequest()).error_code == 41
+
+
+def test_nobody_changes_who_is_in_sync_in_a_brokers_name() -> None:
+    stage = stage_with_topic("2.7")
+    before = everything(stage)
+    topic = NewIsrTopic(topic_name="t", partitions=[NewIsr(partition_index=0, new_isr=[9])])
+    for epoch in (-1, 0, 1):
+        request = AlterPartitionRequest(broker_id=1, broker_epoch=epoch, topics=[topic])
+        answer = stage.ask(ApiKey.ALTER_PARTITION, 0, request, ALICE)
+        assert (answer.error_code, answer.topics) == (31, [])
+        answer = stage.ask(ApiKey.ALTER_PARTITION, 0, request)
+        assert (answer.error_code, answer.topics) == (77, [])
+    assert everything(stage) == before
