@@ -17,7 +17,7 @@ from pipeline import cli
 from pipeline.requisites import missing
 
 if TYPE_CHECKING:
-    from pipeline.run import Outcome
+    from pipeline.outcome import Outcome
 
 HERE = Path(__file__).parent
 ACLS = HERE / "pipeline_demo.yaml"

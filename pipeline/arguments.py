@@ -10,9 +10,12 @@ JOBS = {
     "unused-acls": "ACLs that nobody needs, and the lines to remove them",
     "least-acls": "the smallest ACL set that allows what was observed",
     "denials": "who was denied what, since when, and what would allow it",
+    "clients": "client software, and the versions of each API that it sends",
     "readiness": "clients that an upgrade would break, and rules that change with it",
     "diff": "two traces of the same workload: privileges and answers that differ",
     "timeline": "rates, errors and latencies over time, by principal and API",
+    "damage": "what could not be read of a trace, and why",
+    "report": "the jobs together as one HTML page with plots",
 }
 _ACLS = "YAML, JSON or the output of kafka-acls --list"
 
@@ -22,31 +25,52 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name, summary in JOBS.items():
         job = jobs.add_parser(name, help=summary, description=summary)
         _common(job)
-        if name in ("what-breaks", "unused-acls"):
-            what = "the candidate ACLs" if name == "what-breaks" else "the ACLs in force"
-            job.add_argument("--acls", required=True, metavar="FILE", help=f"{what}: {_ACLS}")
-        if name == "what-breaks":
-            _what_breaks(job)
-        if name == "least-acls":
-            _least_acls(job)
-        if name == "ingest":
-            job.add_argument("-o", "--output", required=True, metavar="LAKE", help="the folder")
-        if name in ("readiness", "diff", "timeline"):
-            _report(job, name)
+        for names, add in _OPTIONS:
+            if name in names:
+                add(job)
 
 
-def _report(job: argparse.ArgumentParser, name: str) -> None:
-    if name == "readiness":
-        job.add_argument("--from", dest="present", required=True, metavar="RELEASE")
-        job.add_argument("--to", dest="target", required=True, metavar="RELEASE")
-    if name == "diff":
-        job.add_argument(
-            "--with", dest="other", required=True, metavar="TRACE", help="the second trace"
-        )
-    if name == "timeline":
-        job.add_argument("--interval", default="1 minute", help="as in Spark: `10 seconds`")
-    else:
-        job.add_argument("--fail", action="store_true", help="exit code 3 if anything is found")
+def _ingest(job: argparse.ArgumentParser) -> None:
+    job.add_argument("-o", "--output", required=True, metavar="LAKE", help="the folder")
+    job.add_argument("--json", action="store_true", help="one JSON object")
+    job.set_defaults(csv=False, parquet=None, html=None)
+
+
+def _candidate(job: argparse.ArgumentParser) -> None:
+    job.add_argument("--acls", required=True, metavar="FILE", help=f"the candidate ACLs: {_ACLS}")
+
+
+def _present(job: argparse.ArgumentParser) -> None:
+    job.add_argument("--acls", required=True, metavar="FILE", help=f"the ACLs in force: {_ACLS}")
+
+
+def _upgrade(job: argparse.ArgumentParser) -> None:
+    job.add_argument("--from", dest="present", required=True, metavar="RELEASE")
+    job.add_argument("--to", dest="target", required=True, metavar="RELEASE")
+
+
+def _report(job: argparse.ArgumentParser) -> None:
+    job.add_argument("--acls", metavar="FILE", help=f"judge these ACLs as well: {_ACLS}")
+    job.add_argument("--from", dest="present", metavar="RELEASE", help="readiness: the present one")
+    job.add_argument("--to", dest="target", metavar="RELEASE", help="and the one to come")
+
+
+def _diff(job: argparse.ArgumentParser) -> None:
+    text = "the second trace"
+    job.add_argument("--with", dest="other", required=True, metavar="TRACE", help=text)
+
+
+def _timeline(job: argparse.ArgumentParser) -> None:
+    job.add_argument("--interval", default="1 minute", help="such as `10 seconds`")
+
+
+def _denials(job: argparse.ArgumentParser) -> None:
+    text = "how often in each interval, such as `1 hour`, rather than in all"
+    job.add_argument("--interval", help=text)
+
+
+def _fail(job: argparse.ArgumentParser) -> None:
+    job.add_argument("--fail", action="store_true", help="exit code 3 if anything is found")
 
 
 def _common(job: argparse.ArgumentParser) -> None:
@@ -67,10 +91,14 @@ def _common(job: argparse.ArgumentParser) -> None:
         help="a super user (repeatable; default: those seen as such in the trace)",
     )
     job.add_argument("--master", help="Spark's master (default: all cores of this machine)")
+
+
+def _forms(job: argparse.ArgumentParser) -> None:
     form = job.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON object")
     form.add_argument("--csv", action="store_true", help="comma-separated values")
     form.add_argument("--parquet", metavar="FOLDER", help="write the rows there")
+    job.add_argument("--html", metavar="FILE", help="a page with plots, for any browser")
 
 
 def _what_breaks(job: argparse.ArgumentParser) -> None:
@@ -92,3 +120,20 @@ def _least_acls(job: argparse.ArgumentParser) -> None:
     )
     job.add_argument("--against", metavar="FILE", help=f"show what to add and remove: {_ACLS}")
     job.add_argument("--format", choices=FORMATS, help="print the ACLs alone, in this form")
+
+
+_OPTIONS = (
+    (tuple(name for name in JOBS if name != "ingest"), _forms),
+    (("ingest",), _ingest),
+    (("what-breaks",), _candidate),
+    (("what-breaks",), _what_breaks),
+    (("unused-acls",), _present),
+    (("least-acls",), _least_acls),
+    (("denials",), _denials),
+    (("readiness",), _upgrade),
+    (("diff",), _diff),
+    (("timeline",), _timeline),
+    (("report",), _report),
+    (("readiness", "diff", "damage"), _fail),
+)
+"""Which jobs have which options, besides those of all."""

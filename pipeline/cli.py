@@ -2,13 +2,14 @@
 
 import argparse
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.arguments import add_arguments
 from pipeline.errors import PipelineError
 
 if TYPE_CHECKING:
-    from pipeline.run import Outcome
+    from pipeline.outcome import Outcome
 
 __all__ = ["add_arguments", "run", "show"]
 
@@ -41,21 +42,47 @@ def show(outcome: "Outcome", args: argparse.Namespace) -> int:
 
     Notes go to standard error where they would disturb.
     """
-    from pipeline.output import print_csv, print_json, print_table
-
-    rows = outcome.rows
     is_bare = args.json or args.csv or outcome.text is not None
     for note in outcome.notes:
         print(note, file=sys.stderr if is_bare else sys.stdout)
-    if outcome.text is not None:
-        print(outcome.text, end="")
-    elif args.json:
-        print_json({"job": args.job, **outcome.head}, rows, sys.stdout)
-    elif args.csv:
-        print_csv(outcome.columns, rows, sys.stdout)
-    elif not args.parquet and rows:
-        print()
-        print_table(outcome.shown, rows, sys.stdout)
-    if outcome.is_wrong:
+    if args.html:
+        _write_page(outcome, args)
+        print(f"page written to {args.html}", file=sys.stderr if is_bare else sys.stdout)
+    _print_rows(outcome, args)
+    if outcome.is_wrong or any(part.is_wrong for part in outcome.parts):
         return EXIT_FAILURE
     return EXIT_MISMATCH if outcome.has_broken else 0
+
+
+def _print_rows(outcome: "Outcome", args: argparse.Namespace) -> None:
+    from pipeline.output import json_ready, print_csv, print_json, print_table
+
+    rows = outcome.rows
+    if outcome.text is not None:
+        print(outcome.text, end="")
+    elif args.json and outcome.parts:
+        parts = [
+            {"job": one.job, **one.head, "rows": json_ready(one.rows)} for one in outcome.parts
+        ]
+        print_json({"job": outcome.job, **outcome.head, "parts": parts}, sys.stdout)
+    elif args.json:
+        head = {"job": outcome.job, **outcome.head}
+        print_json(head | {"rows": json_ready(rows)}, sys.stdout)
+    elif args.csv:
+        print_csv(outcome.columns, rows, sys.stdout)
+    elif outcome.parts and not args.html:
+        for part in outcome.parts:
+            print(f"\n{part.job}", *part.notes, sep="\n")
+            print_table(part.shown, part.rows, sys.stdout)
+    elif rows:
+        print()
+        print_table(outcome.shown, rows, sys.stdout)
+
+
+def _write_page(outcome: "Outcome", args: argparse.Namespace) -> None:
+    from pipeline.html_report import report_page
+
+    try:
+        Path(args.html).write_text(report_page(outcome, args.trace), encoding="utf-8")
+    except OSError as error:
+        raise PipelineError(f"--html {args.html}: {error.strerror}") from error

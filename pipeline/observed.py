@@ -7,7 +7,7 @@ from pyspark.sql import functions as f
 
 from pipeline.roles import EITHER, LISTED, REQUIRED
 from pipeline.source import trace_table
-from pipeline.tables import OBSERVED
+from pipeline.tables import ACCESSES, OBSERVED
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -20,6 +20,19 @@ def observed(
 ) -> "DataFrame":
     """The distinct accesses of traces; counted in the reader first, so little is shuffled."""
     return merged(trace_table(spark, "observed", paths, options))
+
+
+def counted(accesses: "DataFrame") -> "DataFrame":
+    """Rows of `accesses` as rows of `observed`, each one request."""
+    kept = [name for name in OBSERVED.names if name in ACCESSES.names]
+    rows = accesses.select(
+        *kept,
+        f.lit(1).cast("long").alias("requests"),
+        f.col("time").alias("first_seen"),
+        f.col("time").alias("last_seen"),
+        f.concat("writer", f.lit("/"), "connection", f.lit("#"), "sequence").alias("example"),
+    )
+    return rows.select(*OBSERVED.names)
 
 
 def merged(counts: "DataFrame") -> "DataFrame":

@@ -46,9 +46,12 @@ def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 3] + "..."
 
 
-def print_json(head: dict[str, Any], rows: list[dict[str, Any]], stream: TextIO) -> None:
-    found = [{name: plain(value) for name, value in row.items()} for row in rows]
-    json.dump({**head, "rows": found}, stream, indent=2, ensure_ascii=False)
+def json_ready(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: plain(value) for name, value in row.items()} for row in rows]
+
+
+def print_json(content: dict[str, Any], stream: TextIO) -> None:
+    json.dump(content, stream, indent=2, ensure_ascii=False)
     print(file=stream)
 
 

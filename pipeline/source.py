@@ -8,7 +8,7 @@ same DataFrame without the filter, and gives wrong results.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from pyspark.sql.types import StructType
 from pipeline.batches import SPLIT_BYTES, Split, batches, plan
 from pipeline.errors import PipelineError
 from pipeline.rows import Selection
-from pipeline.tables import TABLES, ddl
+from pipeline.tables import TABLES, ddl, pruned
 from protocol.api_versions import RELEASES
 from protocol.enums import ApiKey
 
@@ -89,9 +89,15 @@ def trace_table(
     table: str,
     paths: list[str],
     options: Mapping[str, str] | None = None,
+    columns: Sequence[str] = (),
 ) -> "DataFrame":
-    """One table of traces; a new DataFrame each time, since Spark keeps the plan of an old one."""
+    """One table of traces, or some of its columns.
+
+    A new DataFrame each time, since Spark keeps the plan of an old one.
+    """
     reader = spark.read.format(FORMAT).option("table", table).option("paths", json.dumps(paths))
+    if columns:
+        reader = reader.schema(ddl(pruned(TABLES[table], list(columns))))
     return reader.options(**(options or {})).load()
 
 

@@ -42,6 +42,8 @@ REQUESTS: Final = pa.schema(
         *_API,
         ("correlation_id", pa.int32()),
         ("client_id", pa.string()),
+        ("software_name", pa.string()),
+        ("software_version", pa.string()),
         ("bytes", pa.int32()),
         ("redacted", pa.bool_()),
         ("topics", _TEXTS),

@@ -44,3 +44,13 @@ def _remedy() -> "Column":
     is_deny = f.col("rule").endswith("|DENY")
     removed = f.concat(f.lit("remove "), f.col("rule"))
     return f.when(is_deny, removed).otherwise(f.concat(f.lit("add "), added))
+
+
+def denial_trend(accesses: "DataFrame", interval: str) -> "DataFrame":
+    """How often it was denied in each interval, in order of time; intervals without are left out.
+
+    `accesses` is the table of that name, limited by `observed.asked`.
+    """
+    when = f.window("time", interval).start.alias("time")
+    rows = accesses.where(~f.col("allowed")).groupBy(when, *_KEYS)
+    return rows.agg(f.count("*").alias("requests")).orderBy("time", *_KEYS)

@@ -8,11 +8,9 @@ import msgspec
 from pyspark.sql import functions as f
 
 from pipeline.batches import Split, plan
-from pipeline.errors import PipelineError
 from pipeline.lake import Lake
-from pipeline.observed import merged
 from pipeline.source import FORMAT
-from pipeline.tables import ACCESSES, OBSERVED, TABLES
+from pipeline.tables import TABLES, ddl
 from pipeline.written import whole_bytes
 
 if TYPE_CHECKING:
@@ -66,21 +64,9 @@ def _stage(spark: "SparkSession", table: str, splits: str, target: Path, release
 
 def lake_table(spark: "SparkSession", table: str, folder: Path) -> "DataFrame":
     """One table of a lake as it is now; empty if nothing of it was ever there."""
+    schema = ddl(TABLES[table])
+    if "time" in TABLES[table].names:
+        schema += ", date date"
     if not (folder / table).is_dir():
-        raise PipelineError(f"the lake `{folder}` has no {table} yet; run ingest first")
-    return spark.read.parquet(str(folder / table))
-
-
-def lake_observed(spark: "SparkSession", folder: Path) -> "DataFrame":
-    """The distinct accesses of a lake."""
-    rows = lake_table(spark, "accesses", folder)
-    example = f.concat("writer", f.lit("/"), "connection", f.lit("#"), "sequence")
-    kept = [name for name in OBSERVED.names if name in ACCESSES.names]
-    counted = rows.select(
-        *kept,
-        f.lit(1).cast("long").alias("requests"),
-        f.col("time").alias("first_seen"),
-        f.col("time").alias("last_seen"),
-        example.alias("example"),
-    )
-    return merged(counted.select(*OBSERVED.names))
+        return spark.createDataFrame([], schema)
+    return spark.read.schema(schema).parquet(str(folder / table))

@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import random
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -275,8 +276,9 @@ class Killed(BaseException):
 def test_the_lake_has_every_row_once(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pipeline.jobs.ingest import ingest, lake_observed, lake_table
+    from pipeline.jobs.ingest import ingest, lake_table
     from pipeline.observed import observed
+    from pipeline.reading import Source
 
     trace, lake = tmp_path / "trace", tmp_path / "lake"
     rng = random.Random(4)
@@ -310,7 +312,7 @@ def test_the_lake_has_every_row_once(
     assert (done.recovered, done.segments) == (True, 0)
     assert lake_table(spark, "accesses", lake).count() == len(twin.accesses(trace)) == 500
     straight = sorted(map(str, observed(spark, [str(trace)]).drop("example").collect()))
-    through = sorted(map(str, lake_observed(spark, lake).drop("example").collect()))
+    through = sorted(map(str, Source(spark, [str(lake)], {}).observed().drop("example").collect()))
     assert through == straight
 
 
@@ -381,3 +383,48 @@ def test_diff_tells_what_was_lost(spark: Any, tmp_path: Path) -> None:
         ("access", "User:a", "READ TOPIC:orders", "allowed", "denied"),
         ("answers", "User:a", "Fetch", "0", "29"),
     ]
+
+
+def test_trends_clients_damage_and_a_page_of_all(
+    spark: Any, traced: tuple[Path, Path, AclSet], capsys: Any, tmp_path: Path
+) -> None:
+    from pipeline.jobs.ingest import ingest
+
+    trace, candidate, _ = traced
+    denied = [one["time_us"] // 50_000 for one in twin.accesses(trace) if not one["allowed"]]
+    lake, page = tmp_path / "lake", tmp_path / "page.html"
+    ingest(spark, [str(trace)], lake, RELEASES[-1])
+    for source in (trace, lake):
+        found = answer(capsys, "denials", str(source), "--interval", "1 second")
+        assert sum(row["requests"] for row in found["rows"]) == len(denied)
+    since = f"{datetime.fromtimestamp((START_US + 100_000) / 1e6, UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
+    limits = ("--since", since, "--apis", "Fetch,Produce")
+    some = [answer(capsys, "denials", str(one), *limits)["accesses"] for one in (trace, lake)]
+    assert 0 < some[0] == some[1] < 100
+    assert answer(capsys, "damage", str(trace))["rows"] == []
+    words = ("report", str(lake), "--acls", str(candidate), "--from", OLD, "--to", NEW)
+    report = answer(capsys, *words, "--html", str(page))
+    jobs = [part["job"] for part in report["parts"]]
+    assert {"timeline", "denials", "least-acls", "what-breaks", "unused-acls"} <= set(jobs)
+    shown = page.read_text()
+    assert all(f'-title">{job}</h2>' in shown for job in jobs)
+    assert "Denials in each 1 seconds, by principal" in shown
+
+
+def answer(capsys: Any, *words: str) -> dict[str, Any]:
+    assert cli.run(parsed(*words, "--json")) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_clients_are_told_with_their_software_from_a_lake_too(spark: Any, tmp_path: Path) -> None:
+    from pipeline.jobs.clients import clients
+    from pipeline.jobs.ingest import ingest
+    from pipeline.reading import Source
+
+    trace, lake = made(tmp_path / "trace"), tmp_path / "lake"
+    ingest(spark, [str(trace)], lake, RELEASES[-1])
+    for path in (trace, lake):
+        (row,) = clients(Source(spark, [str(path)], {}).table("clients")).collect()
+        assert (row["software_name"], row["client_id"], row["requests"]) == ("lib", "app", 2)
+        assert (row["api"], row["versions"]) == ("Fetch", [3, 12])

@@ -1,9 +1,8 @@
 """The pipeline on Spark against the same functions in one Python process; decisions at scale.
 
-    python -P benchmarks/pipeline.py [--requests N] [--accesses N] [--acls N] [--json] [--check]
+    python benchmarks/spark.py [--requests N] [--accesses N] [--acls N] [--json] [--check]
 
--P, because this file has the name of the package. Every comparison first checks that both sides
-found the same.
+Every comparison first checks that both sides found the same.
 """
 
 import argparse
@@ -23,9 +22,10 @@ import pyarrow as pa
 from authorizer.model import Acl
 from pipeline.acl_set import AclSet
 from pipeline.batches import batches, plan, regroup
-from pipeline.jobs.ingest import ingest, lake_observed
+from pipeline.jobs.ingest import ingest
 from pipeline.jobs.what_breaks import what_breaks
 from pipeline.observed import observed
+from pipeline.reading import Source
 from pipeline.requisites import missing
 from pipeline.rows import Selection
 from pipeline.session import spark_session
@@ -108,8 +108,9 @@ def reading(spark: Any, folder: Path, lake: Path) -> dict[str, tuple[float, floa
     first = time.perf_counter() - begin
     again = best(lambda: ingest(spark, paths, lake, RELEASES[-1]))
     found["ingest again"] = (again, first)
-    assert lake_observed(spark, lake).count() == counted
-    found["a lake"] = (best(lambda: lake_observed(spark, lake).count()), first + ours)
+    kept = Source(spark, [str(lake)], {})
+    assert kept.observed().count() == counted
+    found["a lake"] = (best(lambda: kept.observed().count()), first + ours)
     return found
 
 
@@ -197,7 +198,7 @@ def main() -> None:
     args = parser.parse_args()
     problem = missing()
     if problem is not None:
-        sys.exit(f"benchmarks/pipeline.py: {problem}")
+        sys.exit(f"benchmarks/spark.py: {problem}")
     spark = spark_session(f"local[{min(2, os.cpu_count() or 1)}]", is_short=False)
     with tempfile.TemporaryDirectory() as folder:
         make_trace(Path(folder, "trace"), args.requests)

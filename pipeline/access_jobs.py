@@ -1,0 +1,187 @@
+"""The jobs about accesses: what each is asked, and what is said besides its rows."""
+
+import argparse
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from pipeline.acl_lines import as_format, kafka_acls_words
+from pipeline.acl_set import AclSet, read_acls
+from pipeline.intervals import interval_for
+from pipeline.jobs.denials import denial_trend, denials
+from pipeline.jobs.least_acls import collected as collected_acls, least_acls
+from pipeline.jobs.unused_acls import unused_acls
+from pipeline.jobs.what_breaks import ALLOWED, DENIED, what_breaks
+from pipeline.observed import asked, setting
+from pipeline.outcome import (
+    Outcome,
+    collected,
+    damage_head,
+    damage_notes,
+    seen_head,
+    seen_note,
+)
+from pipeline.reading import Source
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_RESOURCE = ("principal", "operation", "resource_type", "resource_name")
+_SHOWN = {
+    "what-breaks": ("change", *_RESOURCE, "requests", "last_seen", "rule", "would_be_rule"),
+    "unused-acls": ("state", "can_go", "requests", "last_used", "acl", "shadowed_by"),
+    "least-acls": ("acl", "requests", "over_grants"),
+    "denials": (*_RESOURCE, "requests", "first_seen", "last_seen", "remedy"),
+}
+_TREND_SHOWN = ("time", *_RESOURCE, "requests")
+_TREND_COLUMNS = ("time", "role", "allowed", *_RESOURCE)
+
+
+class Context(msgspec.Struct):
+    """What these jobs work on: all accesses once, of which those asked are judged."""
+
+    source: Source
+    accesses: "DataFrame"
+    head: dict[str, Any]
+
+    def acl_set(self, path: str) -> AclSet:
+        return self.judged(read_acls(path))
+
+    def judged(self, acls: list[Any]) -> AclSet:
+        head = self.head
+        users, everyone = head["super_users"], head["allow_everyone_if_no_acl_found"]
+        return AclSet(tuple(acls), tuple(users), everyone, head["release"])
+
+
+def context_of(args: argparse.Namespace, source: Source, observed: "DataFrame") -> Context:
+    """The context with what is known before any job: `observed` should be kept by Spark."""
+    users, everyone = setting(observed)
+    head = seen_head(observed) | damage_head(source)
+    head["super_users"] = list(users if args.super_user is None else args.super_user)
+    head["allow_everyone_if_no_acl_found"] = everyone
+    head["release"] = source.options["release"]
+    return Context(source, asked(observed, with_lists=args.lists), head)
+
+
+def access_outcome(args: argparse.Namespace, context: Context) -> Outcome:
+    """Run the job that the options name."""
+    frame = _JOBS[args.job](args, context).persist()
+    outcome = collected(args.job, frame, _shown(args), args.parquet)
+    outcome.head = dict(context.head)
+    outcome.notes = [seen_note(context.head), *damage_notes(context.head), *outcome.notes]
+    _NOTES[args.job](args, context, frame, outcome)
+    frame.unpersist()
+    return outcome
+
+
+def _shown(args: argparse.Namespace) -> tuple[str, ...]:
+    return _TREND_SHOWN if getattr(args, "interval", None) else _SHOWN[args.job]
+
+
+def _what_breaks(args: argparse.Namespace, context: Context) -> "DataFrame":
+    baseline = context.acl_set(args.baseline) if args.baseline else None
+    return what_breaks(context.accesses, context.acl_set(args.acls), baseline)
+
+
+def _unused(args: argparse.Namespace, context: Context) -> "DataFrame":
+    return unused_acls(context.accesses, context.acl_set(args.acls))
+
+
+def _least(args: argparse.Namespace, context: Context) -> "DataFrame":
+    return least_acls(context.accesses, args.over_grant).orderBy("acl")
+
+
+def _denials(args: argparse.Namespace, context: Context) -> "DataFrame":
+    return _trend(args, context, args.interval) if args.interval else denials(context.accesses)
+
+
+def _trend(args: argparse.Namespace, context: Context, interval: str) -> "DataFrame":
+    rows = context.source.table("accesses", *_TREND_COLUMNS)
+    return denial_trend(asked(rows, with_lists=args.lists), interval)
+
+
+def _breaks_notes(
+    args: argparse.Namespace, _: Context, frame: "DataFrame", outcome: Outcome
+) -> None:
+    counts = {row["change"]: row["count"] for row in frame.groupBy("change").count().collect()}
+    denied, allowed = counts.get(DENIED, 0), counts.get(ALLOWED, 0)
+    outcome.head |= {"newly_denied": denied, "newly_allowed": allowed}
+    outcome.notes.append(f"{denied} newly denied, {allowed} newly allowed")
+    outcome.has_broken = bool(args.fail and denied)
+
+
+def _unused_notes(_: argparse.Namespace, __: Context, ___: "DataFrame", outcome: Outcome) -> None:
+    gone = [row["remove"] for row in outcome.rows if row["can_go"]]
+    outcome.notes.append(
+        f"{len(gone)} of {len(outcome.rows)} ACLs can go together without a changed decision"
+    )
+    outcome.notes += [f"  {line}" for line in gone]
+
+
+def _least_notes(
+    args: argparse.Namespace, context: Context, frame: "DataFrame", outcome: Outcome
+) -> None:
+    """Check the result against what was observed, and describe it in the form asked for."""
+    acls = collected_acls(frame)
+    users = tuple(context.head["super_users"])
+    release = context.head["release"]
+    wrong = what_breaks(context.accesses, AclSet(tuple(acls), users, release=release)).collect()
+    for row in wrong:
+        what = (
+            f"{row['principal']} {row['operation']} {row['resource_type']}:{row['resource_name']}"
+        )
+        outcome.notes.append(f"check: {row['change']}: {what}")
+    outcome.is_wrong = any(row["change"] == DENIED for row in wrong)
+    verdict = "all observed decisions are the same" if not wrong else "see the lines above"
+    outcome.notes.append(f"{len(acls)} ACLs; checked with what-breaks: {verdict}")
+    outcome.head["changes"] = len(wrong)
+    if args.against:
+        outcome.notes += _difference(read_acls(args.against), acls)
+    if args.format:
+        outcome.text = as_format(acls, args.format)
+
+
+def _difference(present: list[Any], wanted: list[Any]) -> list[str]:
+    removed = [acl for acl in present if acl not in set(wanted)]
+    added = [acl for acl in wanted if acl not in set(present)]
+    return [
+        f"{len(added)} to add and {len(removed)} to remove",
+        *(f"  kafka-acls --add {kafka_acls_words(acl)}" for acl in added),
+        *(f"  kafka-acls --remove --force {kafka_acls_words(acl)}" for acl in removed),
+    ]
+
+
+def _denials_notes(
+    args: argparse.Namespace, context: Context, frame: "DataFrame", outcome: Outcome
+) -> None:
+    """The number, and the trend that a page plots."""
+    outcome.notes.append(f"{frame.count()} findings")
+    if not args.html:
+        return
+    outcome.interval = args.interval or span_interval(context.head)
+    trend = frame if args.interval else _trend(args, context, outcome.interval)
+    outcome.trend = [row.asDict() for row in trend.collect()]
+
+
+def span_interval(head: dict[str, Any]) -> str:
+    """An interval that suits the time that was observed."""
+    if not head["accesses"]:
+        return interval_for(timedelta())
+    first, last = (datetime.fromisoformat(head[name]) for name in ("first_seen", "last_seen"))
+    return interval_for(last - first)
+
+
+_JOBS: dict[str, Callable[[argparse.Namespace, Context], "DataFrame"]] = {
+    "what-breaks": _what_breaks,
+    "unused-acls": _unused,
+    "least-acls": _least,
+    "denials": _denials,
+}
+_NOTES = {
+    "what-breaks": _breaks_notes,
+    "unused-acls": _unused_notes,
+    "least-acls": _least_notes,
+    "denials": _denials_notes,
+}

@@ -1,0 +1,41 @@
+"""Lengths of time: as options name them, and one that suits a span."""
+
+import math
+import re
+from datetime import timedelta
+
+from pipeline.errors import PipelineError
+
+INTERVALS_MAX = 60
+_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
+_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800]
+_STEPS += [hours * 3600 for hours in (1, 2, 3, 6, 12, 24, 48, 168, 720, 2160, 8760)]
+
+
+def interval_seconds(text: str) -> int:
+    """`10 seconds`, `1 minute`, `2 hours`, `1 day` in seconds; PipelineError for anything else."""
+    found = re.fullmatch(r"\s*(\d+)\s*(second|minute|hour|day)s?\s*", text)
+    if found is None or int(found[1]) == 0:
+        raise PipelineError(f"the interval is `{text}`; it must be like `10 seconds` or `1 day`")
+    return int(found[1]) * _SECONDS[found[2]]
+
+
+def interval_for(span: timedelta) -> str:
+    """A round interval of which at most about sixty cover the span."""
+    wanted = span.total_seconds() / INTERVALS_MAX
+    return f"{step_at_least(wanted)} seconds"
+
+
+def step_at_least(seconds: float) -> int:
+    """The next round number of seconds; more than a year is whole years."""
+    for step in _STEPS:
+        if step >= seconds:
+            return step
+    return _STEPS[-1] * -int(-seconds // _STEPS[-1])
+
+
+def round_steps(largest: float, count: int = 4) -> list[int]:
+    """About so many round values from 0 to at least the largest: 0, 20, 40, 60."""
+    scale = 10 ** max(0, math.floor(math.log10(max(largest, 1) / count)))
+    step = next(scale * n for n in (1, 2, 5, 10) if scale * n * count >= largest)
+    return [step * n for n in range(math.ceil(max(largest, 1) / step) + 1)]

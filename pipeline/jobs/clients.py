@@ -1,0 +1,22 @@
+"""Which client software was seen, for whom, and which versions of which APIs it sends."""
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as f
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_KEYS = ("principal", "software_name", "software_version", "client_id", "api")
+
+
+def clients(counts: "DataFrame") -> "DataFrame":
+    """One row a client and API; `counts` is the table `clients`."""
+    rows = counts.groupBy(*_KEYS).agg(
+        f.sort_array(f.collect_set("api_version")).alias("versions"),
+        f.sort_array(f.collect_set("host")).alias("hosts"),
+        f.sum("requests").alias("requests"),
+        f.min("first_seen").alias("first_seen"),
+        f.max("last_seen").alias("last_seen"),
+    )
+    return rows.orderBy(*_KEYS)

@@ -1,0 +1,89 @@
+"""What jobs could have found, for pages: made by hand, so that no Spark is needed."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pipeline.outcome import Outcome
+
+BEGIN = datetime(2026, 1, 31, 22, 0, tzinfo=UTC)
+HEAD = {"first_seen": BEGIN.isoformat(), "last_seen": (BEGIN + timedelta(hours=6)).isoformat()}
+AWKWARD = 'User:<script>alert("1")</script>'
+PEOPLE = {"User:alice": 30, "User:bob": 12, AWKWARD: 3}
+
+
+def denials() -> Outcome:
+    rows: list[dict[str, Any]] = [
+        {
+            "principal": who,
+            "operation": "READ",
+            "resource_type": "TOPIC",
+            "resource_name": f"orders-{n}",
+            "requests": requests,
+            "first_seen": BEGIN,
+            "last_seen": BEGIN,
+            "remedy": f"add TOPIC|orders-{n}|LITERAL|{who}|*|READ|ALLOW",
+        }
+        for n, (who, requests) in enumerate(PEOPLE.items())
+    ]
+    trend = [
+        {"time": BEGIN + timedelta(minutes=10 * n), "principal": who, "requests": n % 7 + at}
+        for n in range(36)
+        for at, who in enumerate(PEOPLE)
+        if n % 5 != at
+    ]
+    shown = list(rows[0])
+    notes = ["48 findings", "a note with <b>"]
+    return Outcome("denials", shown, shown, rows, HEAD, notes, trend=trend, interval="10 minutes")
+
+
+def timeline() -> Outcome:
+    rows: list[dict[str, Any]] = [
+        {
+            "time": BEGIN + timedelta(minutes=10 * n),
+            "principal": "User:alice",
+            "api": api,
+            "requests": (n * 37) % 50 + 10 * at,
+            "errors": n % 3,
+            "latency_us_median": 900 + 10 * n,
+            "latency_us_99": 2000 + (n * 977) % 4000 if (n + at) % 6 else None,
+        }
+        for n in range(36)
+        for at, api in enumerate(
+            ("Fetch", "Produce", "Metadata", "JoinGroup", "Heartbeat", "Ack", "X")
+        )
+    ]
+    shown = list(rows[0])
+    return Outcome("timeline", shown, shown, rows, HEAD, ["252 rows"], interval="10 minutes")
+
+
+def what_breaks() -> Outcome:
+    rows: list[dict[str, Any]] = [
+        {
+            "change": change,
+            "principal": f"User:service-{n}",
+            "operation": "WRITE",
+            "resource_type": "TOPIC",
+            "resource_name": f"a-topic-with-a-rather-long-name-{n:03}",
+            "requests": 1000 // (n + 1),
+            "last_seen": BEGIN,
+        }
+        for change in ("newly denied", "newly allowed")
+        for n in range(20)
+    ]
+    shown = list(rows[0])
+    return Outcome("what-breaks", shown, shown, rows, HEAD, ["20 newly denied, 20 newly allowed"])
+
+
+def unused_acls() -> Outcome:
+    acl = "TOPIC|orders|LITERAL|User:bob|*|READ|ALLOW"
+    rows: list[dict[str, Any]] = [
+        {"state": state, "can_go": state != "needed", "requests": 3, "acl": acl}
+        for state in ("never used", "shadowed", "needed", "needed")
+    ]
+    return Outcome("unused-acls", list(rows[0]), list(rows[0]), rows, HEAD, ["2 of 4 ACLs can go"])
+
+
+def whole_report() -> Outcome:
+    nothing = Outcome("damage", ["path"], ["path"], [], {}, ["0 rows"])
+    parts = [timeline(), denials(), what_breaks(), unused_acls(), nothing]
+    return Outcome("report", [], [], [], HEAD, [], parts=parts)

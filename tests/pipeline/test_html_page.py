@@ -1,0 +1,178 @@
+"""Pages with plots: right figures, nothing loaded, and how a real browser shows them."""
+
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.charts import bars, columns, figure, lines
+from pipeline.html_report import report_page
+from pipeline.intervals import interval_for, interval_seconds, round_steps
+from tests.pipeline.outcomes import AWKWARD, BEGIN, PEOPLE, denials, whole_report
+
+VOID = {"meta", "link", "img", "br", "input"}
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+needs_chromium = pytest.mark.skipif(
+    CHROMIUM is None, reason="needs chromium (Debian's package of that name)"
+)
+
+
+class Tags(HTMLParser):
+    """Every start tag with its attributes; fails on tags that do not match."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert not self._open
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.found.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: Any) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+
+def test_a_page_loads_nothing_and_runs_nothing() -> None:
+    tags = Tags(report_page(whole_report(), ["a<b"])).found
+    assert not {tag for tag, _ in tags} & {"script", "link", "img", "iframe", "object", "base"}
+    for tag, attributes in tags:
+        for name, value in attributes.items():
+            assert not name.startswith("on"), (tag, name)
+            if name in ("href", "src"):
+                assert value is not None
+                assert value.startswith("#")
+    policy = [a["content"] for t, a in tags if a.get("http-equiv") == "Content-Security-Policy"]
+    assert policy == ["default-src 'none'; style-src 'unsafe-inline'"]
+
+
+def test_everything_has_a_name_for_those_who_listen() -> None:
+    tags = Tags(report_page(whole_report(), ["t"])).found
+    ids = [attributes["id"] for _, attributes in tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    referring = ("aria-labelledby", "aria-describedby")
+    pictures = [attributes for tag, attributes in tags if attributes.get("role") == "img"]
+    assert len(pictures) == 13
+    for attributes in pictures:
+        assert {attributes[name] for name in referring} <= set(ids)
+    for tag, attributes in tags:
+        if attributes.get("tabindex") == "0":  # what scrolls can be reached, and says what it is
+            assert attributes["role"] == "region"
+            assert attributes["aria-label"]
+        if tag == "th":
+            assert attributes["scope"] in ("col", "row")
+        if tag == "a":
+            assert str(attributes["href"])[1:] in ids
+
+
+def test_foreign_text_stays_text() -> None:
+    text = report_page(denials(), ["t"])
+    assert AWKWARD not in text
+    assert "&lt;script&gt;" in text
+
+
+def test_bars_are_as_long_as_their_values_say() -> None:
+    chart = bars("T", "requests", [*PEOPLE.items(), *((f"n{n:02}", 1) for n in range(20))])
+    widths = [float(w) for w in re.findall(r'<rect [^>]*width="([\d.]+)"', chart.svg)]
+    assert len(widths) == 16
+    assert widths[1] / widths[0] == pytest.approx(12 / 30, abs=0.01)
+    assert "8 others 8" in chart.summary
+    assert len(chart.values) == 23
+
+
+def test_columns_add_up_and_lines_do_not() -> None:
+    points = [(BEGIN, "a", 3.0), (BEGIN, "b", 1.0), *((BEGIN, f"x{n}", 0.5) for n in range(5))]
+    chart = columns("T", "requests", points, 60)
+    assert chart.heads == ("time", "a", "b", "x0", "x1", "x2", "others")
+    assert chart.values == [("2026-01-31 22:00:00", "3.0", "1.0", "0.5", "0.5", "0.5", "1.0")]
+    heights = [
+        float(h) for h in re.findall(r'<rect [^>]*height="([\d.]+)" class="s\d"><', chart.svg)
+    ]
+    assert heights[0] == pytest.approx(3 * heights[1], abs=0.2)
+    assert "others" not in lines("T", "ms", points, 60).heads
+    assert figure(chart) != figure(chart)  # ids are unique
+
+
+def test_intervals() -> None:
+    from datetime import timedelta
+
+    assert interval_seconds("10 seconds") == 10
+    assert interval_seconds("1 day") == 86400
+    assert interval_for(timedelta(hours=1)) == "60 seconds"
+    assert interval_for(timedelta(0)) == "1 seconds"
+    for largest in (0, 1, 7, 99, 100, 101, 12345):
+        steps = round_steps(largest)
+        assert steps[0] == 0
+        assert steps[-1] >= largest > steps[-2] - (largest == 0)
+        assert len(steps) <= 6
+
+
+MEASURE = """<script>
+const box = (element) => {
+  const found = element.getBoundingClientRect();
+  return [found.left, found.top, found.right, found.bottom];
+};
+const charts = [...document.querySelectorAll('figure')].map((figure) => ({
+  title: figure.querySelector('figcaption').textContent,
+  picture: box(figure.querySelector('svg')),
+  texts: [...figure.querySelectorAll('svg text')].map(box),
+  bars: [...figure.querySelectorAll('svg rect')].map((e) => [box(e), getComputedStyle(e).fill]),
+}));
+const out = { charts, width: document.documentElement.scrollWidth, shown: innerWidth };
+out.loaded = performance.getEntriesByType('resource').length;
+document.body.dataset.measured = JSON.stringify(out);
+</script>"""
+
+
+def browse(page: Path, *options: str) -> str:
+    assert CHROMIUM is not None
+    with tempfile.TemporaryDirectory() as profile:
+        command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
+        command += [f"--user-data-dir={profile}", *options, "--dump-dom", page.as_uri()]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=50, check=True)
+    return done.stdout
+
+
+@needs_chromium
+@pytest.mark.parametrize("width", [1280, 500])
+def test_a_browser_loads_nothing_and_shows_plots_in_proportion(tmp_path: Path, width: int) -> None:
+    page = tmp_path / "page.html"
+    text = re.sub(r"<meta http-equiv[^>]*>", "", report_page(whole_report(), ["t"]))
+    page.write_text(text.replace("</body>", f"{MEASURE}</body>"))
+    shown = browse(page, f"--window-size={width},2000")
+    found = re.search(r'data-measured="([^"]*)"', shown)
+    assert found is not None
+    measured = json.loads(found[1].replace("&quot;", '"'))
+    assert measured["loaded"] == 0  # not even without the policy, which went for this script
+    assert measured["width"] <= measured["shown"] == width  # nothing makes the page scroll sideways
+    assert len(measured["charts"]) == 13
+    for chart in measured["charts"]:
+        left, top, right, bottom = chart["picture"]
+        boxes = [*chart["texts"], *(box for box, _ in chart["bars"])]
+        assert boxes
+        for box in boxes:
+            assert left - 1 <= box[0] <= box[2] <= right + 1, (chart["title"], box)
+            assert top - 1 <= box[1] <= box[3] <= bottom + 1, (chart["title"], box)
+        for one in chart["texts"]:
+            for other in chart["texts"]:
+                if one is not other:  # no words on top of others
+                    apart = one[2] <= other[0] or other[2] <= one[0]
+                    assert apart or one[3] <= other[1] + 1 or other[3] <= one[1] + 1, chart["title"]
+    by_principal = next(c for c in measured["charts"] if c["title"] == "Denials by principal")
+    lengths = [box[2] - box[0] for box, _ in by_principal["bars"]]
+    assert lengths[1] / lengths[0] == pytest.approx(12 / 30, abs=0.01)
+    fills = {fill for chart in measured["charts"] for _, fill in chart["bars"]}
+    assert len(fills) == 6  # every series looks different
