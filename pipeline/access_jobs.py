@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from pipeline.acl_lines import as_format, kafka_acls_words
+from authorizer.acl_formats import write
+from authorizer.acl_formats.kafka_commands import command
 from pipeline.acl_set import AclSet, read_acls
 from pipeline.intervals import interval_for
 from pipeline.jobs.denials import denial_trend, denials
@@ -140,7 +141,7 @@ def _least_notes(
     if args.against:
         outcome.notes += _difference(read_acls(args.against), acls)
     if args.format:
-        outcome.text = as_format(acls, args.format)
+        outcome.text = write(acls, args.format)
 
 
 def _difference(present: list[Any], wanted: list[Any]) -> list[str]:
@@ -148,8 +149,8 @@ def _difference(present: list[Any], wanted: list[Any]) -> list[str]:
     added = [acl for acl in wanted if acl not in set(present)]
     return [
         f"{len(added)} to add and {len(removed)} to remove",
-        *(f"  kafka-acls --add {kafka_acls_words(acl)}" for acl in added),
-        *(f"  kafka-acls --remove --force {kafka_acls_words(acl)}" for acl in removed),
+        *("  " + command("--add", acl) for acl in added),
+        *("  " + command("--remove --force", acl) for acl in removed),
     ]
 
 

@@ -2,7 +2,7 @@
 
 import argparse
 
-from pipeline.acl_lines import FORMATS
+from authorizer.acl_formats import FORMATS
 
 JOBS = {
     "ingest": "traces into Parquet tables; the next run reads only what is new",
@@ -17,7 +17,7 @@ JOBS = {
     "damage": "what could not be read of a trace, and why",
     "report": "the jobs together as one HTML page with plots",
 }
-_ACLS = "YAML, JSON or the output of kafka-acls --list"
+_ACLS = f"in one of the forms {', '.join(FORMATS)}"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

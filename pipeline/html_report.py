@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from pipeline.acl_set import parse_rule
+from authorizer.acl_formats.trace_rule import parse_acl_rule
 from pipeline.arguments import JOBS
 from pipeline.charts import Bar, Chart, bars, columns, lines
 from pipeline.html_page import Section, page
@@ -67,7 +67,7 @@ def _least_acls(outcome: Outcome) -> list[Chart]:
 
 
 def _by_principal(rows: Rows) -> list[Bar]:
-    people = [acl.principal for row in rows if (acl := parse_rule(row["acl"])) is not None]
+    people = [acl.principal for row in rows if (acl := parse_acl_rule(row["acl"])) is not None]
     return [(name, people.count(name)) for name in dict.fromkeys(people)]
 
 

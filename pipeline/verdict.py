@@ -5,9 +5,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from authorizer.acl_formats.trace_rule import decision_rule
 from authorizer.authorizer import StandardAuthorizer
-from authorizer.model import Action, Actor, Because, Decision
-from pipeline.acl_set import AclSet, acl_text, engine
+from authorizer.model import Action, Actor, Decision
+from pipeline.acl_set import AclSet, engine
 from pipeline.roles import any_name_keys, is_any_name
 from pipeline.tables import OBSERVED
 from protocol.enums import Operation, ResourceType
@@ -15,12 +16,6 @@ from protocol.enums import Operation, ResourceType
 JUDGED = pa.schema(
     [*OBSERVED, ("would_be_allowed", pa.bool_()), ("would_be_rule", pa.string())],
 )
-_RULES = {
-    Because.SUPER_USER: "SuperUser",
-    Because.DEFAULT_ALLOW: "DefaultAllow",
-    Because.NO_AUTHORIZER: "NoAuthorizer",
-    Because.DEFAULT_DENY: "DefaultDeny",
-}
 
 
 def judge(
@@ -53,7 +48,7 @@ def _verdicts(
 ) -> tuple[pa.Array, pa.Array]:
     decisions = [verdict(authorizer, row) for row in rows]
     allowed = pa.array([one.allowed for one in decisions], pa.bool_())
-    return allowed, pa.array([rule_text(one) for one in decisions], pa.string())
+    return allowed, pa.array([decision_rule(one) for one in decisions], pa.string())
 
 
 def verdict(authorizer: StandardAuthorizer, row: dict[str, Any]) -> Decision:
@@ -92,8 +87,3 @@ def is_about_any(row: dict[str, Any]) -> bool:
         return False
     key = (row["api_key"], Operation[row["operation"]], ResourceType[row["resource_type"]])
     return key in any_name_keys()
-
-
-def rule_text(decision: Decision) -> str:
-    """As traces have it."""
-    return _RULES[decision.because] if decision.acl is None else acl_text(decision.acl)

@@ -6,7 +6,8 @@ level and is not written (facts 2.8, KAFKA authorizer logging).
 
 import logging
 
-from authorizer.model import Acl, Because, Decision
+from authorizer.acl_formats.standard_acl import standard_acl
+from authorizer.model import Because, Decision
 from protocol.enums import ApiKey
 from shim.access import AccessRecord
 from shim.context import RequestContext
@@ -59,15 +60,6 @@ def _rule(decision: Decision) -> str:
         case Because.DEFAULT_ALLOW:
             return "DefaultAllow"
         case Because.ACL if decision.acl is not None:
-            return f"MatchingAcl(acl={_standard_acl(decision.acl)})"
+            return f"MatchingAcl(acl={standard_acl(decision.acl)})"
         case _:
             return "DefaultDeny"
-
-
-def _standard_acl(acl: Acl) -> str:
-    """An ACL in the form that Kafka's audit log has it."""
-    return (
-        f"StandardAcl(resourceType={acl.resource_type.name}, resourceName={acl.resource_name}, "
-        f"patternType={acl.pattern_type.name}, principal={acl.principal}, host={acl.host}, "
-        f"operation={acl.operation.name}, permissionType={acl.permission.name})"
-    )

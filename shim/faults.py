@@ -316,7 +316,7 @@ def _denial(spec: FaultSpec) -> Callable[[Action], bool] | None:
 
 
 def _acls(rules: list[Any] | None) -> list[Acl]:
-    from shim.acl_file import parse_rules  # noqa: PLC0415 - faults are rare
+    from authorizer.acl_formats.rules import parse_rules  # noqa: PLC0415 - faults are rare
 
     try:
         return parse_rules(rules or [])

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from authorizer.acl_text import to_short
+from authorizer.acl_formats.rules import to_rules
 from authorizer.model import WILDCARD, Acl, Because
 from protocol import codecs
 from protocol.enums import ApiKey, PatternType, Permission
@@ -234,7 +234,7 @@ def _would_allow(record: AccessRecord, principal: str) -> dict[str, Any] | None:
         return None
     acl = record.decision.acl
     if record.decision.because is Because.ACL and acl is not None:
-        return {"remove": to_short([acl])[0]}
+        return {"remove": to_rules([acl])[0]}
     action = record.action
     narrowest = Acl(
         action.resource_type,
@@ -245,7 +245,7 @@ def _would_allow(record: AccessRecord, principal: str) -> dict[str, Any] | None:
         action.operation,
         Permission.ALLOW,
     )
-    return {"add": to_short([narrowest])[0]}
+    return {"add": to_rules([narrowest])[0]}
 
 
 def acl_text(acl: Acl) -> str:

@@ -5,7 +5,8 @@ Entries are collected and written as a block at about 1 MiB or after 100 ms, whi
 
 from pathlib import Path
 
-from authorizer.model import Because, Decision
+from authorizer.acl_formats.trace_rule import decision_rule
+from authorizer.model import Decision
 from protocol.headers import RequestHeader
 from protocol.trace.entries import Access, Body, Closed, Connection, Entry, Request, Response
 from protocol.trace.redaction import answer_without_secrets, without_secrets
@@ -130,27 +131,8 @@ class Recorder:
     def _rule(self, decision: Decision) -> str:
         known = self._rules.get(id(decision))
         if known is None:
-            known = self._rules[id(decision)] = (decision, rule_text(decision))
+            known = self._rules[id(decision)] = (decision, decision_rule(decision))
         return known[1]
-
-
-def rule_text(decision: Decision) -> str:
-    """Because of what a decision came out as it did, in one text (see `Access.rule`)."""
-    match decision.because:
-        case Because.SUPER_USER:
-            return "SuperUser"
-        case Because.DEFAULT_ALLOW:
-            return "DefaultAllow"
-        case Because.NO_AUTHORIZER:
-            return "NoAuthorizer"
-        case Because.ACL if decision.acl is not None:
-            acl = decision.acl
-            return (
-                f"{acl.resource_type.name}|{acl.resource_name}|{acl.pattern_type.name}"
-                f"|{acl.principal}|{acl.host}|{acl.operation.name}|{acl.permission.name}"
-            )
-        case _:
-            return "DefaultDeny"
 
 
 def _described(session: Session, number: int) -> Connection:

@@ -4,7 +4,7 @@ They go the way that requests go, so that nothing can be there at the start that
 have made, and what the emulated release refuses is refused here, with a clear message.
 """
 
-from authorizer.acl_text import to_objects
+from authorizer.acl_formats.objects import to_objects
 from authorizer.authorizer import Authorizer
 from authorizer.model import Acl, Actor
 from protocol.messages.create_topics_request import CreatableTopic, CreatableTopicConfig

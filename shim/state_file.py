@@ -20,9 +20,10 @@ from typing import Any
 
 import msgspec
 
+from authorizer.acl_formats.rules import parse_rules
 from authorizer.acl_names import AclTextError
 from authorizer.model import Acl
-from shim.acl_file import load_yaml, parse_rules, read_text
+from shim.acl_file import load_yaml, read_text
 from shim.config import GroupSeed, TopicSeed
 from shim.errors import ConfigError
 

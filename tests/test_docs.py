@@ -51,7 +51,7 @@ def shown(text: str) -> list[str]:
 
 def run(command: str, addresses: dict[str, str]) -> subprocess.CompletedProcess[str]:
     words = shlex.split(command.replace("127.0.0.1:9092", addresses["PLAINTEXT"]))
-    if words[0] == ".venv/bin/kafka-shim":
+    if words[0] in ("kafka-shim", ".venv/bin/kafka-shim"):
         words[:1] = SHIM
     elif words[0] == ".venv/bin/python":
         words = [sys.executable, *words[1:], addresses["SASL_PLAINTEXT"]]
@@ -61,6 +61,16 @@ def run(command: str, addresses: dict[str, str]) -> subprocess.CompletedProcess[
     return subprocess.run(
         words, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False, env=environment()
     )
+
+
+@pytest.mark.parametrize("page", ["acl-forms.md"])
+def test_the_commands_of_a_page_work(page: str, demo: dict[str, str]) -> None:
+    commands = shown((ROOT / "docs" / page).read_text())
+    assert commands
+    for command in commands:
+        done = run(command, demo)
+        assert done.returncode == 0, (command, done.stderr)
+        assert done.stdout, command
 
 
 def test_the_readme_shows_what_its_commands_print(demo: dict[str, str]) -> None:

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyspark.sql import functions as f
 
+from authorizer.acl_formats.kafka_commands import command
+from authorizer.acl_formats.trace_rule import acl_rule, parse_acl_rule
 from authorizer.model import Acl
-from pipeline.acl_lines import kafka_acls_words
-from pipeline.acl_set import acl_text, parse_rule
 from pipeline.generalise import Known
 from pipeline.synthesis import least_for
 from protocol.enums import ResourceType
@@ -42,10 +42,10 @@ def least_acls(accesses: "DataFrame", over_grants: int | None = None) -> "DataFr
         rows = [
             {
                 "principal": principal,
-                "acl": acl_text(grant.acl),
+                "acl": acl_rule(grant.acl),
                 "requests": grant.requests,
                 "over_grants": list(grant.over_grants),
-                "add": "kafka-acls --add " + kafka_acls_words(grant.acl),
+                "add": command("--add", grant.acl),
             }
             for grant in grants
         ]
@@ -57,7 +57,7 @@ def least_acls(accesses: "DataFrame", over_grants: int | None = None) -> "DataFr
 def collected(least: "DataFrame") -> list[Acl]:
     """The ACLs of a result, in a stable order."""
     texts = sorted(row["acl"] for row in least.select("acl").collect())
-    return [acl for text in texts if (acl := parse_rule(text)) is not None]
+    return [acl for text in texts if (acl := parse_acl_rule(text)) is not None]
 
 
 def _known(accesses: "DataFrame") -> Known:

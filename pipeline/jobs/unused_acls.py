@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
-from pipeline.acl_lines import kafka_acls_words
-from pipeline.acl_set import AclSet, acl_text
+from authorizer.acl_formats.kafka_commands import command
+from authorizer.acl_formats.trace_rule import acl_rule
+from pipeline.acl_set import AclSet
 from pipeline.matches import SPOKEN_DDL, Signature, speaks
 from pipeline.removable import Seen, acl_uses
 from pipeline.roles import any_name_keys
@@ -35,13 +36,13 @@ def unused_acls(accesses: "DataFrame", present: AclSet) -> "DataFrame":
     special = [row.asDict() for row in _special(accesses).collect()]
     rows = [
         (
-            acl_text(use.acl),
+            acl_rule(use.acl),
             use.state,
             use.requests,
             use.last_used,
-            None if use.shadowed_by is None else acl_text(use.shadowed_by),
+            None if use.shadowed_by is None else acl_rule(use.shadowed_by),
             use.can_go,
-            "kafka-acls --remove --force " + kafka_acls_words(use.acl) if use.can_go else None,
+            command("--remove --force", use.acl) if use.can_go else None,
         )
         for use in acl_uses(present, seen, special)
     ]

@@ -32,7 +32,7 @@ def add_source_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--acls",
         metavar="FILE",
-        help="a file instead of a broker: YAML, JSON or the output of kafka-acls --list",
+        help="a file instead of a broker, in any form that `acls --from` reads",
     )
     add_connection_arguments(group)
     group.add_argument(

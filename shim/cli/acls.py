@@ -1,4 +1,7 @@
-"""`kafka-shim acls`: the flags and the output of kafka-acls, against any broker, in an instant."""
+"""`kafka-shim acls`: the flags and the output of kafka-acls, against any broker, in an instant.
+
+And from one form of ACLs into another, with a broker on either side or none.
+"""
 
 import argparse
 import json
@@ -6,15 +9,22 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-from authorizer.acl_text import format_list, to_objects
+from authorizer.acl_formats import FORMATS, write
+from authorizer.acl_formats.command_options import add_actions, add_entries, add_resources
+from authorizer.acl_formats.command_targets import Targets, check, resources, targets
+from authorizer.acl_formats.kafka_list import entries_text, entry_text, listing, pattern_text
+from authorizer.acl_formats.objects import to_objects
+from authorizer.acl_names import AclTextError
+from authorizer.acl_tool_releases import AclTool, acl_tool_of
 from authorizer.model import Acl, AclFilter
+from protocol.api_versions import RELEASES
 from shim.acl_client import create_acls, delete_acls, describe_acls
+from shim.acl_file import read_acls
 from shim.cli import EXIT_FAILURE
-from shim.cli.acl_request import check, resources, targets
-from shim.cli.acl_words import entries_text, entry_text, pattern_text
 from shim.cli.connecting import add_connection_arguments, connected
-from shim.cli.usage import UsageError
+from shim.cli.usage import UsageError, release_named
 from shim.client import Client, ClientError
+from shim.errors import ConfigError
 
 DESCRIPTION = """\
 Lists, adds and removes ACLs, with the flags and the output of kafka-acls (4.3). Works against any
@@ -25,6 +35,12 @@ broker, real ones included; the protocol version is negotiated.
       --operation Read --topic orders --resource-pattern-type prefixed
   kafka-shim acls --bootstrap-server 127.0.0.1:9092 --add --allow-principal User:alice \\
       --consumer --topic orders --group billing
+
+ACLs can also come from a file and go into one, in other forms:
+
+  kafka-shim acls --from kafka-users.yaml --to csv
+  kafka-shim acls --bootstrap-server 127.0.0.1:9092 --list --to terraform
+  kafka-shim acls --bootstrap-server 127.0.0.1:9092 --add --from acls.csv
 
 Exit codes: 0 done, 1 the broker refused or cannot be reached, 2 the options make no sense.
 """
@@ -40,52 +56,123 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="HOST:PORT,...",
         help="controllers to ask instead of brokers",
     )
-    _add_actions(parser.add_argument_group("action, exactly one"))
-    _add_resources(parser.add_argument_group("resources"))
-    _add_entries(parser.add_argument_group("what is allowed or denied, and to whom"))
+    add_actions(parser.add_argument_group("action, exactly one"))
+    add_resources(parser.add_argument_group("resources"))
+    add_entries(parser.add_argument_group("what is allowed or denied, and to whom"))
+    _add_forms(parser.add_argument_group("other forms of ACLs"))
     parser.add_argument("--force", action="store_true", help="remove without asking")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+    parser.add_argument(
+        "--kafka-version",
+        metavar="RELEASE",
+        help="print as the kafka-acls of this release does (default: the newest)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     try:
-        check(args)
-        plan = {} if args.list else targets(args)
-        if args.bootstrap_controller:
-            args.bootstrap_server = args.bootstrap_controller
-        if not args.bootstrap_server:
-            args.usage_error("One of --bootstrap-server or --bootstrap-controller must be given")
-        with connected(args) as client:
-            if args.list:
-                _list(client, args)
-            elif args.add:
-                _add(client, plan, as_json=args.json)
-            else:
-                _remove(client, plan, args)
-    except UsageError as error:
+        return _convert(args) if args.source and not _has_action(args) else _ask(args)
+    except (UsageError, AclTextError) as error:
         args.usage_error(str(error))
+    except ConfigError as error:
+        print(f"kafka-shim acls: {error}", file=sys.stderr)
     except ClientError as error:
         print(f"Error while executing ACL command: {error}", file=sys.stderr)
-        return EXIT_FAILURE
+    return EXIT_FAILURE
+
+
+def _add_forms(group: argparse._ArgumentGroup) -> None:
+    forms = "".join(f"; {name}: {what}" for name, what in FORMATS.items())
+    group.add_argument(
+        "--from",
+        dest="source",
+        metavar="FILE",
+        help="take the ACLs to convert, add or remove from this file, - for standard input",
+    )
+    group.add_argument(
+        "--form", choices=FORMATS, help="the form of that file (default: as it looks)"
+    )
+    output = group.add_mutually_exclusive_group()
+    output.add_argument(
+        "--to", choices=FORMATS, help=f"print in this form: what is listed, or converted{forms}"
+    )
+    output.add_argument("--csv", action="store_const", const="csv", dest="to", help="--to csv")
+    output.add_argument("--json", action="store_true", help="print JSON instead of text")
+
+
+def _has_action(args: argparse.Namespace) -> bool:
+    return bool(args.list or args.add or args.remove)
+
+
+def _convert(args: argparse.Namespace) -> int:
+    """From a file to standard output, without a broker."""
+    form = "json" if args.json else args.to
+    if form is None:
+        raise UsageError(f"say into which form with --to: {', '.join(FORMATS)}")
+    try:
+        print(write(read_acls(args.source, "--from", args.form), form), end="")
+    except AclTextError as error:
+        raise ConfigError(f"--to {form}: {error}") from error
     return 0
 
 
+def _ask(args: argparse.Namespace) -> int:
+    if args.source:
+        plan = _plan_of_file(args)
+    else:
+        check(args)
+        plan = {} if args.list else targets(args)
+    if args.to and not args.list:
+        raise UsageError("--to and --csv need --list, or --from without an action")
+    args.style = acl_tool_of(release_named(args.kafka_version) or RELEASES[-1])
+    if args.bootstrap_controller:
+        args.bootstrap_server = args.bootstrap_controller
+    if not args.bootstrap_server:
+        raise UsageError("One of --bootstrap-server or --bootstrap-controller must be given")
+    with connected(args) as client:
+        if args.list:
+            _list(client, args)
+        elif args.add:
+            _add(client, plan, args)
+        else:
+            _remove(client, plan, args)
+    return 0
+
+
+def _plan_of_file(args: argparse.Namespace) -> Targets:
+    """The file's ACLs by resource; options that name others have no meaning then."""
+    if sum((args.add, args.remove, args.list)) != 1 or args.list:
+        raise UsageError("--from goes with --add or --remove, or with --to alone")
+    named = (args.operation, args.allow_principal, args.deny_principal, resources(args))
+    if any(named) or args.producer or args.consumer:
+        raise UsageError("with --from, the ACLs are those of the file: name no others")
+    plan: Targets = {}
+    for acl in read_acls(args.source, "--from", args.form):
+        resource = AclFilter(acl.resource_type, acl.resource_name, acl.pattern_type)
+        plan.setdefault(resource, []).append(acl)
+    return plan
+
+
 def _list(client: Client, args: argparse.Namespace) -> None:
-    filters = resources(args) or [AclFilter()]
-    acls = list(dict.fromkeys(acl for one in filters for acl in describe_acls(client, one)))
     principals = [principal.strip() for principal in args.principal]
-    if args.json:
+    acls = _stored(client, resources(args))
+    if args.json or args.to:
         wanted = [acl for acl in acls if not principals or acl.principal in principals]
-        _print_json(_objects(wanted))
+        print(write(_sorted(wanted), args.to or "json"), end="")
         return
     if not principals:
-        print(format_list(acls), end="")
+        print(listing(acls, args.style), end="")
     for principal in principals:
         print(f"ACLs for principal `{principal}`")
-        print(format_list(acl for acl in acls if acl.principal == principal), end="")
+        print(listing((acl for acl in acls if acl.principal == principal), args.style), end="")
 
 
-def _add(client: Client, plan: dict[AclFilter, list[Acl]], *, as_json: bool) -> None:
+def _stored(client: Client, filters: Iterable[AclFilter]) -> list[Acl]:
+    """What the broker has; each once."""
+    found = (acl for one in list(filters) or [AclFilter()] for acl in describe_acls(client, one))
+    return list(dict.fromkeys(found))
+
+
+def _add(client: Client, plan: Targets, args: argparse.Namespace) -> None:
     """Resource by resource, as AclCommand does: what is there already, then what is new."""
     added: list[Acl] = []
     existing: list[Acl] = []
@@ -95,22 +182,27 @@ def _add(client: Client, plan: dict[AclFilter, list[Acl]], *, as_json: bool) -> 
         new = [acl for acl in acls if acl not in stored]
         existing += old
         added += new
-        if not as_json:
-            _print_additions(resource, old, new)
+        if not args.json:
+            _print_additions(resource, old, new, args.style)
         if new:
             create_acls(client, new)
-    if as_json:
+    if args.json:
         _print_json({"added": _objects(added), "existing": _objects(existing)})
+    elif args.style.lists_after_changes:
+        print(listing(_stored(client, plan), args.style), end="")
 
 
-def _print_additions(resource: AclFilter, old: Sequence[Acl], new: Sequence[Acl]) -> None:
+def _print_additions(
+    resource: AclFilter, old: Sequence[Acl], new: Sequence[Acl], style: AclTool
+) -> None:
     for acl in old:
         print(f"Acl (pattern={pattern_text(acl)}, entry={entry_text(acl)}) already exists.")
     if new:
-        print(f"Adding ACLs for resource `{pattern_text(resource)}`: \n {entries_text(new)}\n")
+        print(f"Adding ACLs for resource `{pattern_text(resource, style)}`: ")
+        print(f" {entries_text(new, objects=style.objects_added)}{style.padding}\n")
 
 
-def _remove(client: Client, plan: dict[AclFilter, list[Acl]], args: argparse.Namespace) -> None:
+def _remove(client: Client, plan: Targets, args: argparse.Namespace) -> None:
     removed: list[Acl] = []
     for resource, acls in plan.items():
         if args.force or _confirmed(resource, acls, sys.stderr if args.json else sys.stdout):
@@ -118,6 +210,8 @@ def _remove(client: Client, plan: dict[AclFilter, list[Acl]], args: argparse.Nam
             removed += delete_acls(client, filters)
     if args.json:
         _print_json({"removed": _objects(dict.fromkeys(removed))})
+    elif args.style.lists_after_changes:
+        print(listing(_stored(client, plan), args.style), end="")
 
 
 def _confirmed(resource: AclFilter, acls: Sequence[Acl], stream: TextIO) -> bool:
@@ -147,68 +241,12 @@ def _exactly(acl: Acl) -> AclFilter:
 
 
 def _objects(acls: Iterable[Acl]) -> list[dict[str, str]]:
-    return to_objects(sorted(acls, key=lambda acl: tuple(to_objects([acl])[0].values())))
+    return to_objects(_sorted(acls))
+
+
+def _sorted(acls: Iterable[Acl]) -> list[Acl]:
+    return sorted(acls, key=lambda acl: tuple(to_objects([acl])[0].values()))
 
 
 def _print_json(value: object) -> None:
     print(json.dumps(value, indent=2, ensure_ascii=False))
-
-
-def _add_actions(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--list", action="store_true", help="print the ACLs of the resources")
-    group.add_argument("--add", action="store_true", help="add ACLs to the resources")
-    group.add_argument("--remove", action="store_true", help="remove ACLs from the resources")
-
-
-def _add_resources(group: argparse._ArgumentGroup) -> None:
-    for option, what in (
-        ("--topic", "topic"),
-        ("--group", "consumer group"),
-        ("--transactional-id", "transactional id"),
-        ("--delegation-token", "delegation token"),
-        ("--user-principal", "user whose tokens may be created or described"),
-    ):
-        name = option.removeprefix("--").upper()
-        group.add_argument(
-            option, action="append", default=[], metavar=name, help=f"{what}, or * (repeatable)"
-        )
-    group.add_argument("--cluster", action="store_true", help="the cluster")
-    group.add_argument(
-        "--resource-pattern-type",
-        default="literal",
-        type=str.lower,
-        choices=("literal", "prefixed", "any", "match"),
-        help="how the names are meant; `any` and `match` only to list and remove"
-        " (default: literal)",
-    )
-
-
-def _add_entries(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--operation",
-        action="append",
-        default=[],
-        metavar="OPERATION",
-        help="Read, Write, Create, Delete, Alter, Describe, ClusterAction, DescribeConfigs,"
-        " AlterConfigs, IdempotentWrite, CreateTokens, DescribeTokens, TwoPhaseCommit"
-        " (repeatable; default: All)",
-    )
-    for option, metavar, what in (
-        ("--allow-principal", "User:x", "who is allowed; User:* is everyone"),
-        ("--deny-principal", "User:x", "who is denied, whatever else allows it"),
-        ("--allow-host", "IP", "from where the allowed may come (default: anywhere)"),
-        ("--deny-host", "IP", "from where the denied are denied (default: anywhere)"),
-        ("--principal", "User:x", "with --list: only the ACLs of this principal"),
-    ):
-        group.add_argument(
-            option, action="append", default=[], metavar=metavar, help=f"{what} (repeatable)"
-        )
-    group.add_argument(
-        "--producer", action="store_true", help="Write, Describe and Create on topics"
-    )
-    group.add_argument(
-        "--consumer", action="store_true", help="Read and Describe on topics, Read on groups"
-    )
-    group.add_argument(
-        "--idempotent", action="store_true", help="with --producer: IdempotentWrite on the cluster"
-    )

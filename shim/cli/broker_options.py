@@ -98,7 +98,7 @@ def _add_permission_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--acls",
         metavar="FILE",
-        help="ACLs to start with: YAML, JSON or the output of kafka-acls --list",
+        help="ACLs to start with, in any form that `acls --from` reads",
     )
     _add_propagation_argument(parser)
 

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
+from authorizer.acl_formats.kafka_commands import command
+from authorizer.acl_formats.kafka_list import acl_text
+from authorizer.acl_formats.objects import to_objects
 from authorizer.acl_names import camel_case
-from authorizer.acl_text import to_objects
 from authorizer.model import Acl
 from protocol.error_codes import ErrorCode
 from shim.api_explanation import Asked, Case, Outcome
-from shim.cli.acl_words import acl_text, command
 from shim.cli.resource_arguments import NAMED, action_text
 from shim.explanation import Explanation, Step, because_text
 
@@ -39,7 +40,7 @@ def question_lines(explanation: Explanation, bootstrap: str | None) -> Iterator[
 
 def step_command(step: Step, bootstrap: str | None) -> str:
     """The command of one step, for the shell."""
-    return command(f"--{step.verb}", step.acl, bootstrap)
+    return command(f"--{step.verb}", step.acl, bootstrap=bootstrap)
 
 
 def outcome_lines(outcome: Outcome, bootstrap: str | None) -> Iterator[str]:

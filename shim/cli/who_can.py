@@ -5,11 +5,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from authorizer.acl_formats.kafka_list import acl_text
+from authorizer.acl_formats.objects import to_objects
 from authorizer.acl_names import AclTextError
-from authorizer.acl_text import to_objects
 from authorizer.model import ANY_USER, WILDCARD, Action, Because
 from shim.cli.acl_source import acl_source, add_source_arguments, check_source
-from shim.cli.acl_words import acl_text
 from shim.cli.resource_arguments import action_text, parse_resource
 from shim.cli.usage import UsageError, guarded, operation_named
 from shim.who_can import Answer, Refusal, Right, who_can

@@ -5,12 +5,12 @@ from typing import Any, NoReturn
 
 import msgspec
 
+from authorizer.acl_formats.objects import to_objects
+from authorizer.acl_formats.rules import parse_rules
 from authorizer.acl_names import AclTextError
-from authorizer.acl_text import to_objects
 from authorizer.authorizer import Authorizer, StandardAuthorizer
 from authorizer.model import Acl, AclFilter, Actor
 from protocol.wire_json import uuid_text
-from shim.acl_file import parse_rules
 from shim.broker import Broker
 from shim.clock import ManualClock
 from shim.config import TopicSeed

@@ -13,6 +13,8 @@ import re
 
 import msgspec
 
+from authorizer.acl_formats.standard_acl import find_standard_acl
+from authorizer.acl_formats.trace_rule import acl_rule
 from authorizer.acl_names import AclTextError, parse_operation, parse_resource_type
 from protocol.enums import ApiKey, Operation, ResourceType
 
@@ -24,11 +26,6 @@ _LINE = re.compile(
     r" (?P<type>\w+):(?:(?:LITERAL|PREFIXED):)?(?P<name>.*?)"
     r"(?: for request = (?P<request>\w+) with resourceRefCount = (?P<count>\d+))?"
     r"(?: based on rule (?P<rule>.+?))?(?: \(kafka\.authorizer\.logger\))?\s*$"
-)
-_ACL = re.compile(
-    r"MatchingAcl\(acl=StandardAcl\(resourceType=(?P<type>\w+), resourceName=(?P<name>.*),"
-    r" patternType=(?P<pattern>\w+), principal=(?P<principal>.*), host=(?P<host>.*),"
-    r" operation=(?P<operation>\w+), permissionType=(?P<permission>\w+)\)\)"
 )
 _APIS = {key.wire_name.lower(): key for key in ApiKey}
 
@@ -75,8 +72,5 @@ def parse_line(line: str) -> AuditLine | None:
 
 
 def _rule(text: str) -> str:
-    found = _ACL.fullmatch(text)
-    if found is None:
-        return text
-    names = ("type", "name", "pattern", "principal", "host", "operation", "permission")
-    return "|".join(found[name] for name in names)
+    acl = find_standard_acl(text, "rule")
+    return text if acl is None else acl_rule(acl)

@@ -1,49 +1,26 @@
 """ACLs as commands, JSON or YAML that other commands take."""
 
 import json
-import shlex
-from collections.abc import Callable, Iterable, Mapping
-from itertools import groupby
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from authorizer.acl_names import camel_case
-from authorizer.acl_text import to_objects, to_short
+from authorizer.acl_formats.kafka_commands import write
+from authorizer.acl_formats.objects import to_objects
+from authorizer.acl_formats.rules import to_rules
 from authorizer.model import Acl
-from protocol.enums import PatternType, ResourceType
-
-_OPTIONS = {
-    ResourceType.TOPIC: "--topic",
-    ResourceType.GROUP: "--group",
-    ResourceType.TRANSACTIONAL_ID: "--transactional-id",
-    ResourceType.DELEGATION_TOKEN: "--delegation-token",
-    ResourceType.USER: "--user-principal",
-}
 
 
-def as_commands(acls: Iterable[Acl]) -> str:
-    """One `kafka-acls --add` for each principal and resource."""
-    lines = []
-    for (principal, kind, name, pattern), entries in groupby(acls, key=_resource):
-        words = ["kafka-acls", "--bootstrap-server", "HOST:PORT", "--add"]
-        words += ["--allow-principal", principal]
-        for acl in entries:
-            words += ["--operation", camel_case(acl.operation)]
-        words += ["--cluster"] if kind is ResourceType.CLUSTER else [_OPTIONS[kind], name]
-        if pattern is PatternType.PREFIXED:
-            words += ["--resource-pattern-type", "prefixed"]
-        lines.append(shlex.join(words))
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _resource(acl: Acl) -> tuple[str, ResourceType, str, PatternType]:
-    return acl.principal, acl.resource_type, acl.resource_name, acl.pattern_type
+def _commands(acls: list[Acl]) -> str:
+    return write(acls, bootstrap="HOST:PORT")
 
 
 def _text(acls: list[Acl], optional: list[Acl], _facts: Mapping[str, Any]) -> str:
-    text = as_commands(acls) or "# no acl is needed\n"
+    text = _commands(acls) or "# no acl is needed\n"
     if optional:
         text += "\n# without these, answers only list or say less:\n"
-        text += "".join(f"# {line}\n" for line in as_commands(optional).splitlines())
+        text += "".join(
+            f"# {line}\n" for line in write(optional, bootstrap="HOST:PORT").splitlines()
+        )
     return text
 
 
@@ -55,10 +32,10 @@ def _json(acls: list[Acl], optional: list[Acl], facts: Mapping[str, Any]) -> str
 def _yaml(acls: list[Acl], optional: list[Acl], _facts: Mapping[str, Any]) -> str:
     import yaml  # noqa: PLC0415 - it takes a while to import
 
-    text = str(yaml.safe_dump({"acls": to_short(acls)}, sort_keys=False))
+    text = str(yaml.safe_dump({"acls": to_rules(acls)}, sort_keys=False))
     if optional:
         text += "# without these, answers only list or say less:\n"
-        rules = yaml.safe_dump(to_short(optional), sort_keys=False)
+        rules = yaml.safe_dump(to_rules(optional), sort_keys=False)
         text += "".join(f"# {line}\n" for line in rules.splitlines())
     return text
 

@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
+from authorizer.acl_formats import write
+from authorizer.acl_formats.rules import parse_rule
+from authorizer.acl_formats.trace_rule import acl_rule, parse_acl_rule
 from authorizer.acl_releases import rules_of
-from authorizer.acl_text import parse_short
 from authorizer.authorizer import StandardAuthorizer
 from authorizer.store import AclStore
 from pipeline import cli
-from pipeline.acl_lines import as_format
-from pipeline.acl_set import AclSet, acl_text, parse_rule, read_acls
+from pipeline.acl_set import AclSet, read_acls
 from protocol.api_versions import RELEASES, served
 from protocol.enums import ApiKey, Operation, PatternType, ResourceType
 from protocol.messages.fetch_request import FetchRequest, FetchTopic
@@ -110,7 +111,7 @@ def test_unused_acls_are_what_plain_loops_find(case: Case) -> None:
     alone = twin.redundant(case.seen, case.present, SUPERS, everyone=case.everyone)
     others = [one for one in case.seen if one["principal"] not in SUPERS]
     for acl in case.present:
-        row = rows[acl_text(acl)]
+        row = rows[acl_rule(acl)]
         uses = [one for one in others if twin.applies(acl, one)]
         assert row["requests"] == len(uses)
         assert (row["state"] == "never used") == (not uses)
@@ -119,8 +120,8 @@ def test_unused_acls_are_what_plain_loops_find(case: Case) -> None:
         elif row["state"] == "redundant":
             assert acl in alone
         if row["shadowed_by"]:
-            assert covered(acl, parse_rule(row["shadowed_by"])), row
-    rest = [acl for acl in case.present if not rows[acl_text(acl)]["can_go"]]
+            assert covered(acl, parse_acl_rule(row["shadowed_by"])), row
+    rest = [acl for acl in case.present if not rows[acl_rule(acl)]["can_go"]]
     assert len(rest) < len(case.present)
     assert twin.what_breaks(case.seen, rest, SUPERS, everyone=case.everyone) == {}
     for acl in rest:  # none more could go
@@ -180,7 +181,7 @@ def test_denials_are_what_plain_loops_find(case: Case) -> None:
     assert found == expected
     for row in rows:
         verb, text = row["remedy"].split(" ", 1)
-        acl = parse_rule(text)
+        acl = parse_acl_rule(text)
         assert acl is not None
         access = (
             next(
@@ -212,7 +213,7 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, AclSet
     authorizer = StandardAuthorizer(super_users=["User:root"], store=AclStore(acls))
     random_trace(folder / "trace", rng, authorizer, 200)
     candidate = folder / "candidate.yaml"
-    candidate.write_text(as_format(acls[3:], "yaml"))
+    candidate.write_text(write(acls[3:], "yaml"))
     return folder / "trace", candidate, AclSet(tuple(acls[3:]), ("User:root",))
 
 
@@ -320,7 +321,7 @@ OLD, NEW = "3.9", "4.0"
 
 
 def made(folder: Path, *rules: dict[str, object]) -> Path:
-    acls = [acl for rule in rules for acl in parse_short(rule)]
+    acls = [acl for rule in rules for acl in parse_rule(rule)]
     maker = TraceMaker(folder, StandardAuthorizer(store=AclStore(acls)))
     asked = [(Operation.READ, ResourceType.TOPIC, "orders")]
     for version in (3, 12):

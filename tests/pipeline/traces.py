@@ -3,8 +3,9 @@
 import random
 from pathlib import Path
 
+from authorizer.acl_formats.trace_rule import decision_rule
 from authorizer.authorizer import StandardAuthorizer
-from authorizer.model import Acl, Action, Actor, Because, Decision
+from authorizer.model import Acl, Action, Actor
 from protocol import codecs
 from protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from protocol.headers import RequestHeader, write_request_header
@@ -59,19 +60,6 @@ def random_acls(rng: random.Random, count: int) -> list[Acl]:
     return list(dict.fromkeys(found))
 
 
-def rule_text(decision: Decision) -> str:
-    names = {
-        Because.SUPER_USER: "SuperUser",
-        Because.DEFAULT_ALLOW: "DefaultAllow",
-        Because.DEFAULT_DENY: "DefaultDeny",
-    }
-    if decision.acl is None:
-        return names[decision.because]
-    acl = decision.acl
-    resource = f"{acl.resource_type.name}|{acl.resource_name}|{acl.pattern_type.name}"
-    return f"{resource}|{acl.principal}|{acl.host}|{acl.operation.name}|{acl.permission.name}"
-
-
 class TraceMaker:
     """Writes a trace in which each request is one entry of `ASKED`, or what `ask` is told."""
 
@@ -115,7 +103,7 @@ class TraceMaker:
                     int(kind),
                     name,
                     decision.allowed,
-                    rule_text(decision),
+                    decision_rule(decision),
                 )
             )
         self.sequence += 1

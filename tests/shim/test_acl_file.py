@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from authorizer.acl_text import format_list, to_objects
+from authorizer.acl_formats import kafka_list
+from authorizer.acl_formats.objects import to_objects
 from authorizer.model import Acl
 from protocol.enums import Operation, PatternType, Permission, ResourceType
 from shim.acl_file import read_acls
@@ -30,9 +31,9 @@ SHORT = "{principal: User:a, allow: Read, topic: t, pattern: prefixed}"
         f"- {SHORT}\n- {SHORT}\n",
         json.dumps(to_objects([ACL])),
         json.dumps({"acls": to_objects([ACL])}, indent=2),
-        format_list([ACL]),
-        "ACLs for principal `User:a`\n" + format_list([ACL]),
-        "\n" + format_list([ACL]).replace("Current", "Adding"),
+        kafka_list.write([ACL]),
+        "ACLs for principal `User:a`\n" + kafka_list.write([ACL]),
+        "\n" + kafka_list.write([ACL]).replace("Current", "Adding"),
     ],
     ids=range(9),
 )

@@ -1,6 +1,6 @@
 """What is learned from requests that go through the real handlers."""
 
-from authorizer.acl_text import to_short
+from authorizer.acl_formats.rules import to_rules
 from authorizer.model import Action
 from protocol.enums import ApiKey, Operation, ResourceType
 from protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
@@ -29,7 +29,7 @@ def test_everything_is_allowed_and_the_narrowest_way_is_learned() -> None:
     assert [topic.error_code for topic in answer.topics] == [0]
     request = DeleteTopicsRequest(topic_names=["orders"], timeout_ms=1000)
     assert stage.ask(ApiKey.DELETE_TOPICS, 4, request, APP).responses[0].error_code == 0
-    assert to_short(minimal_acls(learned.questions)) == [
+    assert to_rules(minimal_acls(learned.questions)) == [
         {"principal": APP, "allow": ["Create", "Delete"], "topic": "orders"}
     ]
 

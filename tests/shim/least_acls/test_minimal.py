@@ -2,7 +2,7 @@
 
 import pytest
 
-from authorizer.acl_text import to_short
+from authorizer.acl_formats.rules import to_rules
 from authorizer.model import Action
 from protocol.enums import CLUSTER_NAME, Operation, ResourceType
 from shim.least_acls.learning import Question
@@ -23,7 +23,7 @@ def question(*actions: Action, any_name: bool = False, optional: bool = False) -
 
 
 def short(*questions: Question, prefixes: tuple[str, ...] = (), optional: bool = False) -> object:
-    rules = to_short(minimal_acls(questions, prefixes, optional=optional))
+    rules = to_rules(minimal_acls(questions, prefixes, optional=optional))
     for rule in rules:
         assert rule.pop("principal") == "User:app"
     return rules

@@ -1,4 +1,4 @@
-"""What the options of `acls` mean: resource filters, and the ACLs to add to them or remove.
+"""What the options of kafka-acls mean: resource filters, and the ACLs to add to them or remove.
 
 The rules are those of Kafka's AclCommand (4.3): its shortcuts, defaults and refusals.
 """
@@ -10,7 +10,6 @@ from authorizer.acl_names import AclTextError, parse_operation
 from authorizer.implied import supported_operations
 from authorizer.model import WILDCARD, Acl, AclFilter
 from protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
-from shim.cli.usage import UsageError
 
 Targets = dict[AclFilter, list[Acl]]
 """Resource filters with the ACLs meant for each; no ACLs: every one of the resource."""
@@ -29,24 +28,24 @@ NO_RESOURCE = (
 def check(args: argparse.Namespace) -> None:
     """Refuse what AclCommand refuses before it connects."""
     if sum((args.add, args.remove, args.list)) != 1:
-        raise UsageError("Command must include exactly one action: --list, --add, --remove.")
+        raise AclTextError("Command must include exactly one action: --list, --add, --remove.")
     _check_exclusions(args)
     if args.add and not (args.allow_principal or args.deny_principal):
-        raise UsageError(
+        raise AclTextError(
             "You must specify one of: --allow-principal, --deny-principal when trying to add ACLs."
         )
     if args.producer and not args.topic:
-        raise UsageError("With --producer you must specify a --topic")
+        raise AclTextError("With --producer you must specify a --topic")
     if args.idempotent and not args.producer:
-        raise UsageError("The --idempotent option is only available if --producer is set")
+        raise AclTextError("The --idempotent option is only available if --producer is set")
     foreign = not args.producer and (args.cluster or args.transactional_id)
     if args.consumer and (not args.topic or not args.group or foreign):
-        raise UsageError(
+        raise AclTextError(
             "With --consumer you must specify a --topic and a --group and no --cluster or"
             " --transactional-id option should be specified."
         )
     if args.principal and not args.list:
-        raise UsageError("The --principal option is only available if --list is set")
+        raise AclTextError("The --principal option is only available if --list is set")
     for principal in (*args.principal, *args.allow_principal, *args.deny_principal):
         _check_principal(principal.strip())
 
@@ -75,7 +74,7 @@ def targets(args: argparse.Namespace) -> Targets:
     """What to add or remove, by resource filter."""
     pattern_type = PatternType[args.resource_pattern_type.upper()]
     if args.add and pattern_type not in (PatternType.LITERAL, PatternType.PREFIXED):
-        raise UsageError(
+        raise AclTextError(
             f"A '--resource-pattern-type' value of '{pattern_type.name}' is not valid when adding"
             " acls."
         )
@@ -88,7 +87,7 @@ def targets(args: argparse.Namespace) -> Targets:
             found[resource] = _acls(args, resource, operations)
         _check_supported(found, operations)
     if not found:
-        raise UsageError(NO_RESOURCE)
+        raise AclTextError(NO_RESOURCE)
     return found
 
 
@@ -149,7 +148,7 @@ def _check_exclusions(args: argparse.Namespace) -> None:
         for other in others:
             if getattr(args, option) and getattr(args, other):
                 name = other.replace("_", "-")
-                raise UsageError(f'Option "[{option}]" can\'t be used with option "[{name}]"')
+                raise AclTextError(f'Option "[{option}]" can\'t be used with option "[{name}]"')
 
 
 def _check_supported(found: Targets, operations: Iterable[Operation]) -> None:
@@ -157,7 +156,7 @@ def _check_supported(found: Targets, operations: Iterable[Operation]) -> None:
         supported = (*supported_operations(resource.resource_type), Operation.ALL)
         if not set(operations) <= set(supported):
             names = ", ".join(operation.name for operation in supported)
-            raise UsageError(
+            raise AclTextError(
                 f"ResourceType {resource.resource_type.name} only supports operations [{names}]"
             )
 
@@ -165,7 +164,7 @@ def _check_supported(found: Targets, operations: Iterable[Operation]) -> None:
 def _check_principal(text: str) -> None:
     kind, colon, _ = text.partition(":")
     if not kind or not colon:
-        raise UsageError(
+        raise AclTextError(
             f"expected a string in format principalType:principalName but got {text}, as in"
             " User:alice"
         )
@@ -175,7 +174,7 @@ def _operation(text: str) -> Operation:
     try:
         return parse_operation(text)
     except AclTextError as error:
-        raise UsageError(f"--operation: {error}") from error
+        raise AclTextError(f"--operation: {error}") from error
 
 
 def _cluster() -> AclFilter:

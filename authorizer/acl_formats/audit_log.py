@@ -1,0 +1,35 @@
+"""The form `audit-log`: the ACLs that decided, from lines of Kafka's authorizer log.
+
+Only releases with the StandardAuthorizer (3.0 and later) name the rule in their lines.
+"""
+
+import re
+from collections.abc import Iterable
+
+from authorizer.acl_formats.standard_acl import find_standard_acl, standard_acl
+from authorizer.acl_names import AclTextError
+from authorizer.model import Acl
+
+_DECISION = re.compile(r"\bPrincipal = .+? is (?:Allowed|Denied) [Oo]peration = ")
+_RULE = " based on rule "
+
+
+def read(text: str) -> list[Acl]:
+    """The ACLs that the lines name; lines of other loggers are passed over."""
+    found: list[Acl] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        where = f"line {number}"
+        if _DECISION.search(line) and _RULE not in line:
+            raise AclTextError(
+                f"{where}: this release's log does not name the rules; import it as a trace"
+                " (`kafka-shim trace import`) and ask for the least ACLs"
+            )
+        acl = find_standard_acl(line, where)
+        if acl is not None:
+            found.append(acl)
+    return found
+
+
+def write(acls: Iterable[Acl]) -> str:
+    """The rules alone: who asked for what is not in an ACL."""
+    return "".join(f"MatchingAcl(acl={standard_acl(acl)})\n" for acl in acls)

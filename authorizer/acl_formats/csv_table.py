@@ -1,0 +1,77 @@
+"""The form `csv`: one line an ACL, with the columns of kafka-security-manager.
+
+    KafkaPrincipal,ResourceType,PatternType,ResourceName,Operation,PermissionType,Host
+    User:alice,Topic,LITERAL,orders,Read,Allow,*
+
+Older tables have no `PatternType`. Any separator is read, since distinguished names hold commas.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterable
+
+from authorizer.acl_formats.fields import acl_of
+from authorizer.acl_names import AclTextError, camel_case
+from authorizer.model import Acl
+
+COLUMNS = (
+    "KafkaPrincipal",
+    "ResourceType",
+    "PatternType",
+    "ResourceName",
+    "Operation",
+    "PermissionType",
+    "Host",
+)
+
+
+def read(text: str) -> list[Acl]:
+    table = text.removeprefix("\ufeff")
+    separator = re.match(r'"?KafkaPrincipal"?(\W)', table)
+    if separator is None:
+        raise AclTextError(f"the first line must name the columns: {','.join(COLUMNS)}")
+    rows = csv.DictReader(io.StringIO(table, newline=""), delimiter=separator[1], strict=True)
+    missing = set(COLUMNS) - {"PatternType"} - set(rows.fieldnames or ())
+    if missing:
+        raise AclTextError(f"line 1: there is no column `{min(missing)}`")
+    try:
+        return [_acl(row, f"line {rows.line_num}") for row in rows]
+    except csv.Error as error:
+        raise AclTextError(f"line {rows.line_num}: {error}") from error
+
+
+def write(acls: Iterable[Acl]) -> str:
+    table = io.StringIO(newline="")
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for acl in acls:
+        writer.writerow(
+            (
+                acl.principal,
+                camel_case(acl.resource_type),
+                acl.pattern_type.name,
+                acl.resource_name,
+                camel_case(acl.operation),
+                camel_case(acl.permission),
+                acl.host,
+            )
+        )
+    return table.getvalue()
+
+
+def _acl(row: dict[str, str], where: str) -> Acl:
+    if None in row.values() or None in row:
+        raise AclTextError(f"{where}: has not as many fields as the first line")
+    return acl_of(
+        (
+            row["KafkaPrincipal"],
+            row["Host"],
+            row["ResourceType"],
+            row["ResourceName"],
+            row.get("PatternType", "LITERAL"),
+            row["Operation"],
+            row["PermissionType"],
+        ),
+        where,
+    )

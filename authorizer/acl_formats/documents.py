@@ -1,0 +1,96 @@
+"""YAML and JSON as documents: what several forms are made of."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+from authorizer.acl_names import AclTextError
+
+
+def load(text: str) -> Any:
+    """The only document of a YAML or JSON text; AclTextError if it is neither."""
+    documents = load_all(text)
+    if len(documents) > 1:
+        raise AclTextError("there are several YAML documents where one is expected")
+    return documents[0] if documents else None
+
+
+def load_all(text: str) -> list[Any]:
+    """All documents of a YAML or JSON text; AclTextError, with the line, if it is neither."""
+    import yaml  # noqa: PLC0415 - most commands need no YAML, and it takes a while to import
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        return list(yaml.load_all(text, Loader=loader))
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f" at line {mark.line + 1}" if mark is not None else ""
+        problem = getattr(error, "problem", None) or str(error)
+        raise AclTextError(f"not YAML{line}: {problem}") from error
+    except (ValueError, TypeError, RecursionError) as error:  # an impossible date, or nesting
+        raise AclTextError(f"not YAML: {error}") from error
+
+
+def dump_all(documents: Iterable[Mapping[str, Any]]) -> str:
+    """Documents as YAML, keys in their order."""
+    import yaml  # noqa: PLC0415 - as above
+
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    return str(
+        yaml.dump_all(
+            documents, Dumper=dumper, sort_keys=False, allow_unicode=True, explicit_start=True
+        )
+    )
+
+
+def resources(text: str) -> list[Mapping[str, Any]]:
+    """Kubernetes-like resources of a text, those inside of lists included."""
+    found: list[Mapping[str, Any]] = []
+    for number, document in enumerate(load_all(text), start=1):
+        if document is None:
+            continue
+        where = f"document {number}"
+        if not isinstance(document, Mapping):
+            raise AclTextError(f"{where}: expected a resource with `kind`, not `{document}`")
+        if "items" in document:
+            items = listed(document, "items", where)
+            found += [mapping(item, f"{where}: item") for item in items]
+        else:
+            found.append(document)
+    return found
+
+
+def mapping(value: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise AclTextError(f"{where}: expected a mapping, not `{value}`")
+    return cast("Mapping[str, Any]", value)
+
+
+def inner(parent: Mapping[str, Any], key: str, where: str) -> Mapping[str, Any]:
+    """The mapping under a key, empty if there is none."""
+    value = parent.get(key)
+    return {} if value is None else mapping(value, f"{where}: `{key}`")
+
+
+def listed(parent: Mapping[str, Any], key: str, where: str) -> list[Any]:
+    """The list under a key, empty if there is none."""
+    value = parent.get(key)
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise AclTextError(f"{where}: `{key}` must be a list, not `{value}`")
+    return value
+
+
+def text_of(parent: Mapping[str, Any], key: str, where: str, default: str | None = None) -> str:
+    """The text under a key; AclTextError without one, if there is no default."""
+    value = parent.get(key, default)
+    if not isinstance(value, str):
+        raise AclTextError(f"{where}: `{key}` must be a text, not `{value}`")
+    return value
+
+
+def known_keys(parent: Mapping[str, Any], known: Iterable[str], where: str) -> None:
+    unknown = sorted(str(key) for key in parent if key not in set(known))
+    if unknown:
+        names = ", ".join(known)
+        raise AclTextError(f"{where}: unknown key `{unknown[0]}`; known are {names}")

@@ -1,0 +1,30 @@
+"""An ACL from the seven texts that every form has in one way or another."""
+
+from authorizer.acl_names import (
+    AclTextError,
+    parse_operation,
+    parse_pattern_type,
+    parse_permission,
+    parse_resource_type,
+)
+from authorizer.model import Acl
+
+Parts = tuple[str, str, str, str, str, str, str]
+"""Principal, host, resource type, resource name, pattern type, operation, permission."""
+
+
+def acl_of(parts: Parts, where: str) -> Acl:
+    """The ACL; AclTextError, beginning with `where`, says which text is no part of one."""
+    principal, host, resource_type, resource_name, pattern_type, operation, permission = parts
+    try:
+        return Acl(
+            parse_resource_type(resource_type),
+            resource_name,
+            parse_pattern_type(pattern_type),
+            principal,
+            host,
+            parse_operation(operation),
+            parse_permission(permission),
+        )
+    except AclTextError as error:
+        raise AclTextError(f"{where}: {error}") from error

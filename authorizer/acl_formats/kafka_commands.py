@@ -1,0 +1,132 @@
+"""The form `commands`: kafka-acls command lines that add ACLs, as in a shell script."""
+
+import argparse
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import NoReturn
+
+from authorizer.acl_formats.command_options import add_actions, add_entries, add_resources
+from authorizer.acl_formats.command_targets import check, targets
+from authorizer.acl_names import AclTextError, camel_case
+from authorizer.model import WILDCARD, Acl
+from protocol.enums import PatternType, Permission, ResourceType
+
+_TOOL = re.compile(r"(?:.*/)?kafka-acls(?:\.sh|\.bat)?")
+_RESOURCE_OPTIONS = {
+    ResourceType.TOPIC: "--topic",
+    ResourceType.GROUP: "--group",
+    ResourceType.CLUSTER: "--cluster",
+    ResourceType.TRANSACTIONAL_ID: "--transactional-id",
+    ResourceType.DELEGATION_TOKEN: "--delegation-token",
+    ResourceType.USER: "--user-principal",
+}
+_CONNECTION_OPTIONS = (
+    "--bootstrap-server",
+    "--bootstrap-controller",
+    "--command-config",
+    "--authorizer",
+    "--authorizer-properties",
+    "--zk-tls-config-file",
+)
+
+
+def read(text: str) -> list[Acl]:
+    """What the lines add; AclTextError for one that does something else."""
+    parser = _parser()
+    found: list[Acl] = []
+    for number, words in _lines(text):
+        try:
+            found += _added(parser.parse_args(words))
+        except AclTextError as error:
+            raise AclTextError(f"line {number}: {error}") from error
+    return found
+
+
+def _added(args: argparse.Namespace) -> list[Acl]:
+    if not args.add:
+        raise AclTextError("only commands with --add say which ACLs there are")
+    check(args)
+    return [acl for acls in targets(args).values() for acl in acls]
+
+
+def write(acls: Iterable[Acl], *, bootstrap: str | None = None) -> str:
+    """One `kafka-acls --add` for all operations that a principal has on a resource."""
+    groups = (list(group) for _, group in groupby(sorted(acls, key=_by_rule), key=_rule))
+    return "".join(f"{command('--add', *group, bootstrap=bootstrap)}\n" for group in groups)
+
+
+def command(verb: str, *acls: Acl, bootstrap: str | None = None) -> str:
+    """The line for exactly these ACLs, alike but for the operation. A verb is `--add`."""
+    connection = [] if bootstrap is None else ["--bootstrap-server", bootstrap]
+    return shlex.join(["kafka-acls", *connection, *verb.split(), *_options(acls)])
+
+
+def _options(acls: Sequence[Acl]) -> list[str]:
+    acl = acls[0]
+    kind = "allow" if acl.permission is Permission.ALLOW else "deny"
+    words = [_option(f"--{kind}-principal", acl.principal)]
+    if acl.host != WILDCARD:
+        words.append(_option(f"--{kind}-host", acl.host))
+    words += [("--operation", camel_case(one.operation)) for one in acls]
+    resource = _RESOURCE_OPTIONS[acl.resource_type]
+    is_cluster = acl.resource_type is ResourceType.CLUSTER
+    words.append((resource,) if is_cluster else _option(resource, acl.resource_name))
+    if acl.pattern_type is PatternType.PREFIXED:
+        words.append(("--resource-pattern-type", "prefixed"))
+    return [word for option in words for word in option]
+
+
+def _option(name: str, value: str) -> tuple[str, ...]:
+    return (f"{name}={value}",) if value.startswith("-") else (name, value)
+
+
+def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
+    """The commands' options with the line they begin at; a backslash continues a line."""
+    pending, start = "", 0
+    for number, line in enumerate(text.splitlines(), start=1):
+        start = start if pending else number
+        pending += line
+        if pending.endswith("\\"):
+            pending = f"{pending[:-1]} "
+            continue
+        try:
+            words = shlex.split(pending, comments=True)
+        except ValueError:  # a quoted text goes on in the next line
+            pending += "\n"
+            continue
+        pending = ""
+        if words:
+            at = next((n for n, word in enumerate(words) if _TOOL.fullmatch(word)), None)
+            if at is None:
+                raise AclTextError(f"line {start} is no kafka-acls command: `{line.strip()}`")
+            yield start, words[at + 1 :]
+    if pending.strip():
+        raise AclTextError(f"line {start}: the command is not finished")
+
+
+class _Parser(argparse.ArgumentParser):
+    """Complains about the text instead of ending the program."""
+
+    def error(self, message: str) -> NoReturn:
+        raise AclTextError(message)
+
+
+def _parser() -> _Parser:
+    parser = _Parser(prog="kafka-acls", add_help=False, allow_abbrev=False)
+    for add in (add_actions, add_resources, add_entries):
+        add(parser.add_argument_group())
+    for option in _CONNECTION_OPTIONS:
+        parser.add_argument(option, action="append")
+    parser.add_argument("--force", action="store_true")
+    return parser
+
+
+def _rule(acl: Acl) -> tuple[object, ...]:
+    return _by_rule(acl)[:-1]
+
+
+def _by_rule(acl: Acl) -> tuple[object, ...]:
+    pattern = (acl.resource_type, acl.resource_name, acl.pattern_type)
+    return (acl.principal, *pattern, acl.permission, acl.host, acl.operation)

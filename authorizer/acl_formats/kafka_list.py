@@ -1,0 +1,127 @@
+"""The form `list`: what `kafka-acls --list` prints, a heading for each pattern, entries below it.
+
+The tool has printed it in three ways:
+
+    Current ACLs for resource `Topic:orders`:                              (0.11 to 1.1)
+    Current ACLs for resource `Topic:LITERAL:orders`:                      (2.0)
+        User:alice has Allow permission for operations: Read from hosts: *
+    Current ACLs for resource `ResourcePattern(resourceType=TOPIC, name=orders, ...)`:
+        (principal=User:alice, host=*, operation=READ, permissionType=ALLOW)
+"""
+
+import re
+from collections.abc import Iterable
+from itertools import groupby
+
+from authorizer.acl_formats.fields import acl_of
+from authorizer.acl_names import AclTextError, camel_case
+from authorizer.acl_tool_releases import AclTool, Heading, acl_tool_of
+from authorizer.model import Acl, AclFilter
+from protocol.api_versions import RELEASES
+from protocol.enums import PatternType, ResourceType
+
+_HEADING = re.compile(
+    r"(?:Current|Adding) ACLs for resource `(?:"
+    r"ResourcePattern\(resourceType=(?P<type>\w+), name=(?P<name>.*),"
+    r" patternType=(?P<pattern>\w+)\)"
+    r"|(?P<old_type>\w+):(?:(?P<old_pattern>LITERAL|PREFIXED):)?(?P<old_name>.*))`:"
+)
+_ENTRY = re.compile(
+    r"\(principal=(?P<principal>.*), host=(?P<host>.*), operation=(?P<operation>\w+),"
+    r" permissionType=(?P<permission>\w+)\)"
+)
+_OLD_ENTRY = re.compile(
+    r"(?P<principal>.*) has (?P<permission>\w+) permission for operations: (?P<operation>\w+)"
+    r" from hosts: (?P<host>.*)"
+)
+_NEWEST = acl_tool_of(RELEASES[-1])
+_HEADER_LINE = re.compile(r"ACLs for principal `.*`")
+
+
+def read(text: str) -> list[Acl]:
+    """The ACLs of `kafka-acls --list` or `--add`, of any release.
+
+    AclTextError, with the line number, for a line that is neither heading nor entry. Kafka escapes
+    nothing, so a name with a line break in it cannot be read back.
+    """
+    acls: list[Acl] = []
+    pattern: tuple[str, str, str] | None = None
+    for number, line in enumerate(text.split("\n"), start=1):
+        bare = line.strip(" \t\r")
+        heading = _HEADING.fullmatch(bare)
+        if heading is not None:
+            pattern = _read_heading(heading)
+            continue
+        if not bare or _HEADER_LINE.fullmatch(bare):
+            continue
+        entry = _ENTRY.fullmatch(bare) or _OLD_ENTRY.fullmatch(bare)
+        if entry is None or pattern is None:
+            raise AclTextError(f"line {number} is not from a list of kafka-acls: `{bare}`")
+        who = (entry["principal"], entry["host"])
+        what = (entry["operation"], entry["permission"])
+        acls.append(acl_of((*who, *pattern, *what), f"line {number}"))
+    return acls
+
+
+def write(acls: Iterable[Acl]) -> str:
+    """As the tool of the newest release lists them."""
+    return listing(acls, _NEWEST)
+
+
+def listing(acls: Iterable[Acl], tool: AclTool) -> str:
+    """As the tool of a release does; AclTextError for a prefixed pattern before 2.0."""
+    return "".join(
+        f"Current ACLs for resource `{pattern_text(entries[0], tool)}`:{tool.padding}\n"
+        f"{tool.padding}{entries_text(entries, objects=tool.objects_listed)}{tool.padding}\n\n"
+        for _, group in groupby(sorted(acls, key=_by_pattern), key=lambda a: _by_pattern(a)[:3])
+        if (entries := list(group))
+    )
+
+
+def pattern_text(about: Acl | AclFilter, tool: AclTool = _NEWEST) -> str:
+    """`ResourcePattern(resourceType=TOPIC, name=x, patternType=LITERAL)`, or an older form."""
+    if tool.heading is Heading.RESOURCE_PATTERN:
+        return (
+            f"ResourcePattern(resourceType={about.resource_type.name}, name={about.resource_name},"
+            f" patternType={about.pattern_type.name})"
+        )
+    kind = camel_case(about.resource_type)
+    if tool.heading is Heading.TYPE_AND_PATTERN:
+        return f"{kind}:{about.pattern_type.name}:{about.resource_name}"
+    if about.pattern_type is PatternType.PREFIXED:
+        raise AclTextError("kafka-acls of releases before 2.0 does not know prefixed patterns")
+    return f"{kind}:{about.resource_name}"
+
+
+def entries_text(acls: Iterable[Acl], *, objects: bool = True) -> str:
+    """Entries below each other, as the tool indents them."""
+    return "\n".join(f"\t{entry_text(acl, objects=objects)}" for acl in acls)
+
+
+def entry_text(acl: Acl, *, objects: bool = True) -> str:
+    """`(principal=User:a, host=*, operation=READ, permissionType=ALLOW)`, or a sentence."""
+    if objects:
+        return (
+            f"(principal={acl.principal}, host={acl.host}, operation={acl.operation.name},"
+            f" permissionType={acl.permission.name})"
+        )
+    return (
+        f"{acl.principal} has {camel_case(acl.permission)} permission for operations:"
+        f" {camel_case(acl.operation)} from hosts: {acl.host}"
+    )
+
+
+def acl_text(acl: Acl) -> str:
+    """Entry and pattern on one line."""
+    return f"{entry_text(acl)} on {pattern_text(acl)}"
+
+
+def _read_heading(heading: re.Match[str]) -> tuple[str, str, str]:
+    if heading["type"] is not None:
+        return heading["type"], heading["name"], heading["pattern"]
+    return heading["old_type"], heading["old_name"], heading["old_pattern"] or "LITERAL"
+
+
+def _by_pattern(acl: Acl) -> tuple[ResourceType | str | PatternType | int, ...]:
+    pattern = (acl.resource_type, acl.resource_name, acl.pattern_type)
+    return (*pattern, acl.principal, acl.host, acl.operation, acl.permission)

@@ -1,0 +1,79 @@
+"""The form `json`: one object an ACL, with the field names of Redpanda's rpk.
+
+[{"principal": "User:alice", "host": "*", "resource_type": "TOPIC", "resource_name": "orders",
+"resource_pattern_type": "LITERAL", "operation": "READ", "permission": "ALLOW"}]
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
+
+from authorizer.acl_formats.documents import known_keys
+from authorizer.acl_formats.fields import Parts, acl_of
+from authorizer.acl_names import AclTextError
+from authorizer.model import WILDCARD, Acl
+
+_KEYS = (
+    "principal",
+    "host",
+    "resource_type",
+    "resource_name",
+    "resource_pattern_type",
+    "operation",
+    "permission",
+)
+_DEFAULTS = {"host": WILDCARD, "resource_pattern_type": "LITERAL", "permission": "ALLOW"}
+
+
+def read(text: str) -> list[Acl]:
+    """A list of objects, or an object that has it under `acls`."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise AclTextError(f"not JSON: {error}") from error
+    if isinstance(content, dict):
+        if "acls" not in content:
+            raise AclTextError("there is no key `acls`; expected a list of acls, or that key")
+        content = content["acls"]
+    return parse_objects(content)
+
+
+def write(acls: Iterable[Acl]) -> str:
+    return json.dumps(to_objects(acls), indent=2, ensure_ascii=False) + "\n"
+
+
+def to_objects(acls: Iterable[Acl]) -> list[dict[str, str]]:
+    """ACLs as objects: texts only, enums as `TRANSACTIONAL_ID`."""
+    return [
+        {
+            "principal": acl.principal,
+            "host": acl.host,
+            "resource_type": acl.resource_type.name,
+            "resource_name": acl.resource_name,
+            "resource_pattern_type": acl.pattern_type.name,
+            "operation": acl.operation.name,
+            "permission": acl.permission.name,
+        }
+        for acl in acls
+    ]
+
+
+def parse_objects(objects: object) -> list[Acl]:
+    """Read what `to_objects` gives; host, pattern type and permission may be left out.
+
+    AclTextError, with the position in the list, for anything else.
+    """
+    if not isinstance(objects, Sequence) or isinstance(objects, str):
+        raise AclTextError("acls must be a list of objects")
+    return [parse_object(entry, f"acl {number}") for number, entry in enumerate(objects, start=1)]
+
+
+def parse_object(entry: object, where: str) -> Acl:
+    if not isinstance(entry, Mapping):
+        raise AclTextError(f"{where}: `{entry}` is not an object")
+    fields = {**_DEFAULTS, **entry}
+    for key in _KEYS:
+        if not isinstance(fields.get(key), str):
+            raise AclTextError(f"{where}: `{key}` is missing, or is not a text")
+    known_keys(fields, _KEYS, where)
+    return acl_of(cast("Parts", tuple(fields[key] for key in _KEYS)), where)

@@ -1,0 +1,144 @@
+"""The form `yaml`: rules that stand for several ACLs, as in the state file.
+
+acls:
+- {principal: User:alice, allow: [Read, Describe], topic: orders}
+- {principal: User:bob, deny: All, group: team-, pattern: prefixed, host: 10.0.0.1}
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from typing import Any, cast
+
+from authorizer.acl_formats.documents import known_keys, load
+from authorizer.acl_formats.objects import parse_object
+from authorizer.acl_names import AclTextError, camel_case, parse_operation, parse_pattern_type
+from authorizer.model import WILDCARD, Acl
+from protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
+
+_RESOURCE_KEYS = {
+    member.name.lower().replace("_", "-"): member
+    for member in ResourceType
+    if member > ResourceType.ANY
+}
+_PERMISSION_KEYS = {"allow": Permission.ALLOW, "deny": Permission.DENY}
+_KEYS = sorted({"principal", "host", "pattern", *_PERMISSION_KEYS, *_RESOURCE_KEYS})
+
+
+def read(text: str) -> list[Acl]:
+    return parse_rules(load(text))
+
+
+def write(acls: Iterable[Acl]) -> str:
+    lines = [json.dumps(rule, ensure_ascii=False) for rule in to_rules(acls)]
+    return "acls:\n" + "".join(f"  - {line}\n" for line in lines) if lines else "acls: []\n"
+
+
+def parse_rules(content: Any) -> list[Acl]:
+    """Read a list of rules or of objects (as of `json`), or a mapping that has it under `acls`."""
+    if isinstance(content, Mapping):
+        if "acls" not in content:
+            raise AclTextError("there is no key `acls`; expected a list of acls, or that key")
+        content = content["acls"]
+    if content is None:
+        return []
+    if not isinstance(content, list):
+        raise AclTextError("acls must be a list of rules: `- {principal: User:x, allow: Read, ...`")
+    found: list[Acl] = []
+    for number, rule in enumerate(content, start=1):
+        where = f"acl {number}"
+        is_object = isinstance(rule, Mapping) and "resource_type" in rule
+        found += [parse_object(rule, where)] if is_object else parse_rule(rule, where)
+    return found
+
+
+def to_rules(acls: Iterable[Acl]) -> list[dict[str, object]]:
+    """ACLs as rules, the operations of one rule together."""
+    rules: list[dict[str, object]] = []
+    for _, entries in groupby(sorted(acls, key=_by_rule), key=lambda acl: _by_rule(acl)[:-1]):
+        group = list(entries)
+        acl = group[0]
+        rule: dict[str, object] = {"principal": acl.principal}
+        rule["allow" if acl.permission is Permission.ALLOW else "deny"] = [
+            camel_case(entry.operation) for entry in group
+        ]
+        rule[acl.resource_type.name.lower().replace("_", "-")] = acl.resource_name
+        if acl.pattern_type is PatternType.PREFIXED:
+            rule["pattern"] = "prefixed"
+        elif _looks_like_glob(acl.resource_name):
+            rule["pattern"] = "literal"
+        if acl.host != WILDCARD:
+            rule["host"] = acl.host
+        rules.append(rule)
+    return rules
+
+
+def parse_rule(rule: object, where: str = "acl") -> list[Acl]:
+    """Read one rule; it stands for one ACL or several.
+
+    Principals, operations, names and hosts may be lists; all combinations are meant. Exactly one
+    of `topic`, `group`, `cluster`, `transactional-id`, `delegation-token`, `user` is there, and at
+    least one of `allow` and `deny`. `cluster` needs no value. AclTextError says what is wrong,
+    beginning with `where`.
+    """
+    if not isinstance(rule, Mapping):
+        raise AclTextError(f"{where}: `{rule}` is not a mapping with principal, allow, topic ...")
+    fields = {str(key).replace("_", "-"): value for key, value in rule.items()}
+    known_keys(fields, _KEYS, where)
+    resources = [key for key in fields if key in _RESOURCE_KEYS]
+    if len(resources) != 1:
+        names = ", ".join(sorted(_RESOURCE_KEYS))
+        raise AclTextError(f"{where}: name one resource, by one of {names}")
+    if "principal" not in fields or not (fields.keys() & _PERMISSION_KEYS):
+        raise AclTextError(f"{where}: a rule needs `principal`, and `allow` or `deny`")
+    try:
+        return _combine(fields, resources[0])
+    except AclTextError as error:
+        raise AclTextError(f"{where}: {error}") from error
+
+
+def _combine(fields: Mapping[str, object], resource: str) -> list[Acl]:
+    resource_type = _RESOURCE_KEYS[resource]
+    names = _texts(fields[resource], resource, CLUSTER_NAME if resource == "cluster" else None)
+    pattern = fields.get("pattern")
+    globs = [name for name in names if _looks_like_glob(name)]
+    if pattern is None and globs:
+        raise AclTextError(
+            f"`{globs[0]}` is no pattern: for all names that begin so, leave out the `*` and add"
+            " `pattern: prefixed`; if the asterisk is part of the name, add `pattern: literal`"
+        )
+    pattern_type = PatternType.LITERAL if pattern is None else parse_pattern_type(str(pattern))
+    return [
+        Acl(resource_type, name, pattern_type, principal, host, parse_operation(text), permission)
+        for principal in _texts(fields["principal"], "principal")
+        for name in names
+        for host in _texts(fields.get("host", WILDCARD), "host")
+        for key, permission in _PERMISSION_KEYS.items()
+        if key in fields
+        for text in _texts(fields[key], key)
+    ]
+
+
+def _texts(value: object, what: str, default: str | None = None) -> list[str]:
+    if value is None and default is not None:
+        return [default]
+    found = value if isinstance(value, list | tuple) else [value]
+    if not found or not all(isinstance(item, str) for item in found):
+        raise AclTextError(f"`{what}` must be a text or a list of texts, not `{value}`")
+    return cast("list[str]", list(found))
+
+
+def _looks_like_glob(name: str) -> bool:
+    return name.endswith("*") and name != WILDCARD
+
+
+def _by_rule(acl: Acl) -> tuple[str, str, ResourceType, str, PatternType, Permission, Operation]:
+    return (
+        acl.principal,
+        acl.host,
+        acl.resource_type,
+        acl.resource_name,
+        acl.pattern_type,
+        acl.permission,
+        acl.operation,
+    )

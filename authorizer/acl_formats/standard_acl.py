@@ -1,0 +1,39 @@
+"""`StandardAcl(...)`: an ACL as Kafka's authorizer prints it in its log (KIP-801)."""
+
+import re
+
+from authorizer.acl_formats.fields import acl_of
+from authorizer.model import Acl
+
+_ACL = re.compile(
+    r"StandardAcl\(resourceType=(?P<type>\w+), resourceName=(?P<name>.*),"
+    r" patternType=(?P<pattern>\w+), principal=(?P<principal>.*), host=(?P<host>.*?),"
+    r" operation=(?P<operation>\w+), permissionType=(?P<permission>\w+)\)"
+)
+
+
+def standard_acl(acl: Acl) -> str:
+    return (
+        f"StandardAcl(resourceType={acl.resource_type.name}, resourceName={acl.resource_name}, "
+        f"patternType={acl.pattern_type.name}, principal={acl.principal}, host={acl.host}, "
+        f"operation={acl.operation.name}, permissionType={acl.permission.name})"
+    )
+
+
+def find_standard_acl(text: str, where: str) -> Acl | None:
+    """The ACL that a line names, if it names one; AclTextError if it is none of ours."""
+    found = _ACL.search(text)
+    if found is None:
+        return None
+    return acl_of(
+        (
+            found["principal"],
+            found["host"],
+            found["type"],
+            found["name"],
+            found["pattern"],
+            found["operation"],
+            found["permission"],
+        ),
+        where,
+    )

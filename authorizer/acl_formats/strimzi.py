@@ -1,0 +1,138 @@
+"""The form `strimzi`: KafkaUser resources, one for each user, with simple authorization.
+
+The principal is not written down: it is the user's name, as a common name where the user logs in
+by TLS. Resources without names (of the cluster), and the older singular `operation`, are read.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from typing import Any
+
+from authorizer.acl_formats.documents import (
+    dump_all,
+    inner,
+    known_keys,
+    listed,
+    mapping,
+    resources,
+    text_of,
+)
+from authorizer.acl_formats.fields import acl_of
+from authorizer.acl_names import AclTextError, camel_case
+from authorizer.model import WILDCARD, Acl
+from protocol.enums import CLUSTER_NAME, Operation, PatternType, ResourceType
+
+_TYPES = {
+    "topic": ResourceType.TOPIC,
+    "group": ResourceType.GROUP,
+    "cluster": ResourceType.CLUSTER,
+    "transactionalId": ResourceType.TRANSACTIONAL_ID,
+}
+_TYPE_NAMES = {member: name for name, member in _TYPES.items()}
+_PATTERNS = {"literal": PatternType.LITERAL, "prefix": PatternType.PREFIXED}
+_TLS = ("tls", "tls-external")
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
+"""What Kubernetes allows as a name."""
+
+
+def read(text: str) -> list[Acl]:
+    """The ACLs of all users; those without simple authorization have none."""
+    found: list[Acl] = []
+    for resource in resources(text):
+        if resource.get("kind") != "KafkaUser":
+            raise AclTextError(f"`{resource.get('kind')}` is no KafkaUser")
+        name = text_of(inner(resource, "metadata", "KafkaUser"), "name", "KafkaUser: `metadata`")
+        where = f"KafkaUser {name}"
+        spec = inner(resource, "spec", where)
+        principal = _principal(name, inner(spec, "authentication", where))
+        authorization = inner(spec, "authorization", where)
+        if authorization.get("type", "simple") != "simple":
+            raise AclTextError(f"{where}: authorization `{authorization['type']}` has no ACLs")
+        for number, entry in enumerate(listed(authorization, "acls", where), start=1):
+            found += _read_entry(entry, principal, f"{where}: acl {number}")
+    return found
+
+
+def write(acls: Iterable[Acl]) -> str:
+    users = groupby(sorted(acls, key=lambda acl: acl.principal), key=lambda acl: acl.principal)
+    text = dump_all(_user(principal, list(entries)) for principal, entries in users)
+    return f"# each user needs the label strimzi.io/cluster with your cluster's name\n{text}"
+
+
+def _principal(name: str, authentication: Mapping[str, Any]) -> str:
+    return f"User:CN={name}" if authentication.get("type") in _TLS else f"User:{name}"
+
+
+def _read_entry(value: Any, principal: str, where: str) -> list[Acl]:
+    entry = mapping(value, where)
+    known_keys(entry, ("type", "resource", "operations", "operation", "host"), where)
+    resource = inner(entry, "resource", where)
+    kind = text_of(resource, "type", where)
+    if kind not in _TYPES:
+        raise AclTextError(f"{where}: `{kind}` is not one of {', '.join(_TYPES)}")
+    pattern = text_of(resource, "patternType", where, "literal")
+    if pattern not in _PATTERNS:
+        raise AclTextError(f"{where}: `{pattern}` is not one of {', '.join(_PATTERNS)}")
+    is_cluster = kind == "cluster"
+    name = CLUSTER_NAME if is_cluster else text_of(resource, "name", where)
+    operations = listed(entry, "operations", where) or [text_of(entry, "operation", where)]
+    return [
+        acl_of(
+            (
+                principal,
+                text_of(entry, "host", where, WILDCARD),
+                _TYPES[kind].name,
+                name,
+                _PATTERNS[pattern].name,
+                str(operation),
+                text_of(entry, "type", where, "allow"),
+            ),
+            where,
+        )
+        for operation in operations
+    ]
+
+
+def _user(principal: str, acls: list[Acl]) -> dict[str, Any]:
+    kind, _, name = principal.partition(":")
+    by_tls = name.startswith("CN=")
+    name = name.removeprefix("CN=")
+    if kind != "User" or not _NAME.fullmatch(name):
+        raise AclTextError(f"`{principal}` cannot be a KafkaUser: its name would be `{name}`")
+    spec: dict[str, Any] = {"authentication": {"type": "tls-external"}} if by_tls else {}
+    spec["authorization"] = {
+        "type": "simple",
+        "acls": [_entry(list(same)) for _, same in groupby(sorted(acls, key=_rule), key=_rule)],
+    }
+    return {
+        "apiVersion": "kafka.strimzi.io/v1",
+        "kind": "KafkaUser",
+        "metadata": {"name": name},
+        "spec": spec,
+    }
+
+
+def _rule(acl: Acl) -> tuple[object, ...]:
+    return acl.resource_type, acl.resource_name, acl.pattern_type, acl.host, acl.permission
+
+
+def _entry(acls: list[Acl]) -> dict[str, Any]:
+    """One rule: ACLs that differ in their operations only."""
+    acl = acls[0]
+    kind = _TYPE_NAMES.get(acl.resource_type)
+    if kind is None:
+        raise AclTextError(f"a KafkaUser has no ACLs about {camel_case(acl.resource_type)}")
+    for one in acls:
+        if one.operation > Operation.IDEMPOTENT_WRITE:
+            raise AclTextError(f"a KafkaUser has no operation {camel_case(one.operation)}")
+    resource = {"type": kind}
+    if acl.resource_type is not ResourceType.CLUSTER:
+        prefixed = acl.pattern_type is PatternType.PREFIXED
+        resource |= {"name": acl.resource_name, "patternType": "prefix" if prefixed else "literal"}
+    return {
+        "type": acl.permission.name.lower(),
+        "resource": resource,
+        "operations": [camel_case(one.operation) for one in acls],
+        "host": acl.host,
+    }

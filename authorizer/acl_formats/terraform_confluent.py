@@ -1,0 +1,54 @@
+"""The form `terraform-confluent`: `confluent_kafka_acl` resources of confluentinc/confluent.
+
+Cluster and credentials are left to the provider's own block.
+"""
+
+from collections.abc import Iterable
+from typing import cast
+
+from authorizer.acl_formats.fields import Parts, acl_of
+from authorizer.acl_formats.hcl import attribute, names, resource, resources_of
+from authorizer.acl_names import AclTextError, camel_case
+from authorizer.model import Acl
+from protocol.enums import Operation, ResourceType
+
+_KIND = "confluent_kafka_acl"
+_KEYS = (
+    "principal",
+    "host",
+    "resource_type",
+    "resource_name",
+    "pattern_type",
+    "operation",
+    "permission",
+)
+
+
+def read(text: str) -> list[Acl]:
+    return [
+        acl_of(
+            cast("Parts", tuple(attribute(found, key, name) for key in _KEYS)), f"resource {name}"
+        )
+        for name, found in resources_of(text, _KIND)
+    ]
+
+
+def write(acls: Iterable[Acl]) -> str:
+    return "\n".join(_resource(name, acl) for name, acl in names(acls))
+
+
+def _resource(name: str, acl: Acl) -> str:
+    if acl.resource_type is ResourceType.USER:
+        raise AclTextError("confluent_kafka_acl has no resource type User")
+    if acl.operation > Operation.IDEMPOTENT_WRITE:
+        raise AclTextError(f"confluent_kafka_acl has no operation {camel_case(acl.operation)}")
+    attributes = {
+        "resource_type": acl.resource_type.name,
+        "resource_name": acl.resource_name,
+        "pattern_type": acl.pattern_type.name,
+        "principal": acl.principal,
+        "host": acl.host,
+        "operation": acl.operation.name,
+        "permission": acl.permission.name,
+    }
+    return resource(_KIND, name, attributes)

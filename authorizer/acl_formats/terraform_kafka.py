@@ -1,0 +1,61 @@
+"""The form `terraform`: `kafka_acl` resources of the provider Mongey/kafka."""
+
+from collections.abc import Iterable
+
+from authorizer.acl_formats.fields import acl_of
+from authorizer.acl_formats.hcl import attribute, names, resource, resources_of
+from authorizer.acl_names import AclTextError, camel_case
+from authorizer.model import Acl
+from protocol.enums import Operation, PatternType, ResourceType
+
+_KIND = "kafka_acl"
+_TYPES = {
+    ResourceType.TOPIC: "Topic",
+    ResourceType.GROUP: "Group",
+    ResourceType.CLUSTER: "Cluster",
+    ResourceType.TRANSACTIONAL_ID: "TransactionalID",
+}
+
+
+def read(text: str) -> list[Acl]:
+    return [
+        acl_of(
+            (
+                attribute(found, "acl_principal", name),
+                attribute(found, "acl_host", name),
+                attribute(found, "resource_type", name),
+                attribute(found, "resource_name", name),
+                attribute(
+                    {"resource_pattern_type_filter": "Literal"} | dict(found), _PATTERN, name
+                ),
+                attribute(found, "acl_operation", name),
+                attribute(found, "acl_permission_type", name),
+            ),
+            f"resource {name}",
+        )
+        for name, found in resources_of(text, _KIND)
+    ]
+
+
+def write(acls: Iterable[Acl]) -> str:
+    return "\n".join(_resource(name, acl) for name, acl in names(acls))
+
+
+_PATTERN = "resource_pattern_type_filter"
+
+
+def _resource(name: str, acl: Acl) -> str:
+    if acl.resource_type not in _TYPES:
+        raise AclTextError(f"kafka_acl has no resource type {camel_case(acl.resource_type)}")
+    if acl.operation > Operation.IDEMPOTENT_WRITE:
+        raise AclTextError(f"kafka_acl has no operation {camel_case(acl.operation)}")
+    attributes = {
+        "resource_name": acl.resource_name,
+        "resource_type": _TYPES[acl.resource_type],
+        _PATTERN: "Prefixed" if acl.pattern_type is PatternType.PREFIXED else "Literal",
+        "acl_principal": acl.principal,
+        "acl_host": acl.host,
+        "acl_operation": camel_case(acl.operation),
+        "acl_permission_type": camel_case(acl.permission),
+    }
+    return resource(_KIND, name, attributes)

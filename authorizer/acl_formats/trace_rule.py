@@ -1,0 +1,45 @@
+"""The rule of a decision as traces name it: `TOPIC|orders|LITERAL|User:a|*|READ|ALLOW`."""
+
+import re
+
+from authorizer.model import Acl, Because, Decision
+from protocol.enums import Operation, PatternType, Permission, ResourceType
+
+_ACL = re.compile(
+    r"(\w+)\|(.*)\|(LITERAL|PREFIXED)\|([^|]+:.*)\|([^|]+)\|(\w+)\|(ALLOW|DENY)", re.DOTALL
+)
+_WITHOUT_ACL = {
+    Because.SUPER_USER: "SuperUser",
+    Because.DEFAULT_ALLOW: "DefaultAllow",
+    Because.NO_AUTHORIZER: "NoAuthorizer",
+    Because.DEFAULT_DENY: "DefaultDeny",
+}
+
+
+def decision_rule(decision: Decision) -> str:
+    """Because of what a decision came out as it did, in one text."""
+    return _WITHOUT_ACL[decision.because] if decision.acl is None else acl_rule(decision.acl)
+
+
+def acl_rule(acl: Acl) -> str:
+    return (
+        f"{acl.resource_type.name}|{acl.resource_name}|{acl.pattern_type.name}"
+        f"|{acl.principal}|{acl.host}|{acl.operation.name}|{acl.permission.name}"
+    )
+
+
+def parse_acl_rule(text: str) -> Acl | None:
+    """The ACL that a trace names; None for `DefaultDeny` and the like."""
+    found = _ACL.fullmatch(text)
+    if found is None:
+        return None
+    kind, name, pattern, principal, host, operation, permission = found.groups()
+    return Acl(
+        ResourceType[kind],
+        name,
+        PatternType[pattern],
+        principal,
+        host,
+        Operation[operation],
+        Permission[permission],
+    )

@@ -1,0 +1,92 @@
+"""The form `zookeeper`: nodes by path, as brokers before KRaft kept ACLs (KIP-11, KIP-290).
+
+    {"/kafka-acl/Topic/orders": {"version": 1, "acls": [
+        {"principal": "User:alice", "permissionType": "Allow", "operation": "Read", "host": "*"}]}}
+
+Prefixed patterns are below `/kafka-acl-extended/prefixed`. A path may begin with a chroot.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from authorizer.acl_formats.documents import listed, mapping, text_of
+from authorizer.acl_formats.fields import acl_of
+from authorizer.acl_names import AclTextError, camel_case
+from authorizer.model import Acl
+from protocol.enums import PatternType
+
+_VERSION = 1
+_PATH = re.compile(
+    r"(?:/[^/]+)*?/kafka-acl(?:-extended/(?P<pattern>\w+))?/(?P<type>\w+)/(?P<name>.+)", re.DOTALL
+)
+_CHANGES = re.compile(r"/kafka-acl(-extended)?-changes(/|$)")
+"""Messages between brokers, not ACLs."""
+
+
+def read(text: str) -> list[Acl]:
+    nodes = mapping(_parsed(text, "the text"), "the nodes")
+    return [
+        acl
+        for path, node in nodes.items()
+        if not _CHANGES.search(path)
+        for acl in _read_node(path, node)
+    ]
+
+
+def write(acls: Iterable[Acl]) -> str:
+    nodes: dict[str, dict[str, Any]] = {}
+    for acl in acls:
+        node = nodes.setdefault(_path(acl), {"version": _VERSION, "acls": []})
+        node["acls"].append(
+            {
+                "principal": acl.principal,
+                "permissionType": camel_case(acl.permission),
+                "operation": camel_case(acl.operation),
+                "host": acl.host,
+            }
+        )
+    return json.dumps(nodes, indent=2, ensure_ascii=False) + "\n"
+
+
+def _parsed(text: str, where: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise AclTextError(f"{where} is not JSON: {error}") from error
+
+
+def _read_node(path: str, value: Any) -> list[Acl]:
+    """A node's data: an object, or the text that ZooKeeper holds."""
+    found = _PATH.fullmatch(path)
+    if found is None:
+        raise AclTextError(f"`{path}` is no path of ACLs, as in /kafka-acl/Topic/orders")
+    node: Mapping[str, Any] = mapping(
+        _parsed(value, path) if isinstance(value, str) else value, path
+    )
+    if node.get("version") != _VERSION:
+        raise AclTextError(f"{path}: version {node.get('version')} is not {_VERSION}")
+    return [
+        acl_of(
+            (
+                text_of(entry, "principal", path),
+                text_of(entry, "host", path),
+                found["type"],
+                found["name"],
+                found["pattern"] or "LITERAL",
+                text_of(entry, "operation", path),
+                text_of(entry, "permissionType", path),
+            ),
+            path,
+        )
+        for entry in (mapping(one, path) for one in listed(node, "acls", path))
+    ]
+
+
+def _path(acl: Acl) -> str:
+    if not all(part not in ("", ".", "..") for part in acl.resource_name.split("/")):
+        raise AclTextError(f"ZooKeeper has no node with the name `{acl.resource_name}`")
+    prefixed = acl.pattern_type is PatternType.PREFIXED
+    root = "/kafka-acl-extended/prefixed" if prefixed else "/kafka-acl"
+    return f"{root}/{camel_case(acl.resource_type)}/{acl.resource_name}"

@@ -1,0 +1,54 @@
+"""How the output of kafka-acls changed from release to release, in the form of `protocol.releases`.
+
+Seen with the tool of 0.11, 1.1, 2.0 to 2.5, 2.7, 2.8, 3.3, 3.6 to 4.1 and 4.3.
+"""
+
+from enum import Enum
+from functools import cache
+
+import msgspec
+
+from protocol.releases import Change, fold
+
+
+class Heading(Enum):
+    """How the tool names a resource."""
+
+    TYPE = "Topic:orders"
+    TYPE_AND_PATTERN = "Topic:LITERAL:orders"
+    RESOURCE_PATTERN = "ResourcePattern(resourceType=TOPIC, name=orders, patternType=LITERAL)"
+
+
+class AclTool(msgspec.Struct, frozen=True):
+    """What the tool prints. Entries are objects, `(principal=...)`, or sentences, `... has ...`."""
+
+    heading: Heading
+    objects_listed: bool
+    objects_added: bool
+    lists_after_changes: bool
+    padding: str
+    """Before the first line of a list's entries, and behind the last one."""
+
+
+OLDEST_TOOL = AclTool(
+    heading=Heading.TYPE,
+    objects_listed=False,
+    objects_added=False,
+    lists_after_changes=True,
+    padding=" ",
+)
+"""Of 0.11."""
+
+CHANGES: tuple[Change, ...] = (
+    Change("2.0", "KIP-290", heading=Heading.TYPE_AND_PATTERN),
+    Change("2.1", "KIP-332", heading=Heading.RESOURCE_PATTERN, objects_listed=True),
+    Change("2.4", "KIP-504", objects_added=True),
+    Change("3.9", "KAFKA-16643", lists_after_changes=False),
+    Change("4.0", "rewritten in Java", padding=""),
+)
+
+
+@cache
+def acl_tool_of(release: str) -> AclTool:
+    """The tool of a release such as `2.8` or `4.3.1`."""
+    return fold(OLDEST_TOOL, CHANGES, release)

@@ -1,0 +1,66 @@
+"""ACLs for the tests of their forms, some and any."""
+
+from hypothesis import strategies as st
+
+from authorizer.model import Acl
+from protocol.enums import Operation, PatternType, Permission, ResourceType
+
+HEADING = "Current ACLs for resource `ResourcePattern(resourceType="
+LISTED = f"""\
+{HEADING}TOPIC, name=x, y, patternType=PREFIXED)`:
+\t(principal=User:CN=a, b, host=*, operation=READ, permissionType=ALLOW)
+\t(principal=User:alice, host=*, operation=DESCRIBE_CONFIGS, permissionType=ALLOW)
+
+{HEADING}CLUSTER, name=kafka-cluster, patternType=LITERAL)`:
+\t(principal=User:bob, host=10.0.0.1, operation=ALL, permissionType=DENY)
+
+"""
+"""As kafka-acls prints it."""
+
+ACLS_LISTED = [
+    Acl(
+        ResourceType.TOPIC,
+        "x, y",
+        PatternType.PREFIXED,
+        "User:CN=a, b",
+        "*",
+        Operation.READ,
+        Permission.ALLOW,
+    ),
+    Acl(
+        ResourceType.TOPIC,
+        "x, y",
+        PatternType.PREFIXED,
+        "User:alice",
+        "*",
+        Operation.DESCRIBE_CONFIGS,
+        Permission.ALLOW,
+    ),
+    Acl(
+        ResourceType.CLUSTER,
+        "kafka-cluster",
+        PatternType.LITERAL,
+        "User:bob",
+        "10.0.0.1",
+        Operation.ALL,
+        Permission.DENY,
+    ),
+]
+
+LINES = st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), max_size=12)
+ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+
+
+def acls_of(texts: st.SearchStrategy[str]) -> st.SearchStrategy[list[Acl]]:
+    concrete = [
+        st.sampled_from([m for m in enum if m not in (0, 1, *unwanted)])
+        for enum, unwanted in (
+            (ResourceType, ()),
+            (PatternType, (PatternType.MATCH,)),
+            (Operation, ()),
+            (Permission, ()),
+        )
+    ]
+    types, patterns, operations, permissions = concrete
+    one = st.builds(Acl, types, texts, patterns, texts, texts, operations, permissions)
+    return st.lists(one, max_size=6, unique=True)

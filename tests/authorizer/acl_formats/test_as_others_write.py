@@ -1,0 +1,307 @@
+"""Forms as their own tools and their users write them, in ways that we do not."""
+
+import json
+
+import pytest
+
+from authorizer.acl_formats import read
+from authorizer.acl_formats.trace_rule import acl_rule, parse_acl_rule
+from authorizer.acl_names import AclTextError
+from tests.authorizer.acl_formats.samples import ACLS_LISTED
+
+
+def rules(text: str, form: str | None = None) -> list[str]:
+    return [acl_rule(acl) for acl in read(text, form)]
+
+
+def refusal(text: str, form: str | None = None) -> str:
+    with pytest.raises(AclTextError) as caught:
+        read(text, form)
+    return str(caught.value)
+
+
+def test_rules_of_traces_go_round() -> None:
+    assert [parse_acl_rule(acl_rule(acl)) for acl in ACLS_LISTED] == ACLS_LISTED
+    assert parse_acl_rule("DefaultDeny") is None
+
+
+# ------------------------------------------------------------------ Strimzi
+
+STRIMZI = """\
+apiVersion: kafka.strimzi.io/v1beta2
+kind: KafkaUser
+metadata:
+  name: billing
+  labels: {strimzi.io/cluster: main}
+spec:
+  authentication: {type: %s}
+  authorization:
+    type: simple
+    acls:
+      - resource: {type: topic, name: orders-, patternType: prefix}
+        operations: [Read, Describe]
+      - resource: {type: cluster}
+        operation: IdempotentWrite
+        type: deny
+        host: 10.0.0.1
+---
+kind: KafkaUser
+metadata: {name: nobody}
+spec: {authentication: {type: tls}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("login", "principal"),
+    [
+        ("scram-sha-512", "User:billing"),
+        ("tls", "User:CN=billing"),
+        ("tls-external", "User:CN=billing"),
+    ],
+)
+def test_a_kafka_user(login: str, principal: str) -> None:
+    assert rules(STRIMZI % login) == [
+        f"TOPIC|orders-|PREFIXED|{principal}|*|READ|ALLOW",
+        f"TOPIC|orders-|PREFIXED|{principal}|*|DESCRIBE|ALLOW",
+        f"CLUSTER|kafka-cluster|LITERAL|{principal}|10.0.0.1|IDEMPOTENT_WRITE|DENY",
+    ]
+
+
+def test_a_list_of_kafka_users_as_kubectl_prints_it() -> None:
+    user = {
+        "kind": "KafkaUser",
+        "metadata": {"name": "a"},
+        "spec": {
+            "authorization": {
+                "type": "simple",
+                "acls": [{"resource": {"type": "group", "name": "g"}, "operations": ["Read"]}],
+            }
+        },
+    }
+    text = json.dumps({"kind": "List", "items": [user]})
+    assert rules(text) == ["GROUP|g|LITERAL|User:a|*|READ|ALLOW"]
+
+
+def test_what_is_no_kafka_user_is_told() -> None:
+    text = STRIMZI % "tls"
+    assert "`prefixed` is not one of literal, prefix" in refusal(
+        text.replace("prefix}", "prefixed}")
+    )
+    assert "KafkaUser billing: acl 2: `host` must be" in refusal(text.replace("10.0.0.1", "[]"))
+    assert "authorization `opa` has no ACLs" in refusal(text.replace("simple", "opa"))
+    assert "unknown key `hosts`" in refusal(text.replace("host:", "hosts:"))
+    assert "`KafkaTopic` is no KafkaUser" in refusal(
+        text.replace("KafkaUser", "KafkaTopic"), "strimzi"
+    )
+
+
+# ------------------------------------------------------------------ jikkou
+
+JIKKOU = """\
+apiVersion: "kafka.jikkou.io/v1beta2"
+kind: "KafkaPrincipalRole"
+metadata: {name: readers}
+spec:
+  acls:
+    - type: ALLOW
+      operations: [READ]
+      resource: {type: topic, pattern: public-, patternType: PREFIXED}
+---
+apiVersion: "kafka.jikkou.io/v1beta2"
+kind: "KafkaPrincipalAuthorization"
+metadata: {name: "User:Alice"}
+spec:
+  roles: [readers]
+  acls:
+    - resource: {type: 'user', pattern: 'bob', patternType: 'LITERAL'}
+      type: "DENY"
+      operations: ['CREATE_TOKEN']
+      host: "10.0.0.1"
+"""
+
+
+def test_principals_of_jikkou_have_the_acls_of_their_roles() -> None:
+    assert rules(JIKKOU) == [
+        "USER|bob|LITERAL|User:Alice|10.0.0.1|CREATE_TOKENS|DENY",
+        "TOPIC|public-|PREFIXED|User:Alice|*|READ|ALLOW",
+    ]
+
+
+def test_what_jikkou_alone_understands_is_told() -> None:
+    assert "MATCH is a regular expression" in refusal(JIKKOU.replace("PREFIXED", "MATCH"))
+    assert "the role `x` is not here" in refusal(JIKKOU.replace("[readers]", "[x]"))
+
+
+# ------------------------------------------------------------------ kafka-security-manager
+
+
+def test_tables_with_another_separator_or_without_pattern_types() -> None:
+    old = "KafkaPrincipal,ResourceType,ResourceName,Operation,PermissionType,Host\n"
+    assert rules(f"{old}User:a,Topic,t,Read,Allow,*\n\n") == ["TOPIC|t|LITERAL|User:a|*|READ|ALLOW"]
+    table = (
+        "\ufeffKafkaPrincipal;ResourceType;PatternType;ResourceName;Operation;PermissionType;Host\r\n"
+        "User:CN=a,O=b;TransactionalId;PREFIXED;t;DescribeConfigs;Deny;10.0.0.1\r\n"
+    )
+    assert rules(table) == [
+        "TRANSACTIONAL_ID|t|PREFIXED|User:CN=a,O=b|10.0.0.1|DESCRIBE_CONFIGS|DENY"
+    ]
+
+
+def test_what_is_no_table_is_told() -> None:
+    head = "KafkaPrincipal,ResourceType,PatternType,ResourceName,Operation,PermissionType,Host\n"
+    assert "no column `Host`" in refusal(head.replace(",Host", ""))
+    assert "line 2: has not as many fields" in refusal(
+        f"{head}User:CN=a,O=b,Topic,LITERAL,t,Read,Allow,*\n"
+    )
+    assert "line 2: has not as many fields" in refusal(f"{head}User:a,Topic\n")
+    assert "line 3: `Raed`" in refusal(
+        f"{head}User:a,Topic,LITERAL,t,Read,Allow,*\nUser:a,Topic,LITERAL,t,Raed,Allow,*\n"
+    )
+    assert "the first line must name the columns" in refusal("User:a,Topic\n", "csv")
+
+
+# ------------------------------------------------------------------ terraform
+
+TERRAFORM = """\
+variable "host" { default = "*" } # { "
+/* resource "kafka_acl" "old" { */
+resource "kafka_topic" "orders" {
+  name = "orders"
+}
+resource "kafka_acl" "a" {
+  resource_name       = "say \\"$${x}\\""
+  resource_type       = "TransactionalID"   // as the provider spells it
+  acl_principal       = "User:a"
+  acl_host            = %s
+  acl_operation       = "IdempotentWrite"
+  acl_permission_type = "Deny"
+  lifecycle { prevent_destroy = true }
+  depends_on          = [kafka_topic.orders]
+}
+"""
+
+
+def test_resources_of_terraform() -> None:
+    expected = 'TRANSACTIONAL_ID|say "${x}"|LITERAL|User:a|*|IDEMPOTENT_WRITE|DENY'
+    assert rules(TERRAFORM % '"*"') == [expected]
+
+
+@pytest.mark.parametrize(
+    "value", ["var.host", '"${var.host}"', '"a" == "b" ? "x" : "y"', "<<EOT\n*\nEOT"]
+)
+def test_expressions_of_terraform_are_not_evaluated(value: str) -> None:
+    assert "resource a: `acl_host` is an expression; give the output" in refusal(TERRAFORM % value)
+
+
+def test_what_is_no_resource_of_terraform_is_told() -> None:
+    text = TERRAFORM % '"*"'
+    assert "`count` is an expression" in refusal(
+        text.replace("  lifecycle", "  count = 2\n  lifecycle")
+    )
+    assert "`acl_principal` is missing" in refusal(text.replace("acl_principal", "principal"))
+    assert "a `}` is missing" in refusal(text.rstrip().removesuffix("}"))
+
+
+def test_what_terraform_shows() -> None:
+    values = {
+        "principal": "User:sa-1",
+        "host": "*",
+        "resource_type": "GROUP",
+        "resource_name": "g",
+        "pattern_type": "PREFIXED",
+        "operation": "READ",
+        "permission": "ALLOW",
+    }
+    one = {"address": "confluent_kafka_acl.a", "type": "confluent_kafka_acl", "values": values}
+    shown = {"values": {"root_module": {"child_modules": [{"resources": [one]}]}}}
+    assert rules(json.dumps(shown)) == ["GROUP|g|PREFIXED|User:sa-1|*|READ|ALLOW"]
+    state = {
+        "resources": [{"type": one["type"], "name": "a", "instances": [{"attributes": values}]}]
+    }
+    assert rules(json.dumps(state)) == ["GROUP|g|PREFIXED|User:sa-1|*|READ|ALLOW"]
+
+
+# ------------------------------------------------------------------ ZooKeeper
+
+NODE = (
+    '{"version":1,"acls":[{"principal":"User:b","permissionType":"Allow",'
+    '"operation":"All","host":"*"}]}'
+)
+"""As brokers of 2.0 to 2.8 wrote it."""
+
+
+def test_nodes_of_zookeeper() -> None:
+    nodes = {
+        "/chroot/kafka-acl/TransactionalId/t": NODE,
+        "/kafka-acl-extended/prefixed/Topic/pre": json.loads(NODE),
+        "/kafka-acl-changes/acl_changes_0000000000": "whatever",
+    }
+    assert rules(json.dumps(nodes)) == [
+        "TRANSACTIONAL_ID|t|LITERAL|User:b|*|ALL|ALLOW",
+        "TOPIC|pre|PREFIXED|User:b|*|ALL|ALLOW",
+    ]
+
+
+def test_what_is_no_node_of_zookeeper_is_told() -> None:
+    assert "is no path of ACLs" in refusal(json.dumps({"/brokers/ids": NODE}), "zookeeper")
+    node = NODE.replace('"version":1', '"version":2')
+    assert "version 2 is not 1" in refusal(json.dumps({"/kafka-acl/Topic/t": node}))
+    assert "is not JSON" in refusal(json.dumps({"/kafka-acl/Topic/t": "{"}))
+
+
+# ------------------------------------------------------------------ logs and scripts
+
+DECISION = (
+    "[2026-01-01 10:00:00,000] INFO Principal = User:a is Allowed operation = READ from host ="
+    " 10.0.0.1 on resource = Topic:LITERAL:t for request = Fetch with resourceRefCount = 1"
+)
+
+
+def test_lines_of_the_authorizers_log() -> None:
+    rule = (
+        "MatchingAcl(acl=StandardAcl(resourceType=TOPIC, resourceName=t, patternType=LITERAL,"
+        " principal=User:a, host=*, operation=READ, permissionType=ALLOW))"
+    )
+    log = (
+        "[2026-01-01 10:00:00,000] INFO started (kafka.server.KafkaServer)\n"
+        f"{DECISION} based on rule {rule} (kafka.authorizer.logger)\n"
+        f"{DECISION} based on rule DefaultDeny (kafka.authorizer.logger)\n"
+        f"{DECISION} based on rule {rule} (kafka.authorizer.logger)\n"
+    )
+    assert rules(log) == ["TOPIC|t|LITERAL|User:a|*|READ|ALLOW"]
+    assert "does not name the rules" in refusal(DECISION)
+
+
+SCRIPT = """\
+#!/bin/sh
+# who may read
+docker exec broker /opt/kafka/bin/kafka-acls.sh --bootstrap-server b:9092 --command-config x \\
+  --add --allow-principal 'User:CN=a, O=b' --allow-host 10.0.0.1 \\
+  --consumer --topic orders --group=billing
+
+kafka-acls --bootstrap-server b:9092 --force --add --deny-principal User:c --cluster
+"""
+
+
+def test_a_script_of_commands() -> None:
+    principal = "User:CN=a, O=b|10.0.0.1"
+    assert set(rules(SCRIPT)) == {
+        f"TOPIC|orders|LITERAL|{principal}|READ|ALLOW",
+        f"TOPIC|orders|LITERAL|{principal}|DESCRIBE|ALLOW",
+        f"GROUP|billing|LITERAL|{principal}|READ|ALLOW",
+        "CLUSTER|kafka-cluster|LITERAL|User:c|*|ALL|DENY",
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("echo hello", "line 1 is no kafka-acls command: `echo hello`"),
+        ("\nkafka-acls --list", "line 2: only commands with --add"),
+        ("kafka-acls --add --topic t", "line 1: You must specify one of: --allow-principal"),
+        ("kafka-acls --add --topik t", "line 1: unrecognized arguments: --topik t"),
+        ("kafka-acls --add 'x", "line 1: the command is not finished"),
+    ],
+)
+def test_what_is_no_command_is_told(line: str, complaint: str) -> None:
+    assert complaint in refusal(line, "commands")

@@ -1,0 +1,129 @@
+"""Every form: what it says comes back, what it cannot say is refused, and it is known by sight."""
+
+import re
+from contextlib import suppress
+
+import pytest
+from hypothesis import example, given, settings, strategies as st
+
+from authorizer.acl_formats import FORMATS, read, recognise, write
+from authorizer.acl_names import AclTextError
+from authorizer.model import Acl
+from protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
+from tests.authorizer.acl_formats.samples import ACLS_LISTED, ANY_TEXT, acls_of
+
+OPERATIONS = [op for op in Operation if Operation.ANY < op <= Operation.IDEMPOTENT_WRITE]
+NAMES = st.text("abcxyz019._-", min_size=1, max_size=8).filter(lambda name: name.strip("."))
+TYPES = [ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID]
+PLAIN = st.builds(
+    Acl,
+    st.sampled_from(TYPES),
+    NAMES | st.just("*"),
+    st.sampled_from([PatternType.LITERAL, PatternType.PREFIXED]),
+    st.sampled_from(["User:alice", "User:CN=bob"]),
+    st.sampled_from(["*", "10.0.0.1"]),
+    st.sampled_from(OPERATIONS),
+    st.sampled_from([Permission.ALLOW, Permission.DENY]),
+)
+CLUSTER = st.builds(
+    Acl,
+    st.just(ResourceType.CLUSTER),
+    st.just(CLUSTER_NAME),
+    st.just(PatternType.LITERAL),
+    st.sampled_from(["User:alice", "User:CN=bob"]),
+    st.just("*"),
+    st.sampled_from([Operation.CREATE, Operation.ALL, Operation.IDEMPOTENT_WRITE]),
+    st.just(Permission.ALLOW),
+)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@settings(max_examples=40, deadline=None)
+@given(acls=st.lists(PLAIN | CLUSTER, max_size=8, unique=True))
+def test_usual_acls_go_round_in_every_form(form: str, acls: list[Acl]) -> None:
+    acls = [acl for acl in acls if _kafka_acls_takes(acl)] if form == "commands" else acls
+    assert set(read(write(acls, form), form)) == set(acls)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@settings(max_examples=60, deadline=None)
+@given(acls=acls_of(ANY_TEXT))
+@example(acls=[])
+def test_any_acls_go_round_or_are_refused(form: str, acls: list[Acl]) -> None:
+    try:
+        text = write(acls, form)
+    except AclTextError:
+        return
+    assert set(read(text, form)) == set(acls)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@settings(max_examples=60, deadline=None)
+@given(text=ANY_TEXT | st.text("[]{}\"':,-=`/\\|<>#$%\n a1", max_size=60))
+def test_any_text_is_read_or_refused(form: str, text: str) -> None:
+    with suppress(AclTextError):
+        assert all(isinstance(acl, Acl) for acl in read(text, form))
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_form_is_known_by_sight(form: str) -> None:
+    acls = [acl for acl in ACLS_LISTED if acl.principal == "User:bob" and form != "commands"]
+    acls = acls or [_acl(Operation.READ)]
+    text = write(acls, form)
+    assert recognise(text) == ("yaml" if form == "json" else form)
+    assert read(text) == acls
+
+
+@pytest.mark.parametrize(
+    ("form", "acl", "complaint"),
+    [
+        ("strimzi", "Group:devs", "`Group:devs` cannot be a KafkaUser"),
+        ("strimzi", "User:Alice", "`User:Alice` cannot be a KafkaUser: its name would be `Alice`"),
+        ("strimzi", "User:*", "cannot be a KafkaUser"),
+        ("strimzi", ResourceType.DELEGATION_TOKEN, "no ACLs about DelegationToken"),
+        ("strimzi", Operation.TWO_PHASE_COMMIT, "no operation TwoPhaseCommit"),
+        ("terraform", ResourceType.USER, "kafka_acl has no resource type User"),
+        ("terraform", Operation.CREATE_TOKENS, "kafka_acl has no operation CreateTokens"),
+        ("terraform-confluent", ResourceType.USER, "confluent_kafka_acl has no resource type"),
+        ("zookeeper", "/", "ZooKeeper has no node with the name `a//b`"),
+        ("list", "\n", "not from a list"),
+        ("audit-log", "\n", "cannot say"),
+        ("commands", Operation.ALTER_CONFIGS, "only supports operations"),
+    ],
+)
+def test_what_a_form_cannot_say_is_told(form: str, acl: object, complaint: str) -> None:
+    special = {
+        "/": _acl(Operation.READ, name="a//b"),
+        "\n": _acl(Operation.READ, name="a\nb"),
+        Operation.ALTER_CONFIGS: _acl(Operation.ALTER_CONFIGS, kind=ResourceType.TRANSACTIONAL_ID),
+    }.get(acl)  # type: ignore[call-overload]
+    if isinstance(acl, str) and ":" in acl:
+        special = _acl(Operation.READ, principal=acl)
+    if isinstance(acl, ResourceType):
+        special = _acl(Operation.DESCRIBE, kind=acl)
+    with pytest.raises(AclTextError, match=re.escape(complaint)):
+        write([special or _acl(acl)], form)  # type: ignore[arg-type]
+
+
+def test_an_unknown_form_is_told() -> None:
+    with pytest.raises(AclTextError, match="no form `xml`; forms are yaml, json"):
+        write([], "xml")
+
+
+def _acl(
+    operation: Operation,
+    *,
+    name: str = "orders",
+    principal: str = "User:alice",
+    kind: ResourceType = ResourceType.TOPIC,
+) -> Acl:
+    return Acl(kind, name, PatternType.LITERAL, principal, "*", operation, Permission.ALLOW)
+
+
+def _kafka_acls_takes(acl: Acl) -> bool:
+    """Whether the resource type supports the operation, which the tool checks."""
+    try:
+        write([acl], "commands")
+    except AclTextError:
+        return False
+    return True

@@ -1,0 +1,67 @@
+"""Lists of kafka-acls."""
+
+import pytest
+from hypothesis import given
+
+from authorizer.acl_formats import kafka_list
+from authorizer.acl_names import AclTextError
+from authorizer.model import Acl
+from protocol.enums import Operation, Permission
+from tests.authorizer.acl_formats.samples import ACLS_LISTED, LINES, LISTED, acls_of
+
+
+def test_a_list_is_printed_and_read_as_kafka_acls_does() -> None:
+    assert kafka_list.read(LISTED) == ACLS_LISTED
+    assert kafka_list.write(ACLS_LISTED[::-1]) == LISTED
+    assert kafka_list.write([]) == ""
+    assert kafka_list.read("") == []
+
+
+def test_what_the_tool_says_around_the_list_is_skipped() -> None:
+    adding = LISTED.replace("Current ACLs", "Adding ACLs").replace("`:\n", "`: \n ")
+    assert kafka_list.read("ACLs for principal `User:alice`\r\n" + adding) == ACLS_LISTED
+
+
+def test_lists_of_old_releases_are_read() -> None:
+    old = (
+        "Current ACLs for resource `Topic:LITERAL:a:b`: \n"
+        " \tUser:CN=a, b has Allow permission for operations: Read from hosts: *\n"
+        "Current ACLs for resource `Group:PREFIXED:g`: \n"
+        "\tUser:bob has Deny permission for operations: All from hosts: 10.0.0.1 \n\n"
+        "Current ACLs for resource `Cluster:kafka-cluster`: \n"
+        " \tUser:bob has Allow permission for operations: ClusterAction from hosts: * \n"
+    )
+    found = kafka_list.read(old)
+    read = [(a.resource_type.name, a.resource_name, a.pattern_type.name) for a in found]
+    assert read == [
+        ("TOPIC", "a:b", "LITERAL"),
+        ("GROUP", "g", "PREFIXED"),
+        ("CLUSTER", "kafka-cluster", "LITERAL"),
+    ]
+    first, second, third = found
+    assert (first.principal, first.permission, first.host) == (
+        "User:CN=a, b",
+        Permission.ALLOW,
+        "*",
+    )
+    assert (second.operation, second.host) == (Operation.ALL, "10.0.0.1")
+    assert third.operation is Operation.CLUSTER_ACTION
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("hello", "line 1 is not from a list of kafka-acls: `hello`"),
+        ("\n\t(principal=a, host=*, operation=READ, permissionType=ALLOW)", "line 2 is not"),
+        (LISTED.replace("DESCRIBE_CONFIGS", "LOOK"), "`LOOK` is not an acl's operation"),
+        (LISTED.replace("=TOPIC", "=SUBJECT"), "`SUBJECT` is not an acl's resource type"),
+    ],
+)
+def test_what_is_no_list_is_explained(text: str, complaint: str) -> None:
+    with pytest.raises(AclTextError, match=complaint):
+        kafka_list.read(text)
+
+
+@given(acls_of(LINES.filter(lambda text: ", host=" not in text and "patternType=" not in text)))
+def test_lists_go_round(acls: list[Acl]) -> None:
+    assert set(kafka_list.read(kafka_list.write(acls))) == set(acls)

@@ -1,0 +1,95 @@
+"""`kafka-shim acls` with ACLs from files, and in other forms."""
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from authorizer.acl_formats import FORMATS, read
+from shim.cli import main
+from tests.shim.cli.conftest import Running
+
+TABLE = """\
+KafkaPrincipal,ResourceType,PatternType,ResourceName,Operation,PermissionType,Host
+User:alice,Topic,PREFIXED,orders-,Read,Allow,*
+User:alice,Group,LITERAL,billing,Read,Deny,10.0.0.1
+"""
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> str:
+    path = tmp_path / "acls.csv"
+    path.write_text(TABLE)
+    return str(path)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_file_is_converted_without_a_broker(form: str, table: str, capsys) -> None:
+    assert main(["acls", "--from", table, "--to", form]) == 0
+    assert set(read(capsys.readouterr().out, form)) == set(read(TABLE))
+
+
+def test_standard_input_is_converted_too(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(TABLE))
+    assert main(["acls", "--from", "-", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[1]["permission"] == "DENY"
+
+
+def test_the_acls_of_a_file_are_added_listed_and_removed(
+    broker: Running, table: str, capsys
+) -> None:
+    words = ["acls", "--bootstrap-server", broker.plaintext]
+    assert main([*words, "--add", "--from", table]) == 0
+    assert "Adding ACLs for resource `ResourcePattern(resourceType=GROUP" in capsys.readouterr().out
+    assert main([*words, "--list", "--csv"]) == 0
+    listed = capsys.readouterr().out
+    assert sorted(listed.splitlines()) == sorted(TABLE.splitlines())
+    assert main([*words, "--list", "--to", "strimzi", "--topic", "orders-"]) == 0
+    assert (
+        capsys.readouterr().out
+        == (  # `--topic` means the literal name, of which there is no ACL
+            "# each user needs the label strimzi.io/cluster with your cluster's name\n"
+        )
+    )
+    assert main([*words, "--remove", "--force", "--from", table]) == 0
+    capsys.readouterr()
+    assert main([*words, "--list", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ("--from FILE", "say into which form with --to: yaml, json"),
+        ("--from FILE --list --to csv", "--from goes with --add or --remove"),
+        ("--from FILE --add --topic t", "with --from, the ACLs are those of the file"),
+        ("--add --topic t --allow-principal User:a --to csv", "--to and --csv need --list"),
+        ("--from FILE --to xml", "invalid choice: 'xml'"),
+        ("--list --csv --json", "not allowed with argument"),
+        ("--list --kafka-version 9.9", "--kafka-version: "),
+    ],
+)
+def test_options_that_do_not_go_together(words: str, complaint: str, table: str, capsys) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["acls", *words.replace("FILE", table).split()])
+    assert ended.value.code == 2
+    assert complaint in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "complaint"),
+    [
+        (TABLE.replace("Topic", "Subject"), "yaml", "acls.csv: line 2: `Subject` is not an acl's"),
+        (TABLE.replace("alice", "Alice"), "strimzi", "--to strimzi: `User:Alice` cannot be a"),
+    ],
+)
+def test_what_cannot_be_converted_is_told(
+    text: str, form: str, complaint: str, table: str, capsys
+) -> None:
+    Path(table).write_text(text)
+    assert main(["acls", "--from", table, "--to", form]) == 1
+    captured = capsys.readouterr()
+    assert complaint in captured.err
+    assert captured.out == ""
