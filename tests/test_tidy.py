@@ -29,6 +29,7 @@ RELEASES_MAY_BE_NAMED = (
     "protocol/api_versions.py",
     "protocol/features.py",
     "authorizer/acl_releases.py",
+    "authorizer/acl_tool_releases.py",
     "authorizer/requirements/",
     "schemas/",
     "shim/control/openapi.py",  # the version of OpenAPI looks like one of Kafka

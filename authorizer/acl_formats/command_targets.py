@@ -46,6 +46,9 @@ def check(args: argparse.Namespace) -> None:
         )
     if args.principal and not args.list:
         raise AclTextError("The --principal option is only available if --list is set")
+    for name, values in vars(args).items():
+        if isinstance(values, list) and [] in values:  # argparse drops `--` where it is a value
+            raise AclTextError(f"--{name.replace('_', '-')} cannot be `--`")
     for principal in (*args.principal, *args.allow_principal, *args.deny_principal):
         _check_principal(principal.strip())
 

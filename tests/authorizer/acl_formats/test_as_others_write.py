@@ -300,6 +300,7 @@ def test_a_script_of_commands() -> None:
         ("\nkafka-acls --list", "line 2: only commands with --add"),
         ("kafka-acls --add --topic t", "line 1: You must specify one of: --allow-principal"),
         ("kafka-acls --add --topik t", "line 1: unrecognized arguments: --topik t"),
+        ("kafka-acls --add --allow-principal User:a --topic=--", "line 1: --topic cannot be `--`"),
         ("kafka-acls --add 'x", "line 1: the command is not finished"),
     ],
 )
