@@ -28,6 +28,7 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     kraft: bool  # metadata is kept by controllers, admin requests are forwarded to them
     authorizer_class: str  # the authorizer that a release brings, as its configuration names it
     # users, quotas and features
+    tokens_end_sessions: bool  # a log-in ends with its token, even without a lifetime of log-ins
     failed_token_expiry: int  # in the answer to a token that could not be renewed or expired
     scram_denial_counts_users: bool  # a denied DescribeUserScramCredentials has a result a user
     quota_success_message: str | None  # error message of DescribeClientQuotas without an error
@@ -95,6 +96,7 @@ OLDEST = Behaviour(
     audit_names_rule=False,
     kraft=False,
     authorizer_class="kafka.security.auth.SimpleAclAuthorizer",
+    tokens_end_sessions=False,
     failed_token_expiry=-1,
     scram_denial_counts_users=False,
     quota_success_message=None,
@@ -264,6 +266,7 @@ CHANGES: tuple[Change, ...] = (
         partition_gap_error=39,
         null_config_error=40,
     ),
+    Change("3.3", "KAFKA-13848: a log-in ends with its token", tokens_end_sessions=True),
     Change("3.3", "the metadata log cannot be made as a topic", metadata_topic_error=29),
     Change("3.5", "KAFKA-14996: a limit for one request", records_per_request_max=10_000),
     Change("3.6", "KIP-405: remote storage, where there is one", remote_storage_is_checked=True),

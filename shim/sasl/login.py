@@ -25,14 +25,15 @@ def begin(mechanism: str, session: Session, cluster: Cluster, next_phase: Phase)
     if mechanism not in cluster.mechanisms:
         return False
     session.mechanism = mechanism
-    session.sasl = _exchange(mechanism, cluster)
+    session.sasl = _exchange(mechanism, session, cluster)
     session.phase = next_phase
     return True
 
 
-def _exchange(mechanism: str, cluster: Cluster) -> SaslExchange:
+def _exchange(mechanism: str, session: Session, cluster: Cluster) -> SaslExchange:
     if mechanism == "OAUTHBEARER":
-        return BearerExchange(cluster.clock.now_ms)
+        validator = cluster.token_validators[session.listener.name]
+        return BearerExchange(validator, cluster.clock.now_ms)
     if mechanism in _SCRAM:
         kind = _SCRAM[mechanism]
 
@@ -83,7 +84,9 @@ def _log_in(step: SaslStep, principal: str, session: Session, cluster: Cluster) 
     ends = [step.expires_at_ms] if step.expires_at_ms is not None else []
     if cluster.reauthentication_ms > 0:
         ends.append(now_ms + cluster.reauthentication_ms)
-        session.expires_at_ms = min(ends)
+    elif not cluster.behaviour.tokens_end_sessions:
+        ends.clear()
+    session.expires_at_ms = min(ends, default=None)
     session.principal = principal
     session.is_authenticated = True
     session.phase = Phase.READY

@@ -1,6 +1,7 @@
 """The one owner of state: everything that a request can see or change hangs on the cluster."""
 
 import random
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -16,6 +17,8 @@ from shim.config import Config, ListenerConfig
 from shim.ending import write_markers
 from shim.errors import ConfigError
 from shim.faults import Faults
+from shim.sasl.bearer_settings import token_validator
+from shim.sasl.bearer_token import TokenValidator
 from shim.state.configs import Configs
 from shim.state.coordinators import Coordinators
 from shim.state.delegation_tokens import DelegationTokens
@@ -77,6 +80,7 @@ class Cluster:
         self.apis = ApiTable(self.release)
         self.mechanisms = _mechanisms(config)
         self.principal_rules = _principal_rules(config)
+        self.token_validators = _token_validators(config, self.mechanisms)
         self.reauthentication_ms = int(config.properties.get("connections.max.reauth.ms", 0))
         self.counters = Counters()
         self.recorder: Recorder | None = None
@@ -183,6 +187,17 @@ def _principal_rules(config: Config) -> tuple[MappingRule, ...]:
         return parse_rules(config.properties.get("ssl.principal.mapping.rules", "DEFAULT"))
     except ValueError as error:
         raise ConfigError(str(error)) from error
+
+
+def _token_validators(config: Config, mechanisms: Collection[str]) -> dict[str, TokenValidator]:
+    """Who checks bearer tokens, by listener."""
+    if "OAUTHBEARER" not in mechanisms:
+        return {}
+    return {
+        one.name: token_validator(config.properties, one.name)
+        for one in config.listeners
+        if one.protocol.sasl
+    }
 
 
 def _release(config: Config) -> str:

@@ -14,13 +14,15 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 
 USERS = ("admin", "alice", "bob", "carol")
 MODES = ("authorizer", "open", "none")
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "kafka-shim" / "jars"
 START_SECONDS = 90
+JWKS_URL = "sasl.oauthbearer.jwks.endpoint.url"
 
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <groupId>oracle</groupId><artifactId>jars</artifactId><version>1</version>
@@ -104,16 +106,27 @@ def free_ports(count: int) -> list[int]:
 
 
 class RealKafka:
-    """`with RealKafka("4.3.1") as kafka:` gives `kafka.plain` and `kafka.sasl`, host:port each."""
+    """`with RealKafka("4.3.1") as kafka:` gives `kafka.plain` and `kafka.sasl`, host:port each.
 
-    def __init__(self, release: str, mode: str = "authorizer") -> None:
+    `settings` are further broker settings; those of TLS open a listener SSL too, `kafka.ssl`.
+    """
+
+    def __init__(
+        self,
+        release: str,
+        mode: str = "authorizer",
+        settings: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         assert mode in MODES
         self.release = release
         self.mode = mode
+        self._settings = settings
+        self._has_ssl = any(key.startswith("ssl.") for key in settings)
         self.is_kraft = numbers(release) >= (3,)
-        self.plain_port, self.sasl_port, self._third_port = free_ports(3)
+        self.plain_port, self.sasl_port, self.ssl_port, self._third_port = free_ports(4)
         self.plain = f"127.0.0.1:{self.plain_port}"
         self.sasl = f"127.0.0.1:{self.sasl_port}"
+        self.ssl = f"127.0.0.1:{self.ssl_port}"
         self.folder = Path(tempfile.mkdtemp(prefix=f"kafka-{release}-"))
         self._children: list[subprocess.Popen[bytes]] = []
 
@@ -128,6 +141,8 @@ class RealKafka:
             self._java(libs, "kafka.Kafka", "server.properties", *self._old_java())
             self._wait(self.plain_port)
             self._wait(self.sasl_port)
+            if self._has_ssl:
+                self._wait(self.ssl_port)
         except BaseException:
             self.stop()
             raise
@@ -162,11 +177,14 @@ class RealKafka:
                 "super.users": "User:ANONYMOUS;User:admin",
                 "allow.everyone.if.no.acl.found": str(self.mode == "open").lower(),
             }
+        settings |= self._settings
         lines = [f"{key}={value}\n" for key, value in settings.items()]
         (self.folder / "server.properties").write_text("".join(lines))
 
     def _common(self) -> dict[str, str]:
         listeners = f"PLAINTEXT://{self.plain},SASL_PLAINTEXT://{self.sasl}"
+        if self._has_ssl:
+            listeners += f",SSL://{self.ssl}"
         return {
             "listeners": listeners,
             "advertised.listeners": listeners,
@@ -182,7 +200,7 @@ class RealKafka:
             "node.id": "1",
             "controller.quorum.voters": f"1@{controller}",
             "listener.security.protocol.map": (
-                "PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT"
+                "PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,SSL:SSL,CONTROLLER:PLAINTEXT"
             ),
             "controller.listener.names": "CONTROLLER",
             "inter.broker.listener.name": "PLAINTEXT",
@@ -226,7 +244,11 @@ class RealKafka:
 
     def _java(self, libs: Path, main: str, argument: str, *options: str) -> None:
         command = ["java", *options, "-Xmx1g", "-Dzookeeper.sasl.client=false"]
-        command += ["-Djava.security.auth.login.config=jaas.conf", "-cp", f"{libs}/*", main]
+        command += ["-Djava.security.auth.login.config=jaas.conf"]
+        if JWKS_URL in self._settings:  # since 4.0 a broker reads from nowhere without leave
+            allowed = self._settings[JWKS_URL]
+            command += [f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={allowed}"]
+        command += ["-cp", f"{libs}/*", main]
         log = (self.folder / f"{main}.log").open("wb")
         with log:
             child = subprocess.Popen(

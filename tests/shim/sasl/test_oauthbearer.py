@@ -1,69 +1,117 @@
-"""shim.sasl.oauthbearer: unsecured tokens, what they must say, and what is refused."""
+"""OAUTHBEARER: every token is taken, or refused, as a real broker (4.3.1) does it."""
 
-import base64
 import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from shim.sasl.mechanism import SaslFailure
-from shim.sasl.oauthbearer import BearerExchange
+from shim.config import Config, ListenerConfig, SecurityProtocol
+from shim.errors import ConfigError
+from shim.sasl.bearer_settings import token_validator
+from shim.state.cluster import Cluster
+from shim.testing import KafkaBroker, start
+from tests.shim.sasl.bearer_cases import SETS, key_set, message, outcome, unsecured
 
-NOW_MS = 1_700_000_000_000
-NOW = NOW_MS // 1000
-
-
-def encoded(value: object) -> str:
-    return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
-
-
-def message(claims: object, alg: str = "none", signature: str = "", who: str = "") -> bytes:
-    token = f"{encoded({'alg': alg})}.{encoded(claims)}.{signature}"
-    return f"n,{who},\x01auth=Bearer {token}\x01\x01".encode()
+RECORDED = json.loads(Path(__file__).with_name("bearer_recorded.json").read_text())
+JWKS_URL = "sasl.oauthbearer.jwks.endpoint.url"
 
 
-def exchange() -> BearerExchange:
-    return BearerExchange(lambda: NOW_MS)
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = tmp_path_factory.mktemp("keys") / "keys.json"
+    found.write_text(key_set())
+    return found
 
 
-def test_a_token_gives_its_subject_and_its_end() -> None:
-    step = exchange().step(message({"sub": "alice", "exp": NOW + 60, "iat": NOW - 1}))
-    assert step.principal == "User:alice"
-    assert step.expires_at_ms == (NOW + 60) * 1000
-    assert step.reply == b""
+@pytest.fixture(scope="module")
+def brokers(keys: Path) -> Iterator[dict[str, KafkaBroker]]:
+    found: dict[str, KafkaBroker] = {}
+    for name, (_, has_keys, more) in SETS.items():
+        told = {"sasl.enabled.mechanisms": "OAUTHBEARER", **more}
+        if has_keys:
+            told[JWKS_URL] = keys.as_uri()
+        found[name] = start(in_process=True, properties=told)
+    yield found
+    for broker in found.values():
+        broker.stop()
 
 
-@pytest.mark.parametrize(
-    "claims",
-    [
-        {"exp": NOW + 60},
-        {"sub": "alice"},
-        {"sub": "alice", "exp": NOW},
-        {"sub": "alice", "exp": NOW + 60, "iat": NOW + 5},
-    ],
-    ids=["no subject", "no expiry", "expired", "from the future"],
-)
-def test_a_refused_token_is_told_then_the_log_in_fails(claims: object) -> None:
-    server = exchange()
-    step = server.step(message(claims))
-    assert step.principal is None
-    assert json.loads(step.reply) == {"status": "invalid_token"}
-    with pytest.raises(SaslFailure):
-        server.step(b"\x01")
+def test_every_case_is_recorded() -> None:
+    assert {name: set(cases) for name, (cases, _, _) in SETS.items()} == {
+        name: set(answers) for name, answers in RECORDED.items()
+    }
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("name", "title"), [(name, title) for name, (cases, _, _) in SETS.items() for title in cases]
+)
+def test_a_token_is_taken_as_recorded(
+    brokers: dict[str, KafkaBroker], name: str, title: str
+) -> None:
+    case = SETS[name][0][title]
+    assert outcome(brokers[name].listeners["SASL_PLAINTEXT"], case) == RECORDED[name][title]
+
+
+@pytest.mark.parametrize(("release", "ends"), [("2.8", False), ("3.3", True)])
+def test_a_log_in_ends_with_its_token(release: str, ends: bool) -> None:
+    told = {"sasl.enabled.mechanisms": "OAUTHBEARER"}
+    with start(in_process=True, properties=told, kafka_version=release) as broker:
+
+        def case(now: int) -> bytes:
+            return message(unsecured({"sub": "alice", "exp": now + 60}))
+
+        assert outcome(broker.listeners["SASL_PLAINTEXT"], case) == [[0, "", ends]]
+
+
+def test_settings_of_a_listener_go_before_those_of_all(keys: Path) -> None:
+    told = {JWKS_URL: "https://elsewhere", f"listener.name.inner.{JWKS_URL}": keys.as_uri()}
+    token_validator(told, "INNER")
+    with pytest.raises(ConfigError, match="read from files only"):
+        token_validator(told, "OUTER")
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
     [
-        b"",
-        b"\xff",
-        b"n,,\x01auth=Basic abc\x01\x01",
-        b"n,,\x01auth=Bearer a.b\x01\x01",
-        b"n,,\x01auth=Bearer !.!.\x01\x01",
-        message({"sub": "alice", "exp": NOW + 60}, alg="RS256"),
-        message({"sub": "alice", "exp": NOW + 60}, signature="abc"),
-        message({"sub": "alice", "exp": NOW + 60}, who="a=admin"),
+        (None, "cannot read the keys in .*: No such file"),
+        ("{", "no JSON web key set"),
+        ("[]", "no JSON web key set"),
+        ('{"keys": 1}', "no JSON web key set"),
+        ('{"keys": ["x"]}', "no JSON web key set"),
+        ('{"keys": [{"kty": "RSA"}]}', "no JSON web key set"),
+        ('{"keys": []}', "no key that could sign"),
+        ('{"keys": [{"kty": "new"}]}', "no key that could sign"),
     ],
 )
-def test_what_is_no_unsecured_token_of_this_user_fails(text: bytes) -> None:
-    with pytest.raises(SaslFailure):
-        exchange().step(text)
+def test_keys_that_are_none_are_told_at_the_start(
+    tmp_path: Path, content: str | None, text: str
+) -> None:
+    path = tmp_path / "keys.json"
+    if content is not None:
+        path.write_text(content)
+    told = {"sasl.enabled.mechanisms": "OAUTHBEARER", JWKS_URL: path.as_uri()}
+    listener = ListenerConfig("X", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 0)
+    with pytest.raises(ConfigError, match=text):
+        Cluster(Config(listeners=(listener,), properties=told))
+
+
+def test_a_skew_that_is_no_number_is_told(keys: Path) -> None:
+    told = {JWKS_URL: keys.as_uri(), "sasl.oauthbearer.clock.skew.seconds": "-1"}
+    with pytest.raises(ConfigError, match="it must be a number from 0"):
+        token_validator(told, "X")
+
+
+def test_without_the_extra_it_says_what_to_install() -> None:
+    """In a process of its own, where importing joserfc fails."""
+    program = (
+        "import sys; sys.modules['joserfc'] = None\n"
+        "from shim.sasl.bearer_settings import token_validator\n"
+        f"token_validator({{{JWKS_URL!r}: 'file:///keys'}}, 'X')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=30
+    )
+    assert "signed tokens need: pip install 'kafka-shim[oauth]'" in done.stderr

@@ -1,0 +1,47 @@
+"""Who checks the tokens of a listener, by Kafka's `sasl.oauthbearer.*` settings.
+
+DEVIATION: that there are keys is enough; Kafka wants the class of its validator named besides.
+"""
+
+from collections.abc import Mapping
+
+from shim.errors import ConfigError
+from shim.sasl.bearer_token import TokenValidator
+from shim.sasl.unsecured_token import UnsecuredTokens
+
+_PREFIX = "sasl.oauthbearer."
+_KEYS = "jwks.endpoint.url"
+
+
+def token_validator(properties: Mapping[str, str], listener: str) -> TokenValidator:
+    """Signed tokens where there are keys, else unsecured ones; ConfigError where that cannot be."""
+    own = _of_listener(properties, listener)
+    url = own.get(_KEYS, "")
+    if not url:
+        return UnsecuredTokens()
+    from shim.sasl.signed_token import Expected, SignedTokens  # noqa: PLC0415 - an extra
+
+    skew = own.get("clock.skew.seconds", "30")
+    if not skew.isdigit():
+        raise ConfigError(f"{_PREFIX}clock.skew.seconds is `{skew}`; it must be a number from 0")
+    audiences = own.get("expected.audience", "").split(",")
+    return SignedTokens(
+        url,
+        Expected(
+            issuer=own.get("expected.issuer", ""),
+            audiences=tuple(one.strip() for one in audiences if one.strip()),
+            subject_claim=own.get("sub.claim.name", "sub"),
+            scope_claim=own.get("scope.claim.name", "scope"),
+            skew_s=int(skew),
+        ),
+    )
+
+
+def _of_listener(properties: Mapping[str, str], listener: str) -> dict[str, str]:
+    """The settings without their common beginning; those for the listener alone go before."""
+    found: dict[str, str] = {}
+    for prefix in (_PREFIX, f"listener.name.{listener.lower()}.{_PREFIX}"):
+        for key, value in properties.items():
+            if key.startswith(prefix):
+                found[key.removeprefix(prefix)] = value
+    return found

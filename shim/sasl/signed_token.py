@@ -1,0 +1,144 @@
+"""Signed JSON web tokens, checked with keys from a file (KIP-768); signatures by joserfc.
+
+As Kafka's validator has it: `exp`, `iat` and a subject are needed, `iat` may lie ahead, an audience
+is refused where none is expected, and a key may be used with any algorithm of its type.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+import msgspec
+
+from shim.errors import ConfigError
+from shim.sasl.bearer_token import BearerToken, TokenRefusedError, seconds
+
+try:
+    from joserfc import jws
+    from joserfc.errors import JoseError
+    from joserfc.jwk import GuestProtocol, JWKRegistry, Key
+except ImportError as error:
+    raise ConfigError("signed tokens need: pip install 'kafka-shim[oauth]'") from error
+
+KEY_TYPES = {"HS": "oct", "RS": "RSA", "PS": "RSA", "ES": "EC"}
+"""The keys that algorithms are used with, by the letters they begin with."""
+ALGORITHMS = [f"{letters}{bits}" for letters in KEY_TYPES for bits in (256, 384, 512)]
+
+_ABOUT_USE = ("alg", "use", "key_ops")
+
+
+class Expected(msgspec.Struct, frozen=True):
+    """What tokens must say; empty: whatever they like. `skew_s` is how wrong clocks may be."""
+
+    issuer: str = ""
+    audiences: tuple[str, ...] = ()
+    subject_claim: str = "sub"
+    scope_claim: str = "scope"
+    skew_s: int = 30
+
+
+class _Known(msgspec.Struct, frozen=True):
+    """A key, and what its entry in the file says it is for."""
+
+    key: Key
+    key_id: str | None
+    algorithm: str | None
+
+
+class SignedTokens:
+    """Tokens signed with one of the keys at `url`, a `file:` URL; ConfigError if it has none."""
+
+    def __init__(self, url: str, expected: Expected) -> None:
+        self._keys = _read_keys(url)
+        self._expected = expected
+
+    def validate(self, token: str, now_ms: int) -> BearerToken:
+        try:
+            found = jws.deserialize_compact(token, self._key, algorithms=ALGORITHMS)
+            claims = json.loads(found.payload)
+        except (JoseError, ValueError, RecursionError) as error:
+            raise TokenRefusedError(str(error)) from error
+        if not isinstance(claims, dict):
+            raise TokenRefusedError("its claims are no JSON object")
+        _check_origin(claims, self._expected)
+        _check_scope(claims.get(self._expected.scope_claim))
+        expires = _check_times(claims, now_ms / 1000, self._expected.skew_s)
+        subject = claims.get(self._expected.subject_claim)
+        if not isinstance(subject, str) or not subject.strip():
+            raise TokenRefusedError("it names no subject")
+        return BearerToken(subject.strip(), int(expires * 1000))
+
+    def _key(self, token: GuestProtocol) -> Key:
+        """The key with the token's id and of its algorithm's type; the first of several."""
+        header = token.headers()
+        algorithm = str(header["alg"])
+        wanted = header.get("kid")
+        fitting = [
+            one
+            for one in self._keys
+            if one.key.key_type == KEY_TYPES.get(algorithm[:2])
+            and (wanted is None or one.key_id == wanted)
+        ]
+        fitting = [one for one in fitting if one.algorithm in (None, algorithm)] or fitting
+        if not fitting:
+            raise ValueError("no key fits it")
+        return fitting[0].key
+
+
+def _read_keys(url: str) -> list[_Known]:
+    parts = urlsplit(url)
+    if parts.scheme != "file":
+        raise ConfigError(
+            f"sasl.oauthbearer.jwks.endpoint.url `{url}`: keys are read from files only, file:///PATH"
+        )
+    path = Path(url2pathname(parts.path))
+    try:
+        entries = json.loads(path.read_bytes())["keys"]
+        known = [_known(entry) for entry in entries if entry.get("kty") in KEY_TYPES.values()]
+    except OSError as error:
+        raise ConfigError(f"cannot read the keys in `{path}`: {error.strerror}") from error
+    except (KeyError, TypeError, AttributeError, ValueError, JoseError) as error:
+        raise ConfigError(f"`{path}` is no JSON web key set (RFC 7517): {error}") from error
+    if not known:
+        raise ConfigError(f"`{path}` has no key that could sign: expected RSA, EC or oct")
+    return known
+
+
+def _known(entry: Mapping[str, Any]) -> _Known:
+    bare = {name: value for name, value in entry.items() if name not in _ABOUT_USE}
+    return _Known(JWKRegistry.import_key(bare), entry.get("kid"), entry.get("alg"))
+
+
+def _check_origin(claims: Mapping[str, Any], expected: Expected) -> None:
+    """Issuer and audience."""
+    if expected.issuer and claims.get("iss") != expected.issuer:
+        raise TokenRefusedError("it is of another issuer")
+    audience = claims.get("aud")
+    audiences = audience if isinstance(audience, list) else [audience]
+    if not expected.audiences and audience is None:
+        return
+    if not set(expected.audiences) & {one for one in audiences if isinstance(one, str)}:
+        raise TokenRefusedError("it is for another audience")
+
+
+def _check_scope(scope: object) -> None:
+    """Text or a list of texts, none empty, none twice; anything else counts for nothing."""
+    scopes = [scope] if isinstance(scope, str) else scope if isinstance(scope, list) else []
+    texts = [one.strip() for one in scopes if isinstance(one, str)]
+    if len(texts) < len(scopes) or not all(texts) or len(set(texts)) < len(texts):
+        raise TokenRefusedError("its scopes are empty, or there twice")
+
+
+def _check_times(claims: Mapping[str, Any], now_s: float, skew_s: int) -> float:
+    """When the token expires, in seconds since 1970."""
+    expires, issued, begins = (seconds(claims, name) for name in ("exp", "iat", "nbf"))
+    if expires is None or issued is None:
+        raise TokenRefusedError("it does not say when it was issued and when it expires")
+    if now_s - skew_s >= expires:
+        raise TokenRefusedError("it has expired")
+    if expires < issued or (begins is not None and (expires < begins or now_s + skew_s < begins)):
+        raise TokenRefusedError("it is not valid yet, or never")
+    return expires

@@ -1,0 +1,44 @@
+"""Unsecured JSON web tokens: whoever writes one is whom it names. Kafka's default validator."""
+
+import base64
+import binascii
+import json
+from typing import Any
+
+from shim.errors import CloseConnection
+from shim.sasl.bearer_token import BearerToken, TokenRefusedError, seconds
+
+
+class UnsecuredTokens:
+    """Tokens with the algorithm `none`; `sub` and `exp` are needed, `nbf` is not looked at."""
+
+    def validate(self, token: str, now_ms: int) -> BearerToken:
+        parts = token.split(".")
+        if len(parts) != 3 or parts[2]:
+            raise TokenRefusedError("it is not an unsecured JSON web token")
+        header, claims = _json(parts[0]), _json(parts[1])
+        if "alg" not in header:
+            raise CloseConnection("a token without an algorithm")
+        if header["alg"] != "none":
+            raise TokenRefusedError("it is signed, which this listener does not check")
+        subject = claims.get("sub")
+        if not isinstance(subject, str) or not subject.strip():
+            raise TokenRefusedError("it names no subject")
+        expires, issued = seconds(claims, "exp"), seconds(claims, "iat")
+        if expires is None:
+            raise TokenRefusedError("it does not say when it expires")
+        if expires * 1000 <= now_ms:
+            raise TokenRefusedError("it has expired")
+        if issued is not None and (issued * 1000 > now_ms or expires <= issued):
+            raise TokenRefusedError("it was issued in the future, or after it expired")
+        return BearerToken(subject, int(expires * 1000))
+
+
+def _json(part: str) -> dict[str, Any]:
+    try:
+        found = json.loads(base64.urlsafe_b64decode(f"{part}=="))
+    except (binascii.Error, ValueError, RecursionError) as error:
+        raise TokenRefusedError("its parts are not base64 of JSON") from error
+    if not isinstance(found, dict):
+        raise TokenRefusedError("its parts are not JSON objects")
+    return found

@@ -1,0 +1,226 @@
+"""Log-ins with tokens, good and bad, that a real broker and the shim are both given.
+
+Each case is what the client says first. Times are seconds from now, and far enough from the borders
+for a clock that runs. `python -m tests.oracle.bearer 4.3.1` records what a real broker answers.
+"""
+
+import base64
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from joserfc import jws
+from joserfc.jwk import ECKey, Key, OctKey, RSAKey
+
+from protocol.enums import ApiKey
+from protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
+from protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from shim.client import Client, ClientError
+
+ISSUER, AUDIENCE = "https://issuer.test", "kafka"
+SETTINGS = {
+    "sasl.oauthbearer.expected.issuer": ISSUER,
+    "sasl.oauthbearer.expected.audience": f"{AUDIENCE},other",
+    "sasl.oauthbearer.sub.claim.name": "user",
+    "sasl.oauthbearer.scope.claim.name": "roles",
+}
+"""What the strict broker is told besides where its keys are; the skew is the default, 30 s."""
+
+RSA = RSAKey.generate_key(2048, {"kid": "rsa", "alg": "RS256", "use": "sig"})
+ANY_RSA = RSAKey.generate_key(2048, {"kid": "any"})
+RSA_FREED = RSAKey.import_key(RSA.as_pem(private=True))
+"""The same key, which does not say what it is for."""
+EC = ECKey.generate_key("P-256", {"kid": "ec", "alg": "ES256"})
+NAMELESS = ECKey.generate_key("P-384")
+OCT = OctKey.generate_key(256, {"kid": "oct", "alg": "HS256"})
+STRANGER = RSAKey.generate_key(2048, {"kid": "rsa", "alg": "RS256"})
+
+Claims = dict[str, Any]
+
+
+def key_set() -> str:
+    """The file that the broker reads."""
+    keys = [key.as_dict(private=False) for key in (RSA, ANY_RSA, EC)]
+    keys.append(NAMELESS.as_dict(private=False))
+    return json.dumps({"keys": [*keys, OCT.as_dict(private=True)]})
+
+
+def message(token: str, who: str = "", more: str = "") -> bytes:
+    return f"n,{who},\x01auth=Bearer {token}{more}\x01\x01".encode()
+
+
+def _text(value: object) -> str:
+    raw = value if isinstance(value, bytes) else json.dumps(value).encode()
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+
+
+def unsecured(claims: object, header: object = None, signature: str = "") -> str:
+    return f"{_text(header or {'alg': 'none'})}.{_text(claims)}.{signature}"
+
+
+def signed(claims: Any, key: Key = RSA, alg: str = "RS256", kid: str | None = "rsa") -> str:
+    header = {"alg": alg} if kid is None else {"alg": alg, "kid": kid}
+    payload = claims if isinstance(claims, bytes) else json.dumps(claims).encode()
+    return jws.serialize_compact(header, payload, key, algorithms=[alg])
+
+
+def _at(now: int, **claims: Any) -> Claims:
+    found = {"sub": "alice", "exp": now + 600, "iat": now - 10, **claims}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _strict(now: int, **claims: Any) -> Claims:
+    given = {"sub": None, "user": "alice", "iss": ISSUER, "aud": AUDIENCE, "roles": "a", **claims}
+    return _at(now, **given)
+
+
+Case = Callable[[int], bytes]
+"""The client's message, at a time in seconds since 1970."""
+
+
+def unsecured_cases() -> Mapping[str, Case]:
+    """For a broker whose validator takes unsecured tokens."""
+    return {
+        "good": lambda now: message(unsecured(_at(now))),
+        "good without iat": lambda now: message(unsecured(_at(now, iat=None))),
+        "the same authorization id": lambda now: message(unsecured(_at(now)), "a=alice"),
+        "another authorization id": lambda now: message(unsecured(_at(now)), "a=admin"),
+        "an extension": lambda now: message(unsecured(_at(now)), more="\x01traceId=1"),
+        "an extension named auth twice": lambda now: message(
+            unsecured(_at(now)), more="\x01auth=x"
+        ),
+        "no subject": lambda now: message(unsecured(_at(now, sub=None))),
+        "an empty subject": lambda now: message(unsecured(_at(now, sub=""))),
+        "a blank subject": lambda now: message(unsecured(_at(now, sub=" "))),
+        "a subject of spaces around": lambda now: message(unsecured(_at(now, sub=" alice "))),
+        "a subject of spaces around, asked for without": lambda now: message(
+            unsecured(_at(now, sub=" alice ")), "a=alice"
+        ),
+        "a subject that is a number": lambda now: message(unsecured(_at(now, sub=1))),
+        "no expiry": lambda now: message(unsecured(_at(now, exp=None))),
+        "expired": lambda now: message(unsecured(_at(now, exp=now - 2))),
+        "an expiry that is text": lambda now: message(unsecured(_at(now, exp="soon"))),
+        "an expiry with a fraction": lambda now: message(unsecured(_at(now, exp=now + 600.5))),
+        "issued in the future": lambda now: message(unsecured(_at(now, iat=now + 60))),
+        "expires before it was issued": lambda now: message(
+            unsecured(_at(now, iat=now + 900, exp=now + 800))
+        ),
+        "not valid yet": lambda now: message(unsecured(_at(now, nbf=now + 60))),
+        "signed": lambda now: message(signed(_at(now))),
+        "a signature without an algorithm": lambda now: message(
+            unsecured(_at(now), signature="abc")
+        ),
+        "an algorithm without a signature": lambda now: message(
+            unsecured(_at(now), {"alg": "RS256"})
+        ),
+        "no algorithm": lambda now: message(unsecured(_at(now), {"typ": "JWT"})),
+        "claims that are a list": lambda _: message(unsecured([1])),
+        "claims that are not JSON": lambda _: message(unsecured(b"{")),
+        "not base64": lambda _: message("!.!."),
+        "two parts": lambda _: message("a.b"),
+        "no token": lambda _: b"n,,\x01auth=Bearer \x01\x01",
+        "another scheme": lambda _: b"n,,\x01auth=Basic abc\x01\x01",
+        "no auth": lambda _: b"n,,\x01other=1\x01\x01",
+        "a scheme in capitals": lambda now: message(unsecured(_at(now))).replace(
+            b"Bearer", b"BEARER"
+        ),
+        "another header": lambda now: message(unsecured(_at(now))).replace(b"n,,", b"y,,"),
+        "no end": lambda now: message(unsecured(_at(now)))[:-1],
+        "empty": lambda _: b"",
+    }
+
+
+def signed_cases() -> Mapping[str, Case]:
+    """For a broker with the keys of `key_set` and no further wishes."""
+    return {
+        "good": lambda now: message(signed(_at(now))),
+        "good by EC": lambda now: message(signed(_at(now), EC, "ES256", "ec")),
+        "good by a shared secret": lambda now: message(signed(_at(now), OCT, "HS256", "oct")),
+        "good by a key for any algorithm": lambda now: message(
+            signed(_at(now), ANY_RSA, "PS384", "any")
+        ),
+        "good without iat": lambda now: message(signed(_at(now, iat=None))),
+        "a key for another algorithm": lambda now: message(signed(_at(now), RSA_FREED, "RS512")),
+        "no key id": lambda now: message(signed(_at(now), kid=None)),
+        "a key without an id": lambda now: message(signed(_at(now), NAMELESS, "ES384", "x")),
+        "an unknown key id": lambda now: message(signed(_at(now), kid="none")),
+        "another's key": lambda now: message(signed(_at(now), STRANGER)),
+        "unsecured": lambda now: message(unsecured(_at(now))),
+        "a signature cut off": lambda now: message(signed(_at(now)).rpartition(".")[0] + "."),
+        "two parts": lambda now: message(signed(_at(now)).rpartition(".")[0]),
+        "not base64": lambda _: message("!.!.!"),
+        "claims that are not JSON": lambda _: message(signed(b"{")),
+        "claims that are a list": lambda _: message(signed([1])),
+        "no subject": lambda now: message(signed(_at(now, sub=None))),
+        "a blank subject": lambda now: message(signed(_at(now, sub=" "))),
+        "a subject of spaces around": lambda now: message(signed(_at(now, sub=" alice "))),
+        "a subject of spaces around, asked for without": lambda now: message(
+            signed(_at(now, sub=" alice ")), "a=alice"
+        ),
+        "a subject that is a number": lambda now: message(signed(_at(now, sub=1))),
+        "no expiry": lambda now: message(signed(_at(now, exp=None))),
+        "an expiry that is text": lambda now: message(signed(_at(now, exp="soon"))),
+        "an expiry with a fraction": lambda now: message(signed(_at(now, exp=now + 600.5))),
+        "expired within the skew": lambda now: message(signed(_at(now, exp=now - 5))),
+        "expired": lambda now: message(signed(_at(now, iat=now - 99, exp=now - 45))),
+        "issued in the future": lambda now: message(signed(_at(now, iat=now + 60))),
+        "expires before it was issued": lambda now: message(
+            signed(_at(now, iat=now + 900, exp=now + 800))
+        ),
+        "not valid yet": lambda now: message(signed(_at(now, nbf=now + 60))),
+        "not valid yet within the skew": lambda now: message(signed(_at(now, nbf=now + 10))),
+        "an audience nobody asked for": lambda now: message(signed(_at(now, aud="x"))),
+        "scopes in a list": lambda now: message(signed(_at(now, scope=["a", "b"]))),
+        "scopes twice": lambda now: message(signed(_at(now, scope=["a", "a"]))),
+        "an empty scope": lambda now: message(signed(_at(now, scope=""))),
+        "scopes that are a number": lambda now: message(signed(_at(now, scope=1))),
+        "another authorization id": lambda now: message(signed(_at(now)), "a=admin"),
+    }
+
+
+def strict_cases() -> Mapping[str, Case]:
+    """For a broker with keys and with `SETTINGS`."""
+    return {
+        "good": lambda now: message(signed(_strict(now))),
+        "one audience of several": lambda now: message(signed(_strict(now, aud=["x", "other"]))),
+        "another audience": lambda now: message(signed(_strict(now, aud="x"))),
+        "no audience": lambda now: message(signed(_strict(now, aud=None))),
+        "another issuer": lambda now: message(signed(_strict(now, iss="x"))),
+        "no issuer": lambda now: message(signed(_strict(now, iss=None))),
+        "no such subject": lambda now: message(signed(_strict(now, user=None, sub="alice"))),
+        "no scope": lambda now: message(signed(_strict(now, roles=None))),
+        "scopes twice": lambda now: message(signed(_strict(now, roles=["a", "a "]))),
+    }
+
+
+SETS: Mapping[str, tuple[Mapping[str, Case], bool, Mapping[str, str]]] = {
+    "unsecured": (unsecured_cases(), False, {}),
+    "signed": (signed_cases(), True, {}),
+    "strict": (strict_cases(), True, SETTINGS),
+}
+"""By name: the cases, whether the broker has keys, and what else it is told."""
+
+CLOSED = "closed"
+
+
+def outcome(address: str, case: Case) -> list[Any]:
+    """The answer to each message: `[code, reply, whether the log-in has an end]`, or CLOSED.
+
+    The text of an error is its own, but where it is the reply to the client's last byte.
+    """
+    host, _, port = address.rpartition(":")
+    said: list[Any] = []
+    with Client(host, int(port)) as client:
+        client.ask(ApiKey.SASL_HANDSHAKE, SaslHandshakeRequest("OAUTHBEARER"), 1)
+        text = case(int(datetime.now(UTC).timestamp()))
+        try:
+            answer = client.ask(ApiKey.SASL_AUTHENTICATE, SaslAuthenticateRequest(text))
+            lasts = answer.session_lifetime_ms > 0
+            said.append([answer.error_code, answer.auth_bytes.decode(), lasts])
+            if answer.auth_bytes:
+                answer = client.ask(ApiKey.SASL_AUTHENTICATE, SaslAuthenticateRequest(b"\x01"))
+                said.append([answer.error_code, answer.error_message, False])
+        except ClientError:
+            said.append(CLOSED)
+    return said
