@@ -72,6 +72,7 @@ class RecordBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     merges_added_partitions: bool  # AddPartitionsToTxn answers each topic once
     adds_missing_partitions: bool  # of a topic that there is
     internal_partition_error: ErrorCode  # of AddPartitionsToTxn
+    fencing_remembers: bool  # whose transaction was aborted may ask for the new epoch by the old
     forgets_start: bool  # a new producer's transaction has no start time
     # DescribeProducers
     describes_legal_names: bool  # looks at a name before it asks for permission
@@ -125,6 +126,7 @@ OLDEST = RecordBehaviour(
     merges_added_partitions=True,
     adds_missing_partitions=False,
     internal_partition_error=ErrorCode.OPERATION_NOT_ATTEMPTED,
+    fencing_remembers=False,
     forgets_start=False,
     describes_legal_names=False,
 )
@@ -234,6 +236,7 @@ CHANGES: tuple[Change, ...] = (
         "KIP-890: transactions of version 2",
         adds_partitions_since=12,
         adds_offsets_since=5,
+        fencing_remembers=True,
         verifies_epochs=True,
     ),
     Change("4.1", "transactions that never began", forgets_start=True),

@@ -40,15 +40,15 @@ def handle(
 ) -> AddPartitionsToTxnResponse:
     if context.version >= BATCHED_SINCE:
         context.access.require(ADD_PARTITIONS_TO_TXN_CLUSTER)
+        # a transaction that is given twice has the partitions that stand with its last one
+        topics_of = {one.transactional_id: one.topics for one in request.transactions}
         return AddPartitionsToTxnResponse(
-            results_by_transaction=[_batched(one, context) for one in request.transactions]
+            results_by_transaction=[
+                _batched(one, topics_of[one.transactional_id], context)
+                for one in request.transactions
+            ]
         )
-    topics = request.v3_and_below_topics
-    errors = _of_client(request, context)
-    merges = context.record_behaviour.merges_added_partitions
-    return AddPartitionsToTxnResponse(
-        results_by_topic_v3_and_below=_by_topic(topics, errors, merges=merges)
-    )
+    return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_of_client(request, context))
 
 
 def refuse(
@@ -62,17 +62,23 @@ def refuse(
     )
 
 
-def _of_client(request: AddPartitionsToTxnRequest, context: RequestContext) -> Errors:
+def _of_client(
+    request: AddPartitionsToTxnRequest, context: RequestContext
+) -> list[AddPartitionsToTxnTopicResult]:
     """The code of every partition of a client's request."""
     transactional_id = request.v3_and_below_transactional_id
-    partitions = list(_partitions(request.v3_and_below_topics))
-    denial = context.access.error(ADD_PARTITIONS_TO_TXN_TRANSACTIONAL_ID, transactional_id)
-    if denial is not ErrorCode.NONE:
-        return dict.fromkeys(partitions, denial)
-    errors = _topic_errors(request.v3_and_below_topics, context)
-    if any(errors.values()):
-        return {one: errors[one] or ErrorCode.OPERATION_NOT_ATTEMPTED for one in errors}
-    return dict.fromkeys(partitions, _add(request, partitions, context))
+    topics = request.v3_and_below_topics
+    partitions = list(_partitions(topics))
+    error = context.access.error(ADD_PARTITIONS_TO_TXN_TRANSACTIONAL_ID, transactional_id)
+    if error is ErrorCode.NONE:
+        errors = _topic_errors(topics, context)
+        if any(errors.values()):
+            not_tried = ErrorCode.OPERATION_NOT_ATTEMPTED
+            return _merged({one: error or not_tried for one, error in errors.items()})
+        error = _add(request, partitions, context)
+    errors = dict.fromkeys(partitions, error)
+    merges = context.record_behaviour.merges_added_partitions
+    return _merged(errors) if merges else _by_topic(topics, errors)
 
 
 def _add(
@@ -107,13 +113,15 @@ def _topic_errors(topics: Iterable[AddPartitionsToTxnTopic], context: RequestCon
 
 
 def _batched(
-    transaction: AddPartitionsToTxnTransaction, context: RequestContext
+    transaction: AddPartitionsToTxnTransaction,
+    added: list[AddPartitionsToTxnTopic],
+    context: RequestContext,
 ) -> AddPartitionsToTxnResult:
     """One transaction of a broker's request; only verifying looks at each partition."""
     transactions = context.cluster.transactions
     name = transaction.transactional_id
     owner = (transaction.producer_id, transaction.producer_epoch)
-    partitions = list(_partitions(transaction.topics))
+    partitions = list(_partitions(added))
     topics = context.cluster.topics
     missing = [one for one in partitions if topics.partition(*one) is None]
     error = context.transaction_coordinator_error(name) if name else ErrorCode.INVALID_REQUEST
@@ -129,9 +137,9 @@ def _batched(
         error = transactions.add_partitions(name, *owner, partitions)
         errors = dict.fromkeys(partitions, error)
     spoken = {one: _spoken(error, context) for one, error in errors.items()}
-    return AddPartitionsToTxnResult(
-        transactional_id=name, topic_results=_by_topic(transaction.topics, spoken)
-    )
+    merges = missing or transaction.verify_only
+    results = _merged(spoken) if merges else _by_topic(added, spoken)
+    return AddPartitionsToTxnResult(transactional_id=name, topic_results=results)
 
 
 def _spoken(error: ErrorCode, context: RequestContext) -> ErrorCode:
@@ -148,10 +156,10 @@ def _partitions(topics: Iterable[AddPartitionsToTxnTopic]) -> Iterable[TopicPart
 
 
 def _by_topic(
-    topics: Iterable[AddPartitionsToTxnTopic], errors: Errors, *, merges: bool = False
+    topics: Iterable[AddPartitionsToTxnTopic], errors: Errors
 ) -> list[AddPartitionsToTxnTopicResult]:
-    """The codes in the order of the request; where they differ, each topic stands but once."""
-    rows = [
+    """The codes as the request has the partitions, also twice."""
+    return [
         AddPartitionsToTxnTopicResult(
             topic.name,
             [
@@ -161,11 +169,12 @@ def _by_topic(
         )
         for topic in topics
     ]
-    if len(set(errors.values())) < 2 and not merges:
-        return rows
-    merged: dict[str, AddPartitionsToTxnTopicResult] = {}
-    for row in rows:
-        known = merged.setdefault(row.name, row)
-        if known is not row:
-            known.results_by_partition += row.results_by_partition
-    return list(merged.values())
+
+
+def _merged(errors: Errors) -> list[AddPartitionsToTxnTopicResult]:
+    """The codes with each topic and partition once."""
+    found: dict[str, AddPartitionsToTxnTopicResult] = {}
+    for (name, index), error in errors.items():
+        topic = found.setdefault(name, AddPartitionsToTxnTopicResult(name, []))
+        topic.results_by_partition.append(AddPartitionsToTxnPartitionResult(index, error))
+    return list(found.values())

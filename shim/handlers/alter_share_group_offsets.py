@@ -70,7 +70,6 @@ def _altered(
     context: RequestContext,
 ) -> AlterShareGroupOffsetsResponseTopic:
     topic = context.cluster.topics.get(asked.topic_name)
-    allowed = denial is ErrorCode.NONE and topic is not None
     rows = []
     for one in asked.partitions:
         error = denial
@@ -85,7 +84,7 @@ def _altered(
         )
     return AlterShareGroupOffsetsResponseTopic(
         topic_name=asked.topic_name,
-        topic_id=topic.topic_id if allowed and topic is not None else NO_ID,
+        topic_id=NO_ID if topic is None else topic.topic_id,
         partitions=rows,
     )
 

@@ -44,12 +44,10 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
         (topic.name, one.partition_index) for topic in request.topics for one in topic.partitions
     )
     denial = context.cluster.policy.bound(LIST_OFFSETS_TOPIC).error
-    return ListOffsetsResponse(
-        topics=[
-            *(_Listing(request, counts, context).topic(topic) for topic in allowed),
-            *(_failed_topic(topic, denial) for topic in denied),
-        ]
-    )
+    found = [_Listing(request, counts, context).topic(topic) for topic in allowed]
+    if not context.record_behaviour.lists_each_duplicate:
+        found = _merged(found)
+    return ListOffsetsResponse(topics=[*found, *(_failed_topic(topic, denial) for topic in denied)])
 
 
 def refuse(
@@ -81,8 +79,6 @@ class _Listing:
                 rows.append(_failed(index, ErrorCode.INVALID_REQUEST))
             else:
                 rows.append(self._partition(topic.name, wanted))
-        if not self._context.record_behaviour.lists_each_duplicate:
-            rows = list({row.partition_index: row for row in rows}.values())
         return ListOffsetsTopicResponse(name=topic.name, partitions=rows)
 
     @property
@@ -92,6 +88,8 @@ class _Listing:
 
     def _partition(self, name: str, wanted: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
         index = wanted.partition_index
+        if self._is_unsupported(wanted.timestamp):
+            return _failed(index, ErrorCode.UNSUPPORTED_VERSION)
         partition = self._context.cluster.topics.partition(name, index)
         if partition is None:
             return _failed(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -112,17 +110,30 @@ class _Listing:
             leader_epoch=found.leader_epoch if self._context.version >= EPOCHS_SINCE else -1,
         )
 
-    def _error(self, partition: Partition, wanted: ListOffsetsPartition) -> ErrorCode:
-        version = self._context.version
+    def _is_unsupported(self, timestamp: int) -> bool:
+        """Whether it is a special time that this version does not know."""
         behaviour = self._context.record_behaviour
-        refuses = wanted.timestamp < 0 and behaviour.refuses_unknown_times
-        if refuses and special_since(wanted.timestamp, behaviour) > version:
-            return ErrorCode.UNSUPPORTED_VERSION
-        if version == 0 and wanted.max_num_offsets < 0:
+        refuses = timestamp < 0 and behaviour.refuses_unknown_times
+        return refuses and special_since(timestamp, behaviour) > self._context.version
+
+    def _error(self, partition: Partition, wanted: ListOffsetsPartition) -> ErrorCode:
+        if self._context.version == 0 and wanted.max_num_offsets < 0:
             return ErrorCode.UNKNOWN_SERVER_ERROR
         if self._replica_id != DEBUGGER and partition.leader_id != self._context.node_id:
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
         return epoch_error(partition, wanted.current_leader_epoch)
+
+
+def _merged(topics: list[ListOffsetsTopicResponse]) -> list[ListOffsetsTopicResponse]:
+    """Each topic once, and each of its partitions."""
+    by_name: dict[str, dict[int, ListOffsetsPartitionResponse]] = {}
+    for topic in topics:
+        rows = by_name.setdefault(topic.name, {})
+        rows.update((row.partition_index, row) for row in topic.partitions)
+    return [
+        ListOffsetsTopicResponse(name=name, partitions=list(rows.values()))
+        for name, rows in by_name.items()
+    ]
 
 
 def _old_offsets(

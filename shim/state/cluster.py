@@ -125,6 +125,7 @@ class Cluster:
             check_interval_ms=self.configs.broker_int(
                 "transaction.abort.timed.out.transaction.cleanup.interval.ms"
             ),
+            fencing_remembers=record_behaviour_of(self.release).fencing_remembers,
         )
         self.fetch_sessions = {node_id: self._new_fetch_sessions() for node_id in self.nodes}
         self.quotas = Quotas()

@@ -86,12 +86,14 @@ class Transactions:
         timeout_ms_max: int,
         expiration_ms: int,
         check_interval_ms: int,
+        fencing_remembers: bool,
     ) -> None:
         self._clock = clock
         self._write_markers = write_markers
         self._timeout_ms_max = timeout_ms_max
         self._expiration_ms = expiration_ms
         self._check_interval_ms = check_interval_ms
+        self._fencing_remembers = fencing_remembers
         self._began_ms = clock.now_ms()
         self._transactions: dict[str, Transaction] = {}
         self.next_producer_id = 0
@@ -251,8 +253,9 @@ class Transactions:
 
     def _fence(self, found: Transaction) -> None:
         """Abort the open transaction of a producer that is superseded or too slow."""
-        found.epoch += 1
-        found.last_epoch = NO_EPOCH
+        self._bump(found)
+        if not self._fencing_remembers:
+            found.last_epoch = NO_EPOCH
         self._complete(found, commit=False, bumps_epoch=False)
 
     def _watch(self, found: Transaction) -> None:

@@ -56,7 +56,12 @@ MOMENTS: Final = frozenset(
         "last_caught_up_timestamp",
     }
 )
-TEXTS: Final = frozenset({"error_message", "status_detail", "documentation"})
+TEXTS: Final = frozenset(
+    {"error_message", "status_detail", "documentation", "batch_index_error_message"}
+)
+SETS: Final = frozenset({"subscribed_topic_names"})
+"""Lists of which a broker keeps no order."""
+
 NAMED: Final = {
     "member_id": "member_id",
     "leader": "member_id",  # JoinGroup's
@@ -138,7 +143,8 @@ class Comparing:
             return None
         if field.struct is None:
             if field.is_array:
-                return [self._leaf(field, one) for one in content]
+                leaves = [self._leaf(field, one) for one in content]
+                return sorted(leaves) if field.attribute in SETS else leaves
             return self._leaf(field, content)
         if not field.is_array:
             return self._struct(field.struct, content, version, ordered=ordered)

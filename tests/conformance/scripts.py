@@ -13,17 +13,39 @@ from tests.conformance import generate
 from tests.conformance.draw import ADMIN, USERS, Draw
 from tests.conformance.fitting import fit
 from tests.conformance.scenario import ONE_SEGMENT, Scenario, Step
-from tests.conformance.stories import administering, consuming, producing, sharing
+from tests.conformance.stories import (
+    administering,
+    arranging,
+    consuming,
+    fencing,
+    producing,
+    reading,
+    rebalancing,
+    sharing,
+)
 from tests.conformance.telling import ANY_VERSION, Move, Story, Teller
 
 STORIES: Final[dict[Callable[[Teller], Story], ApiKey]] = {
     consuming.classic_member: ApiKey.JOIN_GROUP,
     consuming.classic_pair: ApiKey.JOIN_GROUP,
     consuming.modern_member: ApiKey.CONSUMER_GROUP_HEARTBEAT,
+    rebalancing.static_replacement: ApiKey.INCREMENTAL_ALTER_CONFIGS,
+    rebalancing.busy_group: ApiKey.JOIN_GROUP,
+    rebalancing.modern_pair: ApiKey.CONSUMER_GROUP_DESCRIBE,
+    rebalancing.modern_static: ApiKey.CONSUMER_GROUP_DESCRIBE,
+    rebalancing.by_expression: ApiKey.SHARE_GROUP_HEARTBEAT,
     sharing.share_member: ApiKey.SHARE_FETCH,
     sharing.streams_member: ApiKey.STREAMS_GROUP_HEARTBEAT,
     producing.idempotent_producer: ApiKey.INIT_PRODUCER_ID,
     producing.transactional_producer: ApiKey.INIT_PRODUCER_ID,
+    fencing.rivals: ApiKey.INIT_PRODUCER_ID,
+    fencing.known_producer: ApiKey.INIT_PRODUCER_ID,
+    fencing.out_of_turn: ApiKey.INIT_PRODUCER_ID,
+    reading.fetch_session: ApiKey.DELETE_GROUPS,
+    reading.log_life: ApiKey.PRODUCE,
+    arranging.moved_partitions: ApiKey.ALTER_PARTITION_REASSIGNMENTS,
+    arranging.many_topics: ApiKey.CREATE_TOPICS,
+    arranging.other_settings: ApiKey.INCREMENTAL_ALTER_CONFIGS,
     administering.topic_life: ApiKey.CREATE_TOPICS,
     administering.settings: ApiKey.ALTER_CONFIGS,
     administering.acl_change: ApiKey.CREATE_ACLS,

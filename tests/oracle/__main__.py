@@ -7,6 +7,7 @@ difference. Needs Java 17 and Maven; the jars of a release are fetched once.
 import argparse
 import logging
 import random
+import secrets
 import sys
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -39,7 +40,7 @@ def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     missing = missing_tools()
-    if missing:
+    if missing and not options.broker:
         report.progress(f"a real broker needs {missing}: please install it")
         return 2
     make: Making = script if options.stateful else generate.scenario
@@ -48,8 +49,13 @@ def main(arguments: list[str]) -> int:
         scenes = list(Matrix(parse_release(options.release)).scenes())
         seeds = seeds if options.seeds else list(range(len(scenes)))
         make = lambda _, number: scenes[number]  # noqa: E731 - as the makers from seeds
-    report.progress(f"starting Kafka {options.release}, seeds {seeds[0]}-{seeds[-1]}")
-    with peers.real(options.release, options.mode) as reference:
+    report.progress(f"Kafka {options.release}, seeds {seeds[0]}-{seeds[-1]}")
+    if options.broker:
+        opened = peers.running(options.broker, options.release)
+        make = partial(_anew, make, secrets.token_hex(3))
+    else:
+        opened = peers.real(options.release, options.mode)
+    with opened as reference:
         if options.record:
             return _record(options, reference, [make(options.release, seed) for seed in seeds])
         if options.twice:
@@ -59,8 +65,16 @@ def main(arguments: list[str]) -> int:
             tally = _compare(options.release, reference, other, seeds, make)
             report.result(report.as_json(tally) if options.json else report.as_text(tally))
             if not options.json:
-                _show_shrunk(options.release, reference, other, tally, make)
+                short = _shortest(options.release, reference, other, tally, make)
+                if options.keep:
+                    _keep(options, short)
     return 0 if tally.all_equal else DIFFERENT
+
+
+def _anew(make: Making, nonce: str, release: str, seed: int) -> Scenario:
+    """Under names that a broker has not heard of, as it may have played the seed before."""
+    scenario = make(release, seed)
+    return renamed(scenario, f"{scenario.prefix}r{nonce}")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -76,6 +90,12 @@ def _parser() -> argparse.ArgumentParser:
         "--matrix", action="store_true", help="the questions of the access matrix; seeds are places"
     )
     parser.add_argument("--shim", action="store_true", help="run the shim as a process, by sockets")
+    parser.add_argument(
+        "--keep", action="store_true", help="add the shortest forms of differences to a recording"
+    )
+    parser.add_argument(
+        "--broker", help="PLAIN,SASL addresses of a real broker that runs; default: start one"
+    )
     parser.add_argument("--record", action="store_true", help="write the answers as a recording")
     parser.add_argument(
         "--twice", action="store_true", help="play the recording on a new start of the real broker"
@@ -132,15 +152,31 @@ def _compare_with_recording(options: argparse.Namespace, real: Peer) -> int:
     return 0 if tally.all_equal else DIFFERENT
 
 
-def _show_shrunk(release: str, reference: Peer, other: Peer, tally: Tally, make: Making) -> None:
+def _shortest(
+    release: str, reference: Peer, other: Peer, tally: Tally, make: Making
+) -> list[Scenario]:
+    """Shows some differences in their shortest form, which comes with the real answers."""
     by_api = {one.step.api: one for one in reversed(tally.differences)}
+    found = []
     for api, one in list(by_api.items())[:SHRUNK]:
         scenario = make(release, one.seed)
         scenario.steps = scenario.steps[: one.number + 1]
         differs = partial(_differs_in, api, reference, other)
-        shortest = shrink(scenario, differs)
-        answers = play_both(renamed(shortest, f"{scenario.prefix}y"), reference, other)
+        shortest = renamed(shrink(scenario, differs), f"{scenario.prefix}y")
+        answers = play_both(shortest, reference, other)
+        for step, answer in zip(shortest.steps, answers[0], strict=True):
+            step.answer = answer
+        found.append(shortest)
         report.result(f"\n{api}, {report.shrunk_text(shortest, *answers)}")
+    return found
+
+
+def _keep(options: argparse.Namespace, scenarios: list[Scenario]) -> None:
+    """Among those that were found before, for the tests to play."""
+    name = f"{peers.name_of(options.release, options.mode)}-found"
+    known = list(load(name)) if name in recordings() else []
+    first = len(known)
+    save(name, known + [renamed(one, f"f{at}") for at, one in enumerate(scenarios, first)])
 
 
 def _differs_in(api: str, reference: Peer, other: Peer, scenario: Scenario) -> bool:

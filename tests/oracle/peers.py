@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from protocol.api_versions import parse_release
 from tests.conformance.in_process import InProcess
 from tests.conformance.peer import Peer
-from tests.oracle.real_kafka import USERS, RealKafka, free_ports, settings_of
+from tests.oracle.real_kafka import USERS, RealKafka, free_ports, numbers, settings_of
 from tests.oracle.socket_peer import SocketPeer
 
 START_SECONDS = 15
@@ -30,6 +30,18 @@ def real(release: str, mode: str) -> Iterator[Peer]:
             yield peer
         finally:
             peer.close()
+
+
+@contextmanager
+def running(addresses: str, release: str) -> Iterator[Peer]:
+    """A real broker that was started before: `PLAINTEXT-ADDRESS,SASL-ADDRESS`."""
+    plain, _, sasl = addresses.partition(",")
+    peer = SocketPeer(plain, sasl)
+    try:
+        peer.settle(kraft=numbers(release) >= (3,))
+        yield peer
+    finally:
+        peer.close()
 
 
 @contextmanager

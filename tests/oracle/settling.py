@@ -52,6 +52,11 @@ ASSIGNING: Final = frozenset(
 ASSIGNING_SECONDS: Final = 0.08
 """Assignments are made and expressions are looked at in the background."""
 
+MAKING_SECONDS: Final = 0.5
+"""For a next heartbeat share groups prepare partitions, and streams groups topics."""
+
+MISSING_INTERNAL_TOPICS: Final = 3
+
 CREATING: Final = frozenset({3, 5})
 """What Metadata says of a topic that it has just begun to make."""
 
@@ -78,7 +83,7 @@ class Settling:
         if api is ApiKey.END_TXN and answer.error_code == 0:
             time.sleep(MARKERS_SECONDS)
         if api in ASSIGNING and answer.error_code == 0:
-            time.sleep(ASSIGNING_SECONDS)
+            time.sleep(MAKING_SECONDS if _prepares(api, request, answer) else ASSIGNING_SECONDS)
         creates = api is ApiKey.METADATA and request.allow_auto_topic_creation
         if api not in SETTLE_SECONDS and not (creates and has_code(answer, CREATING)):
             return
@@ -156,3 +161,11 @@ class Settling:
                     break
                 time.sleep(0.005)
         time.sleep(0.05)  # quotas show before the rest of their batch is in place
+
+
+def _prepares(api: ApiKey, request: Any, answer: Any) -> bool:
+    """Whether a heartbeat began something that takes the broker longer than an assignment."""
+    if api is ApiKey.SHARE_GROUP_HEARTBEAT:
+        return bool(request.subscribed_topic_names)
+    missing = getattr(answer, "status", None) or []
+    return any(one.status_code == MISSING_INTERNAL_TOPICS for one in missing)

@@ -140,23 +140,23 @@ def classic_member(teller: Teller) -> Story:
     yield member.heartbeat()
     topic = draw.pick(*draw.topics)
     yield member.commit(topic, 3)
-    yield _fetched(group, topic)
-    yield _described(group)
+    yield offsets_of(group, topic)
+    yield described(group)
     if draw.chance(0.6):
         yield from member.join()
         yield member.sync(member.joined)
         yield member.heartbeat()
     yield Move(ApiKey.LIST_GROUPS, ListGroupsRequest())
     yield member.leave()
-    yield _described(group)
+    yield described(group)
     if draw.has(ApiKey.OFFSET_DELETE):
         partitions = [OffsetDeleteRequestPartition(partition_index=0)]
         topics = [OffsetDeleteRequestTopic(name=topic, partitions=partitions)]
         yield Move(ApiKey.OFFSET_DELETE, OffsetDeleteRequest(group_id=group, topics=topics))
-    yield _fetched(group, topic)
+    yield offsets_of(group, topic)
     if draw.has(ApiKey.DELETE_GROUPS):
         yield Move(ApiKey.DELETE_GROUPS, DeleteGroupsRequest(groups_names=[group]))
-        yield _described(group)
+        yield described(group)
 
 
 def classic_pair(teller: Teller) -> Story:
@@ -169,19 +169,19 @@ def classic_pair(teller: Teller) -> Story:
     yield first.sync(first.joined)
     yield from second.join(later=True)
     yield first.heartbeat()
-    yield _described(group)
+    yield described(group)
     yield from first.join()
     yield second.sync(later=True)
     yield first.sync(first.joined, second.joined)
     yield second.heartbeat()
     yield first.heartbeat()
     yield second.commit(draw.topics[0], 7)
-    yield _described(group)
+    yield described(group)
     yield second.leave()
     yield first.heartbeat()
     yield from first.join()
     yield first.sync(first.joined)
-    yield _fetched(group, draw.topics[0])
+    yield offsets_of(group, draw.topics[0])
     yield first.leave()
 
 
@@ -223,7 +223,7 @@ def modern_member(teller: Teller) -> Story:
         "generation_id_or_member_epoch": identity["member_epoch"],
     }
     yield Move(ApiKey.OFFSET_COMMIT, commit, takes, version=teller.version(ApiKey.OFFSET_COMMIT, 9))
-    yield _fetched(group, topics[0])
+    yield offsets_of(group, topics[0])
     changed = ConsumerGroupHeartbeatRequest(
         group_id=group, subscribed_topic_names=draw.some(draw.topics, 1, 2)
     )
@@ -231,16 +231,16 @@ def modern_member(teller: Teller) -> Story:
     yield Move(ApiKey.LIST_GROUPS, ListGroupsRequest())
     gone = ConsumerGroupHeartbeatRequest(group_id=group, member_epoch=-1)
     yield Move(ApiKey.CONSUMER_GROUP_HEARTBEAT, gone, {"member_id": identity["member_id"]})
-    yield _described(group)
+    yield described(group)
     yield Move(ApiKey.DELETE_GROUPS, DeleteGroupsRequest(groups_names=[group]))
 
 
-def _described(group: str) -> Move:
+def described(group: str) -> Move:
     request = DescribeGroupsRequest(groups=[group], include_authorized_operations=True)
     return Move(ApiKey.DESCRIBE_GROUPS, request)
 
 
-def _fetched(group: str, topic: str) -> Move:
+def offsets_of(group: str, topic: str) -> Move:
     request = OffsetFetchRequest(
         group_id=group,
         topics=[OffsetFetchRequestTopic(name=topic, partition_indexes=[0, 1])],

@@ -49,17 +49,17 @@ def idempotent_producer(teller: Teller) -> Story:
     init = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=60_000)
     yield Move(ApiKey.INIT_PRODUCER_ID, init, label=made)
     for sequence in draw.pick((0, 2, 2, 6), (0, 0, 2), (5, 0, 2, 4)):
-        yield _produced(teller, topic, made, sequence)
-    yield _fetched(topic)
-    yield _offsets(topic)
+        yield produced(teller, topic, made, sequence)
+    yield fetched(topic)
+    yield offsets(topic)
     if draw.has(ApiKey.DESCRIBE_PRODUCERS):
         asked = TopicRequest(name=topic, partition_indexes=[0])
         yield Move(ApiKey.DESCRIBE_PRODUCERS, DescribeProducersRequest(topics=[asked]))
     partition = DeleteRecordsPartition(partition_index=0, offset=draw.pick(1, -1, 99))
     topics = [DeleteRecordsTopic(name=topic, partitions=[partition])]
     yield Move(ApiKey.DELETE_RECORDS, DeleteRecordsRequest(topics=topics, timeout_ms=5000))
-    yield _fetched(topic)
-    yield _produced(teller, topic, made, 2)
+    yield fetched(topic)
+    yield produced(teller, topic, made, 2)
 
 
 def transactional_producer(teller: Teller) -> Story:
@@ -70,19 +70,19 @@ def transactional_producer(teller: Teller) -> Story:
     made = teller.label()
     init = InitProducerIdRequest(transactional_id=name, transaction_timeout_ms=60_000)
     yield Move(ApiKey.INIT_PRODUCER_ID, init, label=made)
-    yield from _transaction(teller, name, made, (topic, other), 0)
-    yield _fetched(topic)
+    yield from transaction(teller, name, made, (topic, other), 0)
+    yield fetched(topic)
     if draw.chance(0.6):
         made = teller.label()
         yield Move(ApiKey.INIT_PRODUCER_ID, init, label=made)
-        yield from _transaction(teller, name, made, (topic, other), 0)
+        yield from transaction(teller, name, made, (topic, other), 0)
     else:
-        yield from _transaction(teller, name, made, (topic,), 2)
-    yield _offsets(topic)
-    yield _fetched(other)
+        yield from transaction(teller, name, made, (topic,), 2)
+    yield offsets(topic)
+    yield fetched(other)
 
 
-def _transaction(
+def transaction(
     teller: Teller, name: str, made: str, topics: tuple[str, ...], sequence: int
 ) -> Story:
     draw = teller.draw
@@ -96,8 +96,8 @@ def _transaction(
             takes = {f"v3_and_below_{key}": source for key, source in producer.items()}
             version = teller.version(ApiKey.ADD_PARTITIONS_TO_TXN, 0, UNBATCHED_UNTIL)
             yield Move(ApiKey.ADD_PARTITIONS_TO_TXN, add, takes, version=version)
-        yield _produced(teller, topic, made, sequence, name)
-    yield _offsets(topics[0])
+        yield produced(teller, topic, made, sequence, name)
+    yield offsets(topics[0])
     yield from _looks(teller, name)
     group = draw.pick(*draw.groups)
     if draw.chance(0.6):
@@ -122,7 +122,7 @@ def _looks(teller: Teller, name: str) -> Story:
         yield Move(ApiKey.LIST_TRANSACTIONS, ListTransactionsRequest())
 
 
-def _produced(
+def produced(
     teller: Teller, topic: str, made: str, sequence: int, transactional_id: str | None = None
 ) -> Move:
     records = batch(
@@ -147,7 +147,7 @@ def _produced(
     return Move(ApiKey.PRODUCE, request, takes, version=version)
 
 
-def _fetched(topic: str) -> Move:
+def fetched(topic: str) -> Move:
     partitions = [
         FetchPartition(partition=index, fetch_offset=0, partition_max_bytes=1 << 20)
         for index in (0, 1)
@@ -162,7 +162,7 @@ def _fetched(topic: str) -> Move:
     return Move(ApiKey.FETCH, request)
 
 
-def _offsets(topic: str) -> Move:
+def offsets(topic: str) -> Move:
     partition = ListOffsetsPartition(partition_index=0, timestamp=-1, max_num_offsets=1)
     topics = [ListOffsetsTopic(name=topic, partitions=[partition])]
     request = ListOffsetsRequest(replica_id=-1, isolation_level=1, topics=topics)

@@ -21,6 +21,7 @@ class Coordinator:
             timeout_ms_max=15 * MINUTE_MS,
             expiration_ms=7 * DAY_MS,
             check_interval_ms=10_000,
+            fencing_remembers=False,
         )
 
     def _mark(self, ended: Transaction, epoch: int, commit: bool) -> None:
