@@ -2,18 +2,16 @@
 
 import argparse
 import collections
-import contextlib
 import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from shim.cli import EXIT_FAILURE
+from shim.cli.trace_export import add_export_arguments, run_export
+from shim.cli.trace_import import add_import_arguments, run_import
 from shim.trace_rows import TraceReader
-
-IMPORTS = ("audit-log", "request-log")
-IMPORTS_HELP = "the authorizer's log (decisions only), or the request log in JSON (KIP-673)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,10 +19,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     info = verbs.add_parser("info", help="totals: clients, apis, principals, denials, damage")
     cat = verbs.add_parser("cat", help="every entry as one JSON object a line")
     grep = verbs.add_parser("grep", help="the entries that fit all conditions")
-    importing = verbs.add_parser("import", help="make a trace of a Kafka broker's log")
-    importing.add_argument("source", type=Path, help="the log, `-` for standard input")
-    importing.add_argument("--from", dest="form", required=True, choices=IMPORTS, help=IMPORTS_HELP)
-    export = verbs.add_parser("export", help="one JSON object a request, as Kafka's request log")
+    importing = verbs.add_parser("import", help="make a trace of a capture or a log")
+    add_import_arguments(importing)
+    export = verbs.add_parser("export", help="a trace for other tools: JSON lines, or a capture")
+    add_export_arguments(export)
     for verb in (info, cat, grep, importing, export):
         verb.add_argument("trace", type=Path, help="a trace's folder, or one segment")
     info.add_argument("--json", action="store_true", help="one JSON object")
@@ -37,16 +35,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     if args.verb == "import":
-        return _import(args)
+        return run_import(args)
     if not args.trace.exists():
         print(f"kafka-shim trace: `{args.trace}` does not exist", file=sys.stderr)
         return EXIT_FAILURE
     if args.verb == "export":
-        from shim.importers.request_log_export import export_rows
-
-        for row in export_rows(args.trace):
-            print(json.dumps(row))
-        return 0
+        return run_export(args)
     reader = TraceReader(args.trace)
     if args.verb == "info":
         _info(reader, as_json=args.json)
@@ -60,32 +54,6 @@ def run(args: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     return 0
-
-
-def _import(args: argparse.Namespace) -> int:
-    """Tell what became entries, and which lines could not be read; 1 if nothing did."""
-    from shim.importers.into_trace import import_audit_log, import_request_log
-
-    imports = {"audit-log": import_audit_log, "request-log": import_request_log}
-    try:
-        with _opened(args.source) as lines:
-            report = imports[args.form](lines, args.trace)
-    except OSError as error:
-        print(f"kafka-shim trace: `{args.source}`: {error.strerror}", file=sys.stderr)
-        return EXIT_FAILURE
-    for number, why in report.refused:
-        print(f"{args.source}: line {number}: {why}", file=sys.stderr)
-    print(
-        f"{report.lines} lines, {report.entries} entries, {len(report.refused)} lines not read",
-        file=sys.stderr,
-    )
-    return 0 if report.entries else EXIT_FAILURE
-
-
-def _opened(source: Path) -> contextlib.AbstractContextManager[TextIO]:
-    if str(source) == "-":
-        return contextlib.nullcontext(sys.stdin)
-    return source.open(encoding="utf-8", errors="replace")
 
 
 def _matching(reader: TraceReader, args: argparse.Namespace) -> Iterator[dict[str, Any]]:

@@ -16,7 +16,8 @@ import msgspec
 from authorizer.acl_formats.standard_acl import find_standard_acl
 from authorizer.acl_formats.trace_rule import acl_rule
 from authorizer.acl_names import AclTextError, parse_operation, parse_resource_type
-from protocol.enums import ApiKey, Operation, ResourceType
+from protocol.enums import Operation, ResourceType
+from shim.importers.api_names import api_of
 
 UNKNOWN_API = -1
 
@@ -27,7 +28,6 @@ _LINE = re.compile(
     r"(?: for request = (?P<request>\w+) with resourceRefCount = (?P<count>\d+))?"
     r"(?: based on rule (?P<rule>.+?))?(?: \(kafka\.authorizer\.logger\))?\s*$"
 )
-_APIS = {key.wire_name.lower(): key for key in ApiKey}
 
 
 class AuditLine(msgspec.Struct, frozen=True):
@@ -57,7 +57,7 @@ def parse_line(line: str) -> AuditLine | None:
         resource_type = parse_resource_type(found["type"])
     except AclTextError:
         return None
-    request = (found["request"] or "").replace("_", "").lower()
+    api = api_of(found["request"] or "")
     return AuditLine(
         found["principal"],
         found["host"],
@@ -65,7 +65,7 @@ def parse_line(line: str) -> AuditLine | None:
         resource_type,
         found["name"],
         found["outcome"] == "Allowed",
-        _APIS.get(request, UNKNOWN_API),
+        UNKNOWN_API if api is None else api,
         int(found["count"] or 1),
         _rule(found["rule"] or ""),
     )

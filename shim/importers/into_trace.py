@@ -5,15 +5,13 @@ from pathlib import Path
 
 import msgspec
 
-from protocol.trace.entries import Access, Body, Connection, Entry, Request, Response
+from protocol.trace.entries import Access, Connection, Request, Response
 from protocol.trace.redaction import answer_without_secrets, without_secrets
-from protocol.trace.segments import SegmentWriter
 from shim.importers.audit_log import AuditLine, parse_line
 from shim.importers.log_time import time_us
 from shim.importers.message_from_json import JsonMessageError
 from shim.importers.request_log import LoggedRequest, parse_request
-
-BLOCK_ENTRIES = 10_000
+from shim.importers.writing import Writing
 
 
 class Imported(msgspec.Struct):
@@ -24,48 +22,9 @@ class Imported(msgspec.Struct):
     refused: list[tuple[int, str]] = []
 
 
-class _Writing:
-    """Entries and their connections, block by block."""
-
-    def __init__(self, folder: Path, writer: str) -> None:
-        self._segments = SegmentWriter(folder, writer)
-        self._numbers: dict[object, int] = {}
-        self._sequences: dict[int, int] = {}
-        self._in_block: dict[Connection, int] = {}
-        self._entries: list[Entry] = []
-
-    def number(self, key: object) -> int:
-        """A connection's number among all."""
-        return self._numbers.setdefault(key, len(self._numbers) + 1)
-
-    def sequence(self, connection: int) -> int:
-        """The next request's on a connection."""
-        self._sequences[connection] = self._sequences.get(connection, -1) + 1
-        return self._sequences[connection]
-
-    def in_block(self, who: Connection) -> int:
-        """The number of a connection, described so, in this block."""
-        return self._in_block.setdefault(who, len(self._in_block))
-
-    def add(self, *entries: Entry) -> None:
-        self._entries += entries
-        if len(self._entries) >= BLOCK_ENTRIES:
-            self.flush()
-
-    def flush(self) -> None:
-        if self._entries:
-            people = [msgspec.structs.replace(who, number=n) for who, n in self._in_block.items()]
-            self._segments.write(Body(people, self._entries))
-        self._in_block, self._entries = {}, []
-
-    def close(self) -> None:
-        self.flush()
-        self._segments.close()
-
-
 def import_audit_log(lines: Iterator[str], folder: Path) -> Imported:
     """Decisions as accesses; each has a sequence of its own, since the log names no requests."""
-    writing = _Writing(folder, "audit-log")
+    writing = Writing(folder, "audit-log")
     report = _import(lines, lambda line, at: _audit(writing, parse_line(line), at))
     writing.close()
     return report
@@ -73,7 +32,7 @@ def import_audit_log(lines: Iterator[str], folder: Path) -> Imported:
 
 def import_request_log(lines: Iterator[str], folder: Path) -> Imported:
     """Requests with their answers, on the connections that the log names."""
-    writing = _Writing(folder, "request-log")
+    writing = Writing(folder, "request-log")
     report = _import(lines, lambda line, at: _logged(writing, parse_request(line), at))
     writing.close()
     return report
@@ -92,7 +51,7 @@ def _import(lines: Iterator[str], one: Callable[[str, int], int]) -> Imported:
     return report
 
 
-def _audit(writing: _Writing, found: AuditLine | None, at_us: int) -> int:
+def _audit(writing: Writing, found: AuditLine | None, at_us: int) -> int:
     if found is None:
         return 0
     number = writing.number((found.principal, found.host))
@@ -115,7 +74,7 @@ def _audit(writing: _Writing, found: AuditLine | None, at_us: int) -> int:
     return 1
 
 
-def _logged(writing: _Writing, found: LoggedRequest | None, at_us: int) -> int:
+def _logged(writing: Writing, found: LoggedRequest | None, at_us: int) -> int:
     if found is None:
         return 0
     number = writing.number(found.connection)

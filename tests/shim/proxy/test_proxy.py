@@ -18,7 +18,7 @@ from protocol.trace.entries import Request, Response
 from shim.broker import Broker
 from shim.clock import SystemClock
 from shim.errors import ConfigError
-from shim.proxy.principals import claimed_name
+from shim.passing_login import claimed_name
 from shim.proxy.proxy import Proxy
 from shim.recorder import Recorder
 from tests.shim.test_recorder import entries

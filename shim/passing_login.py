@@ -1,4 +1,4 @@
-"""Who logs in through the proxy: seen in passing, without keeping any secret."""
+"""Who logs in on a connection: seen in passing, without keeping any secret."""
 
 from typing import Any
 

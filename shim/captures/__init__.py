@@ -1,0 +1,1 @@
+"""Network captures (pcap, pcapng) into traces, and traces into captures."""

@@ -1,0 +1,128 @@
+"""The protocol log of kroxylicious (its ProtocolLogger filter): requests and answers as JSON.
+
+    {"header": {"type": "REQUEST", "apiKey": "METADATA", "apiVersion": 13, "correlationId": 2,
+      "clientId": "rdkafka"}, "payload": {...}} sessionId=...
+
+An entry takes one line or, as kroxylicious prints it, many, of which the last begins with `}`. It
+stands alone, within a line of a log, or as text in a line that is itself JSON. The connection is
+told by `sessionId` beside the entry, if the log's layout has it. What carries credentials has no
+payload, and records are left out.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from protocol import codecs
+from protocol.catalogue import api_name, classes
+from protocol.errors import ProtocolError
+from protocol.headers import RequestHeader, write_request_header, write_response_header
+from shim.importers.api_names import api_of
+from shim.importers.log_time import time_us
+from shim.importers.message_from_json import JsonMessageError, message_from_json
+
+ENTRY_CHARACTERS_MAX = 64 * 1024 * 1024
+
+_SESSION = re.compile(r"sessionId[\"\\]*\s*[=:]\s*[\"\\]*([^\s\"\\,}]+)")
+_decode = json.JSONDecoder().raw_decode
+
+
+class LoggedEntry(msgspec.Struct, frozen=True):
+    """A request or an answer: its frame, written anew, and where it was in the log."""
+
+    line: int
+    time_us: int | None
+    session: str
+    is_request: bool
+    header: RequestHeader
+    frame: bytes
+
+
+def entries(lines: Iterator[str]) -> Iterator[LoggedEntry | tuple[int, str]]:
+    """Every entry, or the number of a line and why what begins there cannot be read."""
+    for number, text in _candidates(lines):
+        try:
+            found = _entry(number, text)
+        except (JsonMessageError, ProtocolError) as error:
+            yield number, str(error)
+            continue
+        if found is not None:
+            yield found
+
+
+def _candidates(lines: Iterator[str]) -> Iterator[tuple[int, str]]:
+    """Texts that may hold an entry each, with the number of their first line."""
+    first, parts, length = 0, list[str](), 0
+    for number, line in enumerate(lines, start=1):
+        if parts:
+            parts.append(line)
+            length += len(line)
+            if line.startswith("}") or length > ENTRY_CHARACTERS_MAX:
+                yield first, "".join(parts)
+                parts = []
+        elif line.rstrip().endswith("{"):  # an entry over several lines
+            first, parts, length = number, [line], len(line)
+        elif "{" in line:
+            yield number, line
+    if parts:
+        yield first, "".join(parts)
+
+
+def _entry(number: int, text: str) -> LoggedEntry | None:
+    if '"header' not in text.replace("\\", ""):
+        return None
+    try:
+        content, _ = _decode(text, text.index("{"))
+    except ValueError as fault:
+        raise JsonMessageError(f"no whole entry begins here: {fault}") from fault
+    content = _unpacked(content)
+    if content is None:
+        return None
+    session = _SESSION.search(text)
+    try:
+        header, frame = _frame(content)
+    except (KeyError, TypeError, ValueError, AttributeError) as fault:
+        if isinstance(fault, JsonMessageError):
+            raise
+        raise JsonMessageError(f"not an entry of the protocol log: {fault!r}") from fault
+    is_request = content["header"]["type"] == "REQUEST"
+    return LoggedEntry(
+        number, time_us(text), "" if session is None else session[1], is_request, header, frame
+    )
+
+
+def _unpacked(content: Any) -> dict[str, Any] | None:
+    """The entry itself, or the one in a text of a log line that is JSON."""
+    if not isinstance(content, dict):
+        return None
+    if isinstance(content.get("header"), dict):
+        return content
+    for value in content.values():
+        if isinstance(value, str) and value.startswith("{"):
+            try:
+                inner, _ = _decode(value)
+            except ValueError:
+                continue
+            if isinstance(inner, dict) and isinstance(inner.get("header"), dict):
+                return inner
+    return None
+
+
+def _frame(content: dict[str, Any]) -> tuple[RequestHeader, bytes]:
+    head, payload = content["header"], content.get("payload")
+    api = api_of(str(head["apiKey"]))
+    if api is None:
+        raise JsonMessageError(f"`{head['apiKey']}` is no API that is known here")
+    version, correlation_id = int(head["apiVersion"]), int(head["correlationId"])
+    header = RequestHeader(api, version, correlation_id, head.get("clientId"))
+    kind = {"REQUEST": "Request", "RESPONSE": "Response"}[head["type"]]
+    name = f"{api_name(api)}{kind}"
+    # what carries credentials is withheld: its fields are at their defaults
+    message = classes(name)[name]() if payload is None else message_from_json(name, payload)
+    if kind == "Request":
+        return header, write_request_header(header) + codecs.write_request(message, version)
+    start = write_response_header(api, version, correlation_id)
+    return header, start + codecs.write_response(api, version, message)

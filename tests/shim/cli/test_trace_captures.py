@@ -1,0 +1,66 @@
+"""`kafka-shim trace` with captures: what is told, and what goes wrong."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from shim.cli import main
+from tests.shim.captures.wires import capture_of, conversation
+from tests.shim.cli.test_trace_import import trace  # noqa: F401 -- a fixture
+
+
+@pytest.fixture
+def capture(tmp_path: Path) -> Path:
+    segments = conversation(3, segment_bytes=1000)
+    path = tmp_path / "some.pcap"
+    path.write_bytes(capture_of(segments[:5] + segments[6:]).getvalue())
+    return path
+
+
+def test_what_was_found_and_what_was_lost(
+    capture: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["trace", "import", "--from", "pcap", str(capture)]
+    assert main([*words, str(tmp_path / "one")]) == 0
+    said = capsys.readouterr().err
+    assert "1 connections to Kafka (ports: 9092), 2 requests, 3 answers" in said
+    assert "1 answers to requests that are not in the capture" in said
+    assert "10.0.0.1:40000 -> 10.0.0.9:9092: 59 lost bytes, 1 broken frames" in said
+    assert main([*words, str(tmp_path / "two"), "--json", "--port", "9092"]) == 0
+    assert json.loads(capsys.readouterr().out)["troubles"][0]["lost_bytes"] == 59
+    assert main([*words, str(tmp_path / "three"), "--port", "9093"]) == 1
+
+
+def test_an_exported_capture_is_imported(
+    trace: Path,  # noqa: F811
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = str(tmp_path / "out.pcap")
+    assert main(["trace", "export", str(trace), "--as", "pcap", "--output", file]) == 0
+    again = str(tmp_path / "again")
+    assert main(["trace", "import", "--from", "pcap", file, again, "--port", "9092"]) == 0
+    assert "4 requests, 4 answers" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["import", "--from", "pcap", "{nonsense}", "{folder}"], "neither pcap nor pcapng"),
+        (["import", "--from", "pcap", "no-such-file", "{folder}"], "No such file"),
+        (["import", "--from", "audit-log", "{nonsense}", "{folder}", "--port", "1"], "--port"),
+        (["export", "{trace}", "--as", "pcap"], "needs --output"),
+    ],
+)
+def test_what_can_go_wrong_is_said(
+    words: list[str],
+    says: str,
+    trace: Path,  # noqa: F811
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "nonsense").write_text("nothing that was ever captured")
+    places = {"nonsense": tmp_path / "nonsense", "folder": tmp_path / "folder", "trace": trace}
+    assert main(["trace", *(word.format(**places) for word in words)]) == 1
+    assert says in capsys.readouterr().err
