@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 log = Log("shim.connection")
 
+_TOGETHER_BYTES = 64 * 1024  # answers go out at the latest when there are so many bytes of them
+
 
 class Connection(asyncio.Protocol):
     """Cuts the stream into frames and answers them one at a time, as Kafka does.
@@ -41,6 +43,8 @@ class Connection(asyncio.Protocol):
         self._splitter = FrameSplitter(limit)
         self._frames: deque[bytes] = deque()
         self._pending: Pending | None = None
+        self._answers: list[bytes] = []  # of pipelined requests: written together
+        self._answers_bytes = 0
         self._transport: asyncio.Transport | None = None
         self._session: Session | None = None
         self._writable = True
@@ -121,9 +125,11 @@ class Connection(asyncio.Protocol):
                 self._answer(self._frames.popleft())
         except CloseConnection as closing:
             self._write(closing.last_bytes)
+            self._send()
             self._close(closing.reason)
         finally:
             self._running = False
+            self._send()
 
     def _answer(self, frame: bytes) -> None:
         session = self._session
@@ -154,14 +160,27 @@ class Connection(asyncio.Protocol):
             self._write(pending.frame(answer))
         except CloseConnection as closing:
             self._write(closing.last_bytes)
+            self._send()
             self._close(closing.reason)
             return
         self._run()
         self._flow()
 
     def _write(self, frame: bytes) -> None:
+        self._answers.append(frame)
+        self._answers_bytes += len(frame)
+        if self._answers_bytes >= _TOGETHER_BYTES:
+            self._send()
+
+    def _send(self) -> None:
+        """Hand over what has been answered: a call of the system for many answers, not for each."""
+        if not self._answers:
+            return
+        together = self._answers[0] if len(self._answers) == 1 else b"".join(self._answers)
+        self._answers.clear()
+        self._answers_bytes = 0
         if self._transport is not None:
-            self._transport.write(frame)
+            self._transport.write(together)
 
     def _flow(self) -> None:
         """Read on only while the queue is short and the peer takes its answers."""

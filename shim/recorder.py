@@ -33,17 +33,16 @@ class Recorder:
         self._bytes = 0
         self._connections: list[Connection] = []
         self._rules: dict[int, tuple[Decision, str]] = {}  # by identity: decisions are kept
+        self._decided_us = 0
         self.entries_written = 0
 
     def request(self, session: Session, header: RequestHeader, frame: bytes) -> int:
         """Note a request; tells its sequence number on the connection."""
         sequence = session.requests
-        session.requests += 1
+        session.requests = sequence + 1
+        self._decided_us = now_us = self._clock.now_us()
         kept, redacted = without_secrets(frame, header.api_key)
-        self._add(
-            Request(self._number(session), sequence, self._clock.now_us(), kept, redacted),
-            len(kept),
-        )
+        self._add(Request(self._number(session), sequence, now_us, kept, redacted), len(kept))
         return sequence
 
     def response(
@@ -52,34 +51,31 @@ class Recorder:
         """Note an answer; `frame` is without its size."""
         key, version = header.api_key, header.api_version
         kept, redacted = answer_without_secrets(frame, key, version)
-        number = self._number(session)
-        self._add(
-            Response(number, sequence, self._clock.now_us(), key, version, kept, redacted),
-            len(kept),
-        )
+        number, now_us = self._number(session), self._clock.now_us()
+        self._add(Response(number, sequence, now_us, key, version, kept, redacted), len(kept))
 
     def accesses(
         self, session: Session, sequence: int, header: RequestHeader, records: list[AccessRecord]
     ) -> None:
-        """Note what was decided for a request."""
-        now_us = self._clock.now_us()
+        """Note what was decided for the request that was noted last, at the same time."""
         for record in records:
-            action = record.action
+            action, decision = record.action, record.decision
+            rule = self._rules.get(id(decision)) or self._rule(decision)
             self._add(
                 Access(
                     self._number(session),  # asked anew: the entry before may have ended a block
                     sequence,
-                    now_us,
+                    self._decided_us,
                     header.api_key,
                     header.api_version,
                     action.operation,
                     action.resource_type,
                     action.resource_name,
-                    record.decision.allowed,
-                    self._rule(record.decision),
+                    decision.allowed,
+                    rule[1],
                     record.count,
                 ),
-                len(action.resource_name),
+                0,
             )
 
     def closed(self, session: Session, reason: str) -> None:
@@ -108,9 +104,13 @@ class Recorder:
     def _add(self, entry: Entry, size: int) -> None:
         self._entries.append(entry)
         self._bytes += size + _ENTRY_BYTES
+        if self._timer is None or self._bytes >= BLOCK_BYTES:
+            self._end_block()
+
+    def _end_block(self) -> None:
         if self._bytes >= BLOCK_BYTES:
             self.flush()
-        elif self._timer is None:
+        else:
             self._timer = self._clock.call_later(FLUSH_MS, self.flush)
 
     def _number(self, session: Session) -> int:
@@ -128,11 +128,9 @@ class Recorder:
             row = session.trace_row = (self._connections, principal, software, number)
         return row[3]
 
-    def _rule(self, decision: Decision) -> str:
-        known = self._rules.get(id(decision))
-        if known is None:
-            known = self._rules[id(decision)] = (decision, decision_rule(decision))
-        return known[1]
+    def _rule(self, decision: Decision) -> tuple[Decision, str]:
+        known = self._rules[id(decision)] = (decision, decision_rule(decision))
+        return known
 
 
 def _described(session: Session, number: int) -> Connection:
