@@ -89,22 +89,23 @@ class Broker:
             time.sleep(0.02)
         address = ready.read_text().split("=")[1].strip()
         host, _, port = address.partition(":")
-        self._socket = socket.create_connection((host, int(port)), 10)
+        self.address = (host, int(port))
+        self._socket = socket.create_connection(self.address, 10)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._reader = self._socket.makefile("rb", 1 << 20)
 
     def play(self, frame: bytes) -> float:
         """Seconds of processor time that the broker took for all requests."""
-        before = self._cpu()
+        before = self.processor_s()
         for _ in range(REQUESTS // WINDOW):
             self._socket.sendall(frame * WINDOW)
             for _ in range(WINDOW):
                 self._reader.read(int.from_bytes(self._reader.read(4), "big"))
         time.sleep(0.12)  # a recorder writes its last block within 100 ms
-        return self._cpu() - before
+        return self.processor_s() - before
 
-    def _cpu(self) -> float:
-        """Of the broker's main thread; in nanoseconds as the scheduler counts them."""
+    def processor_s(self) -> float:
+        """Seconds of the broker's main thread so far, as the scheduler counts them."""
         return int(Path(f"/proc/{self.child.pid}/schedstat").read_text().split()[0]) / 1e9
 
     def stop(self) -> None:

@@ -7,8 +7,10 @@ from protocol.enums import ApiKey
 from protocol.errors import ProtocolError
 from protocol.headers import read_response_header
 from protocol.trace.entries import Response
+from shim.replay.fields import NOT_YET
 
 _UNSUPPORTED_VERSION = 35
+_NOT_YET_BYTES = tuple(code.to_bytes(2, "big") for code in NOT_YET)
 
 
 def read_answer(entry: Response, frame: bytes) -> tuple[Any, int]:
@@ -31,3 +33,9 @@ def error_code(entry: Response, frame: bytes | None = None) -> int:
         if inner:
             return int(inner[0].error_code)
     return int(getattr(answer, "error_code", 0))
+
+
+def is_put_off(entry: Response, frame: bytes | None = None) -> bool:
+    """Whether the broker was not ready for the request (`NOT_YET`); read only if it may be so."""
+    seen = entry.frame if frame is None else frame
+    return any(code in seen for code in _NOT_YET_BYTES) and error_code(entry, frame) in NOT_YET

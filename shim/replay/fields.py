@@ -3,6 +3,8 @@
 By the fields' names in snake_case, so that they hold for every API and version.
 """
 
+from protocol.enums import ApiKey
+
 VALUE_BLIND = frozenset(
     {
         # ids that a broker makes
@@ -58,6 +60,9 @@ IDS = {
 }
 """Ids that a broker gives out and clients give back, with the kind of each."""
 
+LONG_IDS = frozenset({"topic", "cluster", "member", "instance", "records"})
+"""Kinds that a frame cannot hold by chance, and records, which teach nothing."""
+
 NO_ID = frozenset({-1, "", bytes(16)})
 """Values that stand for no id, of whatever kind."""
 
@@ -66,3 +71,19 @@ NO_ID_EITHER = {"session": 0, "generation": 0, "subscription": 0}
 
 NOT_YET = frozenset({14, 15, 16})
 """Coordinators that load, are not there, or elsewhere: the client comes again (retriable)."""
+
+COORDINATED = frozenset(
+    {
+        ApiKey.FIND_COORDINATOR, ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP, ApiKey.HEARTBEAT,
+        ApiKey.LEAVE_GROUP, ApiKey.OFFSET_COMMIT, ApiKey.OFFSET_FETCH, ApiKey.OFFSET_DELETE,
+        ApiKey.DESCRIBE_GROUPS, ApiKey.LIST_GROUPS, ApiKey.DELETE_GROUPS, ApiKey.INIT_PRODUCER_ID,
+        ApiKey.ADD_PARTITIONS_TO_TXN, ApiKey.ADD_OFFSETS_TO_TXN, ApiKey.END_TXN,
+        ApiKey.TXN_OFFSET_COMMIT, ApiKey.DESCRIBE_TRANSACTIONS, ApiKey.LIST_TRANSACTIONS,
+        ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.CONSUMER_GROUP_DESCRIBE,
+        ApiKey.SHARE_GROUP_HEARTBEAT, ApiKey.SHARE_GROUP_DESCRIBE,
+        ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS, ApiKey.ALTER_SHARE_GROUP_OFFSETS,
+        ApiKey.DELETE_SHARE_GROUP_OFFSETS, ApiKey.STREAMS_GROUP_HEARTBEAT,
+        ApiKey.STREAMS_GROUP_DESCRIBE,
+    }
+)  # fmt: skip
+"""A target may put these off (`NOT_YET`), so nothing is sent before their answer is in."""

@@ -4,14 +4,22 @@ They are learned from pairs of answers, recorded and actual, and put into later 
 """
 
 from collections.abc import Iterator
+from functools import cache, lru_cache
 from typing import Any
 
 import msgspec
 
+from protocol import codecs
+from protocol.enums import ApiKey
+from protocol.errors import ProtocolError
 from protocol.spec import FieldSpec, StructSpec, load
 from shim.replay.batches import with_producer
 from shim.replay.fields import IDS, NO_ID, NO_ID_EITHER
 from shim.replay.rows import pairs
+
+TEXT_BYTES = 16
+TEXTS_MAX = 16
+"""With more ids that differ it is quicker to read a frame than to look for each."""
 
 Key = tuple[str, object, object]
 """Kind, what the id is unique in, and the recorded id."""
@@ -22,6 +30,9 @@ class Ids:
 
     def __init__(self) -> None:
         self._known: dict[Key, Any] = {}
+        self.differ = False
+        """Whether any id of the target is another one: if not, requests go out as recorded."""
+        self._texts: dict[bytes, bytes] = {}  # long ids that differ, as they stand in a frame
 
     def __len__(self) -> int:
         return len(self._known)
@@ -32,6 +43,22 @@ class Ids:
         group = getattr(request, "group_id", "")
         for kind, scope, old, new in _ids(spec, recorded, actual):
             self._known[_key(kind, scope, old, connection, group)] = new
+            if old != new:
+                self.differ = True
+                self._note_text(old, new)
+
+    def in_frame(self, frame: bytes) -> bytes:
+        """A recorded frame with the target's long ids, which cannot be there by chance."""
+        if len(self._texts) <= TEXTS_MAX:
+            for old, new in self._texts.items():
+                frame = frame.replace(old, new)
+        return frame
+
+    def _note_text(self, old: Any, new: Any) -> None:
+        if isinstance(old, str) and isinstance(new, str):
+            old, new = old.encode(), new.encode()
+        if isinstance(old, bytes) and isinstance(new, bytes) and len(old) == len(new) >= TEXT_BYTES:
+            self._texts[old] = new
 
     def rewrite(self, connection: object, request: Any) -> bool:
         """Put the target's ids into a request, in place; whether anything changed."""
@@ -102,6 +129,50 @@ def _producer_of(value: msgspec.Struct) -> object:
         if hasattr(value, name):
             return getattr(value, name)
     return None
+
+
+@cache
+def id_kinds(api_key: int, version: int, side: str) -> frozenset[str]:
+    """The kinds of ids in a `Request` or `Response` of this API, `records` among them."""
+    try:
+        name = ApiKey(api_key).wire_name
+    except ValueError:
+        return frozenset()
+    return frozenset(_kinds(load(f"{name}{side}").struct, version))
+
+
+def _kinds(spec: StructSpec, version: int) -> Iterator[str]:
+    for field in _fields_with_ids(spec):
+        if not field.versions.has(version):
+            continue
+        if field.struct is not None:
+            yield from _kinds(field.struct, version)
+        else:
+            yield IDS.get(field.attribute, "records")
+
+
+@lru_cache(maxsize=4096)
+def names_ids(frame_body: bytes, api_key: int, version: int) -> bool:
+    """Whether there is an id in the body of a request, or records, which may have one."""
+    try:
+        message = codecs.read_request(api_key, version, frame_body, 0)
+    except ProtocolError:
+        return False
+    return _names_ids(load(type(message).__name__).struct, message)
+
+
+def _names_ids(spec: StructSpec, value: Any) -> bool:
+    for field in _fields_with_ids(spec):
+        content = getattr(value, field.attribute)
+        if content is None:
+            continue
+        if field.struct is not None:
+            rows = content if field.is_array else (content,)
+            if any(_names_ids(field.struct, row) for row in rows):
+                return True
+        elif field.kind == "records" or not _is_none(IDS[field.attribute], content):
+            return True
+    return False
 
 
 _found: dict[int, tuple[StructSpec, list[FieldSpec]]] = {}

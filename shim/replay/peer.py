@@ -31,24 +31,28 @@ class Peer:
                 f"cannot connect to {host}:{port}: {error.strerror or error}"
             ) from error
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._received = bytearray()
+        self._received = b""
+        self._at = 0  # up to here it has been handed out
 
-    def send(self, frame: bytes) -> None:
+    def send(self, *frames: bytes) -> None:
+        """Send frames, which come without their sizes, in one go."""
+        pieces = [piece for frame in frames for piece in (len(frame).to_bytes(4, "big"), frame)]
         try:
-            self._socket.sendall(len(frame).to_bytes(4, "big") + frame)
+            self._socket.sendall(b"".join(pieces))
         except OSError as error:
             raise GoneError("the connection was closed") from error
 
     def receive(self) -> bytes:
         """The next frame, without its size."""
         self._fill(4)
-        size = int.from_bytes(self._received[:4], "big")
+        begin = self._at + 4
+        size = int.from_bytes(self._received[self._at : begin], "big")
         if size > FRAME_BYTES_MAX:
             raise GoneError("this is no Kafka listener, or one with TLS")
         self._fill(4 + size)
-        frame = bytes(self._received[4 : 4 + size])
-        del self._received[: 4 + size]
-        return frame
+        begin = self._at + 4
+        self._at = begin + size
+        return self._received[begin : self._at]
 
     def close(self) -> None:
         self._socket.close()
@@ -84,13 +88,20 @@ class Peer:
             raise GoneError(f"the log-in failed: {error}") from error
 
     def _fill(self, count: int) -> None:
+        """Read on until so many bytes are there that have not been handed out."""
+        left = len(self._received) - self._at
+        if left >= count:
+            return
+        pieces = [self._received[self._at :]]
         try:
-            while len(self._received) < count:
+            while left < count:
                 chunk = self._socket.recv(1 << 18)
                 if not chunk:
                     raise GoneError("the connection was closed")
-                self._received += chunk
+                pieces.append(chunk)
+                left += len(chunk)
         except TimeoutError as error:
             raise GoneError("no answer in time") from error
         except OSError as error:
             raise GoneError("the connection was closed") from error
+        self._received, self._at = b"".join(pieces), 0

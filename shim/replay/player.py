@@ -1,12 +1,12 @@
 """Sends the requests of a recording to a target, in the recorded order, and compares the answers.
 
 A request is sent once every answer that the recorded client, or any other, had got before it has
-come from the target too: so causes stay before effects, whatever the speed.
+come from the target too: so causes stay before effects, whatever the speed. Requests that follow
+one another on one connection go out together, as the target answers them in their order anyway.
 """
 
 import time
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
@@ -21,13 +21,14 @@ from protocol.headers import (
 from protocol.trace.entries import Closed, Request, Response
 from protocol.trace.redaction import BLANK
 from shim.client_config import Login
-from shim.replay.answers import error_code, read_answer
-from shim.replay.compare import Difference, differences
+from shim.replay.answers import error_code, is_put_off
+from shim.replay.compare import Difference, compare
 from shim.replay.events import Event, Line, Recording
-from shim.replay.fields import NOT_YET
-from shim.replay.ids import Ids
+from shim.replay.fields import COORDINATED
+from shim.replay.ids import Ids, id_kinds, names_ids
+from shim.replay.link import WINDOW_BYTES, Link, Sent
 from shim.replay.peer import GoneError, Peer
-from shim.replay.report import Place, Report
+from shim.replay.report import Place, Report, place_of
 
 WRONG_PASSWORD = Login("PLAIN", "kafka-shim-replay", "a password that nobody has")
 """For a log-in that was refused: whose it was, and its password, no trace tells."""
@@ -67,17 +68,6 @@ class Target(msgspec.Struct, frozen=True):
     ignored: frozenset[str] = frozenset()
 
 
-class _Connection:
-    """A recorded connection and its counterpart."""
-
-    def __init__(self, peer: Peer | None, why: str) -> None:
-        self.peer = peer
-        self.why_not = why
-        self.requests: dict[int, tuple[bytes, Any]] = {}
-        self.mechanism = "PLAIN"
-        self.login_error: int | None = None
-
-
 class Player:
     """One replay."""
 
@@ -86,7 +76,8 @@ class Player:
         self._target = target
         self._principals = recording.principals()
         self._answers = recording.answers()
-        self._connections: dict[Line, _Connection] = {}
+        self._links: dict[Line, Link] = {}
+        self._current: Link | None = None
         self._ids = Ids()
         self.report = Report(ignored=target.ignored)
 
@@ -95,186 +86,200 @@ class Player:
         began = time.monotonic()
         events = self._recording.events
         first_us = events[0].entry.time_us if events else 0
+        speed = self._target.speed
         try:
             for event in events:
-                if self._target.speed is not None:
-                    due = (event.entry.time_us - first_us) / 1_000_000 / self._target.speed
+                if speed is not None:
+                    due = (event.entry.time_us - first_us) / 1_000_000 / speed
                     time.sleep(max(0.0, began + due - time.monotonic()))
                 self._one(event)
+            if self._current is not None:
+                self._settle(self._current)
         finally:
-            for connection in self._connections.values():
-                if connection.peer is not None:
-                    connection.peer.close()
+            for link in self._links.values():
+                if link.peer is not None:
+                    link.peer.close()
             self.report.seconds = time.monotonic() - began
         return self.report
 
     def _one(self, event: Event) -> None:
-        connection = self._connection(event)
+        link = self._links.get(event.line) or self._connect(event)
+        if link is not self._current:
+            if self._current is not None:
+                self._settle(self._current)
+            self._current = link
         match event.entry:
             case Request():
-                self._request(event, event.entry, connection)
+                self._request(event, event.entry, link)
             case Response():
-                self._response(event, event.entry, connection)
+                self._response(event, event.entry, link)
             case Closed():
-                if connection.peer is not None:
-                    connection.peer.close()
-                connection.peer, connection.why_not = None, "the recorded client had left"
+                self._settle(link)
+                link.give_up("the recorded client had left")
 
-    def _connection(self, event: Event) -> _Connection:
-        found = self._connections.get(event.line)
-        if found is None:
-            routes = self._target.routes
-            by_node = routes.get(str(event.node_id), self._target.address)
-            host, port = routes.get(event.listener, by_node)
-            try:
-                found = _Connection(Peer(host, port, self._target.timeout_s), "")
-            except GoneError as error:
-                found = _Connection(None, str(error))
-            self._connections[event.line] = found
-        return found
+    def _connect(self, event: Event) -> Link:
+        routes = self._target.routes
+        by_node = routes.get(str(event.node_id), self._target.address)
+        host, port = routes.get(event.listener, by_node)
+        try:
+            link = Link(Peer(host, port, self._target.timeout_s), "")
+        except GoneError as error:
+            link = Link(None, str(error))
+        self._links[event.line] = link
+        return link
 
-    def _request(self, event: Event, entry: Request, connection: _Connection) -> None:
+    def _request(self, event: Event, entry: Request, link: Link) -> None:
         try:
             header, at = read_request_header(entry.frame)
         except ProtocolError as error:
-            self._miss(Place(event.line[1], entry.sequence, "?", 0, event.principal), str(error))
+            self._miss(place_of(event), str(error))
             return
-        place = _place(event, header.api_key, header.api_version)
+        key = header.api_key
         answer = self._answers.get((event.line, entry.sequence))
-        if answer is not None and error_code(answer) in NOT_YET:
+        if answer is not None and is_put_off(answer):
             self.report.left_out += 1
-        elif connection.peer is None:
-            self._miss(place, connection.why_not)
-        elif header.api_key in _SASL:
-            self._log_in(event, place, header, entry, at, connection)
-        elif header.api_key in _SECRET or (entry.redacted and BLANK.encode() in entry.frame):
-            self._miss(place, "it has secrets, which are not in a trace")
+        elif link.peer is None:
+            self._miss(place_of(event), link.why_not)
+        elif key in _SASL:
+            self._settle(link)
+            self._log_in(event, header, entry, at, link)
+        elif key in _SECRET or (entry.redacted and BLANK.encode() in entry.frame):
+            self._miss(place_of(event), "it has secrets, which are not in a trace")
         else:
-            self._send(event, place, header, entry, at, connection)
+            self._send(event, header, entry, at, link)
 
     def _send(
-        self,
-        event: Event,
-        place: Place,
-        header: RequestHeader,
-        entry: Request,
-        at: int,
-        connection: _Connection,
+        self, event: Event, header: RequestHeader, entry: Request, at: int, link: Link
     ) -> None:
-        frame, message = entry.frame, None
+        frame = entry.frame
+        if id_kinds(header.api_key, header.api_version, "Request"):
+            if link.teaches and names_ids(frame[at:], header.api_key, header.api_version):
+                self._settle(link)  # the ids may be in the answers that are due
+            if self._ids.differ:
+                frame = self._with_ids(event.line, header, frame, at)
+        if link.is_full or len(frame) > WINDOW_BYTES:
+            self._settle(link)
+        link.put(frame)
+        link.sent[entry.sequence] = Sent(frame, entry.frame)
+        self.report.requests += 1
+        if self._target.speed is not None or len(frame) > WINDOW_BYTES:
+            self._flush(event, link)
+
+    def _with_ids(self, line: Line, header: RequestHeader, frame: bytes, at: int) -> bytes:
+        """The frame with the target's ids.
+
+        As it is if it cannot be read: what the target makes of it is part of the comparison.
+        """
         try:
             message = codecs.read_request(header.api_key, header.api_version, frame, at)
-            original = codecs.read_request(header.api_key, header.api_version, frame, at)
-            if self._ids.rewrite(event.line, message):
-                body = codecs.write_request(message, header.api_version)
-                frame = write_request_header(header) + body
-            message = original
+            if not self._ids.rewrite(line, message):
+                return frame
+            return write_request_header(header) + codecs.write_request(message, header.api_version)
         except ProtocolError:
-            pass  # sent as it is: what the target makes of it is part of the comparison
-        assert connection.peer is not None
-        try:
-            connection.peer.send(frame)
-        except GoneError as error:
-            self._lost(place, connection, str(error))
-            return
-        connection.requests[entry.sequence] = frame, message
-        self.report.requests += 1
+            return frame
 
     def _log_in(
         self,
         event: Event,
-        place: Place,
         header: RequestHeader,
         entry: Request,
         at: int,
-        connection: _Connection,
+        link: Link,
     ) -> None:
         """Remember the mechanism; at the first message of the exchange, go through one of ours."""
         if not self._target.logs_in:
             return
         if header.api_key == ApiKey.SASL_HANDSHAKE:
             request = codecs.read_request(header.api_key, header.api_version, entry.frame, at)
-            connection.mechanism = request.mechanism
-            connection.login_error = None
+            link.mechanism = request.mechanism
+            link.login_error = None
             return
-        if connection.login_error is not None:
+        if link.login_error is not None:
             return
-        login = self._login(event, entry, connection)
+        login = self._login(event, entry, link)
         if login is None:
             name = self._principals[event.line].partition(":")[2]
-            self._lost(place, connection, f"no password of `{name}`: --user {name}:PASSWORD")
+            self._lost(event, link, f"no password of `{name}`: --user {name}:PASSWORD")
             return
-        assert connection.peer is not None
+        assert link.peer is not None
         try:
-            connection.login_error = connection.peer.log_in(login)
+            link.login_error = link.peer.log_in(login)
         except GoneError as error:
-            self._lost(place, connection, str(error))
+            self._lost(event, link, str(error))
 
-    def _login(self, event: Event, entry: Request, connection: _Connection) -> Login | None:
+    def _login(self, event: Event, entry: Request, link: Link) -> Login | None:
         answer = self._answers.get((event.line, entry.sequence))
         name = self._principals[event.line].partition(":")[2]
         if answer is not None and error_code(answer):
             return WRONG_PASSWORD
         password = self._target.users.get(name)
-        return None if password is None else Login(connection.mechanism, name, password)
+        return None if password is None else Login(link.mechanism, name, password)
 
-    def _response(self, event: Event, entry: Response, connection: _Connection) -> None:
-        place = _place(event, entry.api_key, entry.api_version)
+    def _response(self, event: Event, entry: Response, link: Link) -> None:
         if entry.api_key in _SASL:
-            self._compare_login(place, entry, connection)
+            self._compare_login(event, entry, link)
             return
-        sent = connection.requests.pop(entry.sequence, None)
-        if sent is None or connection.peer is None:
+        if entry.sequence not in link.sent or link.peer is None:
             return  # told when the request was missed
-        try:
-            frame = self._answer(connection, connection.peer, sent[0], entry)
-        except GoneError as error:
-            self._lost(place, connection, str(error))
-            return
-        self.report.answers += 1
-        self.report.differ(place, self._compare(event.line, sent[1], entry, frame))
+        link.expect(event, entry)
+        paced = self._target.speed is not None
+        if paced or link.is_full or entry.api_key in COORDINATED:
+            self._settle(link)
 
-    def _answer(
-        self, connection: _Connection, peer: Peer, request: bytes, entry: Response
-    ) -> bytes:
+    def _flush(self, event: Event, link: Link) -> None:
+        try:
+            link.flush()
+        except GoneError as error:
+            self._lost(event, link, str(error))
+
+    def _settle(self, link: Link) -> None:
+        """Send what waits to be sent, and take the answers that are due."""
+        if not link.due:
+            try:
+                link.flush()
+            except GoneError as error:
+                link.give_up(f"before it: {error}")
+            return
+        self._flush(link.due[0][0], link)
+        while link.due and link.peer is not None:
+            event, entry = link.due[0]
+            sent = link.sent.pop(entry.sequence)
+            try:
+                frame = self._answer(link, link.peer, sent.frame, entry)
+            except GoneError as error:
+                self._lost(event, link, str(error))
+                return
+            link.take()
+            self.report.answers += 1
+            found = compare(self._ids, event.line, sent.recorded, entry, frame)
+            if found:
+                self.report.differ(place_of(event), found)
+
+    def _answer(self, link: Link, peer: Peer, request: bytes, entry: Response) -> bytes:
         """The target's answer; one that is not ready yet is asked again, as a client would."""
         deadline = time.monotonic() + self._target.timeout_s
         while True:
             frame = peer.receive()
-            is_put_off = error_code(entry, frame) in NOT_YET and error_code(entry) not in NOT_YET
-            if not is_put_off or connection.requests or time.monotonic() > deadline:
+            if not is_put_off(entry, frame) or link.sent or time.monotonic() > deadline:
                 return frame
             time.sleep(RETRY_S)
             peer.send(request)
 
-    def _compare(self, line: Line, request: Any, entry: Response, frame: bytes) -> list[Difference]:
-        try:
-            recorded, version = read_answer(entry, entry.frame)
-            actual, actual_version = read_answer(entry, frame)
-        except ProtocolError:
-            same = entry.frame[4:] == frame[4:]
-            return [] if same else [Difference("bytes", entry.frame[4:].hex(), frame[4:].hex())]
-        if version != actual_version:
-            return [Difference("version", version, actual_version)]
-        self._ids.learn(line, request, recorded, actual)
-        return differences(version, recorded, actual)
-
-    def _compare_login(self, place: Place, entry: Response, connection: _Connection) -> None:
+    def _compare_login(self, event: Event, entry: Response, link: Link) -> None:
         """Only whether the target takes the log-in: the messages themselves never agree."""
-        actual = connection.login_error
+        actual = link.login_error
         if entry.api_key != ApiKey.SASL_AUTHENTICATE or actual is None:
             return
         recorded = error_code(entry)
         self.report.answers += 1
         if recorded != actual:
-            self.report.differ(place, [Difference("error_code", recorded, actual)])
+            self.report.differ(place_of(event), [Difference("error_code", recorded, actual)])
 
-    def _lost(self, place: Place, connection: _Connection, why: str) -> None:
+    def _lost(self, event: Event, link: Link, why: str) -> None:
         """The connection cannot be used any more; what it was still to answer is missed too."""
-        if connection.peer is not None:
-            connection.peer.close()
-        connection.peer, connection.why_not = None, f"before it: {why}"
-        self._miss(place, why)
+        lost = link.give_up(f"before it: {why}")
+        for one in lost or [event]:
+            self._miss(place_of(one), why if one is event else link.why_not)
 
     def _miss(self, place: Place, why: str) -> None:
         self.report.miss(place, why)
@@ -283,11 +288,3 @@ class Player:
                 f"connection {place.connection}, request {place.sequence}: {place.api}"
                 f" v{place.version}: {why}; --on-miss skip goes on without it"
             )
-
-
-def _place(event: Event, api_key: int, version: int) -> Place:
-    try:
-        api = ApiKey(api_key).wire_name
-    except ValueError:
-        api = str(api_key)
-    return Place(event.line[1], event.entry.sequence, api, version, event.principal)

@@ -1,11 +1,17 @@
 """What a replay found, for people and for JSON."""
 
 from collections.abc import Iterator
+from struct import Struct
 from typing import Any
 
 import msgspec
 
+from protocol.enums import ApiKey
+from protocol.trace.entries import Request, Response
 from shim.replay.compare import Difference
+from shim.replay.events import Event
+
+_API = Struct(">hh")
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -97,6 +103,25 @@ class Report(msgspec.Struct):
                 f"  connection {place.connection}, request {place.sequence}:"
                 f" {place.api} v{place.version} of {place.principal}: {why}"
             )
+
+
+def place_of(event: Event) -> Place:
+    """Where an event of the recording is; its API is `?` where it cannot be told."""
+    api, version = "?", 0
+    match event.entry:
+        case Request(frame=frame) if len(frame) >= _API.size:
+            api_key, version = _API.unpack_from(frame)
+            api = _name(api_key)
+        case Response(api_key=api_key, api_version=version):
+            api = _name(api_key)
+    return Place(event.line[1], event.entry.sequence, api, version, event.principal)
+
+
+def _name(api_key: int) -> str:
+    try:
+        return ApiKey(api_key).wire_name
+    except ValueError:
+        return str(api_key)
 
 
 def _short(value: Any) -> str:

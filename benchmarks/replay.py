@@ -1,0 +1,85 @@
+"""How fast a trace is replayed into the shim: processor time of either side, and time on the clock.
+
+    python benchmarks/replay.py [--check] [--json]
+
+A broker in a process of its own records a connection's requests; a second one, as fresh as the
+first, gets them replayed. Both sides have a core, so the rate of each is what it can do in a second
+of its processor time, as the scheduler counts it.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from recording import Broker, requests
+
+from shim.replay.events import read_recording
+from shim.replay.player import Player, Target
+
+ROUNDS = 5
+GOAL = 50_000
+
+
+def measure() -> dict[str, dict[str, float]]:
+    """Requests per second by kind: of the replayer, of the shim, on the clock; best of rounds."""
+    found = {}
+    for kind, frame in requests().items():
+        with tempfile.TemporaryDirectory() as name:
+            trace = record(Path(name), frame)
+            rounds = [replay(Path(name) / str(turn), trace) for turn in range(ROUNDS)]
+        best = {side: min(one[side] for one in rounds) for side in rounds[0]}
+        found[kind] = {side: 1 / seconds for side, seconds in best.items()}
+    return found
+
+
+def record(folder: Path, frame: bytes) -> Path:
+    """A trace of some thousand equal requests."""
+    broker = Broker(folder, "--record", str(folder / "trace"))
+    try:
+        for _ in range(5):
+            broker.play(frame)
+    finally:
+        broker.stop()
+    return folder / "trace"
+
+
+def replay(folder: Path, trace: Path) -> dict[str, float]:
+    """Seconds a request, of either side's processor and on the clock."""
+    folder.mkdir()
+    broker = Broker(folder)
+    try:
+        player = Player(read_recording(trace), Target(broker.address))
+        shim, own, clock = broker.processor_s(), time.process_time(), time.monotonic()
+        report = player.play()
+        taken = {
+            "replayer": time.process_time() - own,
+            "shim": broker.processor_s() - shim,
+            "clock": time.monotonic() - clock,
+        }
+    finally:
+        broker.stop()
+    assert report.holds, "\n".join(report.lines())
+    return {side: seconds / report.answers for side, seconds in taken.items()}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="exit 3 when a goal is missed")
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+    found = measure()
+    if args.json:
+        print(json.dumps(found))
+    else:
+        print("| request | replayer | shim | on the clock |\n|---|---|---|---|")
+        for kind, rates in found.items():
+            print(f"| {kind} | " + " | ".join(f"{rate:,.0f}" for rate in rates.values()) + " |")
+    missed = [kind for kind, rates in found.items() if min(rates["replayer"], rates["shim"]) < GOAL]
+    return 3 if args.check and missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
