@@ -117,9 +117,9 @@ async def test_no_secret_reaches_the_disk(tmp_path: Path) -> None:
     assert len(redacted) == 4  # a log-in both ways, the salted password, the token
 
 
-def ask_until_killed(port: int, seconds: float, process: subprocess.Popen[bytes]) -> int:
-    """Send requests until the broker is killed; how many answers came."""
-    answered = 0
+def ask_until_killed(port: int, seconds: float, process: subprocess.Popen[bytes]) -> list[float]:
+    """Send requests until the broker is killed; how long before that each was answered."""
+    answered: list[float] = []
     frame = write_request_header(RequestHeader(ApiKey.DESCRIBE_ACLS, 3, 1, "killer"))
     frame += codecs.write_request(ANY_ACL, 3)
     frame = len(frame).to_bytes(4, "big") + frame
@@ -129,12 +129,14 @@ def ask_until_killed(port: int, seconds: float, process: subprocess.Popen[bytes]
         socket.create_connection(("127.0.0.1", port), 5) as peer,
     ):
         peer.settimeout(5)
-        while time.monotonic() < deadline or answered <= 50:
+        while time.monotonic() < deadline:
             peer.sendall(frame)
             size = int.from_bytes(peer.recv(4, socket.MSG_WAITALL), "big")
-            answered += len(peer.recv(size, socket.MSG_WAITALL)) == size
+            if len(peer.recv(size, socket.MSG_WAITALL)) == size:
+                answered.append(time.monotonic())
         process.send_signal(signal.SIGKILL)
-    return answered
+    killed = time.monotonic()
+    return [killed - at for at in answered]
 
 
 def start_recording(folder: Path, ready: Path) -> tuple[subprocess.Popen[bytes], int]:
@@ -160,18 +162,16 @@ def test_a_kill_at_any_moment_loses_at_most_the_last_tenth_of_a_second(
     rng = random.Random(seed)
     child, port = start_recording(folder, tmp_path / "ready")
     try:
-        answered = ask_until_killed(port, rng.uniform(0.25, 0.9), child)
+        answered = ask_until_killed(port, rng.uniform(0.6, 1.2), child)
     finally:
         child.kill()
         child.wait(10)
     found, damage = entries(folder)
     assert all(one.is_tail for one in damage)
     requests = [one for _, one in found if isinstance(one, Request)]
-    assert answered > 50
     assert [one.sequence for one in requests] == list(range(len(requests)))
-    span_us = requests[-1].time_us - requests[0].time_us
-    rate = len(requests) / (span_us / 1_000_000)
-    assert answered - len(requests) <= 0.35 * rate  # 0.1 s, and what a busy machine adds
+    older = [ago for ago in answered if ago > 0.4]  # 0.1 s, and what a busy machine adds
+    assert len(requests) >= len(older) > 0
 
 
 def test_a_block_is_read_alone(tmp_path: Path) -> None:
