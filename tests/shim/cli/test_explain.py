@@ -1,6 +1,6 @@
 import json
-import shlex
 import resource
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
