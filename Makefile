@@ -6,13 +6,14 @@ STAMP := $(VENV)/.installed
 # several processes, each with whole files: a file's broker and client drivers start once
 TEST_ARGS ?= -n auto --maxprocesses 4 --dist loadfile
 
-.PHONY: help install run test check lint types contracts bench generate pipeline-demo clean oracle
+.PHONY: help install run test check lint types contracts bench generate pipeline-demo pipeline-check clean oracle
 
 help:
 	@echo "make run        a broker on 127.0.0.1:9092 with demo users and ACLs"
 	@echo "make test       all tests"
 	@echo "make check      lint, types, import contracts, generated files, then all tests"
 	@echo "make pipeline-demo   three clients are recorded; what Spark says of their ACLs (Java 17)"
+	@echo "make pipeline-check  tests of the pipeline that take minutes: kills, a cluster (Java 17)"
 	@echo "make bench      the benchmarks, side by side with other libraries"
 	@echo "make oracle RELEASE=4.3.1   the shim against a real broker (java 17 and maven)"
 	@echo "make generate   message classes and documents from their sources"
@@ -54,6 +55,9 @@ check: lint types contracts generated test
 bench: install
 	$(BIN)/python benchmarks/codec.py
 	$(BIN)/python benchmarks/decide.py
+
+pipeline-check: install
+	$(BIN)/python -m pytest -m heavy tests/pipeline
 
 pipeline-demo: install
 	@$(BIN)/python examples/pipeline_demo.py

@@ -14,6 +14,7 @@ JOBS = {
     "readiness": "clients that an upgrade would break, and rules that change with it",
     "diff": "two traces of the same workload: privileges and answers that differ",
     "timeline": "rates, errors and latencies over time, by principal and API",
+    "watch": "what is denied, or would be by other ACLs, told while it happens",
     "damage": "what could not be read of a trace, and why",
     "report": "the jobs together as one HTML page with plots",
 }
@@ -33,6 +34,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _ingest(job: argparse.ArgumentParser) -> None:
     job.add_argument("-o", "--output", required=True, metavar="LAKE", help="the folder")
     job.add_argument("--json", action="store_true", help="one JSON object")
+    job.add_argument("--follow", action="store_true", help="go on until interrupted")
+    _every(job)
+
+
+def _watch(job: argparse.ArgumentParser) -> None:
+    text = "tell what these would newly deny (default: what is denied now)"
+    job.add_argument("--acls", metavar="FILE", help=f"{text}: {_ACLS}")
+    text = "begin with what was recorded already (default: what comes now)"
+    job.add_argument("--from-start", action="store_true", help=text)
+    job.add_argument("--once", action="store_true", help="end when all that is there was told")
+    job.add_argument("--json", action="store_true", help="one JSON object a line")
+    _every(job)
+
+
+def _every(job: argparse.ArgumentParser) -> None:
+    job.add_argument("--every", default="2 seconds", metavar="TIME", help="how often to look")
     job.set_defaults(csv=False, parquet=None, html=None)
 
 
@@ -123,7 +140,8 @@ def _least_acls(job: argparse.ArgumentParser) -> None:
 
 
 _OPTIONS = (
-    (tuple(name for name in JOBS if name != "ingest"), _forms),
+    (tuple(name for name in JOBS if name not in ("ingest", "watch")), _forms),
+    (("watch",), _watch),
     (("ingest",), _ingest),
     (("what-breaks",), _candidate),
     (("what-breaks",), _what_breaks),

@@ -75,8 +75,10 @@ def batches(
     """One split as one table; `columns` in the order wanted, None for all."""
     schema = TABLES[table]
     wanted = schema if columns is None else pruned(schema, columns)
-    if table == "damage":
-        rows = [_damage_row(one) for one in _blocks(split) if isinstance(one, Damage)]
+    if table in ("damage", "pieces"):
+        damage = (one for one in _blocks(split) if isinstance(one, Damage))
+        found = [split] if table == "pieces" else damage
+        rows = [msgspec.structs.asdict(one) for one in found]
         if rows:
             yield pa.RecordBatch.from_pylist(rows, schema).select(wanted.names)
         return
@@ -152,7 +154,3 @@ def regroup(counts: pa.Table) -> pa.Table:
 
 def keys_at(schema: pa.Schema, name: str) -> int:
     return int(schema.get_field_index(name))
-
-
-def _damage_row(one: Damage) -> dict[str, object]:
-    return msgspec.structs.asdict(one)

@@ -1,39 +1,56 @@
-"""How far a lake has read its traces: numbered runs, each all or nothing.
+"""A lake: plain Parquet in folders, changed by numbered runs, each all or nothing.
 
-A lake is a folder: `requests/date=.../*.parquet` and so on, and `_runs/`. A run stages its files,
-then writes `_runs/N.pending.json` (which files go where, and how far each segment is read), moves
-the files, and renames the note to `N.json`. Whatever moment it dies at, the next run finishes what
-was noted or forgets what was not: no row is lost, none is there twice.
+`requests/date=.../*.parquet` and so on, and `_runs/`. A run stages its files, then writes
+`_runs/N.pending.json` (which files go where), moves the files, and renames the note to `N.json`.
+Whatever moment it dies at, the next process finishes what was noted or forgets what was not: no row
+is lost, none is there twice.
 """
 
+import contextlib
+import fcntl
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
+from pipeline.errors import PipelineError
+
 RUNS = "_runs"
 STAGED = "_staged"
+CHECKPOINT = "_checkpoint"
 
 
 class Run(msgspec.Struct):
-    """One run: `moves` are (staged, final) paths in the lake, `read` where segments are read to."""
+    """One run: `moves` are (staged, final) paths in the lake."""
 
     moves: list[tuple[str, str]]
-    read: dict[str, int]
 
 
 class Lake:
-    """The state of one lake; one process at a time may write to it."""
+    """The state of one lake. Numbers of runs are those of the stream's micro-batches."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._runs = folder / RUNS
         self.staged = folder / STAGED
+        self.checkpoint = folder / CHECKPOINT
 
     @staticmethod
     def is_one(folder: Path) -> bool:
         return (folder / RUNS).is_dir()
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """While nobody else writes to the lake; PipelineError if somebody does."""
+        self._runs.mkdir(parents=True, exist_ok=True)
+        with (self._runs / "lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise PipelineError(f"another process is writing to {self.folder}") from None
+            yield  # the lock goes with the process, however that ends
 
     def recover(self) -> bool:
         """Finish the run that was noted, forget the one that was not; tells whether it did."""
@@ -41,26 +58,27 @@ class Lake:
         pending = sorted(self._runs.glob("*.pending.json"))
         for note in pending:
             self._finish(note)
+        if list(self._runs.glob("[0-9]*.json")) and not self.checkpoint.is_dir():
+            raise PipelineError(
+                f"{self.checkpoint} is gone, which says how far {self.folder} has read its traces;"
+                " begin a new lake"
+            )
         shutil.rmtree(self.staged, ignore_errors=True)
         return bool(pending)
 
-    def positions(self) -> dict[str, int]:
-        """How far each segment has been read, by its path."""
-        found: dict[str, int] = {}
-        for note in sorted(self._runs.glob("[0-9]*.json")):
-            found |= msgspec.json.decode(note.read_bytes(), type=Run).read
-        return found
+    def has(self, number: int) -> bool:
+        """Whether this run is part of the lake."""
+        return (self._runs / f"{number:08d}.json").exists()
 
-    def commit(self, read: dict[str, int]) -> int:
+    def commit(self, number: int) -> int:
         """Make what is staged part of the lake; tells how many files that were."""
-        number = len(list(self._runs.glob("[0-9]*.json")))
         moves = []
         for path in sorted(self.staged.rglob("*.parquet")):
             staged = path.relative_to(self.folder)
             final = Path(*staged.parts[1:-1], f"{number:08d}-{path.name}")
             moves.append((str(staged), str(final)))
         note = self._runs / f"{number:08d}.pending.json"
-        _write(note, msgspec.json.encode(Run(moves, read)))
+        _write(note, msgspec.json.encode(Run(moves)))
         self._finish(note)
         shutil.rmtree(self.staged, ignore_errors=True)
         return len(moves)

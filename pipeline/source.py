@@ -1,25 +1,28 @@
-"""`spark.read.format("kafka_trace")`: the tables of a trace as DataFrames.
+"""`spark.read.format("kafka_trace")`: the tables of a trace as DataFrames, batch or streaming.
 
 Options: `table` (accesses if not given), `paths` or the path of `load`, `since` and `until` (ISO
-times), `apis` (Kafka's names, separated by commas), `release`, `splitBytes`, or `splits`,
-a JSON list of [path, start, end]. Columns are pruned by
-`schema(...)`. Filters are not pushed down on purpose: Spark then reuses a filtered reader for the
-same DataFrame without the filter, and gives wrong results.
+times), `apis` (Kafka's names, separated by commas), `release`, `splitBytes`, or `splits`, a JSON
+list of [path, start, end, whether a block begins there]. A stream has `startingOffsets` (earliest,
+latest) and `maxBytesPerTrigger` besides. Columns are pruned by `schema(...)`.
+
+Filters are not pushed down on purpose: Spark then reuses a filtered reader for the same DataFrame
+without the filter, and gives wrong results.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
-from pipeline.batches import SPLIT_BYTES, Split, batches, plan
+from pipeline.batches import SPLIT_BYTES, Split, plan
 from pipeline.errors import PipelineError
 from pipeline.rows import Selection
+from pipeline.stream import TraceStreamReader
 from pipeline.tables import TABLES, ddl, pruned
+from pipeline.trace_reader import TraceReader
 from protocol.api_versions import RELEASES
 from protocol.enums import ApiKey
 
@@ -27,14 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 FORMAT = "kafka_trace"
-
-
-class TraceSplit(InputPartition):
-    """One split, as Spark sends it to a worker."""
-
-    def __init__(self, split: Split) -> None:
-        super().__init__(None)
-        self.split = split
+MAX_BYTES_PER_TRIGGER = 1 << 30
 
 
 class KafkaTraceSource(DataSource):
@@ -51,37 +47,20 @@ class KafkaTraceSource(DataSource):
         splits = _splits(self.options)
         return TraceReader(self._table(), splits, selection_of(self.options), schema.names)
 
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
+        return TraceStreamReader(
+            _paths(self.options),
+            TraceReader(self._table(), [], selection_of(self.options), schema.names),
+            int(self.options.get("splitBytes", SPLIT_BYTES)),
+            int(self.options.get("maxBytesPerTrigger", MAX_BYTES_PER_TRIGGER)),
+            from_now=self.options.get("startingOffsets", "earliest") == "latest",
+        )
+
     def _table(self) -> str:
         table = self.options.get("table", "accesses")
         if table not in TABLES:
             raise PipelineError(f"there is no table `{table}`; there are {', '.join(TABLES)}")
         return table
-
-
-class TraceReader(DataSourceReader):
-    """Reads one table, split by split, in the workers."""
-
-    def __init__(
-        self,
-        table: str,
-        splits: list[Split],
-        selection: Selection,
-        columns: list[str],
-    ) -> None:
-        unknown = [name for name in columns if name not in TABLES[table].names]
-        if unknown:
-            raise PipelineError(f"the table `{table}` has no column `{unknown[0]}`")
-        self._table = table
-        self._splits = splits
-        self._selection = selection
-        self._columns = columns
-
-    def partitions(self) -> list[InputPartition]:
-        return [TraceSplit(split) for split in self._splits]
-
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        if isinstance(partition, TraceSplit):  # Spark makes up a partition where there is none
-            yield from batches(self._table, partition.split, self._selection, self._columns)
 
 
 def trace_table(

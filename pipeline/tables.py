@@ -99,6 +99,15 @@ DAMAGE: Final = pa.schema(
         ("is_tail", pa.bool_()),
     ]
 )
+PIECES: Final = pa.schema(
+    [
+        ("path", pa.string()),
+        ("start", pa.int64()),
+        ("end", pa.int64()),
+        ("at_block", pa.bool_()),
+    ]
+)
+"""What there is to read, as `pipeline.batches.Split`: a stream of it says what is new."""
 
 TABLES: Final = {
     "requests": REQUESTS,
@@ -107,6 +116,7 @@ TABLES: Final = {
     "observed": OBSERVED,
     "clients": CLIENTS,
     "damage": DAMAGE,
+    "pieces": PIECES,
 }
 
 _DDL = {

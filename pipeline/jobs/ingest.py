@@ -1,17 +1,22 @@
-"""Traces into Parquet, incrementally: a run reads only what is new, and all of it or nothing."""
+"""Traces into Parquet: a stream of what is new, each micro-batch all or nothing, and once.
+
+Spark's checkpoint says what a micro-batch consists of before it is begun, so one that was
+interrupted is done again with the same pieces; the lake knows those that it has already.
+"""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 from pyspark.sql import functions as f
 
-from pipeline.batches import Split, plan
+from pipeline.batches import Split
 from pipeline.lake import Lake
 from pipeline.source import FORMAT
+from pipeline.streams import run_stream
 from pipeline.tables import TABLES, ddl
-from pipeline.written import whole_bytes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -21,44 +26,62 @@ INGESTED = ("requests", "responses", "accesses", "damage")
 
 
 class Ingested(msgspec.Struct):
-    """What a run did."""
+    """What was done: segments with something new (again in each micro-batch), bytes, files."""
 
-    segments: int
-    read_bytes: int
-    files: int
-    recovered: bool
+    segments: int = 0
+    read_bytes: int = 0
+    files: int = 0
+    recovered: bool = False
 
 
-def ingest(spark: "SparkSession", paths: list[str], folder: Path, release: str) -> Ingested:
-    """Bring a lake up to date with traces; one process at a time."""
+def ingest(
+    spark: "SparkSession",
+    paths: list[str],
+    folder: Path,
+    release: str,
+    *,
+    every: str | None = None,
+    tell: Callable[[Ingested], None] | None = None,
+) -> Ingested:
+    """Bring a lake up to date with traces; with `every`, go on doing so until interrupted.
+
+    `tell` is called after each micro-batch with all that was done so far.
+    """
     lake = Lake(folder)
-    recovered = lake.recover()
-    before = lake.positions()
-    read: dict[str, int] = {}
-    for split in plan(paths):
-        read.setdefault(str(Path(split.path).resolve()), 0)
-    for name in list(read):
-        read[name] = whole_bytes(Path(name), before.get(name, 0))
-    new = {name: end for name, end in read.items() if end > before.get(name, 0)}
-    if not new:
-        return Ingested(0, 0, 0, recovered)
-    splits = [
-        msgspec.structs.astuple(Split(name, before.get(name, 0), end, at_block=True))
-        for name, end in new.items()
-    ]
-    for table in INGESTED:
-        _stage(spark, table, json.dumps(splits), lake.staged / table, release)
-    files = lake.commit(new)
-    total = sum(end - start for _, start, end, _ in splits)
-    return Ingested(len(new), total, files, recovered)
+    done = Ingested()
+
+    def take(pieces: "DataFrame", number: int) -> None:
+        splits = [Split(*row) for row in pieces.collect()]
+        if not splits or lake.has(number):  # it is, if Spark died before it noted that
+            return
+        texts = json.dumps([msgspec.structs.astuple(one) for one in splits])
+        for table in INGESTED:
+            _stage(spark, table, texts, lake.staged / table, release)
+        done.files += lake.commit(number)
+        done.segments += len({one.path for one in splits})
+        done.read_bytes += sum(one.end - one.start for one in splits)
+        if tell is not None:
+            tell(done)
+
+    with lake.alone():
+        done.recovered = lake.recover()
+        pieces = spark.readStream.format(FORMAT).option("table", "pieces")
+        run_stream(
+            pieces.option("paths", json.dumps(paths)).load(),
+            take,
+            every=every,
+            checkpoint=lake.checkpoint,
+        )
+    return done
 
 
 def _stage(spark: "SparkSession", table: str, splits: str, target: Path, release: str) -> None:
     reader = spark.read.format(FORMAT).option("table", table).option("splits", splits)
     frame = reader.option("release", release).load()
-    writer = frame.write
+    writer = frame.write.mode("overwrite")
     if "time" in TABLES[table].names:
-        writer = frame.withColumn("date", f.to_date("time")).write.partitionBy("date")
+        dated = frame.withColumn("date", f.to_date("time"))
+        writer = dated.write.mode("overwrite").partitionBy("date")
     writer.option("compression", "zstd").parquet(str(target))
 
 

@@ -10,12 +10,14 @@ import pytest
 from authorizer.authorizer import StandardAuthorizer
 from authorizer.store import AclStore
 from pipeline.batches import Split, batches
+from pipeline.errors import PipelineError
 from pipeline.lake import Lake
+from pipeline.offsets import between, limited, written
 from pipeline.rows import Selection
 from pipeline.written import whole_bytes
 from protocol.enums import ApiKey, Operation, ResourceType
 from protocol.trace.segments import segments
-from tests.pipeline.traces import TraceMaker, random_acls
+from tests.pipeline.traces import TraceMaker, random_acls, random_trace
 
 AUTHORIZER = StandardAuthorizer(store=AclStore(random_acls(random.Random(3), 20)))
 
@@ -47,7 +49,8 @@ def test_a_run_that_dies_is_finished_or_forgotten(
     lake = Lake(tmp_path)
     lake.recover()
     staged(lake, 1)
-    lake.commit({"a": 10})
+    lake.commit(0)
+    lake.checkpoint.mkdir()
     whole = contents(lake)
     staged(lake, 2)
     steps = iter(range(100))
@@ -61,7 +64,7 @@ def test_a_run_that_dies_is_finished_or_forgotten(
     monkeypatch.setattr(os, "replace", replace)
     died = True
     try:
-        lake.commit({"a": 20, "b": 5})
+        lake.commit(1)
         died = False
     except Killed:
         pass
@@ -70,14 +73,57 @@ def test_a_run_that_dies_is_finished_or_forgotten(
     again = Lake(tmp_path)
     again.recover()
     assert not again.staged.exists()
+    assert again.has(1) == (killed_at > 0)
     if killed_at == 0:
-        assert again.positions() == {"a": 10}
         assert contents(again) == whole
         staged(again, 2)
-        again.commit({"a": 20, "b": 5})
-    assert again.positions() == {"a": 20, "b": 5}
+        again.commit(1)
+    assert again.has(0)
+    assert again.has(1)
     expected = [f"{t} {n}{b}" for t in ("requests", "accesses") for n in (1, 2) for b in ("", "b")]
     assert contents(again) == sorted(expected)
+
+
+def test_one_process_writes_and_a_lake_without_its_checkpoint_is_refused(tmp_path: Path) -> None:
+    lake = Lake(tmp_path)
+    with lake.alone(), pytest.raises(PipelineError, match="another process"), lake.alone():
+        pass
+    with lake.alone():  # the lock is gone with its holder
+        staged(lake, 1)
+        lake.commit(0)
+    with pytest.raises(PipelineError, match="_checkpoint is gone"):
+        lake.recover()
+
+
+def test_offsets_go_on_where_they_ended(tmp_path: Path) -> None:
+    two, gone = tmp_path / "b", "/no/longer.ktrace"
+    random_trace(tmp_path / "a", random.Random(1), AUTHORIZER, 200)
+    first = written([str(tmp_path / "a")], {gone: 7})
+    assert list(first) == [str(path) for path in segments(tmp_path / "a")]
+    random_trace(two, random.Random(2), AUTHORIZER, 100)
+    both = written([str(two)], first)
+    assert both.items() > first.items()
+    assert between(first, both, 1 << 26) == [
+        Split(str(path), 0, path.stat().st_size, at_block=True) for path in segments(two)
+    ]
+    assert between(both, both, 1 << 26) == []
+    small = between({}, first, 3000)
+    assert len(small) > 3
+    assert [one.at_block for one in small] == [True] + [False] * (len(small) - 1)
+    rows = [b.num_rows for one in small for b in batches("accesses", one, Selection())]
+    assert sum(rows) == 200
+
+
+def test_a_limit_is_reached_in_steps(tmp_path: Path) -> None:
+    end = {"a": 10, "b": 20, "c": 5}
+    assert limited({}, end, 1) == {"a": 10}
+    assert limited({"a": 10}, end, 1) == {"a": 10, "b": 20}
+    assert limited({"a": 4}, end, 100) == end
+    at: dict[str, int] = {}
+    for _ in range(3):
+        assert at != end
+        at = limited(at, end, 1)
+    assert at == end
 
 
 def test_only_whole_blocks_count_as_written(tmp_path: Path) -> None:

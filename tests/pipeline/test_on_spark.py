@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 import random
 from datetime import UTC, datetime
 from pathlib import Path
@@ -265,56 +264,6 @@ def test_mistakes_are_said_before_spark_works(
     ):
         assert cli.run(parsed(*words)) == 1
         assert text in capsys.readouterr().err
-
-
-AUTHORIZER = StandardAuthorizer(store=AclStore(random_acls(random.Random(3), 20)))
-
-
-class Killed(BaseException):
-    """The process is gone: nothing of it is cleaned up."""
-
-
-def test_the_lake_has_every_row_once(
-    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from pipeline.jobs.ingest import ingest, lake_table
-    from pipeline.observed import observed
-    from pipeline.reading import Source
-
-    trace, lake = tmp_path / "trace", tmp_path / "lake"
-    rng = random.Random(4)
-    release = RELEASES[-1]
-    random_trace(trace, rng, AUTHORIZER, 200)
-    assert ingest(spark, [str(trace)], lake, release).segments == 1
-    assert ingest(spark, [str(trace)], lake, release).files == 0
-    random_trace(trace, rng, AUTHORIZER, 300)
-
-    def die(*_: Any) -> None:
-        raise Killed
-
-    real = os.replace
-    with monkeypatch.context() as patched:  # all is staged, nothing is noted
-        patched.setattr(os, "replace", die)
-        with pytest.raises(Killed):
-            ingest(spark, [str(trace)], lake, release)
-    assert lake_table(spark, "accesses", lake).count() == 200
-    calls = iter(range(100))
-
-    def die_later(source: Any, target: Any) -> None:
-        if next(calls) == 2:
-            raise Killed
-        real(source, target)
-
-    with monkeypatch.context() as patched:  # noted, one file moved
-        patched.setattr(os, "replace", die_later)
-        with pytest.raises(Killed):
-            ingest(spark, [str(trace)], lake, release)
-    done = ingest(spark, [str(trace)], lake, release)
-    assert (done.recovered, done.segments) == (True, 0)
-    assert lake_table(spark, "accesses", lake).count() == len(twin.accesses(trace)) == 500
-    straight = sorted(map(str, observed(spark, [str(trace)]).drop("example").collect()))
-    through = sorted(map(str, Source(spark, [str(lake)], {}).observed().drop("example").collect()))
-    assert through == straight
 
 
 OLD, NEW = "3.9", "4.0"

@@ -1,0 +1,186 @@
+"""Traces as streams: every row once, whatever happens, and news as they come."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from authorizer.authorizer import StandardAuthorizer
+from authorizer.store import AclStore
+from pipeline.errors import PipelineError
+from protocol.api_versions import RELEASES
+from tests.pipeline import twin
+from tests.pipeline.traces import random_acls, random_trace
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
+ROOT = Path(__file__).parents[2]
+ACLS = random_acls(random.Random(3), 20)
+AUTHORIZER = StandardAuthorizer(store=AclStore(ACLS))
+RELEASE = RELEASES[-1]
+
+
+class KilledError(Exception):
+    """As far as files go, the process is gone."""
+
+
+def test_the_lake_has_every_row_once(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pipeline.jobs.ingest import ingest, lake_table
+    from pipeline.observed import observed
+    from pipeline.reading import Source
+
+    trace, lake = tmp_path / "trace", tmp_path / "lake"
+    rng = random.Random(4)
+    random_trace(trace, rng, AUTHORIZER, 200)
+    assert ingest(spark, [str(trace)], lake, RELEASE).segments == 1
+    assert ingest(spark, [str(trace)], lake, RELEASE).files == 0
+    random_trace(trace, rng, AUTHORIZER, 300)
+
+    def die(*_: Any) -> None:
+        raise KilledError
+
+    real = os.replace
+    with monkeypatch.context() as patched:  # all is staged, nothing is noted
+        patched.setattr(os, "replace", die)
+        with pytest.raises(PipelineError, match="the stream failed"):
+            ingest(spark, [str(trace)], lake, RELEASE)
+    assert lake_table(spark, "accesses", lake).count() == 200
+    calls = iter(range(100))
+
+    def die_later(source: Any, target: Any) -> None:
+        if next(calls) == 2:
+            raise KilledError
+        real(source, target)
+
+    with monkeypatch.context() as patched:  # noted, one file moved
+        patched.setattr(os, "replace", die_later)
+        with pytest.raises(PipelineError, match="the stream failed"):
+            ingest(spark, [str(trace)], lake, RELEASE)
+    done = ingest(spark, [str(trace)], lake, RELEASE)
+    assert (done.recovered, done.segments) == (True, 0)
+    assert lake_table(spark, "accesses", lake).count() == len(twin.accesses(trace)) == 500
+    straight = sorted(map(str, observed(spark, [str(trace)]).drop("example").collect()))
+    through = sorted(map(str, Source(spark, [str(lake)], {}).observed().drop("example").collect()))
+    assert through == straight
+
+
+def test_a_stream_has_the_rows_of_the_batch_in_small_steps(spark: Any, tmp_path: Path) -> None:
+    from pipeline.source import FORMAT, trace_table
+    from pipeline.streams import run_stream
+
+    for seed in range(3):
+        random_trace(tmp_path, random.Random(seed), AUTHORIZER, 60)
+    columns = "principal string, resource_name string, allowed boolean, sequence long"
+    reader = spark.readStream.format(FORMAT).schema(columns).option("maxBytesPerTrigger", "1")
+    rows: list[list[str]] = []
+
+    def take(batch: Any, _: int) -> None:
+        rows.append([str(row) for row in batch.collect()])
+
+    run_stream(reader.load(str(tmp_path)), take, every=None)
+    assert len(rows) == 3  # a segment each
+    names = ("principal", "resource_name", "allowed", "sequence")
+    whole = trace_table(spark, "accesses", [str(tmp_path)], columns=names).collect()
+    assert sorted(text for batch in rows for text in batch) == sorted(map(str, whole))
+    assert len(whole) == 180
+
+
+def test_news_are_told_once(spark: Any, tmp_path: Path) -> None:
+    from pipeline.jobs.watch import Watcher, watch
+
+    random_trace(tmp_path, random.Random(5), AUTHORIZER, 300)
+    told: list[dict[str, Any]] = []
+    watcher = Watcher(None, RELEASE, [], lists=False)
+    for _ in range(2):
+        watch(spark, [str(tmp_path)], {}, watcher, told.extend, None)
+    denied = {twin.key(one) for one in twin.accesses(tmp_path) if not one["allowed"]}
+    names = ("principal", "operation", "resource_type", "resource_name")
+    assert sorted(tuple(row[name] for name in names) for row in told) == sorted(denied)
+    news: list[dict[str, Any]] = []
+    watcher = Watcher(ACLS[5:], RELEASE, None, lists=False)
+    watch(spark, [str(tmp_path)], {}, watcher, news.extend, None)
+    expected = twin.what_breaks(twin.accesses(tmp_path), ACLS[5:], ())
+    lost = {key[1:]: n for key, n in expected.items() if key[0] == "newly denied"}
+    assert {tuple(row[name] for name in names): row["requests"] for row in news} == lost
+    assert lost
+
+
+def started(*words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "shim", "pipeline", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        start_new_session=True,  # with its JVM and workers, so that all of it can be killed
+    )
+
+
+def kill(child: subprocess.Popen[str]) -> None:
+    os.killpg(child.pid, signal.SIGKILL)
+    child.wait(10)
+
+
+def wait_for(what: Any, child: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + 120
+    while not what():
+        assert child.poll() is None, child.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("moment", ["begun", "staged", "noted"])
+def test_a_real_kill_in_the_middle_costs_and_doubles_nothing(
+    spark: Any, tmp_path: Path, moment: str
+) -> None:
+    from pipeline.jobs.ingest import lake_table
+
+    trace, lake = tmp_path / "trace", tmp_path / "lake"
+    random_trace(trace, random.Random(1), AUTHORIZER, 3000)
+    signs = {
+        "begun": lambda: list(lake.glob("_checkpoint/offsets/0")),
+        "staged": lambda: list(lake.glob("_staged/accesses/**/*.parquet")),
+        "noted": lambda: list(lake.glob("_runs/00000000*.json")),
+    }
+    child = started("ingest", str(trace), "-o", str(lake))
+    wait_for(signs[moment], child)
+    kill(child)
+    assert not list(lake.glob("_checkpoint/commits/0"))  # it was in the middle
+    random_trace(trace, random.Random(2), AUTHORIZER, 1000)
+    done = started("ingest", str(trace), "-o", str(lake), "--json")
+    out, errors = done.communicate(timeout=120)
+    assert done.returncode == 0, errors
+    assert json.loads(out)["segments"] == (1 if moment == "noted" else 2)
+    found = [
+        (row["writer"], row["connection"], row["sequence"], row["time"])
+        for row in lake_table(spark, "accesses", lake).collect()
+    ]
+    assert len(found) == len(set(found)) == len(twin.accesses(trace)) == 4000
+
+
+@pytest.mark.heavy
+def test_following_goes_on_until_it_is_told_to_stop(spark: Any, tmp_path: Path) -> None:
+    from pipeline.jobs.ingest import lake_table
+
+    trace, lake = tmp_path / "trace", tmp_path / "lake"
+    random_trace(trace, random.Random(1), AUTHORIZER, 100)
+    words = ("--follow", "--every", "1 second")
+    child = started("ingest", str(trace), "-o", str(lake), *words)
+    for number in range(2):
+        wait_for(lambda at=number: list(lake.glob(f"_runs/{at:08d}.json")), child)
+        random_trace(trace, random.Random(number), AUTHORIZER, 100)
+    wait_for(lambda: list(lake.glob("_runs/00000002.json")), child)
+    child.send_signal(signal.SIGTERM)
+    out, errors = child.communicate(timeout=60)
+    assert child.returncode == 0, errors
+    assert "3 segments had something new" in out
+    assert lake_table(spark, "accesses", lake).count() == 300
