@@ -82,7 +82,7 @@ def check(resource_type: int, name: str, new: Mapping[str, str], context: Reques
         case _:
             definitions = context.cluster.configs.client_metrics_definitions
             _check_known(new, definitions, ErrorCode.INVALID_REQUEST)
-            _check_values(new, definitions, ErrorCode.INVALID_REQUEST)
+            _check_values(new, definitions, ErrorCode.INVALID_CONFIG)
             _check_subscription(new)
 
 

@@ -13,3 +13,10 @@ def require_token_session(context: RequestContext) -> None:
     is_anonymous = protocol is SecurityProtocol.SSL and session.principal == "User:ANONYMOUS"
     if protocol is SecurityProtocol.PLAINTEXT or is_anonymous or session.token_id is not None:
         raise Refused(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
+
+
+def expiry_of_failure(error: ErrorCode, context: RequestContext) -> int:
+    """What an answer says of the expiry of a token that was not renewed or expired."""
+    if error is ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED:
+        return -1
+    return context.behaviour.failed_token_expiry

@@ -5,7 +5,7 @@ from protocol.messages.renew_delegation_token_request import RenewDelegationToke
 from protocol.messages.renew_delegation_token_response import RenewDelegationTokenResponse
 from shim.context import RequestContext
 from shim.errors import Refused
-from shim.token_session import require_token_session
+from shim.token_session import expiry_of_failure, require_token_session
 
 
 def handle(
@@ -14,7 +14,7 @@ def handle(
     try:
         return _renew(request, context)
     except Refused as refusal:
-        expiry_ms = context.behaviour.failed_token_expiry
+        expiry_ms = expiry_of_failure(refusal.error, context)
         return RenewDelegationTokenResponse(error_code=refusal.error, expiry_timestamp_ms=expiry_ms)
 
 

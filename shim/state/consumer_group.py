@@ -82,8 +82,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         if heartbeat.member_epoch in (LEAVING, LEAVING_FOR_A_WHILE):
             return self._leave(heartbeat)
         member, is_new = self._member_of(heartbeat)
-        notices = self._behaviour.dropped_regex_counts
-        changed = member.update(heartbeat, notices_dropped_regex=notices) or is_new
+        changed = self._update(member, heartbeat) or is_new
         self.members[member.member_id] = member
         self.target.refresh(
             self.subscriptions,
@@ -94,10 +93,28 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         moved = self.reconcile(member, heartbeat.owned)
         self.watch(member)
         if member.topic_regex is not None:
-            # Kafka does it in the background: what matches is seen by the next heartbeat.
-            self.subscriptions.resolve(member.topic_regex, heartbeat.visible)
+            self._resolve(heartbeat)
+        self.subscriptions.forget(self.members.values())
         shown = member.assigned if heartbeat.is_full or moved else None
         return self._answer(member.member_id, member.epoch, shown)
+
+    def _update(self, member: ConsumerMember, heartbeat: ConsumerHeartbeat) -> bool:
+        """Whether the subscription is another one: a new expression is not until it is resolved."""
+        old_names, old_regex = member.topic_names, member.topic_regex
+        member.update(heartbeat)
+        if member.topic_names != old_names:
+            return True
+        if member.topic_regex == old_regex:
+            return False
+        if member.topic_regex is None:
+            return self._behaviour.dropped_regex_counts
+        return self.subscriptions.is_resolved(member.topic_regex)
+
+    def _resolve(self, heartbeat: ConsumerHeartbeat) -> None:
+        """Kafka does it in the background: what matches is seen by the next heartbeat."""
+        members = self.members.values()
+        if self.subscriptions.resolve(members, heartbeat.visible, self._clock.now_ms()):
+            self.target.renew(self.subscriptions, members)
 
     def _answer(self, member_id: str, epoch: int, assignment: Assignment | None) -> HeartbeatAnswer:
         interval_ms = self._settings.consumer_heartbeat_interval_ms(self.group_id)
@@ -163,6 +180,10 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         else:
             self.remove(member)
         return HeartbeatAnswer(heartbeat.member_id, heartbeat.member_epoch, 0, None)
+
+    def remove(self, member: ConsumerMember) -> None:
+        super().remove(member)
+        self.subscriptions.forget(self.members.values())
 
     def drop(self, member: ConsumerMember) -> None:
         super().drop(member)

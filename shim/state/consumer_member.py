@@ -47,9 +47,8 @@ class ConsumerMember(ReconcilingMember):
         self.topic_regex: str | None = None
         self.server_assignor: str | None = None
 
-    def update(self, heartbeat: ConsumerHeartbeat, *, notices_dropped_regex: bool) -> bool:
-        """Take over what the request tells; whether the subscription has changed."""
-        old_names, old_regex = self.topic_names, self.topic_regex
+    def update(self, heartbeat: ConsumerHeartbeat) -> None:
+        """Take over what the request tells."""
         self.client_id = heartbeat.client_id
         self.client_host = heartbeat.client_host
         if heartbeat.rack_id is not None:
@@ -62,11 +61,6 @@ class ConsumerMember(ReconcilingMember):
             self.topic_names = frozenset(heartbeat.topic_names)
         if heartbeat.topic_regex is not None:
             self.topic_regex = heartbeat.topic_regex or None
-        other_regex = self.topic_regex != old_regex
-        dropped = other_regex and self.topic_regex is None
-        return self.topic_names != old_names or (
-            other_regex and (notices_dropped_regex or not dropped)
-        )
 
     def take_over(self, other: "ConsumerMember") -> None:
         """A static member is back under another id: it has what it had."""

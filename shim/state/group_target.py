@@ -128,6 +128,12 @@ class GroupTarget:
         """More partitions can be given out: a new epoch, unless one waits for its target."""
         self._has_more = True
 
+    def renew(self, assignable: Assignable, members: Collection[Assigned]) -> None:
+        """What can be assigned is another: a new epoch, whose target the next heartbeat sets."""
+        self._seen = assignable.changes
+        self._counts = assignable.counts(members)
+        self.epoch += 1
+
     def begin_epoch(self) -> None:
         """A member left: the target is set when another one is heard."""
         self.epoch += 1

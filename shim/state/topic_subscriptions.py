@@ -1,10 +1,13 @@
 """What members subscribe to: topics by name, or those that match a regular expression."""
 
 import re
-from collections.abc import Callable, Collection
-from typing import Protocol
+from collections.abc import Callable, Collection, Iterable
+from typing import Final, Protocol
 
 from shim.state.topics import Topics
+
+RESOLVING_INTERVAL_MS: Final = 10_000
+"""What expressions match is not looked up more often than this."""
 
 Visible = Callable[[list[str]], list[str]]
 """Leaves of some topic names those that a caller may describe."""
@@ -24,6 +27,7 @@ class TopicSubscriptions:
         self._topics = topics
         self._matching: dict[str, frozenset[str]] = {}  # topics of each regular expression
         self._resolved_epoch = -1
+        self._resolved_ms = 0
         self._resolutions = 0
 
     @property
@@ -46,13 +50,34 @@ class TopicSubscriptions:
         topics = [topic for name in sorted(names) if (topic := self._topics.get(name)) is not None]
         return {topic.topic_id: len(topic.partitions) for topic in topics}
 
-    def resolve(self, regex: str, visible: Visible) -> None:
-        """Find the topics of an expression, if it or the topics are new."""
-        if regex in self._matching and self._resolved_epoch == self._topics.epoch:
-            return
+    def is_resolved(self, regex: str | None) -> bool:
+        return regex in self._matching
+
+    def resolve(self, members: Iterable[Subscribing], visible: Visible, now_ms: int) -> bool:
+        """Find the topics of all expressions, if one of them or the topics are new, and not too
+        soon after the last time; whether they are others than before.
+        """
+        wanted = _expressions(members)
+        is_new = not wanted <= self._matching.keys() or self._resolved_epoch != self._topics.epoch
+        is_due = not self._matching or now_ms > self._resolved_ms + RESOLVING_INTERVAL_MS
+        if not (is_new and is_due):
+            return False
+        old, self._matching = self._matching, {one: self._find(one, visible) for one in wanted}
+        self._resolved_epoch, self._resolved_ms = self._topics.epoch, now_ms
+        is_other = any(self._matching[one] != old.get(one, frozenset()) for one in wanted)
+        self._resolutions += is_other
+        return is_other
+
+    def forget(self, members: Iterable[Subscribing]) -> None:
+        """Expressions that none of the members has any more."""
+        wanted = _expressions(members)
+        self._matching = {one: found for one, found in self._matching.items() if one in wanted}
+
+    def _find(self, regex: str, visible: Visible) -> frozenset[str]:
         pattern = re.compile(regex)
         matching = [one.name for one in self._topics if pattern.fullmatch(one.name)]
-        found = frozenset(visible(matching))
-        self._resolved_epoch = self._topics.epoch
-        self._resolutions += found != self._matching.get(regex, frozenset())
-        self._matching[regex] = found
+        return frozenset(visible(matching))
+
+
+def _expressions(members: Iterable[Subscribing]) -> set[str]:
+    return {member.topic_regex for member in members if member.topic_regex is not None}

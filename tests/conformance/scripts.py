@@ -8,9 +8,10 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from protocol.enums import CLUSTER_NAME, ApiKey, Operation, PatternType, Permission, ResourceType
-from protocol.messages.create_acls_request import AclCreation
+from protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
 from tests.conformance import generate
-from tests.conformance.draw import ADMIN, USERS, Draw
+from tests.conformance.draw import ADMIN, KINDS, USERS, Draw
 from tests.conformance.fitting import fit
 from tests.conformance.scenario import ONE_SEGMENT, Scenario, Step
 from tests.conformance.stories import (
@@ -57,6 +58,7 @@ STORIES: Final[dict[Callable[[Teller], Story], ApiKey]] = {
 
 STEPS: Final = 50
 _STRAY_SHARE: Final = 0.08
+_ACL_SHARE: Final = 0.07
 _ALLOWED_SHARE: Final = 0.8
 
 
@@ -81,6 +83,9 @@ def _interleaved(draw: Draw, told: list[tuple[Teller, Story]]) -> Any:
     for number in range(STEPS):
         if not told:
             return
+        if draw.chance(_ACL_SHARE):
+            yield _acl_change(draw)
+            continue
         if draw.chance(_STRAY_SHARE):
             key = draw.pick(*strays)
             yield generate.step(draw, key, draw.number(*draw.versions[key]), number)
@@ -91,6 +96,26 @@ def _interleaved(draw: Draw, told: list[tuple[Teller, Story]]) -> Any:
             told.remove((teller, story))
         else:
             yield _step(teller, move)
+
+
+def _acl_change(draw: Draw) -> Step:
+    """By an administrator: one ACL more, or all of a user's on a type of resource gone."""
+    api = ApiKey.CREATE_ACLS
+    request: CreateAclsRequest | DeleteAclsRequest = CreateAclsRequest(creations=[draw.acl()])
+    if draw.chance(0.3):
+        api = ApiKey.DELETE_ACLS
+        chosen = DeleteAclsFilter(
+            resource_type_filter=draw.weighted(KINDS),
+            resource_name_filter=None,
+            pattern_type_filter=PatternType.ANY,
+            principal_filter=draw.principal(),
+            host_filter=None,
+            operation=draw.pick(Operation.ANY, Operation.ALL, Operation.READ, Operation.DESCRIBE),
+            permission_type=draw.pick(Permission.DENY, Permission.DENY, Permission.ALLOW),
+        )
+        request = DeleteAclsRequest(filters=[chosen])
+    version = draw.number(*draw.versions[api])
+    return Step(ADMIN, api.wire_name, version, generate.plain(fit(request, version)))
 
 
 def _step(teller: Teller, move: Move) -> Step:

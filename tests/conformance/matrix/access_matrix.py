@@ -1,6 +1,12 @@
-"""The access matrix: what the shim answers when an operation that a row asks for is missing."""
+"""The access matrix: what a broker answers when an operation that a row asks for is missing.
 
-from collections.abc import Iterator, Sequence
+`python -m tests.conformance.matrix.access_matrix` puts the questions to the shim, as every release,
+and writes `tests/golden/access_matrix.txt`. Real brokers were asked the same by
+`python -m tests.oracle RELEASE --matrix --record`; tests hold their answers against the file too.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from authorizer.acl_releases import rules_of
@@ -26,6 +32,10 @@ UNASKED: Final = {
 
 USER: Final = "bob"
 ALLOWED: Final = "allowed"
+GOLDEN: Final = Path(__file__).parents[2] / "golden" / "access_matrix.txt"
+
+Answering = Callable[[Scenario], Any]
+"""What a broker says to the last step of a scene."""
 
 
 class Asked:
@@ -59,14 +69,13 @@ class Matrix:
             for case in _cases(bound):
                 yield self._scene(bound, version, case)
 
-    def rows(self) -> Iterator[Asked]:
-        """Put to a shim of the release."""
-        peer = InProcess(self._release)
+    def rows(self, answer_to: Answering) -> Iterator[Asked]:
+        """What came of each row, by the broker that answers."""
         for bound, version in self._asked():
             answers = []
             for case in _cases(bound):
                 scene = self._scene(bound, version, case)
-                answers.append((case.words, _without(play(scene, peer)[-1], scene.prefix)))
+                answers.append((case.words, _without(answer_to(scene), scene.prefix)))
             all_there = answers[0][1]
             told = [f"all there: {_told(all_there)}"]
             told += [f"{words}: {_compared(all_there, answer)}" for words, answer in answers[1:]]
@@ -121,11 +130,16 @@ def _cases(bound: BoundRequirement) -> Iterator[Case]:
         yield Case(f"with {_text(need)} alone", [other for other in needs if other is not need])
 
 
+def shim_of(release: str) -> Answering:
+    peer = InProcess(release)
+    return lambda scene: play(scene, peer)[-1]
+
+
 def printed(releases: Sequence[str] = RELEASES) -> str:
     """The matrix of all releases: each row once for every stretch of releases that agree."""
     found: dict[str, list[tuple[str, Asked]]] = {}
     for release in releases:
-        for asked in Matrix(release).rows():
+        for asked in Matrix(release).rows(shim_of(release)):
             found.setdefault(asked.row.id, []).append((release, asked))
     order = [row.row.id for row in in_force(releases[-1])]
     order += [row_id for row_id in found if row_id not in order]
@@ -241,6 +255,4 @@ def _acl(kind: ResourceType, operation: Operation, permission: int) -> dict[str,
 
 
 if __name__ == "__main__":
-    import sys
-
-    sys.stdout.write(printed() + "\n")
+    GOLDEN.write_text(printed() + "\n")
