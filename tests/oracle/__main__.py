@@ -27,9 +27,6 @@ from tests.oracle.real_kafka import MODES, missing_tools
 from tests.oracle.shrinking import renamed, shrink
 
 DIFFERENT = 3
-SHRUNK = 3
-"""So many of the differing scenarios are made short, of different APIs."""
-
 SCRIPT_SHARE = 2
 """In a recording comes one script to so many scenarios."""
 
@@ -64,8 +61,8 @@ def main(arguments: list[str]) -> int:
         with opening(options.release, options.mode) as other:
             tally = _compare(options.release, reference, other, seeds, make)
             report.result(report.as_json(tally) if options.json else report.as_text(tally))
-            if not options.json:
-                short = _shortest(options.release, reference, other, tally, make)
+            if options.shrink and not options.json:
+                short = _shortest(options, reference, other, tally, make)
                 if options.keep:
                     _keep(options, short)
     return 0 if tally.all_equal else DIFFERENT
@@ -90,6 +87,9 @@ def _parser() -> argparse.ArgumentParser:
         "--matrix", action="store_true", help="the questions of the access matrix; seeds are places"
     )
     parser.add_argument("--shim", action="store_true", help="run the shim as a process, by sockets")
+    parser.add_argument(
+        "--shrink", type=int, default=3, help="how many differences are made short; default: 3"
+    )
     parser.add_argument(
         "--keep", action="store_true", help="add the shortest forms of differences to a recording"
     )
@@ -153,13 +153,13 @@ def _compare_with_recording(options: argparse.Namespace, real: Peer) -> int:
 
 
 def _shortest(
-    release: str, reference: Peer, other: Peer, tally: Tally, make: Making
+    options: argparse.Namespace, reference: Peer, other: Peer, tally: Tally, make: Making
 ) -> list[Scenario]:
     """Shows some differences in their shortest form, which comes with the real answers."""
     by_api = {one.step.api: one for one in reversed(tally.differences)}
     found = []
-    for api, one in list(by_api.items())[:SHRUNK]:
-        scenario = make(release, one.seed)
+    for api, one in list(by_api.items())[: options.shrink]:
+        scenario = make(options.release, one.seed)
         scenario.steps = scenario.steps[: one.number + 1]
         differs = partial(_differs_in, api, reference, other)
         shortest = renamed(shrink(scenario, differs), f"{scenario.prefix}y")

@@ -12,7 +12,7 @@ from tests.conformance.peer import Peer
 from tests.oracle.real_kafka import USERS, RealKafka, free_ports, numbers, settings_of
 from tests.oracle.socket_peer import SocketPeer
 
-START_SECONDS = 15
+START_SECONDS = 60
 
 
 def name_of(release: str, mode: str) -> str:
@@ -23,7 +23,7 @@ def name_of(release: str, mode: str) -> str:
 @contextmanager
 def real(release: str, mode: str) -> Iterator[Peer]:
     with RealKafka(release, mode) as kafka:
-        peer = SocketPeer(kafka.plain, kafka.sasl)
+        peer = _connected(kafka.plain, kafka.sasl)
         try:
             peer.warm()
             peer.settle(kraft=kafka.is_kraft)

@@ -71,6 +71,8 @@ class SocketPeer:
         self._connections: dict[str, Connection] = {}
         self._begun: dict[str, tuple[ApiKey, int, bool]] = {}
         versions = self.ask(ROOT, ApiKey.API_VERSIONS, 0, ApiVersionsRequest())
+        if isinstance(versions, dict):
+            raise ConnectionError(f"the broker at {plain} does not answer yet")
         self.advertised = {
             ApiKey(one.api_key): (one.min_version, one.max_version)
             for one in versions.api_keys
