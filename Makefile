@@ -6,11 +6,12 @@ STAMP := $(VENV)/.installed
 # several processes, each with whole files: a file's broker and client drivers start once
 TEST_ARGS ?= -n auto --maxprocesses 4 --dist loadfile
 
-.PHONY: help install run test check lint types contracts bench generate pipeline-demo pipeline-check clean oracle
+.PHONY: help install run test clients check lint types contracts bench generate pipeline-demo pipeline-check clean oracle
 
 help:
 	@echo "make run        a broker on 127.0.0.1:9092 with demo users and ACLs"
-	@echo "make test       all tests"
+	@echo "make test       all tests, but the heavy ones of the next and of pipeline-check"
+	@echo "make clients    every client over every log-in; KAFKA=4.3.1: against a real broker (java 17, maven)"
 	@echo "make check      lint, types, import contracts, generated files, then all tests"
 	@echo "make pipeline-demo   three clients are recorded; what Spark says of their ACLs (Java 17)"
 	@echo "make pipeline-check  tests of the pipeline that take minutes: kills, a cluster (Java 17)"
@@ -35,6 +36,11 @@ run: install
 
 test: install
 	$(BIN)/python -m pytest $(TEST_ARGS)
+
+KAFKA ?=
+
+clients: install
+	KAFKA_SHIM_TEST_KAFKA=$(KAFKA) $(BIN)/python -m pytest -m client tests/clients
 
 lint: install
 	$(BIN)/ruff check .

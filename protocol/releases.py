@@ -28,6 +28,7 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     kraft: bool  # metadata is kept by controllers, admin requests are forwarded to them
     authorizer_class: str  # the authorizer that a release brings, as its configuration names it
     # users, quotas and features
+    scram_checks_nonce: bool  # the client must repeat the nonce that it was told
     tokens_end_sessions: bool  # a log-in ends with its token, even without a lifetime of log-ins
     failed_token_expiry: int  # in the answer to a token that could not be renewed or expired
     scram_denial_counts_users: bool  # a denied DescribeUserScramCredentials has a result a user
@@ -96,6 +97,7 @@ OLDEST = Behaviour(
     audit_names_rule=False,
     kraft=False,
     authorizer_class="kafka.security.auth.SimpleAclAuthorizer",
+    scram_checks_nonce=False,
     tokens_end_sessions=False,
     failed_token_expiry=-1,
     scram_denial_counts_users=False,
@@ -270,6 +272,7 @@ CHANGES: tuple[Change, ...] = (
     Change("3.3", "the metadata log cannot be made as a topic", metadata_topic_error=29),
     Change("3.5", "KAFKA-14996: a limit for one request", records_per_request_max=10_000),
     Change("3.6", "KIP-405: remote storage, where there is one", remote_storage_is_checked=True),
+    Change("3.7", "CVE-2024-56128: the nonce in SCRAM", scram_checks_nonce=True),
     Change("3.7", "only topics asked for", log_dirs_list_all_topics=False),
     Change("3.7", "KIP-714: subscriptions to metrics", config_resource_types=(2, 4, 8, 16)),
     Change("3.9", "the metadata log is no topic at all", metadata_topic_error=42),

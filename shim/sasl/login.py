@@ -43,7 +43,8 @@ def _exchange(mechanism: str, session: Session, cluster: Cluster) -> SaslExchang
             credential = cluster.users.scram(kind, name)
             return None if credential is None else ScramAccount(credential, f"User:{name}")
 
-        return ScramExchange(kind, account, cluster.random)
+        checks_nonce = cluster.behaviour.scram_checks_nonce
+        return ScramExchange(kind, account, cluster.random, checks_nonce=checks_nonce)
     return PlainExchange(cluster.users.passwords)
 
 

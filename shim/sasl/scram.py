@@ -37,9 +37,19 @@ Lookup = Callable[[str, bool], ScramAccount | None]
 
 
 class ScramExchange:
-    """One log-in; the client's nonce must come back with ours (CVE-2024-56128)."""
+    """One log-in. That the client's nonce comes back with ours is checked by newer releases only
+    (CVE-2024-56128); some clients got it wrong.
+    """
 
-    def __init__(self, mechanism: ScramMechanism, lookup: Lookup, rng: random.Random) -> None:
+    def __init__(
+        self,
+        mechanism: ScramMechanism,
+        lookup: Lookup,
+        rng: random.Random,
+        *,
+        checks_nonce: bool = True,
+    ) -> None:
+        self._checks_nonce = checks_nonce
         self._mechanism = mechanism
         self._lookup = lookup
         self._random = rng
@@ -80,7 +90,8 @@ class ScramExchange:
         without_proof, comma, proof_text = text.rpartition(",p=")
         fields = _fields(without_proof)
         binding = base64.b64encode(self._header.encode()).decode()
-        if not comma or not hmac.compare_digest(fields.get("r", "").encode(), self._nonce.encode()):
+        is_same = hmac.compare_digest(fields.get("r", "").encode(), self._nonce.encode())
+        if not comma or (self._checks_nonce and not is_same):
             raise SaslFailure("authentication failed: SCRAM final nonce is not the expected one")
         if fields.get("c") != binding:
             raise SaslFailure("authentication failed: SCRAM channel binding differs")

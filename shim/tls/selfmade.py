@@ -30,9 +30,26 @@ def into(context: ssl.SSLContext, directory: str | None, host: str) -> None:
     authority.issue_cert(*names).configure_cert(context)
     authority.configure_trust(context)
     authority.cert_pem.write_to_path(str(folder / "ca.pem"))
-    client = authority.issue_cert(common_name="client")
-    client.private_key_and_cert_chain_pem.write_to_path(str(folder / "client.pem"))
-    (folder / "client.pem").chmod(0o600)
+    identity = folder / "client.pem"
+    identity.touch(mode=0o600)
+    identity.write_bytes(identity_pem(authority, "client"))
+
+
+def identity_pem(authority: "trustme.CA", common_name: str, *names: str) -> bytes:
+    """Key and certificates of a new identity, as a client of any language reads them: Java wants
+    the key in PKCS8, and cannot read a certificate that is for no name at all.
+    """
+    from cryptography.hazmat.primitives.serialization import (  # noqa: PLC0415 - comes with trustme
+        Encoding,
+        NoEncryption,
+        PrivateFormat,
+        load_pem_private_key,
+    )
+
+    made = authority.issue_cert(*(names or (common_name,)), common_name=common_name)
+    key = load_pem_private_key(made.private_key_pem.bytes(), None)
+    pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    return pem + b"".join(one.bytes() for one in made.cert_chain_pems)
 
 
 def _authority() -> "trustme.CA":

@@ -1,7 +1,9 @@
-"""The broker under test: the shim as a child process, or a foreign one that is already running.
+"""The broker under test: the shim as a child process, a real Kafka, or one that is already running.
 
-Both offer the same: a plaintext address where anonymous is a super user, and a SASL_PLAINTEXT
-(PLAIN) address for admin (a super user), alice, bob and carol, each with the password NAME-secret.
+All offer the same: a plaintext address where anonymous is a super user, and a SASL_PLAINTEXT
+address for admin (a super user), alice, bob and carol, each with the password NAME-secret. The shim
+and a real Kafka that is started here take the settings of a `Workshop` besides: further mechanisms
+on that address, and one for TLS with client certificates.
 """
 
 import contextlib
@@ -10,12 +12,18 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.clients.workshop import Workshop
+from tests.oracle.real_kafka import RealKafka
+
 FOREIGN = "KAFKA_SHIM_TEST_BOOTSTRAP"
 """PLAIN_HOST:PORT,SASL_HOST:PORT of a broker to test instead of the shim."""
+
+REAL = "KAFKA_SHIM_TEST_KAFKA"
+"""A release, as 4.3.1: start a real Kafka and test that instead of the shim."""
 
 USERS = ("admin", "alice", "bob", "carol")
 START_SECONDS = 20
@@ -23,35 +31,45 @@ STOP_SECONDS = 10
 
 
 class Bootstrap(NamedTuple):
-    """Where clients connect: HOST:PORT each."""
+    """Where clients connect: HOST:PORT each; without `ssl`, only users' passwords are known."""
 
     plaintext: str
     sasl_plaintext: str
+    ssl: str = ""
+
+    def of(self, protocol: str | None) -> str:
+        """The address of a security protocol, by default the plaintext one."""
+        return {None: self.plaintext, "SSL": self.ssl}.get(protocol, self.sasl_plaintext)
 
 
 @contextlib.contextmanager
-def bootstrap_of_test(folder: Path) -> Iterator[Bootstrap]:
-    """The foreign broker if the environment names one, else a shim of its own in `folder`."""
-    foreign = os.environ.get(FOREIGN)
+def bootstrap_of_test(folder: Path, workshop: Workshop) -> Iterator[Bootstrap]:
+    """The foreign or real broker if the environment names one, else a shim of its own."""
+    foreign, release = os.environ.get(FOREIGN), os.environ.get(REAL)
     if foreign:
         plaintext, comma, sasl_plaintext = foreign.partition(",")
         assert comma, f"{FOREIGN}={foreign}: expected PLAIN_HOST:PORT,SASL_HOST:PORT"
         yield Bootstrap(plaintext, sasl_plaintext)
-        return
-    with _shim(folder) as bootstrap:
-        yield bootstrap
+    elif release:
+        with RealKafka(release, settings=workshop.settings | workshop.real_settings) as kafka:
+            yield Bootstrap(kafka.plain, kafka.sasl, kafka.ssl)
+    else:
+        with _shim(folder, workshop.settings) as bootstrap:
+            yield bootstrap
 
 
 @contextlib.contextmanager
-def _shim(folder: Path) -> Iterator[Bootstrap]:
+def _shim(folder: Path, settings: Mapping[str, str]) -> Iterator[Bootstrap]:
     ready, log = folder / "ready", folder / "shim.log"
     command = [sys.executable, "-P", "-m", "shim", "serve", "--ready-file", str(ready)]
-    for name in ("PLAINTEXT", "SASL_PLAINTEXT"):
+    for name in ("PLAINTEXT", "SASL_PLAINTEXT", "SSL"):
         command += ["--listener", f"{name}://127.0.0.1:0"]
     for principal in ("User:ANONYMOUS", "User:admin"):
         command += ["--super-user", principal]
     for user in USERS:
         command += ["--user", f"{user}:{user}-secret"]
+    for key, value in settings.items():
+        command += ["-c", f"{key}={value}"]
     with log.open("wb") as output:
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
@@ -67,10 +85,9 @@ def _shim(folder: Path) -> Iterator[Bootstrap]:
 def _addresses(process: subprocess.Popen[bytes], ready: Path, log: Path) -> Bootstrap:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
-        # Whole only when both lines have their line break.
-        if ready.exists() and (text := ready.read_text()).count("\n") >= 2:
-            found = dict(line.split("=", 1) for line in text.splitlines())
-            return Bootstrap(found["PLAINTEXT"], found["SASL_PLAINTEXT"])
+        if ready.exists():  # it appears in one piece
+            found = dict(line.split("=", 1) for line in ready.read_text().splitlines())
+            return Bootstrap(found["PLAINTEXT"], found["SASL_PLAINTEXT"], found["SSL"])
         if process.poll() is not None:
             break
         time.sleep(0.02)

@@ -7,6 +7,7 @@ import pytest
 from tests.clients.broker import Bootstrap, bootstrap_of_test
 from tests.clients.driver import Driver
 from tests.clients.stage import Stage
+from tests.clients.workshop import Workshop
 
 pytest.register_assert_rewrite(
     "tests.clients.acl_behaviours",
@@ -28,8 +29,13 @@ def pytest_runtest_makereport(
 
 
 @pytest.fixture(scope="session")
-def bootstrap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bootstrap]:
-    with bootstrap_of_test(tmp_path_factory.mktemp("shim")) as addresses:
+def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
+    return Workshop(tmp_path_factory.mktemp("workshop"))
+
+
+@pytest.fixture(scope="session")
+def bootstrap(tmp_path_factory: pytest.TempPathFactory, workshop: Workshop) -> Iterator[Bootstrap]:
+    with bootstrap_of_test(tmp_path_factory.mktemp("shim"), workshop) as addresses:
         yield addresses
 
 

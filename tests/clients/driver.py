@@ -1,9 +1,10 @@
 """A client under test: a process that does what a line of JSON says and answers with a line.
 
-Request:  {"call": NAME, "servers": HOST:PORT, "user": NAME or null, "arguments": {...}}
+Request:  {"call": NAME, "servers": HOST:PORT, "login": LOGIN or null, "arguments": {...}}
 Answer:   {"result": VALUE} or {"error": {"code": INT or null, "name": TEXT, "text": TEXT}}
 where `code` is the Kafka error code that the client reported, null when it reported something
-of its own. Enum values travel by Kafka's names (`DESCRIBE_CONFIGS`), any = null or `ANY`.
+of its own. A LOGIN has the fields of `Login`. Enum values travel by Kafka's names
+(`DESCRIBE_CONFIGS`), any = null or `ANY`.
 """
 
 import contextlib
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.clients.broker import Bootstrap
+from tests.clients.drivers.json_lines import Login
 
 ANSWER_SECONDS = 45
 """Longer than any deadline inside a driver: reached only when a client hangs."""
@@ -33,6 +35,10 @@ class Acl(NamedTuple):
     permission: str
 
 
+User = str | Login | None
+"""Who calls: a user who logs in by PLAIN, or by another way; None is the anonymous super user."""
+
+
 class ClientError(Exception):
     """What the client raised; `code` is the Kafka error code, None for an error of its own."""
 
@@ -42,7 +48,7 @@ class ClientError(Exception):
 
 
 class Driver:
-    """The calls every client answers. `user` None is the anonymous super user."""
+    """The calls that clients answer, each as many of them as it can."""
 
     def __init__(self, process: subprocess.Popen[str], bootstrap: Bootstrap, log: Path) -> None:
         self._process = process
@@ -57,30 +63,30 @@ class Driver:
     def delete_topic(self, topic: str) -> None:
         self._call("delete_topic", topic=topic)
 
-    def create_acls(self, acls: Sequence[Acl], user: str | None = None) -> list[int]:
+    def create_acls(self, acls: Sequence[Acl], user: User = None) -> list[int]:
         """The error codes of the creations that failed."""
         codes: list[int] = self._call("create_acls", user, acls=[acl._asdict() for acl in acls])
         return codes
 
-    def list_acls(self, acl_filter: Acl, user: str | None = None) -> set[Acl]:
+    def list_acls(self, acl_filter: Acl, user: User = None) -> set[Acl]:
         return _acls(self._call("list_acls", user, filter=acl_filter._asdict()))
 
-    def delete_acls(self, filters: Sequence[Acl], user: str | None = None) -> list[set[Acl]]:
+    def delete_acls(self, filters: Sequence[Acl], user: User = None) -> list[set[Acl]]:
         """What each filter removed."""
         found = self._call("delete_acls", user, filters=[one._asdict() for one in filters])
         return [_acls(acls) for acls in found]
 
-    def cluster_operations(self, user: str | None) -> set[str]:
+    def cluster_operations(self, user: User) -> set[str]:
         return set(self._call("cluster_operations", user))
 
-    def topic_operations(self, topic: str, user: str | None) -> set[str]:
+    def topic_operations(self, topic: str, user: User) -> set[str]:
         return set(self._call("topic_operations", user, topic=topic))
 
-    def group_operations(self, group: str, user: str | None) -> set[str]:
+    def group_operations(self, group: str, user: User) -> set[str]:
         return set(self._call("group_operations", user, group=group))
 
     def produce(
-        self, topic: str, values: Sequence[str], user: str | None, idempotent: bool = False
+        self, topic: str, values: Sequence[str], user: User, idempotent: bool = False
     ) -> list[int]:
         """Offsets, one a value; the first failure is raised."""
         offsets: list[int] = self._call(
@@ -89,20 +95,47 @@ class Driver:
         return offsets
 
     def consume(
-        self, topic: str, group: str, count: int, user: str | None, seconds: float = 20
+        self,
+        topic: str,
+        group: str,
+        count: int,
+        user: User,
+        seconds: float = 20,
+        **java_only: str,
     ) -> list[str]:
         """Join the group, read `count` values from the start of the topic, commit, leave."""
         values: list[str] = self._call(
-            "consume", user, topic=topic, group=group, count=count, seconds=seconds
+            "consume", user, topic=topic, group=group, count=count, seconds=seconds, **java_only
         )
         return values
 
-    def commit_offset(self, group: str, topic: str, offset: int, user: str | None = None) -> None:
+    def transact(
+        self, topic: str, output: str, group: str, transactional_id: str, count: int, user: User
+    ) -> list[str]:
+        """Java only: copy `count` values in capitals within a transaction, after an aborted one;
+        what a reader of committed values then finds.
+        """
+        values: list[str] = self._call(
+            "transact", user, topic=topic, output=output, group=group,
+            transactional_id=transactional_id, count=count,
+        )  # fmt: skip
+        return values
+
+    def count_words(
+        self, topic: str, output: str, group: str, count: int, user: User
+    ) -> dict[str, int]:
+        """Java only: the word count of Kafka Streams, until `count` words were counted."""
+        counts: dict[str, int] = self._call(
+            "count_words", user, topic=topic, output=output, group=group, count=count
+        )
+        return counts
+
+    def commit_offset(self, group: str, topic: str, offset: int, user: User = None) -> None:
         """Set the group's offset in partition 0 from outside the group."""
         self._call("commit_offset", user, group=group, topic=topic, offset=offset)
 
     def offset_fetch(
-        self, group: str, topic: str | None, user: str | None
+        self, group: str, topic: str | None, user: User
     ) -> dict[str, int | ClientError]:
         """Offsets by `topic-partition`, of partition 0 of one topic or (None) of the whole group.
 
@@ -113,14 +146,19 @@ class Driver:
             key: _error(value) if isinstance(value, dict) else value for key, value in found.items()
         }
 
-    def kafka_acls(self, *arguments: str, user: str | None = None) -> tuple[int, str]:
+    def kafka_acls(self, *arguments: str, user: User = None) -> tuple[int, str]:
         """Java only: exit code and output of `kafka-acls --bootstrap-server ... arguments`."""
         exit_code, output = self._call("kafka_acls", user, arguments=list(arguments))
         return exit_code, output
 
-    def _call(self, call: str, user: str | None = None, **arguments: Any) -> Any:
-        servers = self._bootstrap.plaintext if user is None else self._bootstrap.sasl_plaintext
-        request = {"call": call, "servers": servers, "user": user, "arguments": arguments}
+    def _call(self, call: str, user: User = None, **arguments: Any) -> Any:
+        login = plain(user) if isinstance(user, str) else user
+        request = {
+            "call": call,
+            "servers": self._bootstrap.of(None if login is None else login.protocol),
+            "login": None if login is None else login._asdict(),
+            "arguments": arguments,
+        }
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
@@ -167,6 +205,11 @@ def started(command: Sequence[str], bootstrap: Bootstrap, folder: Path) -> Itera
                 process.wait()
             assert process.stdout is not None
             process.stdout.close()
+
+
+def plain(user: str) -> Login:
+    """The log-in of a user whose password follows from the name, as everywhere in these tests."""
+    return Login("SASL_PLAINTEXT", "PLAIN", user, f"{user}-secret")
 
 
 def _acls(found: list[dict[str, str]]) -> set[Acl]:

@@ -1,10 +1,12 @@
-"""Building the Go and Java drivers; without their tools the tests are skipped, with them never."""
+"""Building drivers that are not Python; without their tools tests are skipped, with them never."""
 
 import contextlib
 import hashlib
 import os
 import shutil
 import subprocess
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -24,28 +26,60 @@ def go_driver(folder: Path) -> list[str]:
     return [str(program)]
 
 
-def java_driver(folder: Path) -> list[str]:
-    """The command of the Java driver, compiled into `folder`; its jars are kept in the cache."""
+def java_driver(_: Path) -> list[str]:
+    """The command of the Java driver; its jars and classes are kept in the cache."""
     _need("Java", "java", "javac")
-    sources = [str(path) for path in sorted((DRIVERS / "java").glob("*.java"))]
-    jars = f"{_jars()}/*"
-    _build(["javac", "-Xlint:all", "-Werror", "-cp", jars, "-d", str(folder / "classes"), *sources])
+    pom = DRIVERS / "java" / "pom.xml"
+    jars = f"{_kept('java', [pom], lambda folder: _fetch_jars(pom, folder))}/*"
+    sources = sorted((DRIVERS / "java").glob("*.java"))
+    compiler = ["javac", "-Xlint:all", "-Werror", "-cp", jars]
+    compiler += [str(path) for path in sources]
+    classes = _kept("classes", [pom, *sources], lambda folder: _build([*compiler, "-d", folder]))
     # One small, short-lived JVM: the cheap collector, and no second compiler tier to warm up.
     flags = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
-    return ["java", *flags, "-cp", f"{folder / 'classes'}:{jars}", "Driver"]
+    return ["java", *flags, "-cp", f"{classes}:{jars}", "Driver"]
 
 
-def _jars() -> Path:
-    pom = DRIVERS / "java" / "pom.xml"
-    kept = CACHE / f"java-{hashlib.sha256(pom.read_bytes()).hexdigest()[:16]}"
+def node_driver(_: Path) -> list[str]:
+    """The command of the kafkajs driver; its packages are kept in the cache."""
+    _need("kafkajs", "node")
+    sources = [DRIVERS / "node" / name for name in ("package.json", "driver.js")]
+    return [
+        "node",
+        str(_kept("node", sources, lambda folder: _install(sources, folder)) / "driver.js"),
+    ]
+
+
+def kcat_driver(_: Path) -> list[str]:
+    """The command of the driver that runs kcat."""
+    _need("kcat", "kcat")
+    return [sys.executable, str(DRIVERS / "kcat_driver.py")]
+
+
+def _fetch_jars(pom: Path, folder: str) -> None:
+    _need("Java", "mvn")
+    fetch = ["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies"]
+    _build([*fetch, f"-DoutputDirectory={folder}"])
+
+
+def _install(sources: Sequence[Path], folder: str) -> None:
+    _need("kafkajs", "npm")
+    for path in sources:
+        shutil.copy(path, folder)
+    _build(["npm", "install", "--silent", "--no-audit", "--no-fund"], Path(folder))
+
+
+def _kept(name: str, sources: Sequence[Path], make: Callable[[str], None]) -> Path:
+    """A folder of the cache, made from these files; made anew when they change."""
+    content = b"".join(path.read_bytes() for path in sources)
+    kept = CACHE / f"{name}-{hashlib.sha256(content).hexdigest()[:16]}"
     if not kept.exists():
-        _need("Java", "mvn")
         # Renamed when complete, so that an interrupted fetch is not taken for a whole one.
-        fetched = CACHE / f"fetching-{os.getpid()}"
-        command = ["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies"]
-        _build([*command, f"-DoutputDirectory={fetched}"])
+        made = CACHE / f"making-{name}-{os.getpid()}"
+        made.mkdir(parents=True, exist_ok=True)
+        make(str(made))
         with contextlib.suppress(OSError):  # another process was faster
-            fetched.rename(kept)
+            made.rename(kept)
     return kept
 
 

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from datetime import UTC, datetime
 from typing import Any
 
 from confluent_kafka import (
@@ -23,45 +24,60 @@ from confluent_kafka.admin import (
     ResourcePatternType,
     ResourceType,
 )
-from json_lines import CallError, serve
+from json_lines import CallError, Login, serve
 
 DEADLINE_SECONDS = 20
+TOKEN_SECONDS = 3600
 # librdkafka counts the cluster as the "broker" type, as configuration resources do.
 RESOURCE_TYPES = {"CLUSTER": ResourceType.BROKER}
 RESOURCE_NAMES = {ResourceType.BROKER: "CLUSTER"}
 
-admins: dict[tuple[str, str | None], AdminClient] = {}
+admins: dict[tuple[str, Login | None], AdminClient] = {}
 
 
-def settings(servers: str, user: str | None) -> dict[str, Any]:
+def settings(servers: str, login: Login | None) -> dict[str, Any]:
     found: dict[str, Any] = {"bootstrap.servers": servers, "topic.metadata.propagation.max.ms": 0}
-    if user is not None:
+    if login is None:
+        return found
+    found["security.protocol"] = login.protocol
+    if login.mechanism == "OAUTHBEARER":
+        ends = datetime.now(UTC).timestamp() + TOKEN_SECONDS
         found |= {
-            "security.protocol": "SASL_PLAINTEXT",
-            "sasl.mechanism": "PLAIN",
-            "sasl.username": user,
-            "sasl.password": f"{user}-secret",
+            "sasl.mechanism": "OAUTHBEARER",
+            "oauth_cb": lambda _: (login.token, ends),
+        }
+    elif login.mechanism:
+        found |= {
+            "sasl.mechanism": login.mechanism,
+            "sasl.username": login.username,
+            "sasl.password": login.password,
+        }
+    else:
+        found |= {
+            "ssl.ca.location": login.authority,
+            "ssl.certificate.location": login.identity,
+            "ssl.key.location": login.identity,
         }
     return found
 
 
-def admin(servers: str, user: str | None) -> AdminClient:
-    key = (servers, user)
+def admin(servers: str, login: Login | None) -> AdminClient:
+    key = (servers, login)
     if key not in admins:
-        admins[key] = AdminClient(settings(servers, user) | {"socket.timeout.ms": 10_000})
+        admins[key] = AdminClient(settings(servers, login) | {"socket.timeout.ms": 10_000})
     return admins[key]
 
 
-def create_topic(servers: str, user: str | None, topic: str) -> None:
-    admin(servers, user).create_topics([NewTopic(topic, 1, 1)])[topic].result(DEADLINE_SECONDS)
+def create_topic(servers: str, login: Login | None, topic: str) -> None:
+    admin(servers, login).create_topics([NewTopic(topic, 1, 1)])[topic].result(DEADLINE_SECONDS)
 
 
-def delete_topic(servers: str, user: str | None, topic: str) -> None:
-    admin(servers, user).delete_topics([topic])[topic].result(DEADLINE_SECONDS)
+def delete_topic(servers: str, login: Login | None, topic: str) -> None:
+    admin(servers, login).delete_topics([topic])[topic].result(DEADLINE_SECONDS)
 
 
-def create_acls(servers: str, user: str | None, acls: list[dict[str, Any]]) -> list[int]:
-    futures = admin(servers, user).create_acls([AclBinding(**_enums(acl)) for acl in acls])
+def create_acls(servers: str, login: Login | None, acls: list[dict[str, Any]]) -> list[int]:
+    futures = admin(servers, login).create_acls([AclBinding(**_enums(acl)) for acl in acls])
     codes = []
     for future in futures.values():
         try:
@@ -71,16 +87,16 @@ def create_acls(servers: str, user: str | None, acls: list[dict[str, Any]]) -> l
     return codes
 
 
-def list_acls(servers: str, user: str | None, filter: dict[str, Any]) -> list[dict[str, Any]]:  # noqa: A002
-    future = admin(servers, user).describe_acls(AclBindingFilter(**_enums(filter)))
+def list_acls(servers: str, login: Login | None, filter: dict[str, Any]) -> list[dict[str, Any]]:  # noqa: A002
+    future = admin(servers, login).describe_acls(AclBindingFilter(**_enums(filter)))
     return [_plain(acl) for acl in future.result(DEADLINE_SECONDS)]
 
 
 def delete_acls(
-    servers: str, user: str | None, filters: list[dict[str, Any]]
+    servers: str, login: Login | None, filters: list[dict[str, Any]]
 ) -> list[list[dict[str, Any]]]:
     asked = [AclBindingFilter(**_enums(one)) for one in filters]
-    futures = admin(servers, user).delete_acls(asked)
+    futures = admin(servers, login).delete_acls(asked)
     return [[_plain(acl) for acl in futures[one].result(DEADLINE_SECONDS)] for one in asked]
 
 
@@ -109,20 +125,20 @@ def _plain(acl: AclBinding) -> dict[str, Any]:
     }
 
 
-def cluster_operations(servers: str, user: str | None) -> list[str]:
-    future = admin(servers, user).describe_cluster(include_authorized_operations=True)
+def cluster_operations(servers: str, login: Login | None) -> list[str]:
+    future = admin(servers, login).describe_cluster(include_authorized_operations=True)
     return _names(future.result(DEADLINE_SECONDS))
 
 
-def topic_operations(servers: str, user: str | None, topic: str) -> list[str]:
-    futures = admin(servers, user).describe_topics(
+def topic_operations(servers: str, login: Login | None, topic: str) -> list[str]:
+    futures = admin(servers, login).describe_topics(
         TopicCollection([topic]), include_authorized_operations=True
     )
     return _names(futures[topic].result(DEADLINE_SECONDS))
 
 
-def group_operations(servers: str, user: str | None, group: str) -> list[str]:
-    futures = admin(servers, user).describe_consumer_groups(
+def group_operations(servers: str, login: Login | None, group: str) -> list[str]:
+    futures = admin(servers, login).describe_consumer_groups(
         [group], include_authorized_operations=True
     )
     return _names(futures[group].result(DEADLINE_SECONDS))
@@ -134,10 +150,10 @@ def _names(described: Any) -> list[str]:
 
 
 def produce(
-    servers: str, user: str | None, topic: str, values: list[str], idempotent: bool
+    servers: str, login: Login | None, topic: str, values: list[str], idempotent: bool
 ) -> list[int]:
     producer = Producer(
-        settings(servers, user)
+        settings(servers, login)
         | {"enable.idempotence": idempotent, "message.timeout.ms": DEADLINE_SECONDS * 1000}
     )
     reports: list[tuple[KafkaError | None, int | None]] = []
@@ -159,10 +175,10 @@ def produce(
 
 
 def consume(
-    servers: str, user: str | None, topic: str, group: str, count: int, seconds: float
+    servers: str, login: Login | None, topic: str, group: str, count: int, seconds: float
 ) -> list[str]:
     consumer = Consumer(
-        settings(servers, user)
+        settings(servers, login)
         | {"group.id": group, "auto.offset.reset": "earliest", "enable.auto.commit": False}
     )
     try:
@@ -184,18 +200,20 @@ def consume(
         consumer.close()
 
 
-def commit_offset(servers: str, user: str | None, group: str, topic: str, offset: int) -> None:
+def commit_offset(servers: str, login: Login | None, group: str, topic: str, offset: int) -> None:
     wanted = ConsumerGroupTopicPartitions(group, [TopicPartition(topic, 0, offset)])
-    future = admin(servers, user).alter_consumer_group_offsets([wanted])[group]
+    future = admin(servers, login).alter_consumer_group_offsets([wanted])[group]
     for partition in future.result(DEADLINE_SECONDS).topic_partitions:
         if partition.error is not None:
             raise KafkaException(partition.error)
 
 
-def offset_fetch(servers: str, user: str | None, group: str, topic: str | None) -> dict[str, Any]:
+def offset_fetch(
+    servers: str, login: Login | None, group: str, topic: str | None
+) -> dict[str, Any]:
     partitions = None if topic is None else [TopicPartition(topic, 0)]
     asked = ConsumerGroupTopicPartitions(group, partitions)
-    future = admin(servers, user).list_consumer_group_offsets([asked])[group]
+    future = admin(servers, login).list_consumer_group_offsets([asked])[group]
     return {
         f"{one.topic}-{one.partition}": (
             one.offset if one.error is None else _call_error(KafkaException(one.error)).answer

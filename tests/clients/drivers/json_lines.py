@@ -1,9 +1,22 @@
-"""The loop of the Python drivers: a call a line in, an answer a line out."""
+"""The loop of the Python drivers: a call a line in, an answer a line out, as driver.py has it."""
 
 import json
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
+
+
+class Login(NamedTuple):
+    """How a client proves who it is; what its listener and mechanism do not need is empty."""
+
+    protocol: str
+    mechanism: str = ""
+    username: str = ""
+    password: str = ""
+    is_token: bool = False
+    token: str = ""
+    authority: str = ""
+    identity: str = ""
 
 
 class CallError(Exception):
@@ -18,13 +31,12 @@ Call = Callable[..., Any]
 
 
 def serve(calls: dict[str, Call], call_error_of: Callable[[Exception], CallError]) -> None:
-    """Answer calls until standard input ends. A call gets `servers`, `user` and its arguments."""
+    """Answer calls until standard input ends. A call gets `servers`, `login` and its arguments."""
     for line in sys.stdin:
         request = json.loads(line)
+        login = None if request["login"] is None else Login(**request["login"])
         try:
-            result = calls[request["call"]](
-                request["servers"], request["user"], **request["arguments"]
-            )
+            result = calls[request["call"]](request["servers"], login, **request["arguments"])
             answer = {"result": result}
         except CallError as error:
             answer = {"error": error.answer}

@@ -5,7 +5,7 @@ import sys
 import time
 from typing import Any
 
-from json_lines import CallError, serve
+from json_lines import CallError, Login, serve
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import (
     ACL,
@@ -20,55 +20,76 @@ from kafka.admin import (
     ResourceType,
 )
 from kafka.errors import BrokerResponseError, NoError, for_code
+from kafka.net.sasl.oauth import AbstractTokenProvider
 from kafka.structs import OffsetAndMetadata
 
 DEADLINE_SECONDS = 20
 
-admins: dict[tuple[str, str | None], KafkaAdminClient] = {}
+admins: dict[tuple[str, Login | None], KafkaAdminClient] = {}
 
 
-def settings(servers: str, user: str | None) -> dict[str, Any]:
+class Token(AbstractTokenProvider):
+    """Always the one."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def token(self) -> str:
+        return self._text
+
+
+def settings(servers: str, login: Login | None) -> dict[str, Any]:
     found: dict[str, Any] = {"bootstrap_servers": servers}
-    if user is not None:
+    if login is None:
+        return found
+    found["security_protocol"] = login.protocol
+    if login.mechanism == "OAUTHBEARER":
+        found |= {"sasl_mechanism": "OAUTHBEARER", "sasl_oauth_token_provider": Token(login.token)}
+    elif login.mechanism:
         found |= {
-            "security_protocol": "SASL_PLAINTEXT",
-            "sasl_mechanism": "PLAIN",
-            "sasl_plain_username": user,
-            "sasl_plain_password": f"{user}-secret",
+            "sasl_mechanism": login.mechanism,
+            "sasl_plain_username": login.username,
+            "sasl_plain_password": login.password,
+        }
+    else:
+        found |= {
+            "ssl_cafile": login.authority,
+            "ssl_certfile": login.identity,
+            "ssl_keyfile": login.identity,
         }
     return found
 
 
-def admin(servers: str, user: str | None) -> KafkaAdminClient:
-    key = (servers, user)
+def admin(servers: str, login: Login | None) -> KafkaAdminClient:
+    key = (servers, login)
     if key not in admins:
-        admins[key] = KafkaAdminClient(**settings(servers, user), request_timeout_ms=10_000)
+        admins[key] = KafkaAdminClient(**settings(servers, login), request_timeout_ms=10_000)
     return admins[key]
 
 
-def create_topic(servers: str, user: str | None, topic: str) -> None:
-    admin(servers, user).create_topics([NewTopic(topic, 1, 1)])
+def create_topic(servers: str, login: Login | None, topic: str) -> None:
+    admin(servers, login).create_topics([NewTopic(topic, 1, 1)])
 
 
-def delete_topic(servers: str, user: str | None, topic: str) -> None:
-    admin(servers, user).delete_topics([topic])
+def delete_topic(servers: str, login: Login | None, topic: str) -> None:
+    admin(servers, login).delete_topics([topic])
 
 
-def create_acls(servers: str, user: str | None, acls: list[dict[str, Any]]) -> list[int]:
+def create_acls(servers: str, login: Login | None, acls: list[dict[str, Any]]) -> list[int]:
     made = [ACL(**_entry(acl), resource_pattern=ResourcePattern(*_pattern(acl))) for acl in acls]
-    result = admin(servers, user).create_acls(made)
+    result = admin(servers, login).create_acls(made)
     return [error.errno for error in result["failed"]]
 
 
-def list_acls(servers: str, user: str | None, filter: dict[str, Any]) -> list[dict[str, Any]]:  # noqa: A002
-    acls, _ = admin(servers, user).describe_acls(_filter(filter))
+def list_acls(servers: str, login: Login | None, filter: dict[str, Any]) -> list[dict[str, Any]]:  # noqa: A002
+    acls, _ = admin(servers, login).describe_acls(_filter(filter))
     return [_plain(acl) for acl in acls]
 
 
 def delete_acls(
-    servers: str, user: str | None, filters: list[dict[str, Any]]
+    servers: str, login: Login | None, filters: list[dict[str, Any]]
 ) -> list[list[dict[str, Any]]]:
-    results = admin(servers, user).delete_acls([_filter(one) for one in filters])
+    results = admin(servers, login).delete_acls([_filter(one) for one in filters])
     for _, _, error in results:
         if error is not NoError:
             raise error
@@ -105,21 +126,21 @@ def _plain(acl: ACL) -> dict[str, Any]:
     }
 
 
-def cluster_operations(servers: str, user: str | None) -> list[str]:
-    names: list[str] = admin(servers, user).describe_cluster()["authorized_operations"]
+def cluster_operations(servers: str, login: Login | None) -> list[str]:
+    names: list[str] = admin(servers, login).describe_cluster()["authorized_operations"]
     return names
 
 
-def topic_operations(servers: str, user: str | None, topic: str) -> list[str]:
-    described = admin(servers, user).describe_topics([topic])[0]
+def topic_operations(servers: str, login: Login | None, topic: str) -> list[str]:
+    described = admin(servers, login).describe_topics([topic])[0]
     if described["error_code"]:
         raise for_code(described["error_code"])
     names: list[str] = described["authorized_operations"]
     return names
 
 
-def group_operations(servers: str, user: str | None, group: str) -> list[str]:
-    described = admin(servers, user).describe_groups([group])[group]
+def group_operations(servers: str, login: Login | None, group: str) -> list[str]:
+    described = admin(servers, login).describe_groups([group])[group]
     if described["error"]:
         raise RuntimeError(described["error"])  # only its text is handed out
     names: list[str] = described["authorized_operations"]
@@ -127,10 +148,10 @@ def group_operations(servers: str, user: str | None, group: str) -> list[str]:
 
 
 def produce(
-    servers: str, user: str | None, topic: str, values: list[str], idempotent: bool
+    servers: str, login: Login | None, topic: str, values: list[str], idempotent: bool
 ) -> list[int]:
     producer = KafkaProducer(
-        **settings(servers, user),
+        **settings(servers, login),
         enable_idempotence=idempotent,
         max_block_ms=DEADLINE_SECONDS * 1000,
     )
@@ -142,10 +163,10 @@ def produce(
 
 
 def consume(
-    servers: str, user: str | None, topic: str, group: str, count: int, seconds: float
+    servers: str, login: Login | None, topic: str, group: str, count: int, seconds: float
 ) -> list[str]:
     consumer = KafkaConsumer(
-        **settings(servers, user),
+        **settings(servers, login),
         group_id=group,
         auto_offset_reset="earliest",
         enable_auto_commit=False,
@@ -165,17 +186,19 @@ def consume(
         consumer.close(autocommit=False)
 
 
-def commit_offset(servers: str, user: str | None, group: str, topic: str, offset: int) -> None:
+def commit_offset(servers: str, login: Login | None, group: str, topic: str, offset: int) -> None:
     wanted = {TopicPartition(topic, 0): OffsetAndMetadata(offset, "", -1)}
-    results = admin(servers, user).alter_group_offsets(group, wanted)
+    results = admin(servers, login).alter_group_offsets(group, wanted)
     for error in results.values():
         if error is not NoError:
             raise error
 
 
-def offset_fetch(servers: str, user: str | None, group: str, topic: str | None) -> dict[str, Any]:
+def offset_fetch(
+    servers: str, login: Login | None, group: str, topic: str | None
+) -> dict[str, Any]:
     partitions = None if topic is None else [TopicPartition(topic, 0)]
-    found = admin(servers, user).list_group_offsets({group: partitions})[group]
+    found = admin(servers, login).list_group_offsets({group: partitions})[group]
     return {f"{one.topic}-{one.partition}": value.offset for one, value in found.items()}
 
 

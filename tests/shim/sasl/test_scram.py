@@ -1,6 +1,8 @@
 """shim.sasl.scram against an independent client (kafka-python's), and what it must refuse."""
 
 import base64
+import hashlib
+import hmac
 import random
 
 import pytest
@@ -13,12 +15,14 @@ from shim.state.users import ScramMechanism, Users
 BOTH = (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512)
 
 
-def exchange(mechanism: ScramMechanism, users: Users) -> ScramExchange:
+def exchange(
+    mechanism: ScramMechanism, users: Users, *, checks_nonce: bool = True
+) -> ScramExchange:
     def lookup(name: str, by_token: bool) -> ScramAccount | None:
         credential = None if by_token else users.scram(mechanism, name)
         return None if credential is None else ScramAccount(credential, f"User:{name}")
 
-    return ScramExchange(mechanism, lookup, random.Random(1))
+    return ScramExchange(mechanism, lookup, random.Random(1), checks_nonce=checks_nonce)
 
 
 def users(**passwords: str) -> Users:
@@ -61,6 +65,29 @@ def test_another_nonce_in_the_final_message_is_refused() -> None:
     nonce = final.split("r=", 1)[1].split(",", 1)[0]
     with pytest.raises(SaslFailure, match="nonce"):
         server.step(final.replace(nonce, nonce[:-4] + "AAAA").encode())
+
+
+@pytest.mark.parametrize("checks_nonce", [True, False])
+def test_a_wrong_nonce_under_a_right_proof_is_refused_by_newer_releases(checks_nonce: bool) -> None:
+    """librdkafka before 2.2 repeats its own nonce twice; 3.6.2 takes that, 3.7.2 does not."""
+    server = exchange(BOTH[0], users(alice="right"), checks_nonce=checks_nonce)
+    first_bare = "n=alice,r=mine"
+    server_first = server.step(f"n,,{first_bare}".encode()).reply.decode()
+    fields = dict(part.split("=", 1) for part in server_first.split(","))
+    salt, rounds = base64.b64decode(fields["s"]), int(fields["i"])
+    key = hmac.digest(
+        hashlib.pbkdf2_hmac("sha256", b"right", salt, rounds), b"Client Key", "sha256"
+    )
+    without_proof = f"c=biws,r=mine{fields['r']}"
+    said = f"{first_bare},{server_first},{without_proof}".encode()
+    signature = hmac.digest(hashlib.sha256(key).digest(), said, "sha256")
+    proof = bytes(a ^ b for a, b in zip(key, signature, strict=True))
+    final = f"{without_proof},p={base64.b64encode(proof).decode()}".encode()
+    if checks_nonce:
+        with pytest.raises(SaslFailure, match="nonce"):
+            server.step(final)
+    else:
+        assert server.step(final).principal == "User:alice"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/sasl/plain"
 )
 
 const deadline = 20 * time.Second
@@ -22,7 +21,7 @@ const deadline = 20 * time.Second
 type request struct {
 	Call      string          `json:"call"`
 	Servers   string          `json:"servers"`
-	User      *string         `json:"user"`
+	Login     *login          `json:"login"`
 	Arguments json.RawMessage `json:"arguments"`
 }
 
@@ -46,10 +45,10 @@ type failure struct {
 	Text string `json:"text"`
 }
 
-// connection is where a call goes and as whom.
+// connection is where a call goes and as whom; without a login, anonymously.
 type connection struct {
 	servers string
-	user    string
+	login   login
 }
 
 type call func(context.Context, connection, arguments) (any, error)
@@ -97,8 +96,8 @@ func answer(line []byte) (any, error) {
 		return nil, fmt.Errorf("no call is named %s", asked.Call)
 	}
 	where := connection{servers: asked.Servers}
-	if asked.User != nil {
-		where.user = *asked.User
+	if asked.Login != nil {
+		where.login = *asked.Login
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	defer cancel()
@@ -115,11 +114,11 @@ func failureOf(err error) failure {
 }
 
 func (where connection) client(more ...kgo.Opt) (*kgo.Client, error) {
-	options := []kgo.Opt{kgo.SeedBrokers(where.servers)}
-	if where.user != "" {
-		login := plain.Auth{User: where.user, Pass: where.user + "-secret"}
-		options = append(options, kgo.SASL(login.AsMechanism()))
+	options, err := where.login.options()
+	if err != nil {
+		return nil, err
 	}
+	options = append(options, kgo.SeedBrokers(where.servers))
 	return kgo.NewClient(append(options, more...)...)
 }
 

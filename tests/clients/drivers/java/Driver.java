@@ -20,14 +20,14 @@ public final class Driver {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     /** One call: where it goes, as whom (null: anonymous), and with what. */
-    record Request(String servers, String user, JsonNode arguments) {
+    record Request(String servers, Login login, JsonNode arguments) {
         String text(String name) {
             JsonNode value = arguments.get(name);
             return value.isNull() ? null : value.asText();
         }
 
         Map<String, Object> settings() {
-            return Connection.settings(servers, user);
+            return Connection.settings(servers, login);
         }
     }
 
@@ -49,6 +49,8 @@ public final class Driver {
         CALLS.put("group_operations", Operations::ofGroup);
         CALLS.put("produce", Records::produce);
         CALLS.put("consume", Records::consume);
+        CALLS.put("transact", Transactions::run);
+        CALLS.put("count_words", WordCount::run);
         CALLS.put("commit_offset", Records::commitOffset);
         CALLS.put("offset_fetch", Records::offsetFetch);
     }
@@ -67,11 +69,11 @@ public final class Driver {
 
     private static Map<String, Object> answer(JsonNode asked) {
         Map<String, Object> answer = new LinkedHashMap<>();
-        JsonNode user = asked.get("user");
+        JsonNode login = asked.get("login");
         Request request =
                 new Request(
                         asked.get("servers").asText(),
-                        user.isNull() ? null : user.asText(),
+                        login.isNull() ? null : Login.of(login),
                         asked.get("arguments"));
         try {
             answer.put("result", CALLS.get(asked.get("call").asText()).answer(request));

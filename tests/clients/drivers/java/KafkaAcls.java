@@ -25,8 +25,8 @@ final class KafkaAcls {
 
     static Object run(Driver.Request request) throws Exception {
         List<String> words = new ArrayList<>(List.of("--bootstrap-server", request.servers()));
-        if (request.user() != null) {
-            words.addAll(List.of("--command-config", settingsFile(request.user()).toString()));
+        if (request.login() != null) {
+            words.addAll(List.of("--command-config", settingsFile(request.login()).toString()));
         }
         for (JsonNode word : request.arguments().get("arguments")) {
             words.add(word.asText());
@@ -51,12 +51,11 @@ final class KafkaAcls {
         return List.of(code, printed.toString(StandardCharsets.UTF_8));
     }
 
-    private static Path settingsFile(String user) throws Exception {
+    private static Path settingsFile(Login login) throws Exception {
         Path file = Files.createTempFile("kafka-acls", ".properties");
         file.toFile().deleteOnExit();
-        return Files.writeString(
-                file,
-                "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.jaas.config="
-                        + Connection.login(user) + "\n");
+        StringBuilder lines = new StringBuilder();
+        login.settings().forEach((key, value) -> lines.append(key + "=" + value + "\n"));
+        return Files.writeString(file, lines);
     }
 }

@@ -46,6 +46,9 @@ final class Records {
         settings.put("group.id", request.text("group"));
         settings.put("auto.offset.reset", "earliest");
         settings.put("enable.auto.commit", false);
+        if (request.arguments().has("group_protocol")) {
+            settings.put("group.protocol", request.text("group_protocol"));
+        }
         int count = request.arguments().get("count").asInt();
         long nanos = (long) (request.arguments().get("seconds").asDouble() * 1e9);
         var strings = new StringDeserializer();

@@ -1,0 +1,81 @@
+"""Drives aiokafka."""
+
+import asyncio
+import ssl
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+from aiokafka.abc import AbstractTokenProvider
+from aiokafka.errors import KafkaError
+from json_lines import Call, CallError, Login, serve
+
+DEADLINE_SECONDS = 20
+
+
+class Token(AbstractTokenProvider):
+    """Always the one."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    async def token(self) -> str:
+        return self._text
+
+
+def settings(servers: str, login: Login | None) -> dict[str, Any]:
+    found: dict[str, Any] = {"bootstrap_servers": servers}
+    if login is None:
+        return found
+    found["security_protocol"] = login.protocol
+    if login.mechanism == "OAUTHBEARER":
+        found |= {"sasl_mechanism": "OAUTHBEARER", "sasl_oauth_token_provider": Token(login.token)}
+    elif login.mechanism:
+        found |= {
+            "sasl_mechanism": login.mechanism,
+            "sasl_plain_username": login.username,
+            "sasl_plain_password": login.password,
+        }
+    else:
+        context = ssl.create_default_context(cafile=login.authority)
+        context.load_cert_chain(login.identity)
+        found["ssl_context"] = context
+    return found
+
+
+async def produce(
+    servers: str, login: Login | None, topic: str, values: list[str], idempotent: bool
+) -> list[int]:
+    producer = AIOKafkaProducer(**settings(servers, login), enable_idempotence=idempotent)
+    async with asyncio.timeout(DEADLINE_SECONDS), producer:
+        sent = [await producer.send(topic, value.encode()) for value in values]
+        return [(await one).offset for one in sent]
+
+
+async def consume(
+    servers: str, login: Login | None, topic: str, group: str, count: int, seconds: float
+) -> list[str]:
+    consumer = AIOKafkaConsumer(
+        topic,
+        **settings(servers, login),
+        group_id=group,
+        auto_offset_reset="earliest",
+        enable_auto_commit=False,
+    )
+    async with asyncio.timeout(seconds), consumer:
+        values = [(await consumer.getone()).value.decode() for _ in range(count)]
+        await consumer.commit()
+        return values
+
+
+def _blocking(call: Callable[..., Coroutine[Any, Any, Any]]) -> Call:
+    return lambda *args, **named: asyncio.run(call(*args, **named))
+
+
+def _call_error(error: Exception) -> CallError:
+    code = error.errno if isinstance(error, KafkaError) else None
+    return CallError(code, type(error).__name__, str(error))
+
+
+if __name__ == "__main__":
+    serve({"produce": _blocking(produce), "consume": _blocking(consume)}, _call_error)

@@ -1,0 +1,90 @@
+// Drives kafkajs: a call a line of JSON in, an answer a line out. The form is described in
+// driver.py of the tests.
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import kafkajs from "kafkajs";
+
+const { Kafka, logLevel } = kafkajs;
+
+/** What of the client's settings depends on how it proves who it is. */
+function security(login) {
+  if (login === null) return {};
+  if (login.mechanism === "") {
+    const identity = readFileSync(login.identity);
+    return { ssl: { ca: [readFileSync(login.authority)], cert: identity, key: identity } };
+  }
+  const mechanism = login.mechanism.toLowerCase();
+  if (mechanism === "oauthbearer") {
+    const oauthBearerProvider = async () => ({ value: login.token });
+    return { sasl: { mechanism, oauthBearerProvider } };
+  }
+  return { sasl: { mechanism, username: login.username, password: login.password } };
+}
+
+function kafka({ servers, login }) {
+  return new Kafka({
+    brokers: servers.split(","),
+    logLevel: logLevel.NOTHING,
+    retry: { retries: 2, initialRetryTime: 50 },
+    ...security(login),
+  });
+}
+
+async function produce(request) {
+  const { topic, values, idempotent } = request.arguments;
+  const producer = kafka(request).producer({ idempotent });
+  await producer.connect();
+  try {
+    const messages = values.map((value) => ({ value }));
+    const [told] = await producer.send({ topic, messages });
+    return values.map((_, index) => Number(told.baseOffset) + index);
+  } finally {
+    await producer.disconnect();
+  }
+}
+
+async function consume(request) {
+  const { topic, group, count, seconds } = request.arguments;
+  const consumer = kafka(request).consumer({ groupId: group, maxWaitTimeInMs: 200 });
+  await consumer.connect();
+  try {
+    await consumer.subscribe({ topics: [topic], fromBeginning: true });
+    return await new Promise((resolve, reject) => {
+      const values = [];
+      const late = () => reject(new Error(`${values.length} of ${count} values in time`));
+      const timer = setTimeout(late, seconds * 1000);
+      consumer.on(consumer.events.CRASH, ({ payload }) => reject(payload.error));
+      const eachMessage = async ({ message }) => {
+        values.push(message.value.toString());
+        if (values.length === count) {
+          clearTimeout(timer);
+          resolve(values);
+        }
+      };
+      consumer.run({ eachMessage }).catch(reject);
+    });
+  } finally {
+    await consumer.disconnect();
+  }
+}
+
+/** The Kafka error code of what a client threw, however deeply; null for an error of its own. */
+function failure(error) {
+  let cause = error;
+  while (cause.code === undefined && cause.cause instanceof Error) cause = cause.cause;
+  const code = typeof cause.code === "number" ? cause.code : null;
+  return { code, name: cause.name, text: String(cause.message) };
+}
+
+const calls = { produce, consume };
+for await (const line of createInterface({ input: process.stdin })) {
+  const request = JSON.parse(line);
+  let answer;
+  try {
+    answer = { result: await calls[request.call](request) };
+  } catch (error) {
+    answer = { error: failure(error) };
+  }
+  process.stdout.write(JSON.stringify(answer) + "\n");
+}
+process.exit(0);
