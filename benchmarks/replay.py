@@ -17,7 +17,8 @@ from pathlib import Path
 from recording import Broker, requests
 
 from shim.replay.events import read_recording
-from shim.replay.player import Player, Target
+from shim.replay.player import Player
+from shim.replay.target import Target
 
 ROUNDS = 5
 GOAL = 50_000

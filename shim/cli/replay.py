@@ -8,7 +8,8 @@ from pathlib import Path
 from shim.cli import EXIT_FAILURE, EXIT_MISMATCH
 from shim.errors import ConfigError
 from shim.replay.events import read_recording
-from shim.replay.player import MissError, Player, Target
+from shim.replay.player import Player
+from shim.replay.target import MissError, OnMiss, Target
 
 DESCRIPTION = """\
 Sends the requests of a trace to a broker, in their order, and compares its answers with the
@@ -51,9 +52,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--on-miss",
-        choices=("fail", "skip"),
-        default="fail",
-        help="what cannot be replayed, or is not answered, ends the replay (default) or is noted",
+        choices=[one.value for one in OnMiss],
+        default=OnMiss.FAIL.value,
+        help="what cannot be replayed, or is not answered, ends the replay (default) or is noted;"
+        " `record` also writes --record",
+    )
+    add(
+        "--record",
+        type=Path,
+        metavar="DIR",
+        help="a new trace: what was sent, and what the target answered, also where the trace has"
+        " no answer (needs --on-miss record)",
     )
     add(
         "--ignore",
@@ -67,15 +76,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    on_miss = OnMiss(args.on_miss)
+    if (on_miss is OnMiss.RECORD) != (args.record is not None):
+        raise ConfigError("--on-miss record and --record DIR go together")
     target = Target(
         address=_address(args.to),
         routes=dict(_route(text) for text in args.route),
         users=dict(_user(text) for text in args.user),
         speed=_speed(args.speed),
         timeout_s=args.timeout,
-        stops_on_miss=args.on_miss == "fail",
+        on_miss=on_miss,
         logs_in=not args.no_login,
         ignored=frozenset(args.ignore),
+        record=args.record,
     )
     if not args.trace.exists():
         raise ConfigError(f"`{args.trace}` does not exist")

@@ -43,11 +43,20 @@ def has_addresses(api_key: int) -> bool:
     return api_key in _PLACES
 
 
+def advertised(api_key: int, answer: Any) -> Iterator[tuple[int, str, int]]:
+    """The brokers that an answer tells of: id, host and port each."""
+    for place in _PLACES[api_key](answer):
+        yield _node_id(place), place.host, place.port
+
+
 def rewrite(api_key: int, answer: Any, address_of: Rewrite) -> bool:
     """Put the proxy's addresses into an answer; whether there was anything to do."""
     changed = False
     for place in _PLACES[api_key](answer):
-        node_id = place.broker_id if hasattr(place, "broker_id") else place.node_id
-        place.host, place.port = address_of(node_id, place.host, place.port)
+        place.host, place.port = address_of(_node_id(place), place.host, place.port)
         changed = True
     return changed
+
+
+def _node_id(place: Any) -> int:
+    return int(place.broker_id if hasattr(place, "broker_id") else place.node_id)

@@ -5,16 +5,15 @@ from typing import Any
 
 import msgspec
 
-from protocol import codecs
 from protocol.enums import ApiKey
 from protocol.errors import ProtocolError
-from protocol.headers import read_request_header
 from protocol.spec import FieldSpec, StructSpec, load
 from protocol.trace.entries import Response
 from shim.replay.answers import read_answer
-from shim.replay.events import Line
+from shim.replay.events import Event
 from shim.replay.fields import LONG_IDS, VALUE_BLIND
-from shim.replay.ids import Ids, id_kinds
+from shim.replay.ids import id_kinds
+from shim.replay.learned import Learned
 from shim.replay.rows import pairs
 
 MISSING = "missing"
@@ -29,11 +28,12 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 def compare(
-    ids: Ids, line: Line, request: bytes, entry: Response, frame: bytes
+    learned: Learned, event: Event, request: bytes, entry: Response, frame: bytes
 ) -> list[Difference]:
-    """The recorded answer to a request, and the target's frame, whose ids are learned."""
+    """The recorded answer to a request, and the target's frame, from which there is to learn."""
     key, version = entry.api_key, entry.api_version
     kinds = id_kinds(key, version, "Response")
+    ids = learned.ids
     if not ids.differ or kinds <= LONG_IDS:
         expected = ids.in_frame(entry.frame) if kinds else entry.frame
         if frame == expected:
@@ -46,18 +46,8 @@ def compare(
         return [] if same else [Difference("bytes", entry.frame[4:].hex(), frame[4:].hex())]
     if version != actual_version:
         return [Difference("version", version, actual_version)]
-    if kinds:
-        ids.learn(line, _readable(request), recorded, actual)
+    learned.learn(event, request, recorded, actual)
     return differences(version, recorded, actual)
-
-
-def _readable(frame: bytes) -> Any:
-    """A request as it was recorded; None if it cannot be read."""
-    try:
-        header, at = read_request_header(frame)
-        return codecs.read_request(header.api_key, header.api_version, frame, at)
-    except ProtocolError:
-        return None
 
 
 def differences(version: int, recorded: Any, actual: Any) -> list[Difference]:

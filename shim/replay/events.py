@@ -21,6 +21,8 @@ class Event(msgspec.Struct, frozen=True):
     node_id: int
     listener: str
     entry: Request | Response | Closed
+    host: str = ""
+    port: int = 0
 
 
 class Recording(msgspec.Struct, frozen=True):
@@ -63,6 +65,5 @@ def _events(block: Block) -> Iterator[Event]:
         if isinstance(entry, Access):
             continue
         who = people[entry.connection]
-        yield Event(
-            (writer, who.writer_connection), who.principal, who.node_id, who.listener, entry
-        )
+        line = (writer, who.writer_connection)
+        yield Event(line, who.principal, who.node_id, who.listener, entry, who.host, who.port)

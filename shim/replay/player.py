@@ -6,37 +6,29 @@ one another on one connection go out together, as the target answers them in the
 """
 
 import time
-from collections.abc import Mapping
 
-import msgspec
-
-from protocol import codecs
 from protocol.enums import ApiKey
 from protocol.errors import ProtocolError
-from protocol.headers import (
-    RequestHeader,
-    read_request_header,
-    write_request_header,
-)
+from protocol.headers import RequestHeader, read_request_header
 from protocol.trace.entries import Closed, Request, Response
 from protocol.trace.redaction import BLANK
-from shim.client_config import Login
 from shim.replay.answers import error_code, is_put_off
 from shim.replay.compare import Difference, compare
 from shim.replay.events import Event, Line, Recording
 from shim.replay.fields import COORDINATED
-from shim.replay.ids import Ids, id_kinds, names_ids
+from shim.replay.ids import id_kinds, names_ids
+from shim.replay.learned import Learned
 from shim.replay.link import WINDOW_BYTES, Link, Sent
+from shim.replay.logins import SASL, NoPasswordError, log_in, login_of
+from shim.replay.offsets import TAKES_OFFSETS
 from shim.replay.peer import GoneError, Peer
 from shim.replay.report import Place, Report, place_of
-
-WRONG_PASSWORD = Login("PLAIN", "kafka-shim-replay", "a password that nobody has")
-"""For a log-in that was refused: whose it was, and its password, no trace tells."""
+from shim.replay.rerecording import Rerecording
+from shim.replay.target import MissError, OnMiss, Target
 
 RETRY_S = 0.1
 """Before a target that is not ready yet is asked again."""
 
-_SASL = frozenset({ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})
 _SECRET = frozenset(
     {
         ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
@@ -44,28 +36,6 @@ _SECRET = frozenset(
         ApiKey.EXPIRE_DELEGATION_TOKEN,
     }
 )
-
-
-class MissError(Exception):
-    """Something cannot be replayed, and it was asked to stop then."""
-
-
-class Target(msgspec.Struct, frozen=True):
-    """Where to, and how. `routes` are addresses for recorded listeners and broker ids, `address` is
-    for all others.
-
-    `speed` None is as fast as it goes. `logs_in` False leaves the recorded log-ins out, for a
-    target that has none.
-    """
-
-    address: tuple[str, int]
-    routes: Mapping[str, tuple[str, int]] = {}
-    users: Mapping[str, str] = {}
-    speed: float | None = None
-    timeout_s: float = 15.0
-    stops_on_miss: bool = True
-    logs_in: bool = True
-    ignored: frozenset[str] = frozenset()
 
 
 class Player:
@@ -78,7 +48,8 @@ class Player:
         self._answers = recording.answers()
         self._links: dict[Line, Link] = {}
         self._current: Link | None = None
-        self._ids = Ids()
+        self._learned = Learned()
+        self._rerecording = None if target.record is None else Rerecording(target.record)
         self.report = Report(ignored=target.ignored)
 
     def play(self) -> Report:
@@ -95,19 +66,21 @@ class Player:
                 self._one(event)
             if self._current is not None:
                 self._settle(self._current)
+            for link in self._links.values():
+                self._end(link, "the replay is over")
         finally:
             for link in self._links.values():
-                if link.peer is not None:
-                    link.peer.close()
+                link.give_up("the replay is over")
+            if self._rerecording is not None:
+                self._rerecording.close()
             self.report.seconds = time.monotonic() - began
         return self.report
 
     def _one(self, event: Event) -> None:
-        link = self._links.get(event.line) or self._connect(event)
-        if link is not self._current:
-            if self._current is not None:
-                self._settle(self._current)
-            self._current = link
+        known = self._links.get(event.line)
+        if self._current is not None and known is not self._current:
+            self._settle(self._current)
+        link = self._current = known or self._connect(event)
         match event.entry:
             case Request():
                 self._request(event, event.entry, link)
@@ -115,18 +88,42 @@ class Player:
                 self._response(event, event.entry, link)
             case Closed():
                 self._settle(link)
-                link.give_up("the recorded client had left")
+                self._end(link, "the recorded client had left")
+                if self._rerecording is not None:
+                    self._rerecording.closed(event, event.entry.reason)
 
     def _connect(self, event: Event) -> Link:
-        routes = self._target.routes
-        by_node = routes.get(str(event.node_id), self._target.address)
-        host, port = routes.get(event.listener, by_node)
+        host, port = self._address(event)
         try:
             link = Link(Peer(host, port, self._target.timeout_s), "")
         except GoneError as error:
             link = Link(None, str(error))
         self._links[event.line] = link
         return link
+
+    def _address(self, event: Event) -> tuple[str, int]:
+        """As told by a route, else where the target itself says that this broker is."""
+        routes = self._target.routes
+        named = routes.get(event.listener) or routes.get(str(event.node_id))
+        return named or self._learned.address(event) or self._target.address
+
+    def _end(self, link: Link, why: str) -> None:
+        """Nothing more is sent; the answers that are left belong into a trace of the replay."""
+        if self._rerecording is not None:
+            self._take_unrecorded(link)
+        link.give_up(why)
+
+    def _take_unrecorded(self, link: Link, until: int | None = None) -> None:
+        """Take answers with none in the recording to compare them with; those before `until`."""
+        try:
+            for sent, frame in link.unrecorded(until):
+                self.report.unrecorded += 1
+                if self._rerecording is not None:
+                    self._rerecording.response(sent, frame)
+        except GoneError as error:
+            if until is not None:
+                raise
+            link.give_up(f"before it: {error}")
 
     def _request(self, event: Event, entry: Request, link: Link) -> None:
         try:
@@ -140,7 +137,7 @@ class Player:
             self.report.left_out += 1
         elif link.peer is None:
             self._miss(place_of(event), link.why_not)
-        elif key in _SASL:
+        elif key in SASL:
             self._settle(link)
             self._log_in(event, header, entry, at, link)
         elif key in _SECRET or (entry.redacted and BLANK.encode() in entry.frame):
@@ -152,31 +149,29 @@ class Player:
         self, event: Event, header: RequestHeader, entry: Request, at: int, link: Link
     ) -> None:
         frame = entry.frame
-        if id_kinds(header.api_key, header.api_version, "Request"):
-            if link.teaches and names_ids(frame[at:], header.api_key, header.api_version):
-                self._settle(link)  # the ids may be in the answers that are due
-            if self._ids.differ:
-                frame = self._with_ids(event.line, header, frame, at)
+        key, version = header.api_key, header.api_version
+        takes_offsets = key in TAKES_OFFSETS
+        if takes_offsets or id_kinds(key, version, "Request"):
+            # what belongs into it may be in the answers that are due
+            waits = takes_offsets and link.teaches_offsets
+            if waits or (link.teaches and names_ids(frame[at:], key, version)):
+                self._settle(link)
+            if self._learned.differs:
+                frame = self._learned.rewritten(event.line, header, frame, at)
         if link.is_full or len(frame) > WINDOW_BYTES:
             self._settle(link)
+        if link.is_clogged:
+            self._take_unrecorded(link)
+        if link.peer is None:
+            self._miss(place_of(event), link.why_not)
+            return
         link.put(frame)
-        link.sent[entry.sequence] = Sent(frame, entry.frame)
+        sent = link.sent[entry.sequence] = Sent(event, frame, entry.frame)
+        if self._rerecording is not None:
+            self._rerecording.request(sent)
         self.report.requests += 1
         if self._target.speed is not None or len(frame) > WINDOW_BYTES:
             self._flush(event, link)
-
-    def _with_ids(self, line: Line, header: RequestHeader, frame: bytes, at: int) -> bytes:
-        """The frame with the target's ids.
-
-        As it is if it cannot be read: what the target makes of it is part of the comparison.
-        """
-        try:
-            message = codecs.read_request(header.api_key, header.api_version, frame, at)
-            if not self._ids.rewrite(line, message):
-                return frame
-            return write_request_header(header) + codecs.write_request(message, header.api_version)
-        except ProtocolError:
-            return frame
 
     def _log_in(
         self,
@@ -186,37 +181,27 @@ class Player:
         at: int,
         link: Link,
     ) -> None:
-        """Remember the mechanism; at the first message of the exchange, go through one of ours."""
         if not self._target.logs_in:
             return
-        if header.api_key == ApiKey.SASL_HANDSHAKE:
-            request = codecs.read_request(header.api_key, header.api_version, entry.frame, at)
-            link.mechanism = request.mechanism
-            link.login_error = None
-            return
-        if link.login_error is not None:
-            return
-        login = self._login(event, entry, link)
-        if login is None:
-            name = self._principals[event.line].partition(":")[2]
-            self._lost(event, link, f"no password of `{name}`: --user {name}:PASSWORD")
-            return
-        assert link.peer is not None
+        if self._rerecording is not None:
+            self._rerecording.recorded(event, entry)
+        answer = self._answers.get((event.line, entry.sequence))
+        was_refused = answer is not None and error_code(answer) != 0
+        name = self._principals[event.line].partition(":")[2]
+        users = self._target.users
         try:
-            link.login_error = link.peer.log_in(login)
-        except GoneError as error:
+            log_in(
+                link,
+                header,
+                entry.frame,
+                at,
+                lambda mechanism: login_of(name, mechanism, users, was_refused=was_refused),
+            )
+        except (GoneError, NoPasswordError) as error:
             self._lost(event, link, str(error))
 
-    def _login(self, event: Event, entry: Request, link: Link) -> Login | None:
-        answer = self._answers.get((event.line, entry.sequence))
-        name = self._principals[event.line].partition(":")[2]
-        if answer is not None and error_code(answer):
-            return WRONG_PASSWORD
-        password = self._target.users.get(name)
-        return None if password is None else Login(link.mechanism, name, password)
-
     def _response(self, event: Event, entry: Response, link: Link) -> None:
-        if entry.api_key in _SASL:
+        if entry.api_key in SASL:
             self._compare_login(event, entry, link)
             return
         if entry.sequence not in link.sent or link.peer is None:
@@ -243,15 +228,18 @@ class Player:
         self._flush(link.due[0][0], link)
         while link.due and link.peer is not None:
             event, entry = link.due[0]
-            sent = link.sent.pop(entry.sequence)
             try:
+                self._take_unrecorded(link, entry.sequence)
+                sent = link.sent.pop(entry.sequence)
                 frame = self._answer(link, link.peer, sent.frame, entry)
             except GoneError as error:
                 self._lost(event, link, str(error))
                 return
             link.take()
             self.report.answers += 1
-            found = compare(self._ids, event.line, sent.recorded, entry, frame)
+            if self._rerecording is not None:
+                self._rerecording.response(sent, frame)
+            found = compare(self._learned, event, sent.recorded, entry, frame)
             if found:
                 self.report.differ(place_of(event), found)
 
@@ -268,6 +256,8 @@ class Player:
     def _compare_login(self, event: Event, entry: Response, link: Link) -> None:
         """Only whether the target takes the log-in: the messages themselves never agree."""
         actual = link.login_error
+        if self._rerecording is not None and self._target.logs_in:
+            self._rerecording.recorded(event, entry)
         if entry.api_key != ApiKey.SASL_AUTHENTICATE or actual is None:
             return
         recorded = error_code(entry)
@@ -283,7 +273,7 @@ class Player:
 
     def _miss(self, place: Place, why: str) -> None:
         self.report.miss(place, why)
-        if self._target.stops_on_miss:
+        if self._target.on_miss is OnMiss.FAIL:
             raise MissError(
                 f"connection {place.connection}, request {place.sequence}: {place.api}"
                 f" v{place.version}: {why}; --on-miss skip goes on without it"

@@ -27,13 +27,15 @@ class Place(msgspec.Struct, frozen=True):
 class Report(msgspec.Struct):
     """Counts, differences by API and field, and what could not be replayed.
 
-    `left_out` are requests that the recorded broker put off (coordinator not ready).
+    `left_out` are requests that the recorded broker put off (coordinator not ready), `unrecorded`
+    answers of the target with none in the trace to compare them with.
     """
 
     requests: int = 0
     answers: int = 0
     differing: int = 0
     left_out: int = 0
+    unrecorded: int = 0
     ignored: frozenset[str] = frozenset()
     seconds: float = 0.0
     found: dict[tuple[str, str], list[tuple[Place, Difference]]] = {}
@@ -63,6 +65,7 @@ class Report(msgspec.Struct):
             "answers": self.answers,
             "differing_answers": self.differing,
             "left_out": self.left_out,
+            "unrecorded": self.unrecorded,
             "seconds": round(self.seconds, 3),
             "differences": [
                 {
@@ -85,7 +88,8 @@ class Report(msgspec.Struct):
         yield (
             f"{self.requests} requests replayed in {self.seconds:.2f} s, {self.answers} answers"
             f" compared, {self.differing} differ, {len(self.missed)} missed,"
-            f" {self.left_out} left out because the recorded broker was not ready"
+            f" {self.left_out} left out because the recorded broker was not ready,"
+            f" {self.unrecorded} answered here only"
         )
         if self.found:
             yield f"\n{'count':>6}  {'api':<24} {'field':<40} example: recorded -> actual"

@@ -1,0 +1,126 @@
+"""`kafka-shim replay --on-miss record`: what a trace lacks is taken from the target."""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from protocol import codecs
+from protocol.enums import ApiKey
+from protocol.headers import RequestHeader, write_request_header, write_response_header
+from protocol.messages.describe_acls_request import DescribeAclsRequest
+from protocol.messages.describe_acls_response import DescribeAclsResponse
+from protocol.messages.metadata_request import MetadataRequest
+from protocol.messages.metadata_response import MetadataResponse
+from protocol.messages.produce_request import ProduceRequest
+from protocol.trace.entries import Body, Closed, Connection, Entry, Request, Response
+from protocol.trace.segments import SegmentWriter
+from shim.cli import main
+from shim.recorder import Recorder
+from tests.shim.cli.conftest import Running
+from tests.shim.test_recorder import entries
+
+WHO = Connection(0, 1, 1, "PLAINTEXT", "127.0.0.1", 5000, "User:ANONYMOUS")
+ANY_ACL = DescribeAclsRequest(
+    resource_type_filter=1, pattern_type_filter=1, operation=1, permission_type=1
+)
+
+ANSWER = write_response_header(ApiKey.DESCRIBE_ACLS, 3, 3) + codecs.write_response(
+    ApiKey.DESCRIBE_ACLS, 3, DescribeAclsResponse()
+)
+
+
+def request(sequence: int, api: ApiKey, version: int, message: object) -> Request:
+    head = write_request_header(RequestHeader(api, version, sequence, "test"))
+    frame = head + codecs.write_request(message, version)  # type: ignore[arg-type]
+    return Request(0, sequence, 1_000 + sequence, frame)
+
+
+def trace_of(folder: Path, *rows: Entry) -> Path:
+    writer = SegmentWriter(folder, "w")
+    writer.write(Body([WHO], list(rows)))
+    writer.close()
+    return folder
+
+
+@pytest.fixture
+def cut_off(tmp_path: Path) -> Path:
+    """Four requests of which only the last was answered in the trace; one expects no answer."""
+    return trace_of(
+        tmp_path / "trace",
+        request(0, ApiKey.METADATA, 12, MetadataRequest(topics=[])),
+        request(1, ApiKey.PRODUCE, 9, ProduceRequest(acks=0, topic_data=[])),
+        request(2, ApiKey.METADATA, 12, MetadataRequest(topics=None)),
+        request(3, ApiKey.DESCRIBE_ACLS, 3, ANY_ACL),
+        Response(0, 3, 5_000, ApiKey.DESCRIBE_ACLS, 3, ANSWER),
+        request(4, ApiKey.METADATA, 12, MetadataRequest(topics=[])),
+        Closed(0, 5, 6_000),
+    )
+
+
+def replay(
+    capsys: pytest.CaptureFixture[str], trace: Path, target: Running, *options: str
+) -> tuple[int, dict[str, object]]:
+    code = main(["replay", str(trace), "--to", target.plaintext, "--json", *options])
+    out = capsys.readouterr().out
+    return code, json.loads(out[out.index("{\n") :])
+
+
+def test_answers_find_their_requests_though_some_were_not_recorded(
+    cut_off: Path, start: Callable[..., Running], capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, report = replay(capsys, cut_off, start())
+    assert report["answers"] == 1
+    assert report["requests"] == 5
+    assert report["unrecorded"] == 2
+    assert report["missed"] == []
+
+
+def test_the_new_trace_has_the_answers_of_the_target(
+    cut_off: Path, tmp_path: Path, start: Callable[..., Running], capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = start()
+    words = ("--on-miss", "record", "--record", str(tmp_path / "new"))
+    replay(capsys, cut_off, target, *words)
+    found, damage = entries(tmp_path / "new")
+    assert damage == []
+    assert [one.sequence for _, one in found if isinstance(one, Request)] == [0, 1, 2, 3, 4]
+    assert [one.sequence for _, one in found if isinstance(one, Response)] == [0, 2, 3, 4]
+    assert found[0][0].principal == "User:ANONYMOUS"
+    code, report = replay(capsys, tmp_path / "new", target)
+    assert (code, report["answers"], report["unrecorded"]) == (0, 4, 0)
+
+
+def test_what_went_to_a_broker_goes_to_that_broker_of_the_target(
+    tmp_path: Path, start: Callable[..., Running], capsys: pytest.CaptureFixture[str]
+) -> None:
+    second = msgspec.structs.replace(WHO, number=1, writer_connection=2, node_id=2)
+    asked = request(0, ApiKey.METADATA, 12, MetadataRequest(topics=[]))
+    head = write_response_header(ApiKey.METADATA, 12, 0)
+    answer = head + codecs.write_response(ApiKey.METADATA, 12, MetadataResponse(topics=[]))
+    writer = SegmentWriter(tmp_path / "trace", "w")
+    there = Response(0, 0, 2_000, ApiKey.METADATA, 12, answer)
+    writer.write(Body([WHO, second], [asked, there, msgspec.structs.replace(asked, connection=1)]))
+    writer.close()
+    target = start(brokers=2)
+    target.cluster.recorder = Recorder(tmp_path / "seen", target.cluster.clock)
+    words = ["--to", target.plaintext.partition(",")[0], "--json"]
+    main(["replay", str(tmp_path / "trace"), *words])
+    seen: list[int] = []
+    deadline = time.monotonic() + 10
+    while len(seen) < 2 and time.monotonic() < deadline:  # a trace is written after 100 ms
+        time.sleep(0.05)
+        found, _ = entries(tmp_path / "seen")
+        seen = [who.node_id for who, one in found if isinstance(one, Request)]
+    assert seen == [1, 2]
+
+
+@pytest.mark.parametrize("words", [["--on-miss", "record"], ["--record", "somewhere"]])
+def test_record_needs_a_place_and_the_place_record(
+    cut_off: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    assert main(["replay", str(cut_off), "--to", "h:1", *words]) == 1
+    assert "go together" in capsys.readouterr().err
