@@ -1,6 +1,6 @@
 """How the output of kafka-acls changed from release to release, in the form of `protocol.releases`.
 
-Seen with the tool of 0.11, 1.1, 2.0 to 2.5, 2.7, 2.8, 3.3, 3.6 to 4.1 and 4.3.
+Seen with the tool of 0.11, 1.1, 2.0 to 2.8, 3.3, 3.6 to 4.1 and 4.3.
 """
 
 from enum import Enum

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from shim.faults import Effect, Match, Trigger
+from shim.fault_spec import Effect, Match, Trigger
 
 
 class Health(msgspec.Struct):

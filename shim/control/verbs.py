@@ -1,32 +1,31 @@
 """What the control API can do, apart from how it is asked: plain calls on a broker."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 import msgspec
 
 from authorizer.acl_formats.objects import to_objects
 from authorizer.acl_formats.rules import parse_rules
 from authorizer.acl_names import AclTextError
-from authorizer.authorizer import Authorizer, StandardAuthorizer
+from authorizer.authorizer import StandardAuthorizer
 from authorizer.model import Acl, AclFilter, Actor
 from protocol.wire_json import uuid_text
 from shim.broker import Broker
 from shim.clock import ManualClock
 from shim.config import TopicSeed
+from shim.control.fault_verbs import ControlFaults
 from shim.control.nodes import Nodes
-from shim.control.problem import ControlError
+from shim.control.problem import ControlError, authorizer_of
+from shim.control.seen import SeenRequests
 from shim.control.shapes import AclRules, Advance, NewTopic, NewUser
 from shim.errors import ConfigError
-from shim.faults import Fault, FaultError
-from shim.history import History, Seen
+from shim.history import History
 from shim.seed import create_topic
 from shim.snapshot import Snapshot
 from shim.state.topics import Topic
 from shim.striking import remove_acls
 
 _CONTROL = Actor("User:ANONYMOUS", "127.0.0.1")
-_ROWS_MAX = 1000
 
 
 class Control:
@@ -42,6 +41,8 @@ class Control:
         if self._cluster.history is None:
             self._cluster.history = History()
         self.history: History = self._cluster.history
+        self.seen = SeenRequests(self.history)
+        self.faults = ControlFaults(self._cluster)
 
     # the state
 
@@ -140,11 +141,15 @@ class Control:
         return {"done": True}
 
     def acls(self, principal: str | None = None) -> dict[str, Any]:
-        return {"acls": to_objects(self._authorizer().acls(AclFilter(principal=principal)))}
+        return {
+            "acls": to_objects(authorizer_of(self._cluster).acls(AclFilter(principal=principal)))
+        }
 
     def add_acls(self, rules: AclRules) -> dict[str, Any]:
         acls = _parsed(rules)
-        for acl, result in zip(acls, self._authorizer().create_acls(_CONTROL, acls), strict=True):
+        for acl, result in zip(
+            acls, authorizer_of(self._cluster).create_acls(_CONTROL, acls), strict=True
+        ):
             if result.error is not None:
                 text = f"{result.error.name}{f', {result.message}' if result.message else ''}"
                 raise ControlError(400, f"Kafka refuses the acl {to_objects([acl])[0]}: {text}")
@@ -152,104 +157,10 @@ class Control:
 
     def remove_acls(self, rules: AclRules) -> dict[str, Any]:
         acls = _parsed(rules)
-        self._authorizer()
+        authorizer_of(self._cluster)
         return {"acls": to_objects(remove_acls(self._cluster, acls))}
 
-    def _authorizer(self) -> Authorizer:
-        authorizer = self._cluster.policy.authorizer
-        if authorizer is None:
-            raise ControlError(409, "the broker has no authorizer, so it has no ACLs")
-        return authorizer
-
-    # what was seen
-
-    def requests(self, query: Mapping[str, str]) -> dict[str, Any]:
-        rows, last = self._rows(query, lambda seen: [seen.row()])
-        return {"requests": rows, "last": last}
-
-    def decisions(self, query: Mapping[str, str]) -> dict[str, Any]:
-        wanted: dict[str, object] = {
-            name: query[name].upper() for name in ("operation", "resource_type") if name in query
-        }
-        if "resource_name" in query:
-            wanted["resource_name"] = query["resource_name"]
-        for name in ("allowed", "logged"):
-            if name in query:
-                wanted[name] = _flag(name, query[name])
-
-        def matching(seen: Seen) -> list[dict[str, Any]]:
-            return [
-                row
-                for row in seen.decisions()
-                if all(row[name] == value for name, value in wanted.items())
-            ]
-
-        rows, last = self._rows(query, matching)
-        return {"decisions": rows, "last": last}
-
-    def _rows(
-        self, query: Mapping[str, str], rows_of: Callable[[Seen], list[dict[str, Any]]]
-    ) -> tuple[list[dict[str, Any]], int]:
-        """Rows of whole requests, about as many as the limit says, and where to go on."""
-        limit = _number("limit", query.get("limit", str(_ROWS_MAX)))
-        rows: list[dict[str, Any]] = []
-        before = _number("after", query.get("after", "0"))
-        for seen in self._seen(query) if limit else ():
-            if len(rows) >= limit:
-                return rows, before
-            rows += rows_of(seen)
-            before = seen.number
-        return rows, self.history.last_number
-
-    def _seen(self, query: Mapping[str, str]) -> Iterator[Seen]:
-        """The requests that the query is about, oldest first."""
-        api, principal, client_id = (query.get(n) for n in ("api", "principal", "client_id"))
-        after = _number("after", query.get("after", "0"))
-        for seen in self.history:
-            if (
-                seen.number > after
-                and (api is None or seen.api.wire_name.lower() == api.lower())
-                and principal in (None, seen.principal)
-                and client_id in (None, seen.client_id)
-            ):
-                yield seen
-
-    # faults and time
-
-    def faults(self) -> dict[str, Any]:
-        return {"faults": [fault.row() for fault in self._cluster.faults]}
-
-    def add_fault(self, written: Mapping[str, Any]) -> dict[str, Any]:
-        if not isinstance(written, Mapping):
-            raise ControlError(400, "a fault is an object with `action`, `match`, `trigger`")
-        action = written.get("action")
-        needs = {"deny", "revoke", "grant"}
-        if isinstance(action, Mapping) and needs & action.keys():
-            self._authorizer()
-        try:
-            return self._cluster.faults.add(written).row()
-        except FaultError as error:
-            raise ControlError(400, str(error)) from error
-
-    def fault(self, fault_id: str) -> dict[str, Any]:
-        return self._fault(fault_id).row()
-
-    def clear_faults(self) -> dict[str, Any]:
-        self._cluster.faults.clear()
-        return {"done": True}
-
-    def remove_fault(self, fault_id: str) -> dict[str, Any]:
-        self._cluster.faults.remove(self._fault(fault_id).fault_id)
-        return {"done": True}
-
-    def release_fault(self, fault_id: str) -> dict[str, Any]:
-        return {"released": self._fault(fault_id).release()}
-
-    def _fault(self, text: str) -> Fault:
-        found = self._cluster.faults.get(int(text)) if text.isdigit() else None
-        if found is None:
-            raise ControlError(404, f"there is no fault `{text}`")
-        return found
+    # time
 
     def clock(self) -> dict[str, Any]:
         clock = self._cluster.clock
@@ -294,17 +205,3 @@ def _parsed(rules: AclRules) -> list[Acl]:
         return parse_rules(rules.acls)
     except AclTextError as error:
         raise ControlError(400, str(error)) from error
-
-
-def _number(name: str, text: str) -> int:
-    return int(text) if text.isdigit() else _wrong(name, text, "a number from 0")
-
-
-def _flag(name: str, text: str) -> bool:
-    if text not in ("true", "false"):
-        _wrong(name, text, "true or false")
-    return text == "true"
-
-
-def _wrong(name: str, text: str, wanted: str) -> NoReturn:
-    raise ControlError(400, f"{name} is `{text}`; it must be {wanted}")

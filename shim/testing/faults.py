@@ -8,7 +8,8 @@ from shim.testing.settings import principal_of, with_type
 Ask = Callable[..., Any]
 
 _MATCH = {
-    "api", "version", "client_id", "principal", "topic", "group", "transactional_id", "node_id",
+    "api", "version", "client_id", "principal", "topic", "partition", "group",
+    "transactional_id", "node_id",
 }  # fmt: skip
 _TRIGGER = {"on_call", "times", "every_time", "with_probability", "seed"}
 
@@ -44,8 +45,9 @@ class SetFault:
 
 class Faults:
     """Sets faults. Each verb also takes which requests it is about (`api`, `version`, `client_id`,
-    `principal`, `topic`, `group`, `transactional_id`, `node_id`) and when it strikes: `on_call=n`,
-    `times=n`, `every_time=True`, `with_probability=p, seed=n`; once, if nothing is said.
+    `principal`, `topic`, `partition`, `group`, `transactional_id`, `node_id`) and when it strikes:
+    `on_call=n`, `times=n`, `every_time=True`, `with_probability=p, seed=n`; once, if nothing is
+    said.
     """
 
     def __init__(self, ask: Ask) -> None:

@@ -27,17 +27,22 @@ def go_driver(folder: Path) -> list[str]:
 
 
 def java_driver(_: Path) -> list[str]:
-    """The command of the Java driver; its jars and classes are kept in the cache."""
+    """The command of the Java driver."""
+    return java_program(DRIVERS / "java", "Driver")
+
+
+def java_program(code: Path, main: str) -> list[str]:
+    """The command of a program with Kafka's clients; jars and classes are kept in the cache."""
     _need("Java", "java", "javac")
     pom = DRIVERS / "java" / "pom.xml"
     jars = f"{_kept('java', [pom], lambda folder: _fetch_jars(pom, folder))}/*"
-    sources = sorted((DRIVERS / "java").glob("*.java"))
+    sources = sorted(code.glob("*.java"))
     compiler = ["javac", "-Xlint:all", "-Werror", "-cp", jars]
     compiler += [str(path) for path in sources]
     classes = _kept("classes", [pom, *sources], lambda folder: _build([*compiler, "-d", folder]))
     # One small, short-lived JVM: the cheap collector, and no second compiler tier to warm up.
     flags = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
-    return ["java", *flags, "-cp", f"{classes}:{jars}", "Driver"]
+    return ["java", *flags, "-cp", f"{classes}:{jars}", main]
 
 
 def node_driver(_: Path) -> list[str]:

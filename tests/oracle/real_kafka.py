@@ -127,6 +127,7 @@ class RealKafka:
         self.plain = f"127.0.0.1:{self.plain_port}"
         self.sasl = f"127.0.0.1:{self.sasl_port}"
         self.ssl = f"127.0.0.1:{self.ssl_port}"
+        self.zookeeper = f"127.0.0.1:{self._third_port}"  # before 3.0
         self.folder = Path(tempfile.mkdtemp(prefix=f"kafka-{release}-"))
         self._children: list[subprocess.Popen[bytes]] = []
 

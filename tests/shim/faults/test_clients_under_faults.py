@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, KafkaError, Producer
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 
 from shim.testing import KafkaBroker, start
@@ -116,6 +117,52 @@ def test_a_grant_is_lost_in_mid_stream(broker: KafkaBroker) -> None:
     outcomes = [sender.send() for _ in range(4)]
     assert outcomes == [None, None, None, "TOPIC_AUTHORIZATION_FAILED"]
     assert sender.stored == 3
+
+
+def test_a_grant_comes_in_mid_stream(broker: KafkaBroker) -> None:
+    rule = {"principal": "alice", "allow": ["Write", "Describe"], "topic": "orders"}
+    broker.acls.remove(rule)
+    fault = broker.faults.grant(rule, after=2, api="Metadata")
+    refused = delivered = 0
+    deadline = time.monotonic() + 20
+    while not delivered:
+        assert time.monotonic() < deadline
+        with suppress(KafkaException):  # where the refusal comes while the message is queued
+            delivered += Sender(broker).send() is None
+        refused += not delivered
+    assert refused
+    assert (fault.fired, Sender(broker).stored) == (1, 1)
+
+
+def test_a_lost_sequence_is_fatal_for_an_idempotent_producer(broker: KafkaBroker) -> None:
+    fault = broker.faults.error("OUT_OF_ORDER_SEQUENCE_NUMBER", api="Produce", on_call=2)
+    sender = Sender(broker, enable_idempotence=True)
+    assert sender.send() is None
+    with pytest.raises(KafkaException) as caught:
+        sender.send()
+    assert caught.value.args[0].fatal()
+    assert (fault.fired, sender.stored) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("trigger", "struck"),
+    [
+        ({}, [True, False, False, False]),
+        ({"on_call": 3}, [False, False, True, False]),
+        ({"times": 2}, [True, True, False, False]),
+        ({"every_time": True}, [True] * 4),
+        ({"with_probability": 0.5, "seed": 10}, [False, True, False, True]),
+    ],
+    ids=["once", "on_call", "times", "every_time", "with_probability"],
+)
+def test_when_a_fault_strikes(
+    broker: KafkaBroker, trigger: dict[str, Any], struck: list[bool]
+) -> None:
+    fault = broker.faults.error("INVALID_REQUIRED_ACKS", api="Produce", partition=0, **trigger)
+    sender = Sender(broker)
+    outcomes = [sender.send() for _ in struck]
+    assert [outcome == "INVALID_REQUIRED_ACKS" for outcome in outcomes] == struck
+    assert (fault.calls, fault.fired) == (len(struck), sum(struck))
 
 
 def test_a_black_hole_ends_in_a_timeout(broker: KafkaBroker) -> None:

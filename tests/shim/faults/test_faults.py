@@ -15,7 +15,8 @@ from protocol.messages.metadata_request import MetadataRequest, MetadataRequestT
 from protocol.messages.produce_request import ProduceRequest
 from shim.dispatch import Pending
 from shim.errors import CloseConnection
-from shim.faults import Fault, FaultError, Faults
+from shim.fault_spec import FaultError
+from shim.faults import Fault, Faults
 from shim.history import History
 from shim.state.topics import NO_ID
 from tests.shim.play import Stage
@@ -141,6 +142,38 @@ def test_topics_match_by_name_and_by_id(stage: Stage) -> None:
     answer = stage.ask(ApiKey.FETCH, 13, fetch)
     assert fault.fired == 2
     assert answer.error_code == ErrorCode.UNKNOWN_SERVER_ERROR
+
+
+@pytest.mark.parametrize(
+    ("match", "strikes"),
+    [
+        ({"partition": 1}, True),
+        ({"partition": 0}, False),
+        ({"topic": "orders", "partition": 1}, True),
+        ({"topic": "orders", "partition": 2}, False),
+        ({"topic": "payments", "partition": 2}, True),
+        ({"topic": "none", "partition": 1}, False),
+    ],
+)
+@pytest.mark.parametrize("version", [12, 13])
+def test_partitions_match_of_a_topic_or_of_any(
+    stage: Stage, version: int, match: dict[str, Any], strikes: bool
+) -> None:
+    fault = stage.cluster.faults.add({"action": {"error": "UNKNOWN_SERVER_ERROR"}, "match": match})
+    topics = [
+        FetchTopic(topic=name, topic_id=stage.topic(name, partitions=3).topic_id, partitions=[
+            FetchPartition(partition=index, fetch_offset=0, partition_max_bytes=1)
+        ])
+        for name, index in (("orders", 1), ("payments", 2))
+    ]  # fmt: skip
+    stage.ask(ApiKey.FETCH, version, FetchRequest(topics=topics))
+    assert fault.fired == strikes
+
+
+def test_a_request_without_partitions_matches_none(stage: Stage) -> None:
+    fault = stage.cluster.faults.add({"action": {"error": BROKEN}, "match": {"partition": 0}})
+    assert beats(stage, 1) == [False]
+    assert fault.calls == 0
 
 
 def test_transactional_ids_match(stage: Stage) -> None:

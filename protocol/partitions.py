@@ -1,0 +1,52 @@
+"""Which partitions a request speaks of, whatever its API."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from protocol.catalogue import api_name, definition
+from protocol.codecs import reader
+from protocol.spec import ZERO_UUID, FieldSpec, StructSpec
+
+_FIELDS = {"Index", "Partition", "PartitionIndex", "PartitionIndexes", "Partitions"}
+"""How the definitions call a partition's number where it is below a topic."""
+
+_UNASKED = {"Cursor", "ForgottenTopic"}
+"""Structs whose partitions are mentioned but not accessed."""
+
+Topic = str | bytes
+"""A name, or an id of 16 bytes."""
+
+
+def request_partitions(
+    api_key: int, version: int, frame: bytes, pos: int
+) -> list[tuple[Topic, int]]:
+    """Topics with partitions in the request whose body starts at `pos`, in its order.
+
+    Raises DecodeError for a body that cannot be read.
+    """
+    name = f"{api_name(api_key)}Request"
+    return list(_walk(reader(name, version)(frame, pos), definition(name, version).struct, None))
+
+
+def _walk(message: Any, struct: StructSpec, topic: Topic | None) -> Iterator[tuple[Topic, int]]:
+    for field in struct.fields:
+        topic = _topic(field, getattr(message, field.attribute)) or topic
+    for field in struct.fields:
+        value = getattr(message, field.attribute)
+        if field.struct is not None:
+            if field.struct.name not in _UNASKED:
+                for inner in (value or ()) if field.is_array else (value,):
+                    if inner is not None:
+                        yield from _walk(inner, field.struct, topic)
+        elif topic is not None and field.kind == "int32" and field.name in _FIELDS:
+            for partition in (value or ()) if field.is_array else (value,):
+                yield topic, partition
+
+
+def _topic(field: FieldSpec, value: Any) -> Topic | None:
+    """What a field says about the topic; a name if the version has one."""
+    if field.is_array or not value:
+        return None
+    if field.entity == "topicName":
+        return str(value)
+    return bytes(value) if field.name == "TopicId" and value != ZERO_UUID else None

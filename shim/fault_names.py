@@ -1,0 +1,63 @@
+"""The names that a request says, for the faults that are about them."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from protocol.errors import ProtocolError
+
+if TYPE_CHECKING:
+    from protocol.skim import ResourceNames
+    from shim.context import RequestContext
+
+
+class Names:
+    """Looked for only when a fault asks; a request that cannot be read names nothing."""
+
+    def __init__(self, context: "RequestContext", frame: bytes, body_at: int) -> None:
+        self._context = context
+        self._frame = frame
+        self._body_at = body_at
+
+    @property
+    def topics(self) -> list[str]:
+        return [*self._names.topics, *self._named(self._names.topic_ids)]
+
+    @property
+    def groups(self) -> list[str]:
+        return self._names.groups
+
+    @property
+    def transactions(self) -> list[str]:
+        return self._names.transactional_ids
+
+    @cached_property
+    def partitions(self) -> set[tuple[str, int]]:
+        from protocol.partitions import request_partitions  # noqa: PLC0415 - faults are rare
+
+        header = self._context.header
+        try:
+            found = request_partitions(
+                header.api_key, header.api_version, self._frame, self._body_at
+            )
+        except ProtocolError:
+            return set()
+        return {
+            (name, partition)
+            for topic, partition in found
+            for name in ([topic] if isinstance(topic, str) else self._named([topic]))
+        }
+
+    def _named(self, topic_ids: list[bytes]) -> list[str]:
+        topics = self._context.cluster.topics
+        found = [topics.by_id(topic_id) for topic_id in topic_ids]
+        return [topic.name for topic in found if topic is not None]
+
+    @cached_property
+    def _names(self) -> "ResourceNames":
+        from protocol.skim import ResourceNames, skim_request  # noqa: PLC0415 - as above
+
+        header = self._context.header
+        try:
+            return skim_request(header.api_key, header.api_version, self._frame, self._body_at)
+        except ProtocolError:
+            return ResourceNames()

@@ -1,0 +1,172 @@
+"""A fault as people write it: which requests it is about, when it strikes, what it does."""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import msgspec
+
+from authorizer.acl_names import AclTextError, parse_operation, parse_resource_type
+from authorizer.model import Acl, Action
+from protocol.enums import ApiKey, Operation, ResourceType
+from protocol.error_codes import ErrorCode
+
+_API_NAMES = {key.wire_name.lower(): key for key in ApiKey}
+
+
+class FaultError(ValueError):
+    """A fault that cannot be; the text says what is wrong and what to write instead."""
+
+
+class Match(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Which requests: all that are given must hold. `topic`, `group`, `transactional_id`: the
+    request names it, alone or among others; `partition`: of that topic, or of any. `api` is a name
+    such as `Produce`.
+    """
+
+    api: str | None = None
+    version: int | None = None
+    client_id: str | None = None
+    principal: str | None = None
+    topic: str | None = None
+    partition: int | None = None
+    group: str | None = None
+    transactional_id: str | None = None
+    node_id: int | None = None
+
+
+class Trigger(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """When, among the requests that match; without any, once: at the first.
+
+    `on_call` n: at the n-th only; `times` n: at the first n; `with_probability` p: each time with
+    that chance (0 to 1), the same ones for the same `seed`.
+    """
+
+    on_call: int | None = None
+    times: int | None = None
+    every_time: bool = False
+    with_probability: float | None = None
+    seed: int = 0
+
+
+class Denial(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Which questions of a request are denied; those that are not given may be any."""
+
+    operation: str | None = None
+    resource_type: str | None = None
+    resource_name: str | None = None
+
+
+class Effect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What happens; several may be combined.
+
+    `error`: the answer is this error (name or code), and nothing is done. `delay_ms`: the answer
+    comes that much later. `disconnect`: the connection is closed `before` the request is handled,
+    or `after`, when its answer is lost. `black_hole`: handled, never answered. `pause`: handled,
+    answered once the fault is released. `throttle_time_ms`: what the answer says. `truncate`: so
+    many bytes of the answer, then the connection is closed. `corrupt`: bits of the answer's body
+    are flipped. `deny`: permissions are missing, as if by a DENY ACL, even for super users.
+    `revoke`, `grant`: these ACLs go or come before the request is handled, for good.
+    """
+
+    error: str | int | None = None
+    delay_ms: int | None = None
+    disconnect: Literal["before", "after"] | None = None
+    black_hole: bool = False
+    pause: bool = False
+    throttle_time_ms: int | None = None
+    truncate: int | None = None
+    corrupt: bool = False
+    deny: Denial | None = None
+    revoke: list[Any] | None = None
+    grant: list[Any] | None = None
+
+
+class FaultSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A fault as people write it."""
+
+    action: Effect
+    match: Match = Match()
+    trigger: Trigger = Trigger()
+
+
+_EFFECTS = Effect.__struct_fields__
+
+
+def check(spec: FaultSpec) -> None:
+    """Raise FaultError for a fault that does nothing, or whose numbers make no sense."""
+    _check_trigger(spec.trigger)
+    _check_numbers(spec.action)
+    if spec.match.partition is not None and spec.match.partition < 0:
+        raise FaultError(f"match.partition is a number from 0, not {spec.match.partition}")
+    if spec.action == Effect():
+        raise FaultError(f"the fault does nothing; give one of {', '.join(_EFFECTS)}")
+
+
+def api_named(name: str | None) -> ApiKey | None:
+    if name is None:
+        return None
+    found = _API_NAMES.get(name.lower())
+    if found is None:
+        raise FaultError(f"no api is named `{name}`; use Kafka's name, as in `Produce`")
+    return found
+
+
+def error_named(text: str | int | None) -> ErrorCode | None:
+    if text is None:
+        return None
+    try:
+        return ErrorCode(text) if isinstance(text, int) else ErrorCode[text.upper()]
+    except (KeyError, ValueError) as error:
+        raise FaultError(f"no error is named `{text}`, as in `NOT_LEADER_OR_FOLLOWER`") from error
+
+
+def denial_of(spec: FaultSpec) -> Callable[[Action], bool] | None:
+    """Whether a question is denied; of a fault about one topic, questions about that topic."""
+    denial, match = spec.action.deny, spec.match
+    if denial is None:
+        return None
+    operation: Operation | None = None
+    resource_type: ResourceType | None = None
+    name = denial.resource_name
+    try:
+        if denial.operation is not None:
+            operation = parse_operation(denial.operation)
+        if denial.resource_type is not None:
+            resource_type = parse_resource_type(denial.resource_type)
+    except AclTextError as error:
+        raise FaultError(f"action.deny: {error}") from error
+    if resource_type is None and name is None and match.topic is not None:
+        resource_type, name = ResourceType.TOPIC, match.topic
+    return lambda action: (
+        operation in (None, action.operation)
+        and resource_type in (None, action.resource_type)
+        and name in (None, action.resource_name)
+    )
+
+
+def acls_of(rules: list[Any] | None) -> list[Acl]:
+    from authorizer.acl_formats.rules import parse_rules  # noqa: PLC0415 - faults are rare
+
+    try:
+        return parse_rules(rules or [])
+    except AclTextError as error:
+        raise FaultError(f"action: {error}") from error
+
+
+def _check_trigger(trigger: Trigger) -> None:
+    given = [trigger.on_call, trigger.times, trigger.with_probability, trigger.every_time or None]
+    if sum(one is not None for one in given) > 1:
+        raise FaultError("a trigger is one of on_call, times, every_time, with_probability")
+    for name in ("on_call", "times"):
+        number = getattr(trigger, name)
+        if number is not None and number < 1:
+            raise FaultError(f"trigger.{name} is a number from 1, not {number}")
+    if trigger.with_probability is not None and not 0 <= trigger.with_probability <= 1:
+        raise FaultError("trigger.with_probability is between 0 and 1")
+
+
+def _check_numbers(effect: Effect) -> None:
+    for name in ("delay_ms", "throttle_time_ms", "truncate"):
+        number = getattr(effect, name)
+        if number is not None and number < 0:
+            raise FaultError(f"action.{name} is a number from 0, not {number}")

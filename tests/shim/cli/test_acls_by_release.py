@@ -1,0 +1,57 @@
+"""`kafka-shim acls --kafka-version` beside what the tool of that release printed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from authorizer.acl_formats import kafka_list
+from authorizer.acl_tool_releases import acl_tool_of
+from shim.cli import main
+from tests.shim.cli.conftest import Running
+
+RECORDED = json.loads((Path(__file__).parent / "recorded_tool_output.json").read_text())
+RELEASES = RECORDED["releases"]
+
+
+def lines(text: str) -> list[str]:
+    """Without their order, which is that of Java's hash sets, and so where the padding goes."""
+    return sorted(line.strip() for line in text.splitlines())
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_list_is_read_and_printed_as_by_the_tool(release: str) -> None:
+    text = RELEASES[release]["listed"]
+    acls = kafka_list.read(text)
+    assert len(acls) >= 8
+    printed = kafka_list.listing(acls, acl_tool_of(release))
+    assert lines(printed) == lines(text.rstrip("\n") + "\n\n")
+    padded = printed.count("`: \n \t"), printed.count(" \n\n")
+    assert padded == (text.count("`: \n \t"), text.count(" \n\n"))
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_additions_are_told_as_by_the_tool(release: str, broker: Running, capsys) -> None:
+    words = ["acls", "--bootstrap-server", broker.plaintext, "--kafka-version", release]
+    assert main([*words, *RECORDED["command"].split()]) == 0
+    printed = capsys.readouterr().out
+    text = RELEASES[release]["added"]
+    assert lines(printed.rstrip()) == lines(text.rstrip())
+    assert printed.count("Current ACLs") == text.count("Current ACLs")
+
+
+def test_prefixed_patterns_are_beyond_the_oldest_tools(broker: Running, capsys) -> None:
+    words = ["acls", "--bootstrap-server", broker.plaintext]
+    prefixed = [
+        "--topic",
+        "t",
+        "--allow-principal",
+        "User:a",
+        "--resource-pattern-type",
+        "prefixed",
+    ]
+    assert main([*words, "--add", *prefixed]) == 0
+    with pytest.raises(SystemExit) as ended:
+        main([*words, "--list", "--kafka-version", "1.1"])
+    assert ended.value.code == 2
+    assert "before 2.0 does not know prefixed patterns" in capsys.readouterr().err
