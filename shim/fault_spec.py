@@ -77,8 +77,8 @@ class Effect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     truncate: int | None = None
     corrupt: bool = False
     deny: Denial | None = None
-    revoke: list[Any] | None = None
-    grant: list[Any] | None = None
+    revoke: list[dict[str, Any]] | None = None
+    grant: list[dict[str, Any]] | None = None
 
 
 class FaultSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -144,7 +144,7 @@ def denial_of(spec: FaultSpec) -> Callable[[Action], bool] | None:
     )
 
 
-def acls_of(rules: list[Any] | None) -> list[Acl]:
+def acls_of(rules: list[dict[str, Any]] | None) -> list[Acl]:
     from authorizer.acl_formats.rules import parse_rules  # noqa: PLC0415 - faults are rare
 
     try:

@@ -14,6 +14,7 @@ from authorizer.acl_formats.rules import to_rules
 from authorizer.model import WILDCARD, Acl, Because
 from protocol import codecs
 from protocol.enums import ApiKey, PatternType, Permission
+from protocol.error_codes import ErrorCode
 from protocol.errors import ProtocolError
 from protocol.headers import RequestHeader, read_request_header
 from protocol.spec import StructSpec, load
@@ -79,6 +80,7 @@ class Seen:
             "node_id": self.node_id,
             "request": self._decoded(),
             "errors": None if self.errors is None else list(self.errors),
+            "error_names": [ErrorCode(code).name for code in self.errors or ()],
             "faults": self.faults,
         }
 

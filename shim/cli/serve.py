@@ -96,6 +96,7 @@ async def _announce(
     if control is not None:
         await control.start()
         print(f"control on http://{control.address}", flush=True)
+        print(f"inspector on http://{control.address}/inspector", flush=True)
     if ready_file is not None:
         broker.write_ready_file(ready_file, None if control is None else control.address)
     cluster = broker.cluster

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route as HttpRoute
 
 from shim.control.openapi import document
+from shim.control.pages import PAGES
 from shim.control.problem import ControlError
 from shim.control.routes import ROUTES, Call, Route, call_route
 from shim.control.verbs import Control
@@ -33,7 +34,7 @@ def application(control: Control, token: str | None) -> Starlette:
         HttpRoute(route.path, _endpoint(control, route, token), methods=[route.method])
         for route in ROUTES
     ]
-    return Starlette(routes=[*routes, HttpRoute("/openapi.json", openapi)])
+    return Starlette(routes=[*routes, HttpRoute("/openapi.json", openapi), *PAGES])
 
 
 def _endpoint(control: Control, route: Route, token: str | None) -> Endpoint:

@@ -120,6 +120,22 @@ class AclRows(msgspec.Struct):
     acls: list[AclRow]
 
 
+class MatrixRow(msgspec.Struct):
+    """A principal with the operations that it may do, one list for each topic."""
+
+    principal: str
+    allowed: list[list[str]]
+
+
+class Matrix(msgspec.Struct):
+    """Principals by topics; `truncated`: there are more of them than are shown."""
+
+    host: str
+    topics: list[str]
+    rows: list[MatrixRow]
+    truncated: bool
+
+
 class TopicRows(msgspec.Struct):
     """Topics."""
 
@@ -155,6 +171,7 @@ class RequestRow(msgspec.Struct):
     node_id: int
     request: dict[str, Any] | None
     errors: list[int] | None
+    error_names: list[str]
     faults: list[int]
 
 

@@ -1,5 +1,6 @@
 """What the control API can do, apart from how it is asked: plain calls on a broker."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ from shim.broker import Broker
 from shim.clock import ManualClock
 from shim.config import TopicSeed
 from shim.control.fault_verbs import ControlFaults
+from shim.control.matrix import matrix
 from shim.control.nodes import Nodes
 from shim.control.problem import ControlError, authorizer_of
 from shim.control.seen import SeenRequests
@@ -159,6 +161,9 @@ class Control:
         acls = _parsed(rules)
         authorizer_of(self._cluster)
         return {"acls": to_objects(remove_acls(self._cluster, acls))}
+
+    def matrix(self, query: Mapping[str, str]) -> dict[str, Any]:
+        return matrix(self._cluster, self.history, query)
 
     # time
 

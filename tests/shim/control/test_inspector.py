@@ -1,0 +1,264 @@
+"""The inspector in a real browser, headless: what it shows, and that the keyboard is enough."""
+
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+from confluent_kafka import Producer
+
+from shim.testing import KafkaBroker, start
+
+pytestmark = [pytest.mark.client, pytest.mark.timeout(120, func_only=True)]
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
+DRIVER = shutil.which("chromedriver")
+TABS = ["requests", "decisions", "acls", "matrix", "faults"]
+needs_browser = pytest.mark.skipif(
+    BROWSER is None or DRIVER is None,
+    reason="needs a browser: Debian's packages chromium and chromium-driver",
+)
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[KafkaBroker]:
+    with start() as broker:
+        yield broker
+
+
+@pytest.fixture
+def broker(shared: KafkaBroker) -> KafkaBroker:
+    shared.reset()
+    shared.topics.create("orders")
+    shared.topics.create("payments")
+    shared.acls.add(
+        {"principal": "alice", "allow": ["Write", "Describe"], "topic": "orders"},
+        {"principal": "bob", "deny": "Read", "topic": "pay", "pattern": "prefixed"},
+    )
+    return shared
+
+
+@pytest.fixture(scope="module")
+def chrome() -> Iterator[Any]:
+    from selenium.webdriver import Chrome, ChromeOptions
+    from selenium.webdriver.chrome.service import Service
+
+    options = ChromeOptions()
+    options.binary_location = str(BROWSER)
+    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,800"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = Chrome(options=options, service=Service(str(DRIVER)))
+    yield driver
+    driver.quit()
+
+
+class Page:
+    """The inspector as somebody with a keyboard sees it."""
+
+    def __init__(self, driver: Any, url: str | None) -> None:
+        self.driver = driver
+        driver.get(f"{url}/inspector")
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.driver.switch_to.active_element.send_keys(key)
+
+    def one(self, css: str) -> Any:
+        return self.driver.find_element("css selector", css)
+
+    @property
+    def rows(self) -> list[str]:
+        script = "return [...document.querySelectorAll('tbody tr')].map(row => row.innerText)"
+        return [" ".join(text.split()) for text in self.driver.execute_script(script)]
+
+    def row(self, *words: str) -> str:
+        """The first row with all these words, once it is there."""
+        return self.wait(lambda: next(
+            (row for row in self.rows if all(word in row for word in words)), None
+        ))  # fmt: skip
+
+    def wait(self, found: Callable[[], Any]) -> Any:
+        deadline = time.monotonic() + 30
+        while not (value := found()):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        return value
+
+
+@pytest.fixture
+def page(chrome: Any, broker: KafkaBroker) -> Iterator[Page]:
+    page = Page(chrome, broker.control_url)
+    yield page
+    bad = [entry for entry in chrome.get_log("browser") if entry["level"] == "SEVERE"]
+    assert [entry for entry in bad if " 400 " not in entry["message"]] == []
+
+
+def send(broker: KafkaBroker, user: str) -> None:
+    producer = Producer(
+        broker.config(user) | {"client.id": f"shop-{user}", "message.timeout.ms": 2000}
+    )
+    producer.produce("orders", b"1")
+    producer.flush(5)
+
+
+@needs_browser
+def test_requests_are_shown_as_they_come_with_their_answers(
+    page: Page, broker: KafkaBroker
+) -> None:
+    page.wait(lambda: "Kafka 4.3" in page.one("#broker").text)
+    send(broker, "alice")
+    assert page.row("Produce", "User:alice", "shop-alice", "ok")
+    send(broker, "bob")
+    assert page.row("Metadata", "User:bob", "TOPIC_AUTHORIZATION_FAILED")
+
+
+@needs_browser
+def test_a_request_that_waits_gets_its_answer_later(page: Page, broker: KafkaBroker) -> None:
+    fault = broker.faults.pause(api="Produce")
+    producer = Producer(broker.config("alice"))
+    producer.produce("orders", b"1")
+    producer.poll(0)
+    page.row("Produce", "no answer yet")
+    fault.release()
+    assert producer.flush(10) == 0
+    page.row("Produce", "ok (fault")
+
+
+@needs_browser
+def test_a_denial_says_what_would_allow_it(page: Page, broker: KafkaBroker) -> None:
+    send(broker, "bob")
+    page.press("2", "/", "denied user:bob -audit", "\ue00c")
+    page.row("denied", "User:bob", "Describe Topic orders", "no acl allows it")
+    assert not [row for row in page.rows if "User:bob" not in row]
+    page.press("j", "\ue007")
+    detail = page.wait(lambda: page.one("#detail").text)
+    assert "to allow it, add {principal: User:bob; allow: Describe; topic: orders}" in detail
+    assert '"name": "orders"' in detail
+    page.press("\ue00c")
+    assert not page.one("#detail").is_displayed()
+
+
+@needs_browser
+def test_acls_and_the_matrix(page: Page) -> None:
+    page.press("3")
+    page.row("User:bob", "deny", "Read", "Topic", "pay", "prefixed", "*")
+    page.press("4")
+    page.row("User:alice W D \u2013")
+    page.row("User:admin R W C X A D dc ac")
+    assert page.one("thead").text.split() == ["Principal", "orders", "payments"]
+
+
+@needs_browser
+def test_faults_are_set_released_and_lifted(page: Page, broker: KafkaBroker) -> None:
+    page.press("5")
+    field = page.one("#fault")
+    field.clear()
+    field.send_keys('{"action": {"pause": true}, "match": {"topic": "orders"}}')
+    page.one("#new-fault button").click()
+    page.row('{"pause":true}', '{"topic":"orders"}')
+    assert [fault["match"] for fault in broker.faults.list()] == [{"topic": "orders"}]
+    page.one("tbody button:last-child").click()
+    page.wait(lambda: page.one("#empty").text == "No faults are set.")
+    field.clear()
+    field.send_keys('{"action": {"pauze": true}}')
+    page.one("#new-fault button").click()
+    page.wait(lambda: "unknown field `pauze`" in page.one("#note").text)
+
+
+@needs_browser
+def test_a_pause_holds_the_picture(page: Page, broker: KafkaBroker) -> None:
+    send(broker, "alice")
+    page.row("Produce", "ok")
+    page.press("p")
+    assert page.one("#pause").get_attribute("aria-pressed") == "true"
+    time.sleep(0.6)  # a question may be under way
+    before = page.rows
+    send(broker, "bob")
+    time.sleep(1.2)
+    assert page.rows == before
+    page.press("p")
+    page.row("User:bob")
+
+
+@needs_browser
+def test_the_keyboard_reaches_everything(page: Page) -> None:
+    for number, name in enumerate(TABS, start=1):
+        page.press(str(number))
+        assert page.one(f"#tab-{name}").get_attribute("aria-selected") == "true"
+    page.one("#tab-faults").send_keys("\ue014")  # right, from the last tab to the first
+    assert page.one("#tab-requests").get_attribute("aria-selected") == "true"
+    page.press("?")
+    assert page.one("#help").is_displayed()
+    page.press("\ue00c")
+    assert not page.one("#help").is_displayed()
+    names = page.driver.execute_script(
+        "return [...document.querySelectorAll('button, input, textarea')]"
+        ".map(one => one.computedName ?? one.labels?.[0]?.innerText ?? one.innerText)"
+    )
+    assert all(names)
+
+
+@needs_browser
+def test_names_are_text_whatever_they_are(page: Page, broker: KafkaBroker) -> None:
+    broker.acls.add(
+        {"principal": "User:<img src=x onerror=alert(1)>", "allow": "Read", "topic": "t"}
+    )
+    page.press("3")
+    page.row("User:<img src=x onerror=alert(1)>")
+    assert page.driver.find_elements("css selector", "img") == []
+
+
+@needs_browser
+def test_a_token_is_asked_for_and_kept(chrome: Any, tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    words = ["--listener", "PLAINTEXT://127.0.0.1:0", "--control", "127.0.0.1:0"]
+    words += ["--control-token", "s3cret", "--ready-file", str(ready)]
+    child = subprocess.Popen(
+        [sys.executable, "-P", "-m", "shim", "serve", *words], stdout=subprocess.DEVNULL
+    )
+    try:
+        deadline = time.monotonic() + 30
+        while not ready.exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        address = dict(line.split("=", 1) for line in ready.read_text().splitlines())["CONTROL"]
+        page = Page(chrome, f"http://{address}")
+        page.wait(lambda: _answered(chrome, "s3cret"))
+        page.press("3")
+        page.wait(lambda: "There are no ACLs" in page.one("#empty").text)
+        chrome.refresh()
+        page.press("4")
+        page.wait(lambda: "There are no topics" in page.one("#empty").text)
+    finally:
+        child.terminate()
+        child.wait(10)
+    chrome.get_log("browser")  # the refusals are in there
+
+
+def _answered(chrome: Any, text: str) -> bool:
+    """Answer the prompt, if it is there."""
+    from selenium.common.exceptions import NoAlertPresentException
+
+    try:
+        chrome.switch_to.alert.send_keys(text)
+    except NoAlertPresentException:
+        return False
+    chrome.switch_to.alert.accept()
+    return True
+
+
+def test_the_page_loads_nothing_from_elsewhere(broker: KafkaBroker) -> None:
+    folder = Path(__file__).parents[3] / "shim" / "control" / "inspector"
+    for path in folder.iterdir():
+        assert "http" not in path.read_text().replace("http-equiv", ""), path.name
+        with urlopen(f"{broker.control_url}/inspector/{path.name}") as answer:
+            assert answer.read() == path.read_bytes()
+            assert answer.headers["content-security-policy"].startswith("default-src 'self'")
+    with urlopen(f"{broker.control_url}/") as answer:
+        assert answer.url == f"{broker.control_url}/inspector"
