@@ -11,7 +11,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.access_rows import access_rows, count_rows
+from pipeline.access_rows import access_rows, count_rows, topic_id_rows, unanswered_rows
 from pipeline.errors import PipelineError
 from pipeline.frame_rows import request_rows, response_rows
 from pipeline.rows import Columns, Pending, Selection
@@ -30,6 +30,7 @@ _ROWS: dict[str, Callable[[Columns, Block, Selection, Pending], None]] = {
     "responses": response_rows,
     "accesses": access_rows,
     "observed": access_rows,
+    "topic_ids": topic_id_rows,
 }
 _GROUPED = {"clients": CLIENTS, "observed": OBSERVED}
 
@@ -113,6 +114,7 @@ def _source(
             count_rows(columns, pending)
         if len(columns) >= BATCH_ROWS:
             yield columns.batch()
+    unanswered_rows(columns, selection, pending)
     count_rows(columns, pending)
     if len(columns):
         yield columns.batch()

@@ -1,14 +1,9 @@
 """Rows about requests and answers: read as far as the tables need, the rest is stepped over."""
 
-from collections.abc import Iterator
-from functools import cache
-
-import msgspec
-
+from pipeline.answers import decoded, error_codes
 from pipeline.rows import Columns, Pending, Selection, api_name, people
-from protocol import codecs
 from protocol.errors import ProtocolError
-from protocol.headers import RequestHeader, read_request_header, read_response_header
+from protocol.headers import RequestHeader, read_request_header
 from protocol.skim import ResourceNames, skim_request
 from protocol.trace.entries import Request, Response
 from protocol.trace.segments import Block
@@ -96,39 +91,6 @@ def _read(frame: bytes, *, skim: bool) -> tuple[RequestHeader, ResourceNames, st
 def _codes(entry: Response) -> tuple[list[int], str | None]:
     """The errors that an answer has in it, each once."""
     try:
-        _, at = read_response_header(entry.api_key, entry.api_version, entry.frame)
-        message = codecs.read_response(entry.api_key, entry.api_version, entry.frame, at)
+        return error_codes(decoded(entry)), None
     except ProtocolError as error:
         return [], str(error)
-    return sorted({code for code in _errors(message) if code}), None
-
-
-def _errors(message: msgspec.Struct) -> Iterator[int]:
-    for name, is_code in _interesting(type(message)):
-        value = getattr(message, name)
-        if is_code:
-            yield value
-        elif isinstance(value, list):
-            for item in value:
-                if isinstance(item, msgspec.Struct):
-                    yield from _errors(item)
-                else:
-                    break
-        elif isinstance(value, msgspec.Struct):
-            yield from _errors(value)
-
-
-@cache
-def _interesting(kind: type[msgspec.Struct]) -> list[tuple[str, bool]]:
-    """The fields that are error codes (True), and those that may have some in them."""
-    hints = kind.__annotations__
-    return [
-        (name, name.endswith("error_code"))
-        for name in kind.__struct_fields__
-        if name.endswith("error_code") or "list[" in str(hints[name]) or _is_struct(hints[name])
-    ]
-
-
-def _is_struct(hint: object) -> bool:
-    text = hint if isinstance(hint, str) else getattr(hint, "__name__", str(hint))
-    return text.split(" ")[0] not in {"int", "str", "bytes", "bool", "float", "Tags"}

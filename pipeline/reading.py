@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 import msgspec
 from pyspark.sql import functions as f
 
+from pipeline.batches import plan
 from pipeline.errors import PipelineError
 from pipeline.jobs.ingest import lake_table
 from pipeline.lake import Lake
 from pipeline.observed import counted, merged, observed
 from pipeline.source import selection_of, trace_table
 from pipeline.tables import CLIENTS
+from pipeline.topic_ids import id_rows, named
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -33,7 +35,8 @@ class Source(msgspec.Struct):
         """One of the tables; of a trace, only the columns that are named are built."""
         lake = self.lake()
         if lake is None:
-            return trace_table(self.spark, name, self.paths, self.options, columns)
+            options = self._named() if name == "accesses" else self.options
+            return trace_table(self.spark, name, self.paths, options, columns)
         if name == "clients":
             return self._clients()
         rows = self._limited(lake_table(self.spark, name, lake))
@@ -43,7 +46,11 @@ class Source(msgspec.Struct):
         """The distinct accesses."""
         if self.lake() is not None:
             return merged(counted(self.table("accesses")))
-        return observed(self.spark, self.paths, self.options)
+        return observed(self.spark, self.paths, self._named())
+
+    def _named(self) -> dict[str, str]:
+        """The options with the names of topic ids, where they matter."""
+        return self.options | named(id_rows(self.spark, plan(self.paths)))
 
     def _clients(self) -> "DataFrame":
         keys = [name for name in CLIENTS.names if name not in _MEASURES]

@@ -26,6 +26,10 @@ LISTED = "listed"
 """A denial leaves a name out of a list and refuses nothing."""
 PROBE = "probe"
 """Asked to fill a field of authorized operations (KIP-430)."""
+POSSIBLE = "possible"
+"""Derived: asked in some states of the broker only, such as whether a topic exists."""
+UNNAMED = "unnamed"
+"""Derived: the request does not tell the name, such as a topic id that nothing explains."""
 
 Key = tuple[int, int, int]
 """API key, operation, resource type."""
@@ -70,6 +74,13 @@ def _effects() -> dict[Key, set[bool]]:
         for need in row.any_of:
             found.setdefault((row.api, need.operation, need.resource_type), set()).add(leaves_out)
     return found
+
+
+@cache
+def apis_by_name(release: str) -> frozenset[int]:
+    """APIs of which the names in the request matter to the parts that accesses played."""
+    listing = {key[0] for key, leaves_out in _effects().items() if len(leaves_out) > 1}
+    return frozenset(listing | {key for key, _, _ in alternatives(release)})
 
 
 @cache

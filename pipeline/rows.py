@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pyarrow as pa
@@ -14,19 +14,27 @@ from protocol.trace.blocks import BlockHeader
 from protocol.trace.entries import Connection
 from protocol.trace.segments import Block
 
+if TYPE_CHECKING:
+    from pipeline.derived import Planned
+
+Person = Mapping[str, object]
+"""What every row about one connection begins with."""
+
 _WRITER = re.compile(r"(.+)-\d{8}\.ktrace")
 
 
 class Selection(msgspec.Struct, frozen=True):
     """Which entries are wanted: times in microseconds, [since, until); no APIs means all.
 
-    `release` decides which accesses were ways to meet the same requirement.
+    `release` decides which accesses were ways to meet the same requirement. `names` are those of
+    topic ids, for accesses that are derived.
     """
 
     since_us: int | None = None
     until_us: int | None = None
     apis: frozenset[int] = frozenset()
     release: str = RELEASES[-1]
+    names: dict[bytes, str] = {}
 
     def overlaps(self, header: BlockHeader) -> bool:
         return (self.since_us is None or header.last_us >= self.since_us) and (
@@ -44,12 +52,14 @@ class Selection(msgspec.Struct, frozen=True):
 class Pending:
     """Requests that are not answered yet: their time, and the frames that are asked for later.
 
+    `planned` are those whose accesses are derived and whose answer is to come, with who sent them.
     `counts` has the different accesses so far: requests, first and last time, and an example.
     """
 
     def __init__(self) -> None:
         self.times: dict[tuple[int, int], int] = {}
         self.frames: dict[tuple[int, int], bytes] = {}
+        self.planned: dict[tuple[int, int], tuple[Person, Planned]] = {}
         self.counts: dict[tuple[Any, ...], list[Any]] = {}
 
 
@@ -97,7 +107,7 @@ def writer_of(path: str) -> str:
     return found[1] if found else Path(path).name
 
 
-def people(block: Block) -> dict[int, tuple[Connection, dict[str, object]]]:
+def people(block: Block) -> dict[int, tuple[Connection, Person]]:
     """The connections of a block by number, each with what every row of it begins with."""
     writer = writer_of(block.path)
     return {

@@ -1,9 +1,10 @@
 """`spark.read.format("kafka_trace")`: the tables of a trace as DataFrames, batch or streaming.
 
 Options: `table` (accesses if not given), `paths` or the path of `load`, `since` and `until` (ISO
-times), `apis` (Kafka's names, separated by commas), `release`, `splitBytes`, or `splits`, a JSON
-list of [path, start, end, whether a block begins there]. A stream has `startingOffsets` (earliest,
-latest) and `maxBytesPerTrigger` besides. Columns are pruned by `schema(...)`.
+times), `apis` (Kafka's names, separated by commas), `release`, `splitBytes`, `topicIds` (names by
+id in hexadecimal, as JSON, for accesses that are derived), or `splits`, a JSON list of [path,
+start, end, whether a block begins there]. A stream has `startingOffsets` (earliest, latest) and
+`maxBytesPerTrigger` besides. Columns are pruned by `schema(...)`.
 
 Filters are not pushed down on purpose: Spark then reuses a filtered reader for the same DataFrame
 without the filter, and gives wrong results.
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 FORMAT = "kafka_trace"
+TOPIC_IDS = "topicIds"
 MAX_BYTES_PER_TRIGGER = 1 << 30
 
 
@@ -88,11 +90,13 @@ def selection_of(options: Mapping[str, str]) -> Selection:
         if name not in known:
             raise PipelineError(f"there is no API `{name}`; names are as in `Fetch`")
     release = options.get("release", RELEASES[-1])
+    names = json.loads(options.get(TOPIC_IDS, "{}"))
     return Selection(
         _time_us(options, "since"),
         _time_us(options, "until"),
         frozenset(known[name] for name in apis),
         release,
+        {bytes.fromhex(topic_id): name for topic_id, name in names.items()},
     )
 
 

@@ -30,8 +30,8 @@ _RESOURCE = [
 _DECISION = [
     ("role", pa.string()),  # see `pipeline.roles`
     ("instead", _TEXTS),  # what, all of it allowed, would have done as well
-    ("source", pa.string()),  # recorded, or derived from the request
-    ("allowed", pa.bool_()),
+    ("source", pa.string()),  # recorded, derived or audit, as in `protocol.trace.entries`
+    ("allowed", pa.bool_()),  # null: not known, which only derived ones can be
     ("rule", pa.string()),
 ]
 
@@ -99,6 +99,10 @@ DAMAGE: Final = pa.schema(
         ("is_tail", pa.bool_()),
     ]
 )
+TOPIC_IDS: Final = pa.schema(
+    [("writer", pa.string()), ("time", _TIME), ("topic_id", pa.string()), ("name", pa.string())]
+)
+"""Names that answers gave to topic ids (hexadecimal), of traces whose accesses are derived."""
 PIECES: Final = pa.schema(
     [
         ("path", pa.string()),
@@ -116,6 +120,7 @@ TABLES: Final = {
     "observed": OBSERVED,
     "clients": CLIENTS,
     "damage": DAMAGE,
+    "topic_ids": TOPIC_IDS,
     "pieces": PIECES,
 }
 

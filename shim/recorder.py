@@ -8,7 +8,16 @@ from pathlib import Path
 from authorizer.acl_formats.trace_rule import decision_rule
 from authorizer.model import Decision
 from protocol.headers import RequestHeader
-from protocol.trace.entries import Access, Body, Closed, Connection, Entry, Request, Response
+from protocol.trace.entries import (
+    RECORDED,
+    Access,
+    Body,
+    Closed,
+    Connection,
+    Entry,
+    Request,
+    Response,
+)
 from protocol.trace.redaction import answer_without_secrets, without_secrets
 from protocol.trace.segments import SegmentWriter
 from shim.access import AccessRecord
@@ -21,11 +30,21 @@ _ENTRY_BYTES = 32  # roughly what an entry takes besides its frame
 
 
 class Recorder:
-    """One writer of a trace; fed by dispatch, in the order in which things happen."""
+    """One writer of a trace; fed by dispatch, in the order in which things happen.
+
+    `accesses` is where those come from, as in a trace's connections.
+    """
 
     def __init__(
-        self, directory: Path, clock: Clock, *, writer: str = "broker-1", deflate: bool = False
+        self,
+        directory: Path,
+        clock: Clock,
+        *,
+        writer: str = "broker-1",
+        deflate: bool = False,
+        accesses: str = RECORDED,
     ) -> None:
+        self._source = accesses
         self._segments = SegmentWriter(directory, writer, deflate=deflate)
         self._clock = clock
         self._timer: Timer | None = None
@@ -124,7 +143,7 @@ class Recorder:
             or row[2] is not software
         ):
             number = len(self._connections)
-            self._connections.append(_described(session, number))
+            self._connections.append(_described(session, number, self._source))
             row = session.trace_row = (self._connections, principal, software, number)
         return row[3]
 
@@ -133,7 +152,7 @@ class Recorder:
         return known
 
 
-def _described(session: Session, number: int) -> Connection:
+def _described(session: Session, number: int, accesses: str) -> Connection:
     return Connection(
         number,
         session.number,
@@ -145,4 +164,5 @@ def _described(session: Session, number: int) -> Connection:
         session.mechanism or "",
         session.client_software_name,
         session.client_software_version,
+        accesses,
     )

@@ -17,6 +17,7 @@ from pipeline.lake import Lake
 from pipeline.source import FORMAT
 from pipeline.streams import run_stream
 from pipeline.tables import TABLES, ddl
+from pipeline.topic_ids import id_rows, named
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -54,9 +55,11 @@ def ingest(
         splits = [Split(*row) for row in pieces.collect()]
         if not splits or lake.has(number):  # it is, if Spark died before it noted that
             return
-        texts = json.dumps([msgspec.structs.astuple(one) for one in splits])
+        options = {"release": release} | _names(spark, lake, splits)
+        options["splits"] = json.dumps([msgspec.structs.astuple(one) for one in splits])
         for table in INGESTED:
-            _stage(spark, table, texts, lake.staged / table, release)
+            rows = spark.read.format(FORMAT).option("table", table).options(**options).load()
+            _stage(rows, lake.staged / table)
         done.files += lake.commit(number)
         done.segments += len({one.path for one in splits})
         done.read_bytes += sum(one.end - one.start for one in splits)
@@ -75,12 +78,21 @@ def ingest(
     return done
 
 
-def _stage(spark: "SparkSession", table: str, splits: str, target: Path, release: str) -> None:
-    reader = spark.read.format(FORMAT).option("table", table).option("splits", splits)
-    frame = reader.option("release", release).load()
-    writer = frame.write.mode("overwrite")
-    if "time" in TABLES[table].names:
-        dated = frame.withColumn("date", f.to_date("time"))
+def _names(spark: "SparkSession", lake: Lake, splits: list[Split]) -> dict[str, str]:
+    """Stage the names of topic ids that are new; the option with these and those known before."""
+    new = id_rows(spark, splits)
+    if new is None:
+        return {}
+    kept = new.persist()
+    _stage(kept, lake.staged / "topic_ids")
+    before = lake_table(spark, "topic_ids", lake.folder).select(*kept.columns)
+    return named(before.unionByName(kept))
+
+
+def _stage(rows: "DataFrame", target: Path) -> None:
+    writer = rows.write.mode("overwrite")
+    if "time" in rows.columns:
+        dated = rows.withColumn("date", f.to_date("time"))
         writer = dated.write.mode("overwrite").partitionBy("date")
     writer.option("compression", "zstd").parquet(str(target))
 

@@ -8,12 +8,18 @@ from typing import TypeAlias
 
 import msgspec
 
+RECORDED = "recorded"
+DERIVED = "derived"
+AUDIT = "audit"
+
 
 class Connection(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """Who is at the other end. `number` is unique in the block only.
 
     `principal` is the one at the time of the entries that name this connection: a log-in makes a
-    new row. `writer_connection` is unique among all connections of one writer.
+    new row. `writer_connection` is unique among all connections of one writer. `accesses` says
+    where those come from: RECORDED by the broker that decided; DERIVED, since the writer only saw
+    the messages and noted none; or the AUDIT log of a broker, a line for each and no requests.
     """
 
     number: int
@@ -26,6 +32,7 @@ class Connection(msgspec.Struct, array_like=True, frozen=True, gc=False):
     mechanism: str = ""
     software_name: str = ""
     software_version: str = ""
+    accesses: str = RECORDED
 
 
 class Request(msgspec.Struct, array_like=True, tag=1, frozen=True, gc=False):

@@ -4,6 +4,7 @@ import argparse
 import asyncio
 from pathlib import Path
 
+from protocol.trace.entries import DERIVED
 from shim.cli.signals import on_stop
 from shim.clock import SystemClock
 from shim.errors import ConfigError
@@ -31,7 +32,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _run(args: argparse.Namespace) -> int:
-    recorder = Recorder(args.record, SystemClock(), writer="proxy", deflate=args.compress)
+    recorder = Recorder(
+        args.record, SystemClock(), writer="proxy", deflate=args.compress, accesses=DERIVED
+    )
     proxy = Proxy(_address(args.upstream), _address(args.listen), recorder)
     bootstrap = await proxy.start()
     stopped = asyncio.Event()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from protocol.trace.entries import Access, Connection, Request, Response
+from protocol.trace.entries import AUDIT, DERIVED, Access, Connection, Request, Response
 from protocol.trace.redaction import answer_without_secrets, without_secrets
 from shim.importers.audit_log import AuditLine, parse_line
 from shim.importers.log_time import time_us
@@ -55,7 +55,7 @@ def _audit(writing: Writing, found: AuditLine | None, at_us: int) -> int:
     if found is None:
         return 0
     number = writing.number((found.principal, found.host))
-    who = Connection(0, number, -1, "", found.host, 0, found.principal)
+    who = Connection(0, number, -1, "", found.host, 0, found.principal, accesses=AUDIT)
     writing.add(
         Access(
             writing.in_block(who),
@@ -89,6 +89,7 @@ def _logged(writing: Writing, found: LoggedRequest | None, at_us: int) -> int:
         "",
         found.software_name,
         found.software_version,
+        DERIVED,
     )
     place = writing.in_block(who)
     sequence = writing.sequence(number)

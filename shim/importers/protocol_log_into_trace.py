@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from protocol.trace.entries import Connection, Request, Response
+from protocol.trace.entries import DERIVED, Connection, Request, Response
 from protocol.trace.redaction import answer_without_secrets, without_secrets
 from shim.importers.into_trace import Imported
 from shim.importers.protocol_log import LoggedEntry, entries
@@ -75,4 +75,5 @@ class _Pairing:
 
     def _place(self, number: int) -> int:
         """The log does not tell who the client is, nor from where it comes."""
-        return self._writing.in_block(Connection(0, number, -1, "", "", 0, "User:ANONYMOUS"))
+        who = Connection(0, number, -1, "", "", 0, "User:ANONYMOUS", accesses=DERIVED)
+        return self._writing.in_block(who)

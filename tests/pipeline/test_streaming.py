@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,13 @@ from protocol.api_versions import RELEASES
 from tests.pipeline import twin
 from tests.pipeline.traces import random_acls, random_trace
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 ROOT = Path(__file__).parents[2]
 ACLS = random_acls(random.Random(3), 20)
 AUTHORIZER = StandardAuthorizer(store=AclStore(ACLS))
 RELEASE = RELEASES[-1]
+PATIENCE_S = 400
+"""A Spark of one's own takes 15 s to start, and much longer on a machine that is busy."""
 
 
 class KilledError(Exception):
@@ -130,7 +133,7 @@ def kill(child: subprocess.Popen[str]) -> None:
 
 
 def wait_for(what: Any, child: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + PATIENCE_S
     while not what():
         assert child.poll() is None, child.communicate()
         assert time.monotonic() < deadline
@@ -157,14 +160,24 @@ def test_a_real_kill_in_the_middle_costs_and_doubles_nothing(
     assert not list(lake.glob("_checkpoint/commits/0"))  # it was in the middle
     random_trace(trace, random.Random(2), AUTHORIZER, 1000)
     done = started("ingest", str(trace), "-o", str(lake), "--json")
-    out, errors = done.communicate(timeout=120)
+    out, errors = done.communicate(timeout=PATIENCE_S)
     assert done.returncode == 0, errors
     assert json.loads(out)["segments"] == (1 if moment == "noted" else 2)
-    found = [
-        (row["writer"], row["connection"], row["sequence"], row["time"])
-        for row in lake_table(spark, "accesses", lake).collect()
-    ]
-    assert len(found) == len(set(found)) == len(twin.accesses(trace)) == 4000
+    columns = ("principal", "host", "operation", "resource_name", "allowed", "rule")
+    rows = lake_table(spark, "accesses", lake).select(*columns).collect()
+    expected = Counter(
+        (
+            one["principal"],
+            one["host"],
+            one["operation"].name,
+            one["name"],
+            one["allowed"],
+            one["rule"],
+        )
+        for one in twin.accesses(trace)
+    )
+    assert Counter(map(tuple, rows)) == expected
+    assert expected.total() == 4000
 
 
 @pytest.mark.heavy
@@ -180,7 +193,7 @@ def test_following_goes_on_until_it_is_told_to_stop(spark: Any, tmp_path: Path) 
         random_trace(trace, random.Random(number), AUTHORIZER, 100)
     wait_for(lambda: list(lake.glob("_runs/00000002.json")), child)
     child.send_signal(signal.SIGTERM)
-    out, errors = child.communicate(timeout=60)
+    out, errors = child.communicate(timeout=PATIENCE_S)
     assert child.returncode == 0, errors
     assert "3 segments had something new" in out
     assert lake_table(spark, "accesses", lake).count() == 300

@@ -1,0 +1,87 @@
+"""What an answer tells about permissions: whose names have which errors, and names of topic ids."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from protocol import codecs
+from protocol.enums import ApiKey
+from protocol.errors import ProtocolError
+from protocol.headers import read_response_header
+from protocol.trace.entries import Response
+
+NAMING_APIS = (ApiKey.METADATA, ApiKey.CREATE_TOPICS, ApiKey.DESCRIBE_TOPIC_PARTITIONS)
+"""APIs whose answers have topics' names beside their ids."""
+
+_NAMES = ("name", "topic", "topic_name", "group_id", "transactional_id", "resource_name", "key")
+_NO_ID = bytes(16)
+Errors = dict[str | bytes | None, set[int]]
+"""Error codes by the name or topic id of the element they are in; None: those above any element."""
+
+
+def decoded(entry: Response) -> Any:
+    """The message; ProtocolError for one that cannot be read."""
+    _, at = read_response_header(entry.api_key, entry.api_version, entry.frame)
+    return codecs.read_response(entry.api_key, entry.api_version, entry.frame, at)
+
+
+def read_answer(entry: Response) -> Any:
+    """The message; None for one that cannot be read."""
+    try:
+        return decoded(entry)
+    except ProtocolError:
+        return None
+
+
+def errors_of(answer: Any) -> Errors:
+    """The errors of an answer, each under all names of the elements around it."""
+    found: Errors = {}
+    _collect(answer, (None,), found)
+    return found
+
+
+def topic_names(answer: Any) -> Iterator[tuple[bytes, str]]:
+    """Ids of topics with their names, in an answer of one of `NAMING_APIS`."""
+    for topic in answer.topics:
+        if topic.name and topic.topic_id != _NO_ID:
+            yield bytes(topic.topic_id), topic.name
+
+
+def error_codes(answer: Any) -> list[int]:
+    """The errors that an answer has in it, each once."""
+    return sorted(set().union(*errors_of(answer).values()))
+
+
+def _collect(message: Any, keys: tuple[str | bytes | None, ...], found: Errors) -> None:
+    kind: type[msgspec.Struct] = type(message)
+    names, codes, inner = _fields(kind)
+    own = tuple(value for name in names if (value := getattr(message, name)) and value != _NO_ID)
+    if own:
+        keys = own if keys == (None,) else (*keys, *own)
+    for name in codes:
+        code = getattr(message, name)
+        for key in keys if code else ():
+            found.setdefault(key, set()).add(code)
+    for name in inner:
+        value = getattr(message, name)
+        for item in value if isinstance(value, list) else (value,):
+            if isinstance(item, msgspec.Struct):
+                _collect(item, keys, found)
+
+
+@cache
+def _fields(kind: type[msgspec.Struct]) -> tuple[list[str], list[str], list[str]]:
+    """The fields of a class that are names, error codes, and those that may have some in them."""
+    hints = kind.__annotations__
+    fields = kind.__struct_fields__
+    codes = [name for name in fields if name.endswith("error_code")]
+    names = [name for name in fields if name in _NAMES or name == "topic_id"]
+    inner = [name for name in fields if "list[" in str(hints[name]) or _is_struct(hints[name])]
+    return names, codes, inner
+
+
+def _is_struct(hint: object) -> bool:
+    text = hint if isinstance(hint, str) else getattr(hint, "__name__", str(hint))
+    return text.split(" ")[0] not in {"int", "str", "bytes", "bool", "float", "Tags"}

@@ -1,0 +1,174 @@
+"""Accesses of traces that have none: as the shim recorded them for the same requests."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pytest
+
+from examples import pipeline_demo
+from pipeline.batches import batches, plan
+from pipeline.rows import Selection
+from pipeline.tables import TABLES
+from protocol import codecs
+from protocol.api_versions import RELEASES
+from protocol.enums import ApiKey
+from protocol.headers import write_response_header
+from protocol.messages.fetch_request import FetchRequest, FetchTopic
+from protocol.messages.fetch_response import (
+    FetchableTopicResponse,
+    FetchResponse,
+    PartitionData,
+)
+from protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
+from protocol.trace.entries import (
+    AUDIT,
+    DERIVED,
+    Access,
+    Body,
+    Connection,
+    Entry,
+    Request,
+    Response,
+)
+from protocol.trace.segments import Block, SegmentWriter, read_trace
+from shim.importers.into_trace import import_audit_log
+from tests.pipeline.traces import START_US, frame
+
+ID, UNKNOWN_ID = bytes(15) + b"\1", bytes(15) + b"\2"
+
+
+def rows(table: str, folder: Path, selection: Selection | None = None) -> list[dict[str, Any]]:
+    found = [
+        batch
+        for split in plan([str(folder)])
+        for batch in batches(table, split, selection or Selection())
+    ]
+    return list(pa.Table.from_batches(found, TABLES[table]).to_pylist())
+
+
+def names_in(folder: Path) -> dict[bytes, str]:
+    return {bytes.fromhex(row["topic_id"]): row["name"] for row in rows("topic_ids", folder)}
+
+
+def without_accesses(trace: Path, folder: Path) -> None:
+    """The trace as a proxy would have recorded it."""
+    writer = SegmentWriter(folder, "proxy")
+    for block in read_trace(trace):
+        assert isinstance(block, Block)
+        people = [msgspec.structs.replace(c, accesses=DERIVED) for c in block.body.connections]
+        entries = [entry for entry in block.body.entries if not isinstance(entry, Access)]
+        writer.write(Body(people, entries))
+    writer.close()
+
+
+def judged(found: list[dict[str, Any]]) -> set[tuple[Any, ...]]:
+    keys = ("principal", "api", "operation", "resource_type", "resource_name", "allowed")
+    wanted = [row for row in found if row["role"] in ("required", "either")]
+    return {tuple(row[key] for key in keys) for row in wanted if row["allowed"] is not None}
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("recorded")
+    pipeline_demo.record(folder / "trace", folder / "ready")
+    return folder / "trace"
+
+
+@pytest.mark.client
+def test_what_clients_did_is_derived_as_it_was_recorded(recorded: Path, tmp_path: Path) -> None:
+    without_accesses(recorded, tmp_path)
+    exact = rows("accesses", recorded)
+    derived = rows("accesses", tmp_path, Selection(names=names_in(tmp_path)))
+    assert {row["source"] for row in exact} == {"recorded"}
+    assert {row["source"] for row in derived} == {"derived"}
+    assert judged(derived) == judged(exact)
+    assert {row["principal"] for row in derived} == {"User:alice", "User:bob", "User:carol"}
+    assert any(row["allowed"] is False for row in derived)
+    assert not [row for row in derived if row["role"] == "unnamed"]
+    observed = rows("observed", tmp_path, Selection(names=names_in(tmp_path)))
+    assert judged(observed) == judged(exact)
+
+
+def write(folder: Path, entries: list[Entry]) -> None:
+    who = Connection(0, 1, 1, "SASL", "10.0.0.1", 5000, "User:a", accesses=DERIVED)
+    writer = SegmentWriter(folder, "proxy")
+    writer.write(Body([who], entries))
+    writer.close()
+
+
+def answer(api: ApiKey, version: int, message: object) -> bytes:
+    return write_response_header(api, version, 7) + codecs.write_response(api, version, message)
+
+
+def fetch(*ids: bytes) -> bytes:
+    return frame(ApiKey.FETCH, 13, FetchRequest(topics=[FetchTopic(topic_id=one) for one in ids]))
+
+
+def fetched(**codes: int) -> bytes:
+    ids = {"known": ID, "unknown": UNKNOWN_ID}
+    topics = [
+        FetchableTopicResponse(topic_id=ids[name], partitions=[PartitionData(error_code=code)])
+        for name, code in codes.items()
+    ]
+    return answer(ApiKey.FETCH, 13, FetchResponse(responses=topics))
+
+
+def test_ids_have_the_names_that_answers_gave_them_or_none(tmp_path: Path) -> None:
+    topics = [MetadataResponseTopic(name="orders", topic_id=ID)]
+    named = answer(ApiKey.METADATA, 12, MetadataResponse(topics=topics))
+    entries: list[Entry] = [
+        Request(0, 0, START_US, fetch(ID, UNKNOWN_ID)),
+        Response(0, 0, START_US + 1, ApiKey.FETCH, 13, fetched(known=29, unknown=0)),
+        Response(0, 1, START_US + 2, ApiKey.METADATA, 12, named),
+        Request(0, 2, START_US + 3, fetch(ID)),
+        Response(0, 2, START_US + 4, ApiKey.FETCH, 13, fetched(known=0)),
+        Request(0, 3, START_US + 5, fetch(ID)),
+    ]
+    write(tmp_path, entries)
+    assert names_in(tmp_path) == {ID: "orders"}
+    found = rows("accesses", tmp_path, Selection(names=names_in(tmp_path)))
+    assert [(r["sequence"], r["resource_name"], r["role"], r["allowed"]) for r in found] == [
+        (0, "orders", "required", False),
+        (0, "", "unnamed", None),
+        (2, "orders", "required", True),
+        (3, "orders", "required", None),  # no answer
+    ]
+    counted = rows("observed", tmp_path, Selection(names=names_in(tmp_path)))
+    assert [(r["allowed"], r["requests"]) for r in counted] == [(False, 1), (True, 1)]
+
+
+@pytest.mark.parametrize("release", [RELEASES[0], RELEASES[-1]])
+def test_other_ways_are_said(tmp_path: Path, release: str) -> None:
+    from tests.pipeline.traces import create_frame
+
+    write(tmp_path, [Request(0, 0, START_US, create_frame("x"))])
+    found = rows("accesses", tmp_path, Selection(release=release))
+    (row,) = [one for one in found if one["operation"] == "CREATE"]
+    if release == RELEASES[0]:
+        assert (row["operation"], row["resource_type"], row["role"]) == (
+            "CREATE",
+            "CLUSTER",
+            "required",
+        )
+    else:
+        assert (row["operation"], row["resource_name"], row["role"]) == ("CREATE", "x", "either")
+        assert row["instead"] == ["CREATE|CLUSTER|kafka-cluster"]
+
+
+def test_an_authorizers_log_says_so(tmp_path: Path) -> None:
+    decisions = (("Denied", "Cluster:LITERAL:kafka-cluster"), ("Allowed", "Topic:LITERAL:x"))
+    lines = [
+        f"[2026-01-31 12:00:00,123] DEBUG Principal = User:a is {outcome} operation = CREATE from"
+        f" host = 10.0.0.1 on resource = {resource} for request = CreateTopics with"
+        " resourceRefCount = 1 based on rule DefaultDeny (kafka.authorizer.logger)"
+        for outcome, resource in decisions
+    ]
+    import_audit_log(iter(lines), tmp_path)
+    found = rows("accesses", tmp_path)
+    assert {row["source"] for row in found} == {AUDIT}
+    assert [(row["resource_type"], row["role"]) for row in found] == [
+        ("CLUSTER", "tried"),
+        ("TOPIC", "either"),
+    ]
