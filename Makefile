@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # several processes, each with whole files: a file's broker and client drivers start once
 TEST_ARGS ?= -n auto --maxprocesses 4 --dist loadfile
 
-.PHONY: help install run test clients check lint types contracts bench generate pipeline-demo pipeline-check clean oracle
+.PHONY: help install run test clients check lint types contracts bench generate pipeline-demo pipeline-check clean oracle suite suites
 
 help:
 	@echo "make run        a broker on 127.0.0.1:9092 with demo users and ACLs"
@@ -17,6 +17,8 @@ help:
 	@echo "make pipeline-check  tests of the pipeline that take minutes: kills, a cluster (Java 17)"
 	@echo "make bench      the benchmarks, side by side with other libraries"
 	@echo "make oracle RELEASE=4.3.1   the shim against a real broker (java 17 and maven)"
+	@echo "make suites     other projects' tests that can be run against the broker"
+	@echo "make suite NAME=kgo   one of them; AGAINST=real: against a real Kafka (java 17 and maven)"
 	@echo "make generate   message classes and documents from their sources"
 
 $(STAMP): pyproject.toml
@@ -73,6 +75,15 @@ ORACLE_ARGS ?=
 
 oracle: install
 	$(BIN)/python -m tests.oracle $(RELEASE) $(ORACLE_ARGS)
+
+AGAINST ?= shim
+SUITE_ARGS ?=
+
+suite: install
+	@$(BIN)/python -m tests.suites $(NAME) --against $(AGAINST) --release $(RELEASE) $(SUITE_ARGS)
+
+suites: install
+	@$(BIN)/python -m tests.suites
 
 generate: install
 	$(BIN)/python -m schemas.vendor

@@ -19,6 +19,7 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 
 USERS = ("admin", "alice", "bob", "carol")
+PASSWORDS = MappingProxyType({name: f"{name}-secret" for name in USERS})
 MODES = ("authorizer", "open", "none")
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "kafka-shim" / "jars"
 START_SECONDS = 90
@@ -109,6 +110,7 @@ class RealKafka:
     """`with RealKafka("4.3.1") as kafka:` gives `kafka.plain` and `kafka.sasl`, host:port each.
 
     `settings` are further broker settings; those of TLS open a listener SSL too, `kafka.ssl`.
+    `users` (name, password) log in by PLAIN, with `scram` (3.5 and later) by SCRAM too.
     """
 
     def __init__(
@@ -116,11 +118,16 @@ class RealKafka:
         release: str,
         mode: str = "authorizer",
         settings: Mapping[str, str] = MappingProxyType({}),
+        *,
+        users: Mapping[str, str] = PASSWORDS,
+        scram: bool = False,
     ) -> None:
         assert mode in MODES
         self.release = release
         self.mode = mode
         self._settings = settings
+        self._users = users
+        self._scram = scram
         self._has_ssl = any(key.startswith("ssl.") for key in settings)
         self.is_kraft = numbers(release) >= (3,)
         self.plain_port, self.sasl_port, self.ssl_port, self._third_port = free_ports(4)
@@ -166,11 +173,13 @@ class RealKafka:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _write_settings(self) -> None:
-        users = " ".join(f'user_{name}="{name}-secret"' for name in USERS)
-        (self.folder / "jaas.conf").write_text(
-            "KafkaServer { org.apache.kafka.common.security.plain.PlainLoginModule required "
-            f'username="admin" password="admin-secret" {users}; }};\n'
-        )
+        users = " ".join(f'user_{name}="{secret}"' for name, secret in self._users.items())
+        modules = [f"plain.PlainLoginModule required {users};"]
+        if self._scram:
+            modules.append("scram.ScramLoginModule required;")
+        package = "org.apache.kafka.common.security"
+        logins = " ".join(f"{package}.{module}" for module in modules)
+        (self.folder / "jaas.conf").write_text(f"KafkaServer {{ {logins} }};\n")
         settings = self._common() | (self._kraft() if self.is_kraft else self._with_zookeeper())
         if self.mode != "none":
             settings |= {
@@ -224,6 +233,9 @@ class RealKafka:
         cluster_id = base64.urlsafe_b64encode(secrets.token_bytes(16)).decode().rstrip("=")
         command = ["java", "-Xmx256m", "-cp", f"{libs}/*", "kafka.tools.StorageTool", "format"]
         command += ["-t", f"a{cluster_id[1:]}", "-c", "server.properties"]
+        for name, secret in self._users.items() if self._scram else ():
+            for mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512"):
+                command += ["--add-scram", f"{mechanism}=[name={name},password={secret}]"]
         subprocess.run(command, cwd=self.folder, check=True, capture_output=True, timeout=60)
 
     def _start_zookeeper(self) -> None:

@@ -1,0 +1,101 @@
+"""Run another project's tests against the shim or a real Kafka: `make suite NAME=kgo`.
+
+The suite is fetched from its package registry, in a fixed version, into a cache folder. Exit codes:
+0 all passed, 1 some failed, 2 wrong usage or the suite could not be run.
+"""
+
+import argparse
+import json
+import sys
+import time
+
+from tests.suites import outcome
+from tests.suites.broker import running
+from tests.suites.cache import SuiteError, progress
+from tests.suites.catalogue import SUITES, Suite
+from tests.suites.kafka_tools import running as kafka_tools
+
+RELEASE = "4.3.1"
+
+
+def main(arguments: list[str]) -> int:
+    options = _parser().parse_args(arguments)
+    if options.name is None:
+        for name, suite in SUITES.items():
+            _say(f"{name:16} {suite.version:10} {suite.about}")
+        return 0
+    if options.record and (options.name, options.against) != ("kafka-tools", "real"):
+        progress("--record: only kafka-tools, and only against a real broker")
+        return 2
+    suite = SUITES[options.name]
+    progress(f"{options.name} {suite.version} against {options.against} {options.release}")
+    began = time.monotonic()
+    try:
+        with running(options.against, options.release, suite.needs) as broker:
+            if options.record:
+                count = kafka_tools.record(broker, options.only)
+                progress(f"{count} commands recorded")
+                return 0
+            results = suite.run(broker, options.only)
+    except SuiteError as error:
+        progress(f"{options.name}: {error}")
+        return 2
+    if not results:
+        progress(f"{options.name}: no test was run")
+        return 2
+    found = outcome.counts(results)
+    if options.json:
+        _say(json.dumps(_document(options, suite, results, time.monotonic() - began), indent=2))
+    else:
+        _print(results, verbose=options.verbose)
+        _say(f"{found['passed']} passed, {found['failed']} failed, {found['skipped']} skipped")
+    return 1 if found[outcome.FAILED] else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.suites", description=__doc__)
+    parser.add_argument("name", nargs="?", choices=SUITES, help="none: list them")
+    parser.add_argument("--against", choices=("shim", "real"), default="shim")
+    parser.add_argument("--release", default=RELEASE, help="of Kafka (default: %(default)s)")
+    parser.add_argument(
+        "--only", default="", metavar="PATTERN", help="some tests, as the suite names them"
+    )
+    parser.add_argument("--verbose", action="store_true", help="list the tests that passed too")
+    parser.add_argument(
+        "--record",
+        action="store_true",
+        help="kafka-tools against a real broker: write what is printed as what is expected",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+    return parser
+
+
+def _document(
+    options: argparse.Namespace, suite: Suite, results: list[outcome.Result], seconds: float
+) -> dict[str, object]:
+    return {
+        "suite": options.name,
+        "version": suite.version,
+        "against": options.against,
+        "release": options.release,
+        "seconds": round(seconds, 1),
+        **outcome.counts(results),
+        "tests": [result._asdict() for result in results],
+    }
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+
+
+def _print(results: list[outcome.Result], *, verbose: bool) -> None:
+    for result in results:
+        if result.state == outcome.PASSED and not verbose:
+            continue
+        _say(f"{result.state.upper()} {result.name} ({result.seconds:.1f} s)")
+        for line in result.reason.splitlines():
+            _say(f"    {line[:300]}")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,117 @@
+"""The broker that a suite runs against: the shim, or a real Kafka with the same settings."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import trustme
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
+
+from shim.testing import start
+from tests.oracle.real_kafka import RealKafka, missing_tools, settings_of
+from tests.suites.cache import SuiteError
+
+PLAINTEXT, SASL_PLAINTEXT, SSL = "PLAINTEXT", "SASL_PLAINTEXT", "SSL"
+ANYBODY = "User:ANONYMOUS"
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a suite wants of its broker, beyond what every broker here is told.
+
+    `users` log in by PLAIN and SCRAM; `settings` are Kafka's own. With `tls` there is a listener
+    SSL besides PLAINTEXT and SASL_PLAINTEXT.
+    """
+
+    super_users: tuple[str, ...] = (ANYBODY, "User:admin")
+    users: Mapping[str, str] = field(default_factory=lambda: {"admin": "admin-secret"})
+    settings: Mapping[str, str] = field(default_factory=dict)
+    tls: bool = False
+
+
+@dataclass(frozen=True)
+class Broker:
+    """A running one: HOST:PORT of each listener, and the authority of its certificate."""
+
+    release: str
+    listeners: Mapping[str, str]
+    authority: Path | None
+
+    @property
+    def plaintext(self) -> str:
+        return self.listeners[PLAINTEXT]
+
+    @property
+    def sasl_plaintext(self) -> str:
+        return self.listeners[SASL_PLAINTEXT]
+
+
+@contextmanager
+def running(against: str, release: str, needs: Needs) -> Iterator[Broker]:
+    """`against` is `shim` or `real`."""
+    with TemporaryDirectory(prefix="kafka-suite-") as name:
+        folder = Path(name)
+        settings = _settings(release, needs)
+        if needs.tls:
+            settings |= _certificates(folder)
+        opening = _real if against == "real" else _shim
+        with opening(release, needs, settings) as listeners:
+            yield Broker(release, listeners, folder / "ca.pem" if needs.tls else None)
+
+
+def _settings(release: str, needs: Needs) -> dict[str, str]:
+    return {
+        **settings_of(release),
+        "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512",
+        "num.partitions": "4",
+        "auto.create.topics.enable": "true",
+        **needs.settings,
+    }
+
+
+def _certificates(folder: Path) -> dict[str, str]:
+    """A new authority, `ca.pem`, and the settings of a broker with a certificate of it."""
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(str(folder / "ca.pem"))
+    issued = authority.issue_cert("localhost", "127.0.0.1")
+    key = load_pem_private_key(issued.private_key_pem.bytes(), None)
+    store = folder / "server.pem"
+    chain = b"".join(blob.bytes() for blob in issued.cert_chain_pems)
+    store.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()) + chain)
+    return {"ssl.keystore.type": "PEM", "ssl.keystore.location": str(store)}
+
+
+@contextmanager
+def _shim(release: str, needs: Needs, settings: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
+    names = (PLAINTEXT, SASL_PLAINTEXT, SSL) if needs.tls else (PLAINTEXT, SASL_PLAINTEXT)
+    with start(
+        kafka_version=release,
+        listeners=[f"{name}://127.0.0.1:0" for name in names],
+        super_users=needs.super_users,
+        users=needs.users,
+        properties=settings,
+        log_level="error",
+    ) as broker:
+        yield broker.listeners
+
+
+@contextmanager
+def _real(release: str, needs: Needs, settings: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
+    missing = missing_tools()
+    if missing:
+        raise SuiteError(f"a real Kafka needs {missing}: please install it")
+    with RealKafka(
+        release,
+        users=needs.users,
+        scram=True,
+        settings={**settings, "super.users": ";".join(needs.super_users)},
+        more_listeners=(SSL,) if needs.tls else (),
+    ) as kafka:
+        yield kafka.listeners

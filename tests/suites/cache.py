@@ -1,0 +1,117 @@
+"""Where suites are kept between runs, and the programs that fetch and run them."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "kafka-shim" / "suites"
+FETCH_SECONDS = 1800
+SHOWN_CHARACTERS = 2000
+
+
+class SuiteError(Exception):
+    """The suite could not be fetched, built or run: nothing is known about the broker."""
+
+
+def progress(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+def need(*tools: str) -> None:
+    """SuiteError unless these programs are installed."""
+    missing = [tool for tool in tools if shutil.which(tool) is None]
+    if missing:
+        raise SuiteError(f"not on the PATH: {', '.join(missing)}; please install it")
+
+
+def fetched(name: str, fetch: Callable[[Path], None]) -> Path:
+    """The folder of a suite; `fetch` fills it once. A name has the version, so a new one is new."""
+    folder = CACHE / name
+    if (folder / "complete").exists():
+        return folder
+    progress(f"fetching {name} into {folder}")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    fetch(folder)
+    (folder / "complete").touch()
+    return folder
+
+
+def command(
+    words: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
+) -> str:
+    """What a program that has to succeed prints."""
+    done = subprocess.run(
+        words,
+        cwd=folder,
+        env=os.environ | dict(environment or {}),
+        capture_output=True,
+        text=True,
+        timeout=FETCH_SECONDS,
+        check=False,
+    )
+    if done.returncode != 0:
+        said = (done.stdout + done.stderr)[-SHOWN_CHARACTERS:]
+        raise SuiteError(f"`{' '.join(words)}` ended with {done.returncode}:\n{said}")
+    return done.stdout
+
+
+def run_to_file(
+    words: Sequence[str], folder: Path, environment: Mapping[str, str], output: Path, seconds: int
+) -> bool:
+    """Run the suite itself, which may fail, all it prints to a file; whether it ended in time."""
+    progress(f"running {words[0]}; its output: {output}")
+    with output.open("wb") as file:
+        child = subprocess.Popen(
+            words,
+            cwd=folder,
+            env=os.environ | dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        finally:
+            _end(child)
+    return True
+
+
+def _end(child: "subprocess.Popen[bytes]") -> None:
+    """End the program with what it started: they are a process group of their own."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+def patch(folder: Path, pattern: str, changes: Mapping[str, str]) -> None:
+    """Replace texts in all files that match; each text must be there, or the suite is another."""
+    files = {path: path.read_text() for path in sorted(folder.glob(pattern))}
+    for old, new in changes.items():
+        hit = [path for path, text in files.items() if old in text]
+        if not hit:
+            raise SuiteError(f"{folder}/{pattern}: `{old}` is not there to be replaced")
+        for path in hit:
+            files[path] = files[path].replace(old, new)
+    for path, text in files.items():
+        path.write_text(text)
+
+
+def go_module(module: str, version: str, folder: Path) -> None:
+    """A Go module's source, to be changed: a copy of what Go keeps."""
+    said = command(["go", "mod", "download", "-json", f"{module}@v{version}"], folder.parent)
+    source = Path(json.loads(said)["Dir"])
+    # what Go keeps may not be written to
+    shutil.copytree(source, folder, dirs_exist_ok=True, copy_function=shutil.copyfile)
+    for path in (folder, *folder.rglob("*/")):
+        path.chmod(0o755)

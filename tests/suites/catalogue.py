@@ -1,0 +1,61 @@
+"""The suites by name."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tests.suites import kafka_python, kgo, librdkafka, sarama
+from tests.suites.broker import Broker, Needs
+from tests.suites.kafka_tools import running as kafka_tools
+from tests.suites.outcome import Result
+
+
+@dataclass(frozen=True)
+class Suite:
+    """`run` takes the broker and a pattern of tests (empty: all that make sense here)."""
+
+    about: str
+    version: str
+    needs: Needs
+    run: Callable[[Broker, str], list[Result]]
+
+
+def _librdkafka(about: str, needs: Needs, run: Callable[[Broker, str], list[Result]]) -> Suite:
+    return Suite(f"librdkafka: {about}", librdkafka.VERSION, needs, run)
+
+
+SUITES = {
+    "kgo": Suite(
+        "franz-go: the client's tests that talk to a broker", kgo.VERSION, kgo.NEEDS, kgo.run
+    ),
+    "kafka-python": Suite(
+        "kafka-python: integration tests",
+        kafka_python.VERSION,
+        kafka_python.NEEDS,
+        kafka_python.run,
+    ),
+    "sarama": Suite("IBM/sarama: functional tests", sarama.VERSION, sarama.NEEDS, sarama.run),
+    "kafka-tools": Suite(
+        "Kafka's command-line tools, held against what they print on a real broker",
+        "4.3.1",
+        kafka_tools.NEEDS,
+        kafka_tools.run,
+    ),
+    "librdkafka": _librdkafka(
+        "every test that needs a broker, in quick mode", librdkafka.NEEDS, librdkafka.for_quick
+    ),
+    "librdkafka-txn": _librdkafka(
+        "transactions, idempotent producers", librdkafka.NEEDS, librdkafka.for_transactions
+    ),
+    "librdkafka-acl": _librdkafka(
+        "admin and ACLs, denied to themselves", librdkafka.NEEDS_FOR_ACLS, librdkafka.for_acls
+    ),
+    "librdkafka-acl-sasl": _librdkafka(
+        "authorized operations, logged in",
+        librdkafka.NEEDS_FOR_ACLS,
+        librdkafka.for_acls_logged_in,
+    ),
+    "librdkafka-share": _librdkafka("share groups", librdkafka.NEEDS, librdkafka.for_share),
+    "librdkafka-sasl": _librdkafka(
+        "re-authentication", librdkafka.NEEDS_FOR_LOGIN, librdkafka.for_login
+    ),
+}

@@ -1,0 +1,96 @@
+"""What a suite said: one entry a test, and the readers of what test runners write."""
+
+import json
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+REASON_LINES = 6
+
+
+class Result(NamedTuple):
+    """One test. `reason` says why it failed or was skipped."""
+
+    name: str
+    state: str
+    seconds: float
+    reason: str = ""
+
+
+def counts(results: Iterable[Result]) -> dict[str, int]:
+    found = Counter(result.state for result in results)
+    return {state: found[state] for state in (PASSED, FAILED, SKIPPED)}
+
+
+def of_junit(path: Path, output: Path) -> list[Result]:
+    """The tests of a JUnit XML file, as pytest writes it when it ends; what was said otherwise."""
+    if not path.exists():
+        return [Result("pytest", FAILED, 0, _reason(output.read_text().splitlines()))]
+    results = []
+    for case in ET.parse(path).getroot().iter("testcase"):
+        name = f"{case.get('classname', '')}.{case.get('name')}".lstrip(".")
+        state, reason = PASSED, ""
+        for child in case:
+            if child.tag in ("failure", "error", "skipped"):
+                state = SKIPPED if child.tag == "skipped" else FAILED
+                reason = child.get("message", "")
+        results.append(Result(name, state, float(case.get("time", 0)), reason))
+    return results
+
+
+_STATES = {"pass": PASSED, "fail": FAILED, "skip": SKIPPED}
+
+
+def of_go(text: str) -> list[Result]:
+    """The tests of `go test -json`: the leaves, and parents that failed by themselves.
+
+    A test that began and never ended has failed. So has a package that did not compile or crashed
+    with no test to blame.
+    """
+    states: dict[str, Result] = {}
+    said: dict[str, list[str]] = {}
+    for event in _events(text):
+        name = event.get("Test") or event.get("Package", "package")
+        action = event["Action"]
+        if action == "run":
+            states[name] = Result(name, FAILED, 0, "did not end")
+        elif action in ("output", "build-output"):
+            said.setdefault(name, []).append(event["Output"].rstrip())
+        elif action in _STATES and ("Test" in event or action == "fail"):
+            states[name] = Result(name, _STATES[action], event.get("Elapsed", 0))
+    return [
+        result._replace(reason=result.reason or _reason(said.get(name, ())))
+        if result.state != PASSED
+        else result
+        for name, result in sorted(states.items())
+        if not _speaks_for_others(result, states)
+    ]
+
+
+def _events(text: str) -> Iterable[dict[str, str]]:
+    for line in text.splitlines():
+        if line.startswith("{"):
+            yield json.loads(line)
+        elif line.strip():
+            yield {"Action": "output", "Output": line}
+
+
+def _speaks_for_others(result: Result, states: dict[str, Result]) -> bool:
+    """Whether it is a parent, or a package, whose children say all there is to say."""
+    is_package = "/" in result.name and not result.name.startswith("Test")
+    children = [
+        other
+        for name, other in states.items()
+        if name != result.name and (is_package or name.startswith(f"{result.name}/"))
+    ]
+    if not children:
+        return False
+    return result.state != FAILED or any(child.state == FAILED for child in children)
+
+
+def _reason(lines: Iterable[str]) -> str:
+    told = [line for line in lines if line.strip() and not line.lstrip().startswith(("===", "---"))]
+    return "\n".join(line.strip() for line in told[-REASON_LINES:])
