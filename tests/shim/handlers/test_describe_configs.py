@@ -155,6 +155,14 @@ def test_synonyms_and_documentation_are_told_when_asked_for() -> None:
     assert "compact" in config.documentation
 
 
+def test_settings_of_brokers_are_documented_too() -> None:
+    (result,) = ask(
+        stage_of(), (BROKER, "1"), include_documentation=True, keys=["log.cleanup.policy"]
+    )
+    (config,) = result.configs
+    assert "compact" in config.documentation
+
+
 @pytest.mark.parametrize(("keys", "count"), [(None, 33), ([], 33), (["nonsense"], 0)])
 def test_no_keys_are_all_keys(keys: list[str] | None, count: int) -> None:
     (result,) = ask(stage_of(), (TOPIC, "a"), keys=keys)
