@@ -47,11 +47,11 @@ SUITES = {
         "transactions, idempotent producers", librdkafka.NEEDS, librdkafka.for_transactions
     ),
     "librdkafka-acl": _librdkafka(
-        "admin and ACLs, denied to themselves", librdkafka.NEEDS_FOR_ACLS, librdkafka.for_acls
+        "admin and ACLs, denied to themselves", librdkafka.NEEDS, librdkafka.for_acls
     ),
     "librdkafka-acl-sasl": _librdkafka(
         "authorized operations, logged in",
-        librdkafka.NEEDS_FOR_ACLS,
+        librdkafka.NEEDS,
         librdkafka.for_acls_logged_in,
     ),
     "librdkafka-share": _librdkafka("share groups", librdkafka.NEEDS, librdkafka.for_share),

@@ -50,13 +50,12 @@ _LOGIN = {
     "sasl.password": "testpass",
 }
 _USERS = {"admin": "admin-secret", "testuser": "testpass"}
-NEEDS = Needs(users=_USERS)
-NEEDS_FOR_ACLS = Needs(
+NEEDS = Needs(
     super_users=("User:admin",),
     users=_USERS,
     settings={"allow.everyone.if.no.acl.found": "true"},
 )
-"""These tests deny things to themselves, which a super user cannot."""
+"""Some tests deny things to themselves, which a super user cannot."""
 NEEDS_FOR_LOGIN = Needs(users=_USERS, settings={"connections.max.reauth.ms": "10000"})
 
 QUICK = Part(options=("-p6", "-Q"))
@@ -100,7 +99,7 @@ def run(part: Part, broker: Broker, only: str) -> list[Result]:
     ended = run_to_file(words, folder, environment, output, RUN_SECONDS)
     said = _plain(output.read_text(errors="replace"))
     if ended and report.exists():
-        return list(_reported(json.loads(report.read_text())["tests"], said))
+        return list(_reported(json.loads(report.read_text())["tests"], chosen, said))
     return list(_told(said))
 
 
@@ -147,13 +146,14 @@ def _plain(text: str) -> str:
 _NOT_CHOSEN = ("Filtered", "requires test scenario", "not applicable")
 
 
-def _reported(tests: Mapping[str, dict[str, str | float]], said: str) -> Iterator[Result]:
-    """What the runner's report says of the tests that were chosen."""
+def _reported(
+    tests: Mapping[str, dict[str, str | float]], chosen: str, said: str
+) -> Iterator[Result]:
+    """What the runner's report says of the tests that were chosen, by number (empty: all)."""
     for name, test in tests.items():
         reason, state = str(test["extra"]), str(test["state"]).lower()
-        if name == "<MAIN>" or (
-            state == SKIPPED and (not reason or reason.startswith(_NOT_CHOSEN))
-        ):
+        is_other = name == "<MAIN>" or (chosen and name[:4] not in chosen)
+        if is_other or (state == SKIPPED and (not reason or reason.startswith(_NOT_CHOSEN))):
             continue
         if state not in (PASSED, SKIPPED):
             state, reason = FAILED, reason or _last_words(name, said)

@@ -99,7 +99,7 @@ def test_librdkafkas_report_without_those_that_were_not_chosen() -> None:
         "0005_old": test("SKIPPED", "needs another broker"),
         "0006_hangs": test("RUNNING", ""),
     }
-    states = {result.name: result.state for result in _reported(tests, "")}
+    states = {result.name: result.state for result in _reported(tests, "", "")}
     assert states == {
         "0001_multiobj": PASSED,
         "0002_unkpart": FAILED,
