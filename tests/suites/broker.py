@@ -26,13 +26,14 @@ ANYBODY = "User:ANONYMOUS"
 class Needs:
     """What a suite wants of its broker, beyond what every broker here is told.
 
-    `users` log in by PLAIN and SCRAM; `settings` are Kafka's own. With `tls` there is a listener
-    SSL besides PLAINTEXT and SASL_PLAINTEXT.
+    `users` log in by PLAIN, and by SCRAM unless `scram` is off; `settings` are Kafka's own. With
+    `tls` there is a listener SSL besides PLAINTEXT and SASL_PLAINTEXT.
     """
 
     super_users: tuple[str, ...] = (ANYBODY, "User:admin")
     users: Mapping[str, str] = field(default_factory=lambda: {"admin": "admin-secret"})
     settings: Mapping[str, str] = field(default_factory=dict)
+    scram: bool = True
     tls: bool = False
 
 
@@ -110,7 +111,7 @@ def _real(release: str, needs: Needs, settings: Mapping[str, str]) -> Iterator[M
     with RealKafka(
         release,
         users=needs.users,
-        scram=True,
+        scram=needs.scram,
         settings={**settings, "super.users": ";".join(needs.super_users)},
         more_listeners=(SSL,) if needs.tls else (),
     ) as kafka:

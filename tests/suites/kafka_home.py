@@ -54,7 +54,21 @@ def words(release: str, tool: str) -> list[str]:
     options = [f"{log}defaultLogLevel=error", f"{log}showThreadName=false"]
     silent = "slf4j-nop-"
     path = [str(jar) for jar in jars(release).iterdir() if not jar.name.startswith(silent)]
+    if (classes := _classes(release)).exists():
+        options.append(f"-XX:SharedArchiveFile={classes}")
     return [*JAVA, *options, "-cp", ":".join([f"{logging}/*", *sorted(path)]), MAIN_CLASSES[tool]]
+
+
+def quicken(release: str, bootstrap: str) -> None:
+    """Let the tools start in half the time: Java keeps the classes that one of them has loaded."""
+    if not (classes := _classes(release)).exists():
+        java, *rest = words(release, "kafka-consumer-groups")
+        keep = f"-XX:ArchiveClassesAtExit={classes}"
+        command([java, keep, *rest, "--bootstrap-server", bootstrap, "--list"], CACHE)
+
+
+def _classes(release: str) -> Path:
+    return CACHE / f"kafka-tools-{release}.jsa"
 
 
 def _fetch_logging(folder: Path) -> None:

@@ -4,19 +4,37 @@ import re
 from collections.abc import Mapping
 
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+_WORD = r"(?:[-_]?(?:[A-Z]?[a-z]{2,}|[A-Z]{2,}))+(?![\w-])"
+_ID = rf"(?<![\w-])(?!{_WORD})[A-Za-z0-9_-]{{22}}(?![\w-])"
+"""An id of 16 bytes in base64, which a name of 22 letters is not."""
 
 RULES = (
     # made by chance
     (re.compile(_UUID), "UUID"),
-    (re.compile(r"(?<![\w-])[A-Za-z0-9_-]{22}(?![\w-])"), "ID"),
+    (re.compile(r"[A-Za-z0-9+/]{86}=="), "HMAC"),
+    (re.compile(_ID), "ID"),
+    # where the broker is
+    (re.compile(r"CONTROLLER://127\.0\.0\.1:\d+"), "CONTROLLER"),
+    (re.compile(r'(?<=logDir":)"[^"]+"|(?<=log_dirs":\[)"/[^"]+"'), '"DIRECTORY"'),
     # the clock
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?([.,:]\d+)?(Z| \([^)]*\))?"), "TIME"),
     (re.compile(r"\b1[6-9]\d{11}\b"), "MILLISECONDS"),
+    (re.compile(r"(MILLISECONDS\s+)\d+$"), r"\1N"),
     # speed
     (re.compile(r"\b\d+(\.\d+)? (ms|MB/sec|records/sec)"), r"N \2"),
+    (re.compile(r'(?<="avg_throughput":)[\d.E]+'), "N"),
+    (re.compile(r"^(TIME, TIME, [\d.]+), [\d.]+, (\d+), .*"), r"\1, N, \2, N"),
+    (re.compile(r"^(\d+\t)\d+\.\d+$"), r"\1N"),
+    (re.compile(r"(?<=th = )\d+"), "N"),
+    # how long the log of the cluster's metadata is
+    (re.compile(r"(?<=\tEpoch: |termark:)\s*\d+$"), " N"),
+    (re.compile(r"^(\d+\s+ID\t)\d+\s+"), r"\1N\t"),
     # a broker's own words, which are its business (docs/deviations.md)
     (re.compile(r"((?:\w+\.)+errors\.\w+(?:Exception|Error)): .*"), r"\1: WORDS"),
     (re.compile(r"(Error while executing [\w ]+ :) .*"), r"\1 WORDS"),
+    (re.compile(r"(request for broker ID \d+ failed:) .*"), r"\1 WORDS"),
+    (re.compile(r"(Could not (?:up|down)grade \S+ to \S+\.) .*"), r"\1 WORDS"),
+    (re.compile(r"(GroupHeartbeatRequest failed due to [\w ]+:) .*"), r"\1 WORDS"),
 )
 _STACK = re.compile(r"^\s+at |^\s*\.\.\. \d+ more")
 

@@ -20,7 +20,7 @@ from tests.suites.outcome import FAILED, PASSED, Result
 
 SESSIONS = Path(__file__).parent / "sessions"
 USERS = {"admin": "admin-secret", "alice": "alice-secret", "bob": "bob-secret"}
-NEEDS = Needs(users=USERS)
+NEEDS = Needs(users=USERS, scram=False)
 STEP_SECONDS = 60
 
 _FILE = re.compile(r"\$\(([^)]*)\)")
@@ -52,7 +52,7 @@ class Stage:
     def places(self) -> dict[str, str]:
         """What this run calls otherwise than the next one."""
         named = {address: f"${name}" for name, address in self.broker.listeners.items()}
-        ports = {address.rpartition(":")[2]: f"${name}_PORT" for address, name in named.items()}
+        ports = {address.rpartition(":")[2]: f"{name}_PORT" for address, name in named.items()}
         return named | {str(self.folder): "$FOLDER"} | ports
 
     def _login(self, user: str) -> Path:
@@ -91,6 +91,7 @@ def record(broker: Broker, only: str) -> int:
 
 def _played(broker: Broker, only: str) -> Iterator[tuple[Path, Step, list[str], int, float]]:
     need("java", "mvn")
+    kafka_home.quicken(broker.release, broker.plaintext)
     with TemporaryDirectory(prefix="kafka-tools-") as folder:
         stage = Stage(broker, Path(folder))
         for path in sorted(SESSIONS.glob("*.txt")):
