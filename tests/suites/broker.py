@@ -110,9 +110,8 @@ def _real(release: str, needs: Needs, settings: Mapping[str, str]) -> Iterator[M
         raise SuiteError(f"a real Kafka needs {missing}: please install it")
     with RealKafka(
         release,
+        settings={**settings, "super.users": ";".join(needs.super_users)},
         users=needs.users,
         scram=needs.scram,
-        settings={**settings, "super.users": ";".join(needs.super_users)},
-        more_listeners=(SSL,) if needs.tls else (),
     ) as kafka:
-        yield kafka.listeners
+        yield {PLAINTEXT: kafka.plain, SASL_PLAINTEXT: kafka.sasl, SSL: kafka.ssl}
