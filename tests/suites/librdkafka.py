@@ -56,7 +56,11 @@ NEEDS = Needs(
     settings={"allow.everyone.if.no.acl.found": "true"},
 )
 """Some tests deny things to themselves, which a super user cannot."""
-NEEDS_FOR_LOGIN = Needs(users=_USERS, settings={"connections.max.reauth.ms": "10000"})
+NEEDS_FOR_LOGIN = Needs(
+    super_users=("User:admin", "User:testuser"),
+    users=_USERS,
+    settings={"connections.max.reauth.ms": "10000"},
+)
 
 QUICK = Part(options=("-p6", "-Q"))
 TRANSACTIONS = Part(tests=("0090", "0094", "0103", "0129"), options=("-p4",))
