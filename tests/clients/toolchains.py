@@ -20,7 +20,7 @@ BUILD_SECONDS = 600
 
 def go_driver(folder: Path) -> list[str]:
     """The command of the franz-go driver, built into `folder`; Go keeps what it fetched."""
-    _need("franz-go", "go")
+    need("franz-go", "go")
     program = folder / "driver"
     _build(["go", "build", "-o", str(program), "."], DRIVERS / "go")
     return [str(program)]
@@ -33,7 +33,7 @@ def java_driver(_: Path) -> list[str]:
 
 def java_program(code: Path, main: str) -> list[str]:
     """The command of a program with Kafka's clients; jars and classes are kept in the cache."""
-    _need("Java", "java", "javac")
+    need("Java", "java", "javac")
     pom = DRIVERS / "java" / "pom.xml"
     jars = f"{_kept('java', [pom], lambda folder: _fetch_jars(pom, folder))}/*"
     sources = sorted(code.glob("*.java"))
@@ -47,7 +47,7 @@ def java_program(code: Path, main: str) -> list[str]:
 
 def node_driver(_: Path) -> list[str]:
     """The command of the kafkajs driver; its packages are kept in the cache."""
-    _need("kafkajs", "node")
+    need("kafkajs", "node")
     sources = [DRIVERS / "node" / name for name in ("package.json", "driver.js")]
     return [
         "node",
@@ -57,18 +57,18 @@ def node_driver(_: Path) -> list[str]:
 
 def kcat_driver(_: Path) -> list[str]:
     """The command of the driver that runs kcat."""
-    _need("kcat", "kcat")
+    need("kcat", "kcat")
     return [sys.executable, str(DRIVERS / "kcat_driver.py")]
 
 
 def _fetch_jars(pom: Path, folder: str) -> None:
-    _need("Java", "mvn")
+    need("Java", "mvn")
     fetch = ["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies"]
     _build([*fetch, f"-DoutputDirectory={folder}"])
 
 
 def _install(sources: Sequence[Path], folder: str) -> None:
-    _need("kafkajs", "npm")
+    need("kafkajs", "npm")
     for path in sources:
         shutil.copy(path, folder)
     _build(["npm", "install", "--silent", "--no-audit", "--no-fund"], Path(folder))
@@ -88,7 +88,7 @@ def _kept(name: str, sources: Sequence[Path], make: Callable[[str], None]) -> Pa
     return kept
 
 
-def _need(client: str, *tools: str) -> None:
+def need(client: str, *tools: str) -> None:
     missing = [tool for tool in tools if shutil.which(tool) is None]
     if missing:
         pytest.skip(f"{client} client not tested: {', '.join(missing)} is not on the PATH")

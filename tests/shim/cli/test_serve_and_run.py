@@ -116,6 +116,17 @@ sys.exit(7)
     assert done.returncode == 7, done.stderr
 
 
+def test_run_tells_the_command_where_the_control_api_is() -> None:
+    code = (
+        "import os, urllib.request\n"
+        "with urllib.request.urlopen(os.environ['KAFKA_SHIM_CONTROL_URL'] + '/health') as answer:\n"
+        "    print(answer.read().decode())"
+    )
+    done = run(code, "--control", "127.0.0.1:0")
+    assert done.returncode == 0, done.stderr
+    assert '"status":"ok"' in done.stdout
+
+
 def test_run_of_a_killed_command_says_which_signal() -> None:
     code = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
     assert run(code).returncode == 128 + signal.SIGKILL

@@ -1,0 +1,10 @@
+package orders;
+
+/** The service lacks permission; an operator has to act, retrying is of no use. */
+public final class NotAllowedException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    NotAllowedException(String message, Throwable cause) {
+        super(message, cause);
+    }
+}
