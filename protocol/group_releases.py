@@ -41,8 +41,9 @@ class GroupBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     filters_ignore_case: bool  # ListGroups by state and type
     deletes_empty_group_id: bool  # DeleteGroups of an empty id is not 24
     commit_checks_partition: bool  # OffsetCommit: a missing partition is 3, not only a topic
+    denied_commits_repeat: bool  # OffsetCommit: a partition named twice is refused twice
     deleted_offsets_repeat: bool  # OffsetDelete: a topic with two partitions is answered twice
-    found_message: str | None  # error message of a FindCoordinator that found one
+    found_message: str | None  # error message of a FindCoordinator that found one; None: nor else
     unknown_key_type_error: int | None  # of FindCoordinator; None closes the connection
     share_key_error: int | None  # of FindCoordinator for every share partition; 0: there is one,
     # None: the type is unknown
@@ -77,6 +78,7 @@ OLDEST = GroupBehaviour(
     filters_ignore_case=False,
     deletes_empty_group_id=False,
     commit_checks_partition=False,
+    denied_commits_repeat=False,
     deleted_offsets_repeat=False,
     found_message=None,
     unknown_key_type_error=None,
@@ -107,6 +109,7 @@ CHANGES: tuple[Change, ...] = (
         describes_each_duplicate=True,
         found_message="NONE",
         unknown_key_type_error=-1,
+        denied_commits_repeat=True,
     ),
     Change("2.4", "a member's metadata is shown again", describes_metadata=True),
     Change("2.4", "members before states in commits", commit_checks_member=True),

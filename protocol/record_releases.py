@@ -30,7 +30,7 @@ class RecordBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     refuses_append_time: bool  # a batch that claims an append time is 32 where producers set times
     # producers, as Produce knows them
     caps_min_isr: bool  # min.insync.replicas counts only up to the number of replicas
-    nameless_transaction_error: ErrorCode  # of transactional batches without a transactional id
+    nameless_transaction_error: ErrorCode  # of batches without a transactional id; NONE: a denial
     lost_producer_error: ErrorCode  # of a producer that is not known, and does not start from 0
     batches_remembered: int  # of each producer, to notice one that comes again
     # transactions in Produce and TxnOffsetCommit
@@ -45,22 +45,27 @@ class RecordBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     adds_offsets_since: int  # version of TxnOffsetCommit that adds its group to the transaction
     checks_committed_partition: bool  # TxnOffsetCommit: a missing partition is 3
     checks_committed_group: bool  # and an empty group 24
+    commits_each_duplicate: bool  # and a partition named twice is answered twice
     checks_committed_epoch: bool  # and an older epoch than the last 47
     # Fetch
     always_tells_stable: bool  # the last stable offset, also to who reads all
     no_replica_error: ErrorCode  # of brokers that hold no replica; NONE: nothing but the end
+    missing_partitions_in_place: bool  # of topics that there are; else behind what can be read
     stranger_error: ErrorCode  # of brokers that there are not, and then of the whole request
     leader_as_replica_error: ErrorCode  # of the leader itself, likewise
     fences_negative_epochs: bool  # a leader epoch below -1 is an old one, and not none
     odd_isolation_closes: bool  # an isolation level that there is not cannot be parsed
     missing_looks_compressed: bool  # a missing partition is 76 to versions that know no zstd
     aborted_beyond_stable: bool  # where nothing can be read, all that were aborted are told
+    lists_empty_aborted: bool  # also aborted transactions without records
+    deletion_forgets_producers: bool  # DeleteRecords, those whose records are gone
     errors_list_aborted: bool  # an unreadable partition has no aborted transactions, not null
     # ListOffsets and OffsetForLeaderEpoch
     epochs_by_partition: bool  # OffsetForLeaderEpoch answers a partition once, however often asked
     epochs_from_creation: bool  # the first leader epoch begins before the first record
     lists_epochs: bool  # with offsets
     lists_each_duplicate: bool  # a partition named twice is answered twice
+    lists_denied_duplicates: bool  # the same where it is denied
     duplicates_always_refused: bool  # also in version 0
     newest_since: int  # version that knows the time -3
     earliest_local_since: int  # -4
@@ -69,12 +74,14 @@ class RecordBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     refuses_unknown_times: bool  # else a negative time is but a very early one
     newest_is_last: bool  # the last record of a batch stands for its newest
     # transactions
-    merges_added_partitions: bool  # AddPartitionsToTxn answers each topic once
+    denied_producer_epoch: int  # in a denied InitProducerId
+    merges_added_partitions: bool  # AddPartitionsToTxn with one code for all has each but once
     adds_missing_partitions: bool  # of a topic that there is
     internal_partition_error: ErrorCode  # of AddPartitionsToTxn
     fencing_remembers: bool  # whose transaction was aborted may ask for the new epoch by the old
     forgets_start: bool  # a new producer's transaction has no start time
     # DescribeProducers
+    producers_denial: str | None  # the text of a denied one; None: nor of a missing topic
     describes_legal_names: bool  # looks at a name before it asks for permission
 
 
@@ -102,20 +109,25 @@ OLDEST = RecordBehaviour(
     adds_offsets_since=NEVER,
     checks_committed_partition=False,
     checks_committed_group=False,
+    commits_each_duplicate=False,
     checks_committed_epoch=False,
     always_tells_stable=False,
     no_replica_error=ErrorCode.NONE,
+    missing_partitions_in_place=True,
     stranger_error=ErrorCode.UNKNOWN_SERVER_ERROR,
     leader_as_replica_error=ErrorCode.UNKNOWN_SERVER_ERROR,
     fences_negative_epochs=True,
     odd_isolation_closes=True,
     missing_looks_compressed=False,
     aborted_beyond_stable=True,
+    lists_empty_aborted=True,
+    deletion_forgets_producers=True,
     errors_list_aborted=False,
     epochs_by_partition=True,
     epochs_from_creation=False,
     lists_epochs=False,
     lists_each_duplicate=False,
+    lists_denied_duplicates=False,
     duplicates_always_refused=False,
     newest_since=NEVER,
     earliest_local_since=NEVER,
@@ -123,11 +135,13 @@ OLDEST = RecordBehaviour(
     pending_upload_since=NEVER,
     refuses_unknown_times=False,
     newest_is_last=True,
+    denied_producer_epoch=0,
     merges_added_partitions=True,
     adds_missing_partitions=False,
     internal_partition_error=ErrorCode.OPERATION_NOT_ATTEMPTED,
     fencing_remembers=False,
     forgets_start=False,
+    producers_denial=None,
     describes_legal_names=False,
 )
 """As 0.11 has it."""
@@ -149,6 +163,7 @@ CHANGES: tuple[Change, ...] = (
         checks_committed_partition=True,
         checks_committed_group=True,
         adds_missing_partitions=False,
+        missing_partitions_in_place=False,
         epochs_from_creation=True,
     ),
     Change(
@@ -161,6 +176,7 @@ CHANGES: tuple[Change, ...] = (
         nameless_transaction_error=ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
         missing_looks_compressed=True,
     ),
+    Change("2.3", "InitProducerId in generated messages", denied_producer_epoch=-1),
     Change("2.2", "leader epochs", lists_epochs=True, missing_looks_compressed=False),
     Change(
         "2.4",
@@ -168,7 +184,9 @@ CHANGES: tuple[Change, ...] = (
         invalid_record_error=ErrorCode.INVALID_RECORD,
         invalid_record_tells_start=True,
         checks_committed_epoch=True,
+        commits_each_duplicate=True,
         leader_as_replica_error=ErrorCode.NONE,
+        deletion_forgets_producers=False,
     ),
     Change(
         "2.5",
@@ -176,6 +194,7 @@ CHANGES: tuple[Change, ...] = (
         lost_producer_error=ErrorCode.NONE,
         lists_every_record=True,
         aborted_beyond_stable=False,
+        lists_empty_aborted=False,
     ),
     Change(
         "2.7",
@@ -183,6 +202,7 @@ CHANGES: tuple[Change, ...] = (
         fences_negative_epochs=False,
         odd_isolation_closes=False,
         lists_each_duplicate=True,
+        lists_denied_duplicates=True,
     ),
     Change(
         "2.8",
@@ -192,7 +212,12 @@ CHANGES: tuple[Change, ...] = (
         unreadable_old_closes=False,
     ),
     Change("3.0", "KIP-734: the newest record", newest_since=0),
-    Change("3.0", "names before permissions", describes_legal_names=True),
+    Change(
+        "3.0",
+        "DescribeProducers: names before permissions",
+        describes_legal_names=True,
+        producers_denial="topic authorization failed",
+    ),
     Change("3.0", "errors of Fetch in a common form", errors_list_aborted=True),
     Change(
         "3.3",

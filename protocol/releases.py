@@ -30,7 +30,10 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     # users, quotas and features
     scram_checks_nonce: bool  # the client must repeat the nonce that it was told
     tokens_end_sessions: bool  # a log-in ends with its token, even without a lifetime of log-ins
+    late_handshake_tells_mechanisms: bool  # a SaslHandshake after the log-in, which is an error
     failed_token_expiry: int  # in the answer to a token that could not be renewed or expired
+    scram_success_message: str | None  # error message of AlterUserScramCredentials without an error
+    scram_denial: str | None  # the text of a denied one
     scram_denial_counts_users: bool  # a denied DescribeUserScramCredentials has a result a user
     quota_success_message: str | None  # error message of DescribeClientQuotas without an error
     quota_denial: str | None  # the text of a denied AlterClientQuotas
@@ -40,6 +43,7 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     feature_update_message: str | None  # error message of a feature that was updated
     feature_updates_message: str | None  # error message of UpdateFeatures without an error
     unregistering_says_why: bool  # UnregisterBroker carries texts
+    unknown_feature_may_be_zero: bool  # a feature that there is not is at level 0 already
     feature_update_error: ErrorCode  # of a feature or level that is not supported
     feature_updates_fail_together: bool  # one failed update is the whole request's error
     # the ACL APIs
@@ -53,6 +57,8 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     metadata_creates_internal: bool  # asking for a coordinator's topic makes it, auto-create or not
     auto_create_error: int  # code of a topic that Metadata has just created
     controller_auto_create_error: int  # the same, where the broker is itself the controller
+    create_topics_sees_existing_first: bool  # else only after what is wrong with a topic
+    create_topics_sees_settings_first: bool  # else only after partitions and replicas
     create_topics_has_defaults: bool  # -1 partitions or replicas are the broker's default
     create_topics_denial: str | None  # the text of a denial
     answers_each_duplicate: bool  # a name given twice is answered twice, and see KIP-525's code
@@ -85,7 +91,8 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     lists_start_as_default: bool  # APPEND to a list that is not set
     # partitions and where they are
     election_not_needed_error: int  # code of an election that would change nothing
-    moved_partition_missing_error: int  # code of moving a replica that is not here
+    missing_replica_error: int  # code of a replica that is not here
+    log_dir_denials_repeat: bool  # a partition named twice in AlterReplicaLogDirs is denied twice
     log_dirs_list_all_topics: bool  # topics that were not asked for are listed, without partitions
     # limits
     records_per_request_max: int | None  # topics and partitions that one request may make
@@ -99,7 +106,10 @@ OLDEST = Behaviour(
     authorizer_class="kafka.security.auth.SimpleAclAuthorizer",
     scram_checks_nonce=False,
     tokens_end_sessions=False,
+    late_handshake_tells_mechanisms=True,
     failed_token_expiry=-1,
+    scram_success_message="",
+    scram_denial=None,
     scram_denial_counts_users=False,
     quota_success_message=None,
     quota_denial=None,
@@ -109,6 +119,7 @@ OLDEST = Behaviour(
     feature_update_message=None,
     feature_updates_message=None,
     unregistering_says_why=False,
+    unknown_feature_may_be_zero=False,
     feature_update_error=ErrorCode.INVALID_REQUEST,
     feature_updates_fail_together=False,
     acl_success_message=None,
@@ -119,6 +130,8 @@ OLDEST = Behaviour(
     metadata_creates_internal=True,
     auto_create_error=5,
     controller_auto_create_error=5,
+    create_topics_sees_existing_first=False,
+    create_topics_sees_settings_first=True,
     create_topics_has_defaults=False,
     create_topics_denial=None,
     answers_each_duplicate=False,
@@ -149,7 +162,8 @@ OLDEST = Behaviour(
     altered_topic_missing_error=-1,
     lists_start_as_default=False,
     election_not_needed_error=0,
-    moved_partition_missing_error=9,
+    missing_replica_error=3,
+    log_dir_denials_repeat=False,
     log_dirs_list_all_topics=False,
     records_per_request_max=None,
 )
@@ -169,18 +183,21 @@ class Change:
 
 CHANGES: tuple[Change, ...] = (
     Change("1.0", "denied topics are 29 everywhere", hides_denied_topics=False),
+    Change("1.1", "late handshakes", late_handshake_tells_mechanisms=False),
     Change("1.1", "KIP-226: dynamic brokers", dynamic_brokers=True),
+    Change("1.0", "replicas that are not here", missing_replica_error=9),
     Change("1.1", "partitions of stale controllers", stale_controller_lists_partitions=True),
     Change("2.0", "types of config resources", echoed_resource_types=(2, 4)),
     Change("2.0", "AlterConfigs cannot read null", altered_null="close"),
     Change("2.0", "settings of missing topics", missing_topics_have_no_configs=True),
-    Change("2.1", "moving a missing partition", moved_partition_missing_error=3),
+    Change("2.1", "replicas that are not here are missing partitions", missing_replica_error=3),
     Change("2.1", "KIP-322: deletion switched off is an answer", topic_deletion_has_code=True),
     Change("2.1", "a setting that does not parse has its own code", bad_config_error=40),
     Change(
         "2.3",
         "generated messages of CreateTopics",
         create_topics_denial="authorization failed",
+        create_topics_sees_existing_first=True,
         answers_each_duplicate=True,
     ),
     Change(
@@ -208,6 +225,12 @@ CHANGES: tuple[Change, ...] = (
         lists_start_as_default=True,
     ),
     Change("2.6", "DescribeLogDirs in generated messages", log_dirs_list_all_topics=True),
+    Change(
+        "2.7",
+        "settings of new topics are looked at last",
+        create_topics_sees_settings_first=False,
+    ),
+    Change("2.7", "AlterReplicaLogDirs in generated messages", log_dir_denials_repeat=True),
     Change("2.6", "null settings are a bad request", null_config_error=42),
     Change(
         "2.7",
@@ -289,13 +312,17 @@ CHANGES: tuple[Change, ...] = (
         "3.0",
         "FeatureControlManager: as 3.9.1 answers",
         scram_denial_counts_users=True,
+        scram_success_message=None,
+        scram_denial="cluster authorization failed",
         failed_token_expiry=0,
         feature_updates_message="",
+        unknown_feature_may_be_zero=True,
         feature_update_error=ErrorCode.INVALID_UPDATE_VERSION,
     ),
     Change(
         "4.0",
         "KIP-1022; as 4.3.1 answers",
+        unknown_feature_may_be_zero=False,
         feature_updates_fail_together=True,
         feature_update_message="none",
         feature_updates_message=None,

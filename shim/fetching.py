@@ -131,6 +131,7 @@ def read(
         answer.aborted_transactions = [
             AbortedTransaction(one.producer_id, one.first_offset)
             for one in log.producers.aborted(wanted.fetch_offset, _end_of(found, beyond))
+            if one.first_offset < one.last_offset or reader.behaviour.lists_empty_aborted
         ]
     return converted(answer, wanted.fetch_offset, reader)
 

@@ -1,7 +1,7 @@
 """What CreateTopics is asked to make, checked as the emulated release checks it.
 
 The order of the checks shows when several things are wrong at once: KRaft looks at the name first,
-older brokers at the number of partitions.
+older brokers at the settings or at the number of partitions.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -45,8 +45,11 @@ def plan(topic: CreatableTopic, cluster: Cluster) -> TopicPlan:
         _check_name(topic.name, cluster)
         configs = _configs(topic.configs, cluster)
         return TopicPlan(topic.name, _assignments(topic, cluster), configs)
-    _check_is_new(topic.name, cluster)
+    if cluster.behaviour.create_topics_sees_existing_first:
+        _check_is_new(topic.name, cluster)
     _check_null_values(topic.configs, cluster)
+    if cluster.behaviour.create_topics_sees_settings_first:
+        _configs(topic.configs, cluster)
     assignments = _assignments(topic, cluster)
     _check_name(topic.name, cluster)
     _check_consistency(topic, assignments, cluster)

@@ -26,6 +26,7 @@ from protocol.messages.add_partitions_to_txn_response import (
     AddPartitionsToTxnTopicResult,
 )
 from shim.context import RequestContext
+from shim.duplicates import by_topic
 from shim.state.transactions import TopicPartition
 from shim.topic_access import topic_error
 
@@ -57,28 +58,22 @@ def refuse(
     topics = request.v3_and_below_topics
     if not topics:  # the batched form has a code for the whole
         return AddPartitionsToTxnResponse(error_code=error)
-    return AddPartitionsToTxnResponse(
-        results_by_topic_v3_and_below=_by_topic(topics, dict.fromkeys(_partitions(topics), error))
-    )
+    return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_as_asked(topics, error))
 
 
 def _of_client(
     request: AddPartitionsToTxnRequest, context: RequestContext
 ) -> list[AddPartitionsToTxnTopicResult]:
-    """The code of every partition of a client's request."""
-    transactional_id = request.v3_and_below_transactional_id
     topics = request.v3_and_below_topics
-    partitions = list(_partitions(topics))
-    error = context.access.error(ADD_PARTITIONS_TO_TXN_TRANSACTIONAL_ID, transactional_id)
-    if error is ErrorCode.NONE:
-        errors = _topic_errors(topics, context)
-        if any(errors.values()):
-            not_tried = ErrorCode.OPERATION_NOT_ATTEMPTED
-            return _merged({one: error or not_tried for one, error in errors.items()})
-        error = _add(request, partitions, context)
-    errors = dict.fromkeys(partitions, error)
-    merges = context.record_behaviour.merges_added_partitions
-    return _merged(errors) if merges else _by_topic(topics, errors)
+    transactional_id = request.v3_and_below_transactional_id
+    denial = context.access.error(ADD_PARTITIONS_TO_TXN_TRANSACTIONAL_ID, transactional_id)
+    if denial is not ErrorCode.NONE:
+        return _all(topics, denial, context)
+    errors = _topic_errors(topics, context)
+    if any(errors.values()):
+        kept_out = ErrorCode.OPERATION_NOT_ATTEMPTED
+        return _by_topic({one: error or kept_out for one, error in errors.items()})
+    return _all(topics, _add(request, list(errors), context), context)
 
 
 def _add(
@@ -125,20 +120,15 @@ def _batched(
     topics = context.cluster.topics
     missing = [one for one in partitions if topics.partition(*one) is None]
     error = context.transaction_coordinator_error(name) if name else ErrorCode.INVALID_REQUEST
-    errors: Errors
     if missing:
         errors = dict.fromkeys(partitions, ErrorCode.OPERATION_NOT_ATTEMPTED)
-        errors |= dict.fromkeys(missing, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    elif error is not ErrorCode.NONE:
-        errors = dict.fromkeys(partitions, error)
+        results = _by_topic(errors | dict.fromkeys(missing, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
     elif transaction.verify_only:
-        errors = {one: transactions.verify(name, *owner, one) for one in partitions}
+        errors = {one: error or transactions.verify(name, *owner, one) for one in partitions}
+        results = _by_topic({one: _spoken(error, context) for one, error in errors.items()})
     else:
-        error = transactions.add_partitions(name, *owner, partitions)
-        errors = dict.fromkeys(partitions, error)
-    spoken = {one: _spoken(error, context) for one, error in errors.items()}
-    merges = missing or transaction.verify_only
-    results = _merged(spoken) if merges else _by_topic(added, spoken)
+        error = error or transactions.add_partitions(name, *owner, partitions)
+        results = _as_asked(added, _spoken(error, context))
     return AddPartitionsToTxnResult(transactional_id=name, topic_results=results)
 
 
@@ -155,26 +145,32 @@ def _partitions(topics: Iterable[AddPartitionsToTxnTopic]) -> Iterable[TopicPart
     return ((topic.name, index) for topic in topics for index in topic.partitions)
 
 
-def _by_topic(
-    topics: Iterable[AddPartitionsToTxnTopic], errors: Errors
+def _all(
+    topics: Iterable[AddPartitionsToTxnTopic], error: ErrorCode, context: RequestContext
 ) -> list[AddPartitionsToTxnTopicResult]:
-    """The codes as the request has the partitions, also twice."""
+    """One code for every partition."""
+    if context.record_behaviour.merges_added_partitions:
+        return _by_topic(dict.fromkeys(_partitions(topics), error))
+    return _as_asked(topics, error)
+
+
+def _as_asked(
+    topics: Iterable[AddPartitionsToTxnTopic], error: ErrorCode
+) -> list[AddPartitionsToTxnTopicResult]:
     return [
         AddPartitionsToTxnTopicResult(
             topic.name,
-            [
-                AddPartitionsToTxnPartitionResult(index, errors[topic.name, index])
-                for index in topic.partitions
-            ],
+            [AddPartitionsToTxnPartitionResult(index, error) for index in topic.partitions],
         )
         for topic in topics
     ]
 
 
-def _merged(errors: Errors) -> list[AddPartitionsToTxnTopicResult]:
-    """The codes with each topic and partition once."""
-    found: dict[str, AddPartitionsToTxnTopicResult] = {}
-    for (name, index), error in errors.items():
-        topic = found.setdefault(name, AddPartitionsToTxnTopicResult(name, []))
-        topic.results_by_partition.append(AddPartitionsToTxnPartitionResult(index, error))
-    return list(found.values())
+def _by_topic(errors: Errors) -> list[AddPartitionsToTxnTopicResult]:
+    rows = (
+        (name, index, AddPartitionsToTxnPartitionResult(index, error))
+        for (name, index), error in errors.items()
+    )
+    return [
+        AddPartitionsToTxnTopicResult(name, results) for name, results in by_topic(rows).items()
+    ]

@@ -40,11 +40,19 @@ def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfig
     if context.behaviour.kraft:
         counts = Counter((one.resource_type, one.resource_name) for one in resources)
     else:
-        _check_all(request, context)
         resources = list(
-            {(one.resource_type, one.resource_name): one for one in resources}.values()
+            {
+                (altered_type(one.resource_type, context), one.resource_name): one
+                for one in resources
+            }.values()
         )
         counts = Counter()
+        try:
+            _check_all(request, context)
+        except ResourceFault as fault:
+            return AlterConfigsResponse(
+                responses=[_response(one, fault.error, fault.message, context) for one in resources]
+            )
     responses = []
     for one in resources:
         try:
@@ -86,6 +94,10 @@ def _response(
 
 def _check_all(request: AlterConfigsRequest, context: RequestContext) -> None:
     """What makes a broker on ZooKeeper fail a whole request."""
+    for one in request.resources:
+        if not _is_alterable(one.resource_type, context):
+            message = f"resource type {one.resource_type} cannot be altered"
+            raise ResourceFault(ErrorCode.INVALID_REQUEST, message)
     null_outcome = context.behaviour.altered_null
     if null_outcome != "fail resource" and any(
         config.value is None for one in request.resources for config in one.configs
@@ -93,6 +105,10 @@ def _check_all(request: AlterConfigsRequest, context: RequestContext) -> None:
         if null_outcome == "close":
             raise CloseConnection("a setting in AlterConfigs has no value")
         raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+
+
+def _is_alterable(kind: int, context: RequestContext) -> bool:
+    return is_known_type(kind, context) and kind != ConfigResourceType.BROKER_LOGGER
 
 
 def _check_single(count: int) -> None:
@@ -111,7 +127,7 @@ def _alter(one: AlterConfigsResource, context: RequestContext, *, validate_only:
             raise ResourceFault(ErrorCode.INVALID_REQUEST, message)
         if len(new) < len(one.configs):
             raise ResourceFault(ErrorCode.INVALID_REQUEST, "a setting is given twice")
-    if not is_known_type(kind, context) or kind == ConfigResourceType.BROKER_LOGGER:
+    if not _is_alterable(kind, context):
         raise ResourceFault(ErrorCode.INVALID_REQUEST, f"resource type {kind} cannot be altered")
     if context.behaviour.kraft and kind == ConfigResourceType.BROKER:
         config_change.current(kind, name, context)

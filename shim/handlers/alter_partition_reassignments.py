@@ -4,6 +4,8 @@ There are no records to copy here: a reassignment is done when it is answered, s
 (replicas null) finds none in progress.
 """
 
+from collections.abc import Sequence
+
 from authorizer.requirements import ALTER_PARTITION_REASSIGNMENTS
 from protocol.error_codes import ErrorCode
 from protocol.messages.alter_partition_reassignments_request import (
@@ -100,21 +102,27 @@ def _move(
     if wish.replicas is None and not context.behaviour.kraft:  # whether the topic exists or not
         text = "no reassignment is in progress"
         raise TopicFault(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, text)
+    if wish.replicas is not None and not context.behaviour.kraft:
+        _check_replicas(wish.replicas, context)
     partition = context.cluster.topics.partition(topic_name, wish.partition_index)
     if partition is None:
         raise TopicFault(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no such partition")
     if wish.replicas is None:
         raise TopicFault(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, None)
     replicas = wish.replicas
-    known = context.cluster.nodes
-    if not replicas or len(set(replicas)) < len(replicas) or not set(replicas) <= known.keys():
-        message = "replicas have to be known brokers, each once"
-        raise TopicFault(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
+    _check_replicas(replicas, context)
     is_same_factor = len(replicas) == len(partition.replicas)
     if not request.allow_replication_factor_change and not is_same_factor:
         message = f"the replication factor would change to {len(replicas)}"
         raise TopicFault(ErrorCode.INVALID_REPLICATION_FACTOR, message)
     context.cluster.topics.reassign(partition, replicas)
+
+
+def _check_replicas(replicas: Sequence[int], context: RequestContext) -> None:
+    known = context.cluster.nodes
+    if not replicas or len(set(replicas)) < len(replicas) or not set(replicas) <= known.keys():
+        message = "replicas have to be known brokers, each once"
+        raise TopicFault(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
 
 
 def _response(index: int, error: ErrorCode, message: str | None) -> ReassignablePartitionResponse:

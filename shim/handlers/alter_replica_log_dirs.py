@@ -17,7 +17,11 @@ from shim.context import RequestContext
 def handle(
     request: AlterReplicaLogDirsRequest, context: RequestContext
 ) -> AlterReplicaLogDirsResponse:
-    context.access.require(ALTER_REPLICA_LOG_DIRS)
+    denial = context.access.error(ALTER_REPLICA_LOG_DIRS)
+    if denial is not ErrorCode.NONE:
+        if context.behaviour.log_dir_denials_repeat:
+            return refuse(request, denial, None)
+        return _response(_all(request, denial))
     log_dir = context.cluster.configs.log_dir(context.node_id)
     results: dict[str, dict[int, int]] = {}
     for wanted in request.dirs:
@@ -36,17 +40,33 @@ def refuse(
     error: ErrorCode,
     message: str | None,
 ) -> AlterReplicaLogDirsResponse:
+    return AlterReplicaLogDirsResponse(
+        results=[
+            AlterReplicaLogDirTopicResult(
+                topic_name=topic.name,
+                partitions=[
+                    AlterReplicaLogDirPartitionResult(partition_index=index, error_code=error)
+                    for index in topic.partitions
+                ],
+            )
+            for wanted in request.dirs
+            for topic in wanted.topics
+        ]
+    )
+
+
+def _all(request: AlterReplicaLogDirsRequest, error: int) -> dict[str, dict[int, int]]:
     results: dict[str, dict[int, int]] = {}
     for wanted in request.dirs:
         for topic in wanted.topics:
             results.setdefault(topic.name, {}).update(dict.fromkeys(topic.partitions, error))
-    return _response(results)
+    return results
 
 
 def _error(topic_name: str, index: int, context: RequestContext) -> int:
     partition = context.cluster.topics.partition(topic_name, index)
     if partition is None or context.node_id not in partition.replicas:
-        return context.behaviour.moved_partition_missing_error
+        return context.behaviour.missing_replica_error
     return ErrorCode.NONE
 
 

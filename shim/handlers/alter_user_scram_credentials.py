@@ -31,14 +31,17 @@ DONE: Outcome = (ErrorCode.NONE, None)
 def handle(
     request: AlterUserScramCredentialsRequest, context: RequestContext
 ) -> AlterUserScramCredentialsResponse:
-    context.access.require(ALTER_USER_SCRAM_CREDENTIALS, message="cluster authorization failed")
+    context.access.require(ALTER_USER_SCRAM_CREDENTIALS, message=context.behaviour.scram_denial)
     alterations: list[Alteration] = [*request.deletions, *request.upsertions]
     counts = Counter(one.name for one in alterations)
     outcomes: dict[str, Outcome] = {}
     for one in alterations:
         if one.name in outcomes:
             continue
-        outcomes[one.name] = _alter(one, counts[one.name], context.cluster.users)
+        error, message = _alter(one, counts[one.name], context.cluster.users)
+        if error is ErrorCode.NONE:
+            message = context.behaviour.scram_success_message
+        outcomes[one.name] = error, message
     return _response(outcomes.items())
 
 

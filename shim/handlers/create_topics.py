@@ -125,6 +125,10 @@ def _create(
             name=topic.name, error_code=fault.error, error_message=fault.message
         )
     topic_id = _topic_id(made, context, validate_only=validate_only)
+    if not (context.behaviour.kraft or validate_only) and _waits_for_leaders(made, context):
+        return CreatableTopicResult(
+            name=made.name, error_code=ErrorCode.REQUEST_TIMED_OUT, error_message=None
+        )
     if is_told:
         return _told(made, topic_id, context)
     return CreatableTopicResult(
@@ -133,6 +137,15 @@ def _create(
         error_message=None,
         topic_config_error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED,
     )
+
+
+def _waits_for_leaders(made: TopicPlan, context: RequestContext) -> bool:
+    """Whether some partition has only brokers that there are not: the topic is made all the same.
+
+    A real broker waits as long as the request allows before it says so.
+    """
+    nodes = context.cluster.nodes
+    return any(not nodes.keys() & set(replicas) for replicas in made.assignments)
 
 
 def _topic_id(made: TopicPlan, context: RequestContext, *, validate_only: bool) -> bytes:

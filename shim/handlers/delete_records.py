@@ -3,6 +3,8 @@
 DELETE on the topic; coordinators' topics are 17, and a log that is only compacted is refused.
 """
 
+from collections.abc import Iterable, Iterator
+
 from authorizer.requirements import DELETE_RECORDS_TOPIC
 from protocol.error_codes import ErrorCode
 from protocol.messages.delete_records_request import (
@@ -16,38 +18,44 @@ from protocol.messages.delete_records_response import (
     DeleteRecordsTopicResult,
 )
 from shim.context import RequestContext
+from shim.duplicates import by_topic
 from shim.state.topics import Partition
 from shim.topic_access import topic_error
 
 HIGH_WATERMARK = -1
 NO_OFFSET = -1
 
+_Row = tuple[str, int, DeleteRecordsPartitionResult]
+
 
 def handle(request: DeleteRecordsRequest, context: RequestContext) -> DeleteRecordsResponse:
     context.access.nothing_more()  # a request may name no topic
-    return DeleteRecordsResponse(topics=[_topic(topic, context) for topic in request.topics])
+    return _response(row for topic in request.topics for row in _topic(topic, context))
 
 
 def refuse(
     request: DeleteRecordsRequest, error: ErrorCode, message: str | None
 ) -> DeleteRecordsResponse:
+    return _response(
+        (topic.name, one.partition_index, _failed(one.partition_index, error))
+        for topic in request.topics
+        for one in topic.partitions
+    )
+
+
+def _response(rows: Iterable[_Row]) -> DeleteRecordsResponse:
     return DeleteRecordsResponse(
         topics=[
-            DeleteRecordsTopicResult(
-                name=topic.name,
-                partitions=[_failed(one.partition_index, error) for one in topic.partitions],
-            )
-            for topic in request.topics
+            DeleteRecordsTopicResult(name=name, partitions=partitions)
+            for name, partitions in by_topic(rows).items()
         ]
     )
 
 
-def _topic(topic: DeleteRecordsTopic, context: RequestContext) -> DeleteRecordsTopicResult:
+def _topic(topic: DeleteRecordsTopic, context: RequestContext) -> Iterator[_Row]:
     error = topic_error(context, DELETE_RECORDS_TOPIC, topic.name)
-    return DeleteRecordsTopicResult(
-        name=topic.name,
-        partitions=[_delete(topic.name, one, error, context) for one in topic.partitions],
-    )
+    for one in topic.partitions:
+        yield topic.name, one.partition_index, _delete(topic.name, one, error, context)
 
 
 def _delete(
@@ -61,7 +69,9 @@ def _delete(
     log = partition.log
     offset = log.high_watermark if wanted.offset == HIGH_WATERMARK else wanted.offset
     if offset > log.start_offset:
-        log.delete_before(offset)
+        log.trim_before(offset)
+        if context.record_behaviour.deletion_forgets_producers:
+            log.producers.forget_written_before(offset)
     return DeleteRecordsPartitionResult(
         partition_index=wanted.partition_index, low_watermark=log.start_offset
     )

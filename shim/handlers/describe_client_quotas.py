@@ -51,6 +51,10 @@ def _check(components: list[ComponentData], context: RequestContext) -> None:
     kinds = [component.entity_type for component in components]
     for one in components:
         _check_match(one, context)
+    if not context.behaviour.kraft and any(
+        one.match_type == EXACT and one.match == "" for one in components
+    ):
+        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)  # no path in ZooKeeper ends in a slash
     if len(set(kinds)) < len(kinds):
         raise Refused(ErrorCode.INVALID_REQUEST, "an entity type is there twice in the filter")
     if IP in kinds and len(kinds) > 1:

@@ -83,7 +83,11 @@ def _distinct(
     """Before the generated messages a resource given twice was one, the last."""
     if context.behaviour.generated_config_messages:
         return list(resources)
-    return list({(one.resource_type, one.resource_name): one for one in resources}.values())
+    return list(
+        {
+            (echoed_type(one.resource_type, context), one.resource_name): one for one in resources
+        }.values()
+    )
 
 
 def _failed(

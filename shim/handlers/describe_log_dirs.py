@@ -54,7 +54,8 @@ def _topic(
         name=topic.name,
         partitions=[
             DescribeLogDirsPartition(
-                partition_index=partition.index, partition_size=partition.log.size_bytes
+                partition_index=partition.index,
+                partition_size=partition.log.size_bytes + partition.log.trimmed_bytes,
             )
             for partition in topic.partitions
             if context.node_id in partition.replicas

@@ -43,7 +43,7 @@ def _topic(topic: TopicRequest, context: RequestContext) -> TopicResponse:
     else:
         error = context.access.error(DESCRIBE_PRODUCERS_TOPIC, topic.name)
         if error is not ErrorCode.NONE:
-            fault = "topic authorization failed"
+            fault = context.record_behaviour.producers_denial
     rows = []
     for index in topic.partition_indexes:
         if error is not ErrorCode.NONE:
@@ -56,7 +56,9 @@ def _topic(topic: TopicRequest, context: RequestContext) -> TopicResponse:
 def _partition(name: str, index: int, context: RequestContext) -> PartitionResponse:
     partition = context.cluster.topics.partition(name, index)
     if partition is None:
-        message = None if name in context.cluster.topics else "there is no such topic"
+        is_said = context.record_behaviour.producers_denial is not None
+        is_said = is_said and name not in context.cluster.topics
+        message = "there is no such topic" if is_said else None
         return _failed(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
     if partition.leader_id != context.node_id:
         return _failed(index, ErrorCode.NOT_LEADER_OR_FOLLOWER, "this broker does not lead it")

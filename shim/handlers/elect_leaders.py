@@ -16,6 +16,7 @@ from protocol.messages.elect_leaders_response import (
 )
 from shim.context import RequestContext
 from shim.controller import is_controller
+from shim.duplicates import by_topic
 from shim.errors import Refused
 from shim.state.topics import Partition
 
@@ -25,10 +26,8 @@ UNCLEAN = 1
 
 def handle(request: ElectLeadersRequest, context: RequestContext) -> ElectLeadersResponse:
     answer = _answer(request, context)
-    if not context.behaviour.kraft:  # results are kept by partition: a topic without any vanishes
-        answer.replica_election_results = [
-            result for result in answer.replica_election_results if result.partition_result
-        ]
+    if not context.behaviour.kraft:  # so a topic without partitions vanishes, too
+        answer.replica_election_results = _merged(answer.replica_election_results)
     return answer
 
 
@@ -48,6 +47,18 @@ def refuse(
             for topic in request.topic_partitions or []
         ],
     )
+
+
+def _merged(results: list[ReplicaElectionResult]) -> list[ReplicaElectionResult]:
+    rows = (
+        (result.topic, row.partition_id, row)
+        for result in results
+        for row in result.partition_result
+    )
+    return [
+        ReplicaElectionResult(topic=name, partition_result=partitions)
+        for name, partitions in by_topic(rows).items()
+    ]
 
 
 def _answer(request: ElectLeadersRequest, context: RequestContext) -> ElectLeadersResponse:

@@ -56,11 +56,7 @@ def handle(request: FetchRequest, context: RequestContext) -> FetchResponse | Wa
         if context.record_behaviour.odd_isolation_closes:
             raise CloseConnection(f"there is no isolation level {request.isolation_level}")
         return _refused(request, ErrorCode.UNKNOWN_SERVER_ERROR, context)
-    fetch = _Fetch(request, context, fetch_round)
-    error = _replica_error(fetch.reader.replica_id, context)
-    if error is not ErrorCode.NONE:
-        return _refused(request, error, context)
-    return fetch.start()
+    return _Fetch(request, context, fetch_round).start()
 
 
 def _refused(request: FetchRequest, error: ErrorCode, context: RequestContext) -> FetchResponse:
@@ -133,6 +129,7 @@ class _Fetch:
         self._round = fetch_round
         self._sessions = context.cluster.fetch_sessions[context.node_id]
         self._errors: dict[int, ErrorCode] = {}  # by place in the round
+        self._topics: dict[str, ErrorCode] = {}  # as far as they were asked for
         self._partitions: list[Partition | None] = []
         self._stops: list[Callable[[], None]] = []
         self._timer: Timer | None = None
@@ -140,6 +137,9 @@ class _Fetch:
 
     def start(self) -> FetchResponse | Wait[FetchResponse]:
         self._check()
+        error = _replica_error(self.reader.replica_id, self._context)
+        if error is not ErrorCode.NONE and any(True for _ in self._readable()):
+            return self._failed(error)
         if self._is_enough():
             return self._answer()
         self._wait = Wait(self._stop)
@@ -149,16 +149,23 @@ class _Fetch:
         self._timer = clock.call_later(self._request.max_wait_ms, self._finish)
         return self._wait
 
+    def _failed(self, error: ErrorCode) -> FetchResponse:
+        """Nothing can be read by this replica."""
+        rows = (
+            (wanted, failed(wanted.partition.partition, error, self.reader))
+            for wanted in self._round.wanted
+        )
+        return FetchResponse(error_code=error, responses=_by_topic(rows))
+
     def _check(self) -> None:
         """Permission and existence of every partition, once for each topic."""
         denial = ErrorCode.NONE
         if self.reader.is_follower:
             denial = self._context.access.error(FETCH_FOLLOWER)
-        known: dict[str, ErrorCode] = {}
         for at, wanted in enumerate(self._round.wanted):
             error = denial
             if error is ErrorCode.NONE:
-                error = self._topic_error(wanted.topic, known)
+                error = self._topic_error(wanted.topic)
             partition = None
             if error is ErrorCode.NONE and wanted.topic is not None:
                 index = wanted.partition.partition
@@ -177,9 +184,10 @@ class _Fetch:
         is_missing = self._context.cluster.topics.partition(topic, index) is None
         return ErrorCode.UNSUPPORTED_COMPRESSION_TYPE if is_missing else error
 
-    def _topic_error(self, topic: str | None, known: dict[str, ErrorCode]) -> ErrorCode:
+    def _topic_error(self, topic: str | None) -> ErrorCode:
         if topic is None:
             return ErrorCode.UNKNOWN_TOPIC_ID
+        known = self._topics
         if topic not in known:
             topics = self._context.cluster.topics
             if not self.reader.is_follower:
@@ -246,14 +254,16 @@ class _Fetch:
     def _read(self) -> list[tuple[Wanted, PartitionData]]:
         """Records partition by partition until the answer is full, then what could not be read."""
         reader = self.reader
-        found, failures = [], []
+        found: list[tuple[Wanted, PartitionData]] = []
+        failures: list[tuple[Wanted, PartitionData]] = []
         left = reader.bytes_max
         whole_first = reader.version >= FIRST_HARD_LIMIT
         rows = zip(self._round.wanted, self._partitions, strict=True)
         for at, (wanted, partition) in enumerate(rows):
             if partition is None:
                 data = failed(wanted.partition.partition, self._errors[at], reader)
-                failures.append((wanted, data))
+                is_in_place = self._is_answered_in_place(wanted.topic)
+                (found if is_in_place else failures).append((wanted, data))
                 continue
             within = msgspec.structs.replace(reader, bytes_max=left)
             if partition.log.is_closed:
@@ -267,6 +277,11 @@ class _Fetch:
             found.append((wanted, data))
         failures.sort(key=lambda row: row[1].error_code != ErrorCode.UNKNOWN_TOPIC_ID)
         return found + failures
+
+    def _is_answered_in_place(self, topic: str | None) -> bool:
+        """Where only topics are looked up before, a missing partition fails as it is read."""
+        is_readable = self._topics.get(topic or "") is ErrorCode.NONE
+        return is_readable and self.reader.behaviour.missing_partitions_in_place
 
 
 def _by_topic(rows: Iterable[tuple[Wanted, PartitionData]]) -> list[FetchableTopicResponse]:

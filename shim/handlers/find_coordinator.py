@@ -45,11 +45,12 @@ def handle(request: FindCoordinatorRequest, context: RequestContext) -> FindCoor
             coordinators=[_find(request.key_type, key, context) for key in request.coordinator_keys]
         )
     found = _find(request.key_type, request.key, context)
-    denied = found.error_code != ErrorCode.NONE
     message = context.cluster.groups.behaviour.found_message
+    if found.error_code != ErrorCode.NONE and message is not None:
+        message = _DENIALS.get(KeyType(request.key_type))
     return FindCoordinatorResponse(
         error_code=found.error_code,
-        error_message=_DENIALS.get(KeyType(request.key_type)) if denied else message,
+        error_message=message,
         node_id=found.node_id,
         host=found.host,
         port=found.port,

@@ -125,6 +125,7 @@ def _alter(one: AlterConfigsResource, context: RequestContext, *, validate_only:
     require_config(context, REQUIREMENTS[kind], name)
     if not context.behaviour.kraft:
         _check_form(one, context)
+        _check_operations(one)
     new = _applied(one, config_change.current(kind, name, context), context)
     config_change.check(kind, name, new, context)
     if not validate_only:
@@ -148,6 +149,11 @@ def _check_form(one: AlterConfigsResource, context: RequestContext) -> None:
         is_early = not context.behaviour.kraft
         if is_early:
             raise ResourceFault(ErrorCode.INVALID_REQUEST, "the topic has no name")
+
+
+def _check_operations(one: AlterConfigsResource) -> None:
+    if any(config.config_operation not in list(Operation) for config in one.configs):
+        raise ResourceFault(ErrorCode.UNKNOWN_SERVER_ERROR, None)
 
 
 def _applied(
@@ -175,13 +181,17 @@ def _extended(
     """A list with some elements more or less; one that is not set starts as its default."""
     definitions = context.cluster.configs.definitions_of(kind)
     definition = definitions.get(config.name)
+    if definition is None and not context.behaviour.kraft:
+        is_said = not context.behaviour.lists_start_as_default
+        text = f"{config.name} is no setting" if is_said else None
+        raise ResourceFault(ErrorCode.UNKNOWN_SERVER_ERROR, text)
     if definition is None or definition.type != "list":
         error = ErrorCode(context.behaviour.altered_config_error)
         raise ResourceFault(error, f"{config.name} is no list")
     start = held.get(config.name)
     if start is None:
         if not context.behaviour.lists_start_as_default:
-            raise ResourceFault(ErrorCode.UNKNOWN_SERVER_ERROR, None)
+            raise ResourceFault(ErrorCode.UNKNOWN_SERVER_ERROR, f"{config.name} is not set")
         start = definition.default or ""
     parts, given = elements(start), elements(config.value or "")
     if config.config_operation == Operation.SUBTRACT:

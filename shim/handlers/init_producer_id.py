@@ -22,7 +22,11 @@ TWO_PHASE_COMMIT_SINCE = 6
 
 
 def handle(request: InitProducerIdRequest, context: RequestContext) -> InitProducerIdResponse:
-    _check_access(request, context)
+    try:
+        _check_access(request, context)
+    except Refused as denial:
+        epoch = context.record_behaviour.denied_producer_epoch
+        return InitProducerIdResponse(error_code=denial.error, producer_id=-1, producer_epoch=epoch)
     if (request.producer_id == -1) != (request.producer_epoch == -1):
         raise Refused(ErrorCode.INVALID_REQUEST)
     transactions = context.cluster.transactions

@@ -21,6 +21,7 @@ from protocol.messages.list_offsets_response import (
 )
 from protocol.record_releases import NEVER, RecordBehaviour
 from shim.context import RequestContext
+from shim.duplicates import by_topic
 from shim.errors import CloseConnection, Refused
 from shim.fetching import READ_COMMITTED, READ_UNCOMMITTED, epoch_error
 from shim.offset_lookup import EARLIEST, EARLIEST_LOCAL, NEWEST, find, special_since
@@ -44,10 +45,15 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
         (topic.name, one.partition_index) for topic in request.topics for one in topic.partitions
     )
     denial = context.cluster.policy.bound(LIST_OFFSETS_TOPIC).error
-    found = [_Listing(request, counts, context).topic(topic) for topic in allowed]
-    if not context.record_behaviour.lists_each_duplicate:
-        found = _merged(found)
-    return ListOffsetsResponse(topics=[*found, *(_failed_topic(topic, denial) for topic in denied)])
+    behaviour = context.record_behaviour
+    listed = [_Listing(request, counts, context).topic(topic) for topic in allowed]
+    failed = [_failed_topic(topic, denial) for topic in denied]
+    return ListOffsetsResponse(
+        topics=[
+            *(listed if behaviour.lists_each_duplicate else _merged(listed)),
+            *(failed if behaviour.lists_denied_duplicates else _merged(failed)),
+        ]
+    )
 
 
 def refuse(
@@ -88,11 +94,14 @@ class _Listing:
 
     def _partition(self, name: str, wanted: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
         index = wanted.partition_index
-        if self._is_unsupported(wanted.timestamp):
-            return _failed(index, ErrorCode.UNSUPPORTED_VERSION)
         partition = self._context.cluster.topics.partition(name, index)
-        if partition is None:
-            return _failed(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        error = self._time_error(wanted)
+        if error is ErrorCode.NONE and partition is None:
+            error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            if self._replica_id == DEBUGGER:
+                error = ErrorCode(self._context.behaviour.missing_replica_error)
+        if error is not ErrorCode.NONE or partition is None:
+            return _failed(index, error)
         error = self._error(partition, wanted)
         if error is not ErrorCode.NONE:
             return _failed(index, error)
@@ -110,14 +119,16 @@ class _Listing:
             leader_epoch=found.leader_epoch if self._context.version >= EPOCHS_SINCE else -1,
         )
 
-    def _is_unsupported(self, timestamp: int) -> bool:
-        """Whether it is a special time that this version does not know."""
+    def _time_error(self, wanted: ListOffsetsPartition) -> ErrorCode:
         behaviour = self._context.record_behaviour
-        refuses = timestamp < 0 and behaviour.refuses_unknown_times
-        return refuses and special_since(timestamp, behaviour) > self._context.version
+        refuses = wanted.timestamp < 0 and behaviour.refuses_unknown_times
+        if refuses and special_since(wanted.timestamp, behaviour) > self._context.version:
+            return ErrorCode.UNSUPPORTED_VERSION
+        return ErrorCode.NONE
 
     def _error(self, partition: Partition, wanted: ListOffsetsPartition) -> ErrorCode:
-        if self._context.version == 0 and wanted.max_num_offsets < 0:
+        version = self._context.version
+        if version == 0 and wanted.max_num_offsets < 0:
             return ErrorCode.UNKNOWN_SERVER_ERROR
         if self._replica_id != DEBUGGER and partition.leader_id != self._context.node_id:
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
@@ -125,14 +136,10 @@ class _Listing:
 
 
 def _merged(topics: list[ListOffsetsTopicResponse]) -> list[ListOffsetsTopicResponse]:
-    """Each topic once, and each of its partitions."""
-    by_name: dict[str, dict[int, ListOffsetsPartitionResponse]] = {}
-    for topic in topics:
-        rows = by_name.setdefault(topic.name, {})
-        rows.update((row.partition_index, row) for row in topic.partitions)
+    rows = ((topic.name, row.partition_index, row) for topic in topics for row in topic.partitions)
     return [
-        ListOffsetsTopicResponse(name=name, partitions=list(rows.values()))
-        for name, rows in by_name.items()
+        ListOffsetsTopicResponse(name=name, partitions=partitions)
+        for name, partitions in by_topic(rows).items()
     ]
 
 

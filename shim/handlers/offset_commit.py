@@ -22,6 +22,7 @@ from protocol.messages.offset_commit_response import (
     OffsetCommitResponseTopic,
 )
 from shim.context import RequestContext
+from shim.duplicates import by_topic
 from shim.state.group import CommitIdentity
 from shim.state.groups import Commit
 from shim.state.offsets import CommittedOffset
@@ -64,7 +65,7 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
     if denial is ErrorCode.NONE:
         denial = context.coordinator_error(request.group_id)
     if denial is not ErrorCode.NONE:
-        return refuse(request, denial, None)
+        return _refused(request, denial, context)
     rows = _Rows()
     wanted = [one for topic in request.topics for one in _allowed(topic, rows, context)]
     if not wanted:
@@ -97,6 +98,23 @@ def refuse(
             for topic in request.topics
         ]
     )
+
+
+def _refused(
+    request: OffsetCommitRequest, error: ErrorCode, context: RequestContext
+) -> OffsetCommitResponse:
+    if context.cluster.groups.behaviour.denied_commits_repeat:
+        return refuse(request, error, None)
+    rows = _Rows()
+    indexes = by_topic(
+        (topic.name, one.partition_index, one.partition_index)
+        for topic in request.topics
+        for one in topic.partitions
+    )
+    for name, of_topic in indexes.items():
+        for index in of_topic:
+            rows.add(OffsetCommitRequestTopic(name=name), index, error)
+    return rows.response()
 
 
 def _allowed(

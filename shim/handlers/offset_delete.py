@@ -17,6 +17,7 @@ from protocol.messages.offset_delete_response import (
     OffsetDeleteResponseTopic,
 )
 from shim.context import RequestContext
+from shim.duplicates import by_topic
 from shim.state.group import Group
 from shim.topic_access import topic_error
 
@@ -32,20 +33,24 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
     if error is not ErrorCode.NONE:
         return refuse(request, error, None)
     assert group is not None
-    topics = [
-        OffsetDeleteResponseTopic(
-            name=topic.name,
-            partitions=[
-                OffsetDeleteResponsePartition(
-                    partition_index=partition.partition_index,
-                    error_code=_delete(group, topic, partition, denial, context),
-                )
-                for partition in topic.partitions
-            ],
+    rows = (
+        (
+            topic.name,
+            one.partition_index,
+            OffsetDeleteResponsePartition(
+                partition_index=one.partition_index,
+                error_code=_delete(group, topic, one, denial, context),
+            ),
         )
         for topic, denial in zip(request.topics, errors, strict=True)
+        for one in topic.partitions
+    )
+    topics = [
+        OffsetDeleteResponseTopic(name=name, partitions=partitions)
+        for name, partitions in by_topic(rows).items()
     ]
-    context.cluster.groups.remove_if_idle(group)
+    if any(one.error_code == ErrorCode.NONE for topic in topics for one in topic.partitions):
+        context.cluster.groups.remove_if_idle(group)
     if context.cluster.groups.behaviour.deleted_offsets_repeat:
         topics = [topic for topic in topics for _ in topic.partitions]
     return OffsetDeleteResponse(topics=topics)

@@ -9,6 +9,8 @@ topic id is 100 before it (KIP-516). With acks=0 there is no answer: any error c
 from collections.abc import Callable, Iterator
 from itertools import islice
 
+import msgspec
+
 from authorizer.requirements import (
     PRODUCE_IDEMPOTENT,
     PRODUCE_TOPIC,
@@ -43,6 +45,8 @@ LEADERS_SINCE = 10
 """From here on an answer of a node that does not lead names the one that does (KIP-951)."""
 ALL = -1
 SILENT = 0
+NAMELESS = ""
+"""No transactional id, where old brokers ask for permission all the same: on any, or none."""
 ADMIN_CLIENT_ID = "__admin_client"
 """The one client that may write to internal topics."""
 
@@ -51,7 +55,7 @@ def handle(request: ProduceRequest, context: RequestContext) -> ProduceResponse 
     first_batches = list(_first_batches(request, context))
     error = _request_error(request, first_batches, context)
     if error is not ErrorCode.NONE:
-        response = refuse(request, error, None)
+        response = refuse(_merged(request, context), error, None)
     else:
         response = _append_all(request, context)
     if request.acks == SILENT:
@@ -78,6 +82,17 @@ def refuse(
             for topic in request.topic_data
         ]
     )
+
+
+def _merged(request: ProduceRequest, context: RequestContext) -> ProduceRequest:
+    """The request with each partition once, as it is refused before there are topic ids."""
+    if context.version >= IDS_SINCE:
+        return request
+    topics = [
+        msgspec.structs.replace(topic, partition_data=list(partitions.values()))
+        for topic, partitions in _by_topic(request).values()
+    ]
+    return msgspec.structs.replace(request, topic_data=topics)
 
 
 def _first_batches(request: ProduceRequest, context: RequestContext) -> Iterator[Batch]:
@@ -112,10 +127,11 @@ def _request_error(
 ) -> ErrorCode:
     """Why nothing at all may be appended."""
     if any(batch.is_transactional for batch in first_batches):
-        if request.transactional_id is None:
+        error = context.record_behaviour.nameless_transaction_error
+        if request.transactional_id is None and error is not ErrorCode.NONE:
             context.access.nothing_more()
-            return context.record_behaviour.nameless_transaction_error
-        return context.access.error(PRODUCE_TRANSACTIONAL_ID, request.transactional_id)
+            return error
+        return context.access.error(PRODUCE_TRANSACTIONAL_ID, request.transactional_id or NAMELESS)
     if any(batch.producer_id > NO_PRODUCER for batch in first_batches):
         return context.access.error(PRODUCE_IDEMPOTENT)
     context.access.nothing_more()

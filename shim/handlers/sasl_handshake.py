@@ -14,10 +14,11 @@ from shim.session import Phase
 
 def handle(request: SaslHandshakeRequest, context: RequestContext) -> SaslHandshakeResponse:
     session = context.session
+    mechanisms = list(context.cluster.mechanisms)
     renews = session.phase is Phase.READY and session.expires_at_ms is not None
     if session.phase is not Phase.HANDSHAKE and not renews:
-        return refuse(request, ErrorCode.ILLEGAL_SASL_STATE, None)
-    mechanisms = list(context.cluster.mechanisms)
+        told = mechanisms if context.behaviour.late_handshake_tells_mechanisms else []
+        return SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE, mechanisms=told)
     if renews and request.mechanism != session.mechanism:
         return SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE, mechanisms=mechanisms)
     phase = Phase.TOKENS if context.version == 0 else Phase.AUTHENTICATE

@@ -26,6 +26,7 @@ from protocol.messages.txn_offset_commit_response import (
     TxnOffsetCommitResponseTopic,
 )
 from shim.context import RequestContext
+from shim.duplicates import by_topic
 from shim.state.coordinators import KeyType
 from shim.state.group import CommitIdentity
 from shim.state.groups import Commit
@@ -56,22 +57,48 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
     if denial is ErrorCode.NONE:
         denial = context.access.error(TXN_OFFSET_COMMIT_GROUP, request.group_id)
     if denial is not ErrorCode.NONE:
-        return refuse(request, denial, None)
+        return _merged(refuse(request, denial, None), context)
     rows: Rows = {}
     wanted = [one for topic in request.topics for one in _allowed(topic, rows, context)]
     if wanted:
         _commit(request, wanted, rows, context)
-    return TxnOffsetCommitResponse(topics=list(rows.values()))
+    return _merged(TxnOffsetCommitResponse(topics=list(rows.values())), context)
 
 
 def refuse(
     request: TxnOffsetCommitRequest, error: ErrorCode, message: str | None
 ) -> TxnOffsetCommitResponse:
-    rows: Rows = {}
-    for topic in request.topics:
-        for partition in topic.partitions:
-            _add(rows, topic.name, partition.partition_index, error)
-    return TxnOffsetCommitResponse(topics=list(rows.values()))
+    return TxnOffsetCommitResponse(
+        topics=[
+            TxnOffsetCommitResponseTopic(
+                name=topic.name,
+                partitions=[
+                    TxnOffsetCommitResponsePartition(
+                        partition_index=one.partition_index, error_code=error
+                    )
+                    for one in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _merged(response: TxnOffsetCommitResponse, context: RequestContext) -> TxnOffsetCommitResponse:
+    """Each partition once, in releases that kept them in a map."""
+    if context.record_behaviour.commits_each_duplicate:
+        return response
+    rows = (
+        (topic.name, one.partition_index, one)
+        for topic in response.topics
+        for one in topic.partitions
+    )
+    return TxnOffsetCommitResponse(
+        topics=[
+            TxnOffsetCommitResponseTopic(name=name, partitions=partitions)
+            for name, partitions in by_topic(rows).items()
+        ]
+    )
 
 
 def _add(rows: Rows, name: str, index: int, error: ErrorCode) -> None:

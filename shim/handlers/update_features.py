@@ -58,7 +58,9 @@ def _problem(update: FeatureUpdateKey, context: RequestContext) -> str | None:
     known = {feature.name: feature for feature in context.cluster.features}
     feature = known.get(update.feature)
     if feature is None:
-        return f"feature `{update.feature}` is not supported"
+        is_removed = update.max_version_level == 0
+        is_fine = is_removed and context.behaviour.unknown_feature_may_be_zero
+        return None if is_fine else f"feature `{update.feature}` is not supported"
     level = update.max_version_level
     if not feature.min_version <= level <= feature.max_version:
         span = f"{feature.min_version}-{feature.max_version}"

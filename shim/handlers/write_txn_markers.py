@@ -2,7 +2,12 @@
 
 ALTER or CLUSTER_ACTION on the cluster, or every partition of every marker is 31. Markers of an
 older producer epoch are 47, those of an older coordinator 52.
+
+DEVIATION: a real broker never answers if the last marker names only partitions that there are not,
+and one before it others.
 """
+
+from collections.abc import Iterable, Iterator, Mapping
 
 from authorizer.requirements import WRITE_TXN_MARKERS
 from protocol.error_codes import ErrorCode
@@ -15,57 +20,62 @@ from protocol.messages.write_txn_markers_response import (
 )
 from shim.appending import append_marker
 from shim.context import RequestContext
+from shim.duplicates import by_topic
 from shim.state.topics import Partition
+
+_Row = tuple[str, int, ErrorCode]
 
 
 def handle(request: WriteTxnMarkersRequest, context: RequestContext) -> WriteTxnMarkersResponse:
     denial = context.access.error(WRITE_TXN_MARKERS)
     if denial is not ErrorCode.NONE:
         return refuse(request, denial, None)
-    return WriteTxnMarkersResponse(
-        markers=[_marker(one, context) for one in request.markers if one.topics]
-    )
+    rows: dict[int, list[_Row]] = {}
+    for marker in request.markers:
+        if marker.topics:
+            rows.setdefault(marker.producer_id, []).extend(_marker(marker, context))
+    return _response(rows)
 
 
 def refuse(
     request: WriteTxnMarkersRequest, error: ErrorCode, message: str | None
 ) -> WriteTxnMarkersResponse:
+    """Of a producer with several markers, only the last."""
+    return _response(
+        {
+            marker.producer_id: [
+                (topic.name, index, error)
+                for topic in marker.topics
+                for index in topic.partition_indexes
+            ]
+            for marker in request.markers
+        }
+    )
+
+
+def _response(rows: Mapping[int, Iterable[_Row]]) -> WriteTxnMarkersResponse:
+    """Rows (topic, partition, code) by producer id; each partition once."""
     return WriteTxnMarkersResponse(
         markers=[
             WritableTxnMarkerResult(
-                producer_id=marker.producer_id,
+                producer_id=producer_id,
                 topics=[
-                    WritableTxnMarkerTopicResult(
-                        name=topic.name,
-                        partitions=[
-                            WritableTxnMarkerPartitionResult(index, error)
-                            for index in topic.partition_indexes
-                        ],
-                    )
-                    for topic in marker.topics
+                    WritableTxnMarkerTopicResult(name=name, partitions=partitions)
+                    for name, partitions in by_topic(
+                        (name, index, WritableTxnMarkerPartitionResult(index, error))
+                        for name, index, error in of_producer
+                    ).items()
                 ],
             )
-            for marker in request.markers
+            for producer_id, of_producer in rows.items()
         ]
     )
 
 
-def _marker(marker: WritableTxnMarker, context: RequestContext) -> WritableTxnMarkerResult:
-    return WritableTxnMarkerResult(
-        producer_id=marker.producer_id,
-        topics=[
-            WritableTxnMarkerTopicResult(
-                name=topic.name,
-                partitions=[
-                    WritableTxnMarkerPartitionResult(
-                        index, _write(marker, topic.name, index, context)
-                    )
-                    for index in topic.partition_indexes
-                ],
-            )
-            for topic in marker.topics
-        ],
-    )
+def _marker(marker: WritableTxnMarker, context: RequestContext) -> Iterator[_Row]:
+    for topic in marker.topics:
+        for index in topic.partition_indexes:
+            yield topic.name, index, _write(marker, topic.name, index, context)
 
 
 def _write(marker: WritableTxnMarker, name: str, index: int, context: RequestContext) -> ErrorCode:

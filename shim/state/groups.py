@@ -62,7 +62,7 @@ class Groups:
         self._clock = clock
         self._random = rng
         self._groups: dict[str, Group] = {}
-        self._topics_epoch = topics.epoch
+        self._deletions = topics.deletions
 
     def __iter__(self) -> Iterator[Group]:
         self._notice_deleted_topics()
@@ -310,16 +310,15 @@ class Groups:
         return group
 
     def _notice_deleted_topics(self) -> None:
-        """Offsets of deleted topics go, and in older releases the groups that had no others."""
-        if self._topics_epoch == self._topics.epoch:
+        """Offsets of deleted topics go, and in older releases empty groups that have no others."""
+        if self._deletions == self._topics.deletions:
             return
-        self._topics_epoch = self._topics.epoch
+        self._deletions = self._topics.deletions
         gone = [one for one in self.offsets.topic_ids() if self._topics.by_id(one) is None]
         for topic_id in gone:
             self.offsets.forget_topic(topic_id)
-        if gone:
-            for group in list(self._groups.values()):
-                self.remove_if_idle(group)
+        for group in list(self._groups.values()):
+            self.remove_if_idle(group)
 
 
 def _is_classic(group: Group) -> bool:

@@ -56,6 +56,7 @@ class Log:
         "producers",
         "settings",
         "start_offset",
+        "trimmed_bytes",
     )
 
     def __init__(self, configs: Mapping[str, str], clock: Clock) -> None:
@@ -71,6 +72,7 @@ class Log:
         self.start_offset = 0
         self.end_offset = 0
         self.is_closed = False
+        self.trimmed_bytes = 0
 
     @property
     def high_watermark(self) -> int:
@@ -143,6 +145,12 @@ class Log:
         del self._batches[: bisect_left(self._batches, offset, key=_LAST_OFFSET)]
         self.producers.forget_before(offset)
 
+    def trim_before(self, offset: int) -> None:
+        """Delete records below `offset`; a real broker's files keep them until they are old."""
+        before = self.size_bytes
+        self.delete_before(offset)
+        self.trimmed_bytes += before - self.size_bytes
+
     def first_batch_at(self, timestamp: int) -> StoredBatch | None:
         """The first batch that has a record of this time (ms) or a later one."""
         at = bisect_left(self._batches, timestamp, key=_NEWEST)
@@ -200,6 +208,7 @@ class Log:
             keep_from = batch.last_offset + 1
         if keep_from > self.start_offset:
             self.delete_before(keep_from)
+            self.trimmed_bytes = 0
 
     def close(self) -> None:
         """The partition is gone: whoever waits is told, and nothing is held any more."""

@@ -23,6 +23,10 @@ class ProducedBatch(msgspec.Struct, frozen=True):
     base_offset: int
     timestamp: int
 
+    @property
+    def last_offset(self) -> int:
+        return self.base_offset + (self.last_sequence - self.first_sequence) % SEQUENCES
+
 
 class Producer:
     """One producer id on one partition."""
@@ -61,7 +65,10 @@ class Producer:
 
 
 class AbortedTransaction(msgspec.Struct, frozen=True):
-    """A transaction that read_committed skips; `last_offset` is that of its marker."""
+    """A transaction that read_committed skips; `last_offset` is that of its marker.
+
+    One without records begins where it ends.
+    """
 
     producer_id: int
     first_offset: int
@@ -159,8 +166,8 @@ class PartitionProducers:
         producer.coordinator_epoch = coordinator_epoch
         producer.last_timestamp = timestamp
         producer.transaction_offset = -1
-        first_offset = self._open.pop(producer_id, None)
-        if first_offset is not None and not is_committed:
+        first_offset = self._open.pop(producer_id, marker_offset)
+        if not is_committed:
             self._aborted.append(AbortedTransaction(producer_id, first_offset, marker_offset))
 
     def aborted(self, offset: int, end: int) -> list[AbortedTransaction]:
@@ -172,6 +179,15 @@ class PartitionProducers:
     def forget_before(self, offset: int) -> None:
         """The records below `offset` are gone."""
         self._aborted = [one for one in self._aborted if one.last_offset >= offset]
+
+    def forget_written_before(self, offset: int) -> None:
+        """Forget the batches below `offset`, and who has no others, in a transaction or not."""
+        for producer in list(self._producers.values()):
+            kept = [batch for batch in producer.batches if batch.last_offset >= offset]
+            producer.batches = deque(kept, maxlen=BATCHES_KEPT)
+            if not kept:
+                del self._producers[producer.producer_id]
+                self._open.pop(producer.producer_id, None)
 
     def expire(self, before_ms: int) -> None:
         """Forget producers that wrote nothing since then, unless a transaction is open."""

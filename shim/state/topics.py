@@ -65,6 +65,7 @@ class Topics:
         self._by_metric_name: dict[str, set[str]] = {}
         self.internal_names = frozenset(internal_names)
         self.epoch = 0
+        self.deletions = 0
         self.in_force: Callable[[Mapping[str, str]], Mapping[str, str]] = lambda own: own
         """The settings that hold for a topic with these of its own."""
 
@@ -170,3 +171,4 @@ class Topics:
         for partition in topic.partitions:
             partition.log.close()
         self.epoch += 1
+        self.deletions += 1

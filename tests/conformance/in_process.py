@@ -10,7 +10,7 @@ from shim.dispatch import NoAnswer, Pending
 from shim.errors import CloseConnection
 from shim.session import Phase, Session
 from tests.conformance.peer import CLOSED, PATIENCE_MS, ROOT, SILENT, WAITS
-from tests.oracle.real_kafka import USERS, settings_of
+from tests.oracle.real_kafka import USERS, numbers, settings_of
 from tests.shim.play import LISTENER, SASL_LISTENER, Stage
 
 _TICK_MS = 10
@@ -25,7 +25,11 @@ class InProcess:
     def __init__(self, name: str) -> None:
         release, _, mode = name.partition("-")
         settings: dict[str, Any] = {"authorizer": "none"}
+        properties = settings_of(release) | {"log.dirs": "/of/the/machine"}
+        if numbers(release) < (3,):
+            properties["zookeeper.connect"] = "of.the.machine:2181"
         if mode != "none":
+            properties["allow.everyone.if.no.acl.found"] = str(mode == "open").lower()
             settings = {
                 "super_users": ("User:ANONYMOUS", "User:admin"),
                 "allow_everyone_if_no_acl_found": mode == "open",
@@ -34,7 +38,7 @@ class InProcess:
             release,
             mechanisms=("PLAIN",),
             users={user: f"{user}-secret" for user in USERS},
-            properties=settings_of(release),
+            properties=properties,
             **settings,
         )
         self._sessions: dict[str, Session] = {}

@@ -32,8 +32,15 @@ from protocol.messages.streams_group_heartbeat_request import (
     Subtopology,
     Topology,
 )
+from protocol.messages.write_txn_markers_request import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+)
 from shim.dispatch import Pending
 from shim.session import Phase, Session
+from tests.conformance.deviations import is_meant
+from tests.conformance.scenario import Step
 from tests.shim.answers.batches import batch
 from tests.shim.play import ADMIN, SASL_LISTENER, Stage
 
@@ -209,3 +216,31 @@ def test_quotas_slow_nobody_down() -> None:
     for _ in range(3):
         answer = stage.ask(ApiKey.PRODUCE, 13, ProduceRequest(acks=1, topic_data=rows))
         assert answer.throttle_time_ms == 0
+
+
+def test_markers_for_missing_partitions_are_answered() -> None:
+    """Also behind one for a partition that there is."""
+    stage = Stage()
+    stage.topic("orders")
+    markers = [
+        WritableTxnMarker(
+            producer_id=number, topics=[WritableTxnMarkerTopic(name=name, partition_indexes=[0])]
+        )
+        for number, name in enumerate(("orders", "missing"))
+    ]
+    request = WriteTxnMarkersRequest(markers=markers)
+    answer = stage.ask(ApiKey.WRITE_TXN_MARKERS, 1, request)
+    codes = [one.topics[0].partitions[0].error_code for one in answer.markers]
+    assert codes == [0, 3]
+
+
+def test_only_loggers_that_failed_are_left_out_of_the_comparison() -> None:
+    def logger(code: int) -> dict[str, Any]:
+        return {"resource_type": 8, "resource_name": "1", "error_code": code}
+
+    topic = {"resource_type": 2, "resource_name": "t", "error_code": 29}
+    step = Step(user="alice", api="DescribeConfigs", version=0, request={})
+    wanted = {"results": [topic, logger(-1)]}
+    assert is_meant(step, wanted, {"results": [topic, logger(0)]})
+    assert not is_meant(step, wanted, {"results": [topic | {"error_code": 0}, logger(0)]})
+    assert not is_meant(step, {"results": [logger(31)]}, {"results": [logger(0)]})

@@ -1,0 +1,18 @@
+"""Partitions that a request names twice.
+
+Real brokers collect many answers in maps by topic and partition: there each comes once, the last
+one counts, and a topic that is named twice is one topic.
+"""
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+Row = TypeVar("Row")
+
+
+def by_topic(rows: Iterable[tuple[str, int, Row]]) -> dict[str, list[Row]]:
+    """Rows (topic, partition, answer) as such a map: the answers of each topic."""
+    found: dict[str, dict[int, Row]] = {}
+    for name, index, row in rows:
+        found.setdefault(name, {})[index] = row
+    return {name: list(answers.values()) for name, answers in found.items()}
