@@ -259,11 +259,13 @@ def _check_transaction(
     if is_open and producer is not None and producer.epoch == batch.producer_epoch:
         return
     assert request.transactional_id is not None  # else the request was refused
+    owner = batch.producer_id, batch.producer_epoch
+    partition.log.producers.tried(*owner, batch.base_sequence)
     ask: Callable[..., ErrorCode] = context.cluster.transactions.verify
     target: object = (name, partition.index)
     if context.version >= behaviour.adds_partitions_since:
         ask, target = context.cluster.transactions.add_partitions, [target]
-    error = ask(request.transactional_id, batch.producer_id, batch.producer_epoch, target)
+    error = ask(request.transactional_id, *owner, target)
     if error is ErrorCode.INVALID_TXN_STATE:
         if context.version >= behaviour.abortable_since:
             raise RefusedRecords(ErrorCode.TRANSACTION_ABORTABLE)

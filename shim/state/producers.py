@@ -78,12 +78,13 @@ class AbortedTransaction(msgspec.Struct, frozen=True):
 class PartitionProducers:
     """The producers of one partition and the transactions open on it."""
 
-    __slots__ = ("_aborted", "_open", "_producers")
+    __slots__ = ("_aborted", "_open", "_producers", "_tried")
 
     def __init__(self) -> None:
         self._producers: dict[int, Producer] = {}
         self._open: dict[int, int] = {}  # producer id: first offset, in the order of offsets
         self._aborted: list[AbortedTransaction] = []
+        self._tried: dict[int, tuple[int, int]] = {}  # producer id: epoch, lowest sequence number
 
     def __iter__(self) -> Iterator[Producer]:
         return iter(self._producers.values())
@@ -113,15 +114,27 @@ class PartitionProducers:
                 return batch
         return None
 
+    def tried(self, producer_id: int, epoch: int, first_sequence: int) -> None:
+        """A batch came whose transaction has to be looked at first: none with a higher number may
+        overtake it (KIP-890).
+        """
+        known = self._tried.get(producer_id)
+        if known is None or epoch > known[0]:
+            self._tried[producer_id] = epoch, first_sequence
+        elif epoch == known[0]:
+            self._tried[producer_id] = epoch, min(first_sequence, known[1])
+
     def fault(
         self, producer_id: int, epoch: int, first_sequence: int, *, is_transactional: bool
     ) -> ErrorCode:
         """Why a batch cannot follow what this producer wrote before; NONE if it can."""
         producer = self._producers.get(producer_id)
+        if producer is not None and epoch < producer.epoch:
+            return ErrorCode.INVALID_PRODUCER_EPOCH
+        if producer_id in self._tried and first_sequence > self._tried[producer_id][1]:
+            return ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
         if producer is None:
             return ErrorCode.NONE
-        if epoch < producer.epoch:
-            return ErrorCode.INVALID_PRODUCER_EPOCH
         if epoch > producer.epoch:
             in_order = first_sequence == 0
         elif producer.batches:
@@ -143,6 +156,7 @@ class PartitionProducers:
         is_transactional: bool,
     ) -> None:
         """A batch of this producer was stored."""
+        self._tried.pop(producer_id, None)
         producer = self._of(producer_id, epoch)
         producer.move_to_epoch(epoch)
         producer.batches.append(batch)
@@ -161,6 +175,7 @@ class PartitionProducers:
     ) -> None:
         """The marker of a transaction of a producer, by id and epoch, was stored."""
         producer_id, epoch = owner
+        self._tried.pop(producer_id, None)
         producer = self._of(producer_id, epoch)
         producer.move_to_epoch(epoch)
         producer.coordinator_epoch = coordinator_epoch

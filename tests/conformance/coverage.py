@@ -1,4 +1,4 @@
-"""Which rows of the requirements table the recordings exercise, allowed and denied."""
+"""Which rows of the requirements table the recorded matrices exercise, allowed and denied."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -11,7 +11,7 @@ from tests.conformance.play import play
 from tests.conformance.scenario import load, recordings
 
 Exercised = set[tuple[str, bool]]
-OUTCOMES: Final = (True, False)
+OUTCOMES: Final = {"allowed": True, "denied": False}
 
 
 class Watching:
@@ -47,7 +47,7 @@ class Watching:
 
 
 def exercised(names: Iterable[str]) -> Exercised:
-    """What the recordings of real brokers with an authorizer ask, allowed or not."""
+    """What these recordings of real brokers ask, allowed or not."""
     with Watching() as watching:
         for name in names:
             peer = InProcess(name)
@@ -57,11 +57,11 @@ def exercised(names: Iterable[str]) -> Exercised:
 
 
 def uncovered() -> list[str]:
-    """One line a row and outcome that no recording has: `Envelope.cluster denied`."""
-    seen = exercised(name for name in recordings() if not name.endswith("-none"))
+    """One line a row and outcome that no matrix has: `Envelope.cluster denied`."""
+    seen = exercised(name for name in recordings() if name.endswith("-matrix"))
     return [
-        f"{row.id} {'allowed' if granted else 'denied'}"
+        f"{row.id} {outcome}"
         for row in TABLE
-        for granted in OUTCOMES
+        for outcome, granted in OUTCOMES.items()
         if (row.id, granted) not in seen
     ]

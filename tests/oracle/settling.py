@@ -40,7 +40,8 @@ SETTLE_SECONDS: Final = {
 """Requests with effects, and how long ZooKeeper's notifications take on a slow machine."""
 
 MARKERS_SECONDS: Final = 0.25
-"""Transaction markers are written after EndTxn has been answered."""
+"""Transaction markers are written after the request has been answered that asks for them."""
+ENDING: Final = frozenset({ApiKey.END_TXN, ApiKey.INIT_PRODUCER_ID})
 
 ASSIGNING: Final = frozenset(
     {
@@ -80,7 +81,7 @@ class Settling:
     def after(self, api: ApiKey, request: Any, answer: Any) -> None:
         if self._busy or isinstance(answer, dict):
             return
-        if api is ApiKey.END_TXN and answer.error_code == 0:
+        if api in ENDING and answer.error_code == 0:
             time.sleep(MARKERS_SECONDS)
         if api in ASSIGNING and answer.error_code == 0:
             time.sleep(MAKING_SECONDS if _prepares(api, request, answer) else ASSIGNING_SECONDS)

@@ -50,6 +50,15 @@ def _share(names: Names, **more: Any) -> dict[str, Any]:
     } | more
 
 
+def _share_described(names: Names) -> Question:
+    """Partitions are prepared between two heartbeats, and then assigned."""
+    described = _described(names, ApiKey.SHARE_GROUP_HEARTBEAT, _share(names))
+    joined = described.before[0]._replace(label="join")
+    alive = {"group_id": names.empty_group, "member_id": ANY_ID}
+    again = Asking(ApiKey.SHARE_GROUP_HEARTBEAT, alive, MEMBER_EPOCH, "", ROOT)
+    return described._replace(before=[joined, again])
+
+
 def _share_fetch(names: Names) -> Question:
     topic = {"topic_id": _id(names.topic), "partitions": [{"partition_index": 0}]}
     request = {
@@ -147,12 +156,8 @@ GROUPS: Final[dict[str, Asker]] = {
     ),
     "ShareGroupHeartbeat.group": lambda names: Question(_share(names)),
     "ShareGroupHeartbeat.topic": lambda names: Question(_share(names)),
-    "ShareGroupDescribe.group": lambda names: _described(
-        names, ApiKey.SHARE_GROUP_HEARTBEAT, _share(names)
-    ),
-    "ShareGroupDescribe.topic": lambda names: _described(
-        names, ApiKey.SHARE_GROUP_HEARTBEAT, _share(names)
-    ),
+    "ShareGroupDescribe.group": _share_described,
+    "ShareGroupDescribe.topic": _share_described,
     "ShareFetch.group": _share_fetch,
     "ShareFetch.topic": _share_fetch,
     "ShareAcknowledge.group": _share_acknowledge,

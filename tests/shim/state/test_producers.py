@@ -79,6 +79,17 @@ def test_aborted_transactions_are_told_where_they_lie() -> None:
     assert producers.aborted(0, 9) == []
 
 
+def test_no_batch_overtakes_one_whose_transaction_was_looked_at() -> None:
+    producers = PartitionProducers()
+    producers.tried(*OWNER, 0)
+    producers.tried(*OWNER, 4)
+    fault = producers.fault(*OWNER, 2, is_transactional=True)
+    assert fault is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert producers.fault(*OWNER, 0, is_transactional=True) is ErrorCode.NONE
+    write(producers, 0, 3, transactional=True)
+    assert producers.fault(*OWNER, 1, is_transactional=True) is ErrorCode.NONE
+
+
 def test_within_a_transaction_all_is_transactional() -> None:
     producers = PartitionProducers()
     write(producers, 0, 0, transactional=True)
