@@ -49,6 +49,10 @@ class GroupBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     # None: the type is unknown
     share_groups_with_colons: bool  # in the keys of share partitions
     share_deletion_always_asks: bool  # DeleteShareGroupOffsets: also with no topic left
+    share_epochs_may_be_unknown: bool  # -1 is not an old epoch of a share partition
+    share_counts_when_begun: bool  # what is done with is known where the start is given
+    share_null_id_error: int  # of a share session's group or member that is null
+    share_throttles: bool  # what was delivered often goes out in ever smaller parts
     share_denial_refuses_all: bool  # one denied share key fails the whole FindCoordinator
 
 
@@ -85,6 +89,10 @@ OLDEST = GroupBehaviour(
     share_key_error=None,
     share_groups_with_colons=False,
     share_deletion_always_asks=False,
+    share_epochs_may_be_unknown=False,
+    share_counts_when_begun=False,
+    share_null_id_error=-1,
+    share_throttles=False,
     share_denial_refuses_all=False,
 )
 """As 0.11 has it."""
@@ -143,6 +151,7 @@ CHANGES: tuple[Change, ...] = (
         "KIP-932, KIP-1071: two more kinds of groups",
         protocols=("classic", "consumer", "share", "streams"),
         share_deletion_always_asks=True,
+        share_throttles=True,
     ),
     Change(
         "4.3",
@@ -151,7 +160,14 @@ CHANGES: tuple[Change, ...] = (
         describes_revoking=True,
         assignment_interval_ms=1000,
     ),
-    Change("4.3", "share groups of any name", share_groups_with_colons=True),
+    Change(
+        "4.3",
+        "share groups of any name, null names and unknown epochs",
+        share_groups_with_colons=True,
+        share_epochs_may_be_unknown=True,
+        share_counts_when_begun=True,
+        share_null_id_error=42,
+    ),
     Change("4.3", "KIP-1251: commits in older epochs", commits_since_assigned=True),
 )
 

@@ -63,6 +63,8 @@ HANDLED: frozenset[ApiKey] = frozenset(
         ApiKey.DELETE_SHARE_GROUP_OFFSETS,
         ApiKey.ALTER_SHARE_GROUP_OFFSETS,
         ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS,
+        ApiKey.SHARE_ACKNOWLEDGE,
+        ApiKey.SHARE_FETCH,
         ApiKey.SHARE_GROUP_DESCRIBE,
         ApiKey.SHARE_GROUP_HEARTBEAT,
         ApiKey.STREAMS_GROUP_DESCRIBE,

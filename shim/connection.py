@@ -85,6 +85,8 @@ class Connection(asyncio.Protocol):
             self._pending = None
         if self._cluster.recorder is not None and self._session is not None:
             self._cluster.recorder.closed(self._session, self._reason)
+        if self._session is not None:
+            self._cluster.disconnected(self._session)
         self._server.forget(self)
 
     def pause_writing(self) -> None:

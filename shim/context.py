@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from authorizer.rules import AclRules
 from protocol.error_codes import ErrorCode
+from protocol.group_releases import GroupBehaviour
 from protocol.headers import RequestHeader
 from protocol.record_releases import RecordBehaviour
 from protocol.releases import Behaviour
@@ -45,6 +46,10 @@ class RequestContext:
     @property
     def record_behaviour(self) -> RecordBehaviour:
         return self.cluster.record_behaviour
+
+    @property
+    def group_behaviour(self) -> GroupBehaviour:
+        return self.cluster.groups.behaviour
 
     @property
     def node_id(self) -> int:

@@ -12,22 +12,24 @@ from protocol.messages.delete_share_group_state_response import (
     PartitionResult,
 )
 from shim.context import RequestContext
+from shim.state.share_state import FAULTS, NOT_A_BROKER
 
 
 def handle(
     request: DeleteShareGroupStateRequest, context: RequestContext
 ) -> DeleteShareGroupStateResponse:
-    context.access.require(DELETE_SHARE_GROUP_STATE)
+    context.access.require(DELETE_SHARE_GROUP_STATE, message=NOT_A_BROKER)
     delete = context.cluster.share_states.delete
     results = []
     for topic in request.topics if request.group_id else ():
-        partitions = [
-            PartitionResult(
-                partition=one.partition,
-                error_code=delete((request.group_id, topic.topic_id, one.partition)),
+        partitions = []
+        for one in topic.partitions:
+            error = delete((request.group_id, topic.topic_id, one.partition))
+            partitions.append(
+                PartitionResult(
+                    partition=one.partition, error_code=error, error_message=FAULTS.get(error)
+                )
             )
-            for one in topic.partitions
-        ]
         results.append(DeleteStateResult(topic_id=topic.topic_id, partitions=partitions))
     return DeleteShareGroupStateResponse(results=results)
 

@@ -68,7 +68,7 @@ def _described(
         return _failed(group_id, ErrorCode.UNSUPPORTED_VERSION)
     denial = context.access.error(DESCRIBE_SHARE_GROUP_OFFSETS_GROUP, group_id)
     if denial is not ErrorCode.NONE:
-        return _failed(group_id, denial, "the group may not be described")
+        return _failed(group_id, denial)
     if asked.topics == []:
         return DescribeShareGroupOffsetsResponseGroup(group_id=group_id)
     error = context.coordinator_error(group_id)
@@ -142,6 +142,6 @@ def _row(group_id: str, topic: Topic | None, index: int, context: RequestContext
     if state is None or state.start_offset < 0:
         return row
     row.start_offset = state.start_offset
-    if context.version >= LAG_SINCE:
+    if context.version >= LAG_SINCE and state.complete >= 0:
         row.lag = partition.log.end_offset - state.start_offset - state.complete
     return row

@@ -12,12 +12,13 @@ from protocol.messages.initialize_share_group_state_response import (
     PartitionResult,
 )
 from shim.context import RequestContext
+from shim.state.share_state import FAULTS, NOT_A_BROKER
 
 
 def handle(
     request: InitializeShareGroupStateRequest, context: RequestContext
 ) -> InitializeShareGroupStateResponse:
-    context.access.require(INITIALIZE_SHARE_GROUP_STATE)
+    context.access.require(INITIALIZE_SHARE_GROUP_STATE, message=NOT_A_BROKER)
     if not request.group_id:
         return InitializeShareGroupStateResponse()
     states = context.cluster.share_states
@@ -27,7 +28,11 @@ def handle(
         for one in topic.partitions:
             key = (request.group_id, topic.topic_id, one.partition)
             error = states.initialise(key, one.state_epoch, one.start_offset)
-            partitions.append(PartitionResult(partition=one.partition, error_code=error))
+            partitions.append(
+                PartitionResult(
+                    partition=one.partition, error_code=error, error_message=FAULTS.get(error)
+                )
+            )
         results.append(InitializeStateResult(topic_id=topic.topic_id, partitions=partitions))
     return InitializeShareGroupStateResponse(results=results)
 

@@ -13,13 +13,13 @@ from protocol.messages.read_share_group_state_response import (
     StateBatch,
 )
 from shim.context import RequestContext
-from shim.state.share_state import Key
+from shim.state.share_state import FAULTS, NOT_A_BROKER, Key
 
 
 def handle(
     request: ReadShareGroupStateRequest, context: RequestContext
 ) -> ReadShareGroupStateResponse:
-    context.access.require(READ_SHARE_GROUP_STATE)
+    context.access.require(READ_SHARE_GROUP_STATE, message=NOT_A_BROKER)
     return ReadShareGroupStateResponse(
         results=[
             ReadStateResult(
@@ -59,7 +59,7 @@ def refuse(
 def _read(key: Key, leader_epoch: int, context: RequestContext) -> PartitionResult:
     error, found = context.cluster.share_states.read(key, leader_epoch)
     if found is None:
-        return PartitionResult(partition=key[2], error_code=error)
+        return PartitionResult(partition=key[2], error_code=error, error_message=FAULTS[error])
     return PartitionResult(
         partition=key[2],
         state_epoch=found.state_epoch,

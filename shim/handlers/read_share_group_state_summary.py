@@ -14,13 +14,13 @@ from protocol.messages.read_share_group_state_summary_response import (
     ReadStateSummaryResult,
 )
 from shim.context import RequestContext
-from shim.state.share_state import Key
+from shim.state.share_state import FAULTS, NOT_A_BROKER, Key
 
 
 def handle(
     request: ReadShareGroupStateSummaryRequest, context: RequestContext
 ) -> ReadShareGroupStateSummaryResponse:
-    context.access.require(READ_SHARE_GROUP_STATE_SUMMARY)
+    context.access.require(READ_SHARE_GROUP_STATE_SUMMARY, message=NOT_A_BROKER)
     return ReadShareGroupStateSummaryResponse(
         results=[
             ReadStateSummaryResult(
@@ -58,7 +58,7 @@ def refuse(
 def _summary(key: Key, context: RequestContext) -> PartitionResult:
     error, found = context.cluster.share_states.summary(key)
     if error is not ErrorCode.NONE:
-        return PartitionResult(partition=key[2], error_code=error)
+        return PartitionResult(partition=key[2], error_code=error, error_message=FAULTS[error])
     if found is None:
         return PartitionResult(partition=key[2], start_offset=-1)
     return PartitionResult(

@@ -16,13 +16,13 @@ from protocol.messages.write_share_group_state_response import (
     WriteStateResult,
 )
 from shim.context import RequestContext
-from shim.state.share_state import Deliveries
+from shim.state.share_state import FAULTS, NOT_A_BROKER, Deliveries, StateUpdate
 
 
 def handle(
     request: WriteShareGroupStateRequest, context: RequestContext
 ) -> WriteShareGroupStateResponse:
-    context.access.require(WRITE_SHARE_GROUP_STATE)
+    context.access.require(WRITE_SHARE_GROUP_STATE, message=NOT_A_BROKER)
     return WriteShareGroupStateResponse(
         results=[
             WriteStateResult(
@@ -60,13 +60,17 @@ def refuse(
 def _write(
     group_id: str, topic_id: bytes, one: PartitionData, context: RequestContext
 ) -> PartitionResult:
-    error = context.cluster.share_states.write(
-        (group_id, topic_id, one.partition),
-        (one.state_epoch, one.leader_epoch),
-        one.start_offset,
-        [
+    update = StateUpdate(
+        state_epoch=one.state_epoch,
+        leader_epoch=one.leader_epoch,
+        start_offset=one.start_offset,
+        complete=one.delivery_complete_count,
+        deliveries=[
             Deliveries(row.first_offset, row.last_offset, row.delivery_state, row.delivery_count)
             for row in one.state_batches
         ],
     )
-    return PartitionResult(partition=one.partition, error_code=error)
+    error = context.cluster.share_states.write((group_id, topic_id, one.partition), update)
+    return PartitionResult(
+        partition=one.partition, error_code=error, error_message=FAULTS.get(error)
+    )

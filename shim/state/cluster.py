@@ -17,8 +17,11 @@ from shim.config import Config, ListenerConfig
 from shim.ending import write_markers
 from shim.errors import ConfigError
 from shim.faults import Faults
+from shim.fetching import READ_UNCOMMITTED
+from shim.offset_lookup import find
 from shim.sasl.bearer_settings import token_validator
 from shim.sasl.bearer_token import TokenValidator
+from shim.session import Session
 from shim.state.configs import Configs
 from shim.state.coordinators import Coordinators
 from shim.state.delegation_tokens import DelegationTokens
@@ -26,9 +29,12 @@ from shim.state.fetch_sessions import FetchSessions
 from shim.state.group_settings import GroupSettings
 from shim.state.groups import Groups
 from shim.state.leadership import settle
+from shim.state.log import Log
 from shim.state.log_settings import InForce
 from shim.state.policy import policy_of
 from shim.state.quotas import Quotas
+from shim.state.share_partitions import SharePartitions
+from shim.state.share_sessions import ShareSessions
 from shim.state.share_state import ShareStates
 from shim.state.static_settings import settings_of_features, static_settings
 from shim.state.topics import Topics
@@ -108,7 +114,7 @@ class Cluster:
         )
         self.topics.in_force = lambda own: InForce(own, self.configs)
         self.coordinators = Coordinators(self.topics, self.configs, self.random, self._live_nodes)
-        self.share_states = ShareStates(self.topics)
+        self.share_states = ShareStates(self.topics, group_behaviour_of(self.release))
         self.groups = Groups(
             GroupSettings(self.configs, group_behaviour_of(self.release)),
             group_behaviour_of(self.release),
@@ -117,6 +123,10 @@ class Cluster:
             self.clock,
             self.random,
         )
+        self.share_partitions = SharePartitions(
+            self.share_states, self.groups.settings, self.clock, self._offset_since
+        )
+        self.share_sessions = {node_id: self._new_share_sessions() for node_id in self.nodes}
         self.transactions = Transactions(
             self.clock,
             self._write_markers,
@@ -155,6 +165,17 @@ class Cluster:
         if "max.incremental.fetch.session.cache.slots" in self.configs.broker_definitions:
             slots = self.configs.broker_int("max.incremental.fetch.session.cache.slots")
         return FetchSessions(self.topics, self.clock, self.random, slots=slots)
+
+    def _new_share_sessions(self) -> ShareSessions:
+        slots = self.groups.settings.share_sessions_max
+        return ShareSessions(self.topics, self.share_partitions, slots=slots)
+
+    def _offset_since(self, log: Log, timestamp: int) -> int:
+        return find(log, timestamp, READ_UNCOMMITTED, self.record_behaviour).offset
+
+    def disconnected(self, session: Session) -> None:
+        """A connection is gone."""
+        self.share_sessions[session.node_id].disconnected(session)
 
     def _live_nodes(self) -> list[int]:
         return [node.node_id for node in self.nodes.values() if node.is_alive]

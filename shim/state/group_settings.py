@@ -25,6 +25,10 @@ class GroupSettings:
         own = self._configs.groups.get(group_id, {}).get(name)
         return self._number(f"group.{name}", default) if own is None else int(own)
 
+    def _text_of_group(self, group_id: str, name: str) -> str:
+        """The group's own value; empty if it has none."""
+        return self._configs.groups.get(group_id, {}).get(name, "")
+
     @property
     def protocols(self) -> frozenset[str]:
         """The protocols that are switched on: `group.coordinator.rebalance.protocols`, if it is
@@ -94,6 +98,30 @@ class GroupSettings:
     def share_assignment_interval_ms(self, group_id: str) -> int:
         default = self._behaviour.assignment_interval_ms
         return self._of_group(group_id, "share.assignment.interval.ms", default)
+
+    def share_record_lock_duration_ms(self, group_id: str) -> int:
+        return self._of_group(group_id, "share.record.lock.duration.ms", 30_000)
+
+    def share_delivery_count_limit(self, group_id: str) -> int:
+        return self._of_group(group_id, "share.delivery.count.limit", 5)
+
+    def share_partition_max_record_locks(self, group_id: str) -> int:
+        return self._of_group(group_id, "share.partition.max.record.locks", 200)
+
+    @property
+    def share_sessions_max(self) -> int:
+        return self._number("group.share.max.share.sessions", 2000)
+
+    def share_reads_committed(self, group_id: str) -> bool:
+        return self._text_of_group(group_id, "share.isolation.level") == "read_committed"
+
+    def share_renews(self, group_id: str) -> bool:
+        """Whether members may ask for more time."""
+        return self._text_of_group(group_id, "share.renew.acknowledge.enable") != "false"
+
+    def share_auto_offset_reset(self, group_id: str) -> str:
+        """`earliest`, `latest`, or `by_duration:` and an ISO 8601 duration."""
+        return self._text_of_group(group_id, "share.auto.offset.reset") or "latest"
 
     # streams groups
 

@@ -186,7 +186,7 @@ class ShareGroup(Group):
             for partition in topic.partitions if topic is not None else ():
                 key = (self.group_id, topic_id, partition.index)
                 if not self._states.is_begun(key):
-                    self._states.initialise(key, 0, NOT_FETCHED_YET)
+                    self._states.initialise(key, self.target.epoch, NOT_FETCHED_YET)
                     begun = True
         return begun
 
@@ -207,7 +207,8 @@ class ShareGroup(Group):
     def begin_at(self, topic_id: bytes, partition: int, start_offset: int) -> ErrorCode:
         """Set where it begins to read a partition, whatever was read before."""
         assert self.is_empty
-        return self._states.initialise((self.group_id, topic_id, partition), 0, start_offset)
+        key = (self.group_id, topic_id, partition)
+        return self._states.initialise(key, self.target.epoch, start_offset)
 
     def forget_topic(self, topic_id: bytes) -> bool:
         """Forget where it was in a topic; False if it never read it."""

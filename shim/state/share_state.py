@@ -1,10 +1,13 @@
 """What the share coordinator keeps of a share partition (KIP-932): its start and its deliveries."""
 
+import heapq
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
 from protocol.error_codes import ErrorCode
+from protocol.group_releases import GroupBehaviour
 from shim.state.topics import Topics
 
 Key = tuple[str, bytes, int]
@@ -20,112 +23,163 @@ class Deliveries(msgspec.Struct, frozen=True, gc=False):
     count: int
 
 
-class SharePartition(msgspec.Struct):
-    """One share partition. `start_offset` -1: not known yet."""
+NOT_KNOWN = -1
+NO_EPOCH = -1
+"""Of who does not know it."""
+
+
+class ShareState(msgspec.Struct):
+    """What is kept of one share partition; -1 is what is not known yet.
+
+    `complete` counts the records from `start_offset` on that are done with.
+    """
 
     state_epoch: int
     leader_epoch: int = 0
-    start_offset: int = -1
-    complete: int = 0
+    start_offset: int = NOT_KNOWN
+    complete: int = NOT_KNOWN
     deliveries: list[Deliveries] = []
+
+
+class StateUpdate(msgspec.Struct, frozen=True):
+    """What the leader of a share partition has to tell."""
+
+    state_epoch: int
+    leader_epoch: int
+    start_offset: int
+    complete: int
+    deliveries: Sequence[Deliveries]
+
+
+FAULTS = {
+    ErrorCode.INVALID_REQUEST: "there is no state of such a share partition",
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "there is no such partition",
+    ErrorCode.FENCED_LEADER_EPOCH: "a newer leader has read the state",
+    ErrorCode.FENCED_STATE_EPOCH: "the state is newer",
+}
+"""What is wrong, by the error that says so."""
+
+NOT_A_BROKER = "only brokers may see and change the states of share groups"
 
 
 class ShareStates:
     """All share partitions; errors are values, as every partition is answered alone."""
 
-    def __init__(self, topics: Topics) -> None:
+    def __init__(self, topics: Topics, behaviour: GroupBehaviour) -> None:
         self._topics = topics
-        self._partitions: dict[Key, SharePartition] = {}
+        self._behaviour = behaviour
+        self._partitions: dict[Key, ShareState] = {}
 
     def initialise(self, key: Key, state_epoch: int, start_offset: int) -> ErrorCode:
         """Begin, or begin anew at another offset, with an epoch that is not older."""
-        if not self._exists(key):
-            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         known = self._partitions.get(key)
-        if known is not None and state_epoch < known.state_epoch:
+        if known is not None and self._is_older(state_epoch, known.state_epoch):
             return ErrorCode.FENCED_STATE_EPOCH
-        self._partitions[key] = SharePartition(state_epoch, start_offset=start_offset)
+        error = self._place_error(key)
+        if error is not ErrorCode.NONE:
+            return error
+        counts = start_offset != NOT_KNOWN and self._behaviour.share_counts_when_begun
+        complete = 0 if counts else NOT_KNOWN
+        self._partitions[key] = ShareState(
+            state_epoch, start_offset=start_offset, complete=complete
+        )
         return ErrorCode.NONE
 
     def is_begun(self, key: Key) -> bool:
         """Whether the state of a share partition has been begun."""
         return key in self._partitions
 
-    def of_group(self, group_id: str) -> Iterator[tuple[bytes, int, SharePartition]]:
+    def of_group(self, group_id: str) -> Iterator[tuple[bytes, int, ShareState]]:
         """Topic id, partition and state of all that a group has begun."""
         for (group, topic_id, partition), found in self._partitions.items():
             if group == group_id:
                 yield topic_id, partition, found
 
-    def read(self, key: Key, leader_epoch: int) -> tuple[ErrorCode, SharePartition | None]:
-        """The state for a leader; a newer leader fences the older ones."""
-        error, found = self._find(key)
-        if found is not None and leader_epoch < found.leader_epoch:
+    def read(self, key: Key, leader_epoch: int) -> tuple[ErrorCode, ShareState | None]:
+        """The state for a leader, which fences the older ones."""
+        found = self._partitions.get(key)
+        if found is None:
+            return ErrorCode.INVALID_REQUEST, None
+        if self._is_older(leader_epoch, found.leader_epoch):
             return ErrorCode.FENCED_LEADER_EPOCH, None
-        if found is not None:
-            found.leader_epoch = leader_epoch
+        error = self._place_error(key)
+        if error is not ErrorCode.NONE:
+            return error, None
+        found.leader_epoch = max(found.leader_epoch, leader_epoch)
         return error, found
 
-    def summary(self, key: Key) -> tuple[ErrorCode, SharePartition | None]:
+    def summary(self, key: Key) -> tuple[ErrorCode, ShareState | None]:
         """The state for anybody; what was never begun is no error and has no state."""
-        error, found = self._find(key)
-        return (ErrorCode.NONE if error is ErrorCode.INVALID_REQUEST else error), found
+        error = self._place_error(key)
+        return error, self._partitions.get(key) if error is ErrorCode.NONE else None
 
-    def write(
-        self, key: Key, epochs: tuple[int, int], start_offset: int, deliveries: Sequence[Deliveries]
-    ) -> ErrorCode:
-        """Lay newer deliveries over the older ones; `epochs` are the state's and the leader's."""
-        error, found = self._find(key)
+    def write(self, key: Key, update: StateUpdate) -> ErrorCode:
+        """Add what became of records; the leader's epoch is looked at before the state's."""
+        found = self._partitions.get(key)
         if found is None:
-            return error
-        state_epoch, leader_epoch = epochs
-        if state_epoch < found.state_epoch:
-            return ErrorCode.FENCED_STATE_EPOCH
-        if leader_epoch < found.leader_epoch:
+            return ErrorCode.INVALID_REQUEST
+        if self._is_older(update.leader_epoch, found.leader_epoch):
             return ErrorCode.FENCED_LEADER_EPOCH
-        found.leader_epoch = leader_epoch
-        if start_offset >= 0:
-            found.start_offset = start_offset
-        found.deliveries = _overlaid(found.deliveries, deliveries, found.start_offset)
-        return ErrorCode.NONE
+        if self._is_older(update.state_epoch, found.state_epoch):
+            return ErrorCode.FENCED_STATE_EPOCH
+        error = self._place_error(key)
+        if error is not ErrorCode.NONE:
+            return error
+        if update.start_offset != NOT_KNOWN:
+            found.start_offset = update.start_offset
+        found.complete = update.complete
+        found.deliveries = _combined([*found.deliveries, *update.deliveries], found.start_offset)
+        return error
 
     def delete(self, key: Key) -> ErrorCode:
         """Forget; what was never begun is forgotten as well."""
-        if not self._exists(key):
-            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        self._partitions.pop(key, None)
-        return ErrorCode.NONE
+        error = self._place_error(key)
+        if error is ErrorCode.NONE:
+            self._partitions.pop(key, None)
+        return error
 
-    def _find(self, key: Key) -> tuple[ErrorCode, SharePartition | None]:
-        """INVALID_REQUEST is for a partition that was never begun (asked of 4.3.1)."""
-        if not self._exists(key):
-            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, None
-        found = self._partitions.get(key)
-        return (ErrorCode.INVALID_REQUEST, None) if found is None else (ErrorCode.NONE, found)
+    def _is_older(self, epoch: int, known: int) -> bool:
+        return epoch < known and not (
+            epoch == NO_EPOCH and self._behaviour.share_epochs_may_be_unknown
+        )
 
-    def _exists(self, key: Key) -> bool:
+    def _place_error(self, key: Key) -> ErrorCode:
+        """Whether there is such a partition at all."""
+        if key[2] < 0:
+            return ErrorCode.INVALID_REQUEST
         topic = self._topics.by_id(key[1])
-        return topic is not None and topic.partition(key[2]) is not None
+        is_there = topic is not None and topic.partition(key[2]) is not None
+        return ErrorCode.NONE if is_there else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-def _overlaid(
-    older: Iterable[Deliveries], newer: Sequence[Deliveries], start_offset: int
-) -> list[Deliveries]:
-    """Newer deliveries win where both speak of a record; what is before the start is dropped."""
-    found = list(older)
-    for one in newer:
-        kept = []
-        for old in found:
-            if old.first < one.first:
-                last = min(old.last, one.first - 1)
-                kept.append(Deliveries(old.first, last, old.state, old.count))
-            if old.last > one.last:
-                first = max(old.first, one.last + 1)
-                kept.append(Deliveries(first, old.last, old.state, old.count))
-        found = [*kept, one]
-    trimmed = (
-        Deliveries(max(one.first, start_offset), one.last, one.state, one.count)
-        for one in found
-        if one.last >= start_offset
-    )
-    return sorted(trimmed, key=lambda one: one.first)
+def _combined(deliveries: Iterable[Deliveries], start_offset: int) -> list[Deliveries]:
+    """In order and without overlaps, from the start on.
+
+    Of two that speak of the same records that with more deliveries counts, or that with the
+    greater state. Neighbours that say the same become one.
+    """
+    rows = sorted((one.first, one.last, one.count, one.state) for one in deliveries)
+    cuts = sorted({start_offset, *(row[0] for row in rows), *(row[1] + 1 for row in rows)})
+    spoken: list[tuple[int, int, int]] = []  # a heap: what counts most is the first
+    found: list[Deliveries] = []
+    at = 0
+    for first, after in itertools.pairwise(cuts):
+        while at < len(rows) and rows[at][0] <= first:
+            _, last, count, state = rows[at]
+            heapq.heappush(spoken, (-count, -state, last))
+            at += 1
+        while spoken and spoken[0][2] < first:
+            heapq.heappop(spoken)
+        if not spoken or first < start_offset:
+            continue
+        one = Deliveries(first, after - 1, -spoken[0][1], -spoken[0][0])
+        before = found[-1] if found else None
+        if before is not None and before.last + 1 == first and _are_alike(before, one):
+            found[-1] = Deliveries(before.first, one.last, one.state, one.count)
+        else:
+            found.append(one)
+    return found
+
+
+def _are_alike(one: Deliveries, other: Deliveries) -> bool:
+    return (one.state, one.count) == (other.state, other.count)

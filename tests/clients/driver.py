@@ -12,7 +12,7 @@ import json
 import queue
 import subprocess
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -145,6 +145,45 @@ class Driver:
         return {
             key: _error(value) if isinstance(value, dict) else value for key, value in found.items()
         }
+
+    def share_from_the_start(self, group: str) -> None:
+        """Java only: a share group begins with the first record of a partition."""
+        self._call("share_from_the_start", group=group)
+
+    def share_consume(
+        self,
+        topic: str,
+        group: str,
+        count: int,
+        user: User = None,
+        *,
+        types: Mapping[str, Sequence[str]] | None = None,
+        seconds: float = 20,
+    ) -> list[tuple[str, int]]:
+        """Java only: so many deliveries to a member of a share group, value and delivery count.
+
+        `types` says what is acknowledged of a value, each time it comes; all else is accepted.
+        """
+        asked = {name: list(each) for name, each in (types or {}).items()}
+        found = self._call(
+            "share_consume",
+            user,
+            topic=topic,
+            group=group,
+            count=count,
+            types=asked,
+            seconds=seconds,
+        )
+        return [(value, times) for value, times in found]
+
+    def share_offsets(self, group: str) -> list[tuple[int, int]]:
+        """Java only: where a share group begins in each partition, and its lag."""
+        return [(start, lag) for start, lag in self._call("share_offsets", group=group)]
+
+    def console_share_consumer(self, *arguments: str, user: User = None) -> tuple[int, str]:
+        """Java only: exit code and output of `kafka-console-share-consumer ... arguments`."""
+        exit_code, output = self._call("console_share_consumer", user, arguments=list(arguments))
+        return exit_code, output
 
     def kafka_acls(self, *arguments: str, user: User = None) -> tuple[int, str]:
         """Java only: exit code and output of `kafka-acls --bootstrap-server ... arguments`."""

@@ -102,6 +102,7 @@ class InProcess:
         _, _, answer = self._answers.pop(connection)
         if isinstance(answer, Pending):
             answer.wait.cancel()
+        self.stage.cluster.disconnected(self._sessions.pop(connection))
 
     def pause(self, milliseconds: int) -> None:
         self.stage.clock.advance(milliseconds)

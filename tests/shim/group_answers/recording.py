@@ -13,6 +13,7 @@ from tests.shim.group_answers import (
     joining_scenarios,
     offset_scenarios,
     share_scenarios,
+    sharing_scenarios,
     static_scenarios,
     streams_scenarios,
 )
@@ -31,6 +32,7 @@ SCENARIOS: dict[str, Callable[[Any], None]] = {
         admin_scenarios,
         consumer_scenarios,
         share_scenarios,
+        sharing_scenarios,
         streams_scenarios,
     )
     for scenario in area.SCENARIOS

@@ -91,7 +91,8 @@ def test_unknown_topics_and_partitions() -> None:
     share = Share()
     assert share.initialise(7, 1, 0) == 3
     assert share.initialise(0, 1, 0, UNKNOWN) == 3
-    assert share.read(0, 0, UNKNOWN).error_code == 3
+    assert share.read(0, 0, UNKNOWN).error_code == 42  # it is the state that is looked for first
+    assert share.initialise(-1, 1, 0) == 42
     assert share.summary(0, UNKNOWN).error_code == 3
     assert share.delete(0, UNKNOWN) == 3
 
@@ -110,6 +111,7 @@ def test_beginning_again_needs_no_older_epoch() -> None:
 def test_newer_deliveries_lie_over_older_ones() -> None:
     share = Share()
     share.initialise(0, 1, 5)
+    share.read(0, 5)
     assert share.write(0, (1, 5), 6, (6, 9, 0, 1), (10, 12, 2, 1)) == 0
     assert share.write(0, (0, 5), 6) == FENCED_STATE
     assert share.write(0, (1, 4), 6) == FENCED_LEADER
@@ -123,7 +125,7 @@ def test_newer_deliveries_lie_over_older_ones() -> None:
 
 
 @pytest.mark.parametrize(
-    ("api", "request_"),
+    ("api", "request_", "allowed"),
     [
         (
             ApiKey.INITIALIZE_SHARE_GROUP_STATE,
@@ -135,24 +137,28 @@ def test_newer_deliveries_lie_over_older_ones() -> None:
                     )
                 ],
             ),
+            3,
         ),
         (
             ApiKey.READ_SHARE_GROUP_STATE,
             read_messages.ReadShareGroupStateRequest(
                 "g", [read_messages.ReadStateData(UNKNOWN, [read_messages.PartitionData(0)])]
             ),
+            42,
         ),
         (
             ApiKey.WRITE_SHARE_GROUP_STATE,
             write_messages.WriteShareGroupStateRequest(
                 "g", [write_messages.WriteStateData(UNKNOWN, [write_messages.PartitionData(0)])]
             ),
+            42,
         ),
         (
             ApiKey.DELETE_SHARE_GROUP_STATE,
             delete_messages.DeleteShareGroupStateRequest(
                 "g", [delete_messages.DeleteStateData(UNKNOWN, [delete_messages.PartitionData(0)])]
             ),
+            3,
         ),
         (
             ApiKey.READ_SHARE_GROUP_STATE_SUMMARY,
@@ -164,12 +170,13 @@ def test_newer_deliveries_lie_over_older_ones() -> None:
                     )
                 ],
             ),
+            3,
         ),
     ],
 )
-def test_only_brokers_may(api: ApiKey, request_: Any) -> None:
+def test_only_brokers_may(api: ApiKey, request_: Any, allowed: int) -> None:
     share = Share()
     assert share.ask(api, 0, request_, "User:alice").error_code == 31
     cluster = ResourceType.CLUSTER, "kafka-cluster"
     share.stage.allow("User:alice", Operation.CLUSTER_ACTION, *cluster)
-    assert share.ask(api, 0, request_, "User:alice").error_code == 3
+    assert share.ask(api, 0, request_, "User:alice").error_code == allowed

@@ -43,7 +43,8 @@ public final class Driver {
         CALLS.put("create_acls", Acls::create);
         CALLS.put("list_acls", Acls::list);
         CALLS.put("delete_acls", Acls::delete);
-        CALLS.put("kafka_acls", KafkaAcls::run);
+        CALLS.put("kafka_acls", KafkaTools::acls);
+        CALLS.put("console_share_consumer", KafkaTools::consoleShareConsumer);
         CALLS.put("cluster_operations", Operations::ofCluster);
         CALLS.put("topic_operations", Operations::ofTopic);
         CALLS.put("group_operations", Operations::ofGroup);
@@ -53,6 +54,9 @@ public final class Driver {
         CALLS.put("count_words", WordCount::run);
         CALLS.put("commit_offset", Records::commitOffset);
         CALLS.put("offset_fetch", Records::offsetFetch);
+        CALLS.put("share_from_the_start", Shares::readFromTheStart);
+        CALLS.put("share_consume", Shares::consume);
+        CALLS.put("share_offsets", Shares::offsets);
     }
 
     public static void main(String[] words) throws Exception {

@@ -8,10 +8,17 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.kafka.common.utils.Exit;
 import org.apache.kafka.tools.AclCommand;
+import org.apache.kafka.tools.consumer.ConsoleShareConsumer;
 
-/** kafka-acls as its script calls it, in this JVM: its exit code and what it prints. */
-final class KafkaAcls {
-    private KafkaAcls() {}
+/** Kafka's tools as their scripts call them, in this JVM: the exit code and what they print. */
+final class KafkaTools {
+    private KafkaTools() {}
+
+    /** What a script runs. */
+    private interface Tool {
+        void main(String[] words) throws Exception;
+    }
+
 
     /** Thrown where the tool would end the JVM. */
     private static final class Ended extends Error {
@@ -23,7 +30,15 @@ final class KafkaAcls {
         }
     }
 
-    static Object run(Driver.Request request) throws Exception {
+    static Object acls(Driver.Request request) throws Exception {
+        return run(request, AclCommand::main);
+    }
+
+    static Object consoleShareConsumer(Driver.Request request) throws Exception {
+        return run(request, ConsoleShareConsumer::main);
+    }
+
+    private static Object run(Driver.Request request, Tool tool) throws Exception {
         List<String> words = new ArrayList<>(List.of("--bootstrap-server", request.servers()));
         if (request.login() != null) {
             words.addAll(List.of("--command-config", settingsFile(request.login()).toString()));
@@ -40,7 +55,7 @@ final class KafkaAcls {
         Exit.setExitProcedure((code, message) -> { throw new Ended(code); });
         int code = 0;
         try {
-            AclCommand.main(words.toArray(new String[0]));
+            tool.main(words.toArray(new String[0]));
         } catch (Ended ended) {
             code = ended.code;
         } finally {
@@ -52,7 +67,7 @@ final class KafkaAcls {
     }
 
     private static Path settingsFile(Login login) throws Exception {
-        Path file = Files.createTempFile("kafka-acls", ".properties");
+        Path file = Files.createTempFile("kafka-tools", ".properties");
         file.toFile().deleteOnExit();
         StringBuilder lines = new StringBuilder();
         login.settings().forEach((key, value) -> lines.append(key + "=" + value + "\n"));

@@ -1,0 +1,74 @@
+"""79 ShareAcknowledge, versions 0-2. Tells what became of acquired records (KIP-932).
+
+READ on the group, then the session, then READ on every topic: a denied one is 29 on its partitions.
+An unknown topic id fails the whole request with -1 where there is an authorizer.
+"""
+
+from authorizer.requirements import SHARE_ACKNOWLEDGE_GROUP, SHARE_ACKNOWLEDGE_TOPIC
+from protocol.error_codes import ErrorCode
+from protocol.messages.share_acknowledge_request import ShareAcknowledgeRequest
+from protocol.messages.share_acknowledge_response import (
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionData,
+    ShareAcknowledgeResponse,
+    ShareAcknowledgeTopicResponse,
+)
+from shim.context import RequestContext
+from shim.share_acknowledging import Acknowledging, Outcome
+from shim.share_requests import check_request, topic_denials
+from shim.state.share_sessions import END, Place
+
+
+def handle(request: ShareAcknowledgeRequest, context: RequestContext) -> ShareAcknowledgeResponse:
+    check_request(context, SHARE_ACKNOWLEDGE_GROUP, request.group_id, request.member_id)
+    group_id, member_id = request.group_id or "", request.member_id or ""
+    sessions = context.cluster.share_sessions[context.node_id]
+    sessions.acknowledge(group_id, member_id, request.share_session_epoch)
+    known = [context.cluster.topics.by_id(topic.topic_id) for topic in request.topics]
+    names = [None if topic is None else topic.name for topic in known]
+    denials = topic_denials(context, SHARE_ACKNOWLEDGE_TOPIC, names)
+    acknowledging = Acknowledging(group_id, member_id, request.is_renew_ack, context, denials)
+    outcomes = acknowledging.all(request.topics)
+    if request.share_session_epoch == END:
+        sessions.end(group_id, member_id)
+    return _response(outcomes, group_id, context)
+
+
+def refuse(
+    request: ShareAcknowledgeRequest,
+    error: ErrorCode,
+    message: str | None,
+) -> ShareAcknowledgeResponse:
+    return ShareAcknowledgeResponse(error_code=error, error_message=message)
+
+
+def _response(
+    outcomes: dict[Place, Outcome], group_id: str, context: RequestContext
+) -> ShareAcknowledgeResponse:
+    settings = context.cluster.groups.settings
+    topics: dict[bytes, ShareAcknowledgeTopicResponse] = {}
+    for (topic_id, index), outcome in outcomes.items():
+        row = PartitionData(index, outcome.error, outcome.message)
+        if outcome.error is ErrorCode.NOT_LEADER_OR_FOLLOWER:
+            row.current_leader = _leader(topic_id, index, context)
+        topic = topics.setdefault(topic_id, ShareAcknowledgeTopicResponse(topic_id))
+        topic.partitions.append(row)
+    leaders = {row.current_leader.leader_id for one in topics.values() for row in one.partitions}
+    return ShareAcknowledgeResponse(
+        acquisition_lock_timeout_ms=settings.share_record_lock_duration_ms(group_id),
+        responses=list(topics.values()),
+        node_endpoints=[
+            NodeEndpoint(node_id, host, port, rack)
+            for node_id, host, port, rack in context.brokers()
+            if node_id in leaders
+        ],
+    )
+
+
+def _leader(topic_id: bytes, index: int, context: RequestContext) -> LeaderIdAndEpoch:
+    topic = context.cluster.topics.by_id(topic_id)
+    partition = None if topic is None else topic.partition(index)
+    if partition is None:
+        return LeaderIdAndEpoch()
+    return LeaderIdAndEpoch(partition.leader_id, partition.leader_epoch)

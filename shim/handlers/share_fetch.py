@@ -1,0 +1,164 @@
+"""78 ShareFetch, versions 0-2. Acquires records for a member of a share group, and takes
+acknowledgements along (KIP-932).
+
+READ on the group, then the session, then READ on every topic of the session and the request: a
+denied one is 29 on its partitions and acknowledgements. An unknown topic id fails the whole request
+with -1 where there is an authorizer, as by Kafka, which cannot ask about it.
+"""
+
+from authorizer.requirements import SHARE_FETCH_GROUP, SHARE_FETCH_TOPIC
+from protocol.error_codes import ErrorCode
+from protocol.messages.share_fetch_request import ShareFetchRequest
+from protocol.messages.share_fetch_response import (
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionData,
+    ShareFetchableTopicResponse,
+    ShareFetchResponse,
+)
+from shim.context import RequestContext
+from shim.errors import Refused
+from shim.share_acknowledging import RENEWS_SINCE, Acknowledging, Outcome
+from shim.share_fetching import STRICT, Rows, ShareReading
+from shim.share_requests import check_request, topic_denials
+from shim.state.share_sessions import END, Place, ShareRound
+from shim.wait import Wait
+
+ACQUIRE_MODES = (0, STRICT)
+
+
+def handle(
+    request: ShareFetchRequest, context: RequestContext
+) -> ShareFetchResponse | Wait[ShareFetchResponse]:
+    check_request(context, SHARE_FETCH_GROUP, request.group_id, request.member_id)
+    renews = context.version >= RENEWS_SINCE and request.is_renew_ack
+    limits = (request.max_bytes, request.min_bytes, request.max_records, request.max_wait_ms)
+    if renews and any(limits):
+        raise Refused(ErrorCode.INVALID_REQUEST)
+    acknowledges = any(
+        row.acknowledgement_batches for topic in request.topics for row in topic.partitions
+    )
+    sessions = context.cluster.share_sessions[context.node_id]
+    try:
+        share_round = sessions.begin(request, context.session, acknowledges=acknowledges)
+    except Refused as refusal:
+        if refusal.error is not ErrorCode.SHARE_SESSION_LIMIT_REACHED:
+            raise
+        return _refused_later(request, context, refusal.error)
+    return _ShareFetch(request, context, share_round, acknowledges=acknowledges).start()
+
+
+def refuse(
+    request: ShareFetchRequest,
+    error: ErrorCode,
+    message: str | None,
+) -> ShareFetchResponse:
+    return ShareFetchResponse(error_code=error, error_message=message)
+
+
+def _refused_later(
+    request: ShareFetchRequest, context: RequestContext, error: ErrorCode
+) -> Wait[ShareFetchResponse]:
+    """After its longest wait, so that a client that finds no session does not ask all the time."""
+    wait: Wait[ShareFetchResponse] = Wait()
+    answer = refuse(request, error, None)
+    context.cluster.clock.call_later(request.max_wait_ms, lambda: wait.complete(answer))
+    return wait
+
+
+class _ShareFetch:
+    """One request: acknowledges, reads, answers with both."""
+
+    def __init__(
+        self,
+        request: ShareFetchRequest,
+        context: RequestContext,
+        share_round: ShareRound,
+        *,
+        acknowledges: bool,
+    ) -> None:
+        self._request = request
+        self._context = context
+        self._round = share_round
+        self._acknowledges = acknowledges
+        self._outcomes: dict[Place, Outcome] = {}
+
+    def start(self) -> ShareFetchResponse | Wait[ShareFetchResponse]:
+        request, context = self._request, self._context
+        named = context.cluster.share_sessions[context.node_id].named(request)
+        topics = [one.topic for one in (*self._round.wanted, *named)]
+        denials = topic_denials(context, SHARE_FETCH_TOPIC, topics)
+        if request.share_acquire_mode not in ACQUIRE_MODES:
+            raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+        if self._acknowledges:
+            self._outcomes = Acknowledging(
+                request.group_id or "",
+                request.member_id or "",
+                request.is_renew_ack,
+                context,
+                denials,
+            ).all(request.topics)
+        if request.is_renew_ack:
+            return self._answer([])
+        answers: list[ShareFetchResponse] = []
+        wait: Wait[ShareFetchResponse] | None = None
+
+        def done(rows: Rows) -> None:
+            answer = self._answer(rows)
+            answers.append(answer)
+            if wait is not None:
+                wait.complete(answer)
+
+        stop = ShareReading(request, context, denials).start(self._round.wanted, done)
+        if answers:
+            return answers[0]
+        wait = Wait(stop)
+        return wait
+
+    def _answer(self, rows: Rows) -> ShareFetchResponse:
+        request, context = self._request, self._context
+        topics: dict[bytes, ShareFetchableTopicResponse] = {}
+        left = dict(self._outcomes)
+        for shared, data in self._round.told(rows):
+            outcome = left.pop(shared.place, Outcome())
+            data.acknowledge_error_code = outcome.error
+            data.acknowledge_error_message = outcome.message
+            self._add(topics, shared.topic_id, data)
+        for (topic_id, index), outcome in left.items():
+            data = PartitionData(
+                partition_index=index,
+                acknowledge_error_code=outcome.error,
+                acknowledge_error_message=outcome.message,
+                records=b"",
+            )
+            self._add(topics, topic_id, data)
+        group_id = request.group_id or ""
+        if request.share_session_epoch == END:
+            sessions = context.cluster.share_sessions[context.node_id]
+            sessions.end(group_id, request.member_id or "")
+        settings = context.cluster.groups.settings
+        response = ShareFetchResponse(
+            acquisition_lock_timeout_ms=settings.share_record_lock_duration_ms(group_id),
+            responses=list(topics.values()),
+        )
+        leaders = {
+            row.current_leader.leader_id for one in topics.values() for row in one.partitions
+        }
+        response.node_endpoints = [
+            NodeEndpoint(node_id, host, port, rack)
+            for node_id, host, port, rack in context.brokers()
+            if node_id in leaders
+        ]
+        return response
+
+    def _add(
+        self, topics: dict[bytes, ShareFetchableTopicResponse], topic_id: bytes, data: PartitionData
+    ) -> None:
+        if ErrorCode.NOT_LEADER_OR_FOLLOWER in (data.error_code, data.acknowledge_error_code):
+            topic = self._context.cluster.topics.by_id(topic_id)
+            partition = None if topic is None else topic.partition(data.partition_index)
+            if partition is not None:
+                leader = LeaderIdAndEpoch(partition.leader_id, partition.leader_epoch)
+                data.current_leader = leader
+        known = topics.setdefault(topic_id, ShareFetchableTopicResponse(topic_id))
+        known.partitions.append(data)

@@ -1,0 +1,88 @@
+"""Kafka's own share consumer (KIP-932) and its console tool against the broker."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.clients.broker import Bootstrap
+from tests.clients.driver import ClientError, Driver, started
+from tests.clients.stage import Stage, eventually
+from tests.clients.toolchains import java_driver
+
+pytestmark = [pytest.mark.client, pytest.mark.timeout(60, func_only=True)]
+
+VALUES = ["one", "two", "three"]
+
+
+@pytest.fixture(scope="module")
+def driver(bootstrap: Bootstrap, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
+    folder = tmp_path_factory.mktemp("java")
+    with started(java_driver(folder), bootstrap, folder) as found:
+        yield found
+
+
+@pytest.fixture
+def topic(driver: Driver, stage: Stage) -> str:
+    """A topic with three records, which the group of the stage reads from the start."""
+    name = stage.topic()
+    driver.produce(name, VALUES, None)
+    driver.share_from_the_start(stage.group())
+    return name
+
+
+def test_accepted_records_come_once(driver: Driver, stage: Stage, topic: str) -> None:
+    group = stage.group()
+    first = driver.share_consume(topic, group, 3)
+    assert first == [(value, 1) for value in VALUES]
+    eventually(lambda: [lag for _, lag in driver.share_offsets(group)] == [0])
+    driver.produce(topic, ["four"], None)
+    assert driver.share_consume(topic, group, 1) == [("four", 1)]
+
+
+def test_released_records_come_again_and_rejected_ones_do_not(
+    driver: Driver, stage: Stage, topic: str
+) -> None:
+    types = {"one": ["RELEASE", "RELEASE"], "two": ["REJECT"]}
+    found = driver.share_consume(topic, stage.group(), 5, types=types)
+    assert found == [("one", 1), ("two", 1), ("three", 1), ("one", 2), ("one", 3)]
+
+
+def test_a_renewed_record_stays_with_its_member(driver: Driver, stage: Stage, topic: str) -> None:
+    found = driver.share_consume(topic, stage.group(), 4, types={"two": ["RENEW"]})
+    assert found == [("one", 1), ("two", 1), ("three", 1), ("two", 1)]
+
+
+def test_a_record_that_is_always_released_wears_out(
+    driver: Driver, stage: Stage, topic: str
+) -> None:
+    found = driver.share_consume(topic, stage.group(), 7, types={"one": ["RELEASE"] * 9})
+    assert [row for row in found if row[0] == "one"] == [("one", count) for count in range(1, 6)]
+    eventually(lambda: [lag for _, lag in driver.share_offsets(stage.group())] == [0])
+
+
+def test_read_on_group_and_topic_is_enough(driver: Driver, stage: Stage, topic: str) -> None:
+    stage.grant("alice", "READ", "GROUP", stage.group())
+    stage.grant("alice", "READ", "TOPIC", topic)
+    assert driver.share_consume(topic, stage.group(), 3, "alice") == [(one, 1) for one in VALUES]
+
+
+def test_without_read_on_the_group_it_is_denied(driver: Driver, stage: Stage, topic: str) -> None:
+    stage.grant("alice", "READ", "TOPIC", topic)
+    with pytest.raises(ClientError) as denied:
+        driver.share_consume(topic, stage.group(), 1, "alice")
+    assert denied.value.code == 30
+
+
+def test_with_describe_only_the_topic_is_denied(driver: Driver, stage: Stage, topic: str) -> None:
+    stage.grant("alice", "READ", "GROUP", stage.group())
+    stage.grant("alice", "DESCRIBE", "TOPIC", topic)
+    with pytest.raises(ClientError) as denied:
+        driver.share_consume(topic, stage.group(), 1, "alice")
+    assert denied.value.code == 29
+
+
+def test_the_console_consumer_prints_records(driver: Driver, stage: Stage, topic: str) -> None:
+    code, output = driver.console_share_consumer(
+        "--topic", topic, "--group", stage.group(), "--max-messages", "3", "--timeout-ms", "20000"
+    )
+    assert (code, output.split()[:3]) == (0, VALUES)

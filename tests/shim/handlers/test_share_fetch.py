@@ -1,0 +1,166 @@
+"""ShareFetch and ShareAcknowledge (KIP-932): permissions, and what recordings cannot show."""
+
+from typing import Any
+
+import pytest
+
+from protocol.enums import ApiKey, Operation, ResourceType
+from protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from protocol.messages.share_acknowledge_request import (
+    AcknowledgementBatch,
+    AcknowledgePartition,
+    AcknowledgeTopic,
+    ShareAcknowledgeRequest,
+)
+from protocol.messages.share_fetch_request import FetchPartition, FetchTopic, ShareFetchRequest
+from shim.dispatch import Pending
+from tests.shim.answers.batches import batch
+from tests.shim.play import ADMIN, Stage
+
+ALICE = "User:alice"
+MEMBER = "AAAAAAAAAAAAAAAAAAAAAQ"
+NEVER = b"\x77" * 16
+DENIED_GROUP, DENIED_TOPIC = 30, 29
+
+
+class Sharing:
+    """A group with a share partition of each of two topics, which begin with three records."""
+
+    def __init__(self, release: str = "", **settings: Any) -> None:
+        self.stage = Stage(release, **settings)
+        self.cluster = self.stage.cluster
+        self.cluster.configs.groups["g"] = {"share.auto.offset.reset": "earliest"}
+        self.ids = {}
+        for name in ("a", "b"):
+            topic = self.stage.topic(name)
+            self.ids[name] = topic.topic_id
+            self.cluster.share_states.initialise(("g", topic.topic_id, 0), 1, -1)
+            self.produce(name, 3)
+
+    def produce(self, topic: str, count: int) -> None:
+        rows = [PartitionProduceData(index=0, records=batch([b"v"] * count))]
+        request = ProduceRequest(
+            acks=-1,
+            timeout_ms=1000,
+            topic_data=[TopicProduceData(topic, partition_data=rows)],
+        )
+        answer = self.stage.ask(ApiKey.PRODUCE, 12, request)
+        assert answer.responses[0].partition_responses[0].error_code == 0
+
+    def fetch(self, *topics: bytes, who: str = ADMIN, epoch: int = 0, **more: Any) -> Any:
+        request = ShareFetchRequest(
+            group_id="g",
+            member_id=MEMBER,
+            share_session_epoch=epoch,
+            max_wait_ms=more.pop("max_wait_ms", 0),
+            min_bytes=1,
+            max_records=500,
+            batch_size=500,
+            topics=[FetchTopic(one, [FetchPartition(0)]) for one in topics],
+            **more,
+        )
+        return self.stage.ask(ApiKey.SHARE_FETCH, 1, request, who)
+
+    def acknowledge(self, topic: bytes, last: int, who: str = ADMIN, epoch: int = 1) -> Any:
+        rows = [AcknowledgePartition(0, [AcknowledgementBatch(0, last, [1])])]
+        request = ShareAcknowledgeRequest(
+            group_id="g",
+            member_id=MEMBER,
+            share_session_epoch=epoch,
+            topics=[AcknowledgeTopic(topic, rows)],
+        )
+        return self.stage.ask(ApiKey.SHARE_ACKNOWLEDGE, 1, request, who)
+
+
+def rows_of(answer: Any) -> dict[bytes, Any]:
+    return {topic.topic_id: topic.partitions[0] for topic in answer.responses}
+
+
+def test_the_group_is_asked_about_first() -> None:
+    sharing = Sharing()
+    assert sharing.fetch(sharing.ids["a"], who=ALICE).error_code == DENIED_GROUP
+    answer = sharing.acknowledge(sharing.ids["a"], 1, who=ALICE)
+    assert (answer.error_code, answer.responses) == (DENIED_GROUP, [])
+
+
+def test_a_denied_topic_is_denied_alone() -> None:
+    sharing = Sharing()
+    sharing.stage.allow(ALICE, Operation.READ, ResourceType.GROUP, "g")
+    sharing.stage.allow(ALICE, Operation.READ, ResourceType.TOPIC, "a")
+    a, b = sharing.ids["a"], sharing.ids["b"]
+    rows = rows_of(sharing.fetch(a, b, who=ALICE))
+    assert [row.error_code for row in (rows[a], rows[b])] == [0, DENIED_TOPIC]
+    assert rows[a].records
+    assert not rows[b].records
+    rows = rows_of(sharing.acknowledge(b, 1, who=ALICE))
+    assert rows[b].error_code == DENIED_TOPIC
+    told_again = rows_of(sharing.fetch(who=ALICE, epoch=2))
+    assert told_again[b].error_code == DENIED_TOPIC
+
+
+@pytest.mark.parametrize("authorizer", ["standard", "none"])
+def test_an_unknown_topic_id_fails_the_whole_request(authorizer: str) -> None:
+    sharing = Sharing(authorizer=authorizer)
+    answer = sharing.fetch(sharing.ids["a"], NEVER)
+    assert (answer.error_code, answer.responses) == (-1, [])
+
+
+def test_share_groups_can_be_off() -> None:
+    sharing = Sharing("4.1.1")
+    assert sharing.fetch(sharing.ids["a"]).error_code == 35
+    assert sharing.acknowledge(sharing.ids["a"], 1).error_code == 35
+
+
+def test_waits_for_records_and_for_what_comes_back() -> None:
+    sharing = Sharing()
+    a = sharing.ids["a"]
+    assert rows_of(sharing.fetch(a))[a].records
+    waiting = sharing.fetch(a, epoch=1, max_wait_ms=1000)
+    assert isinstance(waiting, Pending)
+    sharing.produce("a", 1)
+    (row,) = rows_of(sharing.stage.outcome(ApiKey.SHARE_FETCH, 1, waiting)).values()
+    assert [(one.first_offset, one.last_offset) for one in row.acquired_records] == [(3, 3)]
+    waiting = sharing.fetch(epoch=2, max_wait_ms=60_000)
+    sharing.stage.clock.advance(30_000)
+    (row,) = rows_of(sharing.stage.outcome(ApiKey.SHARE_FETCH, 1, waiting)).values()
+    assert [one.delivery_count for one in row.acquired_records] == [2, 2]
+
+
+def test_a_broker_has_only_so_many_sessions() -> None:
+    properties = {"group.share.max.share.sessions": "1", "group.share.max.size": "1"}
+    sharing = Sharing(properties=properties)
+    assert sharing.fetch(sharing.ids["a"]).error_code == 0
+    sharing.cluster.configs.groups["h"] = {}
+    request = ShareFetchRequest(group_id="h", member_id=MEMBER, max_wait_ms=500)
+    waiting = sharing.stage.ask(ApiKey.SHARE_FETCH, 1, request)
+    assert isinstance(waiting, Pending)
+    sharing.stage.clock.advance(500)
+    assert sharing.stage.outcome(ApiKey.SHARE_FETCH, 1, waiting).error_code == 133
+
+
+def test_another_leader_goes_on_with_what_was_told() -> None:
+    sharing = Sharing(brokers=2)
+    a = sharing.ids["a"]
+    partition = sharing.cluster.topics.partition("a", 0)
+    assert partition is not None
+    sharing.cluster.topics.reassign(partition, [1, 2])
+    sharing.fetch(a)
+    assert rows_of(sharing.acknowledge(a, 0))[a].error_code == 0
+    sharing.cluster.topics.elect(partition, 2)
+    row = rows_of(sharing.fetch(a, epoch=2))[a]
+    assert (row.error_code, row.current_leader.leader_id) == (6, 2)
+    sharing.cluster.topics.elect(partition, 1)
+    (acquired,) = rows_of(sharing.fetch(a, epoch=3))[a].acquired_records
+    assert (acquired.first_offset, acquired.last_offset, acquired.delivery_count) == (1, 2, 1)
+
+
+def test_a_deleted_topic_is_unknown_to_its_session() -> None:
+    sharing = Sharing()
+    a = sharing.ids["a"]
+    sharing.fetch(a)
+    sharing.cluster.topics.delete("a")
+    assert rows_of(sharing.fetch(epoch=1))[a].error_code == 3
