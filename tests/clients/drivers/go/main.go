@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -118,7 +119,7 @@ func (where connection) client(more ...kgo.Opt) (*kgo.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	options = append(options, kgo.SeedBrokers(where.servers))
+	options = append(options, kgo.SeedBrokers(strings.Split(where.servers, ",")...))
 	return kgo.NewClient(append(options, more...)...)
 }
 

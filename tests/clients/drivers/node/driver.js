@@ -50,15 +50,16 @@ async function consume(request) {
   try {
     await consumer.subscribe({ topics: [topic], fromBeginning: true });
     return await new Promise((resolve, reject) => {
-      const values = [];
-      const late = () => reject(new Error(`${values.length} of ${count} values in time`));
+      const values = new Map(); // by offset: what it could not commit it reads again
+      const late = () => reject(new Error(`${values.size} of ${count} values in time`));
       const timer = setTimeout(late, seconds * 1000);
-      consumer.on(consumer.events.CRASH, ({ payload }) => reject(payload.error));
+      const crashed = ({ payload }) => payload.restart || reject(payload.error);
+      consumer.on(consumer.events.CRASH, crashed);
       const eachMessage = async ({ message }) => {
-        values.push(message.value.toString());
-        if (values.length === count) {
+        values.set(message.offset, message.value.toString());
+        if (values.size === count) {
           clearTimeout(timer);
-          resolve(values);
+          resolve([...values.values()]);
         }
       };
       consumer.run({ eachMessage }).catch(reject);
