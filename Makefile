@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # several processes, each with whole files: a file's broker and client drivers start once
 TEST_ARGS ?= -n auto --maxprocesses 4 --dist loadfile
 
-.PHONY: help install run test clients check lint types contracts bench generate pipeline-demo pipeline-check clean oracle suite suites
+.PHONY: help scorecards both-ways install run test clients check lint types contracts bench generate pipeline-demo pipeline-check clean oracle suite suites
 
 help:
 	@echo "make run        a broker on 127.0.0.1:9092 with demo users and ACLs"
@@ -19,6 +19,8 @@ help:
 	@echo "make oracle RELEASE=4.3.1   the shim against a real broker (java 17 and maven)"
 	@echo "make suites     other projects' tests that can be run against the broker"
 	@echo "make suite NAME=kgo   one of them; AGAINST=real: against a real Kafka (java 17 and maven)"
+	@echo "make scorecards clients of six languages are run; docs/clients.md says what they do"
+	@echo "make both-ways  their runs on a real broker replayed to the shim, and the other way round"
 	@echo "make generate   message classes and documents from their sources"
 
 $(STAMP): pyproject.toml
@@ -84,6 +86,15 @@ suite: install
 
 suites: install
 	@$(BIN)/python -m tests.suites
+
+# Java 17, Go and Node besides; a client whose tools are missing is left out with a word on it
+scorecards: install
+	$(BIN)/python -m tests.clients.scorecards > docs/clients.md.new
+	mv docs/clients.md.new docs/clients.md
+
+# Java 17 and Maven besides
+both-ways: install
+	$(BIN)/python -m tests.clients.both_ways
 
 generate: install
 	$(BIN)/python -m schemas.vendor

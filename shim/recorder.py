@@ -26,6 +26,10 @@ from shim.session import Session
 
 BLOCK_BYTES = 1024 * 1024
 FLUSH_MS = 100
+RESTART = 1_000_000_000
+"""From so many on, times the segments that were there, a writer that starts again counts its
+connections: a trace has each number once."""
+
 _ENTRY_BYTES = 32  # roughly what an entry takes besides its frame
 
 
@@ -46,6 +50,7 @@ class Recorder:
     ) -> None:
         self._source = accesses
         self._segments = SegmentWriter(directory, writer, deflate=deflate)
+        self._first_connection = self._segments.first_number * RESTART
         self._clock = clock
         self._timer: Timer | None = None
         self._entries: list[Entry] = []
@@ -143,7 +148,7 @@ class Recorder:
             or row[2] is not software
         ):
             number = len(self._connections)
-            self._connections.append(_described(session, number, self._source))
+            self._connections.append(self._described(session, number))
             row = session.trace_row = (self._connections, principal, software, number)
         return row[3]
 
@@ -151,18 +156,17 @@ class Recorder:
         known = self._rules[id(decision)] = (decision, decision_rule(decision))
         return known
 
-
-def _described(session: Session, number: int, accesses: str) -> Connection:
-    return Connection(
-        number,
-        session.number,
-        session.node_id,
-        session.listener.name,
-        session.host,
-        session.port,
-        session.principal,
-        session.mechanism or "",
-        session.client_software_name,
-        session.client_software_version,
-        accesses,
-    )
+    def _described(self, session: Session, number: int) -> Connection:
+        return Connection(
+            number,
+            self._first_connection + session.number,
+            session.node_id,
+            session.listener.name,
+            session.host,
+            session.port,
+            session.principal,
+            session.mechanism or "",
+            session.client_software_name,
+            session.client_software_version,
+            self._source,
+        )

@@ -130,7 +130,8 @@ class SegmentWriter:
         self._segment_bytes = segment_bytes
         self._keep_segments = keep_segments
         self._deflate = deflate
-        self._number = self._first_free()
+        self.first_number = self._number = self._first_free()
+        """Of the segments of this start; 0 if the writer was not here before."""
         self._blocks: list[tuple[int, BlockHeader]] = []
         self._at = 0
         self._file = self._open()

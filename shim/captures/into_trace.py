@@ -7,6 +7,7 @@ from typing import BinaryIO
 
 import msgspec
 
+from protocol.trace.entries import DERIVED
 from shim.captures.connection import CapturedConnection, Troubles
 from shim.captures.files import CaptureError, packets
 from shim.captures.frames import begins_with_request, looks_like_request
@@ -127,7 +128,7 @@ class _Import:
         self.report = CaptureReport()
         self._ports = ports
         self._clock = _CaptureClock()
-        self._recorder = Recorder(folder, self._clock, writer="capture")
+        self._recorder = Recorder(folder, self._clock, writer="capture", accesses=DERIVED)
         self._numbers = itertools.count(1)
         self._clients: dict[frozenset[Address], _Client] = {}
         self._undecided: dict[frozenset[Address], list[Segment]] = {}

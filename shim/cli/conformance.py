@@ -11,6 +11,7 @@ from pathlib import Path
 from shim.broker import Broker
 from shim.cli import EXIT_FAILURE, EXIT_MISMATCH
 from shim.cli.broker_options import add_broker_arguments, config_from
+from shim.cli.scorecard_forms import OUTPUTS
 from shim.cli.signals import on_stop
 from shim.config import Config
 from shim.errors import ConfigError
@@ -27,7 +28,6 @@ Exit codes: 0 nothing failed, 1 the client could not be run or sent nothing, 3 s
 """
 BOOTSTRAP = "KAFKA_BOOTSTRAP_SERVERS"
 PLACEHOLDER = "{bootstrap}"
-OUTPUTS = ("text", "json", "junit", "markdown")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     if args.verb == "check":
         if not args.trace.exists():
             raise ConfigError(f"`{args.trace}` does not exist")
-        return _score(args, args.trace)
+        return write_scorecard(args.trace, args.output, args.name)
     config = config_from(args)
     set_up_logs("error", config.log_format)
     if args.record is not None:
@@ -72,7 +72,7 @@ def _run(args: argparse.Namespace, config: Config, folder: Path) -> int:
     code = asyncio.run(_clients(config, args.client_command, folder))
     if code != 0:
         print(f"kafka-shim conformance: the client ended with {code}", file=sys.stderr)
-    return _score(args, folder)
+    return write_scorecard(folder, args.output, args.name)
 
 
 async def _clients(config: Config, commands: list[str], folder: Path) -> int:
@@ -102,14 +102,19 @@ async def _clients(config: Config, commands: list[str], folder: Path) -> int:
     return next((code for code in codes if code), 0)
 
 
-def _score(args: argparse.Namespace, trace: Path) -> int:
+def write_scorecard(trace: Path, form: str, name: str, file: Path | None = None) -> int:
+    """Print what a trace shows, or write it to a file; the exit code that tells it."""
     from shim.conformance.scorecard import FORMS, holds, scorecard  # it reads schemas
 
     results = scorecard(trace)
     if not any(one.sights for one in results):
         print("kafka-shim conformance: the client sent no request", file=sys.stderr)
         return EXIT_FAILURE
-    print(FORMS[args.output](results, args.name), end="")
+    text = FORMS[form](results, name)
+    if file is None:
+        print(text, end="")
+    else:
+        file.write_text(text, encoding="utf-8")
     return 0 if holds(results) else EXIT_MISMATCH
 
 

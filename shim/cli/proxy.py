@@ -22,6 +22,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="HOST:PORT",
         help="the bootstrap address for clients; port 0 is any free one (default 127.0.0.1:0)",
     )
+    add(
+        "--listener",
+        default="PROXY",
+        metavar="NAME",
+        help="what the trace calls the listener, so that `replay --route` can tell several apart",
+    )
     add("--record", required=True, type=Path, metavar="DIR", help="where the trace goes")
     add("--compress", action="store_true", help="compress the trace")
 
@@ -33,9 +39,13 @@ def run(args: argparse.Namespace) -> int:
 
 async def _run(args: argparse.Namespace) -> int:
     recorder = Recorder(
-        args.record, SystemClock(), writer="proxy", deflate=args.compress, accesses=DERIVED
+        args.record,
+        SystemClock(),
+        writer=f"proxy-{args.listener}",  # one each: their entries are put in order by their times
+        deflate=args.compress,
+        accesses=DERIVED,
     )
-    proxy = Proxy(_address(args.upstream), _address(args.listen), recorder)
+    proxy = Proxy(_address(args.upstream), _address(args.listen), recorder, name=args.listener)
     bootstrap = await proxy.start()
     stopped = asyncio.Event()
     on_stop(lambda _: stopped.set())

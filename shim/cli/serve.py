@@ -3,11 +3,13 @@
 import argparse
 import asyncio
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shim.broker import Broker
 from shim.cli.broker_options import add_broker_arguments, config_from
+from shim.cli.scorecard_forms import OUTPUTS
 from shim.cli.signals import on_stop
 from shim.clock import ManualClock, SystemClock
 from shim.errors import ConfigError
@@ -26,6 +28,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
     parser.add_argument("--record", type=Path, metavar="DIR", help="write a trace of all requests")
+    parser.add_argument(
+        "--conformance",
+        nargs="?",
+        const=OUTPUTS[0],
+        metavar="FORM[:FILE]",
+        help="when it stops, make the scorecard of what clients have done: text (default), json,"
+        " junit or markdown, printed or into a file; exit code 3 if something failed",
+    )
     parser.add_argument(
         "--control",
         metavar="HOST:PORT",
@@ -55,9 +65,25 @@ def run(args: argparse.Namespace) -> int:
     set_up_logs(config.log_level, config.log_format)
     clock = ManualClock(SystemClock().now_ms()) if args.manual_clock else None
     broker = Broker(config, clock)
-    if args.record is not None:
-        broker.record(args.record)
-    return asyncio.run(_serve(broker, _control(broker, args), args))
+    if args.conformance is None:
+        if args.record is not None:
+            broker.record(args.record)
+        return asyncio.run(_serve(broker, _control(broker, args), args))
+    return _conformance(broker, args)
+
+
+def _conformance(broker: Broker, args: argparse.Namespace) -> int:
+    """Serve, then make the scorecard of what was recorded."""
+    from shim.cli.conformance import write_scorecard
+
+    form, _, file = args.conformance.partition(":")
+    if form not in OUTPUTS:
+        raise ConfigError(f"--conformance `{form}`: expected one of {', '.join(OUTPUTS)}")
+    with tempfile.TemporaryDirectory() as folder:
+        trace = args.record or Path(folder)
+        broker.record(trace)
+        asyncio.run(_serve(broker, _control(broker, args), args))
+        return write_scorecard(trace, form, "clients", Path(file) if file else None)
 
 
 def _control(broker: Broker, args: argparse.Namespace) -> "ControlServer | None":

@@ -45,9 +45,10 @@ def _falls_back(seen: list[Exchange]) -> Iterator[Sight]:
         before = refused.pop(one.line, None)
         if before is not None:
             rows = {row.api_key: row.max_version for row in before.answer.api_keys}
-            highest = rows.get(ApiKey.API_VERSIONS, 0)
+            # brokers before KIP-511 refuse without a list: then any lower version is a try
+            highest = rows.get(ApiKey.API_VERSIONS, before.version - 1)
             is_lower = one.api == ApiKey.API_VERSIONS and one.version <= highest
-            yield Sight(is_lower, one, f"after error 35, which offers up to {highest}")
+            yield Sight(is_lower, one, f"after error 35, which leaves up to {highest}")
         is_refused = one.answer is not None and one.api == ApiKey.API_VERSIONS
         if is_refused and one.answer.error_code == _UNSUPPORTED_VERSION:
             refused[one.line] = one

@@ -12,6 +12,17 @@ HAMMERING_US = 1_000_000
 REPEATS_MAX = 3
 """The same request so often within a second after a final error is taken for a blind retry."""
 
+_CLUSTER = "include_cluster_authorized_operations"
+_TOPICS = "include_topic_authorized_operations"
+_GROUPS = "include_authorized_operations"
+_DESCRIBING: dict[int, tuple[str, ...]] = {
+    ApiKey.METADATA: (_CLUSTER, _TOPICS),
+    ApiKey.DESCRIBE_CLUSTER: (_CLUSTER,),
+    ApiKey.DESCRIBE_GROUPS: (_GROUPS,),
+    ApiKey.CONSUMER_GROUP_DESCRIBE: (_GROUPS,),
+}
+"""The flags that ask for authorized operations."""
+
 _FILTERED = (ApiKey.DESCRIBE_ACLS, ApiKey.DELETE_ACLS)
 _ACL_APIS = (*_FILTERED, ApiKey.CREATE_ACLS)
 
@@ -67,14 +78,42 @@ def _matches(seen: list[Exchange]) -> Iterator[Sight]:
 
 
 def _has_pattern_types(seen: list[Exchange]) -> Iterator[Sight]:
+    for one, highest in _offers(seen):
+        yield Sight(one.version >= min(1, highest), one, f"offered up to {highest}")
+
+
+def _falls_back_to_v0(seen: list[Exchange]) -> Iterator[Sight]:
+    """A broker before KIP-290 takes no pattern types: what has to be said must do without."""
+    for one, highest in _offers(seen):
+        if highest == 0:
+            yield Sight(one.version == 0, one)
+
+
+def _offers(seen: list[Exchange]) -> Iterator[tuple[Exchange, int]]:
+    """Each request about ACLs, and the highest version that the broker had offered by then."""
     offered: dict[int, int] = {}
     for one in seen:
         if one.api == ApiKey.API_VERSIONS and one.answer is not None:
             offered |= {row.api_key: row.max_version for row in one.answer.api_keys}
         elif one.api in _ACL_APIS and one.api in offered:
-            highest = offered[one.api]
-            is_right = one.version >= min(1, highest)
-            yield Sight(is_right, one, f"offered up to {highest}")
+            yield one, offered[one.api]
+
+
+def _decodes_operations(seen: list[Exchange]) -> Iterator[Sight]:
+    """Who cannot read an answer with operations asks again, or goes."""
+    for number, one in enumerate(seen):
+        if one.request is None or one.answer is None or one.api not in _DESCRIBING:
+            continue
+        if not any(getattr(one.request, name, False) for name in _DESCRIBING[one.api]):
+            continue
+        again = [
+            other
+            for other in seen[number + 1 :]
+            if (other.api, other.principal, other.body) == (one.api, one.principal, one.body)
+            and other.time_us - one.time_us < HAMMERING_US
+        ]
+        note = f"asked {len(again)} times more within a second" if again else ""
+        yield Sight(len(again) < REPEATS_MAX, one, note)
 
 
 def _asks_operations(attribute: str, *apis: ApiKey) -> Look:
@@ -148,6 +187,13 @@ PERMISSIONS = (
         _has_pattern_types,
     ),
     Behaviour(
+        "acls.v0-fallback",
+        "does without pattern types where the broker has none",
+        290,
+        "ACL requests are in version 0 where nothing higher is offered",
+        _falls_back_to_v0,
+    ),
+    Behaviour(
         "acls.any-name-null",
         "leaves a name open by null",
         140,
@@ -173,25 +219,28 @@ PERMISSIONS = (
         "asks for its operations on the cluster",
         430,
         "the flag in DescribeCluster, or Metadata 8 to 10",
-        _asks_operations(
-            "include_cluster_authorized_operations", ApiKey.DESCRIBE_CLUSTER, ApiKey.METADATA
-        ),
+        _asks_operations(_CLUSTER, ApiKey.DESCRIBE_CLUSTER, ApiKey.METADATA),
     ),
     Behaviour(
         "operations.topics",
         "asks for its operations on topics",
         430,
         "the flag in Metadata 8 or later",
-        _asks_operations("include_topic_authorized_operations", ApiKey.METADATA),
+        _asks_operations(_TOPICS, ApiKey.METADATA),
     ),
     Behaviour(
         "operations.groups",
         "asks for its operations on groups",
         430,
         "the flag in DescribeGroups 3 or later, or ConsumerGroupDescribe",
-        _asks_operations(
-            "include_authorized_operations", ApiKey.DESCRIBE_GROUPS, ApiKey.CONSUMER_GROUP_DESCRIBE
-        ),
+        _asks_operations(_GROUPS, ApiKey.DESCRIBE_GROUPS, ApiKey.CONSUMER_GROUP_DESCRIBE),
+    ),
+    Behaviour(
+        "operations.decoded",
+        "can read authorized operations",
+        430,
+        f"what was answered with them is not asked {REPEATS_MAX} times more within 1 s",
+        _decodes_operations,
     ),
     Behaviour(
         "operations.not-by-default",

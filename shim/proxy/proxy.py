@@ -23,8 +23,14 @@ class Proxy:
     """Listens on one host; what `start` tells is the bootstrap server for clients."""
 
     def __init__(
-        self, upstream: Address, listen: Address, recorder: Recorder, limits: Limits | None = None
+        self,
+        upstream: Address,
+        listen: Address,
+        recorder: Recorder,
+        limits: Limits | None = None,
+        name: str = "PROXY",
     ) -> None:
+        self._name = name
         self._upstream = upstream
         self._listen = listen
         self._recorder = recorder
@@ -90,7 +96,7 @@ class Proxy:
             writer.close()
             return
         peer = writer.get_extra_info("peername")
-        listener = ListenerConfig("PROXY", SecurityProtocol.PLAINTEXT, *self._listen)
+        listener = ListenerConfig(self._name, SecurityProtocol.PLAINTEXT, *self._listen)
         session = Session(listener, node_id, java_host_text(peer[0]), peer[1])
         session.number = next(self._numbers)
         link = Link(session, self._recorder, self._address_of, self._limits.frame_bytes_max)

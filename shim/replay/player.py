@@ -186,7 +186,11 @@ class Player:
         if self._rerecording is not None:
             self._rerecording.recorded(event, entry)
         answer = self._answers.get((event.line, entry.sequence))
-        was_refused = answer is not None and error_code(answer) != 0
+        if answer is None:  # the client had left before: nobody knows who it was
+            self.report.left_out += 1
+            link.give_up("before it: a log-in that was not answered in the recording")
+            return
+        was_refused = error_code(answer) != 0
         name = self._principals[event.line].partition(":")[2]
         users = self._target.users
         try:

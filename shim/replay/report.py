@@ -27,8 +27,8 @@ class Place(msgspec.Struct, frozen=True):
 class Report(msgspec.Struct):
     """Counts, differences by API and field, and what could not be replayed.
 
-    `left_out` are requests that the recorded broker put off (coordinator not ready), `unrecorded`
-    answers of the target with none in the trace to compare them with.
+    `left_out` are requests that the recorded broker put off (coordinator not ready) and log-ins
+    that it did not answer, `unrecorded` answers with none in the trace to compare them with.
     """
 
     requests: int = 0

@@ -3,7 +3,7 @@
 import time
 from pathlib import Path
 
-from protocol.trace.entries import Closed, Connection, Request, Response
+from protocol.trace.entries import DERIVED, Closed, Connection, Request, Response
 from protocol.trace.redaction import answer_without_secrets, without_secrets
 from shim.importers.writing import Writing
 from shim.replay.events import Event
@@ -47,9 +47,8 @@ class Rerecording:
 
     def _place(self, event: Event) -> int:
         number = self._writing.number(event.line)
-        who = Connection(
-            0, number, event.node_id, event.listener, event.host, event.port, event.principal
-        )
+        line = (event.node_id, event.listener, event.host, event.port, event.principal)
+        who = Connection(0, number, *line, accesses=DERIVED)
         return self._writing.in_block(who)
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.abc import AbstractTokenProvider
-from aiokafka.errors import KafkaError
+from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+from aiokafka.errors import for_code
 from json_lines import Call, CallError, Login, serve
 
 DEADLINE_SECONDS = 20
@@ -43,10 +44,24 @@ def settings(servers: str, login: Login | None) -> dict[str, Any]:
     return found
 
 
+async def create_topic(servers: str, login: Login | None, topic: str) -> None:
+    admin = AIOKafkaAdminClient(**settings(servers, login))
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        await admin.start()
+        try:
+            answer = await admin.create_topics([NewTopic(topic, 1, 1)])
+        finally:
+            await admin.close()
+    for _, code, *_ in answer.topic_errors:
+        if code:
+            raise for_code(code)
+
+
 async def produce(
-    servers: str, login: Login | None, topic: str, values: list[str], idempotent: bool
+    servers: str, login: Login | None, topic: str, values: list[str], idempotent: bool | None
 ) -> list[int]:
-    producer = AIOKafkaProducer(**settings(servers, login), enable_idempotence=idempotent)
+    more = {} if idempotent is None else {"enable_idempotence": idempotent}
+    producer = AIOKafkaProducer(**settings(servers, login), **more)
     async with asyncio.timeout(DEADLINE_SECONDS), producer:
         sent = [await producer.send(topic, value.encode()) for value in values]
         return [(await one).offset for one in sent]
@@ -73,9 +88,10 @@ def _blocking(call: Callable[..., Coroutine[Any, Any, Any]]) -> Call:
 
 
 def _call_error(error: Exception) -> CallError:
-    code = error.errno if isinstance(error, KafkaError) else None
+    code = getattr(error, "errno", None)
     return CallError(code, type(error).__name__, str(error))
 
 
 if __name__ == "__main__":
-    serve({"produce": _blocking(produce), "consume": _blocking(consume)}, _call_error)
+    calls = {call.__name__: _blocking(call) for call in (create_topic, produce, consume)}
+    serve(calls, _call_error)

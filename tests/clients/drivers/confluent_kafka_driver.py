@@ -150,11 +150,12 @@ def _names(described: Any) -> list[str]:
 
 
 def produce(
-    servers: str, login: Login | None, topic: str, values: list[str], idempotent: bool
+    servers: str, login: Login | None, topic: str, values: list[str], idempotent: bool | None
 ) -> list[int]:
     producer = Producer(
         settings(servers, login)
-        | {"enable.idempotence": idempotent, "message.timeout.ms": DEADLINE_SECONDS * 1000}
+        | {"message.timeout.ms": DEADLINE_SECONDS * 1000}
+        | ({} if idempotent is None else {"enable.idempotence": idempotent})
     )
     reports: list[tuple[KafkaError | None, int | None]] = []
     refused: list[KafkaError | None] = []

@@ -148,11 +148,11 @@ def group_operations(servers: str, login: Login | None, group: str) -> list[str]
 
 
 def produce(
-    servers: str, login: Login | None, topic: str, values: list[str], idempotent: bool
+    servers: str, login: Login | None, topic: str, values: list[str], idempotent: bool | None
 ) -> list[int]:
     producer = KafkaProducer(
         **settings(servers, login),
-        enable_idempotence=idempotent,
+        **({} if idempotent is None else {"enable_idempotence": idempotent}),
         max_block_ms=DEADLINE_SECONDS * 1000,
     )
     try:

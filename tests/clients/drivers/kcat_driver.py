@@ -31,10 +31,10 @@ def options(servers: str, login: Login | None) -> list[str]:
 
 
 def produce(
-    servers: str, login: Login | None, topic: str, values: list[str], idempotent: bool
+    servers: str, login: Login | None, topic: str, values: list[str], idempotent: bool | None
 ) -> list[int]:
     """kcat does not tell offsets: they are taken from what it then reads back."""
-    more = ["-X", f"enable.idempotence={str(idempotent).lower()}"]
+    more = [] if idempotent is None else ["-X", f"enable.idempotence={str(idempotent).lower()}"]
     _run(["-P", "-t", topic, *options(servers, login), *more], "\n".join(values))
     last = ["-C", "-t", topic, "-o", str(-len(values)), "-e", "-J"]
     told = _run([*last, *options(servers, login)])

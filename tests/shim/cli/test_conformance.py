@@ -1,18 +1,19 @@
 """`kafka-shim conformance` on the client kit's drivers, and its outputs."""
 
 import json
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.shim.cli.test_serve_and_run import ROOT, SHIM, environment
+from tests.shim.cli.test_serve_and_run import SHIM, environment
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(150)]
 
-CALLS = ROOT / "tests" / "shim" / "conformance" / "calls.py"
 BROKER = [
     *("--listener", "PLAINTEXT://127.0.0.1:0", "--listener", "SASL_PLAINTEXT://127.0.0.1:0"),
     *("--super-user", "User:ANONYMOUS", "--user", "alice:alice-secret"),
@@ -30,10 +31,9 @@ def conformance(*words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("driver", ["confluent_kafka", "kafka_python"])
-def test_a_driver_of_the_kit_has_a_scorecard(driver: str, tmp_path: Path) -> None:
-    program = ROOT / "tests" / "clients" / "drivers" / f"{driver}_driver.py"
-    command = f"{sys.executable} {CALLS} {sys.executable} {program}"
+@pytest.mark.parametrize("driver", ["librdkafka", "kafka-python"])
+def test_a_client_of_the_kit_has_a_scorecard(driver: str, tmp_path: Path) -> None:
+    command = f"{sys.executable} -m tests.clients.kit full {driver}"
     trace = tmp_path / "trace"
     record = ("--record", str(trace), "--output", "json", "--name", driver)
     done = conformance("run", "--client-command", command, *record, *BROKER)
@@ -99,3 +99,40 @@ def test_what_can_go_wrong_is_said(words: list[str], code: int, says: str) -> No
     assert done.returncode == code
     assert says in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_broker_makes_the_scorecard_of_its_clients_when_it_stops(
+    form: str, tmp_path: Path
+) -> None:
+    ready, card = tmp_path / "ready", tmp_path / "card"
+    command = [*SHIM, "serve", "--listener", "PLAINTEXT://127.0.0.1:0", "--ready-file", str(ready)]
+    command += ["--conformance", f"{form}:{card}"] if form == "json" else ["--conformance"]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment())
+    try:
+        deadline = time.monotonic() + 20
+        while not ready.exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        host, _, port = ready.read_text().strip().partition("=")[2].rpartition(":")
+        frame = bytes.fromhex("0003 000c 00000001 ffff 00 01 01 00 00")  # Metadata, unasked for
+        with socket.create_connection((host, int(port)), 5) as peer:
+            peer.sendall(len(frame).to_bytes(4, "big") + frame)
+            assert peer.recv(1)
+    finally:
+        child.terminate()
+    out, _ = child.communicate(timeout=20)
+    assert child.returncode == 3
+    if form == "json":
+        rows = json.loads(card.read_text())["behaviours"]
+        assert {row["id"] for row in rows if row["status"] == "failed"} == {"versions.negotiated"}
+    else:
+        assert "failed         versions.negotiated" in out
+
+
+def test_a_form_that_there_is_not_is_refused() -> None:
+    command = [*SHIM, "serve", "--conformance", "yaml"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=20, check=False, env=environment()
+    )
+    assert done.returncode == 1
+    assert "--conformance `yaml`" in done.stderr

@@ -23,6 +23,7 @@ from protocol.messages.join_group_request import JoinGroupRequest
 from protocol.messages.join_group_response import JoinGroupResponse
 from protocol.messages.leave_group_request import LeaveGroupRequest
 from protocol.messages.metadata_request import MetadataRequest
+from protocol.messages.metadata_response import MetadataResponse
 from protocol.messages.produce_request import (
     PartitionProduceData,
     ProduceRequest,
@@ -166,6 +167,7 @@ OFFER = offer((ApiKey.METADATA, 12), (ApiKey.DESCRIBE_ACLS, 3))
 ONLY_0 = offer((ApiKey.DESCRIBE_ACLS, 0))
 NEAR = offer((ApiKey.METADATA, 11))
 ASKING = Step(ApiKey.METADATA, 12, MetadataRequest(include_topic_authorized_operations=True))
+ASKED = msgspec.structs.replace(ASKING, answer=MetadataResponse())
 SAME_ID = [msgspec.structs.replace(METADATA, correlation_id=7, answer=None)] * 2
 
 CASES: list[tuple[str, list[Step], list[Step]]] = [
@@ -178,6 +180,8 @@ CASES: list[tuple[str, list[Step], list[Step]]] = [
     ("acls.create-concrete", [create_acl(permission_type=2)], [create_acl(principal="alice")]),
     ("acls.pattern-types", [OFFER, describe_acls()], [OFFER, describe_acls(0)]),
     ("acls.pattern-types", [ONLY_0, describe_acls(0)], [OFFER, describe_acls(0)]),
+    ("acls.v0-fallback", [ONLY_0, describe_acls(0)], [ONLY_0, describe_acls(1)]),
+    ("operations.decoded", [ASKED], [ASKED] * 4),
     ("acls.any-name-null", [describe_acls()], [describe_acls(principal_filter="")]),
     ("acls.any-code", [describe_acls()], [describe_acls(operation=0)]),
     ("encoding.known-codes", [describe_acls()], [describe_acls(operation=99)]),
@@ -214,6 +218,14 @@ def test_right_and_wrong(behaviour: str, right: list[Step], wrong: list[Step]) -
 def test_what_only_has_to_be_seen(behaviour: str, step: Step) -> None:
     assert status(behaviour, step) is Status.PASSED
     assert status(behaviour, create_acl(), describe_acls(), METADATA) is Status.NOT_EXERCISED
+
+
+def test_a_refusal_without_a_list_leaves_all_lower_versions() -> None:
+    """As brokers before KIP-511 refuse."""
+    step = Step(ApiKey.API_VERSIONS, 2, ApiVersionsRequest(), ApiVersionsResponse(error_code=35))
+    lower, same = (Step(ApiKey.API_VERSIONS, v, ApiVersionsRequest()) for v in (1, 2))
+    assert status("versions.fallback", step, lower) is Status.PASSED
+    assert status("versions.fallback", step, same) is Status.FAILED
 
 
 def test_a_varint_that_could_be_shorter_is_not_canonical() -> None:

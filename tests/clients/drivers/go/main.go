@@ -31,7 +31,7 @@ type arguments struct {
 	Topic      *string  `json:"topic"`
 	Group      string   `json:"group"`
 	Values     []string `json:"values"`
-	Idempotent bool     `json:"idempotent"`
+	Idempotent *bool    `json:"idempotent"`
 	Count      int      `json:"count"`
 	Seconds    float64  `json:"seconds"`
 	Offset     int64    `json:"offset"`

@@ -11,7 +11,7 @@ import (
 
 func produce(ctx context.Context, where connection, args arguments) (any, error) {
 	var options []kgo.Opt
-	if !args.Idempotent {
+	if args.Idempotent != nil && !*args.Idempotent {
 		options = append(options, kgo.DisableIdempotentWrite())
 	}
 	client, err := where.client(options...)

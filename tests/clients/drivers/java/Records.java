@@ -24,7 +24,10 @@ final class Records {
     static Object produce(Driver.Request request) throws Exception {
         Map<String, Object> settings = request.settings();
         settings.remove("default.api.timeout.ms"); // not a producer's
-        settings.put("enable.idempotence", request.arguments().get("idempotent").asBoolean());
+        JsonNode idempotent = request.arguments().get("idempotent");
+        if (!idempotent.isNull()) {
+            settings.put("enable.idempotence", idempotent.asBoolean());
+        }
         settings.put("max.block.ms", Connection.DEADLINE_MS);
         settings.put("delivery.timeout.ms", Connection.DEADLINE_MS);
         var strings = new StringSerializer();

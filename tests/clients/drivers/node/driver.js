@@ -4,7 +4,14 @@ import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import kafkajs from "kafkajs";
 
-const { Kafka, logLevel } = kafkajs;
+const {
+  Kafka,
+  logLevel,
+  AclOperationTypes,
+  AclPermissionTypes,
+  AclResourceTypes,
+  ResourcePatternTypes,
+} = kafkajs;
 
 /** What of the client's settings depends on how it proves who it is. */
 function security(login) {
@@ -30,9 +37,70 @@ function kafka({ servers, login }) {
   });
 }
 
+async function asAdmin(request, work) {
+  const admin = kafka(request).admin();
+  await admin.connect();
+  try {
+    return await work(admin, request.arguments);
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+const createTopic = (request) =>
+  asAdmin(request, async (admin, { topic }) => {
+    await admin.createTopics({ topics: [{ topic, numPartitions: 1, replicationFactor: 1 }] });
+    return null;
+  });
+
+/** From Kafka's names to the client's numbers, and back. */
+const wire = (one) => ({
+  resourceType: AclResourceTypes[one.resource_type],
+  resourceName: one.name ?? undefined,
+  resourcePatternType: ResourcePatternTypes[one.pattern_type],
+  principal: one.principal ?? undefined,
+  host: one.host ?? undefined,
+  operation: AclOperationTypes[one.operation],
+  permissionType: AclPermissionTypes[one.permission],
+});
+const nameIn = (names, number) => Object.keys(names).find((name) => names[name] === number);
+const plain = (resourceType, name, patternType, one) => ({
+  resource_type: nameIn(AclResourceTypes, resourceType),
+  name,
+  pattern_type: nameIn(ResourcePatternTypes, patternType),
+  principal: one.principal,
+  host: one.host,
+  operation: nameIn(AclOperationTypes, one.operation),
+  permission: nameIn(AclPermissionTypes, one.permissionType),
+});
+
+const createAcls = (request) =>
+  asAdmin(request, async (admin, { acls }) => {
+    await admin.createAcls({ acl: acls.map(wire) });
+    return [];
+  });
+
+const listAcls = (request) =>
+  asAdmin(request, async (admin, { filter }) => {
+    const { resources } = await admin.describeAcls(wire(filter));
+    return resources.flatMap((at) =>
+      at.acls.map((one) => plain(at.resourceType, at.resourceName, at.resourcePatternType, one)),
+    );
+  });
+
+const deleteAcls = (request) =>
+  asAdmin(request, async (admin, { filters }) => {
+    const { filterResponses } = await admin.deleteAcls({ filters: filters.map(wire) });
+    return filterResponses.map(({ matchingAcls }) =>
+      matchingAcls.map((one) =>
+        plain(one.resourceType, one.resourceName, one.resourcePatternType, one),
+      ),
+    );
+  });
+
 async function produce(request) {
   const { topic, values, idempotent } = request.arguments;
-  const producer = kafka(request).producer({ idempotent });
+  const producer = kafka(request).producer(idempotent === null ? {} : { idempotent });
   await producer.connect();
   try {
     const messages = values.map((value) => ({ value }));
@@ -77,7 +145,14 @@ function failure(error) {
   return { code, name: cause.name, text: String(cause.message) };
 }
 
-const calls = { produce, consume };
+const calls = {
+  create_topic: createTopic,
+  create_acls: createAcls,
+  list_acls: listAcls,
+  delete_acls: deleteAcls,
+  produce,
+  consume,
+};
 for await (const line of createInterface({ input: process.stdin })) {
   const request = JSON.parse(line);
   let answer;

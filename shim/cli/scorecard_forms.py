@@ -1,0 +1,3 @@
+"""The forms that a scorecard is printed in."""
+
+OUTPUTS = ("text", "json", "junit", "markdown")

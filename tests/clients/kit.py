@@ -1,0 +1,109 @@
+"""The conformance kit: one play that every client gives, through its driver.
+
+    python -m tests.clients.kit PLAY CLIENT
+
+Brokers are told by KAFKA_BOOTSTRAP_SERVERS_<LISTENER>, as `kafka-shim conformance run` does. A
+driver that lacks a call, or whose client fails in one, goes on with the next: it is the frames that
+count. What was answered goes to standard output.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.clients.drivers.json_lines import Login
+from tests.clients.toolchains import DRIVERS, go_driver, java_driver, node_driver
+
+PLAY_SECONDS = 240
+
+Call = tuple[str, Login | None, dict[str, Any]]
+
+
+def _python(name: str) -> Callable[[Path], list[str]]:
+    return lambda _: [sys.executable, str(DRIVERS / f"{name}_driver.py")]
+
+
+CLIENTS: dict[str, Callable[[Path], list[str]]] = {
+    "librdkafka": _python("confluent_kafka"),
+    "kafka-python": _python("kafka_python"),
+    "aiokafka": _python("aiokafka"),
+    "java": java_driver,
+    "franz-go": go_driver,
+    "kafkajs": node_driver,
+}
+
+ALICE = Login("SASL_PLAINTEXT", "PLAIN", "alice", "alice-secret")
+STRANGER = Login("SASL_PLAINTEXT", "PLAIN", "alice", "not-her-secret")
+READ = {"name": "orders", "principal": "User:alice", "host": "*", "operation": "READ"}
+LITERAL = READ | {"resource_type": "TOPIC", "pattern_type": "LITERAL", "permission": "ALLOW"}
+PREFIXED = LITERAL | {"name": "eu-", "pattern_type": "PREFIXED"}
+ANY = {"name": None, "principal": None, "host": None, "operation": "ANY"}
+FILTER = ANY | {"resource_type": "ANY", "pattern_type": "ANY", "permission": "ANY"}
+LISTED = ("list_acls", None, {"filter": FILTER})
+RECORDS = {"topic": "orders", "values": ["a", "b"], "idempotent": None}
+
+FULL: tuple[Call, ...] = (
+    ("create_topic", None, {"topic": "orders"}),
+    ("create_topic", None, {"topic": "copies"}),
+    ("create_acls", None, {"acls": [LITERAL, PREFIXED]}),
+    LISTED,
+    ("list_acls", None, {"filter": FILTER | {"pattern_type": "MATCH", "name": "eu-west"}}),
+    ("cluster_operations", None, {}),
+    ("topic_operations", None, {"topic": "orders"}),
+    ("produce", None, RECORDS),
+    ("produce", None, RECORDS | {"idempotent": True}),
+    ("consume", None, {"topic": "orders", "group": "g", "count": 2, "seconds": 15}),
+    ("group_operations", None, {"group": "g"}),
+    ("offset_fetch", None, {"group": "g", "topic": None}),
+    (
+        "transact",
+        None,
+        {"topic": "orders", "output": "copies", "group": "t", "count": 2, "seconds": 15},
+    ),
+    ("create_topic", ALICE, {"topic": "denied"}),
+    ("create_acls", ALICE, {"acls": [LITERAL]}),
+    ("produce", ALICE, RECORDS),
+    ("consume", ALICE, {"topic": "orders", "group": "g", "count": 1, "seconds": 5}),
+    ("produce", STRANGER, RECORDS),
+    ("delete_acls", None, {"filters": [FILTER]}),
+)
+"""All that a client can do, and what it is denied: topics, groups, the cluster, its log-in."""
+
+OLD: tuple[Call, ...] = (
+    ("create_topic", None, {"topic": "orders"}),
+    ("create_acls", None, {"acls": [LITERAL]}),
+    LISTED,
+    ("produce", None, RECORDS),
+    ("consume", None, {"topic": "orders", "group": "g", "count": 2, "seconds": 15}),
+)
+"""What can be asked of a broker without pattern types, or without an authorizer."""
+
+PLAYS = {"full": FULL, "old": OLD}
+
+
+def main() -> int:
+    play, client = sys.argv[1:3]
+    with tempfile.TemporaryDirectory() as folder:
+        command = CLIENTS[client](Path(folder))
+        lines = "".join(f"{json.dumps(_line(*call))}\n" for call in PLAYS[play])
+        done = subprocess.run(command, input=lines, text=True, check=False, timeout=PLAY_SECONDS)
+    return done.returncode
+
+
+def _line(call: str, login: Login | None, arguments: dict[str, Any]) -> dict[str, Any]:
+    listener = "PLAINTEXT" if login is None else login.protocol
+    return {
+        "call": call,
+        "servers": os.environ[f"KAFKA_BOOTSTRAP_SERVERS_{listener}"],
+        "login": None if login is None else login._asdict(),
+        "arguments": arguments,
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

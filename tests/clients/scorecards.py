@@ -1,0 +1,140 @@
+"""Makes the scorecard of every client of the kit by running it: `make scorecards`.
+
+    python -m tests.clients.scorecards [--client NAME] [--keep DIR] > docs/clients.md
+
+Each client gives its play to three brokers: the newest, one without an authorizer from before
+pattern types, and one in between. The traces make one scorecard a client.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from protocol.api_versions import RELEASES
+from tests.clients.kit import CLIENTS
+
+RUN_SECONDS = 300
+BROKERS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("full", ()),
+    ("old", ("--kafka-version", RELEASES[1], "--authorizer", "none")),
+    ("old", ("--kafka-version", RELEASES[8])),
+)
+"""Plays, and the brokers they are given to."""
+
+OPTIONS = (
+    *("--listener", "PLAINTEXT://127.0.0.1:0", "--listener", "SASL_PLAINTEXT://127.0.0.1:0"),
+    *("--super-user", "User:ANONYMOUS", "--user", "alice:alice-secret"),
+)
+MARKS = {"passed": "✅", "failed": "❌", "not exercised": "·"}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--client", action="append", choices=CLIENTS, help="only this one")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the traces there")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        place = args.keep or Path(folder)
+        cards = {
+            name: scorecard(name, place / name)
+            for name in args.client or CLIENTS
+            if _is_here(name, Path(folder))
+        }
+    sys.stdout.write("\n".join((*page(cards), "")))
+    return 0
+
+
+def scorecard(client: str, trace: Path) -> list[dict[str, Any]]:
+    """Run a client against all brokers; its behaviours as `conformance check` tells them."""
+    for play, options in BROKERS:
+        sys.stderr.write(f"{client}: {play} {' '.join(options)}\n")
+        command = f"{sys.executable} -m tests.clients.kit {play} {client}"
+        _conformance("run", "--client-command", command, "--record", str(trace), *OPTIONS, *options)
+    card = json.loads(_conformance("check", str(trace), "--output", "json"))
+    rows: list[dict[str, Any]] = card["behaviours"]
+    return rows
+
+
+def _is_here(client: str, folder: Path) -> bool:
+    """Build the driver; False where its tools are missing, which is told."""
+    try:
+        CLIENTS[client](folder)
+    except pytest.skip.Exception as missing:
+        sys.stderr.write(f"{missing}\n")
+        return False
+    return True
+
+
+def _conformance(*words: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "shim", "conformance", *words],
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=RUN_SECONDS,
+        check=False,
+    )
+    if done.returncode not in (0, 3):
+        raise SystemExit(f"conformance {words[0]} ended with {done.returncode}")
+    return done.stdout
+
+
+def page(cards: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
+    """docs/clients.md."""
+    yield INTRODUCTION
+    yield f"| behaviour | {' | '.join(cards)} | |"
+    yield "|---" * (len(cards) + 2) + "|"
+    for rows in zip(*cards.values(), strict=True):
+        marks = " | ".join(MARKS[row["status"]] for row in rows)
+        yield f"| `{rows[0]['id']}` | {marks} | {rows[0]['text']} |"
+    totals = (
+        ", ".join(f"{sum(row['status'] == status for row in rows)} {status}" for status in MARKS)
+        for rows in cards.values()
+    )
+    yield ""
+    yield from (f"- **{name}**: {total}" for name, total in zip(cards, totals, strict=True))
+    yield FAILURES
+    for name, rows in cards.items():
+        for row in rows:
+            if row["status"] == "failed":
+                why = REASONS.get((name, row["id"]), "not looked at yet")
+                yield f"| {name} | `{row['id']}` | {row['frames'][0]} | {why} |"
+
+
+INTRODUCTION = """# Clients and their scorecards
+
+What clients do on the wire, as `kafka-shim conformance` sees it ([what that is](conformance.md)).
+Made by running each client (`make scorecards`, with Java, Go and Node), not written by hand. ✅ is
+right wherever it was seen, ❌ wrong at least once, · did not come up: the client does not have it,
+its driver does not use it, or no broker of the kit calls for it.
+"""
+FAILURES = """
+## Failures
+
+Each was looked at.
+
+| client | behaviour | seen in | why |
+|---|---|---|---|"""
+_NOT_IDEMPOTENT = "the client's choice: not idempotent unless asked to be (KIP-679 is Java's)"
+_AGAIN = "the client's fault: a refused log-in is tried again like a lost connection"
+REASONS = {
+    ("librdkafka", "producer.idempotent"): _NOT_IDEMPOTENT,
+    ("aiokafka", "producer.idempotent"): _NOT_IDEMPOTENT,
+    ("kafkajs", "producer.idempotent"): _NOT_IDEMPOTENT,
+    ("aiokafka", "producer.acks-all"): "the client's choice: waits for the leader only",
+    ("librdkafka", "errors.58-final"): f"{_AGAIN}, every `reconnect.backoff.ms`",
+    ("kafka-python", "errors.58-final"): f"{_AGAIN}, though ever more slowly",
+    ("kafkajs", "versions.negotiated"): (
+        "the client's choice: it asks once and takes all brokers of a cluster for alike"
+    ),
+}
+"""What a look at each failure showed: the client's fault, or its choice."""
+
+if __name__ == "__main__":
+    sys.exit(main())
