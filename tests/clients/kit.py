@@ -47,7 +47,7 @@ FILTER = ANY | {"resource_type": "ANY", "pattern_type": "ANY", "permission": "AN
 LISTED = ("list_acls", None, {"filter": FILTER})
 RECORDS = {"topic": "orders", "values": ["a", "b"], "idempotent": None}
 
-FULL: tuple[Call, ...] = (
+PERMISSIONS: tuple[Call, ...] = (
     ("create_topic", None, {"topic": "orders"}),
     ("create_topic", None, {"topic": "copies"}),
     ("create_acls", None, {"acls": [LITERAL, PREFIXED]}),
@@ -69,10 +69,12 @@ FULL: tuple[Call, ...] = (
     ("create_acls", ALICE, {"acls": [LITERAL]}),
     ("produce", ALICE, RECORDS),
     ("consume", ALICE, {"topic": "orders", "group": "g", "count": 1, "seconds": 5}),
-    ("produce", STRANGER, RECORDS),
     ("delete_acls", None, {"filters": [FILTER]}),
 )
-"""All that a client can do, and what it is denied: topics, groups, the cluster, its log-in."""
+"""All that a client can do, and what it is denied: topics, groups, the cluster."""
+
+FULL = (*PERMISSIONS, ("produce", STRANGER, RECORDS))
+"""And its log-in, which clients do not soon give up."""
 
 OLD: tuple[Call, ...] = (
     ("create_topic", None, {"topic": "orders"}),
@@ -83,7 +85,7 @@ OLD: tuple[Call, ...] = (
 )
 """What can be asked of a broker without pattern types, or without an authorizer."""
 
-PLAYS = {"full": FULL, "old": OLD}
+PLAYS = {"permissions": PERMISSIONS, "full": FULL, "old": OLD}
 
 
 def main() -> int:

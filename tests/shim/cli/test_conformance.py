@@ -33,7 +33,7 @@ def conformance(*words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("driver", ["librdkafka", "kafka-python"])
 def test_a_client_of_the_kit_has_a_scorecard(driver: str, tmp_path: Path) -> None:
-    command = f"{sys.executable} -m tests.clients.kit full {driver}"
+    command = f"{sys.executable} -m tests.clients.kit permissions {driver}"
     trace = tmp_path / "trace"
     record = ("--record", str(trace), "--output", "json", "--name", driver)
     done = conformance("run", "--client-command", command, *record, *BROKER)
