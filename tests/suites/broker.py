@@ -1,5 +1,6 @@
 """The broker that a suite runs against: the shim, or a real Kafka with the same settings."""
 
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,8 +15,14 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
+from protocol.enums import ApiKey
+from protocol.error_codes import ErrorCode
+from protocol.messages.describe_transactions_request import DescribeTransactionsRequest
+from protocol.messages.find_coordinator_request import FindCoordinatorRequest
 from shim.testing import start
-from tests.oracle.real_kafka import RealKafka, missing_tools, settings_of
+from tests.conformance.peer import ROOT
+from tests.oracle.real_kafka import START_SECONDS, RealKafka, missing_tools, settings_of
+from tests.oracle.socket_peer import SocketPeer
 from tests.suites.cache import SuiteError
 
 PLAINTEXT, SASL_PLAINTEXT, SSL = "PLAINTEXT", "SASL_PLAINTEXT", "SSL"
@@ -114,4 +121,24 @@ def _real(release: str, needs: Needs, settings: Mapping[str, str]) -> Iterator[M
         users=needs.users,
         scram=needs.scram,
     ) as kafka:
+        _wait_for_coordinators(kafka)
         yield {PLAINTEXT: kafka.plain, SASL_PLAINTEXT: kafka.sasl, SSL: kafka.ssl}
+
+
+def _wait_for_coordinators(kafka: RealKafka) -> None:
+    """Until groups and transactions have their topics: the suites have less patience than that."""
+    finds = [FindCoordinatorRequest(key="nobody", key_type=kind) for kind in (0, 1)]
+    describe = DescribeTransactionsRequest(transactional_ids=["nobody"])
+    peer = SocketPeer(kafka.plain, kafka.sasl)
+    deadline = time.monotonic() + START_SECONDS
+    try:
+        while time.monotonic() < deadline:
+            found = [peer.ask(ROOT, ApiKey.FIND_COORDINATOR, 1, find) for find in finds]
+            (state,) = peer.ask(ROOT, ApiKey.DESCRIBE_TRANSACTIONS, 0, describe).transaction_states
+            known = state.error_code == ErrorCode.TRANSACTIONAL_ID_NOT_FOUND
+            if known and not any(answer.error_code for answer in found):
+                return
+            time.sleep(0.5)
+    finally:
+        peer.close()
+    raise SuiteError(f"the coordinators of kafka {kafka.release} do not come up")

@@ -51,7 +51,7 @@ SUITES = {
     ),
     "librdkafka-acl-sasl": _librdkafka(
         "authorized operations, logged in",
-        librdkafka.NEEDS,
+        librdkafka.NEEDS_FOR_ACLS_LOGGED_IN,
         librdkafka.for_acls_logged_in,
     ),
     "librdkafka-share": _librdkafka("share groups", librdkafka.NEEDS, librdkafka.for_share),

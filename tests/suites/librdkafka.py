@@ -50,12 +50,13 @@ _LOGIN = {
     "sasl.password": "testpass",
 }
 _USERS = {"admin": "admin-secret", "testuser": "testpass"}
-NEEDS = Needs(
-    super_users=("User:admin",),
-    users=_USERS,
-    settings={"allow.everyone.if.no.acl.found": "true"},
-)
+_OPEN = {"allow.everyone.if.no.acl.found": "true"}
+NEEDS = Needs(super_users=("User:admin",), users=_USERS, settings=_OPEN)
 """Some tests deny things to themselves, which a super user cannot."""
+NEEDS_FOR_ACLS_LOGGED_IN = Needs(users=_USERS, settings=_OPEN)
+"""One gives rights on the cluster to its own user only, which a real broker needs for itself too:
+whoever is not logged in, among them the broker, stays a super user.
+"""
 NEEDS_FOR_LOGIN = Needs(
     super_users=("User:admin", "User:testuser"),
     users=_USERS,
