@@ -214,13 +214,15 @@ class Configs:
     def group_entries(self, group_id: str) -> Iterator[ConfigEntry]:
         """Every setting of a group, whether or not there is such a group (KIP-848)."""
         own = self.groups.get(group_id, {})
+        # since some inherit from the broker, all tell what they would be otherwise
+        inherits = any(one.broker is not None for one in self.group_definitions.values())
         for name, definition in self.group_definitions.items():
             synonyms: list[Synonym] = []
             if name in own:
                 synonyms.append(Synonym(name, _shown(name, definition, own[name]), Source.GROUP))
             if definition.broker is not None:
                 synonyms.extend(self._broker_synonyms(definition.broker, 1))
-            elif not synonyms:
+            elif inherits or not synonyms:
                 synonyms.append(Synonym(name, definition.default, Source.DEFAULT))
             yield _entry(name, synonyms[0].value, synonyms, definition)
 

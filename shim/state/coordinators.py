@@ -37,6 +37,21 @@ _SETTINGS = {
 }
 """What the broker settings about an internal topic begin with."""
 
+_CONFIGS: dict[str, dict[str, str]] = {
+    "__consumer_offsets": {"cleanup.policy": "compact", "compression.type": "producer"},
+    "__transaction_state": {
+        "cleanup.policy": "compact",
+        "compression.type": "uncompressed",
+        "unclean.leader.election.enable": "false",
+    },
+    "__share_group_state": {
+        "cleanup.policy": "delete",
+        "compression.type": "producer",
+        "retention.ms": "-1",
+    },
+}
+"""What an internal topic is always made with."""
+
 _UUID_TEXT = re.compile(r"[A-Za-z0-9_-]{22}(==)?")
 _INT_TEXT = re.compile(r"[+-]?[0-9]+")
 
@@ -86,10 +101,8 @@ class Coordinators:
         """
         prefix = _SETTINGS[name]
         segment_bytes = self._configs.broker_value(f"{prefix}.segment.bytes")
-        configs = {"cleanup.policy": "compact", "segment.bytes": segment_bytes or ""}
-        if name == "__consumer_offsets":
-            configs["compression.type"] = "producer"
-        else:
+        configs = {**_CONFIGS[name], "segment.bytes": segment_bytes or ""}
+        if name != "__consumer_offsets":
             configs["min.insync.replicas"] = self._configs.broker_value(f"{prefix}.min.isr") or "1"
         nodes = self._live_nodes()
         replicas = min(self._configs.broker_int(f"{prefix}.replication.factor"), len(nodes))

@@ -117,6 +117,16 @@ def test_groups_inherit_from_the_broker_since_they_are_said_to(
     assert entry(settings.group_entries("other"), names[0]).source is Source.DEFAULT
 
 
+def test_a_group_setting_of_no_broker_tells_its_default_too() -> None:
+    settings = configs()
+    settings.groups["g"] = {"share.isolation.level": "read_committed"}
+    found = entry(settings.group_entries("g"), "share.isolation.level")
+    assert [(one.value, one.source) for one in found.synonyms] == [
+        ("read_committed", Source.GROUP),
+        ("read_uncommitted", Source.DEFAULT),
+    ]
+
+
 def test_subscriptions_with_and_without_their_defaults() -> None:
     settings = configs()
     settings.client_metrics["m"] = {"interval.ms": "100"}

@@ -13,6 +13,7 @@ RULES = (
     (re.compile(_UUID), "UUID"),
     (re.compile(r"[A-Za-z0-9+/]{86}=="), "HMAC"),
     (re.compile(_ID), "ID"),
+    (re.compile(r"(Cluster ?I[Dd]:\s+)\S+"), r"\1ID"),
     # where the broker is
     (re.compile(r"CONTROLLER://127\.0\.0\.1:\d+"), "CONTROLLER"),
     (re.compile(r'(?<=logDir":)"[^"]+"|(?<=log_dirs":\[)"/[^"]+"'), '"DIRECTORY"'),
@@ -26,13 +27,18 @@ RULES = (
     (re.compile(r"^(TIME, TIME, [\d.]+), [\d.]+, (\d+), .*"), r"\1, N, \2, N"),
     (re.compile(r"^(\d+\t)\d+\.\d+$"), r"\1N"),
     (re.compile(r"(?<=th = )\d+"), "N"),
+    # which producers came before: the columns of kafka-transactions
+    (re.compile(r"^(\S+\s+\t\d\s+\t)\d+(?=\s+\t[A-Z])"), r"\1PRODUCER"),
+    (re.compile(r"^(\d\s+\t\S+\s+\t)\d+(?=\s+\t\d+\s+\t[A-Z])"), r"\1PRODUCER"),
+    (re.compile(r"^\d+(?=\s+\t\d+\s+\t\d+\s+\t-?\d+\s+\tMILLISECONDS)"), "PRODUCER"),
     # how long the log of the cluster's metadata is
-    (re.compile(r"(?<=\tEpoch: |termark:)\s*\d+$"), " N"),
+    (re.compile(r"(?<=\bEpoch: )\d+$|(?<=termark:)\s*\d+$"), " N"),
     (re.compile(r"^(\d+\s+ID\t)\d+\s+"), r"\1N\t"),
     # a broker's own words, which are its business (docs/deviations.md)
     (re.compile(r"((?:\w+\.)+errors\.\w+(?:Exception|Error)): .*"), r"\1: WORDS"),
     (re.compile(r"(Error while executing [\w ]+ :) .*"), r"\1 WORDS"),
     (re.compile(r"(request for broker ID \d+ failed:) .*"), r"\1 WORDS"),
+    (re.compile(r"^(\S+\s+Error:) (?!org\.).*"), r"\1 WORDS"),
     (re.compile(r"(Could not (?:up|down)grade \S+ to \S+\.) .*"), r"\1 WORDS"),
     (re.compile(r"(GroupHeartbeatRequest failed due to [\w ]+:) .*"), r"\1 WORDS"),
 )
@@ -47,8 +53,8 @@ def clean(text: str, places: Mapping[str, str]) -> list[str]:
     for line in text.splitlines():
         if not line.strip() or _STACK.match(line):
             continue
-        kept = line
+        kept = line.rstrip()
         for pattern, replacement in RULES:
             kept = pattern.sub(replacement, kept)
-        lines.append(kept.rstrip())
+        lines.append(kept)
     return lines

@@ -72,10 +72,12 @@ class Stage:
 
 def run(broker: Broker, only: str) -> list[Result]:
     """Each command is a test: whether it prints what was recorded from a real broker."""
-    return [
-        _compared(path, step, printed, code, seconds)
-        for path, step, printed, code, seconds in _played(broker, only)
-    ]
+    results = []
+    for path, step, printed, code, seconds in _played(broker, only):
+        results.append(_compared(path, step, printed, code, seconds))
+        if results[-1].state == FAILED:
+            progress(f"differs: {results[-1].name}")
+    return results
 
 
 def record(broker: Broker, only: str) -> int:

@@ -1,0 +1,35 @@
+"""The internal topics, as a real broker's `kafka-topics --describe` shows them."""
+
+import pytest
+
+from shim.config import Config
+from shim.state.cluster import Cluster
+from shim.state.coordinators import KeyType
+
+
+@pytest.mark.parametrize(
+    ("kind", "configs"),
+    [
+        (
+            KeyType.GROUP,
+            "cleanup.policy=compact compression.type=producer segment.bytes=104857600",
+        ),
+        (
+            KeyType.TRANSACTION,
+            (
+                "cleanup.policy=compact compression.type=uncompressed min.insync.replicas=2"
+                " segment.bytes=104857600 unclean.leader.election.enable=false"
+            ),
+        ),
+        (
+            KeyType.SHARE,
+            (
+                "cleanup.policy=delete compression.type=producer min.insync.replicas=2"
+                " retention.ms=-1 segment.bytes=104857600"
+            ),
+        ),
+    ],
+)
+def test_internal_topics_have_the_settings_of_a_real_broker(kind: KeyType, configs: str) -> None:
+    topic = Cluster(Config()).coordinators.topic(kind)
+    assert sorted(topic.configs.items()) == [tuple(text.split("=")) for text in configs.split()]
