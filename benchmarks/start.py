@@ -5,6 +5,7 @@ python benchmarks/start.py [--rounds 15] [--json] [--check]
 
 import argparse
 import json
+import os
 import socket
 import statistics
 import subprocess
@@ -20,7 +21,8 @@ from protocol.messages.api_versions_request import ApiVersionsRequest
 from shim.testing import start
 
 START_TIMES_MAX = 3.5
-"""Of what a bare interpreter takes to import asyncio."""
+"""Of the processor time that a bare interpreter takes to import asyncio: that of the clock is the
+same where nothing else runs, and says little where much does."""
 RESET_MS_MAX = 5.0
 RESIDENT_MIB_MAX = 70.0
 
@@ -29,11 +31,30 @@ BARE = [sys.executable, "-P", "-c", "import asyncio"]
 RESETS = 200
 
 
-def bare_ms() -> float:
-    """An interpreter that imports asyncio and ends."""
+def bare_ms() -> tuple[float, float]:
+    """An interpreter that imports asyncio and ends: by the clock, and processor time."""
     began = time.perf_counter()
-    subprocess.run(BARE, check=True)
-    return (time.perf_counter() - began) * 1000
+    child = subprocess.Popen(BARE)
+    processor = processor_ms(child)
+    return (time.perf_counter() - began) * 1000, processor
+
+
+def start_processor_ms() -> float:
+    """Processor time from the start of the process to the first answer."""
+    child = subprocess.Popen(SERVE, stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    with child.stdout:
+        port = int(child.stdout.readline().rpartition(":")[2])
+        ask_api_versions(port)
+        child.kill()
+        return processor_ms(child)
+
+
+def processor_ms(child: subprocess.Popen[str] | subprocess.Popen[bytes]) -> float:
+    """What a child has used when it ends; waits for that."""
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = status
+    return (used.ru_utime + used.ru_stime) * 1000
 
 
 def start_ms(*options: str) -> tuple[float, float]:
@@ -89,10 +110,14 @@ def reset_ms() -> float:
 def measure(rounds: int) -> dict[str, float]:
     """Best of the rounds, in which bare interpreter and broker take turns."""
     bare, plain, control, resident, resident_control = [], [], [], [], []
+    bare_processor, start_processor = [], []
     with tempfile.TemporaryDirectory() as folder:
         bare_ms(), start_ms()  # what is compiled once
         for number in range(rounds):
-            bare.append(bare_ms())
+            clock, processor = bare_ms()
+            bare.append(clock)
+            bare_processor.append(processor)
+            start_processor.append(start_processor_ms())
             took, held = start_ms()
             plain.append(took)
             resident.append(held)
@@ -101,6 +126,9 @@ def measure(rounds: int) -> dict[str, float]:
             control.append(took)
             resident_control.append(held)
     return {
+        "bare_processor_ms": min(bare_processor),
+        "start_processor_ms": min(start_processor),
+        "start_processor_times": min(start_processor) / min(bare_processor),
         "bare_ms": min(bare),
         "start_ms": min(plain),
         "start_times": min(plain) / min(bare),
@@ -115,7 +143,7 @@ def measure(rounds: int) -> dict[str, float]:
 def missed(found: dict[str, float]) -> list[str]:
     """The goals that are not met."""
     goals = {
-        "start_times": START_TIMES_MAX,
+        "start_processor_times": START_TIMES_MAX,
         "reset_ms": RESET_MS_MAX,
         "resident_mib": RESIDENT_MIB_MAX,
         "resident_with_control_mib": RESIDENT_MIB_MAX,

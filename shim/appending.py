@@ -6,7 +6,6 @@ from protocol.checksum import crc32c
 from protocol.compression import Compression
 from protocol.error_codes import ErrorCode
 from protocol.errors import DecodeError
-from protocol.legacy_records import messages, read_message_set
 from protocol.records import (
     NO_PRODUCER,
     Batch,
@@ -129,6 +128,11 @@ def _old_records(records: bytes, limits: Limits) -> tuple[list[Record], Compress
         if magic == 2:
             found = [row for batch in batches(entry) for row in batch.records()]
         else:
+            from protocol.legacy_records import (  # noqa: PLC0415 - old clients alone
+                messages,
+                read_message_set,
+            )
+
             (outer,) = messages(entry)
             if not outer.is_intact:
                 raise RefusedRecords(ErrorCode.CORRUPT_MESSAGE)

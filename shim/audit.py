@@ -6,7 +6,6 @@ level and is not written (facts 2.8, KAFKA authorizer logging).
 
 import logging
 
-from authorizer.acl_formats.standard_acl import standard_acl
 from authorizer.model import Because, Decision
 from protocol.enums import ApiKey
 from shim.access import AccessRecord
@@ -60,6 +59,10 @@ def _rule(decision: Decision) -> str:
         case Because.DEFAULT_ALLOW:
             return "DefaultAllow"
         case Because.ACL if decision.acl is not None:
+            from authorizer.acl_formats.standard_acl import (  # noqa: PLC0415 - to log alone
+                standard_acl,
+            )
+
             return f"MatchingAcl(acl={standard_acl(decision.acl)})"
         case _:
             return "DefaultDeny"

@@ -13,8 +13,6 @@ from shim.logs import Log
 from shim.sasl.login import accept_token
 from shim.session import Phase, Session, java_host_text
 from shim.state.cluster import Cluster
-from shim.tls.distinguished_name import rfc2253
-from shim.tls.principal_mapping import map_name
 
 if TYPE_CHECKING:
     from shim.server import Server
@@ -71,6 +69,9 @@ class Connection(asyncio.Protocol):
         certificate = transport.get_extra_info("peercert")
         if not certificate or self._listener.protocol.sasl:
             return
+        from shim.tls.distinguished_name import rfc2253  # noqa: PLC0415 - for TLS alone
+        from shim.tls.principal_mapping import map_name  # noqa: PLC0415 - as above
+
         name = rfc2253(certificate["subject"])
         try:
             session.principal = f"User:{map_name(self._cluster.principal_rules, name)}"

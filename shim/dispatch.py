@@ -3,7 +3,7 @@
 from enum import Enum
 from typing import Any
 
-from authorizer.requirements import OPEN_TO_ALL
+from authorizer.open_apis import OPEN_TO_ALL
 from protocol.enums import ApiKey
 from protocol.error_codes import ErrorCode
 from protocol.errors import ProtocolError
@@ -15,7 +15,6 @@ from shim.errors import CloseConnection, Refused
 from shim.logs import Log
 from shim.session import Phase, Session
 from shim.state.cluster import Cluster
-from shim.striking import answer_struck
 from shim.wait import Wait
 
 log = Log("shim.dispatch")
@@ -117,6 +116,8 @@ def _answer_in_spite_of_faults(
             return _answer(api, request, context)
         if context.seen is not None:
             context.seen.faults = [fault.fault_id for fault in faults]
+        from shim.striking import answer_struck  # noqa: PLC0415 - faults are rare
+
         return answer_struck(faults, api, request, context, _answer)
     finally:
         if context.seen is not None and cluster.history is not None:

@@ -1,103 +1,13 @@
-"""Faults on purpose: which requests they are about, when they strike, and how often they did.
+"""Faults on purpose, as a cluster has them; one of them is in `shim/fault.py`."""
 
-How they are written is in `shim/fault_spec.py`, what they do to a request in `shim/striking.py`.
-"""
-
-import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from protocol.enums import ApiKey
-from shim.fault_names import Names
-from shim.fault_spec import (
-    FaultError,
-    FaultSpec,
-    acls_of,
-    api_named,
-    check,
-    denial_of,
-    error_named,
-)
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # faults are rare: what they need is imported with the first
     from shim.context import RequestContext
-
-
-class Fault:
-    """One fault at work. `calls` counts the requests that matched, `fired` those it struck."""
-
-    def __init__(self, fault_id: int, spec: FaultSpec) -> None:
-        self.fault_id = fault_id
-        self.spec = spec
-        self.calls = 0
-        self.fired = 0
-        self.api = api_named(spec.match.api)
-        check(spec)
-        self.error = error_named(spec.action.error)
-        self.denial = denial_of(spec)
-        self.revoked = acls_of(spec.action.revoke)
-        self.granted = acls_of(spec.action.grant)
-        self._random = random.Random(spec.trigger.seed)  # noqa: S311 - chances of a test, repeatable
-        self._held: list[Callable[[], None]] = []
-
-    def row(self) -> dict[str, Any]:
-        """For the control API: the fault as it was written, with its counts."""
-        written: dict[str, Any] = msgspec.to_builtins(self.spec)
-        return {"id": self.fault_id, "calls": self.calls, "fired": self.fired} | written
-
-    def is_about(self, api: ApiKey, context: "RequestContext") -> bool:
-        """Whether the request matches, as far as can be told without its names."""
-        match = self.spec.match
-        return (
-            self.api in (None, api)
-            and match.version in (None, context.version)
-            and match.client_id in (None, context.header.client_id)
-            and match.principal in (None, context.session.principal)
-            and match.node_id in (None, context.node_id)
-        )
-
-    def names_match(self, names: Names) -> bool:
-        match = self.spec.match
-        return (
-            (match.topic is None or match.topic in names.topics)
-            and (match.partition is None or self._partition_matches(names.partitions))
-            and (match.group is None or match.group in names.groups)
-            and (match.transactional_id is None or match.transactional_id in names.transactions)
-        )
-
-    def _partition_matches(self, partitions: set[tuple[str, int]]) -> bool:
-        match = self.spec.match
-        return any(
-            partition == match.partition and match.topic in (None, topic)
-            for topic, partition in partitions
-        )
-
-    def fires(self) -> bool:
-        """Count a request that matches; whether it is struck."""
-        self.calls += 1
-        trigger = self.spec.trigger
-        if trigger.every_time:
-            fires = True
-        elif trigger.with_probability is not None:
-            fires = self._random.random() < trigger.with_probability
-        elif trigger.on_call is not None:
-            fires = self.calls == trigger.on_call
-        else:
-            fires = self.calls <= (1 if trigger.times is None else trigger.times)
-        self.fired += fires
-        return fires
-
-    def hold(self, answer: Callable[[], None]) -> None:
-        self._held.append(answer)
-
-    def release(self) -> int:
-        """Let go what a pause holds back; how many answers that were."""
-        held, self._held = self._held, []
-        for answer in held:
-            answer()
-        return len(held)
+    from shim.fault import Fault
 
 
 class Faults:
@@ -110,21 +20,19 @@ class Faults:
     def __bool__(self) -> bool:
         return bool(self._faults)
 
-    def __iter__(self) -> Iterator[Fault]:
+    def __iter__(self) -> Iterator["Fault"]:
         return iter(list(self._faults.values()))
 
-    def add(self, written: Mapping[str, Any]) -> Fault:
+    def add(self, written: Mapping[str, Any]) -> "Fault":
         """Set a fault; FaultError says what is wrong with it."""
-        try:
-            spec = msgspec.convert(written, FaultSpec)
-        except msgspec.ValidationError as error:
-            raise FaultError(f"no fault: {error}") from error
-        fault = Fault(self._next_id, spec)
+        from shim.fault import Fault, parse_fault  # noqa: PLC0415 - see above
+
+        fault = Fault(self._next_id, parse_fault(written))
         self._next_id += 1
         self._faults[fault.fault_id] = fault
         return fault
 
-    def get(self, fault_id: int) -> Fault | None:
+    def get(self, fault_id: int) -> "Fault | None":
         return self._faults.get(fault_id)
 
     def remove(self, fault_id: int) -> None:
@@ -137,8 +45,10 @@ class Faults:
 
     def striking(
         self, api: ApiKey, context: "RequestContext", frame: bytes, body_at: int
-    ) -> list[Fault]:
+    ) -> list["Fault"]:
         """Those that strike this request; every one that matches counts it."""
+        from shim.fault_names import Names  # noqa: PLC0415 - see above
+
         names = Names(context, frame, body_at)
         return [
             fault

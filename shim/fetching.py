@@ -5,7 +5,6 @@ import msgspec
 from protocol.compression import Compression, MissingPackageError
 from protocol.error_codes import ErrorCode
 from protocol.errors import DecodeError, EncodeError
-from protocol.legacy_records import down_convert
 from protocol.messages.fetch_request import FetchPartition
 from protocol.messages.fetch_response import (
     AbortedTransaction,
@@ -168,6 +167,8 @@ def converted(answer: PartitionData, offset: int, reader: Reader) -> PartitionDa
     try:
         if reader.version < FORMAT_2_SINCE:
             magic = 1 if reader.version >= FORMAT_1_SINCE else 0
+            from protocol.legacy_records import down_convert  # noqa: PLC0415 - old clients
+
             answer.records = _from(down_convert(answer.records, magic), offset)
         elif reader.version < ZSTD_SINCE and _has_zstd(answer.records):
             return failed(answer.partition_index, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, reader)

@@ -4,7 +4,6 @@ They go the way that requests go, so that nothing can be there at the start that
 have made, and what the emulated release refuses is refused here, with a clear message.
 """
 
-from authorizer.acl_formats.objects import to_objects
 from authorizer.authorizer import Authorizer
 from authorizer.model import Acl, Actor
 from protocol.messages.create_topics_request import CreatableTopic, CreatableTopicConfig
@@ -70,6 +69,8 @@ def _create_batch(authorizer: Authorizer, acls: tuple[Acl, ...], release: str) -
     results = authorizer.create_acls(Actor("User:ANONYMOUS", "127.0.0.1"), acls)
     for acl, result in zip(acls, results, strict=True):
         if result.error is not None:
+            from authorizer.acl_formats.objects import to_objects  # noqa: PLC0415 - only to refuse
+
             raise ConfigError(
                 f"Kafka {release} refuses the acl {to_objects([acl])[0]}:"
                 f" {result.error.name}{f', {result.message}' if result.message else ''}"

@@ -10,7 +10,7 @@ from protocol.enums import ApiKey
 from shim.apis import ServedApi
 from shim.context import RequestContext
 from shim.errors import CloseConnection
-from shim.faults import Fault
+from shim.fault import Fault
 from shim.state.cluster import Cluster
 from shim.wait import Wait
 

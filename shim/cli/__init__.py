@@ -47,9 +47,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="kafka-shim", description="a Kafka broker for tests, exact about permissions"
     )
-    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    # with `prog`, argparse need not look at the width of the terminal, which takes a while
+    subparsers = parser.add_subparsers(
+        dest="command", required=True, metavar="COMMAND", prog=parser.prog
+    )
     asked = next((word for word in words if word in COMMANDS), None)
     for name, summary in COMMANDS.items():
+        if asked not in (None, name):
+            continue
         subparser = subparsers.add_parser(name, help=summary, description=summary)
         if name == asked:
             load_command(name).add_arguments(subparser)

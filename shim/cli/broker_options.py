@@ -9,12 +9,11 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from shim.acl_file import read_acls
-from shim.cli.config_file import FileContent, read_config_file
+from authorizer.model import Acl
 from shim.config import Config, ListenerConfig, TopicSeed, parse_listener
 from shim.errors import ConfigError
 from shim.kafka_properties import (
@@ -23,9 +22,12 @@ from shim.kafka_properties import (
     translate,
     unknown_settings,
 )
-from shim.state_file import State, read_state
 
-NO_FILE = FileContent(None, {})
+if TYPE_CHECKING:  # what reads files is imported where there is one
+    from shim.cli.config_file import FileContent
+    from shim.state_file import State
+
+NO_FILE: "FileContent" = (None, {})
 PROPAGATION_DELAY = "shim.acl.propagation.delay.ms"
 TLS_DIRECTORY = "shim.tls.directory"
 
@@ -151,9 +153,11 @@ def config_from(args: argparse.Namespace, environ: Mapping[str, str] = os.enviro
     """
     content = NO_FILE
     if args.config is not None:
+        from shim.cli.config_file import read_config_file
+
         content = read_config_file(args.config, args.parser)
-    if content.options is not None:
-        _fill_in(args, content.options)
+    if content[0] is not None:
+        _fill_in(args, content[0])
     fields, properties = _merged(args, content, from_environment(environ))
     if args.tls_dir is not None:
         properties[TLS_DIRECTORY] = args.tls_dir
@@ -161,8 +165,10 @@ def config_from(args: argparse.Namespace, environ: Mapping[str, str] = os.enviro
         properties[PROPAGATION_DELAY] = str(args.acl_propagation_delay)
     fields["listeners"] = _listeners(args, fields.get("listeners"))
     fields["topics"] = tuple(_topic(text) for text in args.topic or ())
-    fields["acls"] = tuple(read_acls(args.acls)) if args.acls is not None else ()
+    fields["acls"] = _acls(args.acls)
     if args.state is not None:
+        from shim.state_file import read_state
+
         _add_state(fields, read_state(args.state))
     plain = {
         "release": args.kafka_version,
@@ -186,15 +192,16 @@ def _fill_in(args: argparse.Namespace, from_file: argparse.Namespace) -> None:
 
 
 def _merged(
-    args: argparse.Namespace, content: FileContent, environment: Mapping[str, str]
+    args: argparse.Namespace, content: "FileContent", environment: Mapping[str, str]
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Fields of Config and settings by Kafka's names, of file, environment and command line."""
-    in_file = dict(content.properties)
-    if content.options is not None:
-        in_file |= _settings(content.options.broker_config)
+    options_of_file, properties_of_file = content
+    in_file = dict(properties_of_file)
+    if options_of_file is not None:
+        in_file |= _settings(options_of_file.broker_config)
     typed = _settings(args.broker_config)
     layers = (
-        (f"--config {args.config}", in_file, content.options),
+        (f"--config {args.config}", in_file, options_of_file),
         ("environment", environment, None),
         ("--broker-config", typed, args),
     )
@@ -207,7 +214,7 @@ def _merged(
         properties |= translation.properties
         if options is not None:
             fields |= _option_fields(options)
-    if "authorizer" not in fields and describes_broker({**content.properties, **environment}):
+    if "authorizer" not in fields and describes_broker({**properties_of_file, **environment}):
         fields["authorizer"] = "none"
         _note(
             "the broker configured has no authorizer.class.name, so no authorizer; to have one,"
@@ -251,7 +258,7 @@ def _listeners(
     return named
 
 
-def _add_state(fields: dict[str, Any], state: State) -> None:
+def _add_state(fields: dict[str, Any], state: "State") -> None:
     """What the state file names is there besides the rest; options win where both name one."""
     topics = {topic.name: topic for topic in (*state.topics, *fields["topics"])}
     fields["topics"] = tuple(topics.values())
@@ -260,6 +267,14 @@ def _add_state(fields: dict[str, Any], state: State) -> None:
     fields["super_users"] = tuple(dict.fromkeys(super_users))
     fields["acls"] = tuple(dict.fromkeys((*fields["acls"], *state.acls)))
     fields["groups"] = state.groups
+
+
+def _acls(path: str | None) -> tuple[Acl, ...]:
+    if path is None:
+        return ()
+    from shim.acl_file import read_acls
+
+    return tuple(read_acls(path))
 
 
 def _settings(texts: Sequence[str] | None) -> dict[str, str]:

@@ -19,12 +19,8 @@ _PAIRS = {"user": ":", "topic": ":", "listener-principal": "=", "broker-config":
 _NOT_IN_FILES = ("config", "help", "h", "c", "l")
 
 
-class FileContent:
-    """What the file says: options as the command's parser reads them, or broker settings."""
-
-    def __init__(self, options: argparse.Namespace | None, properties: Mapping[str, str]) -> None:
-        self.options = options
-        self.properties = properties
+FileContent = tuple[argparse.Namespace | None, Mapping[str, str]]
+"""Options as the command's parser reads them, or a broker's settings."""
 
 
 def read_config_file(path: str, parser: argparse.ArgumentParser) -> FileContent:
@@ -32,7 +28,7 @@ def read_config_file(path: str, parser: argparse.ArgumentParser) -> FileContent:
     where = f"--config {path}"
     suffix = Path(path).suffix.lower()
     if suffix == ".properties":
-        return FileContent(None, read_properties(path, "--config"))
+        return None, read_properties(path, "--config")
     if suffix == ".toml":
         content = _load_toml(read_text(path, "--config"), where)
     elif suffix in (".yaml", ".yml", ".json"):
@@ -47,7 +43,7 @@ def read_config_file(path: str, parser: argparse.ArgumentParser) -> FileContent:
     if unknown:
         key = unknown[0].removeprefix("--").partition("=")[0]
         raise ConfigError(f"{where}: unknown key `{key}`; the keys are the options of the command")
-    return FileContent(options, {})
+    return options, {}
 
 
 class _FileParser(argparse.ArgumentParser):

@@ -156,7 +156,7 @@ def _check_named(api: ApiKey, outcomes: list[Outcome]) -> None:
 
 
 def _open_apis() -> frozenset[ApiKey]:
-    from authorizer.requirements import OPEN_TO_ALL
+    from authorizer.open_apis import OPEN_TO_ALL
 
     return frozenset(OPEN_TO_ALL)
 

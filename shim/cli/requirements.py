@@ -5,8 +5,9 @@ import difflib
 import json
 from typing import Any, NamedTuple
 
+from authorizer.open_apis import OPEN_TO_ALL
 from authorizer.requirement import NEWEST, Denial, Need, Requirement, VersionRange, bind
-from authorizer.requirements import OPEN_TO_ALL, TABLE, in_force
+from authorizer.requirements import TABLE, in_force
 from protocol.api_versions import RELEASES, parse_release, served
 from protocol.enums import ApiKey, Operation, ResourceType
 from shim.cli import requirements_text as text

@@ -3,17 +3,17 @@
 Shared by SaslAuthenticate and by the raw frames that follow SaslHandshake version 0.
 """
 
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from shim.errors import CloseConnection
 from shim.logs import Log
 from shim.sasl.mechanism import SaslExchange, SaslFailure, SaslStep
-from shim.sasl.oauthbearer import BearerExchange
-from shim.sasl.plain import PlainExchange
-from shim.sasl.scram import ScramAccount, ScramExchange
 from shim.session import Phase, Session
 from shim.state.cluster import Cluster
 from shim.state.users import ScramMechanism, salted_credential
+
+if TYPE_CHECKING:  # a mechanism is imported with the first log-in by it
+    from shim.sasl.scram import ScramAccount
 
 log = Log("shim.sasl")
 
@@ -32,27 +32,37 @@ def begin(mechanism: str, session: Session, cluster: Cluster, next_phase: Phase)
 
 def _exchange(mechanism: str, session: Session, cluster: Cluster) -> SaslExchange:
     if mechanism == "OAUTHBEARER":
+        from shim.sasl.oauthbearer import BearerExchange  # noqa: PLC0415 - see above
+
         validator = cluster.token_validators[session.listener.name]
         return BearerExchange(validator, cluster.clock.now_ms)
     if mechanism in _SCRAM:
-        kind = _SCRAM[mechanism]
+        return _scram_exchange(_SCRAM[mechanism], cluster)
+    from shim.sasl.plain import PlainExchange  # noqa: PLC0415 - see above
 
-        def account(name: str, by_token: bool) -> ScramAccount | None:
-            if by_token:
-                return _token_account(kind, name, cluster)
-            credential = cluster.users.scram(kind, name)
-            return None if credential is None else ScramAccount(credential, f"User:{name}")
-
-        checks_nonce = cluster.behaviour.scram_checks_nonce
-        return ScramExchange(kind, account, cluster.random, checks_nonce=checks_nonce)
     return PlainExchange(cluster.users.passwords)
 
 
-def _token_account(kind: ScramMechanism, token_id: str, cluster: Cluster) -> ScramAccount | None:
+def _scram_exchange(kind: ScramMechanism, cluster: Cluster) -> SaslExchange:
+    from shim.sasl.scram import ScramAccount, ScramExchange  # noqa: PLC0415 - see above
+
+    def account(name: str, by_token: bool) -> ScramAccount | None:
+        if by_token:
+            return _token_account(kind, name, cluster)
+        credential = cluster.users.scram(kind, name)
+        return None if credential is None else ScramAccount(credential, f"User:{name}")
+
+    checks_nonce = cluster.behaviour.scram_checks_nonce
+    return ScramExchange(kind, account, cluster.random, checks_nonce=checks_nonce)
+
+
+def _token_account(kind: ScramMechanism, token_id: str, cluster: Cluster) -> "ScramAccount | None":
     """Whoever logs in with a delegation token is its owner (KIP-48)."""
     token = cluster.tokens.valid(token_id)
     if token is None:
         return None
+    from shim.sasl.scram import ScramAccount  # noqa: PLC0415 - see above
+
     credential = salted_credential(kind, token.password, cluster.random.randbytes(24))
     return ScramAccount(credential, token.owner, token_id, token.expires_ms)
 

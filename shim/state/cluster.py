@@ -19,8 +19,6 @@ from shim.errors import ConfigError
 from shim.faults import Faults
 from shim.fetching import READ_UNCOMMITTED
 from shim.offset_lookup import find
-from shim.sasl.bearer_settings import token_validator
-from shim.sasl.bearer_token import TokenValidator
 from shim.session import Session
 from shim.state.configs import Configs
 from shim.state.coordinators import Coordinators
@@ -40,11 +38,12 @@ from shim.state.static_settings import settings_of_features, static_settings
 from shim.state.topics import Topics
 from shim.state.transactions import Transaction, Transactions
 from shim.state.users import Users
-from shim.tls.principal_mapping import MappingRule, parse_rules
 
 if TYPE_CHECKING:
     from shim.history import History
     from shim.recorder import Recorder
+    from shim.sasl.bearer_token import TokenValidator
+    from shim.tls.principal_mapping import MappingRule
 
 
 class Node:
@@ -204,22 +203,27 @@ class Cluster:
         return next(one for one in self.config.listeners if one.name == name)
 
 
-def _principal_rules(config: Config) -> tuple[MappingRule, ...]:
+def _principal_rules(config: Config) -> "tuple[MappingRule, ...]":
+    """How names of certificates become principals, where a listener asks for certificates."""
+    text = config.properties.get("ssl.principal.mapping.rules")
+    if text is None and not any(one.protocol.tls for one in config.listeners):
+        return ()
+    from shim.tls.principal_mapping import parse_rules  # noqa: PLC0415 - for TLS alone
+
     try:
-        return parse_rules(config.properties.get("ssl.principal.mapping.rules", "DEFAULT"))
+        return parse_rules("DEFAULT" if text is None else text)
     except ValueError as error:
         raise ConfigError(str(error)) from error
 
 
-def _token_validators(config: Config, mechanisms: Collection[str]) -> dict[str, TokenValidator]:
+def _token_validators(config: Config, mechanisms: Collection[str]) -> "dict[str, TokenValidator]":
     """Who checks bearer tokens, by listener."""
-    if "OAUTHBEARER" not in mechanisms:
+    asked = [one for one in config.listeners if one.protocol.sasl]
+    if "OAUTHBEARER" not in mechanisms or not asked:
         return {}
-    return {
-        one.name: token_validator(config.properties, one.name)
-        for one in config.listeners
-        if one.protocol.sasl
-    }
+    from shim.sasl.bearer_settings import token_validator  # noqa: PLC0415 - for log-ins alone
+
+    return {one.name: token_validator(config.properties, one.name) for one in asked}
 
 
 def _release(config: Config) -> str:

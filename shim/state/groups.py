@@ -7,6 +7,7 @@ committed offset.
 import random
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Collection, Iterator
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 
@@ -14,18 +15,20 @@ from protocol.error_codes import ErrorCode
 from protocol.group_releases import GroupBehaviour
 from shim.clock import Clock
 from shim.errors import Refused
-from shim.state.classic_group import ClassicGroup
 from shim.state.classic_member import JoinAnswer, Joined, Joining, SyncAnswer, Synced, Syncing
-from shim.state.consumer_group import ConsumerGroup
-from shim.state.consumer_member import ConsumerHeartbeat
 from shim.state.group import CommitIdentity, Group, GroupType
 from shim.state.group_settings import GroupSettings
-from shim.state.heartbeat_answer import HeartbeatAnswer
 from shim.state.offsets import CommittedOffset, Offsets
-from shim.state.share_group import ShareGroup, ShareHeartbeat
 from shim.state.share_state import ShareStates
-from shim.state.streams_group import StreamsAnswer, StreamsGroup, StreamsHeartbeat
 from shim.state.topics import Topics
+
+if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
+    from shim.state.classic_group import ClassicGroup
+    from shim.state.consumer_group import ConsumerGroup
+    from shim.state.consumer_member import ConsumerHeartbeat
+    from shim.state.heartbeat_answer import HeartbeatAnswer
+    from shim.state.share_group import ShareGroup, ShareHeartbeat
+    from shim.state.streams_group import StreamsAnswer, StreamsGroup, StreamsHeartbeat
 
 GROUP_ID_NOT_FOUND_SINCE = 9
 """The OffsetCommit version that can say that the group is unknown (KIP-848)."""
@@ -72,10 +75,10 @@ class Groups:
         self._notice_deleted_topics()
         return self._groups.get(group_id)
 
-    def classic(self, group_id: str) -> ClassicGroup | None:
+    def classic(self, group_id: str) -> "ClassicGroup | None":
         """The group, if there is one and it follows the classic protocol."""
         group = self.find(group_id)
-        return group if isinstance(group, ClassicGroup) else None
+        return cast("ClassicGroup", group) if group is not None and _is_classic(group) else None
 
     # the classic protocol
 
@@ -128,17 +131,21 @@ class Groups:
 
     # the consumer protocol
 
-    def consumer(self, group_id: str) -> ConsumerGroup | None:
+    def consumer(self, group_id: str) -> "ConsumerGroup | None":
         """The group, if there is one and it follows the consumer protocol."""
-        group = self.find(group_id)
-        return group if isinstance(group, ConsumerGroup) else None
+        return cast("ConsumerGroup | None", self._of_type(group_id, GroupType.CONSUMER))
 
-    def consumer_heartbeat(self, group_id: str, heartbeat: ConsumerHeartbeat) -> HeartbeatAnswer:
+    def consumer_heartbeat(
+        self, group_id: str, heartbeat: "ConsumerHeartbeat"
+    ) -> "HeartbeatAnswer":
         """Raises Refused with the error of the whole request."""
-        group = self.find(group_id)
-        if isinstance(group, ConsumerGroup):
+        group = self.consumer(group_id)
+        if group is not None:
             return group.heartbeat(heartbeat)
-        self._check_replaceable(group, group_id, joins=heartbeat.member_epoch == 0)
+        joins = heartbeat.member_epoch == 0
+        self._check_replaceable(self.find(group_id), group_id, joins=joins)
+        from shim.state.consumer_group import ConsumerGroup  # noqa: PLC0415 - see above
+
         made = ConsumerGroup(group_id, self.settings, self.behaviour, self._topics, self._clock)
         answer = made.heartbeat(heartbeat)
         self._put(made)
@@ -146,12 +153,11 @@ class Groups:
 
     # the share protocol
 
-    def share(self, group_id: str) -> ShareGroup | None:
+    def share(self, group_id: str) -> "ShareGroup | None":
         """The group, if there is one and it is a share group."""
-        group = self.find(group_id)
-        return group if isinstance(group, ShareGroup) else None
+        return cast("ShareGroup | None", self._of_type(group_id, GroupType.SHARE))
 
-    def share_heartbeat(self, group_id: str, heartbeat: ShareHeartbeat) -> HeartbeatAnswer:
+    def share_heartbeat(self, group_id: str, heartbeat: "ShareHeartbeat") -> "HeartbeatAnswer":
         """Raises Refused with the error of the whole request."""
         joins = heartbeat.member_epoch == 0
         group = self.share(group_id) or self._new_share_group(group_id, may_be_new=joins)
@@ -159,42 +165,49 @@ class Groups:
         self._put(group)
         return answer
 
-    def share_to_alter(self, group_id: str) -> ShareGroup:
+    def share_to_alter(self, group_id: str) -> "ShareGroup":
         """A share group without members, new if there is none; it is kept by `keep`."""
         group = self.share(group_id) or self._new_share_group(group_id, may_be_new=True)
         if not group.is_empty:
             raise Refused(ErrorCode.NON_EMPTY_GROUP, f"group `{group_id}` has members")
         return group
 
-    def keep(self, group: ShareGroup) -> None:
+    def keep(self, group: "ShareGroup") -> None:
         """It has offsets now."""
         self._put(group)
 
-    def _new_share_group(self, group_id: str, *, may_be_new: bool) -> ShareGroup:
+    def _new_share_group(self, group_id: str, *, may_be_new: bool) -> "ShareGroup":
         if not may_be_new or self.find(group_id) is not None:
             text = f"there is no share group `{group_id}`"
             raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, text)
+        from shim.state.share_group import ShareGroup  # noqa: PLC0415 - see above
+
         return ShareGroup(
             group_id, self.settings, self.behaviour, self._topics, self._states, self._clock
         )
 
     # the streams protocol
 
-    def streams(self, group_id: str) -> StreamsGroup | None:
+    def streams(self, group_id: str) -> "StreamsGroup | None":
         """The group, if there is one and it is a streams group."""
-        group = self.find(group_id)
-        return group if isinstance(group, StreamsGroup) else None
+        return cast("StreamsGroup | None", self._of_type(group_id, GroupType.STREAMS))
 
-    def streams_heartbeat(self, group_id: str, heartbeat: StreamsHeartbeat) -> StreamsAnswer:
+    def streams_heartbeat(self, group_id: str, heartbeat: "StreamsHeartbeat") -> "StreamsAnswer":
         """Raises Refused with the error of the whole request."""
         group = self.streams(group_id)
         if group is None:
             joins = heartbeat.member_epoch == 0
             self._check_replaceable(self.find(group_id), group_id, joins=joins)
+            from shim.state.streams_group import StreamsGroup  # noqa: PLC0415 - see above
+
             group = StreamsGroup(group_id, self.settings, self.behaviour, self._topics, self._clock)
         answer = group.heartbeat(heartbeat)
         self._put(group)
         return answer
+
+    def _of_type(self, group_id: str, wanted: GroupType) -> Group | None:
+        group = self.find(group_id)
+        return group if group is not None and group.type is wanted else None
 
     def new_member_id(self) -> str:
         """An id for a member that came without: a UUID in URL-safe base64, as Kafka prints it."""
@@ -302,9 +315,11 @@ class Groups:
         del self._groups[group.group_id]
         self.offsets.forget_group(group.group_id)
 
-    def _classic_or_new(self, group_id: str) -> ClassicGroup:
+    def _classic_or_new(self, group_id: str) -> "ClassicGroup":
         group = self.classic(group_id)
         if group is None:
+            from shim.state.classic_group import ClassicGroup  # noqa: PLC0415 - see above
+
             group = ClassicGroup(group_id, self.settings, self.behaviour, self._clock, self._random)
             self._put(group)
         return group

@@ -3,8 +3,9 @@ from itertools import pairwise
 import pytest
 
 from authorizer import requirements
+from authorizer.open_apis import OPEN_TO_ALL
 from authorizer.requirement import Effect, Requirement, bind as bind_row
-from authorizer.requirements import OPEN_TO_ALL, TABLE, in_force, terms
+from authorizer.requirements import TABLE, in_force, terms
 from protocol.api_versions import RELEASES, advertised, release_index, served, unstable
 from protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
 from protocol.error_codes import ErrorCode

@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from authorizer.requirements import OPEN_TO_ALL, TABLE, in_force
+from authorizer.open_apis import OPEN_TO_ALL
+from authorizer.requirements import TABLE, in_force
 from protocol.api_versions import RELEASES
 from shim.cli import EXIT_USAGE, main
 
