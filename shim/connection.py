@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from protocol.errors import FrameError
 from protocol.framing import FrameSplitter
+from shim.clock import Timer
 from shim.config import Limits, ListenerConfig
 from shim.dispatch import NoAnswer, Pending, dispatch
 from shim.errors import CloseConnection
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 log = Log("shim.connection")
 
+_FAILED_LOGIN_DELAY = "connection.failed.authentication.delay.ms"
 _TOGETHER_BYTES = 64 * 1024  # answers go out at the latest when there are so many bytes of them
 
 
@@ -41,6 +43,7 @@ class Connection(asyncio.Protocol):
         self._splitter = FrameSplitter(limit)
         self._frames: deque[bytes] = deque()
         self._pending: Pending | None = None
+        self._parting: Timer | None = None  # a log-in failed, which is told a while later
         self._answers: list[bytes] = []  # of pipelined requests: written together
         self._answers_bytes = 0
         self._transport: asyncio.Transport | None = None
@@ -81,6 +84,8 @@ class Connection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's
         self._transport = None
         self._frames.clear()
+        if self._parting is not None:
+            self._parting.cancel()
         if self._pending is not None:
             self._pending.wait.cancel()
             self._pending = None
@@ -122,7 +127,7 @@ class Connection(asyncio.Protocol):
             return
         self._running = True
         try:
-            while self._frames and self._pending is None and self._writable:
+            while self._frames and self._writable and not (self._pending or self._parting):
                 if self._transport is None or self._transport.is_closing():
                     return
                 self._answer(self._frames.popleft())
@@ -151,7 +156,22 @@ class Connection(asyncio.Protocol):
         if session.phase is Phase.READY:
             self._splitter.frame_bytes_max = self._limits.frame_bytes_max
         elif session.phase is Phase.FAILED:
+            self._part_later(session)
+
+    def _part_later(self, session: Session) -> None:
+        """Tell that a log-in failed, and close, after a while: clients come again (KIP-306)."""
+        delay = self._cluster.configs.broker_value(_FAILED_LOGIN_DELAY, session.node_id)
+        if not int(delay or 0) or not self._answers:  # the setting came with KIP-306
             raise CloseConnection("login failed")
+        refusal = self._answers.pop()
+        self._send()
+        self._answers.append(refusal)
+        self._parting = self._cluster.clock.call_later(int(delay or 0), self._part)
+
+    def _part(self) -> None:
+        self._parting = None
+        self._send()
+        self._close("login failed")
 
     def _complete(self, answer: object) -> None:
         pending, self._pending = self._pending, None
@@ -177,7 +197,7 @@ class Connection(asyncio.Protocol):
 
     def _send(self) -> None:
         """Hand over what has been answered: a call of the system for many answers, not for each."""
-        if not self._answers:
+        if not self._answers or self._parting is not None:
             return
         together = self._answers[0] if len(self._answers) == 1 else b"".join(self._answers)
         self._answers.clear()

@@ -27,7 +27,11 @@ START_SECONDS = 60
 DIFFERENT = 3
 NAMES = ("PLAINTEXT", "SASL_PLAINTEXT")
 
-EXPLAINED: dict[str, str] = {}
+_LATE = "acl changes reach a real broker a moment later (docs/deviations.md, readiness)"
+EXPLAINED = {
+    "DescribeAcls.resources[]": _LATE,
+    "DeleteAcls.filter_results[].matching_acls[]": _LATE,
+}
 """`Api.field` -> why it differs: what docs/deviations.md has, and what is a matter of timing."""
 
 
@@ -103,7 +107,7 @@ def _running(command: Sequence[str], ready: str) -> Iterator[None]:
 
 def _give_play(client: str, addresses: Sequence[str]) -> None:
     told = {f"KAFKA_BOOTSTRAP_SERVERS_{n}": a for n, a in zip(NAMES, addresses, strict=True)}
-    command = [sys.executable, "-m", "tests.clients.kit", "full", client]
+    command = [sys.executable, "-m", "tests.clients.kit", "permissions", client]
     subprocess.run(
         command,
         env=os.environ | told,

@@ -1,6 +1,8 @@
 """Connections over real sockets: order, log-in, bad input, limits, a graceful end (facts 0)."""
 
 import asyncio
+import time
+from typing import Any
 
 import pytest
 
@@ -82,6 +84,24 @@ async def test_requests_before_authentication_close(api: ApiKey) -> None:
     message = ANY_ACL if api is ApiKey.DESCRIBE_ACLS else DescribeClusterRequest()
     async with serving() as broker, connected(broker, "SASL_PLAINTEXT") as wire:
         await wire.send(wire.request(api, 1, message))
+        assert await wire.is_closed()
+
+
+@pytest.mark.parametrize("delay_ms", [0, 300])
+async def test_a_failed_log_in_is_told_after_a_while_and_closes(delay_ms: int) -> None:
+    settings = {"connection.failed.authentication.delay.ms": str(delay_ms)}
+    async with (
+        serving(properties=settings) as broker,
+        connected(broker, "SASL_PLAINTEXT") as wire,
+        connected(broker) as other,
+    ):
+        began = time.monotonic()
+        refused = asyncio.create_task(log_in(wire, "alice", "wrong"))
+        await other.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)  # nobody else waits for it
+        answer: Any = await refused
+        took_ms = (time.monotonic() - began) * 1000
+        assert answer.error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
+        assert took_ms >= delay_ms
         assert await wire.is_closed()
 
 
