@@ -9,6 +9,7 @@ import msgspec
 
 from authorizer.acl_formats import write
 from authorizer.acl_formats.kafka_commands import command
+from authorizer.acl_formats.trace_rule import acl_rule
 from pipeline.acl_set import AclSet, read_acls
 from pipeline.intervals import interval_for
 from pipeline.jobs.denials import denial_trend, denials
@@ -113,12 +114,22 @@ def _breaks_notes(
     outcome.has_broken = bool(args.fail and denied)
 
 
-def _unused_notes(_: argparse.Namespace, __: Context, ___: "DataFrame", outcome: Outcome) -> None:
-    gone = [row["remove"] for row in outcome.rows if row["can_go"]]
+def _unused_notes(
+    args: argparse.Namespace, context: Context, frame: "DataFrame", outcome: Outcome
+) -> None:
+    """The lines to remove what can go, after a check that nothing changes without it."""
+    present = context.acl_set(args.acls)
+    rows = frame.where("can_go").select("acl", "remove").collect()
+    gone = {row["acl"] for row in rows}
+    rest = [acl for acl in present.acls if acl_rule(acl) not in gone]
+    changes = what_breaks(context.accesses, context.judged(rest), baseline=present).count()
+    outcome.is_wrong = changes > 0
     outcome.notes.append(
-        f"{len(gone)} of {len(outcome.rows)} ACLs can go together without a changed decision"
+        f"{len(gone)} of {len(present.acls)} ACLs can go together;"
+        f" checked with what-breaks: {changes or 'no'} decisions change"
     )
-    outcome.notes += [f"  {line}" for line in gone]
+    outcome.notes += [f"  {row['remove']}" for row in rows]
+    outcome.head["changes"] = changes
 
 
 def _least_notes(

@@ -153,14 +153,19 @@ def _drop_included(needs: dict[What, Need]) -> None:
         operation, kind, name = what
         if operation not in _INCLUDING or not need.hosts:
             continue
-        for stronger in sorted(allowing(operation) - {operation}):
-            other = needs.get((stronger, kind, name))
-            if other is None or not other.hosts:
-                continue
-            if not other.denied_hosts or need.hosts <= other.hosts:
-                other.requests += need.requests
-                need.hosts = set()
-                break
+        stronger = [
+            other
+            for including in sorted(allowing(operation) - {operation})
+            if (other := needs.get((including, kind, name))) is not None and other.hosts
+        ]
+        left = set(need.hosts)
+        for (
+            other
+        ) in stronger:  # each is granted to its hosts if it was denied to others, else to all
+            left -= other.hosts if other.denied_hosts else left
+        if not left:
+            stronger[0].requests += need.requests
+            need.hosts = set()
 
 
 def _allow(principal: str, what: What, host: str) -> Acl:
