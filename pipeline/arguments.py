@@ -35,7 +35,7 @@ def _ingest(job: argparse.ArgumentParser) -> None:
     job.add_argument("-o", "--output", required=True, metavar="LAKE", help="the folder")
     job.add_argument("--json", action="store_true", help="one JSON object")
     job.add_argument("--follow", action="store_true", help="go on until interrupted")
-    _every(job)
+    _every(job, "1 minute")
 
 
 def _watch(job: argparse.ArgumentParser) -> None:
@@ -45,11 +45,12 @@ def _watch(job: argparse.ArgumentParser) -> None:
     job.add_argument("--from-start", action="store_true", help=text)
     job.add_argument("--once", action="store_true", help="end when all that is there was told")
     job.add_argument("--json", action="store_true", help="one JSON object a line")
-    _every(job)
+    _every(job, "2 seconds")
 
 
-def _every(job: argparse.ArgumentParser) -> None:
-    job.add_argument("--every", default="2 seconds", metavar="TIME", help="how often to look")
+def _every(job: argparse.ArgumentParser, default: str) -> None:
+    text = f"how often to look (default: {default})"
+    job.add_argument("--every", default=default, metavar="TIME", help=text)
     job.set_defaults(csv=False, parquet=None, html=None)
 
 

@@ -1,0 +1,123 @@
+"""A Spark cluster of two workers on this machine, and a command that is run on it.
+
+    python examples/spark_cluster.py what-breaks TRACE --acls candidate.yaml --json
+
+Master and workers are processes of their own on 127.0.0.1, with ports from the operating system,
+and end with this one. The packages go to the workers as an archive (docs/pipeline.md).
+"""
+
+import contextlib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyspark
+
+from pipeline.package import package
+from pipeline.requisites import missing
+
+ROOT = Path(__file__).parents[1]
+SPARK = Path(pyspark.__file__).parent
+WORKERS = 2
+PATIENCE_S = 300
+_BRIEF = "-XX:TieredStopAtLevel=1"
+"""The first compiler only: a third less for runs of a minute."""
+_LOG = f"-Dlog4j.configurationFile={(ROOT / 'examples' / 'spark_cluster.properties').as_uri()}"
+
+
+@contextlib.contextmanager
+def cluster(folder: Path) -> Iterator[str]:
+    """The master's address while the cluster runs; logs and executors' folders are in `folder`."""
+    local = ["--host", "127.0.0.1", "--port", "0", "--webui-port", "0"]
+    with contextlib.ExitStack() as children:
+        children.enter_context(_daemon("master.Master", local, folder / "master.log"))
+        address = _wait_for(folder / "master.log", r"Starting Spark master at (spark://\S+)")
+        for number in range(1, WORKERS + 1):
+            log = folder / f"worker-{number}.log"
+            size = ["--cores", "1", "--memory", "640m", "--work-dir", str(folder / f"w{number}")]
+            children.enter_context(_daemon("worker.Worker", [*local, *size, address], log))
+        for number in range(1, WORKERS + 1):
+            _wait_for(folder / f"worker-{number}.log", r"(Successfully registered with master)")
+        yield address
+
+
+@contextlib.contextmanager
+def _daemon(name: str, options: list[str], log: Path) -> Iterator[None]:
+    environment = _environment() | {"SPARK_DAEMON_MEMORY": "256m"}
+    environment["SPARK_DAEMON_JAVA_OPTS"] = f"{_LOG} {_BRIEF}"
+    command = [str(SPARK / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", *options]
+    with log.open("wb") as output:
+        child = subprocess.Popen(command, stdout=output, stderr=output, env=environment)
+    try:
+        yield
+    finally:
+        child.terminate()
+        try:
+            child.wait(20)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+
+
+def _environment() -> dict[str, str]:
+    return os.environ | {
+        "SPARK_HOME": str(SPARK),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYSPARK_PYTHON": sys.executable,
+    }
+
+
+def _wait_for(log: Path, pattern: str) -> str:
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        found = re.search(pattern, log.read_text())
+        if found:
+            return found[1]
+        time.sleep(0.1)
+    raise TimeoutError(f"{log} does not say `{pattern}`:\n{log.read_text()[-2000:]}")
+
+
+def submit(address: str, folder: Path, words: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run a job of `kafka-shim pipeline` on the cluster."""
+    archive = folder / "kafka-shim.zip"
+    package(archive)
+    settings = {
+        "spark.executor.memory": "512m",
+        "spark.driver.memory": "512m",
+        "spark.driver.host": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.executor.extraJavaOptions": _BRIEF,
+        "spark.executorEnv.PYTHONPATH": "kafka-shim",
+        "spark.sql.shuffle.partitions": str(WORKERS),
+    }
+    command = [str(SPARK / "bin" / "spark-submit"), "--master", address]
+    command += ["--archives", f"{archive}#kafka-shim", "--driver-java-options", f"{_LOG} {_BRIEF}"]
+    for name, value in settings.items():
+        command += ["--conf", f"{name}={value}"]
+    return subprocess.run(
+        [*command, str(ROOT / "pipeline" / "submit.py"), *words],
+        env=_environment() | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def main() -> int:
+    problem = missing()
+    if problem is not None:
+        sys.exit(f"spark_cluster: {problem}")
+    with tempfile.TemporaryDirectory() as folder, cluster(Path(folder)) as address:
+        done = submit(address, Path(folder), sys.argv[1:])
+    sys.stdout.write(done.stdout)
+    sys.stderr.write(done.stderr)
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,35 @@
+"""`python -m pipeline.package FILE.zip`: what workers of a cluster need of this project.
+
+    spark-submit --archives FILE.zip#kafka-shim --conf spark.executorEnv.PYTHONPATH=kafka-shim \
+        pipeline/submit.py what-breaks TRACE --acls candidate.yaml
+
+The workers' Python needs pyarrow, msgspec and crc32c besides, which are compiled for its platform.
+"""
+
+import sys
+import zipfile
+from pathlib import Path
+
+PACKAGES = ("schemas", "protocol", "authorizer", "pipeline")
+_KEPT = {".py", ".json", ".css", ".properties"}
+
+
+def package(target: Path) -> int:
+    """Write the archive; tells how many files are in it."""
+    root = Path(__file__).parents[1]
+    names = sorted(
+        path.relative_to(root)
+        for name in PACKAGES
+        for path in (root / name).rglob("*")
+        if path.suffix in _KEPT
+    )
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in names:
+            archive.write(root / name, str(name))
+    return len(names)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python -m pipeline.package FILE.zip")
+    package(Path(sys.argv[1]))

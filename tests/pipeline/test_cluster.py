@@ -1,0 +1,43 @@
+"""A job on a standalone cluster of two workers gives what it gives on this machine."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from authorizer.acl_formats import write
+from authorizer.authorizer import StandardAuthorizer
+from authorizer.store import AclStore
+from pipeline.package import PACKAGES
+from pipeline.requisites import missing
+from tests.pipeline import twin
+from tests.pipeline.traces import random_acls, random_trace
+
+pytestmark = [pytest.mark.spark, pytest.mark.heavy, pytest.mark.timeout(900)]
+
+
+@pytest.mark.skipif(missing() is not None, reason=str(missing()))
+def test_both_workers_work_with_the_packages_that_were_sent(tmp_path: Path) -> None:
+    from examples.spark_cluster import WORKERS, cluster, submit
+
+    rng = random.Random(1)
+    acls = random_acls(rng, 30)
+    authorizer = StandardAuthorizer(super_users=["User:root"], store=AclStore(acls))
+    for _ in range(4):
+        random_trace(tmp_path / "trace", rng, authorizer, 500)
+    candidate = tmp_path / "candidate.yaml"
+    candidate.write_text(write(acls[4:], "yaml"))
+    words = ["what-breaks", str(tmp_path / "trace"), "--acls", str(candidate), "--json"]
+    with cluster(tmp_path) as address:
+        done = submit(address, tmp_path, words)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout[done.stdout.index("{") :])  # spark-submit mixes in the notes
+    key = ("change", "principal", "operation", "resource_type", "resource_name")
+    rows = {tuple(row[name] for name in key): row["requests"] for row in found["rows"]}
+    assert rows == twin.what_breaks(twin.accesses(tmp_path / "trace"), acls[4:], ("User:root",))
+    for number in range(1, WORKERS + 1):
+        executors = [path for path in (tmp_path / f"w{number}").glob("app-*/*") if path.is_dir()]
+        assert executors, f"worker {number} had nothing to do"
+        unpacked = executors[0] / "kafka-shim"
+        assert all((unpacked / name / "__init__.py").exists() for name in PACKAGES)
