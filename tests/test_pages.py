@@ -1,0 +1,226 @@
+"""What docs/migrating.md, docs/configuration.md and the files for Docker say is so."""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+
+from shim.cli import load_command
+from shim.cli.broker_options import add_broker_arguments, config_from
+from shim.config import Config
+from shim.state.cluster import Cluster
+from tests.plugin.test_pytest_plugin import PLUGIN, is_installed
+
+ROOT = Path(__file__).parents[1]
+COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+OURS = {"PYTHONPATH": str(ROOT)}
+
+
+def blocks(page: str) -> dict[str, str]:
+    """Blocks of a page by the name in their first line, or else by their language."""
+    text = (ROOT / "docs" / page).read_text()
+    found = {}
+    for language, block in re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        first = block.partition("\n")[0]
+        found[first.removeprefix("# ") if first.startswith("# ") else language] = block
+    return found
+
+
+# ------------------------------------------------------------------ configuration
+
+CONFIGURATION = blocks("configuration.md")
+SAME_BROKER = ["server.properties", "kafka.env", "bitnami.env", "shim.yaml", "shim.toml"]
+
+
+def configured(name: str, folder: Path) -> Config:
+    """What the broker of a block would be."""
+    parser = argparse.ArgumentParser()
+    add_broker_arguments(parser)
+    if name.endswith(".env"):
+        lines = [line for line in CONFIGURATION[name].splitlines() if not line.startswith("#")]
+        return config_from(parser.parse_args([]), dict(line.split("=", 1) for line in lines))
+    path = folder / name
+    path.write_text(CONFIGURATION[name])
+    return config_from(parser.parse_args(["--config", str(path)]), {})
+
+
+def told(config: Config) -> dict[str, Any]:
+    """What a client could tell apart."""
+    return {
+        "listeners": [(one.name, one.protocol) for one in config.listeners],
+        "authorizer": type(Cluster(config).policy.authorizer).__name__,
+        "super_users": sorted(config.super_users),
+        "users": dict(config.users),
+        "partitions": config.properties.get("num.partitions"),
+        "mechanisms": config.properties.get("sasl.enabled.mechanisms"),
+    }
+
+
+def test_every_block_is_tested_here() -> None:
+    assert {*SAME_BROKER, "state.yaml"} == set(CONFIGURATION)
+
+
+@pytest.mark.parametrize("name", SAME_BROKER)
+def test_all_describe_the_same_broker(name: str, tmp_path: Path, capsys) -> None:
+    found = told(configured(name, tmp_path))
+    assert found == told(configured("shim.yaml", tmp_path))
+    assert found["users"] == {"admin": "admin-secret", "alice": "alice-secret"}
+    assert found["super_users"] == ["User:ANONYMOUS", "User:admin"]
+    assert (found["authorizer"], found["partitions"]) == ("StandardAuthorizer", "3")
+    assert "no Kafka release knows" not in capsys.readouterr().err
+
+
+def test_unknown_settings_are_named_once(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "server.properties"
+    path.write_text(CONFIGURATION["server.properties"] + "num.partitons=3\n")
+    parser = argparse.ArgumentParser()
+    add_broker_arguments(parser)
+    config_from(parser.parse_args(["--config", str(path)]), {})
+    assert capsys.readouterr().err.count("num.partitons") == 1
+
+
+def test_the_state_file_is_there_when_it_starts(tmp_path: Path) -> None:
+    (tmp_path / "state.yaml").write_text(CONFIGURATION["state.yaml"])
+    script = (
+        "import os, sys; from shim.cli import main;"
+        "sys.exit(main(['acls', '--bootstrap-server', os.environ['KAFKA_BOOTSTRAP_SERVERS'],"
+        " '--list', '--csv']))"
+    )
+    options = ["--state", "state.yaml", "--super-user", "User:ANONYMOUS"]
+    done = shim("run", *options, "--", sys.executable, "-c", script, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "User:bob,Group,PREFIXED,billing-,Read,Allow,*" in done.stdout
+    assert "User:alice,Topic,LITERAL,orders,Write,Allow,*" in done.stdout
+
+
+def test_the_line_that_wait_strategies_look_for_comes_last(tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    words = ["serve", "--listener", "PLAINTEXT://127.0.0.1:0", "--control", "127.0.0.1:0"]
+    child = subprocess.Popen(
+        [sys.executable, "-P", "-m", "shim", *words, "--ready-file", str(ready)],
+        stdout=subprocess.PIPE, text=True, env=os.environ | OURS,
+    )  # fmt: skip
+    assert child.stdout is not None
+    lines = []
+    for line in child.stdout:
+        lines.append(line)
+        if "[KafkaServer id=1] started" in line:
+            break
+    told_ready = dict(line.split("=", 1) for line in ready.read_text().splitlines())
+    assert set(told_ready) == {"PLAINTEXT", "CONTROL"}
+    child.terminate()
+    rest, _ = child.communicate(timeout=20)
+    assert (rest, child.returncode) == ("", 0)
+
+
+# ------------------------------------------------------------------ migrating
+
+MIGRATING = blocks("migrating.md")
+
+
+def shim(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "shim", *words],
+        cwd=cwd, capture_output=True, text=True, check=False, timeout=60,
+        env=os.environ | OURS,
+    )  # fmt: skip
+
+
+@pytest.mark.client
+def test_the_test_that_comes_from_testcontainers_is_green(tmp_path: Path) -> None:
+    name = "test_from_testcontainers.py"
+    (tmp_path / name).write_text(MIGRATING[name])
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", name]
+    words += [] if is_installed() else ["-p", PLUGIN]
+    done = subprocess.run(
+        words, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert "1 passed" in done.stdout, done.stdout
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not on the PATH")
+def test_what_kfake_does_by_functions_is_done_over_http(tmp_path: Path) -> None:
+    (tmp_path / "script.sh").write_text(MIGRATING["bash"])
+    broker = ["--control", "127.0.0.1:0", "--brokers", "3", "--topic", "orders:3"]
+    script = ["bash", "-e", "-o", "pipefail", "script.sh"]
+    done = shim("run", *broker, "--", *script, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert '"partition":0' in done.stdout
+    assert '"leader_id":2' in done.stdout
+
+
+# ------------------------------------------------------------------ Docker
+
+
+def command_of(service: str) -> list[str]:
+    return [str(word) for word in COMPOSE["services"][service]["command"]]
+
+
+def test_the_composed_shim_is_a_broker_of_these_options() -> None:
+    parser = argparse.ArgumentParser()
+    load_command("serve").add_arguments(parser)
+    words = command_of("shim")
+    assert words[0] == "serve"
+    args = parser.parse_args(words[1:])
+    args.state = str(ROOT / "examples" / "demo.yaml")  # what the volume is
+    assert (
+        "./examples/demo.yaml:/etc/kafka-shim/demo.yaml:ro"
+        in COMPOSE["services"]["shim"]["volumes"]
+    )
+    config = config_from(args, {})
+    assert [one.name for one in config.listeners] == ["PLAINTEXT", "SASL_PLAINTEXT"]
+    published = {port.split(":")[-1] for port in COMPOSE["services"]["shim"]["ports"]}
+    assert {str(one.port) for one in config.listeners} <= published
+
+
+def test_the_composed_kafka_is_the_same_broker() -> None:
+    """By the shim's own reading of the image's variables."""
+    parser = argparse.ArgumentParser()
+    add_broker_arguments(parser)
+    variables = {
+        name: str(value) for name, value in COMPOSE["services"]["kafka"]["environment"].items()
+    }
+    kafka = config_from(parser.parse_args([]), variables)
+    demo = yaml.safe_load((ROOT / "examples" / "demo.yaml").read_text())
+    assert set(demo["users"]) <= set(kafka.users)
+    assert told(kafka)["authorizer"] == "StandardAuthorizer"
+    assert set(kafka.super_users) == {"User:ANONYMOUS", "User:admin"}
+
+
+def test_the_health_check_and_sparks_command_are_commands_of_ours() -> None:
+    check = COMPOSE["services"]["shim"]["healthcheck"]["test"]
+    assert check[:3] == ["CMD", "kafka-shim", "acls"]
+    parser = argparse.ArgumentParser()
+    load_command("acls").add_arguments(parser)
+    assert parser.parse_args(check[3:]).list
+    spark = argparse.ArgumentParser()
+    load_command("pipeline").add_arguments(spark)
+    assert spark.parse_args(command_of("spark")).trace == ["/traces"]
+
+
+def test_images_start_what_there_is() -> None:
+    text = (ROOT / "Dockerfile").read_text()
+    commands = re.findall(r"^CMD (\[.*\])$", text, re.MULTILINE)
+    entries = re.findall(r"^ENTRYPOINT (\[.*\])$", text, re.MULTILINE)
+    assert [msgspec.json.decode(one) for one in entries] == [
+        ["kafka-shim", "pipeline"], ["kafka-shim"],
+    ]  # fmt: skip
+    serve = msgspec.json.decode(commands[-1])
+    parser = argparse.ArgumentParser()
+    load_command(serve[0]).add_arguments(parser)
+    parser.parse_args(serve[1:])
+    targets = set(re.findall(r"^FROM \S+ AS (\w+)$", text, re.MULTILINE))
+    assert {
+        one["build"]["target"] for one in COMPOSE["services"].values() if "build" in one
+    } <= targets
+    extras = set(re.findall(r"/src\[([\w,]+)\]", text))
+    known = re.findall(r"^(\w+) = \[", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert {name for group in extras for name in group.split(",")} <= set(known)
