@@ -13,7 +13,11 @@ from protocol.messages.alter_client_quotas_request import (
     OpData,
 )
 from protocol.messages.create_delegation_token_request import CreateDelegationTokenRequest
-from protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from protocol.messages.create_topics_request import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreateTopicsRequest,
+)
 from protocol.messages.describe_share_group_offsets_request import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
@@ -70,6 +74,21 @@ def test_produce_without_records_is_answered() -> None:
     rows = [TopicProduceData(topic_id=topic.topic_id, partition_data=[partition])]
     answer = stage.ask(ApiKey.PRODUCE, 13, ProduceRequest(acks=1, topic_data=rows))
     assert answer.responses[0].partition_responses[0].error_code != 0
+
+
+def test_odd_replicas_make_plain_partitions_on_zookeeper() -> None:
+    stage = Stage("1.1")
+    rows = [
+        CreatableReplicaAssignment(partition_index=index, broker_ids=[node])
+        for index, node in ((0, 1), (2, 9))
+    ]
+    topic = CreatableTopic(
+        name="orders", num_partitions=-1, replication_factor=-1, assignments=rows
+    )
+    stage.ask(ApiKey.CREATE_TOPICS, 2, CreateTopicsRequest(topics=[topic]))
+    request = MetadataRequest(topics=[MetadataRequestTopic(name="orders")])
+    shown = stage.ask(ApiKey.METADATA, 5, request).topics[0].partitions
+    assert [(one.partition_index, one.leader_id) for one in shown] == [(0, 1), (1, 9)]
 
 
 def test_partitions_of_an_unknown_topic_keep_their_order() -> None:

@@ -95,11 +95,16 @@ def _topic(teller: Teller, name: str) -> CreatableTopic:
         topic.num_partitions = topic.replication_factor = -1
         topic.assignments = [
             CreatableReplicaAssignment(partition_index=index, broker_ids=[broker])
-            for index, broker in draw.pick([(0, 1), (1, 1)], [(0, 1), (2, 1)], [(0, 9)])
+            for index, broker in draw.pick([(0, 1), (1, 1)], *_odd_replicas(teller))
         ]
     if kind == "bad":
         topic.num_partitions, topic.replication_factor = draw.pick((0, 1), (1, 3), (1, 0), (-2, 1))
     return topic
+
+
+def _odd_replicas(teller: Teller) -> list[list[tuple[int, int]]]:
+    """Partitions by number and broker, as brokers on ZooKeeper make them, and we do not."""
+    return [[(0, 1), (2, 1)], [(0, 9)]] if teller.draw.behaviour.kraft else []
 
 
 def _grown(teller: Teller, names: list[str]) -> Story:
