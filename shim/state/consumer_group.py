@@ -146,8 +146,6 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
             self._check_instance(current, heartbeat)
             check_epoch(current, heartbeat.member_epoch, heartbeat.owned)
             return current, False
-        if current is not None and current.member_id == heartbeat.member_id:
-            return current, False
         member = ConsumerMember(heartbeat.member_id, instance_id)
         if current is not None:
             if current.epoch != LEAVING_FOR_A_WHILE:
