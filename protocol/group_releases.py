@@ -33,6 +33,7 @@ class GroupBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     new_group_epoch: int  # of a group that has no members yet (KIP-848)
     describes_revoking: bool  # ConsumerGroupDescribe shows what a member has not yet given up
     commits_since_assigned: bool  # a consumer's older epoch will do for what it had then already
+    revokes_unsubscribed: bool  # at once, also while the next assignment is not made (KIP-848)
     dropped_regex_counts: bool  # as a changed subscription (KIP-848)
     describes_empty_group_id: bool  # ConsumerGroupDescribe of an empty id is 24, and not -1 for all
     assignment_interval_ms: int  # default of group.consumer.assignment.interval.ms and its kin
@@ -74,6 +75,7 @@ OLDEST = GroupBehaviour(
     new_group_epoch=0,
     describes_revoking=False,
     commits_since_assigned=False,
+    revokes_unsubscribed=False,
     dropped_regex_counts=False,
     describes_empty_group_id=False,
     assignment_interval_ms=0,
@@ -156,6 +158,7 @@ CHANGES: tuple[Change, ...] = (
     Change(
         "4.3",
         "KIP-1263: assignments are made at intervals",
+        revokes_unsubscribed=True,
         new_group_epoch=1,
         describes_revoking=True,
         assignment_interval_ms=1000,

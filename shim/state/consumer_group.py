@@ -82,6 +82,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         if heartbeat.member_epoch in (LEAVING, LEAVING_FOR_A_WHILE):
             return self._leave(heartbeat)
         member, is_new = self._member_of(heartbeat)
+        old_subscription = member.subscription
         changed = self._update(member, heartbeat) or is_new
         self.members[member.member_id] = member
         self.target.refresh(
@@ -91,6 +92,8 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
             changed=changed,
         )
         moved = self.reconcile(member, heartbeat.owned)
+        if member.subscription != old_subscription:
+            moved = self._give_up(member, heartbeat.owned) or moved
         self.watch(member)
         if member.topic_regex is not None:
             self._resolve(heartbeat)
@@ -100,7 +103,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
 
     def _update(self, member: ConsumerMember, heartbeat: ConsumerHeartbeat) -> bool:
         """Whether the subscription is another one: a new expression is not until it is resolved."""
-        old_names, old_regex = member.topic_names, member.topic_regex
+        old_names, old_regex = member.subscription
         member.update(heartbeat)
         if member.topic_names != old_names:
             return True
@@ -109,6 +112,15 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         if member.topic_regex is None:
             return self._behaviour.dropped_regex_counts
         return self.subscriptions.is_resolved(member.topic_regex)
+
+    def _give_up(self, member: ConsumerMember, owned: Assignment | None) -> bool:
+        """What a member unsubscribed from goes before there is a target without it."""
+        revokes = self._behaviour.revokes_unsubscribed
+        if not (revokes and member.is_reconciled(self.target.target_epoch)):
+            return False
+        before = member.assigned
+        member.give_up(self.subscriptions.wanted_by(member), owned)
+        return member.assigned != before
 
     def _resolve(self, heartbeat: ConsumerHeartbeat) -> None:
         """Kafka does it in the background: what matches is seen by the next heartbeat."""

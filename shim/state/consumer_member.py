@@ -47,6 +47,10 @@ class ConsumerMember(ReconcilingMember):
         self.topic_regex: str | None = None
         self.server_assignor: str | None = None
 
+    @property
+    def subscription(self) -> tuple[frozenset[str], str | None]:
+        return self.topic_names, self.topic_regex
+
     def update(self, heartbeat: ConsumerHeartbeat) -> None:
         """Take over what the request tells."""
         self.client_id = heartbeat.client_id

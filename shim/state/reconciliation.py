@@ -6,7 +6,7 @@ assigned are partitions of topics, by topic id, or tasks of a streams applicatio
 the subtopology as bytes.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from enum import Enum
 
 from shim.clock import Timer
@@ -89,6 +89,15 @@ class ReconcilingMember:
         self.revoking = {}
         self._has_now(merged(kept, free), target_epoch)
         self.state = MemberState.STABLE if free == missing else MemberState.UNRELEASED
+
+    def give_up(self, wanted: Container[bytes], owned: Assignment | None) -> None:
+        """Go without the topics that it does not want any more, whatever the target is."""
+        kept = {topic_id: held for topic_id, held in self.assigned.items() if topic_id in wanted}
+        revoking = _without(self.assigned, kept)
+        self._has_now(kept, self.epoch)
+        if revoking and _overlap(owned, revoking):
+            self.revoking = revoking
+            self.state = MemberState.UNREVOKED
 
     def _has_now(self, assigned: Assignment, epoch: int) -> None:
         before = self.assigned_in

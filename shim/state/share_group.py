@@ -105,7 +105,6 @@ class ShareGroup(Group):
             clock,
             partial(settings.share_assignment_interval_ms, group_id),
             (first, first),
-            keeps_first_epoch=first > 0,
         )
 
     @property
