@@ -26,6 +26,8 @@ pytestmark = [pytest.mark.client, pytest.mark.timeout(60, func_only=True)]
 TOPIC_AUTHORIZATION_FAILED = 29
 VALUES = ["one", "two", "three"]
 SECONDS = 20
+SHARE_SECONDS = 40
+"""A real broker first makes the fifty partitions of its state."""
 
 
 class Client(NamedTuple):
@@ -166,6 +168,18 @@ class TestJava:
         copied = java.transact(topic, output, group, stage.name, len(VALUES), who)
         assert copied == ["ONE", "TWO", "THREE"]
         assert drivers("librdkafka").offset_fetch(group, topic, None) == {f"{topic}-0": 3}
+
+    def test_a_share_consumer(
+        self, drivers: Callable[[str], Driver], stage: Stage, who: User
+    ) -> None:
+        topic, group = stage.topic(), stage.group()
+        stage.grant(USER, "READ", "GROUP", group)
+        stage.grant(USER, "ALL", "TOPIC", topic)
+        java = drivers("java")
+        java.share_from_the_start(group)
+        java.produce(topic, VALUES, who)
+        read = java.share_consume(topic, group, len(VALUES), who, seconds=SHARE_SECONDS)
+        assert read == [(one, 1) for one in VALUES]
 
     def test_the_word_count_of_streams(
         self, drivers: Callable[[str], Driver], stage: Stage, who: User

@@ -1,4 +1,4 @@
-"""What docs/testing.md shows is what happens, and the example project is green."""
+"""What docs/testing.md and docs/log-ins.md show is what happens; the example project is green."""
 
 import re
 import shutil
@@ -12,7 +12,7 @@ from shim.testing import start
 from tests.plugin.test_pytest_plugin import PLUGIN, is_installed
 
 ROOT = Path(__file__).parents[2]
-GUIDE = (ROOT / "docs" / "testing.md").read_text()
+GUIDE = "".join((ROOT / "docs" / name).read_text() for name in ("testing.md", "log-ins.md"))
 EXAMPLE = ROOT / "examples" / "pytest-confluent"
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(180, func_only=True)]
