@@ -99,6 +99,9 @@ class ClassicGroup(Group):
             return member.assignment, member.assignment
         return member.metadata(self.cycle.protocol_name), member.assignment
 
+    def expire_overdue(self) -> None:
+        self.cycle.expire_overdue()
+
     # JoinGroup
 
     def join(self, joining: Joining, answer: JoinAnswer) -> None:

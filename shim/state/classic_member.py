@@ -96,6 +96,7 @@ class ClassicMember:
         "on_sync",
         "protocols",
         "rebalance_timeout_ms",
+        "session_ends_ms",
         "session_timeout_ms",
         "session_timer",
     )
@@ -113,6 +114,7 @@ class ClassicMember:
         self.on_join: JoinAnswer | None = None
         self.on_sync: SyncAnswer | None = None
         self.session_timer: Timer | None = None
+        self.session_ends_ms: float = float("inf")
 
     def update(self, joining: Joining) -> None:
         """The member joined again, perhaps with other protocols and timeouts."""

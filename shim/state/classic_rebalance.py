@@ -87,7 +87,18 @@ class ClassicRebalance:
     def watch(self, member: ClassicMember) -> None:
         """The member has been heard of: its session begins anew."""
         member.stop_timer()
+        member.session_ends_ms = self._clock.now_ms() + member.session_timeout_ms
         member.session_timer = self._later(member.session_timeout_ms, lambda: self._expire(member))
+
+    def expire_overdue(self) -> None:
+        """End the sessions whose time is over. An event loop that wakes late serves requests before
+        timers, and a member must not outlive its session because the machine is busy.
+        """
+        now_ms = self._clock.now_ms()
+        for member in list(self.roster.members.values()):
+            if member.session_ends_ms <= now_ms and member.member_id in self.roster.members:
+                self._expire(member)
+        self.speak()
 
     def _expire(self, member: ClassicMember) -> None:
         waits = member.on_join is not None or member.on_sync is not None

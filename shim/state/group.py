@@ -39,6 +39,9 @@ class Group(ABC):
     def is_empty(self) -> bool:
         """Whether it has no members, so that it may be deleted."""
 
+    def expire_overdue(self) -> None:  # noqa: B027 - most kinds of groups have nothing to do
+        """End the sessions of members whose time is over, though their timers have not run yet."""
+
     @abstractmethod
     def commit_error(
         self, commit: "CommitIdentity", partitions: Collection[tuple[bytes, int]]

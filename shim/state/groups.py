@@ -299,6 +299,7 @@ class Groups:
             return ErrorCode.INVALID_GROUP_ID
         if group is None:
             return ErrorCode.GROUP_ID_NOT_FOUND
+        group.expire_overdue()
         if not group.is_empty:
             return ErrorCode.NON_EMPTY_GROUP
         self._remove(group)
