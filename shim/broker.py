@@ -12,6 +12,7 @@ from shim.server import Server
 from shim.state.cluster import Cluster
 
 if TYPE_CHECKING:
+    from protocol.trace.segments import Keeping
     from shim.snapshot import Snapshot
 
 
@@ -81,12 +82,12 @@ class Broker:
         """How many clients are connected."""
         return self._server.connections
 
-    def record(self, directory: Path) -> None:
+    def record(self, directory: Path, keeping: "Keeping | None" = None) -> None:
         """Write a trace of everything from now on (docs/trace-format.md)."""
         from shim.recorder import Recorder  # noqa: PLC0415 - most brokers record nothing
 
         try:
-            self.cluster.recorder = Recorder(directory, self.cluster.clock)
+            self.cluster.recorder = Recorder(directory, self.cluster.clock, keeping=keeping)
         except OSError as error:
             raise ConfigError(f"cannot record to `{directory}`: {error.strerror}") from error
 

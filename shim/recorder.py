@@ -19,7 +19,7 @@ from protocol.trace.entries import (
     Response,
 )
 from protocol.trace.redaction import answer_without_secrets, without_secrets
-from protocol.trace.segments import SegmentWriter
+from protocol.trace.segments import Keeping, SegmentWriter
 from shim.access import AccessRecord
 from shim.clock import Clock, Timer
 from shim.session import Session
@@ -45,11 +45,18 @@ class Recorder:
         clock: Clock,
         *,
         writer: str = "broker-1",
-        deflate: bool = False,
+        keeping: Keeping | None = None,
         accesses: str = RECORDED,
     ) -> None:
         self._source = accesses
-        self._segments = SegmentWriter(directory, writer, deflate=deflate)
+        kept = keeping or Keeping()
+        self._segments = SegmentWriter(
+            directory,
+            writer,
+            segment_bytes=kept.segment_bytes,
+            keep_segments=kept.segments,
+            compression=kept.compression,
+        )
         self._first_connection = self._segments.first_number * RESTART
         self._clock = clock
         self._timer: Timer | None = None

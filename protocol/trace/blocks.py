@@ -10,6 +10,8 @@ from struct import Struct
 import msgspec
 from crc32c import crc32c
 
+from protocol.compression import Compression, MissingPackageError, compress, decompress
+from protocol.errors import DecodeError
 from protocol.trace.entries import Body
 
 MAGIC = b"KSHMTRC\n"
@@ -18,6 +20,9 @@ DEFLATED = 1
 """Flag: the body is compressed with zlib."""
 INDEX = 2
 """Flag: the body is the segment's index, its last block."""
+ZSTD = 4
+"""Flag: the body is compressed with zstd."""
+COMPRESSIONS = ("none", "zlib", "zstd")
 BODY_BYTES_MAX = 1 << 30
 
 _HEAD = Struct(">8sHHIIqqI")
@@ -52,14 +57,21 @@ class BlockError(Exception):
     """These bytes are no block, or a damaged one; the text says what is wrong."""
 
 
-def write_block(body: Body, *, deflate: bool = False) -> bytes:
-    """One whole block; an empty one is a mistake of the caller's."""
+def write_block(body: Body, compression: str = "none") -> bytes:
+    """One whole block; an empty one is a mistake of the caller's.
+
+    `compression` is one of COMPRESSIONS; MissingPackageError if zstd's package is not there.
+    """
     assert body.entries
-    raw = _encode(body)
+    raw, flags = _encode(body), 0
+    if compression == "zlib":
+        raw, flags = zlib.compress(raw, 1), DEFLATED
+    elif compression == "zstd":
+        raw, flags = compress(Compression.ZSTD, raw), ZSTD
     times = [entry.time_us for entry in body.entries]
     return _block(
-        zlib.compress(raw, 1) if deflate else raw,
-        DEFLATED if deflate else 0,
+        raw,
+        flags,
         len(body.entries),
         min(times),
         max(times),
@@ -100,8 +112,12 @@ def read_body(header: BlockHeader, body: bytes) -> Body:
     try:
         if header.flags & DEFLATED:
             raw = _inflated(raw)
+        elif header.flags & ZSTD:
+            raw = decompress(Compression.ZSTD, raw, BODY_BYTES_MAX)
         found = _decode_body(raw)
-    except (zlib.error, msgspec.MsgspecError) as error:
+    except MissingPackageError as error:
+        raise BlockError(f"the block cannot be read here: {error}") from error
+    except (zlib.error, DecodeError, msgspec.MsgspecError) as error:
         raise BlockError(f"the block's body is no trace: {error}") from error
     if len(found.entries) != header.entries:
         raise BlockError(f"the block has {len(found.entries)} entries and not {header.entries}")

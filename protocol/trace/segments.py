@@ -108,6 +108,16 @@ def read_trace(directory: Path) -> Iterator[Block | Damage]:
         yield from read_segment(path)
 
 
+class Keeping(msgspec.Struct, frozen=True):
+    """How a trace is kept: `compression` is one of COMPRESSIONS; a segment is full at about
+    `segment_bytes`; a writer's oldest ones beyond `segments` are removed, None keeps all.
+    """
+
+    compression: str = "none"
+    segments: int | None = None
+    segment_bytes: int = SEGMENT_BYTES
+
+
 class SegmentWriter:
     """Appends blocks to a writer's segments and rolls them; not thread-safe.
 
@@ -122,14 +132,14 @@ class SegmentWriter:
         *,
         segment_bytes: int = SEGMENT_BYTES,
         keep_segments: int | None = None,
-        deflate: bool = False,
+        compression: str = "none",
     ) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         self._directory = directory
         self._writer = writer
         self._segment_bytes = segment_bytes
         self._keep_segments = keep_segments
-        self._deflate = deflate
+        self._compression = compression
         self.first_number = self._number = self._first_free()
         """Of the segments of this start; 0 if the writer was not here before."""
         self._blocks: list[tuple[int, BlockHeader]] = []
@@ -143,7 +153,7 @@ class SegmentWriter:
 
     def write(self, body: Body) -> int:
         """Append a block; tells its size in bytes."""
-        block = write_block(body, deflate=self._deflate)
+        block = write_block(body, self._compression)
         self._file.write(block)
         self._blocks.append((self._at, read_header(block)))
         self._at += len(block)

@@ -5,6 +5,7 @@ import asyncio
 from pathlib import Path
 
 from protocol.trace.entries import DERIVED
+from shim.cli.record_options import add_record_options, keeping_of
 from shim.cli.signals import on_stop
 from shim.clock import SystemClock
 from shim.errors import ConfigError
@@ -29,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what the trace calls the listener, so that `replay --route` can tell several apart",
     )
     add("--record", required=True, type=Path, metavar="DIR", help="where the trace goes")
-    add("--compress", action="store_true", help="compress the trace")
+    add_record_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -42,7 +43,7 @@ async def _run(args: argparse.Namespace) -> int:
         args.record,
         SystemClock(),
         writer=f"proxy-{args.listener}",  # one each: their entries are put in order by their times
-        deflate=args.compress,
+        keeping=keeping_of(args),
         accesses=DERIVED,
     )
     proxy = Proxy(_address(args.upstream), _address(args.listen), recorder, name=args.listener)

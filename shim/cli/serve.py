@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from shim.broker import Broker
 from shim.cli.broker_options import add_broker_arguments, config_from
+from shim.cli.record_options import add_record_options, keeping_of
 from shim.cli.scorecard_forms import OUTPUTS
 from shim.cli.signals import on_stop
 from shim.clock import ManualClock, SystemClock
@@ -28,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
     parser.add_argument("--record", type=Path, metavar="DIR", help="write a trace of all requests")
+    add_record_options(parser)
     parser.add_argument(
         "--conformance",
         nargs="?",
@@ -67,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     broker = Broker(config, clock)
     if args.conformance is None:
         if args.record is not None:
-            broker.record(args.record)
+            broker.record(args.record, keeping_of(args))
         return asyncio.run(_serve(broker, _control(broker, args), args))
     return _conformance(broker, args)
 

@@ -26,8 +26,9 @@ from protocol.messages.create_delegation_token_request import CreateDelegationTo
 from protocol.messages.describe_acls_request import DescribeAclsRequest
 from protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from protocol.trace.blocks import ZSTD
 from protocol.trace.entries import Access, Closed, Request, Response
-from protocol.trace.segments import Block, Damage, read_trace
+from protocol.trace.segments import Block, Damage, Keeping, read_trace, segments
 from tests.shim.wire import connected, serving
 
 ROOT = Path(__file__).parents[2]
@@ -89,6 +90,37 @@ async def test_requests_answers_and_decisions_are_told_with_who_was_there(tmp_pa
     assert isinstance(found[-1][1], Closed)
     times = [one.time_us for _, one in found]
     assert times == sorted(times)
+
+
+@pytest.mark.asyncio
+async def test_a_broker_that_starts_again_goes_on_with_other_connections(tmp_path: Path) -> None:
+    for _ in range(2):
+        async with serving() as broker:
+            broker.record(tmp_path)
+            async with connected(broker) as wire:
+                await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
+    found, damage = entries(tmp_path)
+    assert damage == []
+    requests = [(who.writer_connection, one) for who, one in found if isinstance(one, Request)]
+    assert [one.sequence for _, one in requests] == [0, 0]
+    assert requests[0][0] != requests[1][0]
+
+
+@pytest.mark.asyncio
+async def test_a_trace_is_compressed_and_its_oldest_segments_go(tmp_path: Path) -> None:
+    async with serving() as broker:
+        broker.record(tmp_path, Keeping("zstd", 2, segment_bytes=1))
+        async with connected(broker) as wire:
+            for _ in range(5):
+                await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
+                assert broker.cluster.recorder is not None
+                broker.cluster.recorder.flush()
+    kept = [int(path.stem.rpartition("-")[2]) for path in segments(tmp_path)]
+    assert len(kept) == 2
+    assert min(kept) > 0
+    blocks = [one for one in read_trace(tmp_path) if isinstance(one, Block)]
+    assert blocks
+    assert all(one.header.flags == ZSTD for one in blocks)
 
 
 @pytest.mark.asyncio

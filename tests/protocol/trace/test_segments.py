@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from protocol.trace.blocks import (
+    COMPRESSIONS,
     HEADER_BYTES,
     BlockError,
     read_body,
@@ -53,9 +54,9 @@ def body(number: int, count: int = 3) -> Body:
     return Body([who], found)
 
 
-@given(bodies, st.booleans())
-def test_a_block_is_read_as_it_was_written(written: Body, deflate: bool) -> None:
-    block = write_block(written, deflate=deflate)
+@given(bodies, st.sampled_from(COMPRESSIONS))
+def test_a_block_is_read_as_it_was_written(written: Body, compression: str) -> None:
+    block = write_block(written, compression)
     header = read_header(block)
     assert header.block_bytes == len(block)
     assert header.entries == len(written.entries)
