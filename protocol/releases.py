@@ -53,6 +53,7 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     stale_controller_lists_partitions: bool  # LeaderAndIsr of a controller that is superseded
     # topics
     internal_topics: tuple[str, ...]  # those that only coordinators write
+    refused_version_tells_range: bool  # an unknown version of ApiVersions is told the known ones
     metadata_checks_names: bool  # an illegal name is 17 even where topics are not made
     metadata_creates_internal: bool  # asking for a coordinator's topic makes it, auto-create or not
     auto_create_error: int  # code of a topic that Metadata has just created
@@ -126,6 +127,7 @@ OLDEST = Behaviour(
     orders_list_each_duplicate=False,
     stale_controller_lists_partitions=False,
     internal_topics=("__consumer_offsets", "__transaction_state"),
+    refused_version_tells_range=False,
     metadata_checks_names=False,
     metadata_creates_internal=True,
     auto_create_error=5,
@@ -207,6 +209,7 @@ CHANGES: tuple[Change, ...] = (
         echoed_resource_types=(2, 4, 8),
     ),
     Change("2.4", "requests between brokers are generated", orders_list_each_duplicate=True),
+    Change("2.4", "KIP-511: which versions there are", refused_version_tells_range=True),
     Change("2.4", "KIP-460: elections of any kind", election_not_needed_error=84),
     Change("2.4", "KIP-464: the broker's defaults for topics", create_topics_has_defaults=True),
     Change("2.3", "given replicas have to be complete", partition_gap_error=39),

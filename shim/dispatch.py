@@ -12,6 +12,7 @@ from shim import audit
 from shim.apis import ServedApi
 from shim.context import RequestContext
 from shim.errors import CloseConnection, Refused
+from shim.handlers.api_versions import refuse_version
 from shim.logs import Log
 from shim.session import Phase, Session
 from shim.state.cluster import Cluster
@@ -80,7 +81,7 @@ def _dispatch(
     _check_phase(header.api_key, session, cluster)
     if api is None:
         api = _fallback(header, cluster)
-        return _frame(api, header, api.refuse(None, ErrorCode.UNSUPPORTED_VERSION, None))
+        return _frame(api, header, refuse_version(cluster))
     try:
         request = api.read(frame, body_at)
     except ProtocolError as error:

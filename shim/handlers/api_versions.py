@@ -1,11 +1,13 @@
 """18 ApiVersions, versions 0-4. Open to everybody, also before authentication.
 
-Unknown versions are answered with 35 in the layout of version 0 (KIP-35). The client's software
-name and version (version 3) must look like identifiers, or the answer is 42 (KIP-511).
+Unknown versions are answered with 35 in the layout of version 0 (KIP-35), and with our own range.
+The client's software name and version (version 3) must look like identifiers, or the answer is 42
+(KIP-511).
 """
 
 import re
 
+from protocol.enums import ApiKey
 from protocol.error_codes import ErrorCode
 from protocol.messages.api_versions_request import ApiVersionsRequest
 from protocol.messages.api_versions_response import (
@@ -15,6 +17,7 @@ from protocol.messages.api_versions_response import (
     SupportedFeatureKey,
 )
 from shim.context import RequestContext
+from shim.state.cluster import Cluster
 
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
@@ -46,10 +49,16 @@ def refuse(
     error: ErrorCode,
     message: str | None,
 ) -> ApiVersionsResponse:
-    """With UNSUPPORTED_VERSION the own range is told, so that the client can try again."""
-    if error is not ErrorCode.UNSUPPORTED_VERSION:
-        return ApiVersionsResponse(error_code=error)
-    return ApiVersionsResponse(error_code=error, api_keys=[])
+    return ApiVersionsResponse(error_code=error)
+
+
+def refuse_version(cluster: Cluster) -> ApiVersionsResponse:
+    """The answer to a version that is not served: which ones are, so that clients try again."""
+    answer = ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
+    if cluster.behaviour.refused_version_tells_range:
+        low, high = cluster.apis.advertised[ApiKey.API_VERSIONS]
+        answer.api_keys = [ApiVersion(ApiKey.API_VERSIONS, low, high)]
+    return answer
 
 
 def _versions(context: RequestContext) -> list[ApiVersion]:

@@ -3,6 +3,7 @@
 CREATE on the cluster or on the topic; what is wrong with a topic is told only to those who may make
 it. Without DESCRIBE_CONFIGS the topic is made, but its settings, partitions and replicas are not
 told (version 5).
+DEVIATION: a new topic is in Metadata at once; brokers of a real cluster learn of it a moment later.
 """
 
 from collections import Counter

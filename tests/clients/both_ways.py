@@ -27,8 +27,10 @@ START_SECONDS = 60
 DIFFERENT = 3
 NAMES = ("PLAINTEXT", "SASL_PLAINTEXT")
 
-_LATE = "acl changes reach a real broker a moment later (docs/deviations.md, readiness)"
+_LATE = "what was changed reaches a real broker a moment later (docs/deviations.md, readiness)"
 EXPLAINED = {
+    "Metadata.topics[].error_code": _LATE,
+    "Metadata.topics[].partitions[]": _LATE,
     "DescribeAcls.resources[]": _LATE,
     "DeleteAcls.filter_results[].matching_acls[]": _LATE,
 }

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from protocol import codecs
 from protocol.enums import ApiKey
 from protocol.error_codes import ErrorCode
 from protocol.messages.api_versions_request import ApiVersionsRequest
@@ -85,6 +86,20 @@ async def test_requests_before_authentication_close(api: ApiKey) -> None:
     async with serving() as broker, connected(broker, "SASL_PLAINTEXT") as wire:
         await wire.send(wire.request(api, 1, message))
         assert await wire.is_closed()
+
+
+@pytest.mark.parametrize(("release", "told"), [("2.3", []), ("2.4", [(18, 0, 3)])])
+async def test_an_unknown_version_of_api_versions_is_told_the_known_ones(
+    release: str, told: list[tuple[int, int, int]]
+) -> None:
+    """As real brokers of 2.3.1, 2.4.1 and 4.3.1 do, in the layout of version 0."""
+    async with serving(release=release) as broker, connected(broker) as wire:
+        await wire.send(bytes.fromhex("00000008 0012 0063 00000001"))
+        frame = await wire.frame()
+        answer = codecs.read_response(ApiKey.API_VERSIONS, 0, frame, 4)
+        assert answer.error_code == ErrorCode.UNSUPPORTED_VERSION
+        rows = [(row.api_key, row.min_version, row.max_version) for row in answer.api_keys]
+        assert rows == told
 
 
 @pytest.mark.parametrize("delay_ms", [0, 300])

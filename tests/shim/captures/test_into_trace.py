@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from protocol.trace.entries import Closed, Request, Response
 from shim.captures.files import CaptureError, packets
@@ -60,7 +60,9 @@ def test_requests_and_answers_with_their_times_and_ends(tmp_path: Path) -> None:
     assert isinstance(found[-1][1], Closed)
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.randoms(use_true_random=False))
 def test_shuffled_and_repeated_within_a_second(
     tmp_path_factory: pytest.TempPathFactory, rng: random.Random
@@ -80,7 +82,9 @@ def test_shuffled_and_repeated_within_a_second(
     assert (troubles.lost_bytes, troubles.skipped_bytes) == (0, 0)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.randoms(use_true_random=False))
 def test_what_is_lost_costs_its_frames_and_is_told(
     tmp_path_factory: pytest.TempPathFactory, rng: random.Random

@@ -11,6 +11,7 @@ from protocol.messages.create_topics_request import (
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
+from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from tests.shim.play import ADMIN, Stage
 
 ALICE = "User:alice"
@@ -39,6 +40,13 @@ def test_topics_are_made_with_partitions_replicas_and_settings() -> None:
     made = stage.cluster.topics.get("t")
     assert [len(partition.replicas) for partition in made.partitions] == [2] * 5
     assert made.configs == {"retention.ms": "7"}
+
+
+def test_a_new_topic_is_in_metadata_at_once() -> None:
+    stage = Stage()
+    ask(stage, topic("t"))
+    found = stage.ask(ApiKey.METADATA, 12, MetadataRequest([MetadataRequestTopic(name="t")]), ADMIN)
+    assert [(row.name, row.error_code) for row in found.topics] == [("t", 0)]
 
 
 @pytest.mark.parametrize(
