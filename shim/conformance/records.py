@@ -1,5 +1,6 @@
 """Producers, consumer groups, and errors that pass."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from crc32c import crc32c
@@ -52,15 +53,20 @@ def _has_right_checksums(seen: list[Exchange]) -> Iterator[Sight]:
 
 def _counts_sequences(seen: list[Exchange]) -> Iterator[Sight]:
     last: dict[object, tuple[int, int]] = {}
-    for one, partition, batch in _produced(seen):
-        if batch.producer_id < 0:
-            continue
-        key = (partition, batch.producer_id, batch.producer_epoch)
-        first, following = last.get(key, (0, 0))
-        is_right = batch.base_sequence in (first, following)  # the same again is a retry
-        yield Sight(is_right, one, f"sequence {batch.base_sequence}, {following} expected")
-        count = batch.last_offset_delta + 1
-        last[key] = (batch.base_sequence, (batch.base_sequence + count) % _SEQUENCES)
+    given: Counter[tuple[int, int]] = Counter()  # an id of another broker is another producer
+    for one in seen:
+        if one.api == ApiKey.INIT_PRODUCER_ID and one.answer is not None:
+            given[one.answer.producer_id, one.answer.producer_epoch] += 1
+        for _, partition, batch in _produced([one]):
+            if batch.producer_id < 0:
+                continue
+            producer = (batch.producer_id, batch.producer_epoch)
+            key = (partition, producer, given[producer])
+            first, following = last.get(key, (0, 0))
+            is_right = batch.base_sequence in (first, following)  # the same again is a retry
+            yield Sight(is_right, one, f"sequence {batch.base_sequence}, {following} expected")
+            count = batch.last_offset_delta + 1
+            last[key] = (batch.base_sequence, (batch.base_sequence + count) % _SEQUENCES)
 
 
 def _uses_given_ids(seen: list[Exchange]) -> Iterator[Sight]:

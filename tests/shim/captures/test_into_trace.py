@@ -60,9 +60,7 @@ def test_requests_and_answers_with_their_times_and_ends(tmp_path: Path) -> None:
     assert isinstance(found[-1][1], Closed)
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=40, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_shuffled_and_repeated_within_a_second(
     tmp_path_factory: pytest.TempPathFactory, rng: random.Random
@@ -82,9 +80,7 @@ def test_shuffled_and_repeated_within_a_second(
     assert (troubles.lost_bytes, troubles.skipped_bytes) == (0, 0)
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_what_is_lost_costs_its_frames_and_is_told(
     tmp_path_factory: pytest.TempPathFactory, rng: random.Random

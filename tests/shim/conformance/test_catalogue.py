@@ -191,6 +191,7 @@ CASES: list[tuple[str, list[Step], list[Step]]] = [
     ("producer.idempotent", [produce()], [produce(producer_id=-1)]),
     ("producer.acks-all", [produce()], [produce(acks=1)]),
     ("producer.sequences", [produce(), produce(2), produce(2)], [produce(), produce(3)]),
+    ("producer.sequences", [PRODUCER, produce(), PRODUCER, produce()], [PRODUCER, produce(1)]),
     ("producer.given-ids", [PRODUCER, produce()], [PRODUCER, produce(producer_id=6)]),
     ("errors.not-ready-retried", [NOT_READY, NOT_READY], [NOT_READY, BEAT, BEAT]),
     ("groups.member-id-required", [JOIN, rejoin("m")], [JOIN, rejoin("")]),
