@@ -25,6 +25,7 @@ from protocol.messages.describe_share_group_offsets_response import (
     DescribeShareGroupOffsetsResponseTopic,
 )
 from shim.context import RequestContext
+from shim.duplicates import by_topic
 from shim.state.topics import NO_ID, Topic
 
 UNKNOWN = -1
@@ -87,14 +88,16 @@ def _named(
     allowed, denied = context.access.split(
         DESCRIBE_SHARE_GROUP_OFFSETS_TOPIC, asked.topics or [], lambda one: one.topic_name
     )
+    named = by_topic((one.topic_name, at, at) for one in allowed for at in one.partitions)
     rows = []
-    for one in allowed:
-        topic = context.cluster.topics.get(one.topic_name)
+    for name in dict.fromkeys(one.topic_name for one in allowed):
+        topic = context.cluster.topics.get(name)
+        found = [_row(asked.group_id, topic, at, context) for at in named.get(name, ())]
         rows.append(
             DescribeShareGroupOffsetsResponseTopic(
-                topic_name=one.topic_name,
+                topic_name=name,
                 topic_id=NO_ID if topic is None else topic.topic_id,
-                partitions=[_row(asked.group_id, topic, at, context) for at in one.partitions],
+                partitions=found,
             )
         )
     refused = ErrorCode.TOPIC_AUTHORIZATION_FAILED

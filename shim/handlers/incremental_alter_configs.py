@@ -40,6 +40,9 @@ REQUIREMENTS: Mapping[int, Requirement] = {
     ConfigResourceType.CLIENT_METRICS: INCREMENTAL_ALTER_CONFIGS_CLUSTER,
     ConfigResourceType.GROUP: INCREMENTAL_ALTER_CONFIGS_GROUP,
 }
+WITH_LISTS = frozenset({ConfigResourceType.TOPIC, ConfigResourceType.BROKER})
+"""Whose lists can grow and shrink; the lists of others are set as a whole."""
+
 LEVELS = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"})
 
 
@@ -185,7 +188,7 @@ def _extended(
         is_said = not context.behaviour.lists_start_as_default
         text = f"{config.name} is no setting" if is_said else None
         raise ResourceFault(ErrorCode.UNKNOWN_SERVER_ERROR, text)
-    if definition is None or definition.type != "list":
+    if definition is None or definition.type != "list" or kind not in WITH_LISTS:
         error = ErrorCode(context.behaviour.altered_config_error)
         raise ResourceFault(error, f"{config.name} is no list")
     start = held.get(config.name)

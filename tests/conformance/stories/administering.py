@@ -60,7 +60,7 @@ from protocol.messages.list_offsets_request import (
 from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from protocol.messages.renew_delegation_token_request import RenewDelegationTokenRequest
 from tests.conformance.draw import USERS
-from tests.conformance.scenario import topic_id_of
+from tests.conformance.scenario import ONE_SEGMENT, topic_id_of
 from tests.conformance.telling import Move, Story, Teller
 
 ANY = 1
@@ -138,7 +138,10 @@ def settings(teller: Teller) -> Story:
             AlterConfigsResource(
                 resource_type=kind,
                 resource_name=topic,
-                configs=[AlterableConfig(name="retention.ms", value=draw.pick("-1", "99999999"))],
+                configs=[
+                    AlterableConfig(name="retention.ms", value=draw.pick("-1", "99999999")),
+                    AlterableConfig(name="segment.ms", value=ONE_SEGMENT["segment.ms"]),
+                ],
             )
         ]
     )
