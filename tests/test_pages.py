@@ -3,6 +3,7 @@
 import argparse
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import msgspec
 import pytest
 import yaml
 
-from shim.cli import load_command
+from shim.cli import COMMANDS, load_command
 from shim.cli.broker_options import add_broker_arguments, config_from
 from shim.config import Config
 from shim.state.cluster import Cluster
@@ -32,6 +33,41 @@ def blocks(page: str) -> dict[str, str]:
         first = block.partition("\n")[0]
         found[first.removeprefix("# ") if first.startswith("# ") else language] = block
     return found
+
+
+# ------------------------------------------------------------------ every page
+
+
+def mentioned() -> list[tuple[str, str]]:
+    """Every command line of ours that a page mentions, in the text or on a line of its own."""
+    found = []
+    for path in [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        if path.name == "commands.md":  # is printed by the parsers themselves
+            continue
+        text = re.sub(r"\\\n\s*", "", path.read_text())
+        inline = re.findall(r"`(kafka-shim [^`]+)`", text)
+        lines = re.findall(
+            r"^ +(?:\$ )?(?:\S+=\S+ )?(kafka-shim .+?)(?:  +#.*)?$", text, re.MULTILINE
+        )
+        found += [(path.name, " ".join(line.split())) for line in inline + lines]
+    return list(dict.fromkeys(found))
+
+
+@pytest.mark.parametrize(("page", "line"), mentioned())
+def test_the_commands_that_pages_mention_have_these_options(page: str, line: str) -> None:
+    _, name, *words = shlex.split(line)
+    assert name in COMMANDS
+    parser = argparse.ArgumentParser(exit_on_error=False)
+    load_command(name).add_arguments(parser)
+    options = {option for word in words if (option := word.partition("=")[0]).startswith("--")}
+    if "--" in words:
+        options -= {*words[words.index("--") :]}
+    known = parser.format_help()
+    for action in parser._subparsers._actions if parser._subparsers else ():
+        for chosen in getattr(action, "choices", None) or ():
+            if chosen in words:
+                known += action.choices[chosen].format_help()
+    assert options - {"--"} <= set(re.findall(r"--[\w-]+", known))
 
 
 # ------------------------------------------------------------------ configuration

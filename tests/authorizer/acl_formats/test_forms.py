@@ -38,7 +38,7 @@ CLUSTER = st.builds(
 
 
 @pytest.mark.parametrize("form", FORMATS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(acls=st.lists(PLAIN | CLUSTER, max_size=8, unique=True))
 def test_usual_acls_go_round_in_every_form(form: str, acls: list[Acl]) -> None:
     acls = [acl for acl in acls if _kafka_acls_takes(acl)] if form == "commands" else acls
@@ -46,7 +46,7 @@ def test_usual_acls_go_round_in_every_form(form: str, acls: list[Acl]) -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(acls=acls_of(ANY_TEXT))
 @example(acls=[])
 def test_any_acls_go_round_or_are_refused(form: str, acls: list[Acl]) -> None:
@@ -58,7 +58,7 @@ def test_any_acls_go_round_or_are_refused(form: str, acls: list[Acl]) -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(text=ANY_TEXT | st.text("[]{}\"':,-=`/\\|<>#$%\n a1", max_size=60))
 def test_any_text_is_read_or_refused(form: str, text: str) -> None:
     with suppress(AclTextError):

@@ -2,6 +2,8 @@
 
 import io
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -93,3 +95,15 @@ def test_what_cannot_be_converted_is_told(
     captured = capsys.readouterr()
     assert complaint in captured.err
     assert captured.out == ""
+
+
+def test_it_answers_in_well_under_half_a_second(broker: Running, tmp_path: Path) -> None:
+    command = [sys.executable, "-P", "-m", "shim", "acls", "--bootstrap-server", broker.plaintext]
+    assert min(_processor_s([*command, "--list"]) for _ in range(3)) < 0.35
+
+
+def _processor_s(command: list[str]) -> float:
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, child.returncode, used = os.wait4(child.pid, 0)
+    assert child.returncode == 0
+    return used.ru_utime + used.ru_stime
