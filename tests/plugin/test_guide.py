@@ -47,9 +47,14 @@ def test_the_tutorials_first_test_fails_with_the_advice_it_shows(tmp_path: Path)
     done = run(tmp_path)
     assert "1 failed" in done.stdout
     [shown] = blocks("text")
-    said = re.sub(r" v\d+", " v0", done.stdout)
+    said = _without_numbers(done.stdout)
     for line in shown.splitlines():
-        assert re.sub(r" v\d+", " v0", line) in said
+        assert _without_numbers(line) in said
+
+
+def _without_numbers(text: str) -> str:
+    """Which version was asked, and how often the client tried, is the client's business."""
+    return re.sub(r" v\d+(, \d+ times)?", " v0", text)
 
 
 def test_all_other_snippets_pass(tmp_path: Path) -> None:
