@@ -111,6 +111,12 @@ def test_links_lead_somewhere() -> None:
                 assert (path.parent / link).exists(), f"{path.name}: {link}"
 
 
+def test_every_page_is_in_the_index() -> None:
+    index = (ROOT / "docs" / "README.md").read_text()
+    missing = {path.name for path in (ROOT / "docs").iterdir() if f"]({path.name}" not in index}
+    assert missing == {"README.md"}, "name the page in docs/README.md"
+
+
 def test_the_commands_reference_is_current() -> None:
     assert (ROOT / "docs" / "commands.md").read_text() == reference(), (
         "run: python -m shim.cli.reference > docs/commands.md"
