@@ -43,6 +43,7 @@ class GroupBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     deletes_empty_group_id: bool  # DeleteGroups of an empty id is not 24
     commit_checks_partition: bool  # OffsetCommit: a missing partition is 3, not only a topic
     denied_commits_repeat: bool  # OffsetCommit: a partition named twice is refused twice
+    failed_commits_repeat: bool  # also where that is the topic's fault, and in TxnOffsetCommit
     deleted_offsets_repeat: bool  # OffsetDelete: a topic with two partitions is answered twice
     found_message: str | None  # error message of a FindCoordinator that found one; None: nor else
     unknown_key_type_error: int | None  # of FindCoordinator; None closes the connection
@@ -85,6 +86,7 @@ OLDEST = GroupBehaviour(
     deletes_empty_group_id=False,
     commit_checks_partition=False,
     denied_commits_repeat=False,
+    failed_commits_repeat=False,
     deleted_offsets_repeat=False,
     found_message=None,
     unknown_key_type_error=None,
@@ -135,6 +137,7 @@ CHANGES: tuple[Change, ...] = (
     Change("2.8", "KAFKA-12890: a limit for SyncGroup", sync_timeout=True),
     Change("2.8", "unknown types of coordinators", unknown_key_type_error=42),
     Change("3.0", "one check for members in all APIs", strict_members=True),
+    Change("3.5", "what fails before a commit is listed as asked", failed_commits_repeat=True),
     Change("3.7", "KIP-848: ListGroups by type", filters_ignore_case=True),
     Change("3.9", "KIP-932: share partitions are known, to nobody", share_key_error=15),
     Change(

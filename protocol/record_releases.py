@@ -30,6 +30,7 @@ class RecordBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     refuses_append_time: bool  # a batch that claims an append time is 32 where producers set times
     # producers, as Produce knows them
     caps_min_isr: bool  # min.insync.replicas counts only up to the number of replicas
+    last_batch_counts: bool  # a request is transactional, or idempotent, as its last partition is
     nameless_transaction_error: ErrorCode  # of batches without a transactional id; NONE: a denial
     lost_producer_error: ErrorCode  # of a producer that is not known, and does not start from 0
     batches_remembered: int  # of each producer, to notice one that comes again
@@ -45,7 +46,7 @@ class RecordBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     adds_offsets_since: int  # version of TxnOffsetCommit that adds its group to the transaction
     checks_committed_partition: bool  # TxnOffsetCommit: a missing partition is 3
     checks_committed_group: bool  # and an empty group 24
-    commits_each_duplicate: bool  # and a partition named twice is answered twice
+    denied_commits_repeat: bool  # and if denied, a partition named twice is refused twice
     checks_committed_epoch: bool  # and an older epoch than the last 47
     # Fetch
     always_tells_stable: bool  # the last stable offset, also to who reads all
@@ -95,6 +96,7 @@ OLDEST = RecordBehaviour(
     knows_zstd=False,
     refuses_append_time=True,
     caps_min_isr=False,
+    last_batch_counts=True,
     nameless_transaction_error=ErrorCode.NONE,
     lost_producer_error=ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
     batches_remembered=1,
@@ -109,7 +111,7 @@ OLDEST = RecordBehaviour(
     adds_offsets_since=NEVER,
     checks_committed_partition=False,
     checks_committed_group=False,
-    commits_each_duplicate=False,
+    denied_commits_repeat=False,
     checks_committed_epoch=False,
     always_tells_stable=False,
     no_replica_error=ErrorCode.NONE,
@@ -174,6 +176,7 @@ CHANGES: tuple[Change, ...] = (
         wrong_format_closes=False,
         always_tells_stable=True,
         nameless_transaction_error=ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+        last_batch_counts=False,
         missing_looks_compressed=True,
     ),
     Change("2.3", "InitProducerId in generated messages", denied_producer_epoch=-1),
@@ -184,7 +187,7 @@ CHANGES: tuple[Change, ...] = (
         invalid_record_error=ErrorCode.INVALID_RECORD,
         invalid_record_tells_start=True,
         checks_committed_epoch=True,
-        commits_each_duplicate=True,
+        denied_commits_repeat=True,
         leader_as_replica_error=ErrorCode.NONE,
         deletion_forgets_producers=False,
     ),

@@ -4,7 +4,7 @@ Real brokers collect many answers in maps by topic and partition: there each com
 one counts, and a topic that is named twice is one topic.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar
 
 Row = TypeVar("Row")
@@ -16,3 +16,8 @@ def by_topic(rows: Iterable[tuple[str, int, Row]]) -> dict[str, list[Row]]:
     for name, index, row in rows:
         found.setdefault(name, {})[index] = row
     return {name: list(answers.values()) for name, answers in found.items()}
+
+
+def last_of_each(rows: Iterable[Row], key: Callable[[Row], Hashable]) -> list[Row]:
+    """The rows of different keys, each where its key comes first."""
+    return list({key(row): row for row in rows}.values())

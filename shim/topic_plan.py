@@ -149,7 +149,7 @@ def _given_assignments(topic: CreatableTopic, cluster: Cluster) -> list[list[int
         raise TopicFault(ErrorCode.INVALID_REQUEST, message)
     replicas = {one.partition_index: list(one.broker_ids) for one in topic.assignments}
     if not cluster.behaviour.kraft:
-        # DEVIATION: gaps between the partitions are closed, and brokers that are none may lead
+        # DEVIATION: gaps between the partitions are closed
         return [replicas[index] for index in sorted(replicas)]
     if len(replicas) < len(topic.assignments):
         raise _bad_assignment("a partition is given twice")

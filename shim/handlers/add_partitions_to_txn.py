@@ -97,13 +97,17 @@ def _topic_errors(topics: Iterable[AddPartitionsToTxnTopic], context: RequestCon
     behaviour = context.record_behaviour
     for topic in topics:
         error = behaviour.internal_partition_error
-        if topic.name not in context.cluster.topics.internal_names:
+        is_internal = topic.name in context.cluster.topics.internal_names
+        if not is_internal:
             error = topic_error(context, ADD_PARTITIONS_TO_TXN_TOPIC, topic.name)
+        existence_first = context.behaviour.hides_denied_topics and not is_internal
         for index in topic.partitions:
             is_missing = context.cluster.topics.partition(topic.name, index) is None
             is_missing = is_missing and not behaviour.adds_missing_partitions
             missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if is_missing else ErrorCode.NONE
-            errors[topic.name, index] = missing if error is ErrorCode.NONE else error
+            errors[topic.name, index] = error or missing
+            if is_missing and existence_first:
+                errors[topic.name, index] = missing
     return errors
 
 

@@ -22,12 +22,25 @@ from shim.controller import require_controller
 from shim.errors import Refused
 from shim.state.topics import NO_ID
 from shim.topic_plan import TopicFault, TopicPlan, plan
+from shim.wait import Wait
 
 CLUSTER_METADATA_TOPIC = "__cluster_metadata"
 
 
-def handle(request: CreateTopicsRequest, context: RequestContext) -> CreateTopicsResponse:
+def handle(
+    request: CreateTopicsRequest, context: RequestContext
+) -> CreateTopicsResponse | Wait[CreateTopicsResponse]:
     require_controller(context)
+    response = _create_all(request, context)
+    codes = {topic.error_code for topic in response.topics}
+    if ErrorCode.REQUEST_TIMED_OUT not in codes or request.timeout_ms <= 0:
+        return response
+    wait = Wait[CreateTopicsResponse]()
+    context.cluster.clock.call_later(request.timeout_ms, lambda: wait.complete(response))
+    return wait
+
+
+def _create_all(request: CreateTopicsRequest, context: RequestContext) -> CreateTopicsResponse:
     if context.cluster.policy.bound(CREATE_TOPICS).error is ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
         context.access.require(CREATE_TOPICS)  # before topics had rights of their own (KIP-277)
     counts = Counter(topic.name for topic in request.topics)
@@ -141,9 +154,8 @@ def _create(
 
 
 def _waits_for_leaders(made: TopicPlan, context: RequestContext) -> bool:
-    """Whether some partition has only brokers that there are not: the topic is made all the same.
-
-    A real broker waits as long as the request allows before it says so.
+    """Whether some partition has only brokers that there are not: the topic is made all the same,
+    and the request waits as long as it may.
     """
     nodes = context.cluster.nodes
     return any(not nodes.keys() & set(replicas) for replicas in made.assignments)

@@ -10,7 +10,6 @@ from protocol.error_codes import ErrorCode
 from protocol.messages.delete_records_request import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
-    DeleteRecordsTopic,
 )
 from protocol.messages.delete_records_response import (
     DeleteRecordsPartitionResult,
@@ -25,37 +24,52 @@ from shim.topic_access import topic_error
 HIGH_WATERMARK = -1
 NO_OFFSET = -1
 
-_Row = tuple[str, int, DeleteRecordsPartitionResult]
-
 
 def handle(request: DeleteRecordsRequest, context: RequestContext) -> DeleteRecordsResponse:
     context.access.nothing_more()  # a request may name no topic
-    return _response(row for topic in request.topics for row in _topic(topic, context))
+    return _response(
+        {
+            name: list(_results(name, partitions, context))
+            for name, partitions in _wanted(request).items()
+        }
+    )
 
 
 def refuse(
     request: DeleteRecordsRequest, error: ErrorCode, message: str | None
 ) -> DeleteRecordsResponse:
     return _response(
-        (topic.name, one.partition_index, _failed(one.partition_index, error))
+        {
+            name: [_failed(one.partition_index, error) for one in partitions]
+            for name, partitions in _wanted(request).items()
+        }
+    )
+
+
+def _wanted(request: DeleteRecordsRequest) -> dict[str, list[DeleteRecordsPartition]]:
+    """Of a partition that is named twice only the last offset is looked at."""
+    return by_topic(
+        (topic.name, one.partition_index, one)
         for topic in request.topics
         for one in topic.partitions
     )
 
 
-def _response(rows: Iterable[_Row]) -> DeleteRecordsResponse:
+def _response(results: dict[str, list[DeleteRecordsPartitionResult]]) -> DeleteRecordsResponse:
     return DeleteRecordsResponse(
         topics=[
             DeleteRecordsTopicResult(name=name, partitions=partitions)
-            for name, partitions in by_topic(rows).items()
+            for name, partitions in results.items()
         ]
     )
 
 
-def _topic(topic: DeleteRecordsTopic, context: RequestContext) -> Iterator[_Row]:
-    error = topic_error(context, DELETE_RECORDS_TOPIC, topic.name)
-    for one in topic.partitions:
-        yield topic.name, one.partition_index, _delete(topic.name, one, error, context)
+def _results(
+    name: str, partitions: Iterable[DeleteRecordsPartition], context: RequestContext
+) -> Iterator[DeleteRecordsPartitionResult]:
+    error = topic_error(context, DELETE_RECORDS_TOPIC, name)
+    for one in partitions:
+        yield _delete(name, one, error, context)
 
 
 def _delete(

@@ -40,9 +40,7 @@ def refuse(
     error: ErrorCode,
     message: str | None,
 ) -> DescribeClusterResponse:
-    return DescribeClusterResponse(
-        error_code=error, error_message=message, endpoint_type=request.endpoint_type
-    )
+    return DescribeClusterResponse(error_code=error, error_message=message)
 
 
 def _check_endpoint_type(endpoint_type: int, context: RequestContext) -> None:

@@ -184,7 +184,7 @@ def _extended(
     """A list with some elements more or less; one that is not set starts as its default."""
     definitions = context.cluster.configs.definitions_of(kind)
     definition = definitions.get(config.name)
-    if definition is None and not context.behaviour.kraft:
+    if definition is None and (kind == ConfigResourceType.BROKER or not context.behaviour.kraft):
         is_said = not context.behaviour.lists_start_as_default
         text = f"{config.name} is no setting" if is_said else None
         raise ResourceFault(ErrorCode.UNKNOWN_SERVER_ERROR, text)

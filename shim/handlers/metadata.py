@@ -186,7 +186,11 @@ def _described(
         name=topic.name,
         topic_id=topic.topic_id,
         is_internal=topic.is_internal,
-        partitions=[_partition(partition, down) for partition in topic.partitions],
+        partitions=[
+            _partition(partition, down)
+            for partition in topic.partitions
+            if context.behaviour.kraft or nodes.keys() & set(partition.replicas)
+        ],
         topic_authorized_operations=_topic_operations(topic.name, request, context),
     )
 

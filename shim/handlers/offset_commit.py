@@ -22,7 +22,7 @@ from protocol.messages.offset_commit_response import (
     OffsetCommitResponseTopic,
 )
 from shim.context import RequestContext
-from shim.duplicates import by_topic
+from shim.duplicates import by_topic, last_of_each
 from shim.state.group import CommitIdentity
 from shim.state.groups import Commit
 from shim.state.offsets import CommittedOffset
@@ -61,22 +61,27 @@ class _Wanted(msgspec.Struct):
 
 
 def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommitResponse:
+    behaviour = context.cluster.groups.behaviour
     denial = context.access.error(OFFSET_COMMIT_GROUP, request.group_id)
     if denial is ErrorCode.NONE:
         denial = context.coordinator_error(request.group_id)
     if denial is not ErrorCode.NONE:
-        return _refused(request, denial, context)
+        response = refuse(request, denial, None)
+        return response if behaviour.denied_commits_repeat else _merged(response)
     rows = _Rows()
     wanted = [one for topic in request.topics for one in _allowed(topic, rows, context)]
+    if not behaviour.new_coordinator:
+        wanted = last_of_each(wanted, lambda one: (one.asked.name, one.partition.partition_index))
     if not wanted:
-        return rows.response()
-    if context.version != TO_ZOOKEEPER:
+        pass
+    elif context.version != TO_ZOOKEEPER:
         _commit(request, wanted, rows, context)
     elif context.behaviour.kraft:
         return refuse(request, ErrorCode.UNSUPPORTED_VERSION, None)
     else:
         _commit_to_zookeeper(request.group_id, wanted, rows, context)
-    return rows.response()
+    response = rows.response()
+    return response if behaviour.failed_commits_repeat else _merged(response)
 
 
 def refuse(
@@ -100,21 +105,18 @@ def refuse(
     )
 
 
-def _refused(
-    request: OffsetCommitRequest, error: ErrorCode, context: RequestContext
-) -> OffsetCommitResponse:
-    if context.cluster.groups.behaviour.denied_commits_repeat:
-        return refuse(request, error, None)
-    rows = _Rows()
-    indexes = by_topic(
-        (topic.name, one.partition_index, one.partition_index)
-        for topic in request.topics
+def _merged(response: OffsetCommitResponse) -> OffsetCommitResponse:
+    rows = (
+        (topic.name, one.partition_index, one)
+        for topic in response.topics
         for one in topic.partitions
     )
-    for name, of_topic in indexes.items():
-        for index in of_topic:
-            rows.add(OffsetCommitRequestTopic(name=name), index, error)
-    return rows.response()
+    return OffsetCommitResponse(
+        topics=[
+            OffsetCommitResponseTopic(name=name, partitions=partitions)
+            for name, partitions in by_topic(rows).items()
+        ]
+    )
 
 
 def _allowed(

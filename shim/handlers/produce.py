@@ -126,6 +126,8 @@ def _request_error(
     request: ProduceRequest, first_batches: list[Batch], context: RequestContext
 ) -> ErrorCode:
     """Why nothing at all may be appended."""
+    if context.record_behaviour.last_batch_counts:
+        first_batches = first_batches[-1:]
     if any(batch.is_transactional for batch in first_batches):
         error = context.record_behaviour.nameless_transaction_error
         if request.transactional_id is None and error is not ErrorCode.NONE:

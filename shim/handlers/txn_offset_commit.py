@@ -26,7 +26,7 @@ from protocol.messages.txn_offset_commit_response import (
     TxnOffsetCommitResponseTopic,
 )
 from shim.context import RequestContext
-from shim.duplicates import by_topic
+from shim.duplicates import by_topic, last_of_each
 from shim.state.coordinators import KeyType
 from shim.state.group import CommitIdentity
 from shim.state.groups import Commit
@@ -57,12 +57,17 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
     if denial is ErrorCode.NONE:
         denial = context.access.error(TXN_OFFSET_COMMIT_GROUP, request.group_id)
     if denial is not ErrorCode.NONE:
-        return _merged(refuse(request, denial, None), context)
+        response = refuse(request, denial, None)
+        return response if context.record_behaviour.denied_commits_repeat else _merged(response)
     rows: Rows = {}
     wanted = [one for topic in request.topics for one in _allowed(topic, rows, context)]
+    behaviour = context.cluster.groups.behaviour
+    if not behaviour.new_coordinator:
+        wanted = last_of_each(wanted, lambda one: (one.asked.name, one.partition.partition_index))
     if wanted:
         _commit(request, wanted, rows, context)
-    return _merged(TxnOffsetCommitResponse(topics=list(rows.values())), context)
+    response = TxnOffsetCommitResponse(topics=list(rows.values()))
+    return response if behaviour.failed_commits_repeat else _merged(response)
 
 
 def refuse(
@@ -84,10 +89,7 @@ def refuse(
     )
 
 
-def _merged(response: TxnOffsetCommitResponse, context: RequestContext) -> TxnOffsetCommitResponse:
-    """Each partition once, in releases that kept them in a map."""
-    if context.record_behaviour.commits_each_duplicate:
-        return response
+def _merged(response: TxnOffsetCommitResponse) -> TxnOffsetCommitResponse:
     rows = (
         (topic.name, one.partition_index, one)
         for topic in response.topics

@@ -73,9 +73,9 @@ def _response(rows: Mapping[int, Iterable[_Row]]) -> WriteTxnMarkersResponse:
 
 
 def _marker(marker: WritableTxnMarker, context: RequestContext) -> Iterator[_Row]:
-    for topic in marker.topics:
-        for index in topic.partition_indexes:
-            yield topic.name, index, _write(marker, topic.name, index, context)
+    partitions = ((one.name, index) for one in marker.topics for index in one.partition_indexes)
+    for name, index in dict.fromkeys(partitions):
+        yield name, index, _write(marker, name, index, context)
 
 
 def _write(marker: WritableTxnMarker, name: str, index: int, context: RequestContext) -> ErrorCode:

@@ -74,6 +74,24 @@ def test_denied_commits_are_repeated_since_2_3(release: str, count: int) -> None
     assert [one.error_code for one in answer.topics[0].partitions] == [30] * count
 
 
+@pytest.mark.parametrize(
+    ("release", "committed", "failed"), [("3.4", 1, 1), ("3.5", 1, 2), ("4.0", 2, 2)]
+)
+def test_commits_are_answered_once_or_twice(release: str, committed: int, failed: int) -> None:
+    stage = Stage(release)
+    stage.topic("one")
+    topics = [
+        OffsetCommitRequestTopic(name=name, partitions=[OffsetCommitRequestPartition()] * 2)
+        for name in ("one", "missing")
+    ]
+    request = OffsetCommitRequest(
+        group_id="g", generation_id_or_member_epoch=-1, member_id="", topics=topics
+    )
+    answer = stage.ask(ApiKey.OFFSET_COMMIT, 2, request)
+    found = {one.name: [row.error_code for row in one.partitions] for one in answer.topics}
+    assert found == {"one": [0] * committed, "missing": [3] * failed}
+
+
 @pytest.mark.parametrize(("release", "count"), [("2.6", 1), ("2.7", 2)])
 def test_denied_log_dirs_are_repeated_since_2_7(release: str, count: int) -> None:
     moved = AlterReplicaLogDir(path="/x", topics=[AlterReplicaLogDirTopic("t", [0, 0])])

@@ -19,9 +19,19 @@ from protocol.messages.describe_quorum_request import (
     PartitionData,
     TopicData,
 )
-from protocol.messages.leader_and_isr_request import LeaderAndIsrRequest
+from protocol.messages.leader_and_isr_request import (
+    LeaderAndIsrPartitionState,
+    LeaderAndIsrRequest,
+    LeaderAndIsrTopicState,
+)
 from protocol.messages.remove_raft_voter_request import RemoveRaftVoterRequest
-from protocol.messages.stop_replica_request import StopReplicaRequest, StopReplicaTopicV1
+from protocol.messages.stop_replica_request import (
+    StopReplicaPartitionState,
+    StopReplicaPartitionV0,
+    StopReplicaRequest,
+    StopReplicaTopicState,
+    StopReplicaTopicV1,
+)
 from protocol.messages.unregister_broker_request import UnregisterBrokerRequest
 from protocol.messages.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
 from protocol.messages.update_metadata_request import UpdateMetadataRequest
@@ -30,6 +40,10 @@ from tests.conformance.draw import Asked, Draw
 NO_SUCH_BROKER = 77
 LONG_AGO = -1
 """An epoch of a controller that no broker follows any more."""
+
+GROUPED_SINCE = 2
+"""LeaderAndIsr has its partitions topic by topic from this version on."""
+EPOCH_OF_SHUTDOWN_SINCE = 2
 
 METADATA_LOG = "__cluster_metadata"
 
@@ -110,22 +124,55 @@ def alter_replica_log_dirs(draw: Draw, version: int) -> Asked:
 
 
 def leader_and_isr(draw: Draw, version: int) -> Asked:
-    return Asked(LeaderAndIsrRequest(controller_id=1, controller_epoch=LONG_AGO))
+    names = draw.some([*draw.topics, *draw.ghosts], 0, 3)
+    states = [LeaderAndIsrPartitionState(topic_name=name, leader=1) for name in names]
+    request = LeaderAndIsrRequest(
+        controller_id=1, controller_epoch=LONG_AGO, broker_epoch=_broker_epoch(draw)
+    )
+    if version < GROUPED_SINCE:
+        request.ungrouped_partition_states = states
+    else:  # once each: version 5 of a real broker does not survive a topic twice
+        request.topic_states = [
+            LeaderAndIsrTopicState(topic_name=name, partition_states=[LeaderAndIsrPartitionState()])
+            for name in dict.fromkeys(names)
+        ]
+    return Asked(request)
 
 
 def stop_replica(draw: Draw, version: int) -> Asked:
-    request = StopReplicaRequest(controller_id=1, controller_epoch=LONG_AGO)
-    if draw.chance(0.3):
-        request.topics = [StopReplicaTopicV1(name=draw.topics[0], partition_indexes=[0])]
+    request = StopReplicaRequest(
+        controller_id=1, controller_epoch=LONG_AGO, broker_epoch=_broker_epoch(draw)
+    )
+    names = draw.some([*draw.topics, *draw.ghosts], 0, 3)
+    if version == 0:
+        request.ungrouped_partitions = [StopReplicaPartitionV0(topic_name=name) for name in names]
+    elif version < 3:
+        request.topics = [StopReplicaTopicV1(name=name, partition_indexes=[0]) for name in names]
+    else:
+        state = StopReplicaPartitionState(delete_partition=True)
+        request.topic_states = [
+            StopReplicaTopicState(topic_name=name, partition_states=[state]) for name in names
+        ]
     return Asked(request)
 
 
 def update_metadata(draw: Draw, version: int) -> Asked:
-    return Asked(UpdateMetadataRequest(controller_id=1, controller_epoch=LONG_AGO))
+    request = UpdateMetadataRequest(
+        controller_id=1, controller_epoch=LONG_AGO, broker_epoch=_broker_epoch(draw)
+    )
+    return Asked(request)
 
 
 def controlled_shutdown(draw: Draw, version: int) -> Asked:
-    return Asked(ControlledShutdownRequest(broker_id=NO_SUCH_BROKER))
+    """Of a broker that there is only with an epoch that is over: a real one would obey."""
+    epoch = _broker_epoch(draw) if version >= EPOCH_OF_SHUTDOWN_SINCE else LONG_AGO
+    broker_id = NO_SUCH_BROKER if epoch == LONG_AGO else draw.pick(NO_SUCH_BROKER, 1)
+    return Asked(ControlledShutdownRequest(broker_id=broker_id, broker_epoch=epoch))
+
+
+def _broker_epoch(draw: Draw) -> int:
+    """None, or that of a start long ago."""
+    return draw.weighted({LONG_AGO: 75, 0: 25})
 
 
 def alter_partition(draw: Draw, version: int) -> Asked:

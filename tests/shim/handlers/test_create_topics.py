@@ -180,3 +180,21 @@ def test_only_version_7_tells_the_id() -> None:
     stage = Stage()
     assert ask(stage, topic("a"), version=7)[0].topic_id == stage.cluster.topics.get("a").topic_id
     assert ask(stage, topic("b"), version=6)[0].topic_id == NO_ID
+
+
+def test_a_topic_on_a_broker_that_there_is_not_keeps_its_maker_waiting() -> None:
+    """ZooKeeper brokers make it all the same, and nobody sees the partition."""
+    stage = Stage("2.8")
+    assignments = [
+        CreatableReplicaAssignment(index, [node_id]) for index, node_id in enumerate((1, 9))
+    ]
+    topic = CreatableTopic("t", num_partitions=-1, replication_factor=-1, assignments=assignments)
+    request = CreateTopicsRequest(topics=[topic], timeout_ms=300)
+    pending = stage.ask(ApiKey.CREATE_TOPICS, 4, request)
+    stage.clock.advance(299)
+    assert not pending.wait.is_done
+    stage.clock.advance(1)
+    answer = stage.outcome(ApiKey.CREATE_TOPICS, 4, pending)
+    assert [one.error_code for one in answer.topics] == [7]
+    (found,) = stage.ask(ApiKey.METADATA, 1, MetadataRequest(topics=None)).topics
+    assert [one.partition_index for one in found.partitions] == [0]
