@@ -17,8 +17,6 @@ from shim.config import Config, ListenerConfig
 from shim.ending import write_markers
 from shim.errors import ConfigError
 from shim.faults import Faults
-from shim.fetching import READ_UNCOMMITTED
-from shim.offset_lookup import find
 from shim.session import Session
 from shim.state.configs import Configs
 from shim.state.coordinators import Coordinators
@@ -170,6 +168,9 @@ class Cluster:
         return ShareSessions(self.topics, self.share_partitions, slots=slots)
 
     def _offset_since(self, log: Log, timestamp: int) -> int:
+        from shim.fetching import READ_UNCOMMITTED  # noqa: PLC0415 - for share groups alone
+        from shim.offset_lookup import find  # noqa: PLC0415 - as above
+
         return find(log, timestamp, READ_UNCOMMITTED, self.record_behaviour).offset
 
     def disconnected(self, session: Session) -> None:
