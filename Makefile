@@ -14,7 +14,7 @@ help:
 	@echo "make clients    every client over every log-in; KAFKA=4.3.1: against a real broker (java 17, maven)"
 	@echo "make check      lint, types, import contracts, generated files, then all tests"
 	@echo "make pipeline-demo   three clients are recorded; what Spark says of their ACLs (Java 17)"
-	@echo "make pipeline-check  tests of the pipeline that take minutes: kills, a cluster (Java 17)"
+	@echo "make pipeline-check  tests of the pipeline that take minutes: kills, a cluster, Spark's Kafka connector (Java 17)"
 	@echo "make bench      the benchmarks, side by side with other libraries"
 	@echo "make oracle RELEASE=4.3.1   the shim against a real broker (java 17 and maven)"
 	@echo "make suites     other projects' tests that can be run against the broker"
@@ -67,7 +67,7 @@ bench: install
 	$(BIN)/python benchmarks/decide.py
 
 pipeline-check: install
-	$(BIN)/python -m pytest -m heavy tests/pipeline
+	$(BIN)/python -m pytest -m heavy tests/pipeline tests/clients/test_spark_connector.py
 
 pipeline-demo: install
 	@$(BIN)/python examples/pipeline_demo.py

@@ -61,6 +61,12 @@ def kcat_driver(_: Path) -> list[str]:
     return [sys.executable, str(DRIVERS / "kcat_driver.py")]
 
 
+def spark_jars() -> Path:
+    """A folder with Spark's Kafka connector and what it needs besides Spark."""
+    pom = DRIVERS / "spark" / "pom.xml"
+    return _kept("spark", [pom], lambda folder: _fetch_jars(pom, folder))
+
+
 def _fetch_jars(pom: Path, folder: str) -> None:
     need("Java", "mvn")
     fetch = ["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies"]
