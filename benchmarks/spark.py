@@ -1,28 +1,35 @@
-"""The pipeline on Spark against the same functions in one Python process; decisions at scale.
+"""The pipeline on Spark, as ratios between two ways to do the same on this machine in this run.
 
-    python benchmarks/spark.py [--requests N] [--accesses N] [--acls N] [--json] [--check]
+    python -m benchmarks.spark [--requests N] [--accesses N] [--acls N] [--only NAME,...]
+                              [--json] [--check]
 
-Every comparison first checks that both sides found the same.
+Both ways' results are compared first; they take turns, and the best of each counts. Spark has two
+cores and one GiB. Skimming against decoding (S10) is in `benchmarks/codec.py`.
 """
 
 import argparse
+import functools
 import json
+import multiprocessing
 import os
-import random
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 
-from authorizer.model import Acl
+from benchmarks.spark_data import make_trace
+from benchmarks.spark_decisions import engine_and_join, one_process
+from benchmarks.spark_follow import ages
+from benchmarks.spark_tuples import TuplesSource
 from pipeline.acl_set import AclSet
-from pipeline.batches import batches, plan, regroup
-from pipeline.jobs.ingest import ingest
+from pipeline.batches import Split, batches, plan, regroup
+from pipeline.jobs.ingest import ingest, lake_table
 from pipeline.jobs.what_breaks import what_breaks
 from pipeline.observed import observed
 from pipeline.reading import Source
@@ -30,162 +37,206 @@ from pipeline.requisites import missing
 from pipeline.rows import Selection
 from pipeline.session import spark_session
 from pipeline.source import trace_table
-from pipeline.tables import OBSERVED, ddl
-from pipeline.verdict import judge
-from protocol import codecs
+from pipeline.tables import OBSERVED
 from protocol.api_versions import RELEASES
-from protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from protocol.headers import RequestHeader, write_request_header
-from protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
-from protocol.trace.entries import Access, Body, Connection, Request
-from protocol.trace.segments import SegmentWriter
 
-GOALS = {"observed": 1.2, "two cores": 1.3, "a lake": 3.0, "ingest again": 5.0}
-ENTRIES_A_BLOCK = 2000
-WHEN = datetime(2026, 1, 1, tzinfo=UTC)
+ROOT = Path(__file__).parents[1]
+ROUNDS = 3
 
 
-def best(what: Callable[[], Any], rounds: int = 3) -> float:
-    took = []
-    for _ in range(rounds):
-        begin = time.perf_counter()
-        what()
-        took.append(time.perf_counter() - begin)
-    return min(took)
+class Ratio(msgspec.Struct):
+    """How many times the one takes what the other does; `goal` is the least, if there is one."""
+
+    name: str
+    ours: str
+    other: str
+    ours_s: float
+    other_s: float
+    goal: float | None
+
+    @property
+    def value(self) -> float:
+        return self.other_s / self.ours_s
+
+    @property
+    def is_met(self) -> bool:
+        return self.goal is None or self.value >= self.goal
 
 
-def make_trace(folder: Path, requests: int) -> None:
-    """Fetch requests of 300 principals for 3,000 topics, two each, with their accesses."""
-    rng = random.Random(1)
-    writer = SegmentWriter(folder, "bench", segment_bytes=16 << 20)
-    header = write_request_header(RequestHeader(ApiKey.FETCH, 11, 1, "bench"))
-    people = [
-        Connection(n, n, 1, "SASL", f"10.0.0.{n % 30}", 1000 + n, f"User:u{n}") for n in range(300)
-    ]
-    entries: list[Any] = []
-    for n in range(requests):
-        who, names = (
-            rng.randrange(300),
-            [f"topic-{int(rng.paretovariate(0.7)) % 3000}" for _ in "ab"],
-        )
-        message = FetchRequest(
-            topics=[FetchTopic(topic=t, partitions=[FetchPartition()]) for t in names]
-        )
-        frame = header + codecs.write_request(message, 11)
-        when = n * 100
-        entries.append(Request(who, n, when, frame))
-        entries += [
-            Access(who, n, when, ApiKey.FETCH, 11, Operation.READ, ResourceType.TOPIC, t, True, "x")
-            for t in names
-        ]
-        if len(entries) >= ENTRIES_A_BLOCK:
-            writer.write(Body(people, entries))
-            entries = []
-    if entries:
-        writer.write(Body(people, entries))
-    writer.close()
-
-
-def in_one_process(folder: Path) -> int:
-    found = [
-        batch for split in plan([str(folder)]) for batch in batches("observed", split, Selection())
-    ]
-    return regroup(pa.Table.from_batches(found, OBSERVED)).num_rows
-
-
-def reading(spark: Any, folder: Path, lake: Path) -> dict[str, tuple[float, float]]:
-    """(seconds of ours, seconds of the other) by what is compared."""
-    paths = [str(folder)]
-    counted = observed(spark, paths).count()
-    assert counted == in_one_process(folder)
-    ours = best(lambda: observed(spark, paths).count())
-    found = {"observed": (ours, best(lambda: in_one_process(folder), 2))}
-    single = {"splitBytes": str(1 << 40)}
-    whole = trace_table(spark, "observed", paths, single).coalesce(1)
-    found["two cores"] = (ours, best(lambda: whole.groupBy("principal").count().collect(), 2))
+def took(what: Callable[[], Any]) -> float:
     begin = time.perf_counter()
-    ingest(spark, paths, lake, RELEASES[-1])
-    first = time.perf_counter() - begin
-    again = best(lambda: ingest(spark, paths, lake, RELEASES[-1]))
-    found["ingest again"] = (again, first)
-    kept = Source(spark, [str(lake)], {})
-    assert kept.observed().count() == counted
-    found["a lake"] = (best(lambda: kept.observed().count()), first + ours)
-    return found
+    what()
+    return time.perf_counter() - begin
 
 
-def random_acls(count: int) -> list[Acl]:
-    """Literal and prefixed, allow and deny, of principals and of everybody."""
-    rng = random.Random(2)
-    found = {}
-    while len(found) < count:
-        n = rng.randrange(count)
-        prefixed = rng.random() < 0.2
-        name = f"team-{n % 5000}." + ("" if prefixed else f"topic-{n}")
-        acl = Acl(
-            ResourceType.TOPIC,
-            name,
-            PatternType.PREFIXED if prefixed else PatternType.LITERAL,
-            f"User:u{rng.randrange(3000)}" if rng.random() < 0.95 else "User:*",
-            "*",
-            rng.choice((Operation.READ, Operation.WRITE, Operation.ALL)),
-            Permission.DENY if rng.random() < 0.05 else Permission.ALLOW,
-        )
-        found[acl] = None
-    return list(found)
+def in_turns(ours: Callable[[], Any], other: Callable[[], Any]) -> tuple[float, float]:
+    """The best of each, after one round that does not count."""
+    ours()
+    other()
+    pairs = [(took(ours), took(other)) for _ in range(ROUNDS)]
+    return min(one for one, _ in pairs), min(two for _, two in pairs)
 
 
-def access_rows(numbers: list[int], acls: int) -> pa.RecordBatch:
-    """One different access for each number, all of them said to have been allowed."""
-    columns: dict[str, Any] = {name: [None] * len(numbers) for name in OBSERVED.names}
-    columns["principal"] = [f"User:u{n % 3000}" for n in numbers]
-    columns["host"] = ["10.0.0.1"] * len(numbers)
-    columns["api_key"] = [1] * len(numbers)
-    columns["operation"] = [("READ", "WRITE", "DESCRIBE")[n % 3] for n in numbers]
-    columns["resource_type"] = ["TOPIC"] * len(numbers)
-    columns["resource_name"] = [
-        f"team-{n % 5000}.topic-{n % acls}.{n // acls}"[:40] for n in numbers
+class Bench(msgspec.Struct):
+    """The session and the trace that all look at."""
+
+    spark: Any
+    folder: Path
+    args: argparse.Namespace
+
+    @property
+    def paths(self) -> list[str]:
+        return [str(self.folder / "trace")]
+
+    def count(self) -> int:
+        return int(observed(self.spark, self.paths).count())
+
+
+def distinct_in(split: Split) -> bytes:
+    """The different accesses of one split, as Arrow's IPC: what a process hands to another."""
+    table = pa.Table.from_batches(list(batches("observed", split, Selection())), OBSERVED)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, OBSERVED) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def added(parts: list[bytes]) -> int:
+    tables = [pa.ipc.open_stream(part).read_all() for part in parts]
+    return regroup(pa.concat_tables(tables)).num_rows
+
+
+def s1_one_process(bench: Bench) -> Ratio:
+    def plain() -> int:
+        return added([distinct_in(split) for split in plan(bench.paths)])
+
+    assert plain() == bench.count()
+    return Ratio("S1", "distinct accesses", "one process", *in_turns(bench.count, plain), 1.3)
+
+
+def s2_two_processes(bench: Bench) -> Ratio:
+    def pooled() -> int:
+        with multiprocessing.get_context("spawn").Pool(2) as pool:
+            return added(pool.map(distinct_in, plan(bench.paths), chunksize=1))
+
+    assert pooled() == bench.count()
+    return Ratio("S2", "distinct accesses", "pool of two", *in_turns(bench.count, pooled), 0.85)
+
+
+def two_cores(bench: Bench) -> Ratio:
+    def single() -> Any:
+        rows = trace_table(bench.spark, "observed", bench.paths).coalesce(1)
+        return rows.groupBy("principal").count().collect()
+
+    def double() -> Any:
+        rows = trace_table(bench.spark, "observed", bench.paths)
+        return rows.groupBy("principal").count().collect()
+
+    return Ratio("cores", "two cores", "one core", *in_turns(double, single), 1.3)
+
+
+def s3_arrow_batches(bench: Bench) -> Ratio:
+    bench.spark.dataSource.register(TuplesSource)
+
+    def read(form: str) -> None:
+        reader = bench.spark.read.format(form).option("paths", json.dumps(bench.paths))
+        reader.load().write.format("noop").mode("overwrite").save()
+
+    return Ratio(
+        "S3",
+        "Arrow batches",
+        "tuples",
+        *in_turns(lambda: read("kafka_trace"), lambda: read(TuplesSource.name())),
+        1.25,
+    )
+
+
+def s6_engine(bench: Bench) -> Ratio:
+    ours, other = engine_and_join(bench.spark, bench.args.accesses, bench.args.acls)
+    assert ours() == other(), "the authorizer and the SQL join differ"
+    return Ratio("S6", "authorizer in workers", "SQL join", *in_turns(ours, other), 1.2)
+
+
+def decisions(bench: Bench) -> Ratio:
+    ours, _ = engine_and_join(bench.spark, bench.args.accesses, bench.args.acls)
+    other = one_process(bench.args.accesses, bench.args.acls)
+    assert ours()[0] == other()
+    times = in_turns(ours, other)
+    return Ratio("what-breaks", "two cores", "one process", *times, None)
+
+
+def s7_lake(bench: Bench) -> Ratio:
+    lake = bench.folder / "lake-7"
+    candidate = _candidate()
+
+    def ask() -> int:
+        found = Source(bench.spark, [str(lake)], {}).observed()
+        return what_breaks(found, candidate).count()
+
+    def all_again() -> int:
+        folder = bench.folder / f"lake-{time.monotonic_ns()}"
+        ingest(bench.spark, bench.paths, folder, RELEASES[-1])
+        return what_breaks(Source(bench.spark, [str(folder)], {}).observed(), candidate).count()
+
+    ingest(bench.spark, bench.paths, lake, RELEASES[-1])
+    return Ratio("S7", "what-breaks of a lake", "with ingest", *in_turns(ask, all_again), 3)
+
+
+def _candidate() -> Any:
+
+    return AclSet(())
+
+
+def s8_follow(bench: Bench) -> Ratio:
+    """The interval against how old the newest row is, at 2,000 requests a second."""
+    interval, oldest = ages(bench.spark, bench.folder / "followed")
+    return Ratio("S8", "age of the newest row", "interval", oldest, interval, 1 / 0.8)
+
+
+def s9_nothing_new(bench: Bench) -> Ratio:
+    """The second ingest adds no row and takes two seconds at most."""
+    lake = bench.folder / "lake-9"
+    ingest(bench.spark, bench.paths, lake, RELEASES[-1])
+    before = lake_table(bench.spark, "accesses", lake).count()
+    times = [
+        took(lambda: ingest(bench.spark, bench.paths, lake, RELEASES[-1])) for _ in range(ROUNDS)
     ]
-    columns["role"] = ["required"] * len(numbers)
-    columns["instead"] = [[]] * len(numbers)
-    columns["allowed"] = [True] * len(numbers)
-    columns["requests"] = [1] * len(numbers)
-    columns["first_seen"] = columns["last_seen"] = [WHEN] * len(numbers)
-    arrays = [pa.array(columns[field.name], field.type) for field in OBSERVED]
-    return pa.RecordBatch.from_arrays(arrays, schema=OBSERVED)
+    assert lake_table(bench.spark, "accesses", lake).count() == before
+    return Ratio("S9", "ingest, nothing new", "two seconds", min(times), 2.0, 1)
 
 
-def deciding(spark: Any, accesses: int, acls: int) -> tuple[float, float, int]:
-    """Seconds of Spark and of one process for a what-breaks, and what it found."""
-    candidate = AclSet(tuple(random_acls(acls)))
+def s11_cold(bench: Bench) -> Ratio:
+    """A command from its start, with the JVM's first compiler only and with both."""
+    script = (
+        "import sys; from pipeline.session import spark_session;"
+        "from pipeline.observed import observed;"
+        "spark = spark_session('local[2]', is_short=sys.argv[2] == 'short');"
+        "print(observed(spark, [sys.argv[1]]).count())"
+    )
+    small = bench.folder / "small"
+    make_trace(small, 2000)
 
-    def rows(source: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in source:
-            yield access_rows(batch.column(0).to_pylist(), acls)
+    def run(kind: str) -> None:
+        command = [sys.executable, "-c", script, str(small), kind]
+        environment = os.environ | {"PYTHONPATH": str(ROOT)}
+        subprocess.run(command, check=True, capture_output=True, env=environment)
 
-    frame = spark.range(0, accesses, 1, 8).mapInArrow(rows, ddl(OBSERVED)).persist()
-    assert frame.count() == accesses
+    times = in_turns(functools.partial(run, "short"), functools.partial(run, "long"))
+    return Ratio("S11", "cold, first compiler", "cold, both compilers", *times, 1 / 0.8)
 
-    def on_spark() -> int:  # a new plan each time: Spark would reuse what an old one shuffled
-        judged = what_breaks(frame, candidate).groupBy().sum("requests")
-        return int(judged.collect()[0][0])
 
-    spark_found = on_spark()
-    ours = best(on_spark, 2)
-    plain = [access_rows(list(range(at, at + 10_000)), acls) for at in range(0, accesses, 10_000)]
-    denied = 0
-
-    def one_process() -> None:
-        nonlocal denied
-        denied = 0
-        for batch in judge(candidate)(iter(plain)):
-            verdicts = batch.column("would_be_allowed")
-            denied += len(verdicts) - verdicts.true_count
-
-    other = best(one_process, 1)
-    assert denied == spark_found, (denied, spark_found)
-    frame.unpersist()
-    return ours, other, denied
+BENCHES: dict[str, Callable[[Bench], Ratio]] = {
+    "S1": s1_one_process,
+    "S2": s2_two_processes,
+    "cores": two_cores,
+    "S3": s3_arrow_batches,
+    "S6": s6_engine,
+    "what-breaks": decisions,
+    "S7": s7_lake,
+    "S8": s8_follow,
+    "S9": s9_nothing_new,
+    "S11": s11_cold,
+}
 
 
 def main() -> None:
@@ -193,32 +244,40 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=300_000)
     parser.add_argument("--accesses", type=int, default=1_000_000)
     parser.add_argument("--acls", type=int, default=100_000)
+    parser.add_argument("--only", help=f"some of {', '.join(BENCHES)}")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--check", action="store_true", help="exit 3 when a goal is missed")
     args = parser.parse_args()
     problem = missing()
     if problem is not None:
-        sys.exit(f"benchmarks/spark.py: {problem}")
-    spark = spark_session(f"local[{min(2, os.cpu_count() or 1)}]", is_short=False)
+        sys.exit(f"benchmarks.spark: {problem}")
+    names = args.only.split(",") if args.only else list(BENCHES)
+    found = []
     with tempfile.TemporaryDirectory() as folder:
         make_trace(Path(folder, "trace"), args.requests)
-        size = sum(path.stat().st_size for path in Path(folder, "trace").iterdir())
-        found = reading(spark, Path(folder, "trace"), Path(folder, "lake"))
-    ours, other, denied = deciding(spark, args.accesses, args.acls)
-    found["what-breaks"] = (ours, other)
+        bench = Bench(spark_session("local[2]", is_short=False), Path(folder), args)
+        for name in names:
+            found.append(BENCHES[name](bench))
+            print(f"{name} done", file=sys.stderr, flush=True)
+        bench.spark.stop()
+    show(found, args)
+    sys.exit(3 if args.check and not all(one.is_met for one in found) else 0)
+
+
+def show(found: list[Ratio], args: argparse.Namespace) -> None:
     if args.json:
-        print(json.dumps({"bytes": size, "seconds": found, "newly_denied": denied}, indent=2))
-    else:
-        print(
-            f"{args.requests} requests, {size >> 20} MiB;"
-            f" {args.accesses} accesses, {args.acls} ACLs"
+        rows = [msgspec.structs.asdict(one) | {"ratio": round(one.value, 3)} for one in found]
+        print(json.dumps({"load": os.getloadavg()[0], "ratios": rows}, indent=2))
+        return
+    print(f"load average {os.getloadavg()[0]:.1f}; {args.requests} requests,")
+    print(f"{args.accesses} accesses, {args.acls} ACLs\n")
+    print("| | ours | seconds | other | seconds | ratio | goal |\n|---|---|---|---|---|---|---|")
+    for one in found:
+        goal = (
+            "" if one.goal is None else f"{one.goal:.2f}" + ("" if one.is_met else ", **missed**")
         )
-        for name, (one, two) in found.items():
-            print(f"{name:14} {one:8.2f} s   {two:8.2f} s   x{two / one:.2f}")
-    missed = [name for name, goal in GOALS.items() if found[name][1] / found[name][0] < goal]
-    if missed:
-        print(f"missed: {', '.join(missed)}", file=sys.stderr)
-    sys.exit(3 if missed and args.check else 0)
+        cells = (one.name, one.ours, f"{one.ours_s:.2f}", one.other, f"{one.other_s:.2f}")
+        print(f"| {' | '.join(cells)} | x{one.value:.2f} | {goal} |")
 
 
 if __name__ == "__main__":
