@@ -17,8 +17,11 @@ from authorizer.authorizer import StandardAuthorizer
 from authorizer.store import AclStore
 from pipeline.errors import PipelineError
 from protocol.api_versions import RELEASES
+from protocol.enums import ApiKey
+from protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
+from protocol.trace.entries import Request, Response
 from tests.pipeline import twin
-from tests.pipeline.traces import random_acls, random_trace
+from tests.pipeline.traces import START_US, random_acls, random_trace
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 ROOT = Path(__file__).parents[2]
@@ -116,6 +119,41 @@ def test_news_are_told_once(spark: Any, tmp_path: Path) -> None:
     assert lost
 
 
+def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) -> None:
+    """An answer names the id only after the request that uses it, in another segment."""
+    from pipeline.jobs.ingest import ingest, lake_table
+    from pipeline.reading import Source
+    from tests.pipeline.test_derived import ID, answer, fetch, fetched, write
+
+    trace, lake = tmp_path / "trace", tmp_path / "lake"
+    write(
+        trace,
+        [
+            Request(0, 0, START_US, fetch(ID)),
+            Response(0, 0, START_US + 1, ApiKey.FETCH, 13, fetched(known=29)),
+        ],
+    )
+    topics = [MetadataResponseTopic(name="orders", topic_id=ID)]
+    named = answer(ApiKey.METADATA, 12, MetadataResponse(topics=topics))
+    write(trace, [Response(0, 1, START_US + 2, ApiKey.METADATA, 12, named)])
+    (row,) = Source(spark, [str(trace)], {"release": RELEASE}).observed().collect()
+    assert (row["resource_name"], row["allowed"], row["source"]) == ("orders", False, "derived")
+    ingest(spark, [str(trace)], lake, RELEASE)
+    write(
+        trace,
+        [
+            Request(0, 2, START_US + 3, fetch(ID)),
+            Response(0, 2, START_US + 4, ApiKey.FETCH, 13, fetched(known=0)),
+        ],
+    )
+    ingest(spark, [str(trace)], lake, RELEASE)
+    rows = lake_table(spark, "accesses", lake).orderBy("sequence").collect()
+    assert [(r["resource_name"], r["allowed"]) for r in rows] == [
+        ("orders", False),
+        ("orders", True),
+    ]
+
+
 def started(*words: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "shim", "pipeline", *words],
@@ -129,7 +167,7 @@ def started(*words: str) -> subprocess.Popen[str]:
 
 def kill(child: subprocess.Popen[str]) -> None:
     os.killpg(child.pid, signal.SIGKILL)
-    child.wait(10)
+    child.communicate(timeout=60)
 
 
 def wait_for(what: Any, child: subprocess.Popen[str]) -> None:
