@@ -20,9 +20,18 @@ from pipeline.acl_set import AclSet, read_acls
 from protocol.api_versions import RELEASES, served
 from protocol.enums import ApiKey, Operation, PatternType, ResourceType
 from protocol.messages.fetch_request import FetchRequest, FetchTopic
-from protocol.trace.entries import Response
+from protocol.trace.entries import Access, Response
 from tests.pipeline import twin
-from tests.pipeline.traces import START_US, TraceMaker, frame, random_acls, random_trace
+from tests.pipeline.traces import (
+    HOSTS,
+    PRINCIPALS,
+    START_US,
+    TOPICS,
+    TraceMaker,
+    frame,
+    random_acls,
+    random_trace,
+)
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(240)]
 SUPERS = ("User:root",)
@@ -378,3 +387,88 @@ def test_clients_are_told_with_their_software_from_a_lake_too(spark: Any, tmp_pa
         (row,) = clients(Source(spark, [str(path)], {}).table("clients")).collect()
         assert (row["software_name"], row["client_id"], row["requests"]) == ("lib", "app", 2)
         assert (row["api"], row["versions"]) == ("Fetch", [3, 12])
+
+
+def random_traffic(folder: Path, seed: int) -> list[dict[str, Any]]:
+    """Fetch requests with their accesses and answers over some seconds, and what they were."""
+    rng = random.Random(seed)
+    acls = random_acls(rng, 20)
+    maker = TraceMaker(folder, StandardAuthorizer(store=AclStore(acls)))
+    seen = []
+    for n in range(200):
+        who, host, topic = rng.choice(PRINCIPALS[:3]), rng.choice(HOSTS), rng.choice(TOPICS)
+        version, error, took = rng.choice((7, 8)), rng.choice((0, 0, 29)), rng.randrange(1, 900)
+        maker.sequence = n
+        request = FetchRequest(topics=[FetchTopic(topic=topic)])
+        asked = [(Operation.READ, ResourceType.TOPIC, topic)]
+        maker.ask(who, host, ApiKey.FETCH, asked, frame(ApiKey.FETCH, version, request))
+        begun = START_US + n * 1000
+        answer = bytes(4) + bytes(4) + error.to_bytes(2, "big") + bytes(8)
+        number = maker.people[who, host]
+        maker.entries.append(Response(number, n, begun + took, ApiKey.FETCH, version, answer))
+        allowed = next(e.allowed for e in reversed(maker.entries) if isinstance(e, Access))
+        seen.append(
+            {"who": who, "topic": topic, "version": version, "error": error, "took": took}
+            | {"time": (begun + took) // 50_000, "allowed": allowed}
+        )
+    maker.close()
+    return seen
+
+
+def test_timeline_clients_and_diff_are_what_plain_loops_find(spark: Any, tmp_path: Path) -> None:
+    from pipeline.jobs.clients import clients
+    from pipeline.jobs.diff import diff
+    from pipeline.jobs.timeline import timeline
+    from pipeline.observed import asked, observed
+    from pipeline.source import trace_table
+
+    seen = random_traffic(tmp_path / "one", 1)
+    other = random_traffic(tmp_path / "two", 2)
+    one, two = [str(tmp_path / "one")], [str(tmp_path / "two")]
+    took: dict[tuple[int, str], list[int]] = {}
+    errors: dict[tuple[int, str], int] = {}
+    for row in seen:
+        key = (row["time"], row["who"])
+        took.setdefault(key, []).append(row["took"])
+        errors[key] = errors.get(key, 0) + (row["error"] != 0)
+    found = timeline(trace_table(spark, "responses", one), "50 milliseconds").collect()
+    assert {
+        (round(r["time"].timestamp() * 20), r["principal"]): (
+            *(r["requests"], r["errors"], r["latency_us_max"], r["latency_us_median"]),
+        )
+        for r in found
+    } == {
+        key: (len(all_), errors[key], max(all_), sorted(all_)[(len(all_) + 1) // 2 - 1])
+        for key, all_ in took.items()
+    }
+    versions = {
+        r["principal"]: (r["versions"], r["requests"])
+        for r in clients(trace_table(spark, "clients", one)).collect()
+    }
+    for who in PRINCIPALS[:3]:
+        mine = [row for row in seen if row["who"] == who]
+        assert versions[who] == (sorted({row["version"] for row in mine}), len(mine))
+
+    def outcomes(rows: list[dict[str, Any]]) -> dict[tuple[str, str], str]:
+        decided: dict[tuple[str, str], set[bool]] = {}
+        for row in rows:
+            decided.setdefault((row["who"], f"READ TOPIC:{row['topic']}"), set()).add(
+                row["allowed"]
+            )
+        return {
+            key: "both" if len(all_) > 1 else "allowed" if True in all_ else "denied"
+            for key, all_ in decided.items()
+        }
+
+    first, second = outcomes(seen), outcomes(other)
+    expected = {
+        (*key, first.get(key), second.get(key))
+        for key in first.keys() | second.keys()
+        if first.get(key) != second.get(key)
+    }
+    sides = [
+        (asked(observed(spark, path)), trace_table(spark, "responses", path)) for path in (one, two)
+    ]
+    rows = diff(sides[0], sides[1]).where("difference = 'access'").collect()
+    assert {tuple(row)[1:] for row in rows} == expected
+    assert expected
