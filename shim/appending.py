@@ -55,7 +55,8 @@ def append(partition: Partition, batch: Batch, limits: Limits, now_ms: int) -> A
     fault = log.producers.fault(
         *owner, batch.base_sequence, is_transactional=batch.is_transactional
     )
-    if log.producers.get(batch.producer_id) is None and batch.base_sequence != 0:
+    is_new = fault is ErrorCode.NONE and log.producers.get(batch.producer_id) is None
+    if is_new and batch.base_sequence != 0:
         fault = limits.behaviour.lost_producer_error
     if fault is not ErrorCode.NONE:
         raise RefusedRecords(fault, tells_start=True)

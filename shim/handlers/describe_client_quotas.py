@@ -3,7 +3,7 @@
 Strict: and which have no other type. A denial has entries null instead of empty (KIP-546).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from authorizer.requirements import DESCRIBE_CLIENT_QUOTAS
 from protocol.error_codes import ErrorCode
@@ -66,6 +66,8 @@ def _check_match(one: ComponentData, context: RequestContext) -> None:
     is_checked = context.behaviour.quota_matches_are_checked
     if not one.entity_type:
         raise Refused(ErrorCode.INVALID_REQUEST, "an entity type is empty")
+    if context.behaviour.kraft:
+        _check_known(one, known)
     is_malformed = one.match_type == EXACT and one.match is None
     if one.match_type not in (EXACT, DEFAULT, SPECIFIED) or is_malformed:
         if not is_checked:
@@ -74,6 +76,10 @@ def _check_match(one: ComponentData, context: RequestContext) -> None:
         raise Refused(ErrorCode.INVALID_REQUEST, text)
     if is_checked and one.match_type != EXACT and one.match is not None:
         raise Refused(ErrorCode.INVALID_REQUEST, "a name belongs to an exact match only")
+    _check_known(one, known)
+
+
+def _check_known(one: ComponentData, known: Sequence[str]) -> None:
     if one.entity_type not in known:
         text = f"`{one.entity_type}` is no quota entity type: use {', '.join(known)}"
         raise Refused(ErrorCode.UNSUPPORTED_VERSION, text)

@@ -21,6 +21,9 @@ from shim.duplicates import by_topic
 from shim.state.group import Group
 from shim.topic_access import topic_error
 
+BY_GROUP = frozenset({ErrorCode.NONE, ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC})
+"""What groups say; since 4.0 such an answer stays as it is, unless others were found before."""
+
 
 def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDeleteResponse:
     context.access.require(OFFSET_DELETE_GROUP, request.group_id)
@@ -33,27 +36,36 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
     if error is not ErrorCode.NONE:
         return refuse(request, error, None)
     assert group is not None
-    rows = (
-        (
-            topic.name,
-            one.partition_index,
-            OffsetDeleteResponsePartition(
-                partition_index=one.partition_index,
-                error_code=_delete(group, topic, one, denial, context),
-            ),
+    topics = [
+        OffsetDeleteResponseTopic(
+            name=topic.name,
+            partitions=[
+                OffsetDeleteResponsePartition(
+                    partition_index=one.partition_index,
+                    error_code=_delete(group, topic, one, denial, context),
+                )
+                for one in topic.partitions
+            ],
         )
         for topic, denial in zip(request.topics, errors, strict=True)
-        for one in topic.partitions
-    )
-    topics = [
-        OffsetDeleteResponseTopic(name=name, partitions=partitions)
-        for name, partitions in by_topic(rows).items()
     ]
-    if any(one.error_code == ErrorCode.NONE for topic in topics for one in topic.partitions):
+    codes = {one.error_code for topic in topics for one in topic.partitions}
+    is_untouched = codes <= BY_GROUP and context.cluster.groups.behaviour.new_coordinator
+    if not is_untouched:
+        topics = _merged(topics)
+    if ErrorCode.NONE in codes:
         context.cluster.groups.remove_if_idle(group)
     if context.cluster.groups.behaviour.deleted_offsets_repeat:
         topics = [topic for topic in topics for _ in topic.partitions]
     return OffsetDeleteResponse(topics=topics)
+
+
+def _merged(topics: list[OffsetDeleteResponseTopic]) -> list[OffsetDeleteResponseTopic]:
+    rows = ((topic.name, one.partition_index, one) for topic in topics for one in topic.partitions)
+    return [
+        OffsetDeleteResponseTopic(name=name, partitions=partitions)
+        for name, partitions in by_topic(rows).items()
+    ]
 
 
 def refuse(

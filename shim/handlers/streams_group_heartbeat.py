@@ -75,6 +75,7 @@ def _check(request: StreamsGroupHeartbeatRequest, topology: StreamsTopology | No
         (joins and request.rebalance_timeout_ms == -1, "joining needs a rebalance timeout"),
         (joins and topology is None, "joining needs a topology"),
         (joins and any(one != [] for one in tasks), "joining, no task can be running"),
+        (request.member_epoch > 0 and topology is not None, "only who joins tells its topology"),
         (some_tasks not in (0, len(tasks)), "tasks are told all or not at all"),
         (request.member_epoch == LEAVING_FOR_A_WHILE, "only an instance can come back"),
         (request.member_epoch < LEAVING, "the member epoch is impossible"),
