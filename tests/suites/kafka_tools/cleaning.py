@@ -25,6 +25,7 @@ RULES = (
     (re.compile(r"\b\d+(\.\d+)? (ms|MB/sec|records/sec)"), r"N \2"),
     (re.compile(r'(?<="avg_throughput":)[\d.E]+'), "N"),
     (re.compile(r"^(TIME, TIME, [\d.]+), [\d.]+, (\d+), .*"), r"\1, N, \2, N"),
+    (re.compile(r"^(TIME, TIME, [\d.]+), [\d.]+, [\d.]+, (\d+), \d+$"), r"\1, N, N, \2, N"),
     (re.compile(r"^(\d+\t)\d+\.\d+$"), r"\1N"),
     (re.compile(r"(?<=th = )\d+"), "N"),
     # which producers came before: the columns of kafka-transactions

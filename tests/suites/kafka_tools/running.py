@@ -1,6 +1,7 @@
 """Running the tools of a session, one after the other, against one broker."""
 
 import difflib
+import itertools
 import re
 import shlex
 import subprocess
@@ -8,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -81,14 +83,16 @@ def run(broker: Broker, only: str) -> list[Result]:
 
 
 def record(broker: Broker, only: str) -> int:
-    """Write what the broker's tools print into the sessions; how many commands were run."""
-    sessions: dict[Path, list[Step]] = {}
-    for path, step, printed, code, _ in _played(broker, only):
-        step.printed, step.exit_code = printed, code
-        sessions.setdefault(path, []).append(step)
-    for path, steps in sessions.items():
-        save(path, steps)
-    return sum(map(len, sessions.values()))
+    """Write what the tools print into the sessions, each when it is over; how many commands."""
+    played = 0
+    for path, steps in itertools.groupby(_played(broker, only), key=itemgetter(0)):
+        session = []
+        for _, step, printed, code, _ in steps:
+            step.printed, step.exit_code = printed, code
+            session.append(step)
+        save(path, session)
+        played += len(session)
+    return played
 
 
 def _played(broker: Broker, only: str) -> Iterator[tuple[Path, Step, list[str], int, float]]:
