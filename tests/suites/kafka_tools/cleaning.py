@@ -12,6 +12,7 @@ RULES = (
     # made by chance
     (re.compile(_UUID), "UUID"),
     (re.compile(r"[A-Za-z0-9+/]{86}=="), "HMAC"),
+    (re.compile(r"\bA{22}\b"), "NO-ID"),
     (re.compile(_ID), "ID"),
     (re.compile(r"(Cluster ?I[Dd]:\s+)\S+"), r"\1ID"),
     # where the broker is
@@ -34,7 +35,7 @@ RULES = (
     (re.compile(r"^\d+(?=\s+\t\d+\s+\t\d+\s+\t-?\d+\s+\tMILLISECONDS)"), "PRODUCER"),
     # how long the log of the cluster's metadata is
     (re.compile(r"(?<=\bEpoch: )\d+$|(?<=termark:)\s*\d+$"), " N"),
-    (re.compile(r"^(\d+\s+ID\t)\d+\s+"), r"\1N\t"),
+    (re.compile(r"^(\d+\s+(?:NO-)?ID\t)\d+\s+"), r"\1N\t"),
     # a broker's own words, which are its business (docs/deviations.md)
     (re.compile(r"((?:\w+\.)+errors\.\w+(?:Exception|Error)): .*"), r"\1: WORDS"),
     (re.compile(r"(Error while executing [\w ]+ :) .*"), r"\1 WORDS"),
