@@ -33,11 +33,11 @@ class Broker:
         if self.cluster.recorder is not None:
             self.cluster.recorder.close()
 
-    def stop_node(self, node_id: int) -> None:
+    async def stop_node(self, node_id: int) -> None:
         """One broker of the cluster goes: its clients are hung up on, others lead in its place."""
         if self.cluster.nodes[node_id].is_alive:
-            self._server.close_node(node_id)
             self.cluster.set_alive(node_id, False)
+            await self._server.close_node(node_id)
 
     async def start_node(self, node_id: int) -> None:
         """A broker that was stopped comes back, on its ports; ConfigError if they are taken."""

@@ -65,7 +65,7 @@ class Connection(asyncio.Protocol):
         self._identify(self._transport, self._session)
         self._transport.set_write_buffer_limits(high=self._limits.write_buffer_bytes_max)
         if not self._server.accepts(self):
-            self._close("too many connections")
+            self._close("too many connections, or a broker that is stopped")
 
     def _identify(self, transport: asyncio.Transport, session: Session) -> None:
         """A verified client certificate names the principal, by the mapping rules (KIP-371)."""

@@ -55,8 +55,14 @@ class Server:
         for listener, port in zip(self.config.listeners, ports, strict=True):
             await self._open(listener, node_id, port)
 
-    def close_node(self, node_id: int) -> None:
+    async def close_node(self, node_id: int) -> None:
         """Stop a node's listeners and hang up on its clients; connecting to it is refused."""
+        loop = asyncio.get_running_loop()
+        for server in self._servers.get(node_id, []):
+            for listening in server.sockets:
+                loop.remove_reader(listening.fileno())
+        for _ in range(2):  # whom asyncio is just taking in, it does not let go of
+            await asyncio.sleep(0)
         self._kept[node_id] = self._unbind(node_id)
         self.close_connections(node_id)
 
@@ -142,9 +148,10 @@ class Server:
                 connection.shut_down()
 
     def accepts(self, connection: Connection) -> bool:
-        """Take a connection in, unless there are too many."""
+        """Take a connection in, unless there are too many, or its node was closed meanwhile."""
         self._connections.add(connection)
-        return len(self._connections) <= self.config.limits.connections_max
+        is_late = self.is_closed(connection.node_id)
+        return len(self._connections) <= self.config.limits.connections_max and not is_late
 
     def forget(self, connection: Connection) -> None:
         self._connections.discard(connection)

@@ -33,8 +33,8 @@ class Nodes:
             ],
         }
 
-    def stop(self, node_id: str) -> dict[str, Any]:
-        self._broker.stop_node(self._known(node_id))
+    async def stop(self, node_id: str) -> dict[str, Any]:
+        await self._broker.stop_node(self._known(node_id))
         return self.rows()
 
     async def start(self, node_id: str) -> dict[str, Any]:

@@ -116,6 +116,7 @@ def _move(
         message = f"the replication factor would change to {len(replicas)}"
         raise TopicFault(ErrorCode.INVALID_REPLICATION_FACTOR, message)
     context.cluster.topics.reassign(partition, replicas)
+    context.cluster.replicas_placed()
 
 
 def _check_replicas(replicas: Sequence[int], context: RequestContext) -> None:

@@ -76,6 +76,7 @@ def _grow(wish: CreatePartitionsTopic, context: RequestContext, *, validate_only
     assignments = _assignments(wish, topic, added, context)
     if not validate_only:
         cluster.topics.add_partitions(topic, assignments)
+        cluster.replicas_placed()
 
 
 def _assignments(

@@ -165,7 +165,9 @@ def _topic_id(made: TopicPlan, context: RequestContext, *, validate_only: bool) 
     """The id of the topic just made; KRaft thinks one up even if it makes nothing."""
     topics = context.cluster.topics
     if not validate_only:
-        return topics.create(made.name, made.assignments, made.configs).topic_id
+        topic = topics.create(made.name, made.assignments, made.configs)
+        context.cluster.replicas_placed()
+        return topic.topic_id
     return topics.new_id() if context.behaviour.kraft else NO_ID
 
 

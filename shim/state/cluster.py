@@ -186,6 +186,11 @@ class Cluster:
         self.fetch_sessions[node_id] = self._new_fetch_sessions()  # kept in memory only
         self.settle()
 
+    def replicas_placed(self) -> None:
+        """New replicas may be on brokers that are stopped: then others lead."""
+        if len(self._live_nodes()) < len(self.nodes):
+            self.settle()
+
     def settle(self) -> None:
         """Have somebody alive lead every partition, and control, as far as there is somebody."""
         alive = self._live_nodes()

@@ -1,11 +1,13 @@
 """Several brokers: clients follow leaders and coordinators that move, and brokers that stop."""
 
 import socket
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, Producer
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from shim.testing import KafkaBroker, start
 from shim.testing.transport import BrokerError
@@ -14,6 +16,7 @@ pytestmark = [pytest.mark.client, pytest.mark.timeout(60, func_only=True)]
 
 NOT_LEADER_OR_FOLLOWER = 6
 NOT_COORDINATOR = 16
+NOT_ENOUGH_REPLICAS = 19
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["own process", "in process"])
@@ -47,6 +50,10 @@ def leader(broker: KafkaBroker) -> int:
     return int(orders.leaders[0])
 
 
+def produced(broker: KafkaBroker) -> list[Any]:
+    return broker.requests(api="Produce")
+
+
 def other_than(node_id: int) -> int:
     return node_id % 3 + 1
 
@@ -69,9 +76,9 @@ def test_a_producer_follows_the_leader(broker: KafkaBroker, producer: Producer) 
     old = leader(broker)
     assert broker.nodes.move_leader("orders", 0, other_than(old)) == 1
     publish(producer, "two")
-    produced = broker.requests(api="Produce")
-    refused = [row.node_id for row in produced if row.errors == [NOT_LEADER_OR_FOLLOWER]]
-    stored = [row.node_id for row in produced if row.errors == []]
+    rows = produced(broker)
+    refused = [row.node_id for row in rows if row.errors == [NOT_LEADER_OR_FOLLOWER]]
+    stored = [row.node_id for row in rows if row.errors == []]
     assert refused == [old]
     assert stored == [old, other_than(old)]
 
@@ -117,6 +124,34 @@ def test_a_group_goes_on_when_its_coordinator_moves(
     told = [code for row in broker.requests() for code in row.errors or ()]
     assert NOT_COORDINATOR in told
     assert not broker.denials()
+
+
+def test_a_producer_waits_for_enough_replicas_in_sync(broker: KafkaBroker) -> None:
+    broker.topics.create("strict", replication_factor=3, **{"min.insync.replicas": "3"})
+    outcome: list[Any] = []
+    producer = Producer(broker.config(**{"linger.ms": 0, "log_level": 0}))
+    broker.nodes.stop(1)
+    producer.produce("strict", b"one", on_delivery=lambda error, _: outcome.append(error))
+    deadline = time.monotonic() + 20
+    while not any(NOT_ENOUGH_REPLICAS in (row.errors or ()) for row in produced(broker)):
+        assert time.monotonic() < deadline
+        producer.poll(0.05)
+    assert outcome == []
+    broker.nodes.start(1)
+    assert producer.flush(20) == 0
+    assert outcome == [None]
+
+
+def test_a_topic_with_replicas_on_a_stopped_broker_is_led_by_another(broker: KafkaBroker) -> None:
+    broker.nodes.stop(2)
+    admin = AdminClient(broker.config(log_level=0))
+    given = NewTopic("given", 2, replica_assignment=[[2, 3], [2]])
+    admin.create_topics([given])["given"].result(20)
+    [found] = [topic for topic in broker.topics.list() if topic.name == "given"]
+    assert found.leaders == [3, -1]
+    broker.nodes.start(2)
+    [found] = [topic for topic in broker.topics.list() if topic.name == "given"]
+    assert found.leaders == [3, 2]
 
 
 def test_a_stopped_broker_refuses_connections_and_comes_back_where_it_was(
