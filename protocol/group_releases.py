@@ -40,6 +40,8 @@ class GroupBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     describes_metadata: bool  # what a member speaks, not its assignment once more
     describes_each_duplicate: bool  # a group id given twice is described twice
     filters_ignore_case: bool  # ListGroups by state and type
+    fetches_group_twice: bool  # OffsetFetch: and not all of it is -1 if a group is in it twice
+    leaves_alone_error: int | None  # of LeaveGroup before v3 for what concerns no member
     deletes_empty_group_id: bool  # DeleteGroups of an empty id is not 24
     commit_checks_partition: bool  # OffsetCommit: a missing partition is 3, not only a topic
     denied_commits_repeat: bool  # OffsetCommit: a partition named twice is refused twice
@@ -83,6 +85,8 @@ OLDEST = GroupBehaviour(
     describes_metadata=True,
     describes_each_duplicate=False,
     filters_ignore_case=False,
+    fetches_group_twice=False,
+    leaves_alone_error=None,
     deletes_empty_group_id=False,
     commit_checks_partition=False,
     denied_commits_repeat=False,
@@ -137,7 +141,14 @@ CHANGES: tuple[Change, ...] = (
     Change("2.8", "KAFKA-12890: a limit for SyncGroup", sync_timeout=True),
     Change("2.8", "unknown types of coordinators", unknown_key_type_error=42),
     Change("3.0", "one check for members in all APIs", strict_members=True),
+    Change("3.4", "answers of LeaveGroup want a member", leaves_alone_error=35),
     Change("3.5", "what fails before a commit is listed as asked", failed_commits_repeat=True),
+    Change(
+        "3.5",
+        "a group may be twice in OffsetFetch, and answers of LeaveGroup need no member",
+        fetches_group_twice=True,
+        leaves_alone_error=None,
+    ),
     Change("3.7", "KIP-848: ListGroups by type", filters_ignore_case=True),
     Change("3.9", "KIP-932: share partitions are known, to nobody", share_key_error=15),
     Change(

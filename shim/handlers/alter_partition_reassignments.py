@@ -52,7 +52,6 @@ def refuse(
     request: AlterPartitionReassignmentsRequest, error: ErrorCode, message: str | None
 ) -> AlterPartitionReassignmentsResponse:
     return AlterPartitionReassignmentsResponse(
-        allow_replication_factor_change=request.allow_replication_factor_change,
         error_code=error,
         error_message=message,
         responses=[

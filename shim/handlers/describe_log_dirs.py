@@ -1,7 +1,9 @@
 """35 DescribeLogDirs, versions 0-5. What this broker holds, in its one log directory (KIP-113).
 
 Up to version 2 a denial is an empty answer without any code. Sizes are those of the records held in
-memory; the sizes of the volume are not known (KIP-827).
+memory.
+
+DEVIATION: the size of the disk and what is free of it are unknown (KIP-827): there is none.
 """
 
 from authorizer.requirements import DESCRIBE_LOG_DIRS

@@ -1,6 +1,8 @@
 """55 DescribeQuorum, versions 0-2 (KIP-836, KIP-853). The one partition of `__cluster_metadata`:
 the controller leads it, the other brokers follow. Any other topic or partition in the request
 makes all of them 3.
+
+DEVIATION: the controller has no listener of its own to be told of, as nobody can connect to one.
 """
 
 from authorizer.requirements import DESCRIBE_QUORUM

@@ -18,6 +18,9 @@ def handle(request: LeaveGroupRequest, context: RequestContext) -> LeaveGroupRes
     if error is ErrorCode.NONE:
         error = context.coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
+        odd = context.group_behaviour.leaves_alone_error
+        if odd is not None and context.version < MANY_SINCE:
+            error = ErrorCode(odd)
         return refuse(request, error, None)
     if context.version < MANY_SINCE:
         return LeaveGroupResponse(

@@ -72,6 +72,11 @@ def handle(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchR
     if context.version >= MANY_SINCE:
         context.access.nothing_more()  # a request without groups asks nothing
         asked = [_many(group) for group in request.groups]
+        names = {group.group_id for group in asked}
+        if len(names) < len(asked) and not context.group_behaviour.fetches_group_twice:
+            error = ErrorCode.UNKNOWN_SERVER_ERROR
+            rows = [OffsetFetchResponseGroup(group_id=name, error_code=error) for name in names]
+            return OffsetFetchResponse(groups=rows)
         return OffsetFetchResponse(
             groups=[
                 _group_row(group, _fetch(group, request.require_stable, context)) for group in asked

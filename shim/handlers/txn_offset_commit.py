@@ -204,6 +204,8 @@ def _append_error(request: TxnOffsetCommitRequest, context: RequestContext) -> E
 def _verify(
     request: TxnOffsetCommitRequest, target: TopicPartition, context: RequestContext
 ) -> ErrorCode:
+    if not request.transactional_id:
+        return ErrorCode.INVALID_REQUEST
     behaviour = context.record_behaviour
     transactions = context.cluster.transactions
     owner = (request.transactional_id, request.producer_id, request.producer_epoch)

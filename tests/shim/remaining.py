@@ -25,7 +25,7 @@ def write() -> None:
         if records.differing(release, name):
             lines.append(f"records {release} {name}")
     for release, name in groups.PAIRS:
-        if groups.differing(release, name):
+        if (release, name) not in groups.UNLIKE and groups.differing(release, name):
             lines.append(f"groups {release} {name}")
     GOLDEN.write_text("\n".join(lines) + "\n")
 

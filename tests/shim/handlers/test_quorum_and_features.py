@@ -8,6 +8,7 @@ from protocol.enums import ApiKey
 from protocol.error_codes import ErrorCode
 from protocol.messages.add_raft_voter_request import AddRaftVoterRequest
 from protocol.messages.api_versions_request import ApiVersionsRequest
+from protocol.messages.describe_log_dirs_request import DescribeLogDirsRequest
 from protocol.messages.describe_quorum_request import (
     DescribeQuorumRequest,
     PartitionData,
@@ -35,6 +36,22 @@ def test_the_quorum_is_the_controller() -> None:
     assert metadata.leader_id == 1
     assert partition("__cluster_metadata", 3).error_code == 3
     assert partition("other", 0).error_code == 3
+
+
+def test_the_controller_has_no_listener_of_its_own() -> None:
+    request = DescribeQuorumRequest(
+        topics=[TopicData("__cluster_metadata", [PartitionData(0)])],
+    )
+    (node,) = Stage().ask(ApiKey.DESCRIBE_QUORUM, 2, request).nodes
+    assert (node.node_id, node.listeners) == (1, [])
+
+
+def test_the_size_of_the_disk_is_unknown() -> None:
+    stage = Stage()
+    stage.topic("a")
+    (log_dir,) = stage.ask(ApiKey.DESCRIBE_LOG_DIRS, 4, DescribeLogDirsRequest(topics=None)).results
+    assert [topic.name for topic in log_dir.topics] == ["a"]
+    assert (log_dir.total_bytes, log_dir.usable_bytes) == (-1, -1)
 
 
 def test_brokers_observe_the_quorum_while_they_run() -> None:
