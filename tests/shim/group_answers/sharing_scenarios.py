@@ -224,6 +224,7 @@ def limits(play: ModernPlay) -> None:
     topic, other = kept_topics(play, "t", "u", partitions=2)
     one = Sharer(play, _earliest(play)).join(topic, other)
     one.fetch("nothing there", (topic, 0), (topic, 1), (other, 0))
+    one.fetch("still nothing there")  # by now all of them are loaded
     for index in (0, 1):
         produce(play, topic, 3, 3, 3, 3, index=index)
     produce(play, other, 2, 2, 2)
