@@ -87,6 +87,11 @@ def test_the_group_is_asked_about_first() -> None:
     assert (answer.error_code, answer.responses) == (DENIED_GROUP, [])
 
 
+def test_a_share_partition_is_there_at_the_first_fetch() -> None:
+    sharing = Sharing()
+    assert rows_of(sharing.fetch(sharing.ids["a"], max_wait_ms=0))[sharing.ids["a"]].records
+
+
 def test_a_denied_topic_is_denied_alone() -> None:
     sharing = Sharing()
     sharing.stage.allow(ALICE, Operation.READ, ResourceType.GROUP, "g")
