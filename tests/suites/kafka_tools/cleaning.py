@@ -12,6 +12,7 @@ RULES = (
     # made by chance
     (re.compile(_UUID), "UUID"),
     (re.compile(r"[A-Za-z0-9+/]{86}=="), "HMAC"),
+    (re.compile(r"(?<=groupId=)console-consumer-\d+"), "ID"),
     (re.compile(r"\bA{22}\b"), "NO-ID"),
     (re.compile(_ID), "ID"),
     (re.compile(r"(Cluster ?I[Dd]:\s+)\S+"), r"\1ID"),
