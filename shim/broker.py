@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from shim.clock import Clock
 from shim.config import Config
 from shim.errors import ConfigError
-from shim.seed import seed
 from shim.server import Server
+from shim.settings.seed import seed
 from shim.state.cluster import Cluster
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Broker:
 
     def record(self, directory: Path, keeping: "Keeping | None" = None) -> None:
         """Write a trace of everything from now on (docs/trace-format.md)."""
-        from shim.recorder import Recorder  # noqa: PLC0415 - most brokers record nothing
+        from shim.traces.recorder import Recorder  # noqa: PLC0415 - most brokers record nothing
 
         try:
             self.cluster.recorder = Recorder(directory, self.cluster.clock, keeping=keeping)

@@ -117,7 +117,7 @@ def _answer_in_spite_of_faults(
             return _answer(api, request, context)
         if context.seen is not None:
             context.seen.faults = [fault.fault_id for fault in faults]
-        from shim.striking import answer_struck  # noqa: PLC0415 - faults are rare
+        from shim.faults.striking import answer_struck  # noqa: PLC0415 - faults are rare
 
         return answer_struck(faults, api, request, context, _answer)
     finally:

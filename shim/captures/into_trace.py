@@ -14,9 +14,9 @@ from shim.captures.frames import begins_with_request, looks_like_request
 from shim.captures.packets import Address, Segment, segment
 from shim.clock import Timer
 from shim.config import ListenerConfig, SecurityProtocol
-from shim.observed import ObservedConnection
-from shim.recorder import Recorder
 from shim.session import Session, java_host_text
+from shim.traces.observed import ObservedConnection
+from shim.traces.recorder import Recorder
 
 UNDECIDED_MAX = 100
 """Segments of a connection that are kept until it shows which end is the broker."""

@@ -11,10 +11,10 @@ from authorizer.model import Acl
 from authorizer.store import AclStore
 from protocol.api_versions import RELEASES, advertised
 from protocol.enums import Operation, PatternType, Permission, ResourceType
-from shim.acl_client import describe_acls
 from shim.acl_file import read_acls
 from shim.cli.connecting import add_connection_arguments, connected
 from shim.cli.usage import UsageError, check_principal, release_named
+from shim.client.acls import describe_acls
 
 WITHOUT_SOURCE = "say where the ACLs are: --acls FILE or --bootstrap-server HOST:PORT"
 

@@ -18,12 +18,12 @@ from authorizer.acl_names import AclTextError
 from authorizer.acl_tool_releases import AclTool, acl_tool_of
 from authorizer.model import Acl, AclFilter
 from protocol.api_versions import RELEASES
-from shim.acl_client import create_acls, delete_acls, describe_acls
 from shim.acl_file import read_acls
 from shim.cli import EXIT_FAILURE
 from shim.cli.connecting import add_connection_arguments, connected
 from shim.cli.usage import UsageError, release_named
-from shim.client import Client, ClientError
+from shim.client.acls import create_acls, delete_acls, describe_acls
+from shim.client.client import Client, ClientError
 from shim.errors import ConfigError
 
 DESCRIPTION = """\

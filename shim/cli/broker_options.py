@@ -16,7 +16,7 @@ import msgspec
 from authorizer.model import Acl
 from shim.config import Config, ListenerConfig, TopicSeed, parse_listener
 from shim.errors import ConfigError
-from shim.kafka_properties import (
+from shim.settings.kafka_properties import (
     describes_broker,
     from_environment,
     translate,
@@ -25,7 +25,7 @@ from shim.kafka_properties import (
 
 if TYPE_CHECKING:  # what reads files is imported where there is one
     from shim.cli.config_file import FileContent
-    from shim.state_file import State
+    from shim.settings.state_file import State
 
 NO_FILE: "FileContent" = (None, {})
 PROPAGATION_DELAY = "shim.acl.propagation.delay.ms"
@@ -167,7 +167,7 @@ def config_from(args: argparse.Namespace, environ: Mapping[str, str] = os.enviro
     fields["topics"] = tuple(_topic(text) for text in args.topic or ())
     fields["acls"] = _acls(args.acls)
     if args.state is not None:
-        from shim.state_file import read_state
+        from shim.settings.state_file import read_state
 
         _add_state(fields, read_state(args.state))
     plain = {

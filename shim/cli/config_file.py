@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from shim.acl_file import load_yaml, read_text
 from shim.errors import ConfigError
-from shim.properties import read_properties
+from shim.settings.properties import read_properties
 
 _PAIRS = {"user": ":", "topic": ":", "listener-principal": "=", "broker-config": "="}
 """Options that may be a mapping in the file, with what joins their two parts on a command line."""

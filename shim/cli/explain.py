@@ -6,7 +6,6 @@ import json
 from authorizer.model import WILDCARD, Action, Actor
 from protocol.api_versions import served, unstable
 from protocol.enums import ApiKey
-from shim.api_explanation import Caller, Outcome, explain_api
 from shim.cli import EXIT_MISMATCH
 from shim.cli.acl_source import AclSource, acl_source, add_source_arguments, check_source
 from shim.cli.explain_text import (
@@ -17,7 +16,8 @@ from shim.cli.explain_text import (
 )
 from shim.cli.resource_arguments import NAMED, Names, add_resource_arguments, names_of
 from shim.cli.usage import UsageError, api_named, check_principal, guarded, operation_named
-from shim.explanation import explain
+from shim.explaining.api_explanation import Caller, Outcome, explain_api
+from shim.explaining.explanation import explain
 
 DEFAULT_HOST = "127.0.0.1"
 SUPER_USERS_UNKNOWN = (

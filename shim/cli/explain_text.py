@@ -9,9 +9,9 @@ from authorizer.acl_formats.objects import to_objects
 from authorizer.acl_names import camel_case
 from authorizer.model import Acl
 from protocol.error_codes import ErrorCode
-from shim.api_explanation import Asked, Case, Outcome
 from shim.cli.resource_arguments import NAMED, action_text
-from shim.explanation import Explanation, Step, because_text
+from shim.explaining.api_explanation import Asked, Case, Outcome
+from shim.explaining.explanation import Explanation, Step, because_text
 
 
 def question_lines(explanation: Explanation, bootstrap: str | None) -> Iterator[str]:

@@ -11,7 +11,7 @@ from shim.clock import SystemClock
 from shim.errors import ConfigError
 from shim.logs import set_up_logs
 from shim.proxy.proxy import Proxy
-from shim.recorder import Recorder
+from shim.traces.recorder import Recorder
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

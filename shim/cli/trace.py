@@ -11,7 +11,7 @@ from typing import Any
 from shim.cli import EXIT_FAILURE
 from shim.cli.trace_export import add_export_arguments, run_export
 from shim.cli.trace_import import add_import_arguments, run_import
-from shim.trace_rows import TraceReader
+from shim.traces.trace_rows import TraceReader
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

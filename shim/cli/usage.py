@@ -10,7 +10,7 @@ from authorizer.implied import supported_operations
 from protocol.api_versions import parse_release
 from protocol.enums import ApiKey, Operation, ResourceType
 from shim.cli import EXIT_FAILURE, EXIT_USAGE
-from shim.client import ClientError
+from shim.client.client import ClientError
 
 
 class UsageError(Exception):

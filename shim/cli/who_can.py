@@ -12,7 +12,7 @@ from authorizer.model import ANY_USER, WILDCARD, Action, Because
 from shim.cli.acl_source import acl_source, add_source_arguments, check_source
 from shim.cli.resource_arguments import action_text, parse_resource
 from shim.cli.usage import UsageError, guarded, operation_named
-from shim.who_can import Answer, Refusal, Right, who_can
+from shim.explaining.who_can import Answer, Refusal, Right, who_can
 
 DESCRIPTION = """\
 Lists the principals, and the hosts, that may do something with a resource, with the ACL that allows

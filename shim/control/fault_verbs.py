@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from shim.control.problem import ControlError, authorizer_of
-from shim.fault import Fault
-from shim.fault_spec import FaultError
+from shim.faults.fault import Fault
+from shim.faults.spec import FaultError
 from shim.state.cluster import Cluster
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from shim.fault_spec import Effect, Match, Trigger
+from shim.faults.spec import Effect, Match, Trigger
 
 
 class Health(msgspec.Struct):

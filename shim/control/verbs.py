@@ -21,11 +21,11 @@ from shim.control.problem import ControlError, authorizer_of
 from shim.control.seen import SeenRequests
 from shim.control.shapes import AclRules, Advance, NewTopic, NewUser
 from shim.errors import ConfigError
+from shim.faults.striking import remove_acls
 from shim.history import History
-from shim.seed import create_topic
+from shim.settings.seed import create_topic
 from shim.snapshot import Snapshot
 from shim.state.topics import Topic
-from shim.striking import remove_acls
 
 _CONTROL = Actor("User:ANONYMOUS", "127.0.0.1")
 

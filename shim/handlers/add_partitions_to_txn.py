@@ -26,9 +26,9 @@ from protocol.messages.add_partitions_to_txn_response import (
     AddPartitionsToTxnTopicResult,
 )
 from shim.context import RequestContext
-from shim.duplicates import by_topic
+from shim.handling.duplicates import by_topic
+from shim.handling.topic_access import topic_error
 from shim.state.transactions import TopicPartition
-from shim.topic_access import topic_error
 
 BATCHED_SINCE = 4
 FENCED_SINCE = 2

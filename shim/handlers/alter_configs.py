@@ -20,11 +20,11 @@ from protocol.messages.alter_configs_response import (
     AlterConfigsResourceResponse,
     AlterConfigsResponse,
 )
-from shim import config_change
-from shim.config_access import require_config
-from shim.config_resources import ResourceFault, altered_type, is_known_type
 from shim.context import RequestContext
 from shim.errors import CloseConnection, Refused
+from shim.handling import config_change
+from shim.handling.config_access import require_config
+from shim.handling.config_resources import ResourceFault, altered_type, is_known_type
 
 REQUIREMENTS: Mapping[int, Requirement] = {
     ConfigResourceType.TOPIC: ALTER_CONFIGS_TOPIC,

@@ -9,7 +9,7 @@ from protocol.error_codes import ErrorCode
 from protocol.messages.alter_partition_request import AlterPartitionRequest
 from protocol.messages.alter_partition_response import AlterPartitionResponse
 from shim.context import RequestContext
-from shim.controller import require_controller
+from shim.handling.controller import require_controller
 
 
 def handle(request: AlterPartitionRequest, context: RequestContext) -> AlterPartitionResponse:

@@ -19,9 +19,9 @@ from protocol.messages.alter_partition_reassignments_response import (
     ReassignableTopicResponse,
 )
 from shim.context import RequestContext
-from shim.controller import require_controller
 from shim.errors import Refused
-from shim.topic_plan import TopicFault
+from shim.handling.controller import require_controller
+from shim.handling.topic_plan import TopicFault
 
 
 def handle(

@@ -21,9 +21,9 @@ from protocol.messages.alter_share_group_offsets_response import (
 )
 from shim.context import RequestContext
 from shim.errors import Refused
+from shim.handling.topic_access import topic_error
 from shim.state.share_group import ShareGroup
 from shim.state.topics import NO_ID
-from shim.topic_access import topic_error
 
 MESSAGES = {
     ErrorCode.TOPIC_AUTHORIZATION_FAILED: "the topic may not be read",

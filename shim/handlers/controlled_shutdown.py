@@ -12,8 +12,8 @@ from protocol.error_codes import ErrorCode
 from protocol.messages.controlled_shutdown_request import ControlledShutdownRequest
 from protocol.messages.controlled_shutdown_response import ControlledShutdownResponse
 from shim.context import RequestContext
-from shim.controller import is_controller
-from shim.orders import NO_EPOCH
+from shim.handling.controller import is_controller
+from shim.handling.orders import NO_EPOCH
 
 
 def handle(

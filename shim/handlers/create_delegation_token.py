@@ -8,7 +8,7 @@ from protocol.messages.create_delegation_token_request import CreateDelegationTo
 from protocol.messages.create_delegation_token_response import CreateDelegationTokenResponse
 from shim.context import RequestContext
 from shim.errors import Refused
-from shim.token_session import require_token_session
+from shim.handling.token_session import require_token_session
 
 USER = "User"
 

@@ -17,10 +17,10 @@ from protocol.messages.create_partitions_response import (
     CreatePartitionsTopicResult,
 )
 from shim.context import RequestContext
-from shim.controller import require_controller
+from shim.handling.controller import require_controller
+from shim.handling.topic_plan import TopicFault
 from shim.state.placement import spread
 from shim.state.topics import Topic
-from shim.topic_plan import TopicFault
 
 
 def handle(request: CreatePartitionsRequest, context: RequestContext) -> CreatePartitionsResponse:

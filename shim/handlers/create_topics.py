@@ -18,10 +18,10 @@ from protocol.messages.create_topics_response import (
     CreateTopicsResponse,
 )
 from shim.context import RequestContext
-from shim.controller import require_controller
 from shim.errors import Refused
+from shim.handling.controller import require_controller
+from shim.handling.topic_plan import TopicFault, TopicPlan, plan
 from shim.state.topics import NO_ID
-from shim.topic_plan import TopicFault, TopicPlan, plan
 from shim.wait import Wait
 
 CLUSTER_METADATA_TOPIC = "__cluster_metadata"

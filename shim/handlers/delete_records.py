@@ -17,9 +17,9 @@ from protocol.messages.delete_records_response import (
     DeleteRecordsTopicResult,
 )
 from shim.context import RequestContext
-from shim.duplicates import by_topic
+from shim.handling.duplicates import by_topic
+from shim.handling.topic_access import topic_error
 from shim.state.topics import Partition
-from shim.topic_access import topic_error
 
 HIGH_WATERMARK = -1
 NO_OFFSET = -1

@@ -13,10 +13,10 @@ from protocol.error_codes import ErrorCode
 from protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
 from protocol.messages.delete_topics_response import DeletableTopicResult, DeleteTopicsResponse
 from shim.context import RequestContext
-from shim.controller import require_controller
 from shim.errors import Refused
+from shim.handling.controller import require_controller
+from shim.handling.topic_access import topic_error
 from shim.state.topics import NO_ID, Topic
-from shim.topic_access import topic_error
 
 
 def handle(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopicsResponse:

@@ -24,9 +24,9 @@ from protocol.messages.describe_configs_response import (
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
-from shim.config_access import config_error
-from shim.config_resources import ResourceFault, broker_of, echoed_type, is_known_type
 from shim.context import RequestContext
+from shim.handling.config_access import config_error
+from shim.handling.config_resources import ResourceFault, broker_of, echoed_type, is_known_type
 from shim.state.config_documentation import documentation
 from shim.state.configs import ConfigEntry, Source
 from shim.state.topic_names import fault_of_name

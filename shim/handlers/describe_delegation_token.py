@@ -11,8 +11,8 @@ from protocol.messages.describe_delegation_token_response import (
     DescribeDelegationTokenResponse,
 )
 from shim.context import RequestContext
+from shim.handling.token_session import require_token_session
 from shim.state.delegation_tokens import DelegationToken
-from shim.token_session import require_token_session
 
 
 def handle(

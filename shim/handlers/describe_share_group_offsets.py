@@ -25,7 +25,7 @@ from protocol.messages.describe_share_group_offsets_response import (
     DescribeShareGroupOffsetsResponseTopic,
 )
 from shim.context import RequestContext
-from shim.duplicates import by_topic
+from shim.handling.duplicates import by_topic
 from shim.state.topics import NO_ID, Topic
 
 UNKNOWN = -1

@@ -15,9 +15,9 @@ from protocol.messages.elect_leaders_response import (
     ReplicaElectionResult,
 )
 from shim.context import RequestContext
-from shim.controller import is_controller
-from shim.duplicates import by_topic
 from shim.errors import Refused
+from shim.handling.controller import is_controller
+from shim.handling.duplicates import by_topic
 from shim.state.topics import Partition
 
 PREFERRED = 0

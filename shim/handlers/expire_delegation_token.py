@@ -5,7 +5,7 @@ from protocol.messages.expire_delegation_token_request import ExpireDelegationTo
 from protocol.messages.expire_delegation_token_response import ExpireDelegationTokenResponse
 from shim.context import RequestContext
 from shim.errors import Refused
-from shim.token_session import expiry_of_failure, require_token_session
+from shim.handling.token_session import expiry_of_failure, require_token_session
 
 
 def handle(

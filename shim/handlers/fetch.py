@@ -21,7 +21,7 @@ from protocol.messages.fetch_response import (
 from shim.clock import Timer
 from shim.context import RequestContext
 from shim.errors import CloseConnection
-from shim.fetching import (
+from shim.handling.fetching import (
     LEADERS_SINCE,
     READ_COMMITTED,
     READ_UNCOMMITTED,
@@ -32,9 +32,9 @@ from shim.fetching import (
     fault_of,
     read,
 )
+from shim.handling.topic_access import topic_error
 from shim.state.fetch_sessions import IDS_SINCE, FetchRound, Wanted
 from shim.state.topics import NO_ID, Partition
-from shim.topic_access import topic_error
 from shim.wait import Wait
 
 REPLICA_STATE_SINCE = 15

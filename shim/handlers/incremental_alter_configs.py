@@ -25,11 +25,11 @@ from protocol.messages.incremental_alter_configs_response import (
     AlterConfigsResourceResponse,
     IncrementalAlterConfigsResponse,
 )
-from shim import config_change
-from shim.config_access import require_config
-from shim.config_resources import ResourceFault, broker_of, is_known_type
 from shim.context import RequestContext
 from shim.errors import Refused
+from shim.handling import config_change
+from shim.handling.config_access import require_config
+from shim.handling.config_resources import ResourceFault, broker_of, is_known_type
 from shim.state.config_values import elements
 from shim.state.configs import LOGGERS
 

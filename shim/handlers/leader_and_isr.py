@@ -1,7 +1,7 @@
 """4 LeaderAndIsr, versions 0-5. The controller tells a broker what to lead and to follow.
 
 CLUSTER_ACTION on the cluster, or the answer and every partition is 31. Never obeyed: see
-`shim.orders`.
+`shim.handling.orders`.
 """
 
 from collections.abc import Iterable
@@ -14,8 +14,8 @@ from protocol.messages.leader_and_isr_response import (
     LeaderAndIsrResponse,
     LeaderAndIsrTopicError,
 )
-from shim import orders
 from shim.context import RequestContext
+from shim.handling import orders
 
 BY_ID_SINCE = 5
 """From here on the answer has topics by their ids."""

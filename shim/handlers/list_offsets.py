@@ -21,10 +21,10 @@ from protocol.messages.list_offsets_response import (
 )
 from protocol.record_releases import NEVER, RecordBehaviour
 from shim.context import RequestContext
-from shim.duplicates import by_topic
 from shim.errors import CloseConnection, Refused
-from shim.fetching import READ_COMMITTED, READ_UNCOMMITTED, epoch_error
-from shim.offset_lookup import EARLIEST, EARLIEST_LOCAL, NEWEST, find, special_since
+from shim.handling.duplicates import by_topic
+from shim.handling.fetching import READ_COMMITTED, READ_UNCOMMITTED, epoch_error
+from shim.handling.offset_lookup import EARLIEST, EARLIEST_LOCAL, NEWEST, find, special_since
 from shim.state.log import Log
 from shim.state.topics import Partition
 

@@ -14,8 +14,8 @@ from protocol.messages.list_partition_reassignments_response import (
     OngoingTopicReassignment,
 )
 from shim.context import RequestContext
-from shim.controller import require_controller
 from shim.errors import Refused
+from shim.handling.controller import require_controller
 
 
 def handle(

@@ -23,10 +23,10 @@ from protocol.messages.metadata_response import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
-from shim import topic_creation
 from shim.context import RequestContext
-from shim.controller import is_controller
 from shim.errors import Refused
+from shim.handling import topic_creation
+from shim.handling.controller import is_controller
 from shim.state.topic_names import fault_of_name
 from shim.state.topics import NO_ID, Partition, Topic
 

@@ -22,12 +22,12 @@ from protocol.messages.offset_commit_response import (
     OffsetCommitResponseTopic,
 )
 from shim.context import RequestContext
-from shim.duplicates import by_topic, last_of_each
+from shim.handling.duplicates import by_topic, last_of_each
+from shim.handling.topic_access import topic_error
 from shim.state.group import CommitIdentity
 from shim.state.groups import Commit
 from shim.state.offsets import CommittedOffset
 from shim.state.topics import Topic
-from shim.topic_access import topic_error
 
 BY_ID_SINCE = 10
 TO_ZOOKEEPER = 0

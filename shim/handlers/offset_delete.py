@@ -17,9 +17,9 @@ from protocol.messages.offset_delete_response import (
     OffsetDeleteResponseTopic,
 )
 from shim.context import RequestContext
-from shim.duplicates import by_topic
+from shim.handling.duplicates import by_topic
+from shim.handling.topic_access import topic_error
 from shim.state.group import Group
-from shim.topic_access import topic_error
 
 BY_GROUP = frozenset({ErrorCode.NONE, ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC})
 """What groups say; since 4.0 such an answer stays as it is, unless others were found before."""

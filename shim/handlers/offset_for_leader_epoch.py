@@ -17,7 +17,7 @@ from protocol.messages.offset_for_leader_epoch_response import (
     OffsetForLeaderTopicResult,
 )
 from shim.context import RequestContext
-from shim.fetching import epoch_error
+from shim.handling.fetching import epoch_error
 
 EPOCHS_SINCE = 1
 

@@ -32,13 +32,13 @@ from protocol.messages.produce_response import (
     TopicProduceResponse,
 )
 from protocol.records import NO_PRODUCER, Batch, batches, entry_sizes
-from shim.appending import Appended, append, append_any_format
 from shim.context import RequestContext
 from shim.dispatch import NoAnswer
 from shim.errors import CloseConnection
-from shim.record_checks import FORMAT_2_SINCE, RefusedRecords, limits_of, only_batch
+from shim.handling.appending import Appended, append, append_any_format
+from shim.handling.record_checks import FORMAT_2_SINCE, RefusedRecords, limits_of, only_batch
+from shim.handling.topic_access import topic_error
 from shim.state.topics import Partition
-from shim.topic_access import topic_error
 
 IDS_SINCE = 13
 LEADERS_SINCE = 10

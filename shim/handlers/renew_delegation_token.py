@@ -5,7 +5,7 @@ from protocol.messages.renew_delegation_token_request import RenewDelegationToke
 from protocol.messages.renew_delegation_token_response import RenewDelegationTokenResponse
 from shim.context import RequestContext
 from shim.errors import Refused
-from shim.token_session import expiry_of_failure, require_token_session
+from shim.handling.token_session import expiry_of_failure, require_token_session
 
 
 def handle(

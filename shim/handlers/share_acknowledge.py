@@ -15,8 +15,8 @@ from protocol.messages.share_acknowledge_response import (
     ShareAcknowledgeTopicResponse,
 )
 from shim.context import RequestContext
-from shim.share_acknowledging import Acknowledging, Outcome
-from shim.share_requests import check_request, topic_denials
+from shim.handling.share_acknowledging import Acknowledging, Outcome
+from shim.handling.share_requests import check_request, topic_denials
 from shim.state.share_sessions import END, Place
 
 

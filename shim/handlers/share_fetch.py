@@ -18,9 +18,9 @@ from protocol.messages.share_fetch_response import (
 )
 from shim.context import RequestContext
 from shim.errors import Refused
-from shim.share_acknowledging import RENEWS_SINCE, Acknowledging, Outcome
-from shim.share_fetching import STRICT, Rows, ShareReading
-from shim.share_requests import check_request, topic_denials
+from shim.handling.share_acknowledging import RENEWS_SINCE, Acknowledging, Outcome
+from shim.handling.share_fetching import STRICT, Rows, ShareReading
+from shim.handling.share_requests import check_request, topic_denials
 from shim.state.share_sessions import END, Place, ShareRound
 from shim.wait import Wait
 

@@ -1,7 +1,7 @@
 """5 StopReplica, versions 0-3. The controller tells a broker to give up partitions.
 
 CLUSTER_ACTION on the cluster, or the answer and every partition is 31. Never obeyed: see
-`shim.orders`; then no partition is listed.
+`shim.handling.orders`; then no partition is listed.
 """
 
 from collections.abc import Iterable
@@ -10,8 +10,8 @@ from authorizer.requirements import STOP_REPLICA
 from protocol.error_codes import ErrorCode
 from protocol.messages.stop_replica_request import StopReplicaRequest
 from protocol.messages.stop_replica_response import StopReplicaPartitionError, StopReplicaResponse
-from shim import orders
 from shim.context import RequestContext
+from shim.handling import orders
 
 
 def handle(request: StopReplicaRequest, context: RequestContext) -> StopReplicaResponse:

@@ -26,7 +26,8 @@ from protocol.messages.txn_offset_commit_response import (
     TxnOffsetCommitResponseTopic,
 )
 from shim.context import RequestContext
-from shim.duplicates import by_topic, last_of_each
+from shim.handling.duplicates import by_topic, last_of_each
+from shim.handling.topic_access import topic_error
 from shim.state.coordinators import KeyType
 from shim.state.group import CommitIdentity
 from shim.state.groups import Commit
@@ -35,7 +36,6 @@ from shim.state.offsets import CommittedOffset
 from shim.state.producers import NO_SEQUENCE, ProducedBatch
 from shim.state.topics import Topic
 from shim.state.transactions import TopicPartition
-from shim.topic_access import topic_error
 
 OFFSET_COMMIT_VERSION = 8
 """The version of OffsetCommit whose codes of a group are those of this API."""

@@ -18,9 +18,9 @@ from protocol.messages.write_txn_markers_response import (
     WritableTxnMarkerTopicResult,
     WriteTxnMarkersResponse,
 )
-from shim.appending import append_marker
 from shim.context import RequestContext
-from shim.duplicates import by_topic
+from shim.handling.appending import append_marker
+from shim.handling.duplicates import by_topic
 from shim.state.topics import Partition
 
 _Row = tuple[str, int, ErrorCode]

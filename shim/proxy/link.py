@@ -8,10 +8,10 @@ from protocol.errors import FrameError, ProtocolError
 from protocol.framing import FrameSplitter
 from protocol.headers import read_response_header
 from shim.logs import Log
-from shim.observed import ObservedConnection
 from shim.proxy.addresses import Rewrite, has_addresses, rewrite
-from shim.recorder import Recorder
 from shim.session import Session
+from shim.traces.observed import ObservedConnection
+from shim.traces.recorder import Recorder
 
 log = Log("shim.proxy")
 

@@ -10,8 +10,8 @@ from shim.config import Limits, ListenerConfig, SecurityProtocol
 from shim.errors import ConfigError
 from shim.logs import Log
 from shim.proxy.link import Link
-from shim.recorder import Recorder
 from shim.session import Session, java_host_text
+from shim.traces.recorder import Recorder
 
 log = Log("shim.proxy")
 

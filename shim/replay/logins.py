@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from protocol import codecs
 from protocol.enums import ApiKey
 from protocol.headers import RequestHeader
-from shim.client_config import Login
+from shim.client.config import Login
 from shim.replay.link import Link
 
 SASL = frozenset({ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})

@@ -9,8 +9,8 @@ from protocol.errors import ProtocolError
 from protocol.headers import RequestHeader, read_response_header, write_request_header
 from protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from protocol.messages.sasl_handshake_request import SaslHandshakeRequest
-from shim.client_config import Login
-from shim.client_login import LoginError, messages
+from shim.client.config import Login
+from shim.client.login import LoginError, messages
 
 FRAME_BYTES_MAX = 104_857_600
 

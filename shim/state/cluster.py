@@ -14,9 +14,9 @@ from protocol.releases import Behaviour, behaviour_of
 from shim.apis import ApiTable
 from shim.clock import Clock, SystemClock
 from shim.config import Config, ListenerConfig
-from shim.ending import write_markers
 from shim.errors import ConfigError
-from shim.faults import Faults
+from shim.faults.faults import Faults
+from shim.handling.ending import write_markers
 from shim.session import Session
 from shim.state.configs import Configs
 from shim.state.coordinators import Coordinators
@@ -39,9 +39,9 @@ from shim.state.users import Users
 
 if TYPE_CHECKING:
     from shim.history import History
-    from shim.recorder import Recorder
     from shim.sasl.bearer_token import TokenValidator
     from shim.tls.principal_mapping import MappingRule
+    from shim.traces.recorder import Recorder
 
 
 class Node:
@@ -168,8 +168,8 @@ class Cluster:
         return ShareSessions(self.topics, self.share_partitions, slots=slots)
 
     def _offset_since(self, log: Log, timestamp: int) -> int:
-        from shim.fetching import READ_UNCOMMITTED  # noqa: PLC0415 - for share groups alone
-        from shim.offset_lookup import find  # noqa: PLC0415 - as above
+        from shim.handling.fetching import READ_UNCOMMITTED  # noqa: PLC0415 - for share groups alone
+        from shim.handling.offset_lookup import find  # noqa: PLC0415 - as above
 
         return find(log, timestamp, READ_UNCOMMITTED, self.record_behaviour).offset
 

@@ -15,8 +15,8 @@ from joserfc.jwk import RSAKey
 
 from protocol.enums import ApiKey
 from protocol.messages.create_delegation_token_request import CreateDelegationTokenRequest
-from shim.client import connect
-from shim.client_config import ClientConfig, Login as ClientLogin
+from shim.client.client import connect
+from shim.client.config import ClientConfig, Login as ClientLogin
 from shim.config import SecurityProtocol
 from shim.tls.selfmade import identity_pem
 from tests.clients.drivers.json_lines import Login

@@ -13,7 +13,7 @@ from protocol.api_versions import RELEASES
 from protocol.enums import Operation, PatternType, Permission, ResourceType
 from shim.cli import main
 from shim.config import Config
-from shim.recorder import Recorder
+from shim.traces.recorder import Recorder
 from tests.shim.cli.conftest import PLAINTEXT, SASL, USERS, Running
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(90)]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.shim.test_recorder import entries
 
 from protocol import codecs
 from protocol.enums import ApiKey
@@ -19,9 +20,8 @@ from protocol.messages.produce_request import ProduceRequest
 from protocol.trace.entries import Body, Closed, Connection, Entry, Request, Response
 from protocol.trace.segments import SegmentWriter
 from shim.cli import main
-from shim.recorder import Recorder
+from shim.traces.recorder import Recorder
 from tests.shim.cli.conftest import Running
-from tests.shim.test_recorder import entries
 
 WHO = Connection(0, 1, 1, "PLAINTEXT", "127.0.0.1", 5000, "User:ANONYMOUS")
 ANY_ACL = DescribeAclsRequest(

@@ -9,7 +9,7 @@ from protocol.enums import ApiKey, Operation, ResourceType
 from protocol.messages.describe_acls_request import DescribeAclsRequest
 from protocol.messages.describe_cluster_request import DescribeClusterRequest
 from shim.cli import main
-from shim.recorder import Recorder
+from shim.traces.recorder import Recorder
 from tests.shim.play import Stage
 
 ANY_ACL = DescribeAclsRequest(

@@ -11,7 +11,7 @@ from protocol.messages.create_topics_request import CreatableTopic, CreateTopics
 from protocol.messages.describe_acls_request import DescribeAclsRequest
 from protocol.messages.metadata_request import MetadataRequest
 from shim.cli import main
-from shim.recorder import Recorder
+from shim.traces.recorder import Recorder
 from tests.shim.importers.test_audit_log import LATER, OLDEST, RULE
 from tests.shim.play import Stage
 

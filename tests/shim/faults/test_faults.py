@@ -15,9 +15,9 @@ from protocol.messages.metadata_request import MetadataRequest, MetadataRequestT
 from protocol.messages.produce_request import ProduceRequest
 from shim.dispatch import Pending
 from shim.errors import CloseConnection
-from shim.fault import Fault
-from shim.fault_spec import FaultError
-from shim.faults import Faults
+from shim.faults.fault import Fault
+from shim.faults.faults import Faults
+from shim.faults.spec import FaultError
 from shim.history import History
 from shim.state.topics import NO_ID
 from tests.shim.play import Stage

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from tests.shim.test_recorder import entries
 
 from protocol.enums import ApiKey
 from protocol.error_codes import ErrorCode
@@ -18,10 +19,9 @@ from protocol.trace.entries import Request, Response
 from shim.broker import Broker
 from shim.clock import SystemClock
 from shim.errors import ConfigError
-from shim.passing_login import claimed_name
 from shim.proxy.proxy import Proxy
-from shim.recorder import Recorder
-from tests.shim.test_recorder import entries
+from shim.traces.passing_login import claimed_name
+from shim.traces.recorder import Recorder
 from tests.shim.wire import Wire, serving
 
 pytestmark = pytest.mark.asyncio

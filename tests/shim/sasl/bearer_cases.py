@@ -16,7 +16,7 @@ from joserfc.jwk import ECKey, Key, OctKey, RSAKey
 from protocol.enums import ApiKey
 from protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from protocol.messages.sasl_handshake_request import SaslHandshakeRequest
-from shim.client import Client, ClientError
+from shim.client.client import Client, ClientError
 
 ISSUER, AUDIENCE = "https://issuer.test", "kafka"
 SETTINGS = {

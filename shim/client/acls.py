@@ -1,0 +1,144 @@
+"""The three ACL requests, as a client makes them: ACLs in our words on one side, a broker beyond.
+
+Codes that a newer broker knows and we do not become UNKNOWN, as in Kafka's own client.
+"""
+
+from collections.abc import Iterable, Sequence
+from enum import IntEnum
+from typing import TypeVar
+
+from authorizer.model import Acl, AclFilter
+from protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
+from protocol.error_codes import ErrorCode
+from protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
+from protocol.messages.describe_acls_request import DescribeAclsRequest
+from shim.client.client import Client, ClientError, error_name
+
+E = TypeVar("E", bound=IntEnum)
+
+EVERY_ACL = AclFilter()
+
+_ADVICE: dict[int, str] = {
+    ErrorCode.SECURITY_DISABLED: "the broker has no authorizer: set authorizer.class.name",
+    ErrorCode.CLUSTER_AUTHORIZATION_FAILED: "this needs {operation} on the cluster",
+}
+
+
+class AclRequestError(ClientError):
+    """The broker answered with an error; `code` is the one on the wire."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+def describe_acls(client: Client, acl_filter: AclFilter = EVERY_ACL) -> list[Acl]:
+    """The ACLs that the filter selects, in the broker's order."""
+    request = DescribeAclsRequest(
+        acl_filter.resource_type,
+        acl_filter.resource_name,
+        _pattern_type(acl_filter, client.version_of(ApiKey.DESCRIBE_ACLS)),
+        acl_filter.principal,
+        acl_filter.host,
+        acl_filter.operation,
+        acl_filter.permission,
+    )
+    answer = client.ask(ApiKey.DESCRIBE_ACLS, request)
+    _check(answer.error_code, answer.error_message, "list ACLs", "Describe")
+    return [
+        Acl(
+            _known(ResourceType, resource.resource_type),
+            resource.resource_name,
+            _known(PatternType, resource.pattern_type),
+            acl.principal,
+            acl.host,
+            _known(Operation, acl.operation),
+            _known(Permission, acl.permission_type),
+        )
+        for resource in answer.resources
+        for acl in resource.acls
+    ]
+
+
+def create_acls(client: Client, acls: Iterable[Acl]) -> None:
+    """Store the ACLs; the first one that is refused makes the error, the others may be stored."""
+    creations = [
+        AclCreation(
+            acl.resource_type,
+            acl.resource_name,
+            acl.pattern_type,
+            acl.principal,
+            acl.host,
+            acl.operation,
+            acl.permission,
+        )
+        for acl in acls
+    ]
+    version = client.version_of(ApiKey.CREATE_ACLS)
+    if version == 0 and any(c.resource_pattern_type != PatternType.LITERAL for c in creations):
+        raise ClientError("this broker is older than prefixed ACLs (KIP-290)")
+    for result in client.ask(ApiKey.CREATE_ACLS, CreateAclsRequest(creations)).results:
+        _check(result.error_code, result.error_message, "create the ACL", "Alter")
+
+
+def delete_acls(client: Client, filters: Sequence[AclFilter]) -> list[Acl]:
+    """Remove what the filters select; returns it."""
+    version = client.version_of(ApiKey.DELETE_ACLS)
+    wire = [
+        DeleteAclsFilter(
+            one.resource_type,
+            one.resource_name,
+            _pattern_type(one, version),
+            one.principal,
+            one.host,
+            one.operation,
+            one.permission,
+        )
+        for one in filters
+    ]
+    removed: dict[Acl, None] = {}
+    for result in client.ask(ApiKey.DELETE_ACLS, DeleteAclsRequest(wire)).filter_results:
+        _check(result.error_code, result.error_message, "remove the ACLs", "Alter")
+        for match in result.matching_acls:
+            _check(match.error_code, match.error_message, "remove the ACL", "Alter")
+            acl = Acl(
+                _known(ResourceType, match.resource_type),
+                match.resource_name,
+                _known(PatternType, match.pattern_type),
+                match.principal,
+                match.host,
+                _known(Operation, match.operation),
+                _known(Permission, match.permission_type),
+            )
+            removed[acl] = None
+    return list(removed)
+
+
+def _pattern_type(acl_filter: AclFilter, version: int) -> PatternType:
+    """Version 0 knows literal patterns alone, so there ANY is LITERAL (KIP-290)."""
+    pattern_type = acl_filter.pattern_type
+    if version > 0 or pattern_type is PatternType.LITERAL:
+        return pattern_type
+    if pattern_type is PatternType.ANY:
+        return PatternType.LITERAL
+    raise ClientError(f"this broker is older than {pattern_type.name.lower()} filters (KIP-290)")
+
+
+def _check(code: int, message: str | None, what: str, operation: str) -> None:
+    if code == ErrorCode.NONE:
+        return
+    parts = [f"cannot {what}: {error_name(code)}"]
+    if message:
+        parts.append(message)
+    advice = _ADVICE.get(code)
+    if advice:
+        parts.append(advice.format(operation=operation))
+    raise AclRequestError(code, "; ".join(parts))
+
+
+def _known(enum: type[E], code: int) -> E:
+    try:
+        return enum(code)
+    except ValueError:
+        return enum(0)

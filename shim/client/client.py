@@ -1,0 +1,220 @@
+"""A small synchronous client for the command line: one connection, one request after another.
+
+Versions are negotiated with every broker (ApiVersions 0, which all releases answer), so the
+commands work against real brokers of any release as well.
+"""
+
+import socket
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+
+from protocol import codecs
+from protocol.catalogue import request_versions
+from protocol.enums import ApiKey
+from protocol.error_codes import ErrorCode
+from protocol.errors import ProtocolError
+from protocol.headers import RequestHeader, read_response_header, write_request_header
+from protocol.messages.api_versions_request import ApiVersionsRequest
+from protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
+from protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from shim.client.config import PLAINTEXT, ClientConfig, Login
+
+CLIENT_ID = "kafka-shim"
+FRAME_BYTES_MAX = 104_857_600
+"""A larger answer is none from a Kafka broker: other protocols' first bytes read as huge sizes."""
+
+
+class ClientError(Exception):
+    """No broker answered as it should; the text says which, why, and what to try."""
+
+
+def connect(bootstrap: str, config: ClientConfig = PLAINTEXT) -> "Client":
+    """A connection to the first of the comma-separated HOST:PORT that answers, logged in."""
+    failures = []
+    for address in bootstrap.split(","):
+        host, port = _host_and_port(address.strip())
+        try:
+            return Client(host, port, config)
+        except OSError as error:
+            failures.append(f"cannot connect to {host}:{port}: {_reason(error)}")
+    advice = "is the broker running, and is this its address?"
+    if config.protocol.tls and "CERTIFICATE" in failures[-1]:
+        advice = "its authority must be trusted: ssl.truststore.location, ssl.truststore.type=PEM"
+    raise ClientError(f"{'; '.join(failures)}; {advice}")
+
+
+class Client:
+    """One connection to one broker."""
+
+    def __init__(self, host: str, port: int, config: ClientConfig = PLAINTEXT) -> None:
+        """Connect, negotiate versions and log in; OSError if the broker cannot be reached."""
+        self.address = f"{host}:{port}"
+        self.versions: dict[int, tuple[int, int]] = {}
+        """What the broker advertises: API key -> (lowest, highest version)."""
+        self._correlation_id = 0
+        self._config = config
+        self._socket = socket.create_connection((host, port), timeout=config.timeout_s)
+        try:
+            if config.protocol.tls:
+                from shim.client.tls import wrap  # noqa: PLC0415 - ssl takes a while to import
+
+                self._socket = wrap(self._socket, host, config.trust)
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._negotiate()
+            if config.login is not None:
+                self._log_in(config.login)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def version_of(self, api: ApiKey) -> int:
+        """The highest version both sides have; ClientError if there is none."""
+        if api not in self.versions:
+            raise ClientError(
+                f"the broker at {self.address} does not serve {api.wire_name} requests"
+            )
+        low, high = self.versions[api]
+        our_low, our_high = request_versions(api)
+        if high < our_low or low > our_high:
+            raise ClientError(
+                f"the broker at {self.address} serves {api.wire_name} in versions {low} to {high},"
+                f" this client speaks {our_low} to {our_high}"
+            )
+        return min(high, our_high)
+
+    def ask(self, api: ApiKey, request: msgspec.Struct, version: int | None = None) -> Any:
+        """The broker's answer, whatever error codes it carries; ClientError if there is none."""
+        if version is None:
+            version = self.version_of(api)
+        self._correlation_id += 1
+        header = RequestHeader(api, version, self._correlation_id, CLIENT_ID)
+        try:
+            payload = write_request_header(header) + codecs.write_request(request, version)
+            frame = self._exchange(payload, api.wire_name)
+            answered, at = read_response_header(api, version, frame)
+            if answered.correlation_id != self._correlation_id:
+                raise ClientError(f"{self.address} answered a request that was not sent")
+            return codecs.read_response(api, version, frame, at)
+        except ProtocolError as error:
+            raise ClientError(f"{api.wire_name} {version} to {self.address}: {error}") from error
+
+    def _exchange(self, payload: bytes, what: str) -> bytes:
+        """Send a frame and wait for the next one."""
+        try:
+            self._socket.sendall(len(payload).to_bytes(4, "big") + payload)
+            size = int.from_bytes(self._receive(4), "big")
+            if size > FRAME_BYTES_MAX:
+                raise ClientError(
+                    f"{self.address} does not speak the Kafka protocol here; a TLS listener"
+                    " needs security.protocol=SSL or SASL_SSL in --command-config"
+                )
+            return self._receive(size)
+        except TimeoutError as error:
+            raise ClientError(
+                f"{self.address} did not answer {what} within {self._config.timeout_s:g} s"
+            ) from error
+        except (EOFError, ConnectionError) as error:
+            raise ClientError(
+                f"{self.address} closed the connection at {what}; a SASL listener needs"
+                " security.protocol=SASL_PLAINTEXT and a login in --command-config, a TLS listener"
+                " SSL or SASL_SSL"
+            ) from error
+
+    def _receive(self, count: int) -> bytes:
+        chunks = []
+        while count:
+            chunk = self._socket.recv(min(count, 1 << 20))
+            if not chunk:
+                raise EOFError
+            chunks.append(chunk)
+            count -= len(chunk)
+        return b"".join(chunks)
+
+    def _negotiate(self) -> None:
+        answer = self.ask(ApiKey.API_VERSIONS, ApiVersionsRequest(), 0)
+        if answer.error_code:
+            raise ClientError(
+                f"{self.address} refused ApiVersions: {error_name(answer.error_code)}"
+            )
+        self.versions = {api.api_key: (api.min_version, api.max_version) for api in answer.api_keys}
+
+    def _log_in(self, login: Login) -> None:
+        """Say who we are, in SaslAuthenticate requests, or to 0.11 in raw tokens."""
+        from shim.client.login import LoginError, messages  # noqa: PLC0415 - only where needed
+
+        has_requests = ApiKey.SASL_AUTHENTICATE in self.versions
+        handshake = self.ask(
+            ApiKey.SASL_HANDSHAKE, SaslHandshakeRequest(login.mechanism), int(has_requests)
+        )
+        if handshake.error_code:
+            enabled = ", ".join(handshake.mechanisms) or "none"
+            raise ClientError(
+                f"{self.address} refused the SASL mechanism {login.mechanism}:"
+                f" {error_name(handshake.error_code)}; enabled there: {enabled}"
+            )
+        say = self._authenticate if has_requests else self._send_token
+        exchange = messages(login)
+        try:
+            message = next(exchange)
+            while True:
+                message = exchange.send(say(message, login.username))
+        except StopIteration:
+            return
+        except LoginError as error:
+            raise ClientError(f"{self.address}: {error}") from error
+
+    def _authenticate(self, message: bytes, username: str) -> bytes:
+        answer = self.ask(ApiKey.SASL_AUTHENTICATE, SaslAuthenticateRequest(message))
+        if answer.error_code:
+            why = answer.error_message or error_name(answer.error_code)
+            raise ClientError(f"{self.address} refused the login of {username}: {why}")
+        reply: bytes = answer.auth_bytes
+        return reply
+
+    def _send_token(self, message: bytes, username: str) -> bytes:
+        try:
+            return self._exchange(message, f"the login of {username}")
+        except ClientError as error:
+            if not isinstance(error.__cause__, EOFError | ConnectionError):
+                raise
+            raise ClientError(
+                f"{self.address} closed the connection at the login of {username}, which is how"
+                " this release refuses a password"
+            ) from error
+
+
+def error_name(code: int) -> str:
+    """`INVALID_REQUEST (42)`; a number alone for a code that is newer than this client."""
+    try:
+        return f"{ErrorCode(code).name} ({code})"
+    except ValueError:
+        return f"error {code}"
+
+
+def _host_and_port(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit() or not 0 < int(port) <= 65_535:
+        raise ClientError(f"`{address}` is no broker address; expected HOST:PORT")
+    return host.strip("[]"), int(port)
+
+
+def _reason(error: OSError) -> str:
+    if isinstance(error, TimeoutError):
+        return "no answer in time"
+    return error.strerror or str(error)

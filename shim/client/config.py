@@ -1,0 +1,111 @@
+"""How a command connects: the properties that Kafka's own tools take with --command-config."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from shim.config import SecurityProtocol
+from shim.errors import ConfigError
+from shim.settings.jaas import parse_jaas
+from shim.settings.properties import read_properties
+
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+
+
+class Login(msgspec.Struct, frozen=True):
+    """Who the client says it is."""
+
+    mechanism: str
+    username: str
+    password: str
+
+
+class Trust(msgspec.Struct, frozen=True):
+    """Which server certificates are accepted; None and None: those the system accepts.
+
+    `certificates` are PEM texts, `location` a PEM file. `key_location` is a PEM file with the
+    client's own key and certificates, `key_password` what it is locked with.
+    """
+
+    location: str | None = None
+    certificates: str | None = None
+    checks_host: bool = True
+    key_location: str | None = None
+    key_password: str | None = None
+
+
+class ClientConfig(msgspec.Struct, frozen=True):
+    """What a connection needs to know besides the address."""
+
+    protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
+    login: Login | None = None
+    trust: Trust = Trust()
+    timeout_s: float = 10.0
+
+
+PLAINTEXT = ClientConfig()
+"""Nothing but the address."""
+
+
+def read_client_config(path: str | None) -> ClientConfig:
+    """The configuration in a properties file; without one, plaintext."""
+    if path is None:
+        return PLAINTEXT
+    return client_config(read_properties(path, "--command-config"), f"--command-config {path}")
+
+
+def client_config(properties: Mapping[str, str], where: str) -> ClientConfig:
+    """Read the properties that matter; others are ignored, as Kafka's clients do.
+
+    The login is `sasl.jaas.config`, or `username` and `password` on their own.
+    """
+    name = properties.get("security.protocol", "PLAINTEXT")
+    try:
+        protocol = SecurityProtocol(name.upper())
+    except ValueError:
+        names = ", ".join(one.value for one in SecurityProtocol)
+        raise ConfigError(f"{where}: security.protocol `{name}` is not one of {names}") from None
+    timeout_ms = properties.get("request.timeout.ms", "10000")
+    if not timeout_ms.isdigit() or int(timeout_ms) == 0:
+        raise ConfigError(f"{where}: request.timeout.ms `{timeout_ms}` is no number above 0")
+    return ClientConfig(
+        protocol,
+        _login(properties, where) if protocol.sasl else None,
+        _trust(properties, where) if protocol.tls else Trust(),
+        int(timeout_ms) / 1000,
+    )
+
+
+def _login(properties: Mapping[str, str], where: str) -> Login:
+    mechanism = properties.get("sasl.mechanism", "PLAIN")
+    if mechanism not in MECHANISMS:
+        raise ConfigError(
+            f"{where}: sasl.mechanism `{mechanism}` is not supported here;"
+            f" use one of {', '.join(MECHANISMS)}"
+        )
+    options: Mapping[str, str] = properties
+    if "sasl.jaas.config" in properties:
+        options = parse_jaas(properties["sasl.jaas.config"], f"{where}: sasl.jaas.config").options
+    if "username" not in options or "password" not in options:
+        raise ConfigError(
+            f"{where}: {mechanism} needs `username` and `password`, as properties of their own or"
+            ' in sasl.jaas.config: `...PlainLoginModule required username="x" password="y";`'
+        )
+    return Login(mechanism, options["username"], options["password"])
+
+
+def _trust(properties: Mapping[str, str], where: str) -> Trust:
+    for store in ("truststore", "keystore"):
+        kind = properties.get(f"ssl.{store}.type", "JKS")
+        if kind.upper() != "PEM" and f"ssl.{store}.location" in properties:
+            raise ConfigError(
+                f"{where}: ssl.{store}.type `{kind}` cannot be read here; convert the {store} to"
+                f" PEM and set ssl.{store}.type=PEM (KIP-651)"
+            )
+    return Trust(
+        properties.get("ssl.truststore.location"),
+        properties.get("ssl.truststore.certificates"),
+        properties.get("ssl.endpoint.identification.algorithm", "https") != "",
+        properties.get("ssl.keystore.location"),
+        properties.get("ssl.key.password"),
+    )

@@ -1,0 +1,55 @@
+"""The client's side of SASL: PLAIN (RFC 4616) and SCRAM (RFC 5802), message by message."""
+
+import base64
+import hashlib
+import hmac
+import secrets
+from collections.abc import Generator
+
+from shim.client.config import Login
+
+DIGESTS = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
+
+Messages = Generator[bytes, bytes, None]
+"""What the client says; the server's answer to each is sent in."""
+
+
+class LoginError(Exception):
+    """The server's part of the exchange is wrong: it does not know the password either."""
+
+
+def messages(login: Login, nonce: str | None = None) -> Messages:
+    """The client's messages of one log-in; a nonce is only given to repeat an exchange."""
+    if login.mechanism in DIGESTS:
+        return _scram(login, nonce or secrets.token_urlsafe(24))
+    return _plain(login)
+
+
+def _plain(login: Login) -> Messages:
+    yield f"\0{login.username}\0{login.password}".encode()
+
+
+def _scram(login: Login, nonce: str) -> Messages:
+    digest = DIGESTS[login.mechanism]
+    name = login.username.replace("=", "=3D").replace(",", "=2C")
+    first_bare = f"n={name},r={nonce}"
+    server_first = (yield f"n,,{first_bare}".encode()).decode()
+    fields = _fields(server_first)
+    server_nonce, rounds = fields.get("r", ""), fields.get("i", "")
+    if not server_nonce.startswith(nonce) or not rounds.isdigit() or "s" not in fields:
+        raise LoginError(f"its SCRAM answer makes no sense: {server_first}")
+    salt = base64.b64decode(fields["s"])
+    salted = hashlib.pbkdf2_hmac(digest, login.password.encode(), salt, int(rounds))
+    client_key = hmac.digest(salted, b"Client Key", digest)
+    without_proof = f"c={base64.b64encode(b'n,,').decode()},r={server_nonce}"
+    exchange = f"{first_bare},{server_first},{without_proof}".encode()
+    signature = hmac.digest(hashlib.new(digest, client_key).digest(), exchange, digest)
+    proof = bytes(a ^ b for a, b in zip(client_key, signature, strict=True))
+    last = yield f"{without_proof},p={base64.b64encode(proof).decode()}".encode()
+    expected = hmac.digest(hmac.digest(salted, b"Server Key", digest), exchange, digest)
+    if not hmac.compare_digest(last, b"v=" + base64.b64encode(expected)):
+        raise LoginError("it does not know the password itself")
+
+
+def _fields(text: str) -> dict[str, str]:
+    return dict(part.split("=", 1) for part in text.split(",") if "=" in part)

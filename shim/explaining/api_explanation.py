@@ -1,0 +1,139 @@
+"""What one API asks about a caller, and how each question comes out: the table, with ACLs applied.
+
+Which rows count for the verdict: those without a condition (unless their denial merely leaves a
+value out of the answer), and of those with one the first about each resource type that was named.
+The others are shown with their condition.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from authorizer.authorizer import StandardAuthorizer
+from authorizer.model import WILDCARD, Action, Actor, Decision
+from authorizer.requirement import BoundRequirement, Effect, Need
+from authorizer.requirements import in_force
+from protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
+from protocol.error_codes import ErrorCode
+from shim.explaining.explanation import Explanation, explain
+
+Names = Mapping[ResourceType, Sequence[str]]
+"""The resources that the question is about, by type."""
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """One need of a row with its answer; `explanation` is None if any name will do."""
+
+    need: Need
+    decision: Decision
+    explanation: Explanation | None
+
+
+class Case(msgspec.Struct, frozen=True):
+    """A row asked about one name: what was asked, and the error if all of it was denied."""
+
+    name: str
+    asked: tuple[Asked, ...]
+    allowed: bool
+    error: ErrorCode
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """A row of the API. Without cases nothing was asked, for want of one of the `missing`."""
+
+    bound: BoundRequirement
+    cases: tuple[Case, ...]
+    counts: bool
+    effect: Effect
+    missing: tuple[ResourceType, ...]
+
+    @property
+    def allowed(self) -> bool:
+        return all(case.allowed for case in self.cases)
+
+
+class Caller(msgspec.Struct, frozen=True):
+    """Who asks whom. `host` is for whom a new ACL would be: the actor's, or `*`."""
+
+    authorizer: StandardAuthorizer
+    actor: Actor
+    host: str = WILDCARD
+
+
+def explain_api(
+    caller: Caller, api: ApiKey, version: int, release: str, names: Names
+) -> list[Outcome]:
+    """The rows that this version of the API asks in the release, each with its outcome."""
+    outcomes: list[Outcome] = []
+    taken: set[ResourceType] = set()
+    for bound in in_force(release):
+        if bound.row.api is not api or not bound.asks(version):
+            continue
+        types = {need.resource_type for need in bound.needs}
+        effect = bound.effect(version)
+        counts = not bound.row.when and effect is not Effect.VALUE
+        if bound.row.when and types & names.keys() and not types & taken:
+            counts = True
+            taken |= types
+        nameable = _nameable(bound)
+        missing = () if any(kind in names for kind in nameable) else nameable
+        if missing and ResourceType.CLUSTER in names and ResourceType.CLUSTER in types:
+            missing = ()
+        cases = () if missing else _cases(caller, bound, names)
+        outcomes.append(Outcome(bound, cases, counts, effect, missing))
+    return outcomes
+
+
+def _nameable(bound: BoundRequirement) -> tuple[ResourceType, ...]:
+    """The types of resources that have to be named for the row to be asked."""
+    return tuple(
+        dict.fromkeys(
+            need.resource_type
+            for need in bound.needs
+            if need.resource_type is not ResourceType.CLUSTER and not need.any_name
+        )
+    )
+
+
+def _cases(caller: Caller, bound: BoundRequirement, names: Names) -> tuple[Case, ...]:
+    named = next((kind for kind in _nameable(bound) if kind in names), ResourceType.CLUSTER)
+    each = names[named] if named is not ResourceType.CLUSTER else (CLUSTER_NAME,)
+    return tuple(_case(caller, bound, dict(names) | {named: (name,)}, name) for name in each)
+
+
+def _case(caller: Caller, bound: BoundRequirement, names: Names, name: str) -> Case:
+    """Ask from left to right until a need is met, as a broker does."""
+    asked: list[Asked] = []
+    for need in bound.needs:
+        answer = _ask(caller, need, names)
+        if answer is not None:
+            asked.append(answer)
+            if answer.decision.allowed:
+                break
+    allowed = any(one.decision.allowed for one in asked)
+    error = ErrorCode.NONE if allowed else bound.error
+    if bound.hidden_as is not None and (bound.describe_first or not allowed):
+        # releases that hide what the caller may not describe
+        describe = Need(Operation.DESCRIBE, bound.needs[0].resource_type)
+        answer = _ask(caller, describe, names)
+        if answer is not None and not answer.decision.allowed:
+            return Case(name, (answer, *asked), allowed=False, error=bound.hidden_as)
+    return Case(name, tuple(asked), allowed=allowed, error=error)
+
+
+def _ask(caller: Caller, need: Need, names: Names) -> Asked | None:
+    """The answer to one need; None if its resource is not named."""
+    if need.any_name:
+        decision = caller.authorizer.authorize_by_resource_type(
+            caller.actor, need.operation, need.resource_type
+        )
+        return Asked(need, decision, None)
+    if need.resource_type is ResourceType.CLUSTER:
+        name = CLUSTER_NAME
+    elif names.get(need.resource_type):
+        name = names[need.resource_type][0]
+    else:
+        return None
+    action = Action(need.operation, need.resource_type, name)
+    explanation = explain(caller.authorizer, caller.actor, action, caller.host)
+    return Asked(need, explanation.decision, explanation)

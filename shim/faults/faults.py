@@ -1,0 +1,57 @@
+"""Faults on purpose, as a cluster has them; one of them is in `shim/faults/fault.py`."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from protocol.enums import ApiKey
+
+if TYPE_CHECKING:  # faults are rare: what they need is imported with the first
+    from shim.context import RequestContext
+    from shim.faults.fault import Fault
+
+
+class Faults:
+    """All faults of a cluster, in the order in which they were set; false without any."""
+
+    def __init__(self) -> None:
+        self._faults: dict[int, Fault] = {}
+        self._next_id = 1
+
+    def __bool__(self) -> bool:
+        return bool(self._faults)
+
+    def __iter__(self) -> Iterator["Fault"]:
+        return iter(list(self._faults.values()))
+
+    def add(self, written: Mapping[str, Any]) -> "Fault":
+        """Set a fault; FaultError says what is wrong with it."""
+        from shim.faults.fault import Fault, parse_fault  # noqa: PLC0415 - see above
+
+        fault = Fault(self._next_id, parse_fault(written))
+        self._next_id += 1
+        self._faults[fault.fault_id] = fault
+        return fault
+
+    def get(self, fault_id: int) -> "Fault | None":
+        return self._faults.get(fault_id)
+
+    def remove(self, fault_id: int) -> None:
+        """Lift a fault; what it holds back is answered. KeyError if there is none."""
+        self._faults.pop(fault_id).release()
+
+    def clear(self) -> None:
+        for fault_id in list(self._faults):
+            self.remove(fault_id)
+
+    def striking(
+        self, api: ApiKey, context: "RequestContext", frame: bytes, body_at: int
+    ) -> list["Fault"]:
+        """Those that strike this request; every one that matches counts it."""
+        from shim.faults.names import Names  # noqa: PLC0415 - see above
+
+        names = Names(context, frame, body_at)
+        return [
+            fault
+            for fault in self._faults.values()
+            if fault.is_about(api, context) and fault.names_match(names) and fault.fires()
+        ]

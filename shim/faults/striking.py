@@ -1,0 +1,157 @@
+"""What the faults that strike a request do to it and to its answer."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from authorizer.model import Acl, AclFilter, Action, Actor
+from protocol.enums import ApiKey
+from shim.apis import ServedApi
+from shim.context import RequestContext
+from shim.errors import CloseConnection
+from shim.faults.fault import Fault
+from shim.state.cluster import Cluster
+from shim.wait import Wait
+
+Handle = Callable[[ServedApi, Any, RequestContext], Any]
+
+_CORRUPTED_FROM = 8
+"""Size and correlation id stay: the client must take it for its answer."""
+
+
+def answer_struck(
+    faults: list[Fault], api: ServedApi, request: Any, context: RequestContext, handle: Handle
+) -> Any:
+    """Answer a request in the way of these faults. Raises CloseConnection where one says so."""
+    for fault in faults:
+        _before(fault, context)
+    answer = _answer(faults, api, request, context, handle)
+    if any(fault.spec.action.disconnect == "after" for fault in faults):
+        raise CloseConnection("a fault closes the connection after its request was handled")
+    context.spoil = _spoiler(faults)
+    return _late(faults, answer, context.cluster)
+
+
+def _before(fault: Fault, context: RequestContext) -> None:
+    if fault.spec.action.disconnect == "before":
+        raise CloseConnection("a fault closes the connection instead of handling a request")
+    authorizer = context.cluster.policy.authorizer
+    actor = Actor(context.session.principal, context.session.host)
+    if authorizer is not None:
+        if fault.granted:
+            authorizer.create_acls(actor, fault.granted)
+        if fault.revoked:
+            remove_acls(context.cluster, fault.revoked)
+    if fault.denial is not None:
+        context.access.denied = _either(context.access.denied, fault.denial)
+
+
+def _either(
+    first: Callable[[Action], bool] | None, second: Callable[[Action], bool]
+) -> Callable[[Action], bool]:
+    return second if first is None else lambda action: first(action) or second(action)
+
+
+def _answer(
+    faults: list[Fault], api: ServedApi, request: Any, context: RequestContext, handle: Handle
+) -> Any:
+    error = next((fault.error for fault in faults if fault.error is not None), None)
+    if error is None:
+        return handle(api, request, context)
+    if api.key is ApiKey.PRODUCE and request.acks == 0:  # such a producer waits for no answer
+        raise CloseConnection(f"a fault answers {error.name}, and the request has no response")
+    return api.refuse(request, error, None)
+
+
+def _late(faults: list[Fault], answer: Any, cluster: Cluster) -> Any:
+    """The answer itself, or a Wait for it as long as the faults hold it back."""
+    hold = _Hold(faults, cluster)
+    if not isinstance(answer, Wait | msgspec.Struct):
+        return answer  # the protocol has no response here
+    if isinstance(answer, msgspec.Struct) and not hold.holds_back:
+        return hold.marked(answer)
+    late: Wait[Any] = Wait(answer.cancel if isinstance(answer, Wait) else None)
+    if isinstance(answer, Wait):
+        answer.when_done(lambda value: hold.came(value, late))
+    else:
+        hold.came(answer, late)
+    return late
+
+
+class _Hold:
+    """For how long, and until what, the faults together hold an answer back."""
+
+    def __init__(self, faults: list[Fault], cluster: Cluster) -> None:
+        effects = [fault.spec.action for fault in faults]
+        self._clock = cluster.clock
+        self._throttle_time_ms = max(effect.throttle_time_ms or 0 for effect in effects)
+        self._delay_ms = sum(effect.delay_ms or 0 for effect in effects)
+        self._pausing = [fault for fault in faults if fault.spec.action.pause]
+        self._is_lost = any(effect.black_hole for effect in effects)
+
+    @property
+    def holds_back(self) -> bool:
+        return bool(self._delay_ms or self._pausing or self._is_lost)
+
+    def came(self, answer: Any, late: Wait[Any]) -> None:
+        """The handler is done; `late` is what the connection waits for."""
+        if self._is_lost:
+            return
+        if self._pausing:
+            self._pausing[0].hold(lambda: self._released(answer, late))
+        else:
+            self._released(answer, late)
+
+    def _released(self, answer: Any, late: Wait[Any]) -> None:
+        answer = self.marked(answer)
+        if self._delay_ms:
+            self._clock.call_later(self._delay_ms, lambda: late.complete(answer))
+        else:
+            late.complete(answer)
+
+    def marked(self, answer: Any) -> Any:
+        """The answer, saying how long the client is to keep quiet."""
+        if self._throttle_time_ms and hasattr(answer, "throttle_time_ms"):
+            answer.throttle_time_ms = self._throttle_time_ms
+        return answer
+
+
+def _spoiler(faults: list[Fault]) -> Callable[[bytes], bytes] | None:
+    """How the answer's frame is damaged on its way out."""
+    lengths = [one.spec.action.truncate for one in faults if one.spec.action.truncate is not None]
+    corrupts = any(fault.spec.action.corrupt for fault in faults)
+    if not lengths and not corrupts:
+        return None
+
+    def spoil(frame: bytes) -> bytes:
+        if corrupts:
+            head, body = frame[:_CORRUPTED_FROM], frame[_CORRUPTED_FROM:]
+            frame = head + bytes(byte ^ 0xFF for byte in body)
+        if lengths:
+            reason = "a fault cut an answer short"
+            raise CloseConnection(reason, last_bytes=frame[: min(lengths)])
+        return frame
+
+    return spoil
+
+
+def remove_acls(cluster: Cluster, acls: list[Acl]) -> list[Acl]:
+    """Remove exactly these ACLs; those that were there."""
+    authorizer = cluster.policy.authorizer
+    if authorizer is None:
+        return []
+    filters = [
+        AclFilter(
+            acl.resource_type,
+            acl.resource_name,
+            acl.pattern_type,
+            acl.principal,
+            acl.host,
+            acl.operation,
+            acl.permission,
+        )
+        for acl in acls
+    ]
+    results = authorizer.delete_acls(Actor("User:ANONYMOUS", "127.0.0.1"), filters)
+    return [acl for result in results for acl in result.matches]

@@ -1,0 +1,169 @@
+"""Putting records into a partition's log: formats, offsets, append times, producers' sequences."""
+
+import msgspec
+
+from protocol.checksum import crc32c
+from protocol.compression import Compression
+from protocol.error_codes import ErrorCode
+from protocol.errors import DecodeError
+from protocol.records import (
+    NO_PRODUCER,
+    Batch,
+    BatchOptions,
+    Record,
+    assign,
+    batches,
+    control_batch,
+    encode_batch,
+    entry_sizes,
+)
+from shim.handling.record_checks import Limits, RefusedRecords, check
+from shim.state.log import StoredBatch
+from shim.state.producers import SEQUENCES, ProducedBatch
+from shim.state.topics import Partition
+
+NO_APPEND_TIME = -1
+NO_TIMESTAMP = -1
+_CRC = slice(17, 21)
+_ATTRIBUTES_AT = 21
+_MAX_TIMESTAMP = slice(35, 43)
+_APPEND_TIME = 0x08
+
+
+class Appended(msgspec.Struct, frozen=True):
+    """Where records were stored; `append_time_ms` is -1 where they keep their own times."""
+
+    base_offset: int
+    append_time_ms: int = NO_APPEND_TIME
+
+
+def append(partition: Partition, batch: Batch, limits: Limits, now_ms: int) -> Appended:
+    """Append a batch of format 2, or find that it is there already; RefusedRecords if it cannot be.
+
+    A batch that came before is answered as it was then (KIP-98).
+    """
+    check(batch, limits)
+    log = partition.log
+    if batch.producer_id <= NO_PRODUCER:
+        return _store(partition, batch, limits, now_ms)
+    last_sequence = (batch.base_sequence + batch.last_offset_delta) % SEQUENCES
+    owner = (batch.producer_id, batch.producer_epoch)
+    remembered = limits.behaviour.batches_remembered
+    known = log.producers.duplicate(*owner, batch.base_sequence, last_sequence, remembered)
+    if known is not None:
+        return Appended(known.base_offset, known.timestamp)
+    fault = log.producers.fault(
+        *owner, batch.base_sequence, is_transactional=batch.is_transactional
+    )
+    is_new = fault is ErrorCode.NONE and log.producers.get(batch.producer_id) is None
+    if is_new and batch.base_sequence != 0:
+        fault = limits.behaviour.lost_producer_error
+    if fault is not ErrorCode.NONE:
+        raise RefusedRecords(fault, tells_start=True)
+    # who waits for committed records is woken by the append, and must find the transaction open
+    timestamp = now_ms if limits.uses_append_time else batch.max_timestamp
+    log.producers.appended(
+        *owner,
+        ProducedBatch(batch.base_sequence, last_sequence, log.end_offset, timestamp),
+        is_transactional=batch.is_transactional,
+    )
+    return _store(partition, batch, limits, now_ms)
+
+
+def _store(partition: Partition, batch: Batch, limits: Limits, now_ms: int) -> Appended:
+    log = partition.log
+    base_offset = log.end_offset
+    append_time = now_ms if limits.uses_append_time else None
+    payload = assign(
+        batch,
+        base_offset,
+        partition_leader_epoch=partition.leader_epoch,
+        append_time_ms=append_time,
+    )
+    max_timestamp = batch.max_timestamp if append_time is None else append_time
+    if append_time is None and (batch.is_append_time or max_timestamp < NO_TIMESTAMP):
+        max_timestamp = max(max_timestamp, NO_TIMESTAMP)
+        payload = _with_own_times(payload, max_timestamp)
+    stored = StoredBatch(base_offset, base_offset + batch.last_offset_delta, max_timestamp, payload)
+    log.append(stored, partition.leader_epoch)
+    return Appended(base_offset, NO_APPEND_TIME if append_time is None else append_time)
+
+
+def _with_own_times(payload: bytes, max_timestamp: int) -> bytes:
+    """A batch whose producer cannot decide how it is stamped: its records bear their own times."""
+    out = bytearray(payload)
+    out[_ATTRIBUTES_AT + 1] &= ~_APPEND_TIME & 0xFF
+    out[_MAX_TIMESTAMP] = max_timestamp.to_bytes(8, "big", signed=True)
+    out[_CRC] = crc32c(bytes(out[_ATTRIBUTES_AT:])).to_bytes(4, "big")
+    return bytes(out)
+
+
+def append_any_format(
+    partition: Partition, records: bytes, limits: Limits, now_ms: int
+) -> Appended:
+    """Append what versions 0 to 2 of Produce carry: messages of any format, kept as format 2."""
+    try:
+        formats = {magic for *_, magic in entry_sizes(records)}
+        if formats == {2}:
+            appended = [append(partition, batch, limits, now_ms) for batch in batches(records)]
+            return appended[0]
+        rows, compression = _old_records(records, limits)
+    except DecodeError as fault:
+        raise RefusedRecords(ErrorCode.CORRUPT_MESSAGE, str(fault)) from fault
+    options = BatchOptions(compression=compression)
+    for at, row in enumerate(rows):
+        row.offset = at
+    (batch,) = batches(encode_batch(rows, options))
+    check(batch, limits)
+    return _store(partition, batch, limits, now_ms)
+
+
+def _old_records(records: bytes, limits: Limits) -> tuple[list[Record], Compression]:
+    """The records of messages of formats 0 and 1, and how they were compressed."""
+    rows: list[Record] = []
+    compression = Compression.NONE
+    for start, end, magic in entry_sizes(records):
+        if end - start > limits.bytes_max:
+            raise RefusedRecords(ErrorCode.MESSAGE_TOO_LARGE)
+        entry = records[start:end]
+        if magic == 2:
+            found = [row for batch in batches(entry) for row in batch.records()]
+        else:
+            from protocol.legacy_records import (  # noqa: PLC0415 - old clients alone
+                messages,
+                read_message_set,
+            )
+
+            (outer,) = messages(entry)
+            if not outer.is_intact:
+                raise RefusedRecords(ErrorCode.CORRUPT_MESSAGE)
+            compression = Compression(outer.compression)
+            found = read_message_set(entry)
+        rows += found
+    return rows, compression
+
+
+def append_marker(
+    partition: Partition,
+    producer: tuple[int, int],
+    *,
+    commit: bool,
+    coordinator_epoch: int,
+    now_ms: int,
+) -> None:
+    """Append the control batch that ends a transaction of a producer (its id and epoch)."""
+    log = partition.log
+    offset = log.end_offset
+    (batch,) = batches(
+        control_batch(
+            offset,
+            now_ms,
+            producer,
+            commit=commit,
+            coordinator_epoch=coordinator_epoch,
+        )
+    )
+    payload = assign(batch, offset, partition_leader_epoch=partition.leader_epoch)
+    # readers of committed records are woken by the append, and must find the transaction ended
+    log.producers.ended(producer, coordinator_epoch, offset, now_ms, is_committed=commit)
+    log.append(StoredBatch(offset, offset, now_ms, payload), partition.leader_epoch)

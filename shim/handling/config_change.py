@@ -1,0 +1,213 @@
+"""Checking and storing altered settings, for AlterConfigs and IncrementalAlterConfigs.
+
+A resource's new settings are checked as a whole, after the caller's rights and before anything is
+stored.
+"""
+
+import re
+from collections.abc import Mapping
+
+from protocol.enums import ConfigResourceType
+from protocol.error_codes import ErrorCode
+from shim.context import RequestContext
+from shim.handling.config_resources import ResourceFault, broker_of
+from shim.state.config_definitions import Definition
+from shim.state.config_values import ConfigFault, canonical, elements
+from shim.state.topic_names import fault_of_name
+
+INTERVAL_MS_MIN = 100
+INTERVAL_MS_MAX = 3_600_000
+CLIENT_MATCHES = frozenset(
+    {
+        "client_instance_id",
+        "client_id",
+        "client_software_name",
+        "client_software_version",
+        "client_source_address",
+        "client_source_port",
+    }
+)
+"""What a subscription can select clients by (KIP-714)."""
+
+GROUP_LIMITS = ("session.timeout.ms", "heartbeat.interval.ms", "record.lock.duration.ms")
+"""Settings of a group that the broker has bounds for: `group.<kind>.min.<setting>`."""
+
+_PER_BROKER = re.compile(
+    r"(ssl|sasl)\..*|(advertised\.)?listeners|listener\.security\.protocol\.map"
+    r"|principal\.builder\.class"
+)
+ELIGIBLE_REPLICAS = "eligible.leader.replicas.version"
+
+
+def current(resource_type: int, name: str, context: RequestContext) -> dict[str, str]:
+    """What is set on the resource itself; ResourceFault if there can be no such resource.
+
+    A topic that is missing is told at once by brokers on ZooKeeper; KRaft looks at the settings
+    before, so there it is for `check` to say.
+    """
+    configs = context.cluster.configs
+    match resource_type:
+        case ConfigResourceType.TOPIC:
+            return dict(_topic_configs(name, context))
+        case ConfigResourceType.BROKER if not context.behaviour.dynamic_brokers:
+            raise ResourceFault(ErrorCode.INVALID_REQUEST, "brokers cannot be altered")
+        case ConfigResourceType.BROKER:
+            node_id = broker_of(name, context, may_be_all=True)
+            held = configs.all_brokers if node_id is None else configs.brokers.get(node_id, {})
+            return dict(held)
+        case ConfigResourceType.GROUP:
+            _check_named(name, "group")
+            return dict(configs.groups.get(name, {}))
+        case _:
+            _check_named(name, "subscription")
+            return dict(configs.client_metrics.get(name, {}))
+
+
+def check(resource_type: int, name: str, new: Mapping[str, str], context: RequestContext) -> None:
+    """Raise ResourceFault unless the resource can have these settings."""
+    match resource_type:
+        case ConfigResourceType.TOPIC:
+            bad_value = ErrorCode(context.behaviour.altered_config_error)
+            _check_known(new, context.cluster.configs.topic_definitions, ErrorCode.INVALID_CONFIG)
+            _check_values(new, context.cluster.configs.topic_definitions, bad_value)
+            _check_exists(name, context)
+        case ConfigResourceType.BROKER:
+            check_broker(name, new, context)
+            _check_eligible_replicas(name, new, context)
+        case ConfigResourceType.GROUP:
+            _check_known(new, context.cluster.configs.group_definitions, ErrorCode.INVALID_CONFIG)
+            definitions = context.cluster.configs.group_definitions
+            _check_values(new, definitions, ErrorCode.INVALID_CONFIG)
+            _check_group_limits(new, context)
+        case _:
+            definitions = context.cluster.configs.client_metrics_definitions
+            _check_known(new, definitions, ErrorCode.INVALID_REQUEST)
+            _check_values(new, definitions, ErrorCode.INVALID_CONFIG)
+            _check_subscription(new)
+
+
+def store(resource_type: int, name: str, new: Mapping[str, str], context: RequestContext) -> None:
+    """Put the resource's settings in place of those it had."""
+    configs = context.cluster.configs
+    match resource_type:
+        case ConfigResourceType.TOPIC:
+            topic = context.cluster.topics.get(name)
+            assert topic is not None
+            context.cluster.topics.configure(topic, new)
+        case ConfigResourceType.BROKER if not name:
+            configs.all_brokers = dict(new)
+        case ConfigResourceType.BROKER:
+            configs.brokers[int(name)] = dict(new)
+        case ConfigResourceType.GROUP:
+            _put(configs.groups, name, new)
+        case _:
+            _put(configs.client_metrics, name, new)
+
+
+def check_broker(name: str, new: Mapping[str, str], context: RequestContext) -> None:
+    """Raise ResourceFault for what a broker cannot be told while it runs; names that Kafka does
+    not know are for its plugins.
+    """
+    definitions = context.cluster.configs.broker_definitions
+    known = {key: definitions[key] for key in new if key in definitions}
+    fixed = [key for key, definition in known.items() if not definition.dynamic]
+    if fixed:
+        message = f"settings that cannot change while the broker runs: {', '.join(fixed)}"
+        raise ResourceFault(ErrorCode.INVALID_REQUEST, message)
+    single = [key for key in known if _PER_BROKER.fullmatch(key)]
+    if not name and single:
+        message = f"settings of single brokers: {', '.join(single)}"
+        raise ResourceFault(ErrorCode.INVALID_REQUEST, message)
+    _check_values({key: new[key] for key in known}, definitions, ErrorCode.INVALID_REQUEST)
+
+
+def _topic_configs(name: str, context: RequestContext) -> Mapping[str, str]:
+    fault = fault_of_name(name)
+    if fault is not None and context.behaviour.altered_names_are_checked:
+        is_default = not name and context.behaviour.kraft
+        error = ErrorCode.INVALID_REQUEST if is_default else ErrorCode.INVALID_TOPIC_EXCEPTION
+        raise ResourceFault(error, fault)
+    topic = context.cluster.topics.get(name)
+    if topic is not None:
+        return topic.configs
+    if not context.behaviour.kraft:
+        _check_exists(name, context)
+    return {}
+
+
+def _check_exists(name: str, context: RequestContext) -> None:
+    if name not in context.cluster.topics:
+        message = f"there is no topic `{name}`"
+        raise ResourceFault(ErrorCode(context.behaviour.altered_topic_missing_error), message)
+
+
+def _check_named(name: str, kind: str) -> None:
+    if not name:
+        raise ResourceFault(ErrorCode.INVALID_REQUEST, f"the {kind} has no name")
+
+
+def _check_known(
+    new: Mapping[str, str], definitions: Mapping[str, Definition], error: ErrorCode
+) -> None:
+    unknown = [key for key in new if key not in definitions]
+    if unknown:
+        raise ResourceFault(error, f"no such settings here: {', '.join(unknown)}")
+
+
+def _check_values(
+    new: Mapping[str, str], definitions: Mapping[str, Definition], error: ErrorCode
+) -> None:
+    for key, value in new.items():
+        try:
+            canonical(key, definitions[key], value)
+        except ConfigFault as fault:
+            raise ResourceFault(error, str(fault)) from None
+
+
+def _check_eligible_replicas(name: str, new: Mapping[str, str], context: RequestContext) -> None:
+    """With eligible leader replicas there is one min.insync.replicas for all (KIP-966)."""
+    key = "min.insync.replicas"
+    features = context.cluster.features
+    if not any(one.name == ELIGIBLE_REPLICAS and one.level > 0 for one in features):
+        return
+    if name and key in new:
+        raise ResourceFault(ErrorCode.INVALID_CONFIG, f"{key} cannot be set on single brokers")
+    if not name and key in context.cluster.configs.all_brokers and key not in new:
+        raise ResourceFault(ErrorCode.INVALID_CONFIG, f"{key} cannot be removed from all brokers")
+
+
+def _check_group_limits(new: Mapping[str, str], context: RequestContext) -> None:
+    configs = context.cluster.configs
+    for key, value in new.items():
+        kind, _, setting = key.partition(".")
+        if setting not in GROUP_LIMITS:
+            continue
+        for bound, is_outside in (("min", int.__lt__), ("max", int.__gt__)):
+            limit = configs.broker_value(f"group.{kind}.{bound}.{setting}")
+            if limit is not None and is_outside(int(value), int(limit)):
+                message = f"{key} of {value} is beyond group.{kind}.{bound}.{setting}, {limit}"
+                raise ResourceFault(ErrorCode.INVALID_CONFIG, message)
+
+
+def _check_subscription(new: Mapping[str, str]) -> None:
+    interval_ms = new.get("interval.ms")
+    if interval_ms is not None and not INTERVAL_MS_MIN <= int(interval_ms) <= INTERVAL_MS_MAX:
+        message = f"interval.ms of {interval_ms}: {INTERVAL_MS_MIN} to {INTERVAL_MS_MAX} is allowed"
+        raise ResourceFault(ErrorCode.INVALID_REQUEST, message)
+    for pattern in elements(new.get("match", "")):
+        key, equals, expression = pattern.partition("=")
+        try:
+            re.compile(expression)
+        except re.error:
+            equals = ""
+        if not equals or key.strip() not in CLIENT_MATCHES:
+            message = f"`{pattern}` is no pattern for clients: key=expression is expected"
+            raise ResourceFault(ErrorCode.INVALID_CONFIG, message)
+
+
+def _put(held: dict[str, dict[str, str]], name: str, new: Mapping[str, str]) -> None:
+    """A resource without settings is none."""
+    if new:
+        held[name] = dict(new)
+    else:
+        held.pop(name, None)

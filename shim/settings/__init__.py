@@ -1,0 +1,1 @@
+"""Where a broker's configuration comes from: files and environments that people already have."""

@@ -1,0 +1,1 @@
+"""What is recorded of connections, ours and those between others, and how it reads."""

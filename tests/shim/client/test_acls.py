@@ -1,0 +1,98 @@
+"""What the broker tests cannot show: brokers that are newer, older or strange."""
+
+from typing import Any, cast
+
+import pytest
+
+from authorizer.model import Acl, AclFilter
+from protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
+from protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
+from protocol.messages.delete_acls_response import (
+    DeleteAclsFilterResult,
+    DeleteAclsMatchingAcl,
+    DeleteAclsResponse,
+)
+from protocol.messages.describe_acls_response import (
+    AclDescription,
+    DescribeAclsResource,
+    DescribeAclsResponse,
+)
+from shim.client.acls import AclRequestError, create_acls, delete_acls, describe_acls
+from shim.client.client import Client, ClientError
+
+ACL = Acl(
+    ResourceType.TOPIC,
+    "t",
+    PatternType.PREFIXED,
+    "User:a",
+    "*",
+    Operation.READ,
+    Permission.ALLOW,
+)
+
+
+class Answering:
+    """Gives one answer, and keeps what was asked."""
+
+    def __init__(self, answer: Any, version: int = 3) -> None:
+        self.answer = answer
+        self.version = version
+        self.asked: list[Any] = []
+
+    def version_of(self, api: ApiKey) -> int:
+        return self.version
+
+    def ask(self, api: ApiKey, request: Any) -> Any:
+        self.asked.append(request)
+        return self.answer
+
+
+def client(answer: Any, version: int = 3) -> Client:
+    return cast("Client", Answering(answer, version))
+
+
+def test_codes_of_a_newer_broker_are_unknown() -> None:
+    entry = AclDescription("User:a", "*", 99, 3)
+    answer = DescribeAclsResponse(resources=[DescribeAclsResource(50, "x", 9, [entry])])
+    (acl,) = describe_acls(client(answer))
+    assert acl.resource_type is ResourceType.UNKNOWN
+    assert acl.pattern_type is PatternType.UNKNOWN
+    assert acl.operation is Operation.UNKNOWN
+    assert acl.permission is Permission.ALLOW
+
+
+def test_version_0_knows_literal_patterns_alone() -> None:
+    answering = Answering(DescribeAclsResponse(), version=0)
+    describe_acls(cast("Client", answering))
+    assert answering.asked[0].pattern_type_filter == PatternType.LITERAL
+    for pattern_type in (PatternType.MATCH, PatternType.PREFIXED):
+        with pytest.raises(ClientError, match="older than"):
+            describe_acls(cast("Client", answering), AclFilter(pattern_type=pattern_type))
+    with pytest.raises(ClientError, match="older than prefixed ACLs"):
+        create_acls(client(CreateAclsResponse(), version=0), [ACL])
+
+
+def test_the_broker_s_text_is_passed_on() -> None:
+    refused = CreateAclsResponse(results=[AclCreationResult(0), AclCreationResult(42, "no name")])
+    with pytest.raises(AclRequestError, match=r"INVALID_REQUEST \(42\); no name$") as caught:
+        create_acls(client(refused), [ACL])
+    assert caught.value.code == 42
+
+
+def test_an_error_without_a_name_is_a_number() -> None:
+    with pytest.raises(AclRequestError, match="cannot list ACLs: error 4711"):
+        describe_acls(client(DescribeAclsResponse(error_code=4711, error_message=None)))
+
+
+def test_what_two_filters_removed_is_told_once() -> None:
+    match = DeleteAclsMatchingAcl(0, None, 2, "t", 4, "User:a", "*", 3, 3)
+    result = DeleteAclsFilterResult(matching_acls=[match])
+    answer = DeleteAclsResponse(filter_results=[result, result])
+    assert delete_acls(client(answer), [AclFilter(), AclFilter()]) == [ACL]
+
+
+def test_an_error_of_one_match_is_an_error() -> None:
+    match = DeleteAclsMatchingAcl(-1, None, 2, "t", 4, "User:a", "*", 3, 3)
+    answer = DeleteAclsResponse(filter_results=[DeleteAclsFilterResult(matching_acls=[match])])
+    with pytest.raises(AclRequestError, match="UNKNOWN_SERVER_ERROR"):
+        delete_acls(client(answer), [AclFilter()])

@@ -1,0 +1,68 @@
+import pytest
+
+from shim.client.config import PLAINTEXT, Login, Trust, client_config, read_client_config
+from shim.config import SecurityProtocol
+from shim.errors import ConfigError
+
+JAAS = (
+    "org.apache.kafka.common.security.plain.PlainLoginModule required"
+    ' username="alice" password="secret";'
+)
+SASL = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"}
+
+
+def test_no_file_is_plaintext() -> None:
+    assert read_client_config(None) == PLAINTEXT
+    assert client_config({}, "file") == PLAINTEXT
+
+
+@pytest.mark.parametrize(
+    "login", [{"sasl.jaas.config": JAAS}, {"username": "alice", "password": "secret"}]
+)
+def test_both_forms_of_a_login(login: dict[str, str]) -> None:
+    config = client_config(SASL | login, "file")
+    assert config.protocol is SecurityProtocol.SASL_PLAINTEXT
+    assert config.login == Login("PLAIN", "alice", "secret")
+
+
+def test_scram() -> None:
+    properties = SASL | {"sasl.mechanism": "SCRAM-SHA-512", "username": "a", "password": "s"}
+    assert client_config(properties, "file").login == Login("SCRAM-SHA-512", "a", "s")
+
+
+def test_a_login_of_a_plaintext_file_is_not_used() -> None:
+    assert client_config({"sasl.jaas.config": JAAS}, "file").login is None
+
+
+def test_pem_files() -> None:
+    config = client_config(
+        {
+            "security.protocol": "ssl",
+            "ssl.truststore.type": "PEM",
+            "ssl.truststore.location": "ca.pem",
+            "ssl.endpoint.identification.algorithm": "",
+            "ssl.keystore.type": "PEM",
+            "ssl.keystore.location": "me.pem",
+            "request.timeout.ms": "1500",
+        },
+        "file",
+    )
+    assert config.protocol is SecurityProtocol.SSL
+    assert config.trust == Trust("ca.pem", None, checks_host=False, key_location="me.pem")
+    assert config.timeout_s == 1.5
+
+
+@pytest.mark.parametrize(
+    ("properties", "complaint"),
+    [
+        ({"security.protocol": "TLS"}, "`TLS` is not one of PLAINTEXT, SASL_PLAINTEXT, SSL"),
+        (SASL, "PLAIN needs `username` and `password`"),
+        (SASL | {"sasl.mechanism": "GSSAPI"}, "`GSSAPI` is not supported here; use one of PLAIN"),
+        (SASL | {"sasl.jaas.config": "x"}, "sasl.jaas.config: expected"),
+        ({"security.protocol": "SSL", "ssl.truststore.location": "a.jks"}, "convert the trust"),
+        ({"request.timeout.ms": "soon"}, "no number above 0"),
+    ],
+)
+def test_what_is_wrong_is_said(properties: dict[str, str], complaint: str) -> None:
+    with pytest.raises(ConfigError, match=f"^file: .*{complaint}"):
+        client_config(properties, "file")

@@ -1,0 +1,57 @@
+import pytest
+
+from shim.client.config import Login
+from shim.client.login import LoginError, messages
+
+# The example exchange of RFC 7677, section 3.
+NONCE = "rOprNGfwEbeRWgbNEkqO"
+FIRST = b"n,,n=user,r=rOprNGfwEbeRWgbNEkqO"
+SERVER_FIRST = (
+    b"r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096"
+)
+FINAL = (
+    b"c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,"
+    b"p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ="
+)
+SERVER_FINAL = b"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4="
+LOGIN = Login("SCRAM-SHA-256", "user", "pencil")
+
+
+def test_plain() -> None:
+    exchange = messages(Login("PLAIN", "alice", "sécret"))
+    assert next(exchange) == b"\0alice\0s\xc3\xa9cret"
+    with pytest.raises(StopIteration):
+        exchange.send(b"")
+
+
+def test_the_example_of_the_rfc() -> None:
+    exchange = messages(LOGIN, NONCE)
+    assert next(exchange) == FIRST
+    assert exchange.send(SERVER_FIRST) == FINAL
+    with pytest.raises(StopIteration):
+        exchange.send(SERVER_FINAL)
+
+
+def test_names_are_escaped_and_nonces_differ() -> None:
+    login = Login("SCRAM-SHA-512", "CN=a,O=b", "x")
+    first = next(messages(login))
+    assert first.startswith(b"n,,n=CN=3Da=2CO=3Db,r=")
+    assert first != next(messages(login))
+
+
+@pytest.mark.parametrize(
+    "answer", [b"", b"r=other,s=AAAA,i=4096", SERVER_FIRST.replace(b"4096", b"x"), b"e=no"]
+)
+def test_a_first_answer_that_makes_no_sense(answer: bytes) -> None:
+    exchange = messages(LOGIN, NONCE)
+    next(exchange)
+    with pytest.raises(LoginError, match="makes no sense"):
+        exchange.send(answer)
+
+
+def test_a_server_that_does_not_know_the_password() -> None:
+    exchange = messages(LOGIN, NONCE)
+    next(exchange)
+    exchange.send(SERVER_FIRST)
+    with pytest.raises(LoginError, match="does not know the password itself"):
+        exchange.send(b"v=AAAA")

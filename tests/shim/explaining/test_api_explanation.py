@@ -1,0 +1,175 @@
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, strategies as st
+
+from authorizer.acl_releases import rules_of
+from authorizer.authorizer import StandardAuthorizer
+from authorizer.model import Acl, Actor
+from authorizer.requirement import Effect
+from authorizer.requirements import in_force
+from authorizer.store import AclStore
+from protocol.api_versions import RELEASES, served
+from protocol.enums import CLUSTER_NAME, ApiKey, Operation, PatternType, Permission, ResourceType
+from protocol.error_codes import ErrorCode
+from shim.access import Access
+from shim.explaining.api_explanation import Caller, Outcome, explain_api
+from shim.state.policy import Policy
+
+TOPIC, GROUP, CLUSTER = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.CLUSTER
+TRANSACTIONAL_ID = ResourceType.TRANSACTIONAL_ID
+NEWEST = RELEASES[-1]
+
+
+def allow(operation: Operation, kind: ResourceType, name: str = "x") -> Acl:
+    return Acl(kind, name, PatternType.LITERAL, "User:a", "*", operation, Permission.ALLOW)
+
+
+def ask(
+    api: ApiKey,
+    names: dict[ResourceType, Sequence[str]],
+    acls: Sequence[Acl] = (),
+    release: str = NEWEST,
+    version: int | None = None,
+) -> dict[str, Outcome]:
+    caller = Caller(StandardAuthorizer(store=AclStore(acls)), Actor("User:a", "127.0.0.1"))
+    version = served(release)[api][1] if version is None else version
+    outcomes = explain_api(caller, api, version, release, names)
+    return {outcome.bound.row.name: outcome for outcome in outcomes}
+
+
+def test_produce_needs_write_on_the_topic() -> None:
+    denied = ask(ApiKey.PRODUCE, {TOPIC: ["x"]})
+    (case,) = denied["topic"].cases
+    assert denied["topic"].counts
+    assert not denied["topic"].allowed
+    assert case.error is ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    assert denied["transactional_id"].missing == (TRANSACTIONAL_ID,)
+    assert not denied["transactional_id"].counts
+    assert ask(ApiKey.PRODUCE, {TOPIC: ["x"]}, [allow(Operation.WRITE, TOPIC)])["topic"].allowed
+
+
+def test_a_named_transactional_id_counts() -> None:
+    found = ask(ApiKey.PRODUCE, {TOPIC: ["x"], TRANSACTIONAL_ID: ["x"]})
+    assert found["transactional_id"].counts
+    assert found["transactional_id"].cases[0].error is (
+        ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    )
+
+
+def test_each_name_is_a_case() -> None:
+    found = ask(ApiKey.PRODUCE, {TOPIC: ["x", "y"]}, [allow(Operation.WRITE, TOPIC)])["topic"]
+    assert [(case.name, case.allowed) for case in found.cases] == [("x", True), ("y", False)]
+    assert not found.allowed
+
+
+def test_needs_are_asked_until_one_is_met() -> None:
+    by_cluster = ask(
+        ApiKey.CREATE_TOPICS, {TOPIC: ["x"]}, [allow(Operation.CREATE, CLUSTER, CLUSTER_NAME)]
+    )["topic"]
+    (case,) = by_cluster.cases
+    assert case.allowed
+    assert len(case.asked) == 1
+    by_topic = ask(ApiKey.CREATE_TOPICS, {TOPIC: ["x"]}, [allow(Operation.CREATE, TOPIC)])["topic"]
+    (case,) = by_topic.cases
+    assert [one.decision.allowed for one in case.asked] == [False, True]
+
+
+def test_a_value_that_is_left_out_is_no_denial() -> None:
+    found = ask(ApiKey.CREATE_TOPICS, {TOPIC: ["x"]})["configs"]
+    assert found.effect is Effect.VALUE
+    assert not found.counts
+
+
+def test_of_the_conditions_on_a_named_type_the_first_counts() -> None:
+    found = ask(ApiKey.METADATA, {TOPIC: ["x"]})
+    assert found["topic"].counts
+    assert not found["all_topics"].counts
+    assert not found["auto_create"].counts
+    fetch = ask(ApiKey.FETCH, {TOPIC: ["x"]})
+    assert (fetch["follower"].counts, fetch["topic"].counts) == (False, True)
+    follower = ask(ApiKey.FETCH, {CLUSTER: [CLUSTER_NAME]})
+    assert (follower["follower"].counts, follower["topic"].counts) == (True, False)
+
+
+def test_write_on_any_topic_is_enough_for_an_idempotent_producer() -> None:
+    names = {CLUSTER: [CLUSTER_NAME]}
+    allowed = ask(ApiKey.INIT_PRODUCER_ID, names, [allow(Operation.WRITE, TOPIC)])["idempotent"]
+    (case,) = allowed.cases
+    assert case.allowed
+    assert case.asked[-1].explanation is None
+    assert case.asked[-1].decision.acl == allow(Operation.WRITE, TOPIC)
+    old = ask(ApiKey.INIT_PRODUCER_ID, names, [allow(Operation.WRITE, TOPIC)], release="2.7")[
+        "idempotent"
+    ]
+    assert not old.allowed
+
+
+def test_the_oldest_release_hides_what_may_not_be_described() -> None:
+    hidden = ask(ApiKey.PRODUCE, {TOPIC: ["x"]}, release="0.11")["topic"].cases[0]
+    assert hidden.error is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    described = ask(
+        ApiKey.PRODUCE, {TOPIC: ["x"]}, [allow(Operation.DESCRIBE, TOPIC)], release="0.11"
+    )["topic"].cases[0]
+    assert described.error is ErrorCode.TOPIC_AUTHORIZATION_FAILED
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_every_row_of_every_release_can_be_explained(release: str) -> None:
+    names = {kind: ["x"] for kind in ResourceType if kind > ResourceType.ANY}
+    names[CLUSTER] = [CLUSTER_NAME]
+    names[ResourceType.USER] = ["User:x"]
+    seen = set()
+    for api, (low, high) in served(release).items():
+        for version in range(low, high + 1):
+            for name, outcome in ask(api, names, release=release, version=version).items():
+                seen.add((api, name))
+                assert outcome.cases
+                assert not outcome.allowed  # there is no ACL at all
+                assert all(case.asked for case in outcome.cases)
+    low_and_high = served(release)
+    expected = {
+        (bound.row.api, bound.row.name)
+        for bound in in_force(release)
+        if bound.row.api in low_and_high
+        and any(
+            bound.asks(v)
+            for v in range(low_and_high[bound.row.api][0], low_and_high[bound.row.api][1] + 1)
+        )
+    }
+    assert seen == expected
+
+
+OPERATIONS = [one for one in Operation if one > Operation.ANY]
+KINDS = [kind for kind in ResourceType if kind > ResourceType.ANY]
+ENTRIES = st.lists(
+    st.builds(
+        Acl,
+        resource_type=st.sampled_from(KINDS),
+        resource_name=st.sampled_from(["x", "*", CLUSTER_NAME]),
+        pattern_type=st.sampled_from([PatternType.LITERAL, PatternType.PREFIXED]),
+        principal=st.sampled_from(["User:a", "User:*"]),
+        host=st.just("*"),
+        operation=st.sampled_from(OPERATIONS),
+        permission=st.sampled_from([Permission.ALLOW, Permission.DENY]),
+    ),
+    max_size=12,
+    unique=True,
+)
+
+
+@given(ENTRIES, st.sampled_from(RELEASES))
+def test_every_row_comes_out_as_the_broker_decides_it(acls: list[Acl], release: str) -> None:
+    """As the handlers ask: `Access.error` for the row and the name."""
+    authorizer = StandardAuthorizer(store=AclStore(acls), rules=rules_of(release))
+    policy = Policy(release, authorizer, rules_of(release))
+    caller = Caller(authorizer, Actor("User:a", "127.0.0.1"))
+    names = {kind: ["x"] for kind in KINDS} | {CLUSTER: [CLUSTER_NAME]}
+    for api, (_, high) in served(release).items():
+        for outcome in explain_api(caller, api, high, release, names):
+            if outcome.bound.hidden_as is not None:
+                continue  # the handlers ask two questions then
+            (case,) = outcome.cases
+            access = Access(policy, "User:a", "127.0.0.1", 1)
+            assert case.allowed is access.allows(outcome.bound.row, case.name), outcome.bound.row.id
+            assert case.error is (ErrorCode.NONE if case.allowed else outcome.bound.error)

@@ -1,0 +1,168 @@
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given, strategies as st
+
+from authorizer.authorizer import StandardAuthorizer
+from authorizer.model import Acl, Action, Actor, Because
+from authorizer.rules import AclRules
+from authorizer.store import AclStore
+from protocol.enums import Operation, PatternType, Permission, ResourceType
+from shim.explaining.explanation import Miss, Step, because_text, explain
+
+ALICE = Actor("User:alice", "10.0.0.1")
+READ_ORDERS = Action(Operation.READ, ResourceType.TOPIC, "orders")
+
+
+def acl(
+    principal: str = "User:alice",
+    operation: Operation = Operation.READ,
+    name: str = "orders",
+    host: str = "*",
+    permission: Permission = Permission.ALLOW,
+    pattern_type: PatternType = PatternType.LITERAL,
+) -> Acl:
+    return Acl(ResourceType.TOPIC, name, pattern_type, principal, host, operation, permission)
+
+
+def authorizer(*acls: Acl, **settings: object) -> StandardAuthorizer:
+    return StandardAuthorizer(store=AclStore(acls), **settings)
+
+
+ALLOW = acl()
+PREFIXED_DENY = acl(name="ord", permission=Permission.DENY, pattern_type=PatternType.PREFIXED)
+EVERYONE_DENY = acl("User:*", Operation.ALL, permission=Permission.DENY)
+
+
+def test_nothing_there() -> None:
+    found = explain(authorizer(), ALICE, READ_ORDERS)
+    assert because_text(found) == "no ACL allows it; there is none on the resource"
+    assert found.steps == (Step("add", ALLOW),)
+    assert found.also == found.misses == ()
+
+
+def test_a_new_acl_can_be_for_the_host_alone() -> None:
+    assert explain(authorizer(), ALICE, READ_ORDERS, "10.0.0.1").steps == (
+        Step("add", acl(host="10.0.0.1")),
+    )
+
+
+def test_an_allow_that_decides_and_another_one() -> None:
+    prefixed = acl(name="o", pattern_type=PatternType.PREFIXED)
+    found = explain(authorizer(ALLOW, prefixed), ALICE, READ_ORDERS)
+    assert found.decision.allowed
+    assert {found.decision.acl, *found.also} == {ALLOW, prefixed}
+    assert found.steps == ()
+
+
+def test_every_deny_has_to_go_and_the_allow_is_there() -> None:
+    found = explain(authorizer(ALLOW, PREFIXED_DENY, EVERYONE_DENY), ALICE, READ_ORDERS)
+    assert because_text(found) == "an ACL denies it; DENY always wins"
+    assert set(found.steps) == {Step("remove", PREFIXED_DENY), Step("remove", EVERYONE_DENY)}
+    assert ALLOW in found.also
+
+
+def test_without_the_deny_an_allow_is_missing_too() -> None:
+    found = explain(authorizer(PREFIXED_DENY), ALICE, READ_ORDERS)
+    assert found.steps == (Step("remove", PREFIXED_DENY), Step("add", ALLOW))
+
+
+@pytest.mark.parametrize(
+    ("entry", "why"),
+    [
+        (acl(host="10.0.0.2"), "it is for host 10.0.0.2"),
+        (acl(operation=Operation.DESCRIBE), "DESCRIBE does not include READ"),
+        (acl(operation=Operation.WRITE), "WRITE does not include READ"),
+    ],
+)
+def test_what_does_not_apply_and_why(entry: Acl, why: str) -> None:
+    found = explain(authorizer(entry), ALICE, READ_ORDERS)
+    assert found.misses == (Miss(entry, why),)
+    assert because_text(found) == "no ACL allows it; 1 ACL for the principal does not apply"
+
+
+def test_denying_read_does_not_deny_describe() -> None:
+    deny = acl(permission=Permission.DENY)
+    describe = Action(Operation.DESCRIBE, ResourceType.TOPIC, "orders")
+    found = explain(authorizer(deny, acl(operation=Operation.WRITE)), ALICE, describe)
+    assert found.decision.allowed
+    assert found.misses == (Miss(deny, "denying READ does not deny DESCRIBE"),)
+
+
+def test_acls_of_others_are_counted() -> None:
+    one = explain(authorizer(acl("User:bob")), ALICE, READ_ORDERS)
+    assert because_text(one).endswith("on the resource is 1 ACL, for other principals")
+    two = explain(authorizer(acl("User:bob"), acl("User:eve")), ALICE, READ_ORDERS)
+    assert because_text(two).endswith("on the resource are 2 ACLs, for other principals")
+
+
+def test_names_that_begin_with_an_asterisk() -> None:
+    wildcard = acl(name="*")
+    starred = Action(Operation.READ, ResourceType.TOPIC, "*eu")
+    (miss,) = explain(authorizer(wildcard), ALICE, starred).misses
+    assert "passes over `*`" in miss.why
+    old = authorizer(wildcard, rules=AclRules(wildcard_covers_starred=True))
+    assert explain(old, ALICE, starred).misses == ()
+
+
+def test_reasons_that_are_no_acl() -> None:
+    root = explain(authorizer(super_users=("User:alice",)), ALICE, READ_ORDERS)
+    assert because_text(root) == "User:alice is a super user"
+    lax = explain(authorizer(allow_everyone=True), ALICE, READ_ORDERS)
+    assert lax.decision.because is Because.DEFAULT_ALLOW
+    assert "allow.everyone.if.no.acl.found is set" in because_text(lax)
+
+
+ACLS = st.lists(
+    st.builds(
+        acl,
+        principal=st.sampled_from(["User:alice", "User:bob", "User:*"]),
+        operation=st.sampled_from([Operation.READ, Operation.WRITE, Operation.ALL]),
+        name=st.sampled_from(["orders", "ord", "*", "other"]),
+        host=st.sampled_from(["*", "10.0.0.1", "10.0.0.2"]),
+        permission=st.sampled_from([Permission.ALLOW, Permission.DENY]),
+        pattern_type=st.sampled_from([PatternType.LITERAL, PatternType.PREFIXED]),
+    ),
+    max_size=8,
+    unique=True,
+)
+OPERATIONS = st.sampled_from([Operation.READ, Operation.DESCRIBE])
+
+
+@given(ACLS, OPERATIONS, st.sampled_from(["*", "10.0.0.1"]))
+def test_the_steps_allow_it_and_none_is_too_much(
+    acls: list[Acl], operation: Operation, host: str
+) -> None:
+    action = Action(operation, ResourceType.TOPIC, "orders")
+    found = explain(authorizer(*acls), ALICE, action, host)
+    assert found.decision == authorizer(*acls).authorize(ALICE, action)
+    assert bool(found.steps) is not found.decision.allowed
+    assert authorizer(*after(acls, found.steps)).authorize(ALICE, action).allowed
+    for left_out in found.steps:
+        some = [step for step in found.steps if step != left_out]
+        assert not authorizer(*after(acls, some)).authorize(ALICE, action).allowed
+
+
+@given(ACLS, OPERATIONS)
+def test_what_does_not_apply_changes_nothing_and_the_rest_does(
+    acls: list[Acl], operation: Operation
+) -> None:
+    action = Action(operation, ResourceType.TOPIC, "orders")
+    found = explain(authorizer(*acls), ALICE, action)
+    applying = {*found.also, *([found.decision.acl] if found.decision.acl else [])}
+    for miss in found.misses:
+        assert not authorizer(miss.acl).authorize(ALICE, action).acl
+    for entry in applying:
+        assert authorizer(entry).authorize(ALICE, action).acl == entry
+    about_others = [
+        entry
+        for entry in acls
+        if entry not in applying and entry not in {m.acl for m in found.misses}
+    ]
+    assert all(not authorizer(entry).authorize(ALICE, action).acl for entry in about_others)
+
+
+def after(acls: Iterable[Acl], steps: Iterable[Step]) -> list[Acl]:
+    removed = {step.acl for step in steps if step.verb == "remove"}
+    added = [step.acl for step in steps if step.verb == "add"]
+    return [entry for entry in acls if entry not in removed] + added

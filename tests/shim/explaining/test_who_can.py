@@ -1,0 +1,125 @@
+from hypothesis import given, strategies as st
+
+from authorizer.authorizer import StandardAuthorizer
+from authorizer.model import ANY_USER, Acl, Action, Actor, Because
+from authorizer.store import AclStore
+from protocol.enums import Operation, PatternType, Permission, ResourceType
+from shim.explaining.who_can import Answer, Refusal, Right, who_can
+
+READ = Action(Operation.READ, ResourceType.TOPIC, "orders")
+DENY = Permission.DENY
+
+
+def acl(
+    principal: str,
+    permission: Permission = Permission.ALLOW,
+    host: str = "*",
+    operation: Operation = Operation.READ,
+    name: str = "orders",
+    pattern_type: PatternType = PatternType.LITERAL,
+) -> Acl:
+    return Acl(ResourceType.TOPIC, name, pattern_type, principal, host, operation, permission)
+
+
+def ask(*acls: Acl, **settings: object) -> Answer:
+    return who_can(StandardAuthorizer(store=AclStore(acls), **settings), READ)
+
+
+def right(principal: str, *acls: Acl, **more: object) -> Right:
+    fields = {"hosts": ("*",), "except_hosts": (), "because": Because.ACL, "denials": ()} | more
+    return Right(principal, acls=acls, **fields)
+
+
+def test_nobody() -> None:
+    assert ask() == Answer((), ())
+    assert ask(acl("User:a", operation=Operation.DESCRIBE)) == Answer((), ())
+
+
+def test_one_by_name_one_by_prefix() -> None:
+    prefixed = acl("User:b", name="ord", pattern_type=PatternType.PREFIXED)
+    assert ask(acl("User:a"), prefixed).rights == (
+        right("User:a", acl("User:a")),
+        right("User:b", prefixed),
+    )
+
+
+def test_a_denied_principal_is_told_apart() -> None:
+    deny = acl("User:a", DENY)
+    assert ask(acl("User:a"), deny) == Answer((), (Refusal("User:a", (deny,)),))
+    assert ask(deny) == Answer((), ())
+
+
+def test_everyone_but_one() -> None:
+    everyone, deny = acl(ANY_USER), acl("User:a", DENY, operation=Operation.ALL)
+    answer = ask(everyone, deny, acl("User:b"), acl("User:c", operation=Operation.WRITE))
+    assert answer.refusals == (Refusal("User:a", (deny,)),)
+    by_name = {found.principal: found for found in answer.rights}
+    assert set(by_name) == {"User:b", ANY_USER}  # c has no right of his own
+    assert by_name[ANY_USER] == right(ANY_USER, everyone)
+
+
+def test_a_deny_for_everyone_beats_all() -> None:
+    deny = acl(ANY_USER, DENY)
+    answer = ask(acl("User:a"), acl(ANY_USER), deny)
+    assert answer.rights == ()
+    assert answer.refusals == (Refusal("User:a", (deny,)), Refusal(ANY_USER, (deny,)))
+
+
+def test_hosts() -> None:
+    near, far = acl("User:a", host="10.0.0.1"), acl("User:a", host="10.0.0.2")
+    assert ask(near, far).rights == (right("User:a", near, far, hosts=("10.0.0.1", "10.0.0.2")),)
+    everywhere, deny = acl("User:a"), acl("User:a", DENY, host="10.0.0.1")
+    assert ask(everywhere, deny).rights == (
+        right("User:a", everywhere, except_hosts=("10.0.0.1",), denials=(deny,)),
+    )
+
+
+def test_super_users_and_the_open_door() -> None:
+    (root,) = ask(acl("User:*", DENY), super_users=("User:root",)).rights
+    assert (root.principal, root.because) == ("User:root", Because.SUPER_USER)
+    (everyone,) = ask(allow_everyone=True).rights
+    assert (everyone.principal, everyone.because) == (ANY_USER, Because.DEFAULT_ALLOW)
+    assert ask(acl("User:a", operation=Operation.WRITE), allow_everyone=True).rights == ()
+
+
+PRINCIPALS = ("User:a", "User:b", "User:other")
+HOSTS = ("10.0.0.1", "10.0.0.2", "10.0.0.3")
+ACLS = st.lists(
+    st.builds(
+        acl,
+        principal=st.sampled_from(["User:a", "User:b", ANY_USER]),
+        permission=st.sampled_from([Permission.ALLOW, DENY]),
+        host=st.sampled_from(["*", "10.0.0.1", "10.0.0.2"]),
+        operation=st.sampled_from([Operation.READ, Operation.WRITE, Operation.ALL]),
+        name=st.sampled_from(["orders", "o", "*"]),
+        pattern_type=st.sampled_from([PatternType.LITERAL, PatternType.PREFIXED]),
+    ),
+    max_size=10,
+    unique=True,
+)
+
+
+@given(ACLS, st.booleans())
+def test_it_says_what_the_authorizer_says(acls: list[Acl], allow_everyone: bool) -> None:
+    authorizer = StandardAuthorizer(store=AclStore(acls), allow_everyone=allow_everyone)
+    answer = who_can(authorizer, READ)
+    refused = {refusal.principal for refusal in answer.refusals}
+    for principal in PRINCIPALS:
+        for host in HOSTS:
+            expected = authorizer.authorize(Actor(principal, host), READ).allowed
+            assert claimed(answer, principal, host) is expected, (principal, host)
+            if expected:
+                assert principal not in refused
+
+
+def claimed(answer: Answer, principal: str, host: str) -> bool:
+    """What a reader of the answer would believe."""
+    rights = {found.principal: found for found in answer.rights}
+    found = rights.get(principal)
+    if found is None:
+        if principal in {refusal.principal for refusal in answer.refusals}:
+            return False
+        found = rights.get(ANY_USER)
+    if found is None:
+        return False
+    return host in found.hosts or ("*" in found.hosts and host not in found.except_hosts)

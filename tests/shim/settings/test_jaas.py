@@ -1,0 +1,35 @@
+import pytest
+
+from shim.errors import ConfigError
+from shim.settings.jaas import PLAIN_MODULE, parse_jaas
+
+
+def test_a_client_line() -> None:
+    module = parse_jaas(f'{PLAIN_MODULE} required username="a" password="s;=\\" x";', "here")
+    assert module.name == PLAIN_MODULE
+    assert module.options == {"username": "a", "password": 's;=" x'}
+
+
+def test_a_server_line_has_users() -> None:
+    text = f"{PLAIN_MODULE} required\n username=admin password='p'\n user_a=\"x\" user_b='y' ;"
+    assert parse_jaas(text, "here").users == {"a": "x", "b": "y"}
+
+
+def test_a_module_without_options() -> None:
+    assert parse_jaas("m.M REQUIRED;", "here").options == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "expected `package.LoginModule"),
+        ("m.M required", "with the `;`"),
+        ("m.M username=a;", "expected `package.LoginModule"),
+        ('m.M required password="a;', "quote is not closed"),
+        ("m.M required username;", "not of the form key=value"),
+        ("m.M required a b c;", "expected `=` after `a`"),
+    ],
+)
+def test_what_is_wrong_is_said(text: str, complaint: str) -> None:
+    with pytest.raises(ConfigError, match=f"^here: .*{complaint}"):
+        parse_jaas(text, "here")

@@ -1,0 +1,129 @@
+import pytest
+
+from shim.config import ListenerConfig, SecurityProtocol
+from shim.errors import ConfigError
+from shim.settings.kafka_properties import (
+    Translation,
+    describes_broker,
+    from_environment,
+    translate,
+    unknown_settings,
+)
+
+JAAS = (
+    "org.apache.kafka.common.security.plain.PlainLoginModule required"
+    ' username="admin" password="x" user_admin="admin-secret" user_alice="alice-secret";'
+)
+
+
+def translated(**settings: str) -> Translation:
+    found = {key.replace("_", "."): value for key, value in settings.items()}
+    return translate(found, found, "here")
+
+
+def test_the_spelling_of_the_images() -> None:
+    assert from_environment(
+        {
+            "KAFKA_SUPER_USERS": "User:a",
+            "KAFKA_LISTENER_NAME_SASL__PLAINTEXT_PLAIN_SASL_JAAS_CONFIG": JAAS,
+            "KAFKA_CFG_NUM_PARTITIONS": "3",
+            "KAFKA_NUM_PARTITIONS": "2",
+            "KAFKA_LISTENER_NAME_A___B_SSL_CLIENT_AUTH": "required",
+            "CLUSTER_ID": "abc",
+        }
+    ) == {
+        "super.users": "User:a",
+        "listener.name.sasl_plaintext.plain.sasl.jaas.config": JAAS,
+        "num.partitions": "3",
+        "listener.name.a-b.ssl.client.auth": "required",
+        "cluster.id": "abc",
+    }
+
+
+def test_variables_that_are_no_settings() -> None:
+    others = ("HEAP_OPTS", "OPTS", "VERSION", "HOME", "BOOTSTRAP_SERVERS", "LOG4J_LOGGERS", "URI")
+    assert from_environment({f"KAFKA_{name}": "x" for name in others} | {"PATH": "/bin"}) == {}
+
+
+def test_bitnami_s_users() -> None:
+    found = from_environment(
+        {"KAFKA_CLIENT_USERS": "a, b", "KAFKA_CLIENT_PASSWORDS": 'x"\\y,z', "KAFKA_OPTS": ""}
+    )
+    assert translate(found, found, "here").fields["users"] == {"a": 'x"\\y', "b": "z"}
+    with pytest.raises(ConfigError, match="differ in length"):
+        from_environment({"KAFKA_CLIENT_USERS": "a,b", "KAFKA_CLIENT_PASSWORDS": "x"})
+
+
+def test_listeners_with_names_of_their_own() -> None:
+    found = translated(
+        listeners="OUTSIDE://:9092, inside://[::1]:9093,CONTROLLER://:9094",
+        advertised_listeners="OUTSIDE://kafka.example:19092",
+        listener_security_protocol_map="OUTSIDE:SASL_SSL,INSIDE:plaintext,CONTROLLER:PLAINTEXT",
+        controller_listener_names="CONTROLLER",
+    )
+    assert found.fields["listeners"] == (
+        ListenerConfig(
+            "OUTSIDE",
+            SecurityProtocol.SASL_SSL,
+            "0.0.0.0",
+            9092,
+            advertised=("kafka.example", 19092),
+        ),
+        ListenerConfig("INSIDE", SecurityProtocol.PLAINTEXT, "::1", 9093),
+    )
+    assert set(found.properties) == {"controller.listener.names"}
+
+
+def test_a_listener_s_name_may_be_its_protocol() -> None:
+    (listener,) = translated(listeners="SASL_PLAINTEXT://127.0.0.1:0").fields["listeners"]
+    assert listener.protocol is SecurityProtocol.SASL_PLAINTEXT
+
+
+def test_permissions_and_users() -> None:
+    found = translated(
+        authorizer_class_name="kafka.security.authorizer.AclAuthorizer",
+        super_users="User:admin; User:CN=ops,O=x",
+        allow_everyone_if_no_acl_found="True",
+        listener_name_outside_plain_sasl_jaas_config=JAAS,
+        cluster_id="abc",
+        num_partitions="3",
+    )
+    assert found.fields == {
+        "authorizer": "kafka.security.authorizer.AclAuthorizer",
+        "super_users": ("User:CN=ops,O=x", "User:admin"),
+        "allow_everyone_if_no_acl_found": True,
+        "users": {"admin": "admin-secret", "alice": "alice-secret"},
+        "cluster_id": "abc",
+    }
+    assert found.properties == {"num.partitions": "3"}
+
+
+def test_an_empty_authorizer_is_none() -> None:
+    assert translated(authorizer_class_name="").fields == {"authorizer": "none"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ({"listeners": "9092"}, "listener `9092`: expected NAME://HOST:PORT"),
+        ({"listeners": "EXTERNAL://:9092"}, "listener.security.protocol.map must name one"),
+        ({"super.users": "admin"}, "`admin` in super.users is not of the form"),
+        ({"allow.everyone.if.no.acl.found": "yes"}, "it must be `true` or `false`"),
+        ({"sasl.jaas.config": "user_a=b"}, "sasl.jaas.config: expected"),
+    ],
+)
+def test_what_is_wrong_is_said(settings: dict[str, str], complaint: str) -> None:
+    with pytest.raises(ConfigError, match=f"^here: .*{complaint}"):
+        translate(settings, settings, "here")
+
+
+def test_unknown_settings_are_told_apart() -> None:
+    known = {"process.roles": "", "log.dirs": "", "super.users": "", "zookeeper.connect": ""}
+    free = {"listener.name.x.ssl.client.auth": "", "shim.tls.directory": ""}
+    assert unknown_settings(known | free | {"my.setting": "", "a": ""}) == ["a", "my.setting"]
+
+
+def test_what_makes_a_broker() -> None:
+    assert describes_broker({"listeners": ""})
+    assert describes_broker({"broker.id": ""})
+    assert not describes_broker({"num.partitions": "", "super.users": ""})

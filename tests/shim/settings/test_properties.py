@@ -1,0 +1,54 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from shim.errors import ConfigError
+from shim.settings.properties import parse_properties, read_properties
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a=b", {"a": "b"}),
+        ("a = b ", {"a": "b "}),
+        ("a:b=c", {"a": "b=c"}),
+        ("a b c", {"a": "b c"}),
+        ("  a\t=\tb", {"a": "b"}),
+        ("a", {"a": ""}),
+        ("a=", {"a": ""}),
+        ("# a=b\n ! c=d\n\n  \ne=f", {"e": "f"}),
+        ("a=b\na=c", {"a": "c"}),
+        ("a=b\\\n   c", {"a": "bc"}),
+        ("a=b\\\\\nc=d", {"a": "b\\", "c": "d"}),
+        ("a=b\\\n# not a comment", {"a": "b# not a comment"}),
+        ("a\\=b\\:c\\ d = e", {"a=b:c d": "e"}),
+        ("a=\\u00e9\\t\\n\\q", {"a": "é\t\nq"}),
+        ("a=b\r\nc=d\re=f", {"a": "b", "c": "d", "e": "f"}),
+        ("a=b\\", {"a": "b"}),
+    ],
+)
+def test_the_format_of_java(text: str, expected: dict[str, str]) -> None:
+    assert parse_properties(text) == expected
+
+
+KEYS = st.text(st.characters(categories=["L", "N"]), min_size=1)
+
+
+@given(st.dictionaries(KEYS, st.text(st.characters(exclude_categories=["C", "Z"]))))
+def test_escaped_pairs_come_back(pairs: dict[str, str]) -> None:
+    lines = [f"{key}={value.replace(chr(92), chr(92) * 2)}" for key, value in pairs.items()]
+    assert parse_properties("\n".join(lines)) == pairs
+
+
+@given(st.text())
+def test_no_text_is_refused(text: str) -> None:
+    parse_properties(text)
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"--config .*none: No such file"):
+        read_properties(str(tmp_path / "none"), "--config")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe=\xff")
+    with pytest.raises(ConfigError, match="not a text file"):
+        read_properties(str(tmp_path / "binary"), "--config")

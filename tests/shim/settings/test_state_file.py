@@ -1,0 +1,105 @@
+from pathlib import Path
+
+import pytest
+
+from authorizer.model import Acl
+from protocol.enums import Operation, PatternType, Permission, ResourceType
+from shim.config import GroupSeed, TopicSeed
+from shim.errors import ConfigError
+from shim.settings.state_file import State, read_state
+
+WHOLE = """
+users:
+  alice: alice-secret
+super_users: [User:admin]
+topics:
+  orders: {partitions: 3, replication_factor: 2, configs: {retention.ms: 60000, preallocate: yes}}
+  payments:
+  audit: 2
+acls:
+  - {principal: User:alice, allow: Write, topic: orders}
+  - {principal: User:alice, allow: Write, topic: orders}
+groups:
+  billing:
+    orders: {0: 42, 2: 0}
+"""
+
+
+def read(folder: Path, text: str) -> State:
+    path = folder / "state.yaml"
+    path.write_text(text)
+    return read_state(str(path))
+
+
+def test_the_whole_of_it(tmp_path: Path) -> None:
+    assert read(tmp_path, WHOLE) == State(
+        users={"alice": "alice-secret"},
+        super_users=("User:admin",),
+        topics=(
+            TopicSeed("orders", 3, {"retention.ms": "60000", "preallocate": "true"}, 2),
+            TopicSeed("payments"),
+            TopicSeed("audit", 2),
+        ),
+        acls=(
+            Acl(
+                ResourceType.TOPIC,
+                "orders",
+                PatternType.LITERAL,
+                "User:alice",
+                "*",
+                Operation.WRITE,
+                Permission.ALLOW,
+            ),
+        ),
+        groups=(GroupSeed("billing", {"orders": {0: 42, 2: 0}}),),
+    )
+
+
+@pytest.mark.parametrize("text", ["", "users:\n", "{}", "topics: {}\nacls:\ngroups:\nsuper_users:"])
+def test_nothing_at_all(tmp_path: Path, text: str) -> None:
+    assert read(tmp_path, text) == State()
+
+
+def test_topics_may_be_a_list(tmp_path: Path) -> None:
+    assert read(tmp_path, "topics: [a, b]").topics == (TopicSeed("a"), TopicSeed("b"))
+
+
+def test_the_demo_is_read() -> None:
+    demo = read_state(str(Path(__file__).parents[3] / "examples" / "demo.yaml"))
+    assert set(demo.users) == {"admin", "alice", "bob", "carol"}
+    assert len(demo.acls) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("hello", "the file must be a mapping, not `hello`"),
+        ("topic: {}", "the file has an unknown key `topic`; known are users, super_users, topics"),
+        ("1: 2", "the key `1` must be a text; put it in quotes"),
+        ("users: [alice]", "`users` must be a mapping"),
+        ("users: {alice: 1234}", "`users.alice` must be a text, not `1234`; numbers need quotes"),
+        ("super_users: User:a", "`super_users` must be a list"),
+        ("super_users: [admin]", "`admin` is not of the form Type:name"),
+        ("topics: orders", "`topics` must be a mapping"),
+        ("topics: {t: {partition: 3}}", "`topics.t` has an unknown key `partition`; known are"),
+        ("topics: {t: {partitions: 0}}", "`topics.t.partitions` must be a number from 1, not `0`"),
+        ("topics: {t: yes}", "`topics.t` must be a number from 1, not `True`"),
+        ("topics: {t: {configs: {a: [1]}}}", "`topics.t.configs.a` must be a text or a number"),
+        ("acls: {principal: User:a}", "acls must be a list of rules"),
+        ("acls: [{principal: User:a, allow: Read}]", "acl 1: name one resource"),
+        ("groups: {g: {t: 5}}", "`groups.g.t` must be offsets by partition"),
+        ("groups: {g: {t: {0: -1}}}", "`groups.g.t`: `-1` is no number from 0"),
+        ("groups: {g: {t: {x: 1}}}", "`groups.g.t`: `x` is no number from 0"),
+        ("a: [", "not YAML"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path: Path, text: str, complaint: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read(tmp_path, text)
+    assert str(caught.value).startswith(f"--state {tmp_path}/state.yaml: ")
+    assert complaint in str(caught.value)
+
+
+def test_a_file_that_is_not_there() -> None:
+    with pytest.raises(ConfigError, match=r"--state none.yaml: No such file"):
+        read_state("none.yaml")
