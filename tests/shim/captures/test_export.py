@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.shim.test_recorder import entries
 
 from protocol.api_versions import RELEASES, advertised
 from protocol.enums import ApiKey
@@ -27,6 +26,7 @@ from protocol.trace.segments import SegmentWriter
 from shim.captures.export import export_capture
 from shim.captures.into_trace import import_capture
 from tests.shim.captures.wires import heartbeat, heartbeat_answer
+from tests.shim.traces.test_recorder import entries
 from tests.shim.wire import connected, serving
 
 ANY_ACL = DescribeAclsRequest(

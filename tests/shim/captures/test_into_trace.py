@@ -7,7 +7,6 @@ from pathlib import Path
 import msgspec
 import pytest
 from hypothesis import given, settings, strategies as st
-from tests.shim.test_recorder import entries
 
 from protocol.trace.entries import Closed, Request, Response
 from shim.captures.files import CaptureError, packets
@@ -27,6 +26,7 @@ from tests.shim.captures.wires import (
     pcap,
     pcapng,
 )
+from tests.shim.traces.test_recorder import entries
 
 COUNT = 8
 REQUESTS = [heartbeat(number, 30) for number in range(COUNT)]

@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.shim.test_recorder import ask_until_killed, entries
 
 from protocol.trace.entries import Request, Response
 from tests.shim.cli.conftest import Running
 from tests.shim.cli.test_serve_and_run import environment
+from tests.shim.traces.test_recorder import ask_until_killed, entries
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.shim.test_recorder import entries
 
 from protocol import codecs
 from protocol.enums import ApiKey
@@ -22,6 +21,7 @@ from protocol.trace.segments import SegmentWriter
 from shim.cli import main
 from shim.traces.recorder import Recorder
 from tests.shim.cli.conftest import Running
+from tests.shim.traces.test_recorder import entries
 
 WHO = Connection(0, 1, 1, "PLAINTEXT", "127.0.0.1", 5000, "User:ANONYMOUS")
 ANY_ACL = DescribeAclsRequest(

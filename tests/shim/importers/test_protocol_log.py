@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.shim.test_recorder import entries
 
 from protocol import codecs
 from protocol.headers import read_request_header, read_response_header
@@ -14,6 +13,7 @@ from shim.importers.protocol_log_export import export_entries
 from shim.importers.protocol_log_into_trace import import_protocol_log
 from shim.importers.request_log_export import export_rows
 from tests.shim.cli.test_trace_import import trace  # noqa: F401 -- a fixture
+from tests.shim.traces.test_recorder import entries
 
 LOG = Path(__file__).parent / "kroxylicious.log"
 REQUEST = {

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.shim.test_recorder import entries
 
 from protocol.enums import ApiKey
 from protocol.error_codes import ErrorCode
@@ -22,6 +21,7 @@ from shim.errors import ConfigError
 from shim.proxy.proxy import Proxy
 from shim.traces.passing_login import claimed_name
 from shim.traces.recorder import Recorder
+from tests.shim.traces.test_recorder import entries
 from tests.shim.wire import Wire, serving
 
 pytestmark = pytest.mark.asyncio
