@@ -81,18 +81,18 @@ def _newest(log: Log, behaviour: RecordBehaviour) -> Found:
         return NOTHING
     if behaviour.newest_is_last:
         return Found(batch.last_offset, batch.max_timestamp, log.epoch_at(batch.last_offset))
-    return _first_from(log, batch, batch.max_timestamp)
+    return _first_from(log, batch, batch.max_timestamp, 0)
 
 
 def _by_time(log: Log, timestamp: int) -> Found:
     batch = log.first_batch_at(timestamp)
-    return NOTHING if batch is None else _first_from(log, batch, timestamp)
+    return NOTHING if batch is None else _first_from(log, batch, timestamp, log.start_offset)
 
 
-def _first_from(log: Log, batch: StoredBatch, timestamp: int) -> Found:
-    """The first record of a batch that is not before a time, and not deleted."""
+def _first_from(log: Log, batch: StoredBatch, timestamp: int, offset: int) -> Found:
+    """The first record of a batch that is neither before a time nor before an offset."""
     for record in _records(batch):
-        if record.timestamp >= timestamp and record.offset >= log.start_offset:
+        if record.timestamp >= timestamp and record.offset >= offset:
             return Found(record.offset, record.timestamp, log.epoch_at(record.offset))
     return NOTHING
 

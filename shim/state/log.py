@@ -50,6 +50,7 @@ class Log:
         "_clock",
         "_end_position",
         "_epochs",
+        "_trimmed_newest",
         "_waiting",
         "end_offset",
         "is_closed",
@@ -73,6 +74,7 @@ class Log:
         self.end_offset = 0
         self.is_closed = False
         self.trimmed_bytes = 0
+        self._trimmed_newest: StoredBatch | None = None
 
     @property
     def high_watermark(self) -> int:
@@ -147,8 +149,10 @@ class Log:
 
     def trim_before(self, offset: int) -> None:
         """Delete records below `offset`; a real broker's files keep them until they are old."""
-        before = self.size_bytes
+        before, newest = self.size_bytes, self.newest_batch()
         self.delete_before(offset)
+        if newest is not None and newest.last_offset < offset:
+            self._trimmed_newest = newest
         self.trimmed_bytes += before - self.size_bytes
 
     def first_batch_at(self, timestamp: int) -> StoredBatch | None:
@@ -160,8 +164,12 @@ class Log:
         return None
 
     def newest_batch(self) -> StoredBatch | None:
-        """The first batch with the greatest timestamp of all (KIP-734)."""
-        return max(self._batches, key=attrgetter("max_timestamp"), default=None)
+        """The first batch with the greatest timestamp of all, trimmed ones among them (KIP-734)."""
+        held = max(self._batches, key=attrgetter("max_timestamp"), default=None)
+        trimmed = self._trimmed_newest
+        if trimmed is None or (held is not None and held.max_timestamp > trimmed.max_timestamp):
+            return held
+        return trimmed
 
     def end_of_epoch(self, epoch: int) -> tuple[int, int]:
         """The greatest leader epoch up to `epoch` and its end (KIP-101, KIP-279).
@@ -209,6 +217,7 @@ class Log:
         if keep_from > self.start_offset:
             self.delete_before(keep_from)
             self.trimmed_bytes = 0
+            self._trimmed_newest = None
 
     def close(self) -> None:
         """The partition is gone: whoever waits is told, and nothing is held any more."""

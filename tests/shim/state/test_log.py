@@ -95,6 +95,21 @@ def test_time_looks_past_what_was_deleted() -> None:
     assert found.base_offset == 2
 
 
+def test_the_newest_time_outlives_its_records_until_they_are_old() -> None:
+    clock = ManualClock()
+    log = Log({"retention.ms": "1000"}, clock)
+    add(log, 1, time=clock.now_ms() + 50)
+    add(log, 1, time=clock.now_ms() + 20)
+    log.trim_before(2)
+    newest = log.newest_batch()
+    assert newest is not None
+    assert newest.base_offset == 0
+    add(log, 1, time=clock.now_ms())
+    clock.advance(5000)
+    log.expire()
+    assert log.newest_batch() is None
+
+
 def test_leader_epochs_end_where_the_next_begins() -> None:
     log = log_of(3)
     add(log, 2, epoch=4)
