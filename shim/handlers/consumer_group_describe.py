@@ -33,7 +33,7 @@ def handle(
         context.access.nothing_more()
         return refuse(request, ErrorCode.UNSUPPORTED_VERSION, None)
     allowed, denied = context.access.split(CONSUMER_GROUP_DESCRIBE_GROUP, request.group_ids, str)
-    if "" in allowed and not context.cluster.groups.behaviour.describes_empty_group_id:
+    if "" in allowed and not context.group_behaviour.describes_empty_group_id:
         return refuse(request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
     refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
     return ConsumerGroupDescribeResponse(

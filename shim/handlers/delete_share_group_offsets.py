@@ -39,7 +39,7 @@ def handle(
     names = [topic.topic_name for topic in request.topics]
     errors = [topic_error(context, DELETE_SHARE_GROUP_OFFSETS_TOPIC, name) for name in names]
     group = None
-    always = context.cluster.groups.behaviour.share_deletion_always_asks
+    always = context.group_behaviour.share_deletion_always_asks
     if always or ErrorCode.NONE in errors:
         group = _group(request.group_id, context)
     return DeleteShareGroupOffsetsResponse(

@@ -22,7 +22,7 @@ DEAD = "Dead"
 
 def handle(request: DescribeGroupsRequest, context: RequestContext) -> DescribeGroupsResponse:
     names = request.groups
-    if not context.cluster.groups.behaviour.describes_each_duplicate:
+    if not context.group_behaviour.describes_each_duplicate:
         names = list(dict.fromkeys(names))
     allowed, denied = context.access.split(DESCRIBE_GROUPS, names, str)
     refused = ErrorCode.GROUP_AUTHORIZATION_FAILED

@@ -45,7 +45,7 @@ def handle(request: FindCoordinatorRequest, context: RequestContext) -> FindCoor
             coordinators=[_find(request.key_type, key, context) for key in request.coordinator_keys]
         )
     found = _find(request.key_type, request.key, context)
-    message = context.cluster.groups.behaviour.found_message
+    message = context.group_behaviour.found_message
     if found.error_code != ErrorCode.NONE and message is not None:
         message = _DENIALS.get(KeyType(request.key_type))
     return FindCoordinatorResponse(
@@ -92,7 +92,7 @@ def _error(key_type: int, key: str, context: RequestContext) -> ErrorCode:
 
 
 def _share_error(key: str, context: RequestContext) -> ErrorCode:
-    behaviour = context.cluster.groups.behaviour
+    behaviour = context.group_behaviour
     if behaviour.share_key_error is not None and context.version in SHARE_TOLD_BY_KEY:
         return ErrorCode.INVALID_REQUEST
     if behaviour.share_key_error is None or context.version < SHARE_SINCE:
@@ -111,5 +111,5 @@ def _share_error(key: str, context: RequestContext) -> ErrorCode:
 def _unknown_type(key_type: int, context: RequestContext) -> Exception:
     """What fails the whole request."""
     text = f"coordinator type {int(key_type)} is unknown"
-    code = context.cluster.groups.behaviour.unknown_key_type_error
+    code = context.group_behaviour.unknown_key_type_error
     return CloseConnection(text) if code is None else Refused(ErrorCode(code), text)

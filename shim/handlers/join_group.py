@@ -28,7 +28,7 @@ def handle(
     def answer(joined: Joined) -> None:
         response = _response(joined, context)
         if joined.error is not ErrorCode.NONE:
-            response.generation_id = context.cluster.groups.behaviour.failed_generation
+            response.generation_id = context.group_behaviour.failed_generation
         wait.complete(response)
 
     error = context.coordinator_error(request.group_id)

@@ -49,6 +49,6 @@ def _visible(groups: list[Group], context: RequestContext) -> list[Group]:
 def _matches(text: str, wanted: list[str], context: RequestContext) -> bool:
     if not wanted:
         return True
-    if context.cluster.groups.behaviour.filters_ignore_case:
+    if context.group_behaviour.filters_ignore_case:
         return text.lower() in {one.lower() for one in wanted}
     return text in wanted

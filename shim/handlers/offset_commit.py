@@ -61,7 +61,7 @@ class _Wanted(msgspec.Struct):
 
 
 def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommitResponse:
-    behaviour = context.cluster.groups.behaviour
+    behaviour = context.group_behaviour
     denial = context.access.error(OFFSET_COMMIT_GROUP, request.group_id)
     if denial is ErrorCode.NONE:
         denial = context.coordinator_error(request.group_id)
@@ -131,7 +131,7 @@ def _allowed(
         name = asked.name if topic is None else topic.name
         error = topic_error(context, OFFSET_COMMIT_TOPIC, name)
         topic = topics.get(name)
-    checks = context.cluster.groups.behaviour.commit_checks_partition
+    checks = context.group_behaviour.commit_checks_partition
     for partition in asked.partitions:
         if error is not ErrorCode.NONE or topic is None:
             rows.add(asked, partition.partition_index, error)

@@ -50,12 +50,12 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
         for topic, denial in zip(request.topics, errors, strict=True)
     ]
     codes = {one.error_code for topic in topics for one in topic.partitions}
-    is_untouched = codes <= BY_GROUP and context.cluster.groups.behaviour.new_coordinator
+    is_untouched = codes <= BY_GROUP and context.group_behaviour.new_coordinator
     if not is_untouched:
         topics = _merged(topics)
     if ErrorCode.NONE in codes:
         context.cluster.groups.remove_if_idle(group)
-    if context.cluster.groups.behaviour.deleted_offsets_repeat:
+    if context.group_behaviour.deleted_offsets_repeat:
         topics = [topic for topic in topics for _ in topic.partitions]
     return OffsetDeleteResponse(topics=topics)
 

@@ -159,7 +159,7 @@ def _named_topics(group: _Group, require_stable: bool, context: RequestContext) 
 
 def _answered(topics: list[_Topic], context: RequestContext) -> list[_Topic]:
     """Older releases answer from a map: each partition once, and no topic without any."""
-    if context.cluster.groups.behaviour.new_coordinator:
+    if context.group_behaviour.new_coordinator:
         return topics
     rows: dict[str, dict[int, CommittedOffset | ErrorCode]] = {}
     for topic in topics:

@@ -61,7 +61,7 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
         return response if context.record_behaviour.denied_commits_repeat else _merged(response)
     rows: Rows = {}
     wanted = [one for topic in request.topics for one in _allowed(topic, rows, context)]
-    behaviour = context.cluster.groups.behaviour
+    behaviour = context.group_behaviour
     if not behaviour.new_coordinator:
         wanted = last_of_each(wanted, lambda one: (one.asked.name, one.partition.partition_index))
     if wanted:
