@@ -27,6 +27,18 @@ class Acl(msgspec.Struct, frozen=True, gc=False):
     operation: Operation
     permission: Permission
 
+    def exactly(self) -> "AclFilter":
+        """The filter that selects this entry alone; its pattern may still be ANY or MATCH."""
+        return AclFilter(
+            self.resource_type,
+            self.resource_name,
+            self.pattern_type,
+            self.principal,
+            self.host,
+            self.operation,
+            self.permission,
+        )
+
 
 class AclFilter(msgspec.Struct, frozen=True, gc=False):
     """Selects ACLs; all conditions hold at once. None, and ANY, select everything."""

@@ -206,7 +206,7 @@ def _remove(client: Client, plan: Targets, args: argparse.Namespace) -> None:
     removed: list[Acl] = []
     for resource, acls in plan.items():
         if args.force or _confirmed(resource, acls, sys.stderr if args.json else sys.stdout):
-            filters = [_exactly(acl) for acl in acls] or [resource]
+            filters = [acl.exactly() for acl in acls] or [resource]
             removed += delete_acls(client, filters)
     if args.json:
         _print_json({"removed": _objects(dict.fromkeys(removed))})
@@ -225,19 +225,6 @@ def _confirmed(resource: AclFilter, acls: Sequence[Acl], stream: TextIO) -> bool
         return input().strip().lower() == "y"
     except EOFError:
         raise ClientError("there is nobody to answer; use --force to remove") from None
-
-
-def _exactly(acl: Acl) -> AclFilter:
-    """The filter for one entry; the pattern may still be ANY or MATCH."""
-    return AclFilter(
-        acl.resource_type,
-        acl.resource_name,
-        acl.pattern_type,
-        acl.principal,
-        acl.host,
-        acl.operation,
-        acl.permission,
-    )
 
 
 def _objects(acls: Iterable[Acl]) -> list[dict[str, str]]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from authorizer.model import Acl, AclFilter, Action, Actor
+from authorizer.model import Acl, Action, Actor
 from protocol.enums import ApiKey
 from shim.apis import ServedApi
 from shim.context import RequestContext
@@ -141,17 +141,6 @@ def remove_acls(cluster: Cluster, acls: list[Acl]) -> list[Acl]:
     authorizer = cluster.policy.authorizer
     if authorizer is None:
         return []
-    filters = [
-        AclFilter(
-            acl.resource_type,
-            acl.resource_name,
-            acl.pattern_type,
-            acl.principal,
-            acl.host,
-            acl.operation,
-            acl.permission,
-        )
-        for acl in acls
-    ]
+    filters = [acl.exactly() for acl in acls]
     results = authorizer.delete_acls(Actor("User:ANONYMOUS", "127.0.0.1"), filters)
     return [acl for result in results for acl in result.matches]
