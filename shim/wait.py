@@ -6,6 +6,30 @@ from typing import Generic, TypeVar
 Answer = TypeVar("Answer")
 
 
+class Watched:
+    """What answers may wait for: whoever watches it is called back at each change."""
+
+    __slots__ = ("_watchers",)
+
+    def __init__(self) -> None:
+        self._watchers: dict[int, Callable[[], None]] = {}
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether somebody waits for a change."""
+        return bool(self._watchers)
+
+    def when_changed(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call back at every change; returns how to stop it."""
+        token = id(callback)
+        self._watchers[token] = callback
+        return lambda: self._watchers.pop(token, None) and None
+
+    def wake(self) -> None:
+        for callback in list(self._watchers.values()):
+            callback()
+
+
 class Wait(Generic[Answer]):
     """Returned by a handler instead of a response; completed later, exactly once.
 

@@ -5,7 +5,7 @@ header only. Everything appended counts as replicated: the high watermark is the
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from operator import attrgetter, itemgetter
 
 import msgspec
@@ -13,6 +13,7 @@ import msgspec
 from shim.clock import Clock
 from shim.state.log_settings import LogSettings
 from shim.state.producers import PartitionProducers
+from shim.wait import Watched
 
 CHECK_INTERVAL_MS = 300_000
 """log.retention.check.interval.ms."""
@@ -40,8 +41,11 @@ class StoredBatch(msgspec.Struct, gc=False):
     newest_so_far: int = -1
 
 
-class Log:
-    """The batches of one partition, oldest first."""
+class Log(Watched):
+    """The batches of one partition, oldest first.
+
+    Watchers are called back after every append, after trimming and at the end.
+    """
 
     __slots__ = (
         "_batches",
@@ -51,7 +55,6 @@ class Log:
         "_end_position",
         "_epochs",
         "_trimmed_newest",
-        "_waiting",
         "end_offset",
         "is_closed",
         "producers",
@@ -61,11 +64,11 @@ class Log:
     )
 
     def __init__(self, configs: Mapping[str, str], clock: Clock) -> None:
+        super().__init__()
         self._clock = clock
         self._batches: list[StoredBatch] = []
         self._end_position = 0
         self._epochs = [(0, 0)]  # leader epochs and their first offsets
-        self._waiting: dict[int, Callable[[], None]] = {}
         self._checked_ms = clock.now_ms()
         self._checked_position = 0
         self.settings = LogSettings(configs)
@@ -85,11 +88,6 @@ class Log:
         """Where the oldest open transaction begins; nothing beyond it is for read_committed."""
         first = self.producers.first_unstable_offset
         return self.end_offset if first is None else first
-
-    @property
-    def is_watched(self) -> bool:
-        """Whether somebody waits for a change."""
-        return bool(self._waiting)
 
     @property
     def size_bytes(self) -> int:
@@ -190,16 +188,6 @@ class Log:
         at = bisect_right(self._epochs, offset, key=itemgetter(1))
         return self._epochs[max(0, at - 1)][0]
 
-    def when_changed(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Call back after every append, after trimming and at the end; returns how to stop it."""
-        token = id(callback)
-        self._waiting[token] = callback
-        return lambda: self._waiting.pop(token, None) and None
-
-    def wake(self) -> None:
-        for callback in list(self._waiting.values()):
-            callback()
-
     def expire(self) -> None:
         """Drop what retention.ms and retention.bytes no longer cover, batch by batch."""
         keep_from = self.start_offset
@@ -224,7 +212,7 @@ class Log:
         self.is_closed = True
         self._batches.clear()
         self.wake()
-        self._waiting.clear()
+        self._watchers.clear()
 
     def _stop(self, end: int) -> int:
         """The index after the last batch that lies wholly below `end`."""

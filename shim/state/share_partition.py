@@ -12,6 +12,7 @@ from shim.state.group_settings import GroupSettings
 from shim.state.in_flight import InFlight, InFlightBatch, InFlightBatches, Piece, RecordState
 from shim.state.share_acknowledgement import Acknowledgement, Acknowledging
 from shim.state.share_state import NOT_KNOWN, Deliveries, Key, ShareState, ShareStates, StateUpdate
+from shim.wait import Watched
 
 STATE_ERRORS = {
     ErrorCode.FENCED_LEADER_EPOCH: ErrorCode.NOT_LEADER_OR_FOLLOWER,
@@ -21,10 +22,11 @@ STATE_ERRORS = {
 """What clients are told where the share coordinator refuses."""
 
 
-class SharePartition:
+class SharePartition(Watched):
     """What is in flight of one partition in one group, from `start_offset` to `end_offset`.
 
-    `state` is what the coordinator has of it, with the offset at which to begin.
+    `state` is what the coordinator has of it, with the offset at which to begin. Watchers are
+    called back whenever records may have become available.
     """
 
     def __init__(
@@ -36,6 +38,7 @@ class SharePartition:
         settings: GroupSettings,
         clock: Clock,
     ) -> None:
+        super().__init__()
         self.key = key
         self.leader_epoch = leader_epoch
         self.batches = InFlightBatches()
@@ -50,7 +53,6 @@ class SharePartition:
         self._clock = clock
         self._timer: Timer | None = None
         self._timer_ms = 0.0
-        self._waiting: dict[int, Callable[[], None]] = {}
         self._load(state.deliveries)
 
     def _load(self, deliveries: Sequence[Deliveries]) -> None:
@@ -111,16 +113,6 @@ class SharePartition:
                         return piece.first
             self.looks_back = False
         return self.end_offset + 1
-
-    def when_changed(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Call back whenever records may have become available; returns how to stop it."""
-        token = id(callback)
-        self._waiting[token] = callback
-        return lambda: self._waiting.pop(token, None) and None
-
-    def wake(self) -> None:
-        for callback in list(self._waiting.values()):
-            callback()
 
     # locks
 
