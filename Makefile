@@ -2,11 +2,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+RUNNABLE := $(VENV)/.runnable
 STAMP := $(VENV)/.installed
 # several processes, each with whole files: a file's broker and client drivers start once
 TEST_ARGS ?= -n auto --maxprocesses 4 --dist loadfile
 
-.PHONY: help scorecards both-ways install run test clients check lint types contracts bench generate pipeline-demo pipeline-check clean oracle suite suites
+.PHONY: help scorecards both-ways install run test clients check lint types contracts bench generate pipeline-demo pipeline-check docs-check image-check clean oracle suite suites
 
 help:
 	@echo "make run        a broker on 127.0.0.1:9092 with demo users and ACLs"
@@ -15,6 +17,8 @@ help:
 	@echo "make check      lint, types, import contracts, generated files, then all tests"
 	@echo "make pipeline-demo   three clients are recorded; what Spark says of their ACLs (Java 17)"
 	@echo "make pipeline-check  tests of the pipeline that take minutes: kills, a cluster, Spark's Kafka connector (Java 17)"
+	@echo "make docs-check  what the pages show and takes minutes: a new environment, benchmarks, Spark, suites"
+	@echo "make image-check  the Dockerfile is built and a client connects to it (buildah)"
 	@echo "make bench      the benchmarks, side by side with other libraries"
 	@echo "make oracle RELEASE=4.3.1   the shim against a real broker (java 17 and maven)"
 	@echo "make suites     other projects' tests that can be run against the broker"
@@ -23,16 +27,21 @@ help:
 	@echo "make both-ways  their runs on a real broker replayed to the shim, and the other way round"
 	@echo "make generate   message classes and documents from their sources"
 
-$(STAMP): pyproject.toml
+# what tests need is fifty times as large as what a broker needs: a newcomer runs one first
+$(RUNNABLE): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "python 3.11 or newer is needed; try: make PYTHON=python3.12 install"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,check,speed]'
+	$(PIP) --editable '.[demo]'
+	@touch $(RUNNABLE)
+
+$(STAMP): $(RUNNABLE)
+	$(PIP) --editable '.[test,check,speed]'
 	@touch $(STAMP)
 
 install: $(STAMP)
 
-run: install
+run: $(RUNNABLE)
 	@cat examples/demo.txt
 	@$(BIN)/kafka-shim serve --listener PLAINTEXT://127.0.0.1:9092 \
 	  --listener SASL_PLAINTEXT://127.0.0.1:9093 --super-user User:ANONYMOUS --super-user User:admin \
@@ -63,11 +72,17 @@ generated: install
 check: lint types contracts generated test
 
 bench: install
-	$(BIN)/python benchmarks/codec.py
-	$(BIN)/python benchmarks/decide.py
+	$(BIN)/python -m benchmarks.codec
+	$(BIN)/python -m benchmarks.decide
 
 pipeline-check: install
 	$(BIN)/python -m pytest -m heavy tests/pipeline tests/clients/test_spark_connector.py
+
+docs-check: install
+	$(BIN)/python -m pytest -m heavy tests/docs
+
+image-check: install
+	$(BIN)/python -m pytest -m heavy tests/test_image.py
 
 pipeline-demo: install
 	@$(BIN)/python examples/pipeline_demo.py

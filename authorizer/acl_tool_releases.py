@@ -8,6 +8,7 @@ from functools import cache
 
 import msgspec
 
+from protocol.api_versions import RELEASES
 from protocol.releases import Change, fold
 
 
@@ -28,6 +29,10 @@ class AclTool(msgspec.Struct, frozen=True):
     lists_after_changes: bool
     padding: str
     """Before the first line of a list's entries, and behind the last one."""
+    lists_empty: bool
+    """A resource that the options name is listed even if it has no ACLs."""
+    cluster_creates: bool
+    """`--producer` lets topics be created by the cluster, not by their own name."""
 
 
 OLDEST_TOOL = AclTool(
@@ -36,11 +41,14 @@ OLDEST_TOOL = AclTool(
     objects_added=False,
     lists_after_changes=True,
     padding=" ",
+    lists_empty=True,
+    cluster_creates=True,
 )
 """Of 0.11."""
 
 CHANGES: tuple[Change, ...] = (
-    Change("2.0", "KIP-290", heading=Heading.TYPE_AND_PATTERN),
+    Change("2.0", "KIP-290", heading=Heading.TYPE_AND_PATTERN, lists_empty=False),
+    Change("2.0", "KIP-277", cluster_creates=False),
     Change("2.1", "KIP-332", heading=Heading.RESOURCE_PATTERN, objects_listed=True),
     Change("2.4", "KIP-504", objects_added=True),
     Change("3.9", "KAFKA-16643", lists_after_changes=False),
@@ -52,3 +60,6 @@ CHANGES: tuple[Change, ...] = (
 def acl_tool_of(release: str) -> AclTool:
     """The tool of a release such as `2.8` or `4.3.1`."""
     return fold(OLDEST_TOOL, CHANGES, release)
+
+
+NEWEST_TOOL = acl_tool_of(RELEASES[-1])

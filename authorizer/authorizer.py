@@ -1,16 +1,14 @@
-"""The authorizer: what a broker asks, the standard implementation, and how another is loaded."""
+"""The authorizer: what a broker asks, and the standard implementation."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module
-from inspect import isclass
-from typing import Protocol, cast, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
 from authorizer.decide import (
     PROBE,
     decide,
-    decide_by_dominance,
+    decide_by_resource_type,
     decide_by_resource_type_everyone_first,
 )
 from authorizer.early_search import EarlySearch
@@ -22,19 +20,10 @@ from protocol.enums import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 
 DECISIONS_KEPT = 16_384
+_TYPES = len(ResourceType)  # counted once: a class of enums is slow to tell
 
 SUPER_USERS = "super.users"
 ALLOW_EVERYONE = "allow.everyone.if.no.acl.found"
-
-OURS = frozenset(
-    {
-        "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-        "kafka.security.authorizer.AclAuthorizer",
-        "kafka.security.auth.SimpleAclAuthorizer",
-        "standard",
-    }
-)
-"""Values of `authorizer.class.name` that mean StandardAuthorizer below."""
 
 
 class AclCreateResult(msgspec.Struct, frozen=True, gc=False):
@@ -136,24 +125,39 @@ class StandardAuthorizer:
         self._forget_decisions()
 
     def authorize(self, actor: Actor, action: Action) -> Decision:
+        """Decide as `decide` does, or as was decided before if no ACL has changed since."""
         decisions = self._decisions
         if self._decisions_epoch != self.store.epoch or len(decisions) >= DECISIONS_KEPT:
             self._forget_decisions()
         # numbers, because hashing a member of an enum takes as long as all the rest
-        what = action.operation * len(ResourceType) + action.resource_type
+        what = action.operation * _TYPES + action.resource_type
         key = (action.resource_name, actor.principal, actor.host, what)
         decision = decisions.get(key)
         if decision is None:
-            decision = decisions[key] = self._decide(actor, action)
+            decision = decisions[key] = self.decide(actor, action)
         return decision
+
+    def decide(self, actor: Actor, action: Action) -> Decision:
+        """Decide as `authorize` does, but keep nothing: for very many different questions."""
+        if self._early_search is not None and actor.principal not in self._super_users:
+            return self._early_search.decide(actor, action, allow_everyone=self._allow_everyone)
+        return decide(
+            self.store,
+            actor,
+            action,
+            self._super_users,
+            self._allow_everyone,
+            self._rules.wildcard_covers_starred,
+        )
 
     def authorize_by_resource_type(
         self, actor: Actor, operation: Operation, resource_type: ResourceType
     ) -> Decision:
+        """Decide by the rules of the release (KIP-679); kept as other decisions are."""
         decisions = self._decisions
         if self._decisions_epoch != self.store.epoch or len(decisions) >= DECISIONS_KEPT:
             self._forget_decisions()
-        what = operation * len(ResourceType) + resource_type
+        what = operation * _TYPES + resource_type
         key = (None, actor.principal, actor.host, what)
         decision = decisions.get(key)
         if decision is None:
@@ -161,6 +165,7 @@ class StandardAuthorizer:
         return decision
 
     def create_acls(self, actor: Actor, acls: Sequence[Acl]) -> list[AclCreateResult]:  # noqa: ARG002 the protocol's
+        """Store what is valid; nothing at all if that is more than one batch may create."""
         results: list[AclCreateResult] = []
         new: dict[Acl, None] = {}
         for acl in acls:
@@ -179,6 +184,7 @@ class StandardAuthorizer:
         return results
 
     def delete_acls(self, actor: Actor, filters: Sequence[AclFilter]) -> list[AclDeleteResult]:  # noqa: ARG002 the protocol's
+        """Forget what the filters select; nothing at all if that is more than one batch may."""
         doomed: dict[Acl, None] = {}
         forward = self._rules.overlapping_filters or self._rules.first_filter_reports
         ordered = filters if forward else reversed(filters)
@@ -206,18 +212,6 @@ class StandardAuthorizer:
         doomed.update(dict.fromkeys(matches))
         return AclDeleteResult(matches=matches)
 
-    def _decide(self, actor: Actor, action: Action) -> Decision:
-        if self._early_search is not None and actor.principal not in self._super_users:
-            return self._early_search.decide(actor, action, allow_everyone=self._allow_everyone)
-        return decide(
-            self.store,
-            actor,
-            action,
-            self._super_users,
-            self._allow_everyone,
-            self._rules.wildcard_covers_starred,
-        )
-
     def _decide_by_type(
         self, actor: Actor, operation: Operation, resource_type: ResourceType
     ) -> Decision:
@@ -225,10 +219,8 @@ class StandardAuthorizer:
             return decide_by_resource_type_everyone_first(
                 self.store, actor, operation, resource_type, self._super_users, self._allow_everyone
             )
-        probe = self._decide(actor, Action(operation, resource_type, PROBE))
-        if probe.allowed:
-            return probe
-        return decide_by_dominance(self.store, actor, operation, resource_type)
+        probe = self.decide(actor, Action(operation, resource_type, PROBE))
+        return decide_by_resource_type(self.store, actor, operation, resource_type, probe)
 
     def _forget_decisions(self) -> None:
         self._decisions.clear()
@@ -252,52 +244,6 @@ def parse_super_users(text: str) -> frozenset[str]:
                 " `User:admin`; several are separated by `;`"
             )
     return frozenset(principal for principal in principals if principal)
-
-
-def load_authorizer(
-    spec: str, config: Mapping[str, str], rules: AclRules = NEWEST_RULES
-) -> Authorizer | None:
-    """Make the authorizer that `authorizer.class.name` names; None for no authorizer.
-
-    `spec` is empty or `none`, `standard` or the name of one of Kafka's own classes (all mean
-    StandardAuthorizer here), or `package.module:Class`. Raises ValueError, saying what is wrong.
-    """
-    spec = spec.strip()
-    if spec in ("", "none"):
-        return None
-    authorizer = StandardAuthorizer(rules=rules) if spec in OURS else _load_class(spec)()
-    authorizer.configure(config)
-    return authorizer
-
-
-def _load_class(spec: str) -> type[Authorizer]:
-    module_name, colon, class_name = spec.partition(":")
-    if not (module_name and colon and class_name):
-        raise ValueError(
-            f"unknown authorizer `{spec}`: give `standard`, `none`, the name of one of Kafka's"
-            " authorizer classes, or `package.module:Class` for a Python class of your own"
-        )
-    try:
-        module = import_module(module_name)
-    except ImportError as error:
-        raise ValueError(f"cannot import the authorizer `{spec}`: {error}") from error
-    found = getattr(module, class_name, None)
-    if not isclass(found):
-        raise ValueError(f"there is no class `{class_name}` in `{module_name}` to authorize with")
-    missing = [name for name in _METHODS if not callable(getattr(found, name, None))]
-    if missing:
-        raise ValueError(f"the authorizer `{spec}` lacks {', '.join(missing)}")
-    return cast("type[Authorizer]", found)
-
-
-_METHODS = (
-    "configure",
-    "authorize",
-    "authorize_by_resource_type",
-    "create_acls",
-    "delete_acls",
-    "acls",
-)
 
 
 def _parse_flag(name: str, text: str) -> bool:

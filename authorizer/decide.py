@@ -19,7 +19,7 @@ _DENYING = [operation_bits(denying(operation)) << DENY_SHIFT for operation in Op
 _ACL = Because.ACL  # a member of an enum is looked up slowly, a global is not
 
 PROBE = "hardcode"
-"""The topic name that Kafka asks about first when the question is about a whole resource type."""
+"""The name that Kafka asks about first when the question is about a whole resource type."""
 
 
 def decide(
@@ -86,18 +86,15 @@ def decide_by_resource_type(
     actor: Actor,
     operation: Operation,
     resource_type: ResourceType,
-    super_users: frozenset[str] = frozenset(),
-    allow_everyone: bool = False,
+    probe: Decision,
 ) -> Decision:
     """Answer whether the actor may do `operation` on at least one resource of the type (KIP-679).
 
-    The algorithm of the authorizer interface: ask about a resource named `hardcode` first, which
-    is how super users and `allow_everyone` come in (the latter as long as no ACL matches that
-    name); then look for an ALLOW that no DENY dominates. Implied operations do not count.
+    The algorithm of the authorizer interface: `probe` is the answer for a resource named PROBE,
+    which is how super users and `allow_everyone` come in (the latter as long as no ACL matches that
+    name); if that is no, look for an ALLOW that no DENY dominates. Implied operations do not count.
     """
-    action = Action(operation, resource_type, PROBE)
-    probe = decide(store, actor, action, super_users, allow_everyone)
-    return probe if probe.allowed else decide_by_dominance(store, actor, operation, resource_type)
+    return probe if probe.allowed else _by_dominance(store, actor, operation, resource_type)
 
 
 def decide_by_resource_type_everyone_first(
@@ -110,16 +107,16 @@ def decide_by_resource_type_everyone_first(
 ) -> Decision:
     """Answer the same question as ZooKeeper brokers do, whose authorizer has its own method.
 
-    Nothing is asked about `hardcode`; `allow_everyone` answers unless a DENY on `*` applies.
+    Nothing is asked about PROBE; `allow_everyone` answers unless a DENY on `*` applies.
     """
     if actor.principal in super_users:
         return _SUPER_USER
     if allow_everyone and _wildcard_deny(store, actor, operation, resource_type) is None:
         return _DEFAULT_ALLOW
-    return decide_by_dominance(store, actor, operation, resource_type)
+    return _by_dominance(store, actor, operation, resource_type)
 
 
-def decide_by_dominance(
+def _by_dominance(
     store: AclStore, actor: Actor, operation: Operation, resource_type: ResourceType
 ) -> Decision:
     """Answer by the ACLs of the type alone: yes if there is an ALLOW that no DENY covers entirely.
@@ -145,8 +142,9 @@ def _wildcard_deny(
 
 def _combined_grant(store: AclStore, pattern: Pattern, actor: Actor) -> int:
     grant = 0
-    for subject in store.subjects_of(actor):
-        grant |= pattern.grant_of(subject)
+    others = pattern.others or {}
+    for subject in store.subjects_of(actor):  # as `grant_of`, without a call for each
+        grant |= pattern.grant if subject is pattern.subject else others.get(subject, 0)
     return grant
 
 

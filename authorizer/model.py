@@ -13,6 +13,12 @@ ANY_USER = "User:*"
 """The principal of an ACL that applies to every principal, of any type."""
 
 
+def is_principal(text: str) -> bool:
+    """Whether it is `Type:name`; the name may be empty, as in Kafka."""
+    kind, colon, _ = text.partition(":")
+    return bool(kind and colon)
+
+
 class Acl(msgspec.Struct, frozen=True, gc=False):
     """One access control entry on one resource pattern (KIP-140, KIP-290).
 

@@ -35,6 +35,7 @@ class Pattern(msgspec.Struct, eq=False, gc=False):
     others: dict[Subject, int] | None = None
 
     def grant_of(self, subject: Subject) -> int:
+        """The grant bits of a principal and host; 0 if it has no entry."""
         if subject is self.subject:
             return self.grant
         return self.others.get(subject, 0) if self.others is not None else 0

@@ -1,11 +1,15 @@
 """The ACLs of one cluster, indexed so that a decision costs the same with ten as with a million."""
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Actor
 from authorizer.pattern import Pattern, Subject
 from authorizer.type_index import TypeIndex
 from protocol.enums import Operation, PatternType, Permission, ResourceType
+
+REMEMBERED = 1 << 17
+"""Names, and actors, whose patterns and subjects a store for many questions keeps."""
 
 DENY_SHIFT = 32
 """In a grant, bit n allows the operation with code n and bit n + DENY_SHIFT denies it."""
@@ -201,6 +205,31 @@ class AclStore:
 
     def _types_selected(self, resource_type: ResourceType) -> list[TypeIndex]:
         return self._types if resource_type is ResourceType.ANY else [self._types[resource_type]]
+
+
+class RememberingAclStore(AclStore):
+    """For very many questions about the same names and actors: each is looked up once."""
+
+    def __init__(self, acls: Iterable[Acl] = ()) -> None:
+        super().__init__(acls)
+        self._deciding = lru_cache(REMEMBERED)(self._patterns_of_epoch)
+        self._including = lru_cache(REMEMBERED)(self._subjects_of_epoch)
+
+    def subjects_of(self, actor: Actor) -> list[Subject]:
+        return self._including(self.epoch, actor)
+
+    def patterns_deciding(
+        self, resource_type: ResourceType, name: str, wildcard_covers_starred: bool = False
+    ) -> list[Pattern]:
+        return self._deciding(self.epoch, resource_type, name, wildcard_covers_starred)
+
+    def _subjects_of_epoch(self, _: int, actor: Actor) -> list[Subject]:
+        return super().subjects_of(actor)
+
+    def _patterns_of_epoch(
+        self, _: int, resource_type: ResourceType, name: str, wildcard_covers_starred: bool
+    ) -> list[Pattern]:
+        return super().patterns_deciding(resource_type, name, wildcard_covers_starred)
 
 
 def acl_of(pattern: Pattern, subject: Subject, bit: int) -> Acl:

@@ -1,15 +1,13 @@
 """How fast messages are decoded and encoded, beside kafka-python and kio, in one run.
 
-    python benchmarks/codec.py [--json] [--check] [--rounds N]
+    python -m benchmarks.codec [--json] [--check] [--rounds N]
 
 Every figure is the best of several rounds, the libraries taking turns within a round; all of them
 read and write the very same bytes, which is checked first. A message that misses a goal is measured
 again for longer, and that counts. `--check` exits 3 when a goal is missed.
 """
 
-import argparse
 import io
-import json
 import sys
 import timeit
 from collections.abc import Callable
@@ -20,6 +18,7 @@ import kio.index
 from kio.serial import entity_reader, entity_writer
 from kio.static.constants import EntityType
 
+from benchmarks.command import finish, parse_arguments
 from protocol.codecs import reader, writer
 from protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
 from protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
@@ -143,8 +142,11 @@ def kafka_python(case: Case, data: bytes) -> Codec:
 def kio_library(case: Case, data: bytes) -> Codec:
     name = case.message_name.removesuffix("Request").removesuffix("Response")
     api = "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
-    kind = EntityType.request if case.message_name.endswith("Request") else EntityType.response
-    module = kio.index.load_entity_module(api, case.version, kind)
+    module = (
+        kio.index.load_entity_module(api, case.version, EntityType.request)
+        if case.message_name.endswith("Request")
+        else kio.index.load_entity_module(api, case.version, EntityType.response)
+    )
     cls = getattr(module, case.message_name)
     read, write = entity_reader(cls), entity_writer(cls)
     message, _ = read(data, 0)
@@ -278,19 +280,11 @@ def table(rows: list[dict[str, Any]], skims: list[dict[str, Any]]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
-    parser.add_argument("--check", action="store_true", help="exit 3 when a goal is missed")
-    parser.add_argument("--rounds", type=int, default=40)
-    options = parser.parse_args()
+    options = parse_arguments(__doc__, rounds=(40, "how often everything is measured"))
     rows = [steady(measure, case, options.rounds) for case in cases()]
     skims = [steady(measure_skim, case, options.rounds) for case in skim_cases()]
     found = {"messages": rows, "skims": skims, "goals": GOALS}
-    print(json.dumps(found, indent=1) if options.json else table(rows, skims))
-    problems = missed(rows + skims)
-    for problem in problems:
-        print(f"missed: {problem}", file=sys.stderr)
-    return 3 if options.check and problems else 0
+    return finish(options, found, table(rows, skims), missed(rows + skims))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,11 @@
 """What an idle connection costs: 10,000 clients that have asked for ApiVersions and wait.
 
-    python benchmarks/connections.py [--connections N] [--check] [--json]
+    python -m benchmarks.connections [--connections N] [--check] [--json]
 
 The broker runs in a process of its own; its resident memory and processor time are read before and
 after. Then one more client is served while all the others are there.
 """
 
-import argparse
-import json
 import resource
 import socket
 import sys
@@ -15,10 +13,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from recording import Broker, framed
-
-from protocol.enums import ApiKey
-from protocol.messages.api_versions_request import ApiVersionsRequest
+from benchmarks.broker import Broker, ask_versions
+from benchmarks.command import finish, parse_arguments
 
 CONNECTIONS = 10_000
 KIB_MAX = 16
@@ -39,7 +35,7 @@ def measure(count: int) -> dict[str, float]:
             began = time.monotonic()
             for _ in range(count):
                 peer = socket.create_connection(broker.address, 30)
-                ask(peer)
+                ask_versions(peer)
                 peers.append(peer)
             opened_s = time.monotonic() - began
             held = resident_kib(broker) - before
@@ -47,7 +43,7 @@ def measure(count: int) -> dict[str, float]:
             time.sleep(IDLE_S)
             idle = (broker.processor_s() - began_cpu) / IDLE_S
             beside = answer_s(broker)
-            still = sum(is_served(peer) for peer in peers[:: max(1, count // 100)])
+            asked = [is_served(peer) for peer in peers[:: max(1, count // 100)]]
         finally:
             for peer in peers:
                 peer.close()
@@ -59,20 +55,13 @@ def measure(count: int) -> dict[str, float]:
         "load when idle": idle,
         "answer alone us": alone * 1e6,
         "answer beside all us": beside * 1e6,
-        "of 100 still served": still,
+        "still served": sum(asked) / len(asked),
     }
-
-
-def ask(peer: socket.socket) -> None:
-    """One request, its answer read whole."""
-    peer.sendall(REQUEST)
-    size = int.from_bytes(peer.recv(4, socket.MSG_WAITALL), "big")
-    assert len(peer.recv(size, socket.MSG_WAITALL)) == size
 
 
 def is_served(peer: socket.socket) -> bool:
     try:
-        ask(peer)
+        ask_versions(peer)
     except OSError:
         return False
     return True
@@ -84,7 +73,7 @@ def answer_s(broker: Broker) -> float:
         taken = []
         for _ in range(300):
             began = time.perf_counter()
-            ask(peer)
+            ask_versions(peer)
             taken.append(time.perf_counter() - began)
     return min(taken)
 
@@ -94,22 +83,16 @@ def resident_kib(broker: Broker) -> int:
     return pages * resource.getpagesize() // 1024
 
 
-REQUEST = framed(ApiKey.API_VERSIONS, 3, ApiVersionsRequest("bench", "1"))
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--connections", type=int, default=CONNECTIONS)
-    parser.add_argument("--check", action="store_true", help="exit 3 when a goal is missed")
-    parser.add_argument("--json", action="store_true")
-    args = parser.parse_args()
-    found = measure(args.connections)
-    if args.json:
-        print(json.dumps(found))
-    else:
-        print("\n".join(f"{name:<24} {value:>12,.2f}" for name, value in found.items()))
-    missed = found["KiB a connection"] > KIB_MAX or found["of 100 still served"] < 100
-    return 3 if args.check and missed else 0
+    options = parse_arguments(__doc__, connections=(CONNECTIONS, "how many wait"))
+    found = measure(options.connections)
+    missed = []
+    if found["KiB a connection"] > KIB_MAX:
+        missed.append(f"a connection takes {found['KiB a connection']:.1f} KiB, goal {KIB_MAX}")
+    if found["still served"] < 1:
+        missed.append(f"only {found['still served']:.0%} of the connections are still served")
+    text = "\n".join(f"{name:<24} {value:>12,.2f}" for name, value in found.items())
+    return finish(options, found, text, missed)
 
 
 if __name__ == "__main__":

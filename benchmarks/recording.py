@@ -1,118 +1,22 @@
 """What recording costs: requests answered by one process over a real socket, with and without it.
 
-    python benchmarks/recording.py [--check] [--json]
+    python -m benchmarks.recording [--check] [--json]
 
 Two brokers in processes of their own, one of which records; one client sends each the same
 pipelined requests in turn, so that noise of the machine meets both. The figure is the processor
 time that each broker took for the same work, as the operating system counts it.
 """
 
-import argparse
-import json
-import socket
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-from protocol import codecs
-from protocol.enums import ApiKey
-from protocol.headers import RequestHeader, write_request_header
-from protocol.messages.list_offsets_request import (
-    ListOffsetsPartition,
-    ListOffsetsRequest,
-    ListOffsetsTopic,
-)
-from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from protocol.messages.produce_request import (
-    PartitionProduceData,
-    ProduceRequest,
-    TopicProduceData,
-)
-from protocol.record_coding import Record
-from protocol.records import encode_batch
+from benchmarks.broker import REQUESTS, Broker, requests
+from benchmarks.command import finish, parse_arguments
 
 ROUNDS = 20
-REQUESTS = 3_000
-WINDOW = 50
 GOAL = 1.15
-
-
-def batch() -> bytes:
-    """Ten records of 100 bytes."""
-    return encode_batch(
-        [Record(offset=n, timestamp=0, key=None, value=b"x" * 100) for n in range(10)]
-    )
-
-
-def requests() -> dict[str, bytes]:
-    """The kinds of requests, framed."""
-    topic = MetadataRequestTopic(name="orders")
-    partition = ListOffsetsPartition(partition_index=0, timestamp=-1)
-    produced = TopicProduceData(
-        name="orders", partition_data=[PartitionProduceData(index=0, records=batch())]
-    )
-    kinds = {
-        "Metadata": (ApiKey.METADATA, 12, MetadataRequest(topics=[topic])),
-        "ListOffsets": (
-            ApiKey.LIST_OFFSETS,
-            7,
-            ListOffsetsRequest(topics=[ListOffsetsTopic("orders", [partition])]),
-        ),
-        "Produce": (
-            ApiKey.PRODUCE,
-            9,
-            ProduceRequest(acks=-1, timeout_ms=1000, topic_data=[produced]),
-        ),
-    }
-    return {name: framed(*kind) for name, kind in kinds.items()}
-
-
-def framed(api: ApiKey, version: int, request: object) -> bytes:
-    payload = write_request_header(RequestHeader(api, version, 1, "bench"))
-    payload += codecs.write_request(request, version)
-    return len(payload).to_bytes(4, "big") + payload
-
-
-class Broker:
-    """A broker process and one connection to it."""
-
-    def __init__(self, folder: Path, *options: str) -> None:
-        ready = folder / "ready"
-        command = [sys.executable, "-P", "-m", "shim", "serve", "-l", "error", "--topic", "orders"]
-        command += ["--listener", "PLAINTEXT://127.0.0.1:0", "--ready-file", str(ready)]
-        command += ["--super-user", "User:ANONYMOUS", "-c", "log.retention.bytes=1000000", *options]
-        self.child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        while not ready.exists():
-            time.sleep(0.02)
-        address = ready.read_text().split("=")[1].strip()
-        host, _, port = address.partition(":")
-        self.address = (host, int(port))
-        self._socket = socket.create_connection(self.address, 10)
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._reader = self._socket.makefile("rb", 1 << 20)
-
-    def play(self, frame: bytes) -> float:
-        """Seconds of processor time that the broker took for all requests."""
-        before = self.processor_s()
-        for _ in range(REQUESTS // WINDOW):
-            self._socket.sendall(frame * WINDOW)
-            for _ in range(WINDOW):
-                self._reader.read(int.from_bytes(self._reader.read(4), "big"))
-        time.sleep(0.12)  # a recorder writes its last block within 100 ms
-        return self.processor_s() - before
-
-    def processor_s(self) -> float:
-        """Seconds of the broker's main thread so far, as the scheduler counts them."""
-        return int(Path(f"/proc/{self.child.pid}/schedstat").read_text().split()[0]) / 1e9
-
-    def stop(self) -> None:
-        self._reader.close()
-        self._socket.close()
-        self.child.terminate()
-        self.child.wait(10)
 
 
 def measure() -> dict[str, float]:
@@ -136,19 +40,17 @@ def measure() -> dict[str, float]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="exit 3 when a goal is missed")
-    parser.add_argument("--json", action="store_true")
-    args = parser.parse_args()
+    options = parse_arguments(__doc__)
     found = measure()
-    if args.json:
-        print(json.dumps(found))
-    else:
-        print("| request | us without | with / without |\n|---|---|---|")
-        for kind in requests():
-            print(f"| {kind} | {found[f'{kind} us']:.0f} | {found[kind]:.2f} |")
-    missed = [kind for kind in requests() if found[kind] > GOAL]
-    return 3 if args.check and missed else 0
+    kinds = list(requests())
+    lines = ["| request | us without | with / without |", "|---|---|---|"]
+    lines += [f"| {kind} | {found[f'{kind} us']:.0f} | {found[kind]:.2f} |" for kind in kinds]
+    missed = [
+        f"{kind} takes {found[kind]:.2f} times as long, goal {GOAL}"
+        for kind in kinds
+        if found[kind] > GOAL
+    ]
+    return finish(options, found, "\n".join(lines), missed)
 
 
 if __name__ == "__main__":

@@ -1,21 +1,19 @@
 """How fast a trace is replayed into the shim: processor time of either side, and time on the clock.
 
-    python benchmarks/replay.py [--check] [--json]
+    python -m benchmarks.replay [--check] [--json]
 
 A broker in a process of its own records a connection's requests; a second one, as fresh as the
 first, gets them replayed. Both sides have a core, so the rate of each is what it can do in a second
 of its processor time, as the scheduler counts it.
 """
 
-import argparse
-import json
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-from recording import Broker, requests
-
+from benchmarks.broker import Broker, requests
+from benchmarks.command import finish, parse_arguments
 from shim.replay.events import read_recording
 from shim.replay.player import Player
 from shim.replay.target import Target
@@ -67,19 +65,18 @@ def replay(folder: Path, trace: Path) -> dict[str, float]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="exit 3 when a goal is missed")
-    parser.add_argument("--json", action="store_true")
-    args = parser.parse_args()
+    options = parse_arguments(__doc__)
     found = measure()
-    if args.json:
-        print(json.dumps(found))
-    else:
-        print("| request | replayer | shim | on the clock |\n|---|---|---|---|")
-        for kind, rates in found.items():
-            print(f"| {kind} | " + " | ".join(f"{rate:,.0f}" for rate in rates.values()) + " |")
-    missed = [kind for kind, rates in found.items() if min(rates["replayer"], rates["shim"]) < GOAL]
-    return 3 if args.check and missed else 0
+    lines = ["| request | replayer | shim | on the clock |", "|---|---|---|---|"]
+    for kind, rates in found.items():
+        lines.append(f"| {kind} | " + " | ".join(f"{rate:,.0f}" for rate in rates.values()) + " |")
+    missed = [
+        f"{rates[side]:,.0f} {kind} a second of the {side}, goal {GOAL:,}"
+        for kind, rates in found.items()
+        for side in ("replayer", "shim")
+        if rates[side] < GOAL
+    ]
+    return finish(options, found, "\n".join(lines), missed)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The first denied test: alice may write to orders, carol may not. Needs `make run` elsewhere."""
 
+import socket
 import sys
 
 from confluent_kafka import KafkaError, Producer
@@ -18,6 +19,7 @@ def produce(user: str) -> str:
             "sasl.username": user,
             "sasl.password": f"{user}-secret",
             "message.timeout.ms": 10_000,
+            "log_level": 0,
         }
     )
 
@@ -28,6 +30,14 @@ def produce(user: str) -> str:
     producer.flush(15)
     return outcome[0] if outcome else "no answer"
 
+
+host, _, port = BOOTSTRAP.rpartition(":")
+try:
+    socket.create_connection((host, int(port)), 5).close()
+except OSError as error:
+    sys.exit(
+        f"no broker at {BOOTSTRAP} ({error.strerror}): start one by `make run`, and wait for it"
+    )
 
 for name in ("alice", "carol"):
     print(f"{name}: {produce(name)}")

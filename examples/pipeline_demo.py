@@ -4,10 +4,12 @@ The answers are known beforehand and checked; the exit code is 1 if one is not a
 """
 
 import argparse
+import contextlib
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +19,7 @@ from pipeline import cli
 from pipeline.requisites import missing
 
 if TYPE_CHECKING:
-    from pipeline.outcome import Outcome
+    from pipeline.report.outcome import Outcome
 
 HERE = Path(__file__).parent
 ACLS = HERE / "pipeline_demo.yaml"
@@ -87,8 +89,9 @@ def consume(bootstrap: str, user: str) -> str:
     return f"{got} read"
 
 
-def record(trace: Path, ready: Path) -> None:
-    """Start the broker, let the clients do their work, stop it."""
+@contextlib.contextmanager
+def serving(trace: Path, ready: Path) -> Iterator[str]:
+    """A broker that records, at the address that is given."""
     options = ["--listener", "SASL_PLAINTEXT://127.0.0.1:0", "--super-user", "User:admin"]
     options += ["--state", str(ACLS), "--record", str(trace), "--ready-file", str(ready)]
     broker = subprocess.Popen(
@@ -101,19 +104,24 @@ def record(trace: Path, ready: Path) -> None:
         if not ready.exists():
             sys.exit("pipeline-demo: the broker did not start")
         bootstrap = dict(line.split("=", 1) for line in ready.read_text().splitlines())
-        address = bootstrap["SASL_PLAINTEXT"]
-        print(f"alice writes: {produce(address, 'alice')}")
-        print(f"bob reads:    {consume(address, 'bob')}")
-        print(f"carol writes: {produce(address, 'carol')}")
+        yield bootstrap["SASL_PLAINTEXT"]
     finally:
         broker.terminate()
         broker.wait(10)
 
 
+def record(trace: Path, ready: Path) -> None:
+    """Start the broker, let the clients do their work, stop it."""
+    with serving(trace, ready) as address:
+        print(f"alice writes: {produce(address, 'alice')}")
+        print(f"bob reads:    {consume(address, 'bob')}")
+        print(f"carol writes: {produce(address, 'carol')}")
+
+
 def job(name: str, *options: str, code: int = 0) -> "Outcome":
     """Run a job as `kafka-shim pipeline` does, all in one Spark session."""
     print(f"\n$ kafka-shim pipeline {name} " + " ".join(map(shown, options)), flush=True)
-    from pipeline.run import run_job  # noqa: PLC0415 - once it is known that Spark is there
+    from pipeline.commands.run import run_job  # noqa: PLC0415 - once it is known that Spark is there
 
     parser = argparse.ArgumentParser()
     cli.add_arguments(parser)

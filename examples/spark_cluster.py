@@ -27,6 +27,15 @@ WORKERS = 2
 PATIENCE_S = 300
 _BRIEF = "-XX:TieredStopAtLevel=1"
 """The first compiler only: a third less for runs of a minute."""
+SETTINGS = {
+    "spark.executor.memory": "512m",
+    "spark.driver.memory": "512m",
+    "spark.driver.host": "127.0.0.1",
+    "spark.ui.enabled": "false",
+    "spark.executor.extraJavaOptions": _BRIEF,
+    "spark.sql.shuffle.partitions": str(WORKERS),
+}
+"""Of Spark, for a cluster as small as this one."""
 _LOG = f"-Dlog4j.configurationFile={(ROOT / 'examples' / 'spark_cluster.properties').as_uri()}"
 
 
@@ -48,11 +57,11 @@ def cluster(folder: Path) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _daemon(name: str, options: list[str], log: Path) -> Iterator[None]:
-    environment = _environment() | {"SPARK_DAEMON_MEMORY": "256m"}
-    environment["SPARK_DAEMON_JAVA_OPTS"] = f"{_LOG} {_BRIEF}"
+    variables = environment() | {"SPARK_DAEMON_MEMORY": "256m"}
+    variables["SPARK_DAEMON_JAVA_OPTS"] = f"{_LOG} {_BRIEF}"
     command = [str(SPARK / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", *options]
     with log.open("wb") as output:
-        child = subprocess.Popen(command, stdout=output, stderr=output, env=environment)
+        child = subprocess.Popen(command, stdout=output, stderr=output, env=variables)
     try:
         yield
     finally:
@@ -64,7 +73,8 @@ def _daemon(name: str, options: list[str], log: Path) -> Iterator[None]:
             child.wait()
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
+    """Of the cluster's processes, and of spark-submit."""
     return os.environ | {
         "SPARK_HOME": str(SPARK),
         "SPARK_LOCAL_IP": "127.0.0.1",
@@ -86,22 +96,13 @@ def submit(address: str, folder: Path, words: list[str]) -> subprocess.Completed
     """Run a job of `kafka-shim pipeline` on the cluster."""
     archive = folder / "kafka-shim.zip"
     package(archive)
-    settings = {
-        "spark.executor.memory": "512m",
-        "spark.driver.memory": "512m",
-        "spark.driver.host": "127.0.0.1",
-        "spark.ui.enabled": "false",
-        "spark.executor.extraJavaOptions": _BRIEF,
-        "spark.executorEnv.PYTHONPATH": "kafka-shim",
-        "spark.sql.shuffle.partitions": str(WORKERS),
-    }
     command = [str(SPARK / "bin" / "spark-submit"), "--master", address]
     command += ["--archives", f"{archive}#kafka-shim", "--driver-java-options", f"{_LOG} {_BRIEF}"]
-    for name, value in settings.items():
+    for name, value in (SETTINGS | {"spark.executorEnv.PYTHONPATH": "kafka-shim"}).items():
         command += ["--conf", f"{name}={value}"]
     return subprocess.run(
         [*command, str(ROOT / "pipeline" / "submit.py"), *words],
-        env=_environment() | {"PYTHONPATH": str(ROOT)},
+        env=environment() | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=False,

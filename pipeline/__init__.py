@@ -1,5 +1,5 @@
 """Analysis of traces on Spark: what an ACL change would break, which ACLs nobody uses, and more.
 
-What needs Spark is in `source`, `session`, `jobs` and `cli`; the rest are plain functions from
-segments to Arrow batches and from accesses to findings, which need no JVM (docs/pipeline.md).
+From below: `rows` makes a trace rows of `tables`, `acls` judges accesses (both without a JVM),
+`spark` reads and keeps them there, `jobs` find, `report` shows, `commands` run (docs/pipeline.md).
 """

@@ -1,6 +1,7 @@
 """The options of `kafka-shim pipeline`, which need neither Spark nor Arrow."""
 
 import argparse
+from pathlib import Path
 
 from authorizer.acl_formats import FORMATS
 
@@ -13,12 +14,23 @@ JOBS = {
     "clients": "client software, and the versions of each API that it sends",
     "readiness": "clients that an upgrade would break, and rules that change with it",
     "diff": "two traces of the same workload: privileges and answers that differ",
-    "timeline": "rates, errors and latencies over time, by principal and API",
+    "timeline": "rates, errors and latencies over time, by principal, client and API",
     "watch": "what is denied, or would be by other ACLs, told while it happens",
     "damage": "what could not be read of a trace, and why",
     "report": "the jobs together as one HTML page with plots",
 }
 _ACLS = f"in one of the forms {', '.join(FORMATS)}"
+
+
+def place(text: str) -> str:
+    """A path as every process of a cluster has to know it, whatever folder it runs in."""
+    return text if "://" in text else str(Path(text).absolute())
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number from 0")
+    return int(text)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _ingest(job: argparse.ArgumentParser) -> None:
-    job.add_argument("-o", "--output", required=True, metavar="LAKE", help="the folder")
+    job.add_argument("-o", "--output", required=True, metavar="LAKE", type=place, help="the folder")
     job.add_argument("--json", action="store_true", help="one JSON object")
     job.add_argument("--follow", action="store_true", help="go on until interrupted")
     _every(job, "1 minute")
@@ -75,7 +87,7 @@ def _report(job: argparse.ArgumentParser) -> None:
 
 def _diff(job: argparse.ArgumentParser) -> None:
     text = "the second trace"
-    job.add_argument("--with", dest="other", required=True, metavar="TRACE", help=text)
+    job.add_argument("--with", dest="other", required=True, metavar="TRACE", type=place, help=text)
 
 
 def _timeline(job: argparse.ArgumentParser) -> None:
@@ -92,7 +104,9 @@ def _fail(job: argparse.ArgumentParser) -> None:
 
 
 def _common(job: argparse.ArgumentParser) -> None:
-    job.add_argument("trace", nargs="+", help="folders of traces, single segments, or a lake")
+    job.add_argument(
+        "trace", nargs="+", type=place, help="folders of traces, single segments, or a lake"
+    )
     job.add_argument("--since", metavar="TIME", help="only from this time on (ISO, UTC)")
     job.add_argument("--until", metavar="TIME", help="only before this time")
     job.add_argument("--apis", metavar="API,...", help="only these APIs, by Kafka's names")
@@ -115,7 +129,7 @@ def _forms(job: argparse.ArgumentParser) -> None:
     form = job.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON object")
     form.add_argument("--csv", action="store_true", help="comma-separated values")
-    form.add_argument("--parquet", metavar="FOLDER", help="write the rows there")
+    form.add_argument("--parquet", metavar="FOLDER", type=place, help="write the rows there")
     job.add_argument("--html", metavar="FILE", help="a page with plots, for any browser")
 
 
@@ -131,13 +145,13 @@ def _what_breaks(job: argparse.ArgumentParser) -> None:
 def _least_acls(job: argparse.ArgumentParser) -> None:
     job.add_argument(
         "--over-grant",
-        type=int,
+        type=_count,
         metavar="N",
         help="join names under prefixes that allow each principal at most N known names that it"
         " never used (default: no prefixes)",
     )
     job.add_argument("--against", metavar="FILE", help=f"show what to add and remove: {_ACLS}")
-    job.add_argument("--format", choices=FORMATS, help="print the ACLs alone, in this form")
+    job.add_argument("--to", choices=FORMATS, help="print the ACLs alone, in this form")
 
 
 _OPTIONS = (

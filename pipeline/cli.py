@@ -9,7 +9,7 @@ from pipeline.arguments import add_arguments
 from pipeline.errors import PipelineError
 
 if TYPE_CHECKING:
-    from pipeline.outcome import Outcome
+    from pipeline.report.outcome import Outcome
 
 __all__ = ["add_arguments", "run", "show"]
 
@@ -32,9 +32,18 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _outcome(args: argparse.Namespace) -> "Outcome":
-    from pipeline.run import run_job
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
 
-    return run_job(args)
+    from pipeline.commands.run import run_job
+
+    try:
+        return run_job(args)
+    except Py4JJavaError as error:  # its own text begins with the call
+        problem = str(error.java_exception)
+    except PySparkException as error:  # no Java that can run it, no memory, a worker that died
+        problem = str(error) or type(error).__name__
+    raise PipelineError(f"Spark failed: {problem.splitlines()[0]}")
 
 
 def show(outcome: "Outcome", args: argparse.Namespace) -> int:
@@ -55,7 +64,7 @@ def show(outcome: "Outcome", args: argparse.Namespace) -> int:
 
 
 def _print_rows(outcome: "Outcome", args: argparse.Namespace) -> None:
-    from pipeline.output import json_ready, print_csv, print_json, print_table
+    from pipeline.report.output import json_ready, print_csv, print_json, print_table
 
     rows = outcome.rows
     if outcome.text is not None:
@@ -80,7 +89,7 @@ def _print_rows(outcome: "Outcome", args: argparse.Namespace) -> None:
 
 
 def _write_page(outcome: "Outcome", args: argparse.Namespace) -> None:
-    from pipeline.html_report import report_page
+    from pipeline.report.html_report import report_page
 
     try:
         Path(args.html).write_text(report_page(outcome, args.trace), encoding="utf-8")

@@ -28,7 +28,7 @@ _RESOURCE = [
     ("resource_name", pa.string()),
 ]
 _DECISION = [
-    ("role", pa.string()),  # see `pipeline.roles`
+    ("role", pa.string()),  # see `pipeline.rows.roles`
     ("instead", _TEXTS),  # what, all of it allowed, would have done as well
     ("source", pa.string()),  # recorded, derived or audit, as in `protocol.trace.entries`
     ("allowed", pa.bool_()),  # null: not known, which only derived ones can be
@@ -56,7 +56,8 @@ RESPONSES: Final = pa.schema(
     [
         *_WHERE,
         *_API,
-        ("latency_us", pa.int64()),  # null if the request is in another split
+        ("client_id", pa.string()),  # of the request: null if that is in another split
+        ("latency_us", pa.int64()),  # as well
         ("bytes", pa.int32()),
         ("error_codes", pa.list_(pa.int16())),
         ("undecoded", pa.string()),
@@ -111,7 +112,7 @@ PIECES: Final = pa.schema(
         ("at_block", pa.bool_()),
     ]
 )
-"""What there is to read, as `pipeline.batches.Split`: a stream of it says what is new."""
+"""What there is to read, as `pipeline.rows.batches.Split`: a stream of it says what is new."""
 
 TABLES: Final = {
     "requests": REQUESTS,

@@ -78,21 +78,25 @@ def _compile_reader(message: str, version: int, *, gives_end: bool) -> Callable[
 
 @cache
 def request_reader(api_key: int, version: int) -> Reader:
+    """The reader of a request; UnsupportedVersionError if there is none."""
     return reader(f"{api_name(api_key)}Request", version)
 
 
 @cache
 def request_writer(api_key: int, version: int) -> Writer:
+    """The writer of a request; UnsupportedVersionError if there is none."""
     return writer(f"{api_name(api_key)}Request", version)
 
 
 @cache
 def response_reader(api_key: int, version: int) -> Reader:
+    """The reader of a response; UnsupportedVersionError if there is none."""
     return reader(f"{api_name(api_key)}Response", version)
 
 
 @cache
 def response_writer(api_key: int, version: int) -> Writer:
+    """The writer of a response; UnsupportedVersionError if there is none."""
     return writer(f"{api_name(api_key)}Response", version)
 
 

@@ -175,6 +175,15 @@ class ConfigResourceType(IntEnum):
     GROUP = 32
 
 
+class IsolationLevel(IntEnum):
+    """Up to where a reader reads (KIP-98)."""
+
+    READ_UNCOMMITTED = 0
+    READ_COMMITTED = 1
+
+
+ISOLATION_LEVELS = frozenset(IsolationLevel)
+
 CLUSTER_NAME = "kafka-cluster"
 """The one resource name of type CLUSTER."""
 

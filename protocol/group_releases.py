@@ -31,9 +31,14 @@ class GroupBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     static_rejoin_checks_protocol: bool  # and with other protocols: it can cause a rebalance
     # looking at them, their offsets, their coordinators
     new_group_epoch: int  # of a group that has no members yet (KIP-848)
+    upgrade_keeps_epoch: bool  # of a group that becomes a consumer group, if nothing else changes
+    classics_await_target: bool  # of a new epoch, and only then are told to join again (KIP-848)
+    disabled_migration_is_strict: bool  # no classic member joins a consumer group with members then
     describes_revoking: bool  # ConsumerGroupDescribe shows what a member has not yet given up
     commits_since_assigned: bool  # a consumer's older epoch will do for what it had then already
     revokes_unsubscribed: bool  # at once, also while the next assignment is not made (KIP-848)
+    rejoins_anytime: bool  # a known member may come with epoch 0; else that epoch is one to check
+    takes_back: bool  # a consumer gets at once what it was to give up, if it shall have it again
     dropped_regex_counts: bool  # as a changed subscription (KIP-848)
     describes_empty_group_id: bool  # ConsumerGroupDescribe of an empty id is 24, and not -1 for all
     assignment_interval_ms: int  # default of group.consumer.assignment.interval.ms and its kin
@@ -45,7 +50,9 @@ class GroupBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     deletes_empty_group_id: bool  # DeleteGroups of an empty id is not 24
     commit_checks_partition: bool  # OffsetCommit: a missing partition is 3, not only a topic
     denied_commits_repeat: bool  # OffsetCommit: a partition named twice is refused twice
-    failed_commits_repeat: bool  # also where that is the topic's fault, and in TxnOffsetCommit
+    failed_commits_repeat: (
+        bool  # also by the topic's fault; in TxnOffsetCommit and OffsetDelete too
+    )
     deleted_offsets_repeat: bool  # OffsetDelete: a topic with two partitions is answered twice
     found_message: str | None  # error message of a FindCoordinator that found one; None: nor else
     unknown_key_type_error: int | None  # of FindCoordinator; None closes the connection
@@ -76,9 +83,14 @@ OLDEST = GroupBehaviour(
     static_rejoin_breaks_syncs=False,
     static_rejoin_checks_protocol=False,
     new_group_epoch=0,
+    disabled_migration_is_strict=False,
+    classics_await_target=False,
+    upgrade_keeps_epoch=False,
     describes_revoking=False,
     commits_since_assigned=False,
     revokes_unsubscribed=False,
+    rejoins_anytime=False,
+    takes_back=False,
     dropped_regex_counts=False,
     describes_empty_group_id=False,
     assignment_interval_ms=0,
@@ -160,8 +172,15 @@ CHANGES: tuple[Change, ...] = (
         share_denial_refuses_all=True,
     ),
     Change("4.1", "KIP-932: share coordinators", share_key_error=0),
+    Change("4.1", "KIP-848: groups that are upgraded know their topics", upgrade_keeps_epoch=True),
     Change("4.1", "an empty id of a consumer group", describes_empty_group_id=True),
-    Change("4.2", "a dropped expression is a changed subscription", dropped_regex_counts=True),
+    Change(
+        "4.2",
+        "KIP-848: dropped expressions change subscriptions, members begin again with epoch 0",
+        takes_back=True,
+        dropped_regex_counts=True,
+        rejoins_anytime=True,
+    ),
     Change(
         "4.2",
         "KIP-932, KIP-1071: two more kinds of groups",
@@ -169,11 +188,13 @@ CHANGES: tuple[Change, ...] = (
         share_deletion_always_asks=True,
         share_throttles=True,
     ),
+    Change("4.2", "members give up at once what they unsubscribed from", revokes_unsubscribed=True),
     Change(
         "4.3",
         "KIP-1263: assignments are made at intervals",
-        revokes_unsubscribed=True,
         new_group_epoch=1,
+        classics_await_target=True,
+        disabled_migration_is_strict=True,
         describes_revoking=True,
         assignment_interval_ms=1000,
     ),

@@ -6,7 +6,7 @@ has the real offsets, format 1 such that count from the first.
 """
 
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from struct import Struct, error as struct_error
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from protocol.compression import Compression, compress, decompress
 from protocol.errors import DecodeError, EncodeError
 from protocol.old_lz4 import old_checksum, right_checksum
 from protocol.record_coding import Record
-from protocol.records import BatchOptions, batches, encode_batch, entry_sizes
+from protocol.records import batches, entry_sizes
 
 NO_TIMESTAMP = -1
 _PREFIX = Struct(">qi")
@@ -189,26 +189,3 @@ def down_convert(blob: bytes, magic: int) -> bytes:
         records = batch.records()
         parts.append(write_message_set(records, magic, compression, append_time_ms=append_time))
     return b"".join(parts)
-
-
-def up_convert(blob: bytes, base_offset: int, *, partition_leader_epoch: int = -1) -> bytes:
-    """Return a message set as one batch of format 2, as brokers keep what old producers send.
-
-    The compression is that of the last compressed message. Raises DecodeError when the set is
-    damaged or empty.
-    """
-    compressions = [message.compression for message in messages(blob) if message.compression]
-    records = renumber(read_message_set(blob), base_offset)
-    if not records:
-        raise DecodeError("a message set has no messages")
-    compression = Compression(compressions[-1]) if compressions else Compression.NONE
-    options = BatchOptions(compression=compression, partition_leader_epoch=partition_leader_epoch)
-    return encode_batch(records, options)
-
-
-def renumber(records: Iterable[Record], base_offset: int) -> list[Record]:
-    """Return records with consecutive offsets from `base_offset` on, as an append gives them."""
-    return [
-        Record(base_offset + index, record.timestamp, record.key, record.value, record.headers)
-        for index, record in enumerate(records)
-    ]

@@ -27,15 +27,18 @@ class RecordBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     invalid_record_tells_start: bool  # and the answer says where the log starts
     lists_every_record: bool  # all records that are refused, and why; else only the first
     knows_zstd: bool
+    null_records_stop_all: bool  # null records keep all others of a request from being stored
     refuses_append_time: bool  # a batch that claims an append time is 32 where producers set times
     # producers, as Produce knows them
     caps_min_isr: bool  # min.insync.replicas counts only up to the number of replicas
+    reads_duplicates: bool  # of a partition that is in a request twice all are looked at, not one
     last_batch_counts: bool  # a request is transactional, or idempotent, as its last partition is
     nameless_transaction_error: ErrorCode  # of batches without a transactional id; NONE: a denial
     lost_producer_error: ErrorCode  # of a producer that is not known, and does not start from 0
     batches_remembered: int  # of each producer, to notice one that comes again
     # transactions in Produce and TxnOffsetCommit
     verifies_partitions: bool  # a partition that was not added to the transaction takes nothing
+    verifies_before_acks: bool  # of a partition's producer, before the number of acks is looked at
     verifies_offsets: bool  # and neither does a group
     verifies_epochs: bool  # also of producers that have a transaction open
     says_what_is_unverified: bool  # in Produce
@@ -43,10 +46,11 @@ class RecordBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     abortable_offsets_since: int  # the same of TxnOffsetCommit
     unverified_error: ErrorCode  # of AddPartitionsToTxn that only verifies
     adds_partitions_since: int  # version of Produce that adds its partitions to the transaction
+    begins_at_zero_since: int  # version of Produce whose numbers begin at 0 where none are known
     adds_offsets_since: int  # version of TxnOffsetCommit that adds its group to the transaction
     checks_committed_partition: bool  # TxnOffsetCommit: a missing partition is 3
     checks_committed_group: bool  # and an empty group 24
-    denied_commits_repeat: bool  # and if denied, a partition named twice is refused twice
+    denied_txn_commits_repeat: bool  # and if it is denied, a partition named twice is refused twice
     checks_committed_epoch: bool  # and an older epoch than the last 47
     # Fetch
     always_tells_stable: bool  # the last stable offset, also to who reads all
@@ -58,9 +62,11 @@ class RecordBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     odd_isolation_closes: bool  # an isolation level that there is not cannot be parsed
     missing_looks_compressed: bool  # a missing partition is 76 to versions that know no zstd
     aborted_beyond_stable: bool  # where nothing can be read, all that were aborted are told
+    aborted_at_stable: bool  # that is so where readers have come to what they may not read yet
     lists_empty_aborted: bool  # also aborted transactions without records
     deletion_forgets_producers: bool  # DeleteRecords, those whose records are gone
     errors_list_aborted: bool  # an unreadable partition has no aborted transactions, not null
+    refusals_have_records: bool  # a request that fails as a whole has no records, not null
     # ListOffsets and OffsetForLeaderEpoch
     epochs_by_partition: bool  # OffsetForLeaderEpoch answers a partition once, however often asked
     epochs_from_creation: bool  # the first leader epoch begins before the first record
@@ -79,8 +85,11 @@ class RecordBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     merges_added_partitions: bool  # AddPartitionsToTxn with one code for all has each but once
     adds_missing_partitions: bool  # of a topic that there is
     internal_partition_error: ErrorCode  # of AddPartitionsToTxn
+    fencing_bumps_twice: bool  # to the epoch after next
     fencing_remembers: bool  # whose transaction was aborted may ask for the new epoch by the old
     forgets_start: bool  # a new producer's transaction has no start time
+    # compaction
+    stamps_delete_horizon: bool  # batches with tombstones or markers say when these may go
     # DescribeProducers
     producers_denial: str | None  # the text of a denied one; None: nor of a missing topic
     describes_legal_names: bool  # looks at a name before it asks for permission
@@ -94,13 +103,16 @@ OLDEST = RecordBehaviour(
     invalid_record_tells_start=False,
     lists_every_record=False,
     knows_zstd=False,
+    null_records_stop_all=False,
     refuses_append_time=True,
     caps_min_isr=False,
+    reads_duplicates=False,
     last_batch_counts=True,
     nameless_transaction_error=ErrorCode.NONE,
     lost_producer_error=ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
     batches_remembered=1,
     verifies_partitions=False,
+    verifies_before_acks=False,
     verifies_offsets=False,
     verifies_epochs=False,
     says_what_is_unverified=False,
@@ -108,10 +120,11 @@ OLDEST = RecordBehaviour(
     abortable_offsets_since=NEVER,
     unverified_error=ErrorCode.INVALID_TXN_STATE,
     adds_partitions_since=NEVER,
+    begins_at_zero_since=NEVER,
     adds_offsets_since=NEVER,
     checks_committed_partition=False,
     checks_committed_group=False,
-    denied_commits_repeat=False,
+    denied_txn_commits_repeat=False,
     checks_committed_epoch=False,
     always_tells_stable=False,
     no_replica_error=ErrorCode.NONE,
@@ -122,9 +135,11 @@ OLDEST = RecordBehaviour(
     odd_isolation_closes=True,
     missing_looks_compressed=False,
     aborted_beyond_stable=True,
+    aborted_at_stable=True,
     lists_empty_aborted=True,
     deletion_forgets_producers=True,
     errors_list_aborted=False,
+    refusals_have_records=True,
     epochs_by_partition=True,
     epochs_from_creation=False,
     lists_epochs=False,
@@ -141,8 +156,10 @@ OLDEST = RecordBehaviour(
     merges_added_partitions=True,
     adds_missing_partitions=False,
     internal_partition_error=ErrorCode.OPERATION_NOT_ATTEMPTED,
+    fencing_bumps_twice=False,
     fencing_remembers=False,
     forgets_start=False,
+    stamps_delete_horizon=False,
     producers_denial=None,
     describes_legal_names=False,
 )
@@ -179,16 +196,17 @@ CHANGES: tuple[Change, ...] = (
         last_batch_counts=False,
         missing_looks_compressed=True,
     ),
-    Change("2.3", "InitProducerId in generated messages", denied_producer_epoch=-1),
     Change("2.2", "leader epochs", lists_epochs=True, missing_looks_compressed=False),
+    Change("2.3", "InitProducerId in generated messages", denied_producer_epoch=-1),
     Change(
         "2.4",
         "KIP-467 and more: records that are refused",
         invalid_record_error=ErrorCode.INVALID_RECORD,
         invalid_record_tells_start=True,
         checks_committed_epoch=True,
-        denied_commits_repeat=True,
+        denied_txn_commits_repeat=True,
         leader_as_replica_error=ErrorCode.NONE,
+        aborted_beyond_stable=False,
         deletion_forgets_producers=False,
     ),
     Change(
@@ -196,7 +214,7 @@ CHANGES: tuple[Change, ...] = (
         "KIP-360: producers may go on where they were forgotten",
         lost_producer_error=ErrorCode.NONE,
         lists_every_record=True,
-        aborted_beyond_stable=False,
+        aborted_at_stable=False,
         lists_empty_aborted=False,
     ),
     Change(
@@ -210,6 +228,7 @@ CHANGES: tuple[Change, ...] = (
     Change(
         "2.8",
         "generated messages of Produce and OffsetForLeaderEpoch",
+        reads_duplicates=True,
         epochs_by_partition=False,
         unreadable_closes=False,
         unreadable_old_closes=False,
@@ -221,7 +240,13 @@ CHANGES: tuple[Change, ...] = (
         describes_legal_names=True,
         producers_denial="topic authorization failed",
     ),
-    Change("3.0", "errors of Fetch in a common form", errors_list_aborted=True),
+    Change(
+        "3.0",
+        "errors of Fetch in a common form",
+        errors_list_aborted=True,
+        refusals_have_records=False,
+    ),
+    Change("3.1", "KIP-534: tombstones that go in time", stamps_delete_horizon=True),
     Change(
         "3.3",
         "KIP-841: replicas that are none",
@@ -246,11 +271,13 @@ CHANGES: tuple[Change, ...] = (
     Change(
         "3.8",
         "KIP-890: abortable errors",
+        verifies_before_acks=True,
         abortable_since=11,
         abortable_offsets_since=4,
         unverified_error=ErrorCode.TRANSACTION_ABORTABLE,
     ),
     Change("3.8", "KAFKA-16310: the newest record itself", newest_is_last=False),
+    Change("3.8", "sizes of records are summed up first", null_records_stop_all=True),
     Change(
         "3.9",
         "KIP-1005: each special time has its version",
@@ -264,15 +291,23 @@ CHANGES: tuple[Change, ...] = (
         "KIP-890: transactions of version 2",
         adds_partitions_since=12,
         adds_offsets_since=5,
+        fencing_bumps_twice=True,
         fencing_remembers=True,
         verifies_epochs=True,
     ),
-    Change("4.1", "transactions that never began", forgets_start=True),
     Change(
         "4.0",
         "ListOffsets has a class of its own",
         lists_each_duplicate=False,
         duplicates_always_refused=True,
+    ),
+    Change("4.0", "errors of Fetch with empty records again", refusals_have_records=True),
+    Change("4.1", "transactions that never began", forgets_start=True),
+    Change(
+        "4.1",
+        "KIP-890: no gap before a producer's first batch, one new epoch for who fences it",
+        begins_at_zero_since=12,
+        fencing_bumps_twice=False,
     ),
     Change("4.2", "KIP-1023: what is not yet in tiered storage", pending_upload_since=11),
 )

@@ -12,7 +12,7 @@ import msgspec
 from protocol.checksum import crc32c
 from protocol.compression import Compression, compress, decompress
 from protocol.errors import DecodeError
-from protocol.record_coding import Record, read_records, write_records
+from protocol.record_coding import Record, Survey, read_records, survey, write_records
 
 __all__ = [
     "Batch",
@@ -25,16 +25,21 @@ __all__ = [
     "encode_batch",
     "entry_sizes",
     "is_commit",
+    "lone_batch",
+    "thinned",
 ]
 
 HEADER_BYTES = 61
 NO_PRODUCER = -1
 _PREFIX = Struct(">qi")  # base offset and length, which the length does not count
 _PREFIX_BYTES = _PREFIX.size
+_PLACE = Struct(">qii")  # these two and the leader epoch
 _HEADER = Struct(">qiibIhiqqqhii")
+_HEADER_FIELDS = 13
 _CRC_AT, _COVERED_FROM = 17, 21  # the checksum covers what comes after it
 _MAGIC_AT = 16
 _COMPRESSION, _APPEND_TIME, _TRANSACTIONAL, _CONTROL = 0x07, 0x08, 0x10, 0x20
+_DELETE_HORIZON = 0x40
 _CONTROL_KEY, _MARKER = Struct(">hh"), Struct(">hi")
 
 
@@ -57,6 +62,11 @@ class Batch(msgspec.Struct, gc=False):
     count: int
     blob: bytes = b""
     start: int = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes in all."""
+        return _PREFIX_BYTES + self.length
 
     @property
     def end(self) -> int:
@@ -85,6 +95,14 @@ class Batch(msgspec.Struct, gc=False):
     def is_control(self) -> bool:
         return bool(self.attributes & _CONTROL)
 
+    @property
+    def delete_horizon_ms(self) -> int | None:
+        """From when on a cleaner may drop its tombstones, or its marker; None if not yet known.
+
+        It stands where the base timestamp does (KIP-534).
+        """
+        return self.base_timestamp if self.attributes & _DELETE_HORIZON else None
+
     def tobytes(self) -> bytes:
         return self.blob[self.start : self.end]
 
@@ -93,16 +111,25 @@ class Batch(msgspec.Struct, gc=False):
         covered = memoryview(self.blob)[self.start + _COVERED_FROM : self.end]
         return crc32c(covered) == self.crc
 
+    def survey(self) -> Survey:
+        """Look at the records without building them; DecodeError when `records` raises it."""
+        found = survey(self._content(), self.count, self.base_timestamp)
+        if self.attributes & _APPEND_TIME:
+            return Survey(self.max_timestamp, self.max_timestamp, found.lacks_key)
+        return found
+
     def records(self) -> list[Record]:
         """Return the records; DecodeError if they are damaged. The checksum is not looked at."""
-        content = self.blob[self.start + HEADER_BYTES : self.end]
-        if self.compression:
-            content = decompress(_compression(self.compression), content)
-        records = read_records(content, self.count, self.base_offset, self.base_timestamp)
+        records = read_records(self._content(), self.count, self.base_offset, self.base_timestamp)
         if self.is_append_time:
             for record in records:
                 record.timestamp = self.max_timestamp
         return records
+
+    def _content(self) -> bytes:
+        content = self.blob[self.start + HEADER_BYTES : self.end]
+        code = self.attributes & _COMPRESSION
+        return decompress(_compression(code), content) if code else content
 
 
 def _compression(code: int) -> Compression:
@@ -148,6 +175,15 @@ def batches(blob: bytes, *, partial: bool = False) -> Iterator[Batch]:
         yield batch
 
 
+def lone_batch(blob: bytes) -> Batch | None:
+    """Return the batch of a blob that is one batch of format 2 and nothing else, else None."""
+    if len(blob) < HEADER_BYTES or blob[_MAGIC_AT] != 2:
+        return None
+    batch = Batch(*_HEADER.unpack_from(blob))
+    batch.blob = blob
+    return batch if batch.length == len(blob) - _PREFIX_BYTES else None
+
+
 def assign(
     batch: Batch,
     base_offset: int,
@@ -156,14 +192,15 @@ def assign(
     append_time_ms: int | None = None,
 ) -> bytes:
     """Return the batch as a log keeps it; with `append_time_ms` that is the time of all records."""
-    out = bytearray(batch.tobytes())
-    _PREFIX.pack_into(out, 0, base_offset, batch.length)
-    out[12:16] = partition_leader_epoch.to_bytes(4, "big", signed=True)
-    if append_time_ms is not None:
-        attributes = batch.attributes | _APPEND_TIME
-        out[21:23] = attributes.to_bytes(2, "big", signed=True)
-        out[35:43] = append_time_ms.to_bytes(8, "big", signed=True)
-        _seal(out)
+    place = _PLACE.pack(base_offset, batch.length, partition_leader_epoch)
+    payload = place + batch.blob[batch.start + len(place) : batch.end]
+    if append_time_ms is None:
+        return payload
+    out = bytearray(payload)
+    attributes = batch.attributes | _APPEND_TIME
+    out[21:23] = attributes.to_bytes(2, "big", signed=True)
+    out[35:43] = append_time_ms.to_bytes(8, "big", signed=True)
+    _seal(out)
     return bytes(out)
 
 
@@ -207,22 +244,29 @@ def encode_batch(records: Sequence[Record], options: BatchOptions = PLAIN) -> by
     newest = options.append_time_ms
     if newest is None:
         newest = max(record.timestamp for record in records)
-    header = _HEADER.pack(
-        base_offset,
-        HEADER_BYTES - _PREFIX_BYTES + len(content),
-        options.partition_leader_epoch,
-        2,
-        0,
-        options.attributes,
-        records[-1].offset - base_offset,
-        base_timestamp,
-        newest,
-        options.producer_id,
-        options.producer_epoch,
-        options.base_sequence,
-        len(records),
+    header = Batch(
+        base_offset=base_offset,
+        length=0,
+        partition_leader_epoch=options.partition_leader_epoch,
+        magic=2,
+        crc=0,
+        attributes=options.attributes,
+        last_offset_delta=records[-1].offset - base_offset,
+        base_timestamp=base_timestamp,
+        max_timestamp=newest,
+        producer_id=options.producer_id,
+        producer_epoch=options.producer_epoch,
+        base_sequence=options.base_sequence,
+        count=len(records),
     )
-    out = bytearray(header + content)
+    return _sealed(header, content)
+
+
+def _sealed(header: Batch, content: bytes) -> bytes:
+    """Return a batch of a header, but for its length and its checksum, and its records."""
+    fields = msgspec.structs.astuple(header)[:_HEADER_FIELDS]
+    out = bytearray(_HEADER.pack(*fields) + content)
+    _PREFIX.pack_into(out, 0, header.base_offset, len(out) - _PREFIX_BYTES)
     _seal(out)
     return bytes(out)
 
@@ -241,6 +285,32 @@ def control_batch(
         is_control=True,
     )
     return encode_batch([marker], options)
+
+
+def thinned(batch: Batch, records: Sequence[Record], delete_horizon_ms: int | None) -> bytes:
+    """Return a batch with some of its records only, as a log cleaner writes it (KIP-98, KIP-534).
+
+    Offsets and sequence numbers stay those of the whole batch. One without records is a header.
+    """
+    attributes = batch.attributes & ~(_DELETE_HORIZON | (0 if records else _COMPRESSION))
+    base_timestamp, max_timestamp = -1, batch.max_timestamp
+    if records:
+        base_timestamp = records[0].timestamp
+        if not batch.is_append_time:
+            max_timestamp = max(record.timestamp for record in records)
+        if delete_horizon_ms is not None:
+            attributes |= _DELETE_HORIZON
+            base_timestamp = delete_horizon_ms
+    content = write_records(records, batch.base_offset, base_timestamp)
+    content = compress(_compression(attributes & _COMPRESSION), content)
+    header = msgspec.structs.replace(
+        batch,
+        attributes=attributes,
+        base_timestamp=base_timestamp,
+        max_timestamp=max_timestamp,
+        count=len(records),
+    )
+    return _sealed(header, content)
 
 
 def is_commit(record: Record) -> bool:

@@ -104,8 +104,10 @@ def long_nullable_bytes(buf: bytes, pos: int, first: int, what: str) -> tuple[by
     length, pos = _compact(buf, pos, first)
     if length < 0:
         return None, pos
-    _see_room(buf, pos, length, 1, what)
-    return buf[pos : pos + length], pos + length
+    end = pos + length
+    if end > len(buf):
+        _see_room(buf, pos, length, 1, what)
+    return buf[pos:end], end
 
 
 def long_bytes(buf: bytes, pos: int, first: int, what: str) -> tuple[bytes, int]:

@@ -17,7 +17,7 @@ from protocol.spec import ZERO_UUID
 _TRANSACTION_COORDINATOR = 1
 
 
-class ResourceNames(msgspec.Struct):
+class ResourceNames(msgspec.Struct, gc=False):
     """Names in the order of the request, as often as it says them; null names are left out.
 
     `topic_ids` are of 16 bytes, zero ids are left out; `config_resources` are pairs of a config
@@ -47,7 +47,12 @@ def skimmer(message: str, version: int) -> Skim:
 
 def skim_request(api_key: int, version: int, frame: bytes, pos: int) -> ResourceNames:
     """Return the names in the request whose body starts at `pos`."""
-    return skimmer(f"{api_name(api_key)}Request", version)(frame, pos)
+    return _skimmer_of(api_key, version)(frame, pos)
+
+
+@cache
+def _skimmer_of(api_key: int, version: int) -> Skim:
+    return skimmer(f"{api_name(api_key)}Request", version)
 
 
 def _coordinator_skimmer(version: int) -> Skim:

@@ -12,6 +12,9 @@ import msgspec
 
 from protocol.spec import FieldSpec, StructSpec, load
 
+SIZE = "SizeInBytes"
+"""Behind the name of a field with records: their size is all that the log has of them."""
+
 
 def message_json(message: msgspec.Struct, version: int) -> dict[str, Any]:
     """A request, response or data message as plain values."""
@@ -27,7 +30,7 @@ def _struct(spec: StructSpec, value: msgspec.Struct, version: int) -> dict[str, 
         if field.tagged.has(version) and _is_default(field, content):
             continue
         if field.kind == "records":
-            found[f"{json_name(field.name)}SizeInBytes"] = len(content or b"")
+            found[f"{json_name(field.name)}{SIZE}"] = len(content or b"")
         else:
             found[json_name(field.name)] = _content(field, content, version)
     return found

@@ -14,11 +14,13 @@ from authorizer.implied import supported_operations
 from authorizer.model import WILDCARD, Acl, Action, Actor, Because, Decision
 from authorizer.requirement import Need, Requirement
 from protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
-from protocol.error_codes import ErrorCode
+from protocol.error_codes import NO_ERROR, ErrorCode
 from shim.errors import Refused
 from shim.state.policy import Policy
 
 Item = TypeVar("Item")
+
+_CLUSTER = ResourceType.CLUSTER  # by itself for the reason that NO_ERROR is
 
 
 class AccessRecord(msgspec.Struct, gc=False):
@@ -50,7 +52,7 @@ class Access:
     ) -> ErrorCode:
         """NONE, or the error that a denial shows in the emulated release."""
         if self.allows(requirement, name, count):
-            return ErrorCode.NONE
+            return NO_ERROR
         return self._policy.bound(requirement).error
 
     def allows(self, requirement: Requirement, name: str = CLUSTER_NAME, count: int = 1) -> bool:
@@ -60,7 +62,10 @@ class Access:
         authorizer = self._policy.deciding(self._node_id, requirement)
         if authorizer is None or not bound.needs:
             return True
-        return any(self._decide(authorizer, need, name, count).allowed for need in bound.needs)
+        for need in bound.needs:  # noqa: SIM110 - a generator takes longer than all the rest
+            if self._decide(authorizer, need, name, count).allowed:
+                return True
+        return False
 
     def allows_either(self, requirement: Requirement, names: Sequence[str]) -> bool:
         """For a row whose needs concern different resources: one name for each need, in order."""
@@ -79,7 +84,7 @@ class Access:
     ) -> None:
         """Refuse the whole request unless allowed; the message is for APIs that say more."""
         error = self.error(requirement, name)
-        if error is not ErrorCode.NONE:
+        if error:
             raise Refused(error, message)
 
     def split(
@@ -87,13 +92,13 @@ class Access:
     ) -> tuple[list[Item], list[Item]]:
         """Allowed and denied items, each in their order; a name is asked once (AuthHelper)."""
         self.asked = True
-        rows = list(items)
+        rows = [(name(item), item) for item in items]
         counts: dict[str, int] = {}
-        for row in rows:
-            counts[name(row)] = counts.get(name(row), 0) + 1
+        for text, _ in rows:
+            counts[text] = counts.get(text, 0) + 1
         granted = {text: self.allows(requirement, text, count) for text, count in counts.items()}
-        allowed = [row for row in rows if granted[name(row)]]
-        denied = [row for row in rows if not granted[name(row)]]
+        allowed = [item for text, item in rows if granted[text]]
+        denied = [item for text, item in rows if not granted[text]]
         return allowed, denied
 
     def visible(
@@ -135,7 +140,8 @@ class Access:
 
     def _decide(self, authorizer: Authorizer, need: Need, name: str, count: int) -> Decision:
         """Ask for one need; about the cluster once a request, however many names there are."""
-        if need.resource_type is ResourceType.CLUSTER:
+        of_cluster = need.resource_type is _CLUSTER
+        if of_cluster:
             known = self._of_cluster.get(need.operation)
             if known is not None:
                 return known
@@ -150,7 +156,7 @@ class Access:
             decision = authorizer.authorize(self.actor, action)
         if self.denied is not None and self.denied(action):
             decision = self._denial(action)
-        if need.resource_type is ResourceType.CLUSTER:
+        if of_cluster:
             self._of_cluster[need.operation] = decision
         self.records.append(
             AccessRecord(

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from protocol import codecs
-from protocol.api_versions import advertised, served
+from protocol.api_versions import TELEMETRY, advertised, served
 from protocol.enums import ApiKey
 from protocol.error_codes import ErrorCode
+from protocol.headers import response_header_version
 
 if TYPE_CHECKING:
     from shim.context import RequestContext
@@ -98,6 +99,8 @@ HANDLED: frozenset[ApiKey] = frozenset(
         ApiKey.UPDATE_METADATA,
         ApiKey.CONTROLLED_SHUTDOWN,
         ApiKey.ALTER_PARTITION,
+        ApiKey.GET_TELEMETRY_SUBSCRIPTIONS,
+        ApiKey.PUSH_TELEMETRY,
     }
 )
 """One module `shim/handlers/<name>.py` each; imported on the first request."""
@@ -115,15 +118,19 @@ class Handler(Protocol):
 
 
 class ServedApi:
-    """One API in one version: codec and handler, resolved once."""
+    """One API in one version: codec and handler, resolved once.
 
-    __slots__ = ("handle", "key", "read", "refuse", "version", "write")
+    `response_tags` are between the correlation id and the body of an answer.
+    """
+
+    __slots__ = ("handle", "key", "read", "refuse", "response_tags", "version", "write")
 
     def __init__(self, key: ApiKey, version: int) -> None:
         handler = handler_of(key)
         self.key = key
         self.version = version
         self.read: Callable[[bytes, int], Any] = codecs.request_reader(key, version)
+        self.response_tags = b"\0" if response_header_version(key, version) else b""
         self.write: Callable[[Any], bytes] = codecs.response_writer(key, version)
         self.handle = handler.handle
         self.refuse = handler.refuse
@@ -134,11 +141,15 @@ def handler_of(key: ApiKey) -> Handler:
 
 
 class ApiTable:
-    """The APIs of one release, for ApiVersions and for dispatch."""
+    """The APIs of one release, for ApiVersions and for dispatch.
 
-    def __init__(self, release: str) -> None:
+    `takes_metrics`: clients are told that they may push theirs (KIP-714).
+    """
+
+    def __init__(self, release: str, *, takes_metrics: bool = False) -> None:
+        told = HANDLED if takes_metrics else HANDLED - TELEMETRY
         self.advertised: Mapping[ApiKey, tuple[int, int]] = {
-            key: versions for key, versions in advertised(release).items() if key in HANDLED
+            key: versions for key, versions in advertised(release).items() if key in told
         }
         self._served = served(release)
         self._resolved: dict[tuple[int, int], ServedApi] = {}

@@ -6,14 +6,18 @@ from typing import TYPE_CHECKING
 
 from shim.clock import Clock
 from shim.config import Config
-from shim.errors import ConfigError
 from shim.server import Server
 from shim.settings.seed import seed
 from shim.state.cluster import Cluster
 
 if TYPE_CHECKING:
     from protocol.trace.segments import Keeping
+    from shim.history import History
     from shim.snapshot import Snapshot
+
+
+BOOTSTRAP = "KAFKA_BOOTSTRAP_SERVERS"
+"""The variable in which programs look for a broker."""
 
 
 class Broker:
@@ -23,6 +27,7 @@ class Broker:
         self.cluster = Cluster(config, clock)
         seed(self.cluster)
         self._server = Server(self.cluster)
+        self.started_ms = self.cluster.clock.now_ms()
 
     async def start(self) -> None:
         """Bind all listeners; afterwards `addresses` tells the real ports."""
@@ -83,13 +88,18 @@ class Broker:
         return self._server.connections
 
     def record(self, directory: Path, keeping: "Keeping | None" = None) -> None:
-        """Write a trace of everything from now on (docs/trace-format.md)."""
+        """Write a trace of all that comes (docs/trace-format.md); ConfigError if it cannot be."""
         from shim.traces.recorder import Recorder  # noqa: PLC0415 - most brokers record nothing
 
-        try:
-            self.cluster.recorder = Recorder(directory, self.cluster.clock, keeping=keeping)
-        except OSError as error:
-            raise ConfigError(f"cannot record to `{directory}`: {error.strerror}") from error
+        self.cluster.recorder = Recorder(directory, self.cluster.clock, keeping=keeping)
+
+    def keep_history(self) -> "History":
+        """Keep the last requests, for the control API; the same one however often it is asked."""
+        from shim.history import History  # noqa: PLC0415 - most brokers keep none
+
+        if self.cluster.history is None:
+            self.cluster.history = History()
+        return self.cluster.history
 
     def addresses(self) -> Iterator[tuple[str, str]]:
         """Listener name and `host:port` of each, node by node."""
@@ -105,6 +115,13 @@ class Broker:
         """`host:port,...` for a client, of one listener (default: the first)."""
         wanted = listener or self.cluster.config.listeners[0].name
         return ",".join(address for name, address in self.addresses() if name == wanted)
+
+    def environment(self) -> dict[str, str]:
+        """Where it is, for programs: the first listener by the usual name, each by its own."""
+        found = {BOOTSTRAP: self.bootstrap_servers()}
+        for listener in self.cluster.config.listeners:
+            found[f"{BOOTSTRAP}_{listener.name}"] = self.bootstrap_servers(listener.name)
+        return found
 
     def write_ready_file(self, path: str, control: str | None = None) -> None:
         """Tell another process the addresses; the file appears in one piece."""

@@ -2,14 +2,17 @@
 
 import enum
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
-from authorizer.model import Acl
+from authorizer.model import Acl, is_principal
 from shim.errors import ConfigError
 
 NEWEST = ""
 """As a release: the newest one that is known."""
+PORT_MAX = 65_535
+BROKERS_MAX = 1000
 
 
 class SecurityProtocol(enum.Enum):
@@ -42,6 +45,20 @@ class ListenerConfig(msgspec.Struct, frozen=True):
     port: int
     principal: str = "User:ANONYMOUS"
     advertised: tuple[str, int] | None = None
+
+    def check(self, brokers: int) -> None:
+        """ConfigError if so many brokers cannot have it, or nobody can be its principal."""
+        if not is_principal(self.principal):
+            raise ConfigError(
+                f"listener {self.name}: the principal `{self.principal}` is not of the form"
+                " Type:name, as in User:alice"
+            )
+        first = max(self.port, self.advertised[1] if self.advertised else 0)
+        if first + brokers - 1 > PORT_MAX:
+            raise ConfigError(
+                f"listener {self.name}: {brokers} brokers from port {first} on need ports above"
+                f" {PORT_MAX}; begin lower, or with 0 for any free ones"
+            )
 
 
 class TopicSeed(msgspec.Struct, frozen=True):
@@ -88,6 +105,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     topics: tuple[TopicSeed, ...] = ()
     acls: tuple[Acl, ...] = ()
     groups: tuple[GroupSeed, ...] = ()
+    client_metrics: Mapping[str, Mapping[str, str]] = {}  # settings of subscriptions, by name
+    faults: tuple[Mapping[str, Any], ...] = ()  # as the control API takes them
     auto_create_topics: bool = True
     num_partitions: int = 1
     seed: int | None = None
@@ -97,12 +116,38 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     log_format: str = "console"
     log_level: str = "info"
 
+    def __post_init__(self) -> None:
+        """ConfigError for what no cluster can have."""
+        if not 1 <= self.brokers <= BROKERS_MAX:
+            raise ConfigError(f"--brokers {self.brokers}: expected 1 to {BROKERS_MAX}")
+        names = [listener.name for listener in self.listeners]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ConfigError(f"two listeners are named `{twice}`: each needs a name of its own")
+        for listener in self.listeners:
+            listener.check(self.brokers)
+
+
+def parse_address(text: str, option: str) -> tuple[str, int]:
+    """`HOST:PORT`, `[::1]:9092` for IPv6; ConfigError names the option that has it."""
+    host, _, port = text.rpartition(":")
+    if not host or not _is_address(host, port):
+        raise ConfigError(f"{option} `{text}`: expected HOST:PORT, as in 127.0.0.1:9092")
+    return host.strip("[]"), int(port)
+
+
+def _is_address(host: str, port: str) -> bool:
+    """Whether the port is one, and an IPv6 address is in brackets (which others are not in)."""
+    is_bracketed = host.startswith("[") and host.endswith("]")
+    is_plain = not any(mark in host for mark in "[]:")
+    return (is_bracketed or is_plain) and port.isdecimal() and int(port) <= PORT_MAX
+
 
 def parse_listener(text: str) -> ListenerConfig:
     """`NAME://HOST:PORT`; NAME is also the security protocol. `[::1]:9092` for IPv6."""
     name, separator, address = text.partition("://")
-    host, colon, port = address.rpartition(":")
-    if not separator or not colon or not port.isdigit() or int(port) > 65_535:
+    host, _, port = address.rpartition(":")
+    if not separator or not _is_address(host, port):
         raise ConfigError(f"listener `{text}`: expected NAME://HOST:PORT")
     try:
         protocol = SecurityProtocol(name.upper())

@@ -8,18 +8,20 @@ from protocol.errors import FrameError
 from protocol.framing import FrameSplitter
 from shim.clock import Timer
 from shim.config import Limits, ListenerConfig
-from shim.dispatch import NoAnswer, Pending, dispatch
+from shim.dispatch import Pending, dispatch
 from shim.errors import CloseConnection
 from shim.logs import Log
 from shim.sasl.login import accept_token
 from shim.session import Phase, Session, java_host_text
 from shim.state.cluster import Cluster
+from shim.wait import NoAnswer
 
 if TYPE_CHECKING:
     from shim.server import Server
 
 log = Log("shim.connection")
 
+_READY = Phase.READY  # by itself for the reason that NO_ERROR is
 _FAILED_LOGIN_DELAY = "connection.failed.authentication.delay.ms"
 _TOGETHER_BYTES = 64 * 1024  # answers go out at the latest when there are so many bytes of them
 
@@ -77,7 +79,7 @@ class Connection(asyncio.Protocol):
 
         name = rfc2253(certificate["subject"])
         try:
-            session.principal = f"User:{map_name(self._cluster.principal_rules, name)}"
+            session.belongs_to(f"User:{map_name(self._cluster.principal_rules, name)}")
         except LookupError as error:
             self._close(str(error))
 
@@ -142,7 +144,7 @@ class Connection(asyncio.Protocol):
     def _answer(self, frame: bytes) -> None:
         session = self._session
         assert session is not None
-        if session.phase is Phase.TOKENS:
+        if session.phase is not _READY and session.phase is Phase.TOKENS:
             self._write(accept_token(frame, session, self._cluster))
         else:
             answer = dispatch(frame, session, self._cluster)
@@ -153,7 +155,7 @@ class Connection(asyncio.Protocol):
                 answer.wait.when_done(self._complete)
             elif answer is NoAnswer.CLOSE:
                 raise CloseConnection("a request without a response failed")
-        if session.phase is Phase.READY:
+        if session.phase is _READY:
             self._splitter.frame_bytes_max = self._limits.frame_bytes_max
         elif session.phase is Phase.FAILED:
             self._part_later(session)

@@ -1,14 +1,17 @@
 """All that a handler may see of a request besides the request itself."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import TYPE_CHECKING
 
 from authorizer.rules import AclRules
+from protocol.config_releases import ConfigBehaviour
 from protocol.error_codes import ErrorCode
 from protocol.group_releases import GroupBehaviour
 from protocol.headers import RequestHeader
 from protocol.record_releases import RecordBehaviour
 from protocol.releases import Behaviour
+from protocol.telemetry_releases import TelemetryBehaviour
+from protocol.topic_releases import TopicBehaviour
 from shim.access import Access
 from shim.session import Session
 from shim.state.cluster import Cluster
@@ -19,21 +22,22 @@ if TYPE_CHECKING:
 
 
 class RequestContext:
-    """One request: its header, the connection's session, the cluster, and its accesses."""
+    """One request: its header, the connection's session, the cluster, and its accesses.
 
-    __slots__ = ("access", "cluster", "header", "seen", "session", "spoil")
+    `node_id` is the broker that the connection reached.
+    """
+
+    __slots__ = ("access", "cluster", "header", "node_id", "seen", "session", "spoil", "version")
 
     def __init__(self, header: RequestHeader, session: Session, cluster: Cluster) -> None:
         self.header = header
         self.session = session
         self.cluster = cluster
-        self.access = Access(cluster.policy, session.principal, session.host, session.node_id)
+        self.version = header.api_version
+        self.node_id = session.node_id
+        self.access = Access(cluster.policy, session.principal, session.host, self.node_id)
         self.seen: Seen | None = None  # its entry in the history, where there is one
         self.spoil: Callable[[bytes], bytes] | None = None  # a fault damages the answer
-
-    @property
-    def version(self) -> int:
-        return self.header.api_version
 
     @property
     def acl_rules(self) -> AclRules:
@@ -44,17 +48,24 @@ class RequestContext:
         return self.cluster.behaviour
 
     @property
+    def topic_behaviour(self) -> TopicBehaviour:
+        return self.cluster.topic_behaviour
+
+    @property
+    def config_behaviour(self) -> ConfigBehaviour:
+        return self.cluster.config_behaviour
+
+    @property
     def record_behaviour(self) -> RecordBehaviour:
         return self.cluster.record_behaviour
 
     @property
-    def group_behaviour(self) -> GroupBehaviour:
-        return self.cluster.groups.behaviour
+    def telemetry_behaviour(self) -> TelemetryBehaviour:
+        return self.cluster.telemetry_behaviour
 
     @property
-    def node_id(self) -> int:
-        """The broker that this connection reached."""
-        return self.session.node_id
+    def group_behaviour(self) -> GroupBehaviour:
+        return self.cluster.group_behaviour
 
     def coordinator_error(self, group_id: str) -> ErrorCode:
         """NONE if the broker that was reached coordinates the group."""
@@ -77,3 +88,7 @@ class RequestContext:
             host, port = node.endpoints[self.session.listener.name]
             if node.is_alive:
                 yield node.node_id, self.session.reachable(host), port, node.rack
+
+    def brokers_among(self, node_ids: Container[int]) -> Iterator[tuple[int, str, int, str | None]]:
+        """The same of some of them, such as those that lead what is asked about (KIP-951)."""
+        return (row for row in self.brokers() if row[0] in node_ids)

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from authorizer.acl_formats.rules import to_rules
-from authorizer.model import WILDCARD, Acl, Because
+from authorizer.model import Acl
 from protocol import codecs
-from protocol.enums import ApiKey, PatternType, Permission
+from protocol.enums import ApiKey
 from protocol.error_codes import ErrorCode
 from protocol.errors import ProtocolError
 from protocol.headers import RequestHeader, read_request_header
@@ -21,6 +20,7 @@ from protocol.spec import StructSpec, load
 from protocol.trace.redaction import without_secrets
 from protocol.wire_json import message_json
 from shim.access import AccessRecord
+from shim.explaining.remedy import would_allow
 from shim.session import Session
 
 REQUESTS_MAX = 10_000
@@ -94,7 +94,7 @@ class Seen:
                 "allowed": record.decision.allowed,
                 "because": record.decision.because.value,
                 "rule": _rule(record),
-                "would_allow": _would_allow(record, self.principal),
+                "would_allow": would_allow(record, self.principal),
                 "count": record.count,
                 "logged": record.log_if_allowed
                 if record.decision.allowed
@@ -228,26 +228,6 @@ def _rule(record: AccessRecord) -> str:
     """The ACL that decided, in one text, or why there is none."""
     acl = record.decision.acl
     return record.decision.because.value if acl is None else acl_text(acl)
-
-
-def _would_allow(record: AccessRecord, principal: str) -> dict[str, Any] | None:
-    """The least that would allow what was denied, in the short form of the state file."""
-    if record.decision.allowed:
-        return None
-    acl = record.decision.acl
-    if record.decision.because is Because.ACL and acl is not None:
-        return {"remove": to_rules([acl])[0]}
-    action = record.action
-    narrowest = Acl(
-        action.resource_type,
-        action.resource_name,
-        PatternType.LITERAL,
-        principal,
-        WILDCARD,
-        action.operation,
-        Permission.ALLOW,
-    )
-    return {"add": to_rules([narrowest])[0]}
 
 
 def acl_text(acl: Acl) -> str:

@@ -5,6 +5,7 @@ to start, and many write nothing.
 """
 
 import logging
+import os
 import re
 import sys
 from collections.abc import MutableMapping
@@ -73,8 +74,19 @@ def escape_control(_: object, __: str, event: MutableMapping[str, Any]) -> Mutab
     """Names come from clients: no text of theirs may begin a line or move the cursor."""
     for key, value in event.items():
         if isinstance(value, str) and key != "exception":
-            event[key] = _CONTROL.sub(lambda found: ascii(found[0])[1:-1], value)
+            event[key] = printable(value)
     return event
+
+
+def printable(text: str) -> str:
+    """The text with its control characters spelled out."""
+    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def may_colour() -> bool:
+    """On a terminal that can, unless it is not wanted (https://no-color.org)."""
+    is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return sys.stderr.isatty() and not is_plain
 
 
 @cache
@@ -86,7 +98,7 @@ def _rendering(name: str, log_format: str) -> Any:
     if log_format == "json":
         renderer = structlog.processors.JSONRenderer()
     else:
-        renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+        renderer = structlog.dev.ConsoleRenderer(colors=may_colour())
     return structlog.wrap_logger(
         logging.getLogger(name),
         processors=[

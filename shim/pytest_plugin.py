@@ -135,11 +135,9 @@ def _shared(config: pytest.Config, param: Any) -> "KafkaBroker":
 def _start(config: pytest.Config, param: Any) -> "KafkaBroker":
     from shim.testing import start  # noqa: PLC0415 - see the module's docstring
 
-    settings: dict[str, Any] = {"kafka_version": param} if isinstance(param, str) else {}
-    if isinstance(param, Mapping):
-        settings |= param
-    if config.getini("kafka_broker_version"):
-        settings.setdefault("kafka_version", config.getini("kafka_broker_version"))
+    settings = dict(param) if isinstance(param, Mapping) else {"kafka_version": param}
+    if settings.get("kafka_version") is None:
+        settings["kafka_version"] = config.getini("kafka_broker_version") or None
     settings.setdefault("in_process", config.getini("kafka_broker_in_process"))
     lines = config.getini("kafka_broker_extra_config")
     extra = {key.strip(): value.strip() for key, _, value in (one.partition("=") for one in lines)}

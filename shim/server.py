@@ -1,6 +1,9 @@
 """Listeners: opening them, holding their connections, and closing down with grace."""
 
 import asyncio
+import errno
+import os
+import socket
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -103,8 +106,7 @@ class Server:
             )
         except OSError as error:
             raise ConfigError(
-                f"listener {listener.name}: cannot listen on {listener.host}:{port}: "
-                f"{error.strerror or error}; choose another port, or 0 for any free one"
+                f"listener {listener.name}: cannot listen on {listener.host}:{port}: {_why(error)}"
             ) from error
         self._servers.setdefault(node_id, []).append(server)
         bound = server.sockets[0].getsockname()
@@ -164,6 +166,16 @@ class Server:
                 connection.shut_down()
         loop = asyncio.get_running_loop()
         self._sweeper = loop.call_later(IDLE_CHECK_MS / 1000, self._sweep)
+
+
+def _why(error: OSError) -> str:
+    """In short what asyncio says at length, and what to do about it."""
+    if isinstance(error, socket.gaierror) or error.errno is None:
+        return f"{error.strerror or error}"
+    said = os.strerror(error.errno).lower()
+    if error.errno in (errno.EADDRINUSE, errno.EACCES):
+        return f"{said}; choose another port, or 0 for any free one"
+    return said
 
 
 def _port(listener: ListenerConfig, node_id: int) -> int:

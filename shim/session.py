@@ -47,7 +47,7 @@ class Session:
         self.node_id = node_id
         self.number = 0  # unique among the connections of a cluster
         self.requests = 0  # how many were recorded
-        self.trace_row: tuple[object, str, str, int] | None = None  # the recorder's, of its block
+        self.trace_row: tuple[object, int] | None = None  # the recorder's block and the row there
         self.sequence = 0  # of the request being answered
         self.host = host
         self.port = port
@@ -61,6 +61,17 @@ class Session:
         self.sasl: object | None = None  # the mechanism's state between two messages
         self.client_software_name = ""
         self.client_software_version = ""
+
+    def belongs_to(self, principal: str) -> None:
+        """Who is at the other end has become known, or changed."""
+        self.principal = principal
+        self.trace_row = None
+
+    def runs(self, software_name: str, software_version: str) -> None:
+        """Which software is at the other end (KIP-511)."""
+        self.client_software_name = software_name
+        self.client_software_version = software_version
+        self.trace_row = None
 
     def reachable(self, host: str) -> str:
         """An address to advertise to this client: one that listens everywhere is told as the one

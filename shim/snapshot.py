@@ -11,8 +11,8 @@ import msgspec
 
 from authorizer.model import Acl, AclFilter, Actor
 from shim.state.cluster import Cluster
-from shim.state.group import CommitIdentity
-from shim.state.groups import Commit
+from shim.state.groups.group import CommitIdentity
+from shim.state.groups.groups import Commit
 from shim.state.log import Log, StoredBatch
 from shim.state.producers import PartitionProducers
 from shim.state.users import ScramCredential, ScramMechanism

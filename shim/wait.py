@@ -1,7 +1,10 @@
-"""An answer that is not ready yet: long polls and group rebalances."""
+"""What a handler returns instead of a response: one that comes later, or none."""
 
 from collections.abc import Callable
+from enum import Enum
 from typing import Generic, TypeVar
+
+from shim.clock import Timer
 
 Answer = TypeVar("Answer")
 
@@ -26,8 +29,33 @@ class Watched:
         return lambda: self._watchers.pop(token, None) and None
 
     def wake(self) -> None:
-        for callback in list(self._watchers.values()):
-            callback()
+        """Something changed: call back whoever watches."""
+        if self._watchers:
+            for callback in list(self._watchers.values()):
+                callback()
+
+
+class Watching:
+    """What one request waits for: changes, and the end of its time; called off all at once."""
+
+    __slots__ = ("_stops",)
+
+    def __init__(self) -> None:
+        self._stops: list[Callable[[], None]] = []
+
+    def changes_of(self, watched: Watched, callback: Callable[[], None]) -> None:
+        """Call back at each change of what is watched, until `stop`."""
+        self._stops.append(watched.when_changed(callback))
+
+    def until(self, timer: Timer) -> None:
+        """A timer that is cancelled by `stop`."""
+        self._stops.append(timer.cancel)
+
+    def stop(self) -> None:
+        """Call all of it off; more than once does nothing."""
+        for stop in self._stops:
+            stop()
+        self._stops.clear()
 
 
 class Wait(Generic[Answer]):
@@ -71,3 +99,10 @@ class Wait(Generic[Answer]):
         self._done = True
         if self._on_cancel is not None:
             self._on_cancel()
+
+
+class NoAnswer(Enum):
+    """What a handler returns when the protocol has no response (Produce with acks=0)."""
+
+    SILENT = "silent"
+    CLOSE = "close"  # Kafka's only way to say that such a request failed

@@ -4,7 +4,6 @@ import argparse
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +17,6 @@ from shim.cli import COMMANDS, load_command
 from shim.cli.broker_options import add_broker_arguments, config_from
 from shim.config import Config
 from shim.state.cluster import Cluster
-from tests.plugin.test_pytest_plugin import PLUGIN, is_installed
 
 ROOT = Path(__file__).parents[1]
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
@@ -45,7 +43,7 @@ def mentioned() -> list[tuple[str, str]]:
         if path.name == "commands.md":  # is printed by the parsers themselves
             continue
         text = re.sub(r"\\\n\s*", "", path.read_text())
-        inline = re.findall(r"`(kafka-shim [^`]+)`", text)
+        inline = re.findall(r"`(kafka-shim [a-z][^`]+)`", text)
         lines = re.findall(
             r"^ +(?:\$ )?(?:\S+=\S+ )?(kafka-shim .+?)(?:  +#.*)?$", text, re.MULTILINE
         )
@@ -64,9 +62,9 @@ def test_the_commands_that_pages_mention_have_these_options(page: str, line: str
         options -= {*words[words.index("--") :]}
     known = parser.format_help()
     for action in parser._subparsers._actions if parser._subparsers else ():
-        for chosen in getattr(action, "choices", None) or ():
-            if chosen in words:
-                known += action.choices[chosen].format_help()
+        if isinstance(action, argparse._SubParsersAction):
+            chosen = [action.choices[word] for word in words if word in action.choices]
+            known += "".join(one.format_help() for one in chosen)
     assert options - {"--"} <= set(re.findall(r"--[\w-]+", known))
 
 
@@ -105,7 +103,9 @@ def test_every_block_is_tested_here() -> None:
 
 
 @pytest.mark.parametrize("name", SAME_BROKER)
-def test_all_describe_the_same_broker(name: str, tmp_path: Path, capsys) -> None:
+def test_all_describe_the_same_broker(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     found = told(configured(name, tmp_path))
     assert found == told(configured("shim.yaml", tmp_path))
     assert found["users"] == {"admin": "admin-secret", "alice": "alice-secret"}
@@ -114,7 +114,9 @@ def test_all_describe_the_same_broker(name: str, tmp_path: Path, capsys) -> None
     assert "no Kafka release knows" not in capsys.readouterr().err
 
 
-def test_unknown_settings_are_named_once(tmp_path: Path, capsys) -> None:
+def test_unknown_settings_are_named_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "server.properties"
     path.write_text(CONFIGURATION["server.properties"] + "num.partitons=3\n")
     parser = argparse.ArgumentParser()
@@ -157,40 +159,12 @@ def test_the_line_that_wait_strategies_look_for_comes_last(tmp_path: Path) -> No
     assert (rest, child.returncode) == ("", 0)
 
 
-# ------------------------------------------------------------------ migrating
-
-MIGRATING = blocks("migrating.md")
-
-
 def shim(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-P", "-m", "shim", *words],
         cwd=cwd, capture_output=True, text=True, check=False, timeout=60,
         env=os.environ | OURS,
     )  # fmt: skip
-
-
-@pytest.mark.client
-def test_the_test_that_comes_from_testcontainers_is_green(tmp_path: Path) -> None:
-    name = "test_from_testcontainers.py"
-    (tmp_path / name).write_text(MIGRATING[name])
-    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", name]
-    words += [] if is_installed() else ["-p", PLUGIN]
-    done = subprocess.run(
-        words, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
-    )
-    assert "1 passed" in done.stdout, done.stdout
-
-
-@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not on the PATH")
-def test_what_kfake_does_by_functions_is_done_over_http(tmp_path: Path) -> None:
-    (tmp_path / "script.sh").write_text(MIGRATING["bash"])
-    broker = ["--control", "127.0.0.1:0", "--brokers", "3", "--topic", "orders:3"]
-    script = ["bash", "-e", "-o", "pipefail", "script.sh"]
-    done = shim("run", *broker, "--", *script, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert '"partition":0' in done.stdout
-    assert '"leader_id":2' in done.stdout
 
 
 # ------------------------------------------------------------------ Docker
@@ -213,8 +187,13 @@ def test_the_composed_shim_is_a_broker_of_these_options() -> None:
     )
     config = config_from(args, {})
     assert [one.name for one in config.listeners] == ["PLAINTEXT", "SASL_PLAINTEXT"]
-    published = {port.split(":")[-1] for port in COMPOSE["services"]["shim"]["ports"]}
-    assert {str(one.port) for one in config.listeners} <= published
+    told = [f"{host}:{port}:{inside}" for host, port, inside in told_and_bound(config)]
+    assert told == COMPOSE["services"]["shim"]["ports"]
+
+
+def told_and_bound(config: Config) -> list[tuple[str, int, int]]:
+    """For each listener the host and port that clients are told, and the port it is bound to."""
+    return [(*one.advertised, one.port) for one in config.listeners if one.advertised]
 
 
 def test_the_composed_kafka_is_the_same_broker() -> None:
@@ -250,13 +229,21 @@ def test_images_start_what_there_is() -> None:
         ["kafka-shim", "pipeline"], ["kafka-shim"],
     ]  # fmt: skip
     serve = msgspec.json.decode(commands[-1])
+    copied = re.findall(r"^COPY (examples/\S+) (/\S+/)$", text, re.MULTILINE)
+    [(ours, folder)] = copied
+    words = [str(ROOT / ours) if word == folder + Path(ours).name else word for word in serve]
     parser = argparse.ArgumentParser()
-    load_command(serve[0]).add_arguments(parser)
-    parser.parse_args(serve[1:])
+    load_command(words[0]).add_arguments(parser)
+    config = config_from(parser.parse_args(words[1:]), {})
+    assert told_and_bound(config) == [("localhost", 9092, 9092)]
+    assert (config.authorizer, config.super_users) == ("standard", ("User:ANONYMOUS",))
+    configured = config_from(parser.parse_args(words[1:]), {"KAFKA_LISTENERS": "SSL://:9093"})
+    assert [one.name for one in configured.listeners] == ["SSL"]
     targets = set(re.findall(r"^FROM \S+ AS (\w+)$", text, re.MULTILINE))
     assert {
         one["build"]["target"] for one in COMPOSE["services"].values() if "build" in one
     } <= targets
-    extras = set(re.findall(r"/src\[([\w,]+)\]", text))
+    extras = re.findall(r"\.whl\)\[([\w,]+)\]", text)
     known = re.findall(r"^(\w+) = \[", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert len(extras) == 2
     assert {name for group in extras for name in group.split(",")} <= set(known)

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("schemas", "protocol", "authorizer", "shim", "pipeline")
-FILE_LINES_MAX = 400
+FILE_LINES_MAX = 360
 FUNCTION_LINES_MAX = 60
 
 SOURCES = sorted(
@@ -19,13 +19,22 @@ SOURCES = sorted(
     if "messages" not in path.parts
 )
 
-LONG_FILES: dict[str, str] = {}
+ALL_SOURCES = SOURCES + sorted(
+    path for name in ("benchmarks", "tests") for path in (ROOT / name).rglob("*.py")
+)
+
+LONG_FILES: dict[str, str] = {
+    "tests/pipeline/test_on_spark.py": "in one file it is run in one session of Spark",
+}
 """Path -> why it may be longer than the others."""
 
 RELEASES_MAY_BE_NAMED = (
     "protocol/releases.py",
+    "protocol/config_releases.py",
     "protocol/group_releases.py",
     "protocol/record_releases.py",
+    "protocol/telemetry_releases.py",
+    "protocol/topic_releases.py",
     "protocol/api_versions.py",
     "protocol/features.py",
     "authorizer/acl_releases.py",
@@ -42,7 +51,7 @@ def relative(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=relative)
+@pytest.mark.parametrize("path", ALL_SOURCES, ids=relative)
 def test_files_and_functions_are_short(path: Path) -> None:
     text = path.read_text()
     if relative(path) not in LONG_FILES:

@@ -49,7 +49,7 @@ _SIGNS = {
     "terraform": r"\"kafka_acl\"",
     "terraform-confluent": r"\"confluent_kafka_acl\"",
     "zookeeper": r"/kafka-acl(?:-extended)?/",
-    "audit-log": r"\bStandardAcl\(|\bPrincipal = \S+.* is (?:Allowed|Denied) [Oo]peration = ",
+    "audit-log": r"\bStandardAcl[(\[]|\bPrincipal = \S+.* is (?:Allowed|Denied) [Oo]peration = ",
 }
 """By what a text of a form is known; all others are YAML, of which JSON is a part."""
 

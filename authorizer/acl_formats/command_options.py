@@ -4,12 +4,14 @@ import argparse
 
 
 def add_actions(group: argparse._ArgumentGroup) -> None:
+    """`--add`, `--remove`, `--list`."""
     group.add_argument("--list", action="store_true", help="print the ACLs of the resources")
     group.add_argument("--add", action="store_true", help="add ACLs to the resources")
     group.add_argument("--remove", action="store_true", help="remove ACLs from the resources")
 
 
 def add_resources(group: argparse._ArgumentGroup) -> None:
+    """The options that name resources, and how their names are to be read."""
     for option, what in (
         ("--topic", "topic"),
         ("--group", "consumer group"),
@@ -33,6 +35,7 @@ def add_resources(group: argparse._ArgumentGroup) -> None:
 
 
 def add_entries(group: argparse._ArgumentGroup) -> None:
+    """The options that say who may do what, from where; and the shorthands for clients."""
     group.add_argument(
         "--operation",
         action="append",

@@ -7,6 +7,7 @@ import argparse
 from collections.abc import Iterable
 
 from authorizer.acl_names import AclTextError, parse_operation
+from authorizer.acl_tool_releases import NEWEST_TOOL, AclTool
 from authorizer.implied import supported_operations
 from authorizer.model import WILDCARD, Acl, AclFilter
 from protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
@@ -14,8 +15,7 @@ from protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, Res
 Targets = dict[AclFilter, list[Acl]]
 """Resource filters with the ACLs meant for each; no ACLs: every one of the resource."""
 
-PRODUCER_TOPIC = (Operation.WRITE, Operation.DESCRIBE, Operation.CREATE)
-PRODUCER_TRANSACTIONAL_ID = (Operation.WRITE, Operation.DESCRIBE)
+PRODUCER = (Operation.WRITE, Operation.DESCRIBE)
 CONSUMER_TOPIC = (Operation.READ, Operation.DESCRIBE)
 CONSUMER_GROUP = (Operation.READ,)
 
@@ -56,7 +56,7 @@ def check(args: argparse.Namespace) -> None:
 def resources(args: argparse.Namespace) -> list[AclFilter]:
     """A filter for each resource that is named; the cluster has a literal name only."""
     pattern_type = PatternType[args.resource_pattern_type.upper()]
-    named = (
+    options = (
         (ResourceType.TOPIC, args.topic),
         (ResourceType.GROUP, args.group),
         (ResourceType.TRANSACTIONAL_ID, args.transactional_id),
@@ -65,7 +65,7 @@ def resources(args: argparse.Namespace) -> list[AclFilter]:
     )
     found = {
         AclFilter(resource_type, name.strip(), pattern_type): None
-        for resource_type, names in named
+        for resource_type, names in options
         for name in names
     }
     if args.cluster and pattern_type is PatternType.LITERAL:
@@ -73,8 +73,8 @@ def resources(args: argparse.Namespace) -> list[AclFilter]:
     return list(found)
 
 
-def targets(args: argparse.Namespace) -> Targets:
-    """What to add or remove, by resource filter."""
+def targets(args: argparse.Namespace, tool: AclTool = NEWEST_TOOL) -> Targets:
+    """What to add or remove, by resource filter, as the tool of a release means it."""
     pattern_type = PatternType[args.resource_pattern_type.upper()]
     if args.add and pattern_type not in (PatternType.LITERAL, PatternType.PREFIXED):
         raise AclTextError(
@@ -83,7 +83,7 @@ def targets(args: argparse.Namespace) -> Targets:
         )
     found: Targets = {}
     if args.producer or args.consumer:
-        _add_roles(args, found)
+        _add_roles(args, found, tool)
     else:
         operations = [_operation(text) for text in args.operation] or [Operation.ALL]
         for resource in resources(args):
@@ -94,16 +94,22 @@ def targets(args: argparse.Namespace) -> Targets:
     return found
 
 
-def _add_roles(args: argparse.Namespace, found: Targets) -> None:
+def named(args: argparse.Namespace) -> list[AclFilter]:
+    """The resources that are listed after a change: what the options name, not what they imply."""
+    found = resources(args)
+    return [*found, _cluster()] if args.idempotent and _cluster() not in found else found
+
+
+def _add_roles(args: argparse.Namespace, found: Targets, tool: AclTool) -> None:
     """The ACLs of a producer, a consumer, or both."""
     roles: list[tuple[AclFilter, Iterable[Operation]]] = []
     for resource in resources(args):
         match resource.resource_type:
             case ResourceType.TOPIC:
-                roles += [(resource, PRODUCER_TOPIC)] if args.producer else []
+                roles += _producer_of(resource, tool) if args.producer else []
                 roles += [(resource, CONSUMER_TOPIC)] if args.consumer else []
             case ResourceType.TRANSACTIONAL_ID if args.producer:
-                roles.append((resource, PRODUCER_TRANSACTIONAL_ID))
+                roles.append((resource, PRODUCER))
             case ResourceType.GROUP if args.consumer:
                 roles.append((resource, CONSUMER_GROUP))
     if args.idempotent:
@@ -111,6 +117,12 @@ def _add_roles(args: argparse.Namespace, found: Targets) -> None:
     for resource, operations in roles:
         acls = found.setdefault(resource, [])
         acls += [acl for acl in _acls(args, resource, operations) if acl not in acls]
+
+
+def _producer_of(topic: AclFilter, tool: AclTool) -> list[tuple[AclFilter, Iterable[Operation]]]:
+    if not tool.cluster_creates:
+        return [(topic, (*PRODUCER, Operation.CREATE))]
+    return [(topic, PRODUCER), (_cluster(), (Operation.CREATE,))]
 
 
 def _acls(

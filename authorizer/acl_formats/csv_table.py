@@ -27,6 +27,7 @@ COLUMNS = (
 
 
 def read(text: str) -> list[Acl]:
+    """The ACLs of a table; AclTextError names the line."""
     table = text.removeprefix("\ufeff")
     separator = re.match(r'"?KafkaPrincipal"?(\W)', table)
     if separator is None:
@@ -42,6 +43,7 @@ def read(text: str) -> list[Acl]:
 
 
 def write(acls: Iterable[Acl]) -> str:
+    """A table of the ACLs, its heading first."""
     table = io.StringIO(newline="")
     writer = csv.writer(table, lineterminator="\n")
     writer.writerow(COLUMNS)

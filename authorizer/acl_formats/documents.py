@@ -1,9 +1,15 @@
 """YAML and JSON as documents: what several forms are made of."""
 
+import re
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from functools import cache
+from typing import Any, Final, cast
 
 from authorizer.acl_names import AclTextError
+
+DEPTH_MAX: Final = 100
+_BRACKET = re.compile(r"[\[\]{}]")
+_INDENT = re.compile(r"^(?:[?:-] | )+", re.MULTILINE)
 
 
 def load(text: str) -> Any:
@@ -18,9 +24,10 @@ def load_all(text: str) -> list[Any]:
     """All documents of a YAML or JSON text; AclTextError, with the line, if it is neither."""
     import yaml  # noqa: PLC0415 - most commands need no YAML, and it takes a while to import
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    if _depth(text) > DEPTH_MAX:  # the parser in C would end the process
+        raise AclTextError(f"not YAML of use here: nested more than {DEPTH_MAX} deep")
     try:
-        return list(yaml.load_all(text, Loader=loader))
+        return list(yaml.load_all(text, Loader=_loader()))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f" at line {mark.line + 1}" if mark is not None else ""
@@ -28,6 +35,35 @@ def load_all(text: str) -> list[Any]:
         raise AclTextError(f"not YAML{line}: {problem}") from error
     except (ValueError, TypeError, RecursionError) as error:  # an impossible date, or nesting
         raise AclTextError(f"not YAML: {error}") from error
+
+
+def _depth(text: str) -> int:
+    """How deep brackets are nested at most, and blocks as far as indents and marks let them be."""
+    depth = deepest = 0
+    for bracket in _BRACKET.finditer(text):
+        depth = depth + 1 if bracket[0] in "[{" else max(depth - 1, 0)
+        deepest = max(deepest, depth)
+    return max(deepest, *(len(indent) // 2 for indent in _INDENT.findall(text)), 0)
+
+
+@cache
+def _loader() -> Any:
+    """As PyYAML's safe one, but a key that is there twice is an error: the first would be lost."""
+    import yaml  # noqa: PLC0415 - as above
+
+    class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            seen = set()
+            for key, _ in node.value:
+                if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
+                    if (key.tag, key.value) in seen:
+                        raise yaml.constructor.ConstructorError(
+                            None, None, f"the key `{key.value}` is there twice", key.start_mark
+                        )
+                    seen.add((key.tag, key.value))
+            return super().construct_mapping(node, deep)
+
+    return _Loader
 
 
 def dump_all(documents: Iterable[Mapping[str, Any]]) -> str:
@@ -60,6 +96,7 @@ def resources(text: str) -> list[Mapping[str, Any]]:
 
 
 def mapping(value: Any, where: str) -> Mapping[str, Any]:
+    """The value, if it is a mapping; AclTextError says where it is none."""
     if not isinstance(value, Mapping):
         raise AclTextError(f"{where}: expected a mapping, not `{value}`")
     return cast("Mapping[str, Any]", value)
@@ -90,6 +127,7 @@ def text_of(parent: Mapping[str, Any], key: str, where: str, default: str | None
 
 
 def known_keys(parent: Mapping[str, Any], known: Iterable[str], where: str) -> None:
+    """AclTextError for a key that is not known."""
     unknown = sorted(str(key) for key in parent if key not in set(known))
     if unknown:
         names = ", ".join(known)

@@ -13,6 +13,9 @@ from authorizer.acl_names import AclTextError, camel_case
 from authorizer.model import WILDCARD, Acl
 from protocol.enums import PatternType, Permission, ResourceType
 
+_EXPANDED = re.compile(r"'[^']*'|\\.|\$(?=[\w{(])|`", re.DOTALL)
+"""What a shell takes as it is, or else the beginning of what it does not."""
+_MARK = "\x00"
 _TOOL = re.compile(r"(?:.*/)?kafka-acls(?:\.sh|\.bat)?")
 _RESOURCE_OPTIONS = {
     ResourceType.TOPIC: "--topic",
@@ -48,7 +51,12 @@ def _added(args: argparse.Namespace) -> list[Acl]:
     if not args.add:
         raise AclTextError("only commands with --add say which ACLs there are")
     check(args)
-    return [acl for acls in targets(args).values() for acl in acls]
+    found = [acl for acls in targets(args).values() for acl in acls]
+    for text in {text for acl in found for text in (acl.principal, acl.resource_name, acl.host)}:
+        if _MARK in text:
+            said = text.replace(_MARK, "")
+            raise AclTextError(f"`{said}` is a text that only a shell knows: write its value")
+    return found
 
 
 def write(acls: Iterable[Acl], *, bootstrap: str | None = None) -> str:
@@ -92,7 +100,7 @@ def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
             pending = f"{pending[:-1]} "
             continue
         try:
-            words = shlex.split(pending, comments=True)
+            words = shlex.split(_EXPANDED.sub(_marked, pending), comments=True)
         except ValueError:  # a quoted text goes on in the next line
             pending += "\n"
             continue
@@ -104,6 +112,11 @@ def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
             yield start, words[at + 1 :]
     if pending.strip():
         raise AclTextError(f"line {start}: the command is not finished")
+
+
+def _marked(found: re.Match[str]) -> str:
+    """What a shell would put something else in place of, with a mark before it."""
+    return f"{_MARK}{found[0]}" if found[0] in "$`" else found[0]
 
 
 class _Parser(argparse.ArgumentParser):

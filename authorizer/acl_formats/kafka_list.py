@@ -15,9 +15,8 @@ from itertools import groupby
 
 from authorizer.acl_formats.fields import acl_of
 from authorizer.acl_names import AclTextError, camel_case
-from authorizer.acl_tool_releases import AclTool, Heading, acl_tool_of
+from authorizer.acl_tool_releases import NEWEST_TOOL, AclTool, Heading
 from authorizer.model import Acl, AclFilter
-from protocol.api_versions import RELEASES
 from protocol.enums import PatternType, ResourceType
 
 _HEADING = re.compile(
@@ -34,7 +33,6 @@ _OLD_ENTRY = re.compile(
     r"(?P<principal>.*) has (?P<permission>\w+) permission for operations: (?P<operation>\w+)"
     r" from hosts: (?P<host>.*)"
 )
-_NEWEST = acl_tool_of(RELEASES[-1])
 _HEADER_LINE = re.compile(r"ACLs for principal `.*`")
 
 
@@ -65,20 +63,26 @@ def read(text: str) -> list[Acl]:
 
 def write(acls: Iterable[Acl]) -> str:
     """As the tool of the newest release lists them."""
-    return listing(acls, _NEWEST)
+    return listing(acls, NEWEST_TOOL)
 
 
-def listing(acls: Iterable[Acl], tool: AclTool) -> str:
-    """As the tool of a release does; AclTextError for a prefixed pattern before 2.0."""
+def listing(acls: Iterable[Acl], tool: AclTool, named: Iterable[AclFilter] = ()) -> str:
+    """As the tool of a release does, where the options name these resources, or none.
+
+    AclTextError for a prefixed pattern before 2.0.
+    """
+    groups = groupby(sorted(acls, key=_by_pattern), key=lambda acl: _by_pattern(acl)[:3])
+    blocks = {pattern_text((entries := list(group))[0], tool): entries for _, group in groups}
+    if tool.lists_empty:
+        blocks = {pattern_text(one, tool): [] for one in named} | blocks
     return "".join(
-        f"Current ACLs for resource `{pattern_text(entries[0], tool)}`:{tool.padding}\n"
+        f"Current ACLs for resource `{pattern}`:{tool.padding}\n"
         f"{tool.padding}{entries_text(entries, objects=tool.objects_listed)}{tool.padding}\n\n"
-        for _, group in groupby(sorted(acls, key=_by_pattern), key=lambda a: _by_pattern(a)[:3])
-        if (entries := list(group))
+        for pattern, entries in blocks.items()
     )
 
 
-def pattern_text(about: Acl | AclFilter, tool: AclTool = _NEWEST) -> str:
+def pattern_text(about: Acl | AclFilter, tool: AclTool = NEWEST_TOOL) -> str:
     """`ResourcePattern(resourceType=TOPIC, name=x, patternType=LITERAL)`, or an older form."""
     if tool.heading is Heading.RESOURCE_PATTERN:
         return (

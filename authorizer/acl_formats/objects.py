@@ -69,6 +69,7 @@ def parse_objects(objects: object) -> list[Acl]:
 
 
 def parse_object(entry: object, where: str) -> Acl:
+    """Read one object of `to_objects`; AclTextError, beginning with `where`, for anything else."""
     if not isinstance(entry, Mapping):
         raise AclTextError(f"{where}: `{entry}` is not an object")
     fields = {**_DEFAULTS, **entry}

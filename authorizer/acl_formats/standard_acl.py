@@ -1,4 +1,7 @@
-"""`StandardAcl(...)`: an ACL as Kafka's authorizer prints it in its log (KIP-801)."""
+"""`StandardAcl(...)`: an ACL as Kafka's authorizer prints it in its log (KIP-801).
+
+In square brackets since 4.2.
+"""
 
 import re
 
@@ -6,18 +9,19 @@ from authorizer.acl_formats.fields import acl_of
 from authorizer.model import Acl
 
 _ACL = re.compile(
-    r"StandardAcl\(resourceType=(?P<type>\w+), resourceName=(?P<name>.*),"
+    r"StandardAcl[(\[]resourceType=(?P<type>\w+), resourceName=(?P<name>.*),"
     r" patternType=(?P<pattern>\w+), principal=(?P<principal>.*), host=(?P<host>.*?),"
-    r" operation=(?P<operation>\w+), permissionType=(?P<permission>\w+)\)"
+    r" operation=(?P<operation>\w+), permissionType=(?P<permission>\w+)[)\]]"
 )
 
 
-def standard_acl(acl: Acl) -> str:
-    return (
-        f"StandardAcl(resourceType={acl.resource_type.name}, resourceName={acl.resource_name}, "
+def standard_acl(acl: Acl, brackets: str = "()") -> str:
+    fields = (
+        f"resourceType={acl.resource_type.name}, resourceName={acl.resource_name}, "
         f"patternType={acl.pattern_type.name}, principal={acl.principal}, host={acl.host}, "
-        f"operation={acl.operation.name}, permissionType={acl.permission.name})"
+        f"operation={acl.operation.name}, permissionType={acl.permission.name}"
     )
+    return f"StandardAcl{brackets[0]}{fields}{brackets[1]}"
 
 
 def find_standard_acl(text: str, where: str) -> Acl | None:

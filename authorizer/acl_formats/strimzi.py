@@ -68,6 +68,7 @@ def _read_entry(value: Any, principal: str, where: str) -> list[Acl]:
     entry = mapping(value, where)
     known_keys(entry, ("type", "resource", "operations", "operation", "host"), where)
     resource = inner(entry, "resource", where)
+    known_keys(resource, ("type", "name", "patternType"), f"{where}: `resource`")
     kind = text_of(resource, "type", where)
     if kind not in _TYPES:
         raise AclTextError(f"{where}: `{kind}` is not one of {', '.join(_TYPES)}")

@@ -26,6 +26,7 @@ _CHANGES = re.compile(r"/kafka-acl(-extended)?-changes(/|$)")
 
 
 def read(text: str) -> list[Acl]:
+    """The ACLs of nodes with their JSON; AclTextError names the node."""
     nodes = mapping(_parsed(text, "the text"), "the nodes")
     return [
         acl
@@ -36,6 +37,7 @@ def read(text: str) -> list[Acl]:
 
 
 def write(acls: Iterable[Acl]) -> str:
+    """Node by node, the JSON of what it would hold."""
     nodes: dict[str, dict[str, Any]] = {}
     for acl in acls:
         node = nodes.setdefault(_path(acl), {"version": _VERSION, "acls": []})

@@ -7,7 +7,7 @@ from protocol.enums import ApiKey, Operation, ResourceType
 # Kafka refuses the unstable versions of 3.9 (and 4.0: of initializing, deleting and summarizing
 # share group state) with 35 without a question. Here they are asked about all the same: a request
 # that is answered is never open.
-_UNKNOWN_ID = "where an authorizer is set, an unknown id fails the whole request with -1"
+_UNKNOWN_ID = "an unknown id fails the whole request with -1"
 
 SHARE_GROUP_HEARTBEAT_GROUP = Requirement(
     api=ApiKey.SHARE_GROUP_HEARTBEAT,
@@ -79,7 +79,7 @@ SHARE_ACKNOWLEDGE_TOPIC = Requirement(
     denied=terms.TOPIC_EACH,
     names=("topics[].topic_id",),
     kip=932,
-    note=_UNKNOWN_ID,
+    note=f"{_UNKNOWN_ID}, and without an authorizer itself with 100",
 )
 
 INITIALIZE_SHARE_GROUP_STATE = Requirement(

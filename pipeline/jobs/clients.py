@@ -4,10 +4,23 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
+from pipeline.tables import CLIENTS
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _KEYS = ("principal", "software_name", "software_version", "client_id", "api")
+_MEASURES = ("requests", "first_seen", "last_seen")
+
+
+def clients_of(requests: "DataFrame", *keys: str) -> "DataFrame":
+    """The table `clients` from rows of `requests`; `keys` are more columns that tell rows apart."""
+    names = [name for name in CLIENTS.names if name not in _MEASURES]
+    return requests.groupBy(*names, *keys).agg(
+        f.count("*").alias("requests"),
+        f.min("time").alias("first_seen"),
+        f.max("time").alias("last_seen"),
+    )
 
 
 def clients(counts: "DataFrame") -> "DataFrame":

@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING
 import msgspec
 from pyspark.sql import functions as f
 
-from pipeline.batches import Split
-from pipeline.lake import Lake
-from pipeline.source import FORMAT
-from pipeline.streams import run_stream
+from pipeline.jobs.clients import clients_of
+from pipeline.rows.batches import Split
+from pipeline.spark.lake import Lake
+from pipeline.spark.source import FORMAT
+from pipeline.spark.streams import run_stream
+from pipeline.spark.topic_ids import id_rows, named
 from pipeline.tables import TABLES, ddl
-from pipeline.topic_ids import id_rows, named
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 INGESTED = ("requests", "responses", "accesses", "damage")
-"""Tables with a row for each entry; the others are made from them."""
+"""Tables with a row for each entry; `clients` is counted from them, in each micro-batch."""
 
 
 class Ingested(msgspec.Struct):
@@ -60,6 +61,8 @@ def ingest(
         for table in INGESTED:
             rows = spark.read.format(FORMAT).option("table", table).options(**options).load()
             _stage(rows, lake.staged / table)
+        requests = lake_table(spark, "requests", lake.staged)
+        _stage(clients_of(requests, "date"), lake.staged / "clients")
         done.files += lake.commit(number)
         done.segments += len({one.path for one in splits})
         done.read_bytes += sum(one.end - one.start for one in splits)
@@ -90,17 +93,17 @@ def _names(spark: "SparkSession", lake: Lake, splits: list[Split]) -> dict[str, 
 
 
 def _stage(rows: "DataFrame", target: Path) -> None:
-    writer = rows.write.mode("overwrite")
-    if "time" in rows.columns:
-        dated = rows.withColumn("date", f.to_date("time"))
-        writer = dated.write.mode("overwrite").partitionBy("date")
+    dated = rows.withColumn("date", f.to_date("time")) if "time" in rows.columns else rows
+    writer = dated.write.mode("overwrite")
+    if "date" in dated.columns:
+        writer = writer.partitionBy("date")
     writer.option("compression", "zstd").parquet(str(target))
 
 
 def lake_table(spark: "SparkSession", table: str, folder: Path) -> "DataFrame":
     """One table of a lake as it is now; empty if nothing of it was ever there."""
     schema = ddl(TABLES[table])
-    if "time" in TABLES[table].names:
+    if {"time", "first_seen"} & set(TABLES[table].names):
         schema += ", date date"
     if not (folder / table).is_dir():
         return spark.createDataFrame([], schema)

@@ -8,8 +8,9 @@ from pyspark.sql import functions as f
 from authorizer.acl_formats.kafka_commands import command
 from authorizer.acl_formats.trace_rule import acl_rule, parse_acl_rule
 from authorizer.model import Acl
-from pipeline.generalise import Known
-from pipeline.synthesis import least_for
+from pipeline.acls.generalise import Known
+from pipeline.acls.synthesis import least_for
+from pipeline.acls.verdict import QUESTION
 from protocol.enums import ResourceType
 
 if TYPE_CHECKING:
@@ -51,7 +52,14 @@ def least_acls(accesses: "DataFrame", over_grants: int | None = None) -> "DataFr
         ]
         return pa.Table.from_pylist(rows, LEAST)
 
-    return accesses.groupBy("principal").applyInArrow(least, _DDL)
+    return _questions(accesses).groupBy("principal").applyInArrow(least, _DDL)
+
+
+def _questions(accesses: "DataFrame") -> "DataFrame":
+    """What was asked and decided, in whatever version: a worker gets all of one principal's."""
+    return accesses.groupBy(*QUESTION, "allowed", "rule").agg(
+        f.sum("requests").alias("requests"), f.max("last_seen").alias("last_seen")
+    )
 
 
 def collected(least: "DataFrame") -> list[Acl]:

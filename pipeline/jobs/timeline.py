@@ -1,4 +1,4 @@
-"""Rates, errors and latencies over time, by principal and API."""
+"""Rates, errors and latencies over time, by principal, client and API."""
 
 from typing import TYPE_CHECKING
 
@@ -8,15 +8,17 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 QUANTILES = (0.5, 0.99)
+_KEYS = ("principal", "client_id", "api")
 
 
 def timeline(responses: "DataFrame", interval: str = "1 minute") -> "DataFrame":
-    """One row an interval, principal and API, in order of time; `responses` is that table.
+    """One row an interval, principal, client id and API, in order of time.
 
-    Latencies are microseconds between request and answer as the recorder saw them; null where the
-    request was in another piece of the trace. `errors` counts answers with an error anywhere.
+    `responses` is the table of that name. Latencies are microseconds between request and answer as
+    the recorder saw them; they and the client id are null where the request was in another piece of
+    the trace. `errors` counts answers with an error anywhere.
     """
-    keys = (f.window("time", interval).start.alias("time"), "principal", "api")
+    keys = (f.window("time", interval).start.alias("time"), *_KEYS)
     rows = responses.groupBy(*keys).agg(
         f.count("*").alias("requests"),
         f.sum((f.size("error_codes") > 0).cast("long")).alias("errors"),
@@ -25,4 +27,4 @@ def timeline(responses: "DataFrame", interval: str = "1 minute") -> "DataFrame":
         f.max("latency_us").alias("latency_us_max"),
         f.sum("bytes").alias("response_bytes"),
     )
-    return rows.orderBy("time", "principal", "api")
+    return rows.orderBy("time", *_KEYS)

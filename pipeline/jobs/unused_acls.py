@@ -6,10 +6,12 @@ from pyspark.sql import functions as f
 
 from authorizer.acl_formats.kafka_commands import command
 from authorizer.acl_formats.trace_rule import acl_rule
-from pipeline.acl_set import AclSet
-from pipeline.matches import SPOKEN_DDL, Signature, speaks
-from pipeline.removable import Seen, acl_uses
-from pipeline.roles import any_name_keys
+from authorizer.acl_releases import rules_of
+from pipeline.acls.acl_set import AclSet
+from pipeline.acls.matches import SPOKEN_DDL, Signature, speaks
+from pipeline.acls.removable import Seen, acl_uses
+from pipeline.acls.verdict import QUESTION
+from pipeline.rows.roles import any_name_keys
 from protocol.enums import Operation, ResourceType
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ def unused_acls(accesses: "DataFrame", present: AclSet) -> "DataFrame":
         f.sum("requests").alias("requests"), f.max("last_seen").alias("last_seen")
     )
     seen = [_seen(row) for row in grouped.collect()]
-    special = [row.asDict() for row in _special(accesses).collect()]
+    special = [row.asDict() for row in _special(accesses, present.release).collect()]
     rows = [
         (
             acl_rule(use.acl),
@@ -49,8 +51,13 @@ def unused_acls(accesses: "DataFrame", present: AclSet) -> "DataFrame":
     return accesses.sparkSession.createDataFrame(rows, SCHEMA)
 
 
-def _special(accesses: "DataFrame") -> "DataFrame":
-    """Accesses with another way to meet their requirement, or about a whole resource type."""
+def _special(accesses: "DataFrame", release: str) -> "DataFrame":
+    """Accesses that only the authorizer can decide: with another way to meet their requirement,
+    about a whole resource type, or in a release that overlooks ACLs.
+    """
+    questions = accesses.select(*QUESTION).distinct()
+    if rules_of(release).search_stops_early:
+        return questions
     about_any = f.lit(False)
     for api_key, operation, resource_type in any_name_keys():
         about_any = about_any | (
@@ -59,8 +66,7 @@ def _special(accesses: "DataFrame") -> "DataFrame":
             & (f.col("resource_type") == ResourceType(resource_type).name)
             & (f.col("resource_name") == "*")
         )
-    keys = ("principal", "host", "api_key", "operation", "resource_type", "resource_name")
-    return accesses.where((f.size("instead") > 0) | about_any).select(*keys, "instead").distinct()
+    return questions.where((f.size("instead") > 0) | about_any)
 
 
 def _seen(row: "Row") -> Seen:

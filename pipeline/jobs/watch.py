@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as f
 
 from authorizer.model import Acl
-from pipeline.acl_set import AclSet
+from pipeline.acls.acl_set import AclSet
 from pipeline.jobs.denials import denials
 from pipeline.jobs.what_breaks import DENIED, what_breaks
-from pipeline.observed import asked, setting
-from pipeline.output import cell, json_ready
-from pipeline.source import FORMAT
-from pipeline.streams import run_stream
+from pipeline.report.output import cell, json_ready
+from pipeline.spark.observed import asked, setting
+from pipeline.spark.source import FORMAT
+from pipeline.spark.streams import run_stream
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

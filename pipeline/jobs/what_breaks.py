@@ -4,9 +4,8 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
-from pipeline.acl_set import AclSet
-from pipeline.tables import ddl
-from pipeline.verdict import JUDGED, judge
+from pipeline.acls.acl_set import AclSet
+from pipeline.spark.judged import judged
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -24,11 +23,21 @@ def what_breaks(
     `accesses` is `observed.asked(...)`. Compared is with what was decided at the time or, if there
     is a baseline, with what that would have decided.
     """
-    after = accesses.mapInArrow(judge(candidate, baseline), ddl(JUDGED))
-    changed = after.where(f.col("allowed") != f.col("would_be_allowed")).withColumn(
-        "change", f.when(f.col("allowed"), DENIED).otherwise(ALLOWED)
-    )
-    rows = changed.groupBy(*_KEYS).agg(
+    return changes(doubtful(accesses, candidate, baseline))
+
+
+def doubtful(
+    accesses: "DataFrame", candidate: AclSet, baseline: AclSet | None = None
+) -> "DataFrame":
+    """The judged accesses but for those, mostly nearly all, that were and would be allowed."""
+    return judged(accesses, candidate, baseline).where("not (allowed and would_be_allowed)")
+
+
+def changes(judged: "DataFrame") -> "DataFrame":
+    """What differs in judged accesses, by principal, operation and resource."""
+    change = f.when(f.col("allowed"), DENIED).otherwise(ALLOWED).alias("change")
+    rows = judged.where("allowed != would_be_allowed").groupBy(change, *_KEYS[1:])
+    found = rows.agg(
         f.sort_array(f.collect_set("host")).alias("hosts"),
         f.sort_array(f.collect_set("api")).alias("apis"),
         f.sum("requests").alias("requests"),
@@ -38,5 +47,10 @@ def what_breaks(
         f.min_by("would_be_rule", "first_seen").alias("would_be_rule"),
         f.min_by("example", "first_seen").alias("example"),
     )
+    return in_order(found)
+
+
+def in_order(found: "DataFrame") -> "DataFrame":
+    """The changes with what is denied first, and of that what is asked most."""
     order = f.when(f.col("change") == DENIED, 0).otherwise(1)
-    return rows.orderBy(order, f.desc("requests"), *_KEYS[1:])
+    return found.orderBy(order, f.desc("requests"), *_KEYS[1:])

@@ -5,6 +5,7 @@ Header, 44 bytes, big endian: magic, version, flags, body length, entry count, f
 """
 
 import zlib
+from mmap import mmap
 from struct import Struct
 
 import msgspec
@@ -90,7 +91,7 @@ def _block(body: bytes, flags: int, entries: int, first_us: int, last_us: int) -
     return b"".join((head, _CRC.pack(crc32c(head)), body))
 
 
-def read_header(buf: bytes, at: int = 0) -> BlockHeader:
+def read_header(buf: bytes | mmap, at: int = 0) -> BlockHeader:
     """The header at this position; BlockError if there is none or it is damaged."""
     if len(buf) - at < HEADER_BYTES:
         raise BlockError("the block's header is cut off")

@@ -54,6 +54,9 @@ _RESPONSES: dict[int, Callable[[Any], None]] = {
     ApiKey.CREATE_DELEGATION_TOKEN: _hmac,
     ApiKey.DESCRIBE_DELEGATION_TOKEN: _token_hmacs,
 }
+SECRET_REQUESTS = frozenset(_REQUESTS)
+SECRET_ANSWERS = frozenset(_RESPONSES)
+"""API keys of what may hold secrets; all else may be kept as it is."""
 
 
 def without_secrets(frame: bytes, api_key: int) -> tuple[bytes, bool]:

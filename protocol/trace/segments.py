@@ -1,8 +1,10 @@
 """Segments: append-only files of blocks, named by writer and number: `broker-1-00000003.ktrace`."""
 
 import re
-from collections.abc import Iterator
-from io import RawIOBase
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from io import FileIO
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 import msgspec
@@ -54,6 +56,12 @@ def segments(directory: Path) -> list[Path]:
     return sorted(path for path in directory.glob(f"*{SUFFIX}") if _NAME.fullmatch(path.name))
 
 
+def has_block(path: Path) -> bool:
+    """Whether a block begins anywhere in a file that is not empty."""
+    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+        return _next_header(data, 0) < len(data)
+
+
 def is_newest(path: Path) -> bool:
     """Whether no later segment of the same writer is there."""
     found = _NAME.fullmatch(path.name)
@@ -66,17 +74,36 @@ def name_of(writer: str, number: int) -> str:
     return f"{writer}-{number:08d}{SUFFIX}"
 
 
-def read_segment(path: Path, start: int = 0, end: int | None = None) -> Iterator[Block | Damage]:
+def read_segment(
+    path: Path,
+    start: int = 0,
+    end: int | None = None,
+    wants: Callable[[BlockHeader], bool] | None = None,
+) -> Iterator[Block | Damage]:
     """Good blocks and damage, in order, of those blocks that begin in [start, end).
 
-    After damage the reader goes on at the next intact header.
+    With `wants`, the bodies of other blocks are neither read nor checked.
+
+    After damage the reader goes on at the next intact header. Only what is asked for is read: an
+    imported segment may be larger than memory.
     """
-    data = path.read_bytes()
-    stop = len(data) if end is None else min(end, len(data))
-    at = start if start == 0 else _next_header(data, start)
+    if path.stat().st_size == 0:  # which cannot be mapped
+        return
+    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+        stop = len(data) if end is None else min(end, len(data))
+        at = start if start == 0 else _next_header(data, start)
+        yield from _read_mapped(path, data, at, stop, wants)
+
+
+def _read_mapped(
+    path: Path, data: mmap, at: int, stop: int, wants: Callable[[BlockHeader], bool] | None
+) -> Iterator[Block | Damage]:
     while at < stop:
         try:
             header = read_header(data, at)
+            if wants is not None and not wants(header):
+                at += header.block_bytes
+                continue
             content = data[at + HEADER_BYTES : at + header.block_bytes]
             if header.is_index:
                 read_index(header, content)
@@ -90,7 +117,7 @@ def read_segment(path: Path, start: int = 0, end: int | None = None) -> Iterator
             at = following
 
 
-def _next_header(data: bytes, at: int) -> int:
+def _next_header(data: mmap, at: int) -> int:
     """Where the next intact header begins; the end of the data if there is none."""
     while (at := data.find(MAGIC, at)) >= 0:
         try:
@@ -102,10 +129,21 @@ def _next_header(data: bytes, at: int) -> int:
     return len(data)
 
 
-def read_trace(directory: Path) -> Iterator[Block | Damage]:
-    """All of a trace, segment by segment."""
+def trace_bytes(directory: Path) -> int:
+    """How large a trace is."""
+    return sum(path.stat().st_size for path in segments(directory))
+
+
+def read_trace(
+    directory: Path, progress: Callable[[int], None] = lambda _: None
+) -> Iterator[Block | Damage]:
+    """All of a trace, segment by segment; `progress` is told how many bytes are behind."""
+    behind = 0
     for path in segments(directory):
-        yield from read_segment(path)
+        for one in read_segment(path):
+            yield one
+            progress(behind + one.at)
+        behind += path.stat().st_size
 
 
 class Keeping(msgspec.Struct, frozen=True):
@@ -152,31 +190,51 @@ class SegmentWriter:
         return self._directory / name_of(self._writer, self._number)
 
     def write(self, body: Body) -> int:
-        """Append a block; tells its size in bytes."""
+        """Append a block; tells its size in bytes. OSError if it has no room: nothing is left."""
         block = write_block(body, self._compression)
-        self._file.write(block)
+        self._append(block)
         self._blocks.append((self._at, read_header(block)))
         self._at += len(block)
+        if len(self._blocks) == 1:
+            self._retire()
         if self._at >= self._segment_bytes:
             self._finish()
             self._number += 1
             self._file = self._open()
-            self._retire()
         return len(block)
 
     def close(self) -> None:
-        """Finish the segment with its index."""
-        if not self._file.closed:
+        """Finish the segment with its index; one that nothing was written to is taken away."""
+        if self._file.closed:
+            return
+        if self._blocks:
             self._finish()
+        else:
+            self._file.close()
+            self.path.unlink()
 
-    def _open(self) -> RawIOBase:
+    def _open(self) -> FileIO:
         self._blocks = []
         self._at = 0
         return self.path.open("xb", buffering=0)
 
+    def _append(self, data: bytes) -> None:
+        """All of it or nothing: what a full disk took of it is cut off again."""
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError:
+            with suppress(OSError):
+                self._file.seek(self._at)
+                self._file.truncate()
+            raise
+
     def _finish(self) -> None:
-        self._file.write(write_index(self._blocks))
-        self._file.close()
+        try:
+            self._append(write_index(self._blocks))
+        finally:
+            self._file.close()
 
     def _first_free(self) -> int:
         taken = [

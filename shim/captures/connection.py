@@ -2,12 +2,16 @@
 
 from collections import deque
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from shim.captures.frames import FrameReader, looks_like_request
 from shim.captures.packets import CIRCLE, Address, Segment
 from shim.captures.stream import Stream
+
+if TYPE_CHECKING:  # it needs a package that captures without a key log do without
+    from shim.captures.tls import TlsConnection
 
 PATIENCE_US = 1_000_000
 """How long after its acknowledgement a missing segment may still turn up in the capture."""
@@ -19,6 +23,7 @@ _ANSWERS_AWAITED_MAX = 10_000
 """Requests whose ids are kept to recognise answers by; Produce without acks never gets any."""
 
 _TLS_HANDSHAKE = b"\x16\x03"
+_CLIENT, _SERVER = 0, 1
 
 
 class Troubles(msgspec.Struct):
@@ -33,6 +38,7 @@ class Troubles(msgspec.Struct):
     broken_frames: int = 0
     began_before: bool = False
     is_tls: bool = False
+    tls_failure: str = ""
 
     @property
     def any(self) -> bool:
@@ -53,16 +59,19 @@ class CapturedConnection:
         server: Address,
         request: Callable[[bytes], None],
         answer: Callable[[bytes], None],
+        tls: "Callable[[], TlsConnection] | None" = None,
     ) -> None:
         self.client, self.server = client, server
         self._request, self._answer = request, answer
         self._awaited: deque[bytes] = deque(maxlen=_ANSWERS_AWAITED_MAX)
+        self._new_tls = tls
+        self._tls: TlsConnection | None = None
         self._began = self._is_tls = self._is_reset = False
         self._now_us = 0
         self._up_frames = FrameReader(looks_like_request)
         self._down_frames = FrameReader(self._looks_like_answer)
-        self._up = Stream(self._upwards, self._up_frames.lose)
-        self._down = Stream(self._downwards, self._down_frames.lose)
+        self._up = Stream(self._upwards, lambda hole: self._lose(self._up_frames, hole))
+        self._down = Stream(self._downwards, lambda hole: self._lose(self._down_frames, hole))
         self._held: deque[Segment] = deque()
         self._lacking_since_us: int | None = None
 
@@ -112,7 +121,8 @@ class CapturedConnection:
             sum(one.skipped_bytes for one in frames),
             sum(one.broken_frames for one in frames),
             not self._began,
-            self._is_tls,
+            self._is_tls and (self._tls is None or bool(self._tls.failure)),
+            "" if self._tls is None else self._tls.failure,
         )
 
     def _streams(self, segment: Segment) -> tuple[Stream, Stream]:
@@ -162,14 +172,24 @@ class CapturedConnection:
         self._streams(segment)[0].add(segment.first, segment.data)
 
     def _upwards(self, data: bytes) -> None:
-        self._is_tls |= data.startswith(_TLS_HANDSHAKE) and not self._awaited
-        for frame in self._up_frames.feed(data):
+        if not self._is_tls and not self._awaited and data.startswith(_TLS_HANDSHAKE):
+            self._is_tls = True
+            self._tls = None if self._new_tls is None else self._new_tls()
+        for frame in self._up_frames.feed(self._opened(_CLIENT, data)):
             self._awaited.append(frame[4:8])
             self._request(frame)
 
     def _downwards(self, data: bytes) -> None:
-        for frame in self._down_frames.feed(data):
+        for frame in self._down_frames.feed(self._opened(_SERVER, data)):
             self._answer(frame)
+
+    def _opened(self, side: int, data: bytes) -> bytes:
+        return data if self._tls is None else self._tls.feed(side, data)
+
+    def _lose(self, frames: FrameReader, hole: int | None) -> None:
+        frames.lose(hole)
+        if self._tls is not None:
+            self._tls.lose()
 
     def _looks_like_answer(self, data: bytes) -> bool:
         return data[4:8] in self._awaited

@@ -1,7 +1,7 @@
 """A trace as a capture: the frames, in TCP segments that were never on a wire, for Wireshark."""
 
 import ipaddress
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,6 +13,7 @@ from dpkt.tcp import TCP, TH_ACK, TH_FIN, TH_PUSH, TH_SYN
 
 from protocol.trace.entries import Access, Closed, Connection, Request, Response
 from protocol.trace.segments import Damage, read_trace
+from shim.captures.files import TIME_MAX_US
 from shim.captures.packets import CIRCLE, Address
 
 KAFKA_PORT = 9092
@@ -83,12 +84,14 @@ class _Flow:
         return bytes(IP(p=dpkt.ip.IP_PROTO_TCP, len=20 + len(tcp), **common))
 
 
-def export_capture(trace: Path, file: BinaryIO) -> ExportReport:
-    """Write a trace as classic pcap of IP packets."""
+def export_capture(
+    trace: Path, file: BinaryIO, progress: Callable[[int], None] = lambda _: None
+) -> ExportReport:
+    """Write a trace as classic pcap of IP packets; `progress` is told the bytes behind."""
     writer = dpkt.pcap.Writer(file, snaplen=_CAPTURED_BYTES_MAX, linktype=_LINK_TYPE_RAW)
     report = ExportReport()
     flows: dict[tuple[str, int], _Flow] = {}
-    for one in read_trace(trace):
+    for one in read_trace(trace, progress):
         if isinstance(one, Damage):
             report.damage.append(one)
             continue
@@ -100,7 +103,7 @@ def export_capture(trace: Path, file: BinaryIO) -> ExportReport:
             who = people[entry.connection]
             key = (segment, who.writer_connection)
             for packet in _packets(flows, key, who, entry):
-                writer.writepkt(packet, entry.time_us / 1_000_000)
+                writer.writepkt(packet, min(max(0, entry.time_us), TIME_MAX_US) / 1_000_000)
                 report.packets += 1
     report.connections = len(flows)
     return report

@@ -19,6 +19,8 @@ _SECTION, _INTERFACE, _SIMPLE, _ENHANCED = 0x0A0D0D0A, 1, 3, 6
 _PNG_MAGIC = _SECTION.to_bytes(4, "big")
 _BYTE_ORDER = 0x1A2B3C4D
 _OPTION_RESOLUTION, _OPTION_OFFSET = 9, 14
+TIME_MAX_US = (1 << 32) * 1_000_000 - 1
+"""What pcap has room for: some time in 2106."""
 _BYTES_MAX = 1 << 28
 """Of a packet or a block; more is taken for damage."""
 
@@ -133,4 +135,7 @@ def _packet(kind: int, order: str, body: bytes, interfaces: list[_Interface]) ->
     if number >= len(interfaces):
         raise CaptureError(f"a packet is of interface {number}, which the file does not describe")
     interface = interfaces[number]
-    return Packet(interface.time_us(high << 32 | low), interface.link_type, data)
+    time_us = interface.time_us(high << 32 | low)
+    if not 0 <= time_us <= TIME_MAX_US:
+        raise CaptureError(f"a packet claims to be of {time_us // 1_000_000} seconds after 1970")
+    return Packet(time_us, interface.link_type, data)

@@ -5,6 +5,7 @@ from struct import Struct
 
 from protocol import codecs
 from protocol.catalogue import has_version
+from protocol.enums import ApiKey
 from protocol.errors import ProtocolError
 from protocol.headers import read_request_header
 
@@ -13,6 +14,8 @@ FRAME_BYTES_MAX = 104_857_600
 
 CLIENT_ID_BYTES_MAX = 1024
 """A longer client id is taken for a sign that this is no request."""
+
+_GREETING_VERSION_MAX = 50
 
 _SPACE = ord(" ")  # text has no bytes below it
 _SIZE = Struct(">i")
@@ -29,7 +32,7 @@ def looks_like_request(data: bytes) -> bool:
     size, api_key, version, correlation_id, client_id = _REQUEST.unpack_from(data)
     return (
         _REQUEST.size - _SIZE.size <= size <= FRAME_BYTES_MAX
-        and has_version(api_key, version)
+        and (has_version(api_key, version) or _is_newer_greeting(api_key, version))
         and correlation_id >= 0
         and -1 <= client_id <= min(size - 10, len(data) - _REQUEST.size, CLIENT_ID_BYTES_MAX)
         and min(data[_REQUEST.size : _REQUEST.size + client_id], default=_SPACE) >= _SPACE
@@ -46,10 +49,20 @@ def begins_with_request(data: bytes) -> bool:
 def _is_readable(frame: bytes) -> bool:
     try:
         header, at = read_request_header(frame)
-        codecs.read_request(header.api_key, header.api_version, frame, at)
+        if not _is_newer_greeting(header.api_key, header.api_version):
+            codecs.read_request(header.api_key, header.api_version, frame, at)
     except ProtocolError:
         return False
     return True
+
+
+def _is_newer_greeting(api_key: int, version: int) -> bool:
+    """ApiVersions newer than we know: clients may begin so, and learn what there is (KIP-511)."""
+    return (
+        api_key == ApiKey.API_VERSIONS
+        and not has_version(api_key, version)
+        and 0 <= version <= _GREETING_VERSION_MAX
+    )
 
 
 class FrameReader:

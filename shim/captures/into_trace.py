@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
 
@@ -17,6 +17,9 @@ from shim.config import ListenerConfig, SecurityProtocol
 from shim.session import Session, java_host_text
 from shim.traces.observed import ObservedConnection
 from shim.traces.recorder import Recorder
+
+if TYPE_CHECKING:  # it needs a package that captures without a key log do without
+    from shim.captures.tls import KeyLog
 
 UNDECIDED_MAX = 100
 """Segments of a connection that are kept until it shows which end is the broker."""
@@ -69,19 +72,21 @@ class _Client:
 
     def __init__(
         self,
-        client: Address,
-        server: Address,
+        ends: tuple[Address, Address],
         number: int,
         *,
         is_told: bool,
         recorder: Recorder,
         report: CaptureReport,
+        keys: "KeyLog | None",
     ) -> None:
+        client, server = ends
         name = "{}:{}".format(*server)
         listener = ListenerConfig(name, SecurityProtocol.PLAINTEXT, *server)
         session = Session(listener, -1, java_host_text(client[0]), client[1])
         session.number = number
-        self.connection = CapturedConnection(client, server, self._request, self._answer)
+        tls = None if keys is None else keys.connection
+        self.connection = CapturedConnection(client, server, self._request, self._answer, tls)
         self._observed = ObservedConnection(session, recorder)
         self._report = report
         self._is_kafka = is_told
@@ -96,14 +101,16 @@ class _Client:
     def end(self) -> None:
         """No more segments come: the capture ends, or the port is used for another connection."""
         self.connection.finish()
+        troubles = self.connection.troubles()
         if not self._is_kafka:
             self._report.pass_over("connections of other protocols")
-            return
-        self._report.connections += 1
-        port = self.connection.server[1]
-        if port not in self._report.ports:
-            self._report.ports.append(port)
-        troubles = self.connection.troubles()
+            if not troubles.tls_failure:
+                return
+        else:
+            self._report.connections += 1
+            port = self.connection.server[1]
+            if port not in self._report.ports:
+                self._report.ports.append(port)
         if troubles.any:
             self._report.troubles.append(troubles)
 
@@ -124,11 +131,14 @@ class _Client:
 class _Import:
     """All connections of a capture. Without `ports`, Kafka's are found by what is said there."""
 
-    def __init__(self, folder: Path, ports: frozenset[int]) -> None:
+    def __init__(self, folder: Path, ports: frozenset[int], keys: "KeyLog | None") -> None:
         self.report = CaptureReport()
+        self._keys = keys
         self._ports = ports
         self._clock = _CaptureClock()
-        self._recorder = Recorder(folder, self._clock, writer="capture", accesses=DERIVED)
+        self._recorder = Recorder(
+            folder, self._clock, writer="capture", accesses=DERIVED, must_be_whole=True
+        )
         self._numbers = itertools.count(1)
         self._clients: dict[frozenset[Address], _Client] = {}
         self._undecided: dict[frozenset[Address], list[Segment]] = {}
@@ -160,11 +170,12 @@ class _Import:
                 del waiting[0]
             return
         client = self._clients[key] = _Client(
-            *ends,
+            ends,
             next(self._numbers),
             is_told=bool(self._ports),
             recorder=self._recorder,
             report=self.report,
+            keys=self._keys,
         )
         for one in waiting:
             client.segment(one)
@@ -198,12 +209,16 @@ def import_capture(
     folder: Path,
     ports: frozenset[int] = frozenset(),
     progress: Callable[[int], None] = lambda _: None,
+    keys: "KeyLog | None" = None,
 ) -> CaptureReport:
     """Read a capture; `progress` is told the position in the file as it goes.
 
-    What a damaged file has before its damage is kept. Raises CaptureError if it is no capture.
+    `keys` open what is encrypted (TLS).
+
+    What a damaged file has before its damage is kept. Raises CaptureError if it is no capture, and
+    OSError if there is no room for the trace.
     """
-    importing = _Import(folder, ports)
+    importing = _Import(folder, ports, keys)
     report = importing.report
     try:
         for packet in packets(file):

@@ -2,15 +2,16 @@
 
 import argparse
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
 from typing import Protocol, cast
 
+from shim.cli.command_parser import EXIT_USAGE as EXIT_USAGE, CommandParser, ShowVersion
 from shim.errors import ConfigError
 
 EXIT_FAILURE = 1
-EXIT_USAGE = 2
 EXIT_MISMATCH = 3
 """An assertion, comparison or conformance check did not hold."""
 
@@ -43,10 +44,26 @@ class Command(Protocol):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of `kafka-shim`; returns the exit code."""
-    words = list(sys.argv[1:] if argv is None else argv)
-    parser = argparse.ArgumentParser(
+    _speak_utf8()
+    try:
+        return _run(_parsed(list(sys.argv[1:] if argv is None else argv)))
+    except KeyboardInterrupt:
+        return 130
+
+
+def _speak_utf8() -> None:
+    """ACLs and names are UTF-8 in pipes as they are in files, whatever the locale says."""
+    for stream in (sys.stdin, sys.stdout):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8")
+
+
+def _parsed(words: Sequence[str]) -> argparse.Namespace:
+    """The options of the command that is asked for; exits with a line on what is wrong."""
+    parser = CommandParser(
         prog="kafka-shim", description="a Kafka broker for tests, exact about permissions"
     )
+    parser.add_argument("--version", action=ShowVersion, help="show this program's and exit")
     # with `prog`, argparse need not look at the width of the terminal, which takes a while
     subparsers = parser.add_subparsers(
         dest="command", required=True, metavar="COMMAND", prog=parser.prog
@@ -58,17 +75,38 @@ def main(argv: Sequence[str] | None = None) -> int:
         subparser = subparsers.add_parser(name, help=summary, description=summary)
         if name == asked:
             load_command(name).add_arguments(subparser)
-    args = parser.parse_args(words)
+    args, unknown = parser.parse_known_args(words)
+    if unknown:
+        args.usage_error(f"unrecognized arguments: {' '.join(unknown)}")
+    return args
+
+
+def _run(args: argparse.Namespace) -> int:
+    """The command's exit code; what the surroundings do wrong is a line and a code."""
     try:
-        return load_command(args.command).run(args)
+        code = load_command(args.command).run(args)
+        sys.stdout.flush()
     except ConfigError as error:
         print(f"kafka-shim: {error}", file=sys.stderr)
         return EXIT_FAILURE
-    except KeyboardInterrupt:
-        return 130
     except BrokenPipeError:  # whoever read our output has seen enough, as in `... | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
+    except OSError as error:  # a file, or the output itself, cannot be read or written
+        place = "" if error.filename is None else f"`{error.filename}`: "
+        print(f"kafka-shim {args.command}: {place}{error.strerror or error}", file=sys.stderr)
+        _drop_output()
+        return EXIT_FAILURE
+    else:
+        return code
+
+
+def _drop_output() -> None:
+    """What cannot be written of what was printed is not tried again at the very end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def load_command(name: str) -> Command:

@@ -11,7 +11,7 @@ from typing import TextIO
 
 from authorizer.acl_formats import FORMATS, write
 from authorizer.acl_formats.command_options import add_actions, add_entries, add_resources
-from authorizer.acl_formats.command_targets import Targets, check, resources, targets
+from authorizer.acl_formats.command_targets import Targets, check, named, resources, targets
 from authorizer.acl_formats.kafka_list import entries_text, entry_text, listing, pattern_text
 from authorizer.acl_formats.objects import to_objects
 from authorizer.acl_names import AclTextError
@@ -49,7 +49,6 @@ Exit codes: 0 done, 1 the broker refused or cannot be reached, 2 the options mak
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.set_defaults(usage_error=parser.error)
     add_connection_arguments(parser)
     parser.add_argument(
         "--bootstrap-controller",
@@ -116,14 +115,14 @@ def _convert(args: argparse.Namespace) -> int:
 
 
 def _ask(args: argparse.Namespace) -> int:
+    args.style = acl_tool_of(release_named(args.kafka_version) or RELEASES[-1])
     if args.source:
         plan = _plan_of_file(args)
     else:
         check(args)
-        plan = {} if args.list else targets(args)
+        plan = {} if args.list else targets(args, args.style)
     if args.to and not args.list:
         raise UsageError("--to and --csv need --list, or --from without an action")
-    args.style = acl_tool_of(release_named(args.kafka_version) or RELEASES[-1])
     if args.bootstrap_controller:
         args.bootstrap_server = args.bootstrap_controller
     if not args.bootstrap_server:
@@ -160,7 +159,7 @@ def _list(client: Client, args: argparse.Namespace) -> None:
         print(write(_sorted(wanted), args.to or "json"), end="")
         return
     if not principals:
-        print(listing(acls, args.style), end="")
+        print(listing(acls, args.style, resources(args)), end="")
     for principal in principals:
         print(f"ACLs for principal `{principal}`")
         print(listing((acl for acl in acls if acl.principal == principal), args.style), end="")
@@ -189,7 +188,12 @@ def _add(client: Client, plan: Targets, args: argparse.Namespace) -> None:
     if args.json:
         _print_json({"added": _objects(added), "existing": _objects(existing)})
     elif args.style.lists_after_changes:
-        print(listing(_stored(client, plan), args.style), end="")
+        _list_after_changes(client, plan, args)
+
+
+def _list_after_changes(client: Client, plan: Targets, args: argparse.Namespace) -> None:
+    about = list(plan) if args.source else named(args)
+    print(listing(_stored(client, about), args.style, about), end="")
 
 
 def _print_additions(
@@ -211,7 +215,7 @@ def _remove(client: Client, plan: Targets, args: argparse.Namespace) -> None:
     if args.json:
         _print_json({"removed": _objects(dict.fromkeys(removed))})
     elif args.style.lists_after_changes:
-        print(listing(_stored(client, plan), args.style), end="")
+        _list_after_changes(client, plan, args)
 
 
 def _confirmed(resource: AclFilter, acls: Sequence[Acl], stream: TextIO) -> bool:
@@ -223,7 +227,7 @@ def _confirmed(resource: AclFilter, acls: Sequence[Acl], stream: TextIO) -> bool
     print(question, file=stream, flush=True)
     try:
         return input().strip().lower() == "y"
-    except EOFError:
+    except (EOFError, RuntimeError):  # it is at its end, or was closed before we began
         raise ClientError("there is nobody to answer; use --force to remove") from None
 
 

@@ -17,8 +17,12 @@ from authorizer.model import Acl
 from shim.config import Config, ListenerConfig, TopicSeed, parse_listener
 from shim.errors import ConfigError
 from shim.settings.kafka_properties import (
+    LISTENERS,
+    advertised,
+    as_confluent_derives,
     describes_broker,
     from_environment,
+    not_listened_on,
     translate,
     unknown_settings,
 )
@@ -28,6 +32,7 @@ if TYPE_CHECKING:  # what reads files is imported where there is one
     from shim.settings.state_file import State
 
 NO_FILE: "FileContent" = (None, {})
+CLIENT_TELEMETRY = "shim.client.telemetry"
 PROPAGATION_DELAY = "shim.acl.propagation.delay.ms"
 TLS_DIRECTORY = "shim.tls.directory"
 
@@ -129,6 +134,12 @@ def _add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--brokers", type=int, metavar="N", help="how many brokers the cluster has (default: 1)"
     )
+    parser.add_argument(
+        "--client-telemetry",
+        action="store_true",
+        default=None,
+        help="take the metrics that clients push (KIP-714), as where a metric reporter does",
+    )
     parser.add_argument("--seed", type=int, metavar="N", help="makes ids repeatable")
     parser.add_argument(
         "-c",
@@ -161,9 +172,11 @@ def config_from(args: argparse.Namespace, environ: Mapping[str, str] = os.enviro
     fields, properties = _merged(args, content, from_environment(environ))
     if args.tls_dir is not None:
         properties[TLS_DIRECTORY] = args.tls_dir
+    if args.client_telemetry:
+        properties[CLIENT_TELEMETRY] = "true"
     if args.acl_propagation_delay is not None:
         properties[PROPAGATION_DELAY] = str(args.acl_propagation_delay)
-    fields["listeners"] = _listeners(args, fields.get("listeners"))
+    fields["listeners"] = _with_principals(args, fields["listeners"])
     fields["topics"] = tuple(_topic(text) for text in args.topic or ())
     fields["acls"] = _acls(args.acls)
     if args.state is not None:
@@ -223,6 +236,13 @@ def _merged(
     unknown = unknown_settings({**in_file, **typed})
     if unknown:
         _note(f"settings that no Kafka release knows: {', '.join(unknown)}")
+    listeners = fields.get("listeners") or (parse_listener(args.default_listener),)
+    if LISTENERS not in everything and not args.listener:
+        listeners = as_confluent_derives(listeners, environment)
+    lost = not_listened_on(listeners, everything)
+    if lost:
+        _note(f"advertised.listeners has {', '.join(lost)}, which no listener is named")
+    fields["listeners"] = advertised(listeners, everything)
     return fields, properties
 
 
@@ -242,11 +262,9 @@ def _option_fields(options: argparse.Namespace) -> dict[str, Any]:
     return fields
 
 
-def _listeners(
-    args: argparse.Namespace, found: tuple[ListenerConfig, ...] | None
+def _with_principals(
+    args: argparse.Namespace, listeners: tuple[ListenerConfig, ...]
 ) -> tuple[ListenerConfig, ...]:
-    """The listeners with their principals; without any, the command's own."""
-    listeners = found or (parse_listener(args.default_listener),)
     texts = args.listener_principal or []
     principals = dict(_pair(text, "=", "--listener-principal") for text in texts)
     named = tuple(
@@ -267,6 +285,8 @@ def _add_state(fields: dict[str, Any], state: "State") -> None:
     fields["super_users"] = tuple(dict.fromkeys(super_users))
     fields["acls"] = tuple(dict.fromkeys((*fields["acls"], *state.acls)))
     fields["groups"] = state.groups
+    fields["client_metrics"] = state.client_metrics
+    fields["faults"] = state.faults
 
 
 def _acls(path: str | None) -> tuple[Acl, ...]:

@@ -44,7 +44,6 @@ Exit codes: 0 allowed, 3 denied, 1 the ACLs cannot be read, 2 the options make n
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.set_defaults(usage_error=parser.error)
     add_source_arguments(parser)
     add_resource_arguments(parser)
     group = parser.add_argument_group("the question")

@@ -10,10 +10,11 @@ import msgspec
 from authorizer.model import Acl
 from shim.cli import EXIT_FAILURE, EXIT_MISMATCH, EXIT_USAGE
 from shim.cli.broker_options import add_broker_arguments, config_from
+from shim.cli.usage import check_principal, guarded
 from shim.config import Config
 from shim.least_acls.attempt import Attempt, learn, prove
 from shim.least_acls.minimal import minimal_acls
-from shim.least_acls.printing import FORMS
+from shim.least_acls.printing import FORMS, printed
 from shim.logs import set_up_logs
 
 DESCRIPTION = """\
@@ -21,11 +22,12 @@ Runs a program against a broker that allows everything, prints the fewest and na
 it needed, and runs it again, against a new broker with just these, to prove it.
 
   kafka-shim least-acls --topic orders -- python consumer.py
-  kafka-shim least-acls --principal User:etl --output yaml -- bin/tool --server {bootstrap}
+  kafka-shim least-acls --principal User:etl --to yaml -- bin/tool --server {bootstrap}
 
-The program finds the broker in $KAFKA_BOOTSTRAP_SERVERS, or where `{bootstrap}` stands in its
-arguments; what it prints goes to standard error. The ACLs are for whoever logged in, or for
---principal where there is no log-in. ACLs and super users of the options do not count.
+The program finds the broker in $KAFKA_BOOTSTRAP_SERVERS (and $KAFKA_BOOTSTRAP_SERVERS_<LISTENER>),
+or where `{bootstrap}` stands in its arguments; what it prints goes to standard error. The ACLs are
+for whoever logged in, or for --principal where there is no log-in. ACLs and super users of the
+options do not count.
 
 Exit codes: 0 proven, 1 the program fails even with everything allowed, 3 it does not end the same
 with just these ACLs.
@@ -46,7 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="grant names that begin so by a prefixed ACL: for names made up by each run"
         " (repeatable)",
     )
-    add("--output", choices=tuple(FORMS), default="text", help="default: text, kafka-acls commands")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--to", choices=FORMS, default="text", help="default: text, kafka-acls lines")
+    form.add_argument("--json", action="store_const", const="json", dest="to", help="--to json")
     add(
         "--optional",
         action="store_true",
@@ -57,10 +61,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    return guarded(args, _run)
+
+
+def _run(args: argparse.Namespace) -> int:
     words = args.words[1:] if args.words[:1] == ["--"] else args.words
     if not words:
         _say("no command given: least-acls -- python program.py")
         return EXIT_USAGE
+    check_principal("--principal", args.principal)
     config = _with_principal(config_from(args), args.principal)
     set_up_logs("error", config.log_format)
     learned = asyncio.run(learn(config, words))
@@ -72,7 +81,10 @@ def run(args: argparse.Namespace) -> int:
     optional = [acl for acl in everything if acl not in acls]
     proof = None if args.no_proof else asyncio.run(prove(config, words, acls))
     facts = {"proven": None if proof is None else proof.exit_code == 0}
-    print(FORMS[args.output](acls, optional, facts), end="")
+    text, left_out = printed(args.to, acls, optional, facts)
+    print(text, end="")
+    if left_out:
+        _say(f"{left_out} ACLs that only make answers longer are left out; --optional grants them")
     return 0 if proof is None else _judge(proof, acls)
 
 

@@ -10,12 +10,15 @@ _WIDTH = 40
 
 
 class Progress:
-    """`with Progress("reading", total) as progress: progress(done)`; any unit, 0 is unknown."""
+    """`with Progress("reading", total) as progress: progress(done)`; any unit.
 
-    def __init__(self, what: str, total: int) -> None:
+    A total of 0 is unknown: then what is done is told as a number.
+    """
+
+    def __init__(self, what: str, total: int, *, is_shown: bool = True) -> None:
         self._what = what
         self._total = total
-        self._is_shown = sys.stderr.isatty()
+        self._is_shown = is_shown and sys.stderr.isatty()
         self._drawn_at = 0.0
 
     def __call__(self, done: int) -> None:
@@ -25,9 +28,13 @@ class Progress:
         if now - self._drawn_at < _REDRAW_S:
             return
         self._drawn_at = now
-        share = min(1.0, done / self._total) if self._total else 0.0
-        bar = "#" * round(share * _WIDTH)
-        print(f"\r{self._what} [{bar:<{_WIDTH}}] {share:4.0%}", end="", file=sys.stderr, flush=True)
+        print(f"\r{self._what} {self._far(done)}", end="", file=sys.stderr, flush=True)
+
+    def _far(self, done: int) -> str:
+        if not self._total:
+            return f"{done:,}"
+        share = min(1.0, done / self._total)
+        return f"[{'#' * round(share * _WIDTH):<{_WIDTH}}] {share:4.0%}"
 
     def __enter__(self) -> Self:
         return self

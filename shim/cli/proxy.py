@@ -2,16 +2,31 @@
 
 import argparse
 import asyncio
+import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from protocol.trace.entries import DERIVED
-from shim.cli.record_options import add_record_options, keeping_of
+from shim.cli.broker_options import TLS_DIRECTORY
+from shim.cli.record_options import add_record_options, keeping_of, outcome
 from shim.cli.signals import on_stop
+from shim.cli.usage import guarded
+from shim.client.client import connect
+from shim.client.config import read_client_config
 from shim.clock import SystemClock
+from shim.config import parse_address
 from shim.errors import ConfigError
 from shim.logs import set_up_logs
 from shim.proxy.proxy import Proxy
+from shim.proxy.upstream import Upstream
+from shim.settings.properties import read_properties
 from shim.traces.recorder import Recorder
+
+if TYPE_CHECKING:
+    import ssl
+
+UPSTREAM_CONFIG = "--upstream-config"
+_NAME = re.compile(r"[\w.-]+")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,16 +44,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="what the trace calls the listener, so that `replay --route` can tell several apart",
     )
+    add(
+        UPSTREAM_CONFIG,
+        metavar="FILE",
+        help="client properties for the brokers (security.protocol, ssl.* in PEM, sasl.*):"
+        " TLS, or a login of the proxy's own; otherwise clients log in through it",
+    )
+    add(
+        "--tls-dir",
+        metavar="DIR",
+        help="clients come by TLS, with certificates made on the spot; the authority's goes there",
+    )
+    add(
+        "--tls-config",
+        metavar="FILE",
+        help="clients come by TLS: ssl.keystore.* and ssl.truststore.* as a broker has them",
+    )
     add("--record", required=True, type=Path, metavar="DIR", help="where the trace goes")
     add_record_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
+    return guarded(args, _run)
+
+
+def _run(args: argparse.Namespace) -> int:
     set_up_logs("info", "console")
-    return asyncio.run(_run(args))
-
-
-async def _run(args: argparse.Namespace) -> int:
+    upstream = parse_address(args.upstream, "--upstream")
+    listen = parse_address(args.listen, "--listen")
+    if not _NAME.fullmatch(args.listener):
+        raise ConfigError(f"--listener `{args.listener}`: expected a name, as in PROXY")
+    config = read_client_config(args.upstream_config, UPSTREAM_CONFIG)
+    tls = _tls(args, listen[0])
+    connect(args.upstream, config).close()  # what the broker would refuse is better told now
     recorder = Recorder(
         args.record,
         SystemClock(),
@@ -46,18 +84,35 @@ async def _run(args: argparse.Namespace) -> int:
         keeping=keeping_of(args),
         accesses=DERIVED,
     )
-    proxy = Proxy(_address(args.upstream), _address(args.listen), recorder, name=args.listener)
-    bootstrap = await proxy.start()
-    stopped = asyncio.Event()
-    on_stop(lambda _: stopped.set())
-    print(f"proxy for {args.upstream} on {bootstrap}, recording to {args.record}", flush=True)
-    await stopped.wait()
-    await proxy.stop()
-    return 0
+    brokers = Upstream(config)
+    proxy = Proxy(upstream, listen, recorder, name=args.listener, brokers=brokers, tls=tls)
+    asyncio.run(_serve(proxy, args))
+    return outcome(recorder)
 
 
-def _address(text: str) -> tuple[str, int]:
-    host, colon, port = text.rpartition(":")
-    if not colon or not host or not port.isdigit():
-        raise ConfigError(f"`{text}`: expected HOST:PORT")
-    return host.strip("[]"), int(port)
+async def _serve(proxy: Proxy, args: argparse.Namespace) -> None:
+    try:
+        bootstrap = await proxy.start()
+        stopped = asyncio.Event()
+        on_stop(lambda _: stopped.set())
+        print(f"proxy for {args.upstream} on {bootstrap}, recording to {args.record}", flush=True)
+        await stopped.wait()
+    finally:
+        await proxy.stop()
+
+
+def _tls(args: argparse.Namespace, host: str) -> "ssl.SSLContext | None":
+    """What clients come by; None: in plain."""
+    if args.tls_dir is None and args.tls_config is None:
+        return None
+    if args.tls_dir is not None and args.tls_config is not None:
+        raise ConfigError(
+            "--tls-dir makes certificates, --tls-config has them: give one of the two"
+        )
+    from shim.tls.context import server_context
+
+    if args.tls_config is not None:
+        settings = read_properties(args.tls_config, "--tls-config")
+    else:
+        settings = {TLS_DIRECTORY: args.tls_dir}
+    return server_context(settings, args.listener, host)

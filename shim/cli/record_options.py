@@ -1,21 +1,44 @@
 """How a trace is kept: options of whatever records."""
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from shim.cli import EXIT_FAILURE
 from shim.errors import ConfigError
 
 if TYPE_CHECKING:
     from protocol.trace.segments import Keeping
+    from shim.broker import Broker
+    from shim.traces.recorder import Recorder
 
 _COMPRESSIONS = ("none", "zlib", "zstd")
+
+
+def add_broker_record_options(parser: argparse.ArgumentParser) -> None:
+    """Of a command whose broker may record; a proxy always does."""
+    parser.add_argument("--record", type=Path, metavar="DIR", help="write a trace of all requests")
+    add_record_options(parser)
+
+
+def record(broker: "Broker", args: argparse.Namespace) -> None:
+    """Begin a trace, if one was asked for; ConfigError if it cannot be written."""
+    if args.record is not None:
+        broker.record(args.record, keeping_of(args))
+    elif args.record_keep is not None or args.record_compression is not None:
+        raise ConfigError("--record-keep and --record-compression are of no use without --record")
+
+
+def outcome(recorder: "Recorder | None", code: int = 0) -> int:
+    """A command's exit code; not 0 if it recorded, and the disk had no room for all of it."""
+    failed = recorder is not None and recorder.failure is not None
+    return code or (EXIT_FAILURE if failed else 0)
 
 
 def add_record_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--record-compression",
         choices=_COMPRESSIONS,
-        default=_COMPRESSIONS[0],
         help="of the trace (default none); zstd needs the extra `compression`",
     )
     parser.add_argument(
@@ -35,4 +58,4 @@ def keeping_of(args: argparse.Namespace) -> "Keeping":
         raise ConfigError("--record-compression zstd needs: pip install 'kafka-shim[compression]'")
     if args.record_keep is not None and args.record_keep < 1:
         raise ConfigError(f"--record-keep `{args.record_keep}`: expected 1 or more")
-    return Keeping(args.record_compression, args.record_keep)
+    return Keeping(args.record_compression or _COMPRESSIONS[0], args.record_keep)

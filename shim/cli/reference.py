@@ -10,8 +10,11 @@ WIDTH = 96
 
 INTRODUCTION = """# Commands
 
-Made from the program by `python -m shim.cli.reference`. Exit codes: 0 ok, 1 failure, 2 wrong usage,
-3 an assertion, comparison or check that did not hold.
+Made from the program by `python -m shim.cli.reference`. Exit codes: 0 ok, 1 failure (also where
+a value cannot be used: a port in use, a file that is not there), 2 wrong usage (options that there
+are not, or that do not go together), 3 an assertion, comparison or check that did not hold. What
+goes through pipes and files is UTF-8, whatever the locale. `kafka-shim --version` names the
+releases that this one knows.
 """
 
 

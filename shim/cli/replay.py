@@ -5,11 +5,19 @@ import json
 import sys
 from pathlib import Path
 
+from protocol.trace.segments import trace_bytes
 from shim.cli import EXIT_FAILURE, EXIT_MISMATCH
+from shim.cli.progress import Progress
+from shim.cli.trace_source import existing_trace, tell_damage
+from shim.cli.usage import api_named, guarded
+from shim.config import parse_address
 from shim.errors import ConfigError
 from shim.replay.events import read_recording
 from shim.replay.player import Player
 from shim.replay.target import MissError, OnMiss, Target
+
+NUMBER_MAX = 1_000_000
+"""Of seconds, and times faster; what is more is no number that anybody meant."""
 
 DESCRIPTION = """\
 Sends the requests of a trace to a broker, in their order, and compares its answers with the
@@ -44,6 +52,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="log in so where NAME did (repeatable)",
     )
     add("--no-login", action="store_true", help="leave log-ins out: the target has none")
+    _add_course_arguments(parser)
+    add("--timeout", default="15", metavar="S", help="for one answer (default 15)")
+    add("--json", action="store_true", help="one JSON object")
+
+
+def _add_course_arguments(parser: argparse.ArgumentParser) -> None:
+    """How fast it goes on, and what ends it or is noted."""
+    add = parser.add_argument
     add(
         "--speed",
         default="max",
@@ -71,36 +87,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="API[.FIELD]",
         help="differences that are known, as the report names them (repeatable)",
     )
-    add("--timeout", type=float, default=15.0, metavar="S", help="for one answer (default 15)")
-    add("--json", action="store_true", help="one JSON object")
 
 
 def run(args: argparse.Namespace) -> int:
+    return guarded(args, _run)
+
+
+def _run(args: argparse.Namespace) -> int:
     on_miss = OnMiss(args.on_miss)
     if (on_miss is OnMiss.RECORD) != (args.record is not None):
         raise ConfigError("--on-miss record and --record DIR go together")
     target = Target(
-        address=_address(args.to),
+        address=parse_address(args.to, "--to"),
         routes=dict(_route(text) for text in args.route),
         users=dict(_user(text) for text in args.user),
         speed=_speed(args.speed),
-        timeout_s=args.timeout,
+        timeout_s=_positive(args.timeout, "--timeout", "a number above 0"),
         on_miss=on_miss,
         logs_in=not args.no_login,
-        ignored=frozenset(args.ignore),
+        ignored=frozenset(_ignored(text) for text in args.ignore),
         record=args.record,
     )
-    if not args.trace.exists():
-        raise ConfigError(f"`{args.trace}` does not exist")
-    recording = read_recording(args.trace)
-    for damage in recording.damage:
-        print(f"{damage.path}: {damage.reason} at {damage.at}", file=sys.stderr)
+    existing_trace(args.trace)
+    with Progress("reading", trace_bytes(args.trace)) as progress:
+        recording = read_recording(args.trace, progress)
+    tell_damage(recording.damage)
     if not recording.events:
         print(f"kafka-shim replay: there is nothing in `{args.trace}`", file=sys.stderr)
         return EXIT_FAILURE
     player = Player(recording, target)
     try:
-        player.play()
+        with Progress("replaying", len(recording.events)) as progress:
+            player.play(progress)
     except MissError as error:
         print(f"kafka-shim replay: {error}", file=sys.stderr)
     if args.json:
@@ -110,18 +128,11 @@ def run(args: argparse.Namespace) -> int:
     return 0 if player.report.holds else EXIT_MISMATCH
 
 
-def _address(text: str) -> tuple[str, int]:
-    host, colon, port = text.rpartition(":")
-    if not colon or not host or not port.isdigit():
-        raise ConfigError(f"`{text}`: expected HOST:PORT")
-    return host.strip("[]"), int(port)
-
-
 def _route(text: str) -> tuple[str, tuple[str, int]]:
     name, equals, address = text.partition("=")
     if not equals or not name:
         raise ConfigError(f"--route `{text}`: expected LISTENER=HOST:PORT or ID=HOST:PORT")
-    return name, _address(address)
+    return name, parse_address(address, f"--route {name}")
 
 
 def _user(text: str) -> tuple[str, str]:
@@ -131,13 +142,21 @@ def _user(text: str) -> tuple[str, str]:
     return name, password
 
 
+def _ignored(text: str) -> str:
+    """`API` or `API.FIELD` as reports have it; UsageError if there is no such API."""
+    name, dot, field = text.partition(".")
+    return f"{api_named(name, '--ignore').wire_name}{dot}{field}"
+
+
 def _speed(text: str) -> float | None:
-    if text == "max":
-        return None
+    return None if text == "max" else _positive(text, "--speed", "a number above 0, or max")
+
+
+def _positive(text: str, option: str, expected: str) -> float:
     try:
-        speed = float(text)
+        number = float(text)
     except ValueError:
-        speed = 0.0
-    if speed <= 0:
-        raise ConfigError(f"--speed `{text}`: expected a number above 0, or max")
-    return speed
+        number = 0.0
+    if not 0 < number <= NUMBER_MAX:
+        raise ConfigError(f"{option} `{text}`: expected {expected}")
+    return number

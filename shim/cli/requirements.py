@@ -31,9 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--resource", type=_resource, metavar="TYPE", help="rows about it: TOPIC, GROUP, ..."
     )
     parser.add_argument(
-        "--release",
+        "--kafka-version",
         type=_release,
-        metavar="VERSION",
+        metavar="RELEASE",
         help="what this Kafka release asks, in short; without it all releases in full",
     )
     form = parser.add_mutually_exclusive_group()
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the rows asked for; always 0."""
-    choice = Choice(args.api, args.operation, args.resource, args.release)
+    choice = Choice(args.api, args.operation, args.resource, args.kafka_version)
     rows, free = _rows(choice), _open(choice)
     if args.json:
         print(json.dumps(_as_json(choice, rows, free), indent=2))

@@ -6,26 +6,26 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from shim.broker import Broker
+from shim.broker import BOOTSTRAP, Broker
 from shim.cli import EXIT_USAGE
 from shim.cli.broker_options import add_broker_arguments, config_from
-from shim.cli.signals import on_stop
+from shim.cli.control_options import add_control_arguments, broker_of, control_of
+from shim.cli.open_files import expect_many_connections
+from shim.cli.record_options import add_broker_record_options, outcome, record
+from shim.cli.signals import Relay
 from shim.logs import set_up_logs
 
 if TYPE_CHECKING:
     from shim.control.server import ControlServer
 
-BOOTSTRAP = "KAFKA_BOOTSTRAP_SERVERS"
 CONTROL = "KAFKA_SHIM_CONTROL_URL"
+TOKEN = "KAFKA_SHIM_CONTROL_TOKEN"  # noqa: S105 - the name of a variable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_broker_arguments(parser, listener="PLAINTEXT://127.0.0.1:0")
-    parser.add_argument(
-        "--control",
-        metavar="HOST:PORT",
-        help=f"the control API of `serve`, for the command too: {CONTROL} says where",
-    )
+    add_control_arguments(parser)
+    add_broker_record_options(parser)
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="-- COMMAND")
 
 
@@ -39,20 +39,27 @@ def run(args: argparse.Namespace) -> int:
         return EXIT_USAGE
     config = config_from(args)
     set_up_logs(config.log_level, config.log_format)
-    broker = Broker(config)
-    control = None
-    if args.control is not None:
-        from shim.control.server import ControlServer
+    broker = broker_of(config, args)
+    control = control_of(broker, args)
+    record(broker, args)
+    environment = dict(os.environ)
+    if args.control_token is not None:
+        environment[TOKEN] = args.control_token
+    return asyncio.run(_run(broker, control, words, environment))
 
-        control = ControlServer(broker, args.control)
-    return asyncio.run(_run(broker, control, words))
 
-
-async def _run(broker: Broker, control: "ControlServer | None", words: list[str]) -> int:
+async def _run(
+    broker: Broker,
+    control: "ControlServer | None",
+    words: list[str],
+    environment: dict[str, str],
+) -> int:
     """The command's exit code; signals go to the command, the broker ends after it."""
+    expect_many_connections()
     await broker.start()
     try:
-        environment = os.environ | _addresses(broker)
+        relay = Relay()
+        environment |= broker.environment()
         if control is not None:
             await control.start()
             environment[CONTROL] = f"http://{control.address}"
@@ -61,18 +68,10 @@ async def _run(broker: Broker, control: "ControlServer | None", words: list[str]
         except OSError as error:
             print(f"kafka-shim run: cannot start `{words[0]}`: {error.strerror}", file=sys.stderr)
             return 127
-        on_stop(child.send_signal)
+        relay.to(child)
         code = await child.wait()
     finally:
         if control is not None:
             await control.stop()
         await broker.stop()
-    return code if code >= 0 else 128 - code
-
-
-def _addresses(broker: Broker) -> dict[str, str]:
-    """The first listener under the usual name, each one under its own."""
-    found = {BOOTSTRAP: broker.bootstrap_servers()}
-    for listener in broker.cluster.config.listeners:
-        found[f"{BOOTSTRAP}_{listener.name}"] = broker.bootstrap_servers(listener.name)
-    return found
+    return outcome(broker.cluster.recorder, code if code >= 0 else 128 - code)

@@ -2,17 +2,21 @@
 
 import argparse
 import asyncio
+import contextlib
+import os
+import stat
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from shim.broker import Broker
 from shim.cli.broker_options import add_broker_arguments, config_from
-from shim.cli.record_options import add_record_options, keeping_of
+from shim.cli.control_options import add_control_arguments, broker_of, control_of
+from shim.cli.open_files import expect_many_connections
+from shim.cli.record_options import add_broker_record_options, keeping_of, outcome, record
 from shim.cli.scorecard_forms import OUTPUTS
 from shim.cli.signals import on_stop
-from shim.clock import ManualClock, SystemClock
 from shim.errors import ConfigError
 from shim.logs import prepare_logs, set_up_logs
 
@@ -27,9 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="written once the broker answers: one NAME=HOST:PORT a line",
     )
-
-    parser.add_argument("--record", type=Path, metavar="DIR", help="write a trace of all requests")
-    add_record_options(parser)
+    add_broker_record_options(parser)
     parser.add_argument(
         "--conformance",
         nargs="?",
@@ -38,22 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="when it stops, make the scorecard of what clients have done: text (default), json,"
         " junit or markdown, printed or into a file; exit code 3 if something failed",
     )
-    parser.add_argument(
-        "--control",
-        metavar="HOST:PORT",
-        help="an HTTP API to see and change the broker (/openapi.json describes it)",
-    )
-    parser.add_argument(
-        "--control-token",
-        metavar="TOKEN",
-        help="what callers of the control API must know; needed beyond loopback",
-    )
-    parser.add_argument(
-        "--manual-clock",
-        action="store_true",
-        default=None,
-        help="time stands still but for the control API's /clock/advance",
-    )
+    add_control_arguments(parser)
     parser.add_argument(
         "--stop-with-stdin",
         action="store_true",
@@ -65,55 +52,60 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     config = config_from(args)
     set_up_logs(config.log_level, config.log_format)
-    clock = ManualClock(SystemClock().now_ms()) if args.manual_clock else None
-    broker = Broker(config, clock)
+    broker = broker_of(config, args)
+    control = control_of(broker, args)
+    if args.ready_file is not None:
+        _forget_readiness(args.ready_file)
     if args.conformance is None:
-        if args.record is not None:
-            broker.record(args.record, keeping_of(args))
-        return asyncio.run(_serve(broker, _control(broker, args), args))
-    return _conformance(broker, args)
+        record(broker, args)
+        return asyncio.run(_serve(broker, control, args))
+    return _conformance(broker, control, args)
 
 
-def _conformance(broker: Broker, args: argparse.Namespace) -> int:
+def _conformance(broker: Broker, control: "ControlServer | None", args: argparse.Namespace) -> int:
     """Serve, then make the scorecard of what was recorded."""
     from shim.cli.conformance import write_scorecard
 
     form, _, file = args.conformance.partition(":")
     if form not in OUTPUTS:
         raise ConfigError(f"--conformance `{form}`: expected one of {', '.join(OUTPUTS)}")
+    if not Path(file).parent.is_dir():
+        raise ConfigError(f"--conformance {args.conformance}: there is no such folder")
     with tempfile.TemporaryDirectory() as folder:
         trace = args.record or Path(folder)
-        broker.record(trace)
-        asyncio.run(_serve(broker, _control(broker, args), args))
-        return write_scorecard(trace, form, "clients", Path(file) if file else None)
-
-
-def _control(broker: Broker, args: argparse.Namespace) -> "ControlServer | None":
-    if args.control is None:
-        if args.control_token is not None:
-            raise ConfigError("--control-token is of no use without --control")
-        return None
-    from shim.control.server import ControlServer
-
-    return ControlServer(broker, args.control, args.control_token)
+        broker.record(trace, keeping_of(args))
+        code = asyncio.run(_serve(broker, control, args))
+        return code or write_scorecard(trace, form, "clients", Path(file) if file else None)
 
 
 async def _serve(broker: Broker, control: "ControlServer | None", args: argparse.Namespace) -> int:
+    expect_many_connections()
     await broker.start()
     stopped = asyncio.Event()
     on_stop(lambda _: stopped.set())
     try:
         await _announce(broker, control, args.ready_file)
         if broker.cluster.config.log_level in ("info", "debug"):
-            await asyncio.to_thread(prepare_logs)
+            with contextlib.suppress(OSError):  # no room for it now; the first line tries again
+                await asyncio.to_thread(prepare_logs)
         if args.stop_with_stdin:
             await _watch_stdin(stopped)
         await stopped.wait()
     finally:
+        if args.ready_file is not None:
+            _forget_readiness(args.ready_file)
         if control is not None:
             await control.stop()
         await broker.stop()
-    return 0
+    return outcome(broker.cluster.recorder)
+
+
+def _forget_readiness(ready_file: str) -> None:
+    """Nobody is to find the addresses of a broker that is gone, or not there yet."""
+    folder = Path(ready_file).parent
+    if not folder.is_dir():
+        raise ConfigError(f"--ready-file {ready_file}: there is no folder `{folder}`")
+    Path(ready_file).unlink(missing_ok=True)
 
 
 async def _announce(
@@ -133,8 +125,19 @@ async def _announce(
     print(f"[KafkaServer id={node}] started, as Kafka {release}", flush=True)
 
 
+def _has_other_end(stream: TextIO | None) -> bool:
+    """Not so if it was closed before we began, or is a file: that has ended already."""
+    if stream is None:
+        return False
+    mode = os.fstat(stream.fileno()).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stream.isatty()
+
+
 async def _watch_stdin(stopped: asyncio.Event) -> None:
     """Set `stopped` when whoever holds the other end of standard input is gone."""
+    if not _has_other_end(sys.stdin):
+        stopped.set()
+        return
 
     class _UntilEnd(asyncio.Protocol):
         def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's

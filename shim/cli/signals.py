@@ -1,9 +1,14 @@
 """Being told to stop: SIGINT and SIGTERM, wherever the event loop can listen for them."""
 
 import asyncio
+import contextlib
+import os
 import signal
 import sys
+from asyncio.subprocess import Process
 from collections.abc import Callable
+
+TERMINAL = "/dev/tty"
 
 
 def on_stop(callback: Callable[[signal.Signals], None]) -> None:
@@ -13,3 +18,46 @@ def on_stop(callback: Callable[[signal.Signals], None]) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, callback, number)
+
+
+class Relay:
+    """Passes on to a command what would stop us: each signal once, none too early to be kept."""
+
+    def __init__(self) -> None:
+        self._command: Process | None = None
+        self._early: list[signal.Signals] = []
+        on_stop(self._pass_on)
+
+    def to(self, command: Process) -> None:
+        """From now on; what came before the command was there, it gets now."""
+        self._command = command
+        for number in self._early:
+            self._send(command, number)
+        self._early.clear()
+
+    def _pass_on(self, number: signal.Signals) -> None:
+        if self._command is None:
+            self._early.append(number)
+        elif not _was_typed(number):
+            self._send(self._command, number)
+
+    def _send(self, command: Process, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError):  # it has just ended
+            command.send_signal(number)
+
+
+def _was_typed(number: signal.Signals) -> bool:
+    """Whether this is a Ctrl-C, which the terminal has sent to the command as well.
+
+    A second one would end a test runner in the middle of its tidying up.
+    """
+    if number != signal.SIGINT or sys.platform == "win32":
+        return False
+    try:
+        terminal = os.open(TERMINAL, os.O_RDONLY | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    finally:
+        os.close(terminal)

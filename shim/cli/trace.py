@@ -1,17 +1,26 @@
 """`kafka-shim trace info|cat|grep|import|export`: what is in a trace, and traces of others."""
 
 import argparse
-import collections
 import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from shim.cli import EXIT_FAILURE
+import msgspec
+
+from protocol.trace.segments import trace_bytes
+from shim.cli.progress import Progress
 from shim.cli.trace_export import add_export_arguments, run_export
 from shim.cli.trace_import import add_import_arguments, run_import
+from shim.cli.trace_source import existing_trace, tell_damage
+from shim.cli.usage import api_named, check_principal, guarded
+from shim.traces.summary import Summary
+from shim.traces.trace_lines import line
 from shim.traces.trace_rows import TraceReader
+
+LINES_HELP = "readable lines instead of JSON: when, connection/request, who, what (cut if long)"
+_BAR_WIDTH = 40
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for verb in (info, cat, grep, importing, export):
         verb.add_argument("trace", type=Path, help="a trace's folder, or one segment")
     info.add_argument("--json", action="store_true", help="one JSON object")
+    for verb in (cat, grep):
+        verb.add_argument("--lines", action="store_true", help=LINES_HELP)
     add = grep.add_argument
     add("--api", action="append", default=[], help="Kafka's name of an API (repeatable)")
     add("--principal", action="append", default=[], help="User:x (repeatable)")
@@ -34,35 +45,44 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    return guarded(args, _run)
+
+
+def _run(args: argparse.Namespace) -> int:
     if args.verb == "import":
         return run_import(args)
-    if not args.trace.exists():
-        print(f"kafka-shim trace: `{args.trace}` does not exist", file=sys.stderr)
-        return EXIT_FAILURE
+    existing_trace(args.trace)
     if args.verb == "export":
         return run_export(args)
-    reader = TraceReader(args.trace)
-    if args.verb == "info":
-        _info(reader, as_json=args.json)
-    else:
-        for row in reader.rows() if args.verb == "cat" else _matching(reader, args):
-            print(json.dumps(row))
-    for damage in reader.damage:
-        what = "not yet written" if damage.is_tail else "damaged"
-        print(
-            f"{damage.path}: {what}: {damage.length} bytes from {damage.at}: {damage.reason}",
-            file=sys.stderr,
-        )
+    size = trace_bytes(args.trace)
+    with Progress("reading", size, is_shown=not _shows_rows(args)) as progress:
+        reader = TraceReader(args.trace, progress)
+        if args.verb == "info":
+            _info(reader, as_json=args.json)
+        else:
+            form = line if args.lines else json.dumps
+            for row in reader.rows() if args.verb == "cat" else _matching(reader, args):
+                print(form(row))
+    tell_damage(reader.damage)
     return 0
 
 
+def _shows_rows(args: argparse.Namespace) -> bool:
+    """Whether rows appear on the terminal, where a bar would only be in their way."""
+    return args.verb != "info" and sys.stdout.isatty()
+
+
 def _matching(reader: TraceReader, args: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """The rows that fit; UsageError if nothing can."""
+    apis = {api_named(name).wire_name for name in args.api}
+    for principal in args.principal:
+        check_principal("--principal", principal)
     denied: set[tuple[Any, Any]] = set()
     if args.denied:
         rows = reader.rows()
         denied = {(r["connection"], r["sequence"]) for r in rows if r.get("allowed") is False}
     for row in reader.rows():
-        if args.api and row.get("api") not in args.api:
+        if apis and row.get("api") not in apis:
             continue
         if args.principal and row["principal"] not in args.principal:
             continue
@@ -74,27 +94,29 @@ def _matching(reader: TraceReader, args: argparse.Namespace) -> Iterator[dict[st
 
 
 def _info(reader: TraceReader, *, as_json: bool) -> None:
-    counts: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
-    first = last = None
-    for row in reader.rows():
-        first = row["time_us"] if first is None else first
-        last = row["time_us"]
-        counts["entries"][row["entry"]] += 1
-        if row["entry"] == "request":
-            counts["apis"][f"{row['api']} v{row['version']}"] += 1
-            counts["principals"][row["principal"]] += 1
-            software = " ".join((row["software_name"], row["software_version"])).strip()
-            counts["clients"][software or row["client_id"] or "unknown"] += 1
-        elif row["entry"] == "access" and not row["allowed"]:
-            resource = f"{row['resource_type']}:{row['resource_name']}"
-            counts["denials"][f"{row['principal']} {row['operation']} {resource}"] += 1
-    span_s = 0.0 if first is None or last is None else (last - first) / 1_000_000
+    summary = Summary(reader.rows())
     if as_json:
-        plain = {kind: dict(counter.most_common()) for kind, counter in counts.items()}
-        print(json.dumps({"seconds": span_s, "damage": len(reader.damage), **plain}, indent=2))
+        plain = {kind: dict(counter.most_common()) for kind, counter in summary.counts.items()}
+        length, slots = summary.time_line()
+        slots_told = {"slot_seconds": length / 1_000_000, "slots": msgspec.to_builtins(slots)}
+        whole = {"seconds": summary.seconds, "damage": len(reader.damage), **plain}
+        print(json.dumps(whole | {"time_line": slots_told}, indent=2))
         return
-    print(f"{span_s:.3f} seconds")
-    for kind, counter in counts.items():
+    print(f"{summary.seconds:.3f} seconds")
+    for kind, counter in summary.counts.items():
         print(f"\n{kind}")
         for name, count in counter.most_common():
             print(f"  {count:>10}  {name}")
+    if summary.counts:
+        print("\n".join(_time_line(summary)))
+
+
+def _time_line(summary: Summary) -> Iterator[str]:
+    length, slots = summary.time_line()
+    most = max(1, *(slot.requests for slot in slots))
+    yield f"\ntime line: requests in {length / 1_000_000:g} s each, denials"
+    for slot in slots:
+        bar = "#" * round(slot.requests / most * _BAR_WIDTH)
+        denials = slot.denials or ""
+        start = slot.start_us / 1_000_000
+        yield f"  {slot.requests:>10}  {start:>9g} s  {bar:<{_BAR_WIDTH}}  {denials}".rstrip()

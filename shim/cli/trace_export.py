@@ -5,7 +5,10 @@ import json
 import sys
 from pathlib import Path
 
+from protocol.trace.segments import Damage, trace_bytes
+from shim.cli.progress import Progress
 from shim.cli.trace_import import NO_DPKT
+from shim.cli.trace_source import tell_damage
 from shim.errors import ConfigError
 
 FORMS = ("request-log", "protocol-log", "pcap")
@@ -25,14 +28,19 @@ def run_export(args: argparse.Namespace) -> int:
         from shim.importers.protocol_log_export import export_entries as rows
     else:
         from shim.importers.request_log_export import export_rows as rows
-    lines = (json.dumps(row) for row in rows(args.trace))
+    damage: list[Damage] = []
     if args.output is None:
-        for line in lines:
-            print(line)
+        for row in rows(args.trace, damage=damage):
+            print(json.dumps(row))
     else:
-        with args.output.open("w", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in lines)
+        with args.output.open("w", encoding="utf-8") as file, _progress(args) as progress:
+            file.writelines(f"{json.dumps(row)}\n" for row in rows(args.trace, progress, damage))
+    tell_damage(damage)
     return 0
+
+
+def _progress(args: argparse.Namespace) -> Progress:
+    return Progress("exporting", trace_bytes(args.trace))
 
 
 def _capture(args: argparse.Namespace) -> int:
@@ -42,9 +50,8 @@ def _capture(args: argparse.Namespace) -> int:
         from shim.captures.export import export_capture
     except ImportError as error:
         raise ConfigError(NO_DPKT) from error
-    with args.output.open("wb") as file:
-        report = export_capture(args.trace, file)
-    for damage in report.damage:
-        print(f"{damage.path}: {damage.reason} at {damage.at}", file=sys.stderr)
+    with args.output.open("wb") as file, _progress(args) as progress:
+        report = export_capture(args.trace, file, progress)
+    tell_damage(report.damage)
     print(f"{report.connections} connections, {report.packets} packets", file=sys.stderr)
     return 0

@@ -4,7 +4,7 @@ import argparse
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -12,10 +12,12 @@ import msgspec
 
 from shim.cli import EXIT_FAILURE
 from shim.cli.progress import Progress
+from shim.config import PORT_MAX
 from shim.errors import ConfigError
 
 if TYPE_CHECKING:
     from shim.captures.into_trace import CaptureReport
+    from shim.captures.tls import KeyLog
     from shim.importers.into_trace import Imported
 
 FORMS = ("pcap", "request-log", "audit-log", "protocol-log")
@@ -24,6 +26,7 @@ FORMS_HELP = """pcap: a network capture, pcap or pcapng. request-log: a broker's
 ProtocolLogger writes"""
 
 NO_DPKT = "captures need dpkt: pip install 'kafka-shim[capture]'"
+NO_CRYPTOGRAPHY = "a key log needs cryptography: pip install 'kafka-shim[tls]'"
 
 
 def add_import_arguments(verb: argparse.ArgumentParser) -> None:
@@ -36,6 +39,12 @@ def add_import_arguments(verb: argparse.ArgumentParser) -> None:
         default=[],
         help="where Kafka is in a capture (repeatable; otherwise found by what is said there)",
     )
+    verb.add_argument(
+        "--key-log",
+        type=Path,
+        metavar="FILE",
+        help="keys of TLS connections in a capture, as SSLKEYLOGFILE makes clients write them",
+    )
     verb.add_argument("--json", action="store_true", help="the report as one JSON object")
 
 
@@ -43,26 +52,46 @@ def run_import(args: argparse.Namespace) -> int:
     """Tell what became entries, and what could not be read; 1 if nothing did."""
     if args.port and args.form != "pcap":
         raise ConfigError("--port is for captures: --from pcap")
-    try:
-        return _capture(args) if args.form == "pcap" else _log(args)
-    except OSError as error:
-        print(f"kafka-shim trace: `{args.source}`: {error.strerror}", file=sys.stderr)
-        return EXIT_FAILURE
+    for port in args.port:
+        if not 0 < port <= PORT_MAX:
+            raise ConfigError(f"--port `{port}`: expected 1 to {PORT_MAX}")
+    if args.key_log is not None and args.form != "pcap":
+        raise ConfigError("--key-log is for captures: --from pcap")
+    return _capture(args) if args.form == "pcap" else _log(args)
 
 
 def _log(args: argparse.Namespace) -> int:
-    with _opened(args.source) as lines:
-        report = _importer(args.form)(lines, args.trace)
+    size = 0 if str(args.source) == "-" else args.source.stat().st_size
+    with _opened(args.source) as lines, Progress("reading lines", size) as progress:
+        report = _importer(args.form)(_told(lines, progress), args.trace)
     if args.json:
         print(msgspec.json.encode(report).decode())
     else:
         for number, why in report.refused:
             print(f"{args.source}: line {number}: {why}", file=sys.stderr)
+        for field, count in report.unknown.items():
+            print(f"left out, since it is not known here: {field}, {count} times", file=sys.stderr)
         print(
             f"{report.lines} lines, {report.entries} entries, {len(report.refused)} lines not read",
             file=sys.stderr,
         )
-    return 0 if report.entries else EXIT_FAILURE
+    return _outcome(args, report.entries)
+
+
+def _outcome(args: argparse.Namespace, entries: int) -> int:
+    if entries:
+        return 0
+    print(f"kafka-shim trace: `{args.source}` has nothing in the form {args.form}", file=sys.stderr)
+    return EXIT_FAILURE
+
+
+def _told(lines: Iterable[str], progress: Progress) -> Iterator[str]:
+    """The same lines; `progress` is told how much of the log is behind."""
+    behind = 0
+    for line in lines:
+        yield line
+        behind += len(line)
+        progress(behind)
 
 
 def _importer(form: str) -> Callable[[Iterator[str], Path], "Imported"]:
@@ -86,19 +115,28 @@ def _capture(args: argparse.Namespace) -> int:
         from shim.captures.into_trace import import_capture
     except ImportError as error:
         raise ConfigError(NO_DPKT) from error
+    keys = None if args.key_log is None else _keys(args.key_log)
     with (
         args.source.open("rb") as file,
         Progress("reading packets", args.source.stat().st_size) as progress,
     ):
         try:
-            report = import_capture(file, args.trace, frozenset(args.port), progress)
+            report = import_capture(file, args.trace, frozenset(args.port), progress, keys)
         except ConfigError as error:
             raise ConfigError(f"`{args.source}`: {error}") from error
     if args.json:
         print(json.dumps(msgspec.to_builtins(report), indent=2))
     else:
         print("\n".join(_lines(report)), file=sys.stderr)
-    return 0 if report.entries else EXIT_FAILURE
+    return _outcome(args, report.entries)
+
+
+def _keys(path: Path) -> "KeyLog":
+    try:
+        from shim.captures.tls import read_key_log
+    except ImportError as error:
+        raise ConfigError(NO_CRYPTOGRAPHY) from error
+    return read_key_log(path)
 
 
 def _lines(report: "CaptureReport") -> Iterator[str]:
@@ -119,6 +157,7 @@ def _lines(report: "CaptureReport") -> Iterator[str]:
         ]
         said += ["it began before the capture"] * one.began_before
         said += ["it is encrypted (TLS)"] * one.is_tls
+        said += [f"not read: {one.tls_failure}"] * bool(one.tls_failure)
         yield f"{one.client} -> {one.server}: {', '.join(said)}"
     if report.damage:
         yield f"the capture was not read to its end: {report.damage}"

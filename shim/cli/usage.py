@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from authorizer.acl_names import AclTextError, parse_operation
 from authorizer.implied import supported_operations
+from authorizer.model import is_principal
 from protocol.api_versions import parse_release
 from protocol.enums import ApiKey, Operation, ResourceType
 from shim.cli import EXIT_FAILURE, EXIT_USAGE
@@ -20,7 +21,7 @@ class UsageError(Exception):
 def guarded(args: argparse.Namespace, action: Callable[[argparse.Namespace], int]) -> int:
     """The action's exit code; a failing broker is 1, options that make no sense are 2.
 
-    The parser of the command has set `usage_error` to its `error` method.
+    `usage_error` is how the command's parser complains (shim/cli/command_parser.py).
     """
     try:
         return action(args)
@@ -47,7 +48,7 @@ def operation_named(text: str, resource_type: ResourceType) -> Operation:
     return operation
 
 
-def api_named(text: str) -> ApiKey:
+def api_named(text: str, option: str = "--api") -> ApiKey:
     """An API by Kafka's name in any spelling, or by its key."""
     if text.isascii() and text.isdigit() and int(text) in set(ApiKey):
         return ApiKey(int(text))
@@ -57,7 +58,7 @@ def api_named(text: str) -> ApiKey:
         return bare[wanted]
     close = [bare[name].wire_name for name in difflib.get_close_matches(wanted, bare)]
     advice = f"did you mean {' or '.join(close)}?" if close else "see `kafka-shim requirements`"
-    raise UsageError(f"--api: `{text}` is no API of Kafka; {advice}")
+    raise UsageError(f"{option}: `{text}` is no API of Kafka; {advice}")
 
 
 def release_named(text: str | None) -> str | None:
@@ -69,6 +70,5 @@ def release_named(text: str | None) -> str | None:
 
 
 def check_principal(option: str, principal: str) -> None:
-    kind, colon, _ = principal.partition(":")
-    if not kind or not colon:
+    if not is_principal(principal):
         raise UsageError(f"{option} `{principal}`: expected Type:name, as in User:alice")

@@ -29,7 +29,6 @@ user:Type:name.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.set_defaults(usage_error=parser.error)
     parser.add_argument("operation", metavar="OPERATION", help="Read, Write, Describe, ...")
     parser.add_argument("resource", metavar="RESOURCE", help="topic:NAME, group:NAME, cluster, ...")
     add_source_arguments(parser)

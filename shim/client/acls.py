@@ -12,7 +12,9 @@ from protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceT
 from protocol.error_codes import ErrorCode
 from protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
 from protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
+from protocol.messages.delete_acls_response import DeleteAclsMatchingAcl
 from protocol.messages.describe_acls_request import DescribeAclsRequest
+from protocol.messages.describe_acls_response import AclDescription, DescribeAclsResource
 from shim.client.client import Client, ClientError, error_name
 
 E = TypeVar("E", bound=IntEnum)
@@ -46,19 +48,7 @@ def describe_acls(client: Client, acl_filter: AclFilter = EVERY_ACL) -> list[Acl
     )
     answer = client.ask(ApiKey.DESCRIBE_ACLS, request)
     _check(answer.error_code, answer.error_message, "list ACLs", "Describe")
-    return [
-        Acl(
-            _known(ResourceType, resource.resource_type),
-            resource.resource_name,
-            _known(PatternType, resource.pattern_type),
-            acl.principal,
-            acl.host,
-            _known(Operation, acl.operation),
-            _known(Permission, acl.permission_type),
-        )
-        for resource in answer.resources
-        for acl in resource.acls
-    ]
+    return [_acl(resource, acl) for resource in answer.resources for acl in resource.acls]
 
 
 def create_acls(client: Client, acls: Iterable[Acl]) -> None:
@@ -102,17 +92,23 @@ def delete_acls(client: Client, filters: Sequence[AclFilter]) -> list[Acl]:
         _check(result.error_code, result.error_message, "remove the ACLs", "Alter")
         for match in result.matching_acls:
             _check(match.error_code, match.error_message, "remove the ACL", "Alter")
-            acl = Acl(
-                _known(ResourceType, match.resource_type),
-                match.resource_name,
-                _known(PatternType, match.pattern_type),
-                match.principal,
-                match.host,
-                _known(Operation, match.operation),
-                _known(Permission, match.permission_type),
-            )
-            removed[acl] = None
+            removed[_acl(match, match)] = None
     return list(removed)
+
+
+def _acl(
+    resource: DescribeAclsResource | DeleteAclsMatchingAcl,
+    entry: AclDescription | DeleteAclsMatchingAcl,
+) -> Acl:
+    return Acl(
+        _known(ResourceType, resource.resource_type),
+        resource.resource_name,
+        _known(PatternType, resource.pattern_type),
+        entry.principal,
+        entry.host,
+        _known(Operation, entry.operation),
+        _known(Permission, entry.permission_type),
+    )
 
 
 def _pattern_type(acl_filter: AclFilter, version: int) -> PatternType:

@@ -122,7 +122,7 @@ class Client:
             if size > FRAME_BYTES_MAX:
                 raise ClientError(
                     f"{self.address} does not speak the Kafka protocol here; a TLS listener"
-                    " needs security.protocol=SSL or SASL_SSL in --command-config"
+                    f" needs security.protocol=SSL or SASL_SSL in {self._config.option}"
                 )
             return self._receive(size)
         except TimeoutError as error:
@@ -132,8 +132,8 @@ class Client:
         except (EOFError, ConnectionError) as error:
             raise ClientError(
                 f"{self.address} closed the connection at {what}; a SASL listener needs"
-                " security.protocol=SASL_PLAINTEXT and a login in --command-config, a TLS listener"
-                " SSL or SASL_SSL"
+                f" security.protocol=SASL_PLAINTEXT and a login in {self._config.option}, a TLS"
+                " listener SSL or SASL_SSL"
             ) from error
 
     def _receive(self, count: int) -> bytes:

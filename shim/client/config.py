@@ -12,6 +12,9 @@ from shim.settings.properties import read_properties
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 
 
+COMMAND_CONFIG = "--command-config"
+
+
 class Login(msgspec.Struct, frozen=True):
     """Who the client says it is."""
 
@@ -35,23 +38,25 @@ class Trust(msgspec.Struct, frozen=True):
 
 
 class ClientConfig(msgspec.Struct, frozen=True):
-    """What a connection needs to know besides the address."""
+    """What a connection needs to know besides the address; `option` names the file that has it."""
 
     protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
     login: Login | None = None
     trust: Trust = Trust()
     timeout_s: float = 10.0
+    option: str = COMMAND_CONFIG
 
 
 PLAINTEXT = ClientConfig()
 """Nothing but the address."""
 
 
-def read_client_config(path: str | None) -> ClientConfig:
-    """The configuration in a properties file; without one, plaintext."""
+def read_client_config(path: str | None, option: str = COMMAND_CONFIG) -> ClientConfig:
+    """The configuration in the properties file that an option names; without one, plaintext."""
     if path is None:
-        return PLAINTEXT
-    return client_config(read_properties(path, "--command-config"), f"--command-config {path}")
+        return msgspec.structs.replace(PLAINTEXT, option=option)
+    config = client_config(read_properties(path, option), f"{option} {path}")
+    return msgspec.structs.replace(config, option=option)
 
 
 def client_config(properties: Mapping[str, str], where: str) -> ClientConfig:

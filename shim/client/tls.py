@@ -9,6 +9,11 @@ from shim.errors import ConfigError
 
 def wrap(plain: socket.socket, host: str, trust: Trust) -> ssl.SSLSocket:
     """The same connection, encrypted; OSError (ssl.SSLError) if the server is not accepted."""
+    return context_of(trust).wrap_socket(plain, server_hostname=host)
+
+
+def context_of(trust: Trust) -> ssl.SSLContext:
+    """What a client's connections are made with; ConfigError if a file cannot be used."""
     context = ssl.create_default_context()
     if trust.location is not None or trust.certificates is not None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -20,4 +25,4 @@ def wrap(plain: socket.socket, host: str, trust: Trust) -> ssl.SSLSocket:
     except (OSError, ValueError) as error:
         raise ConfigError(f"cannot use the TLS keys or certificates given: {error}") from error
     context.check_hostname = trust.checks_host
-    return context.wrap_socket(plain, server_hostname=host)
+    return context

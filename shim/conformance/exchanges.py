@@ -34,7 +34,6 @@ class Exchange(msgspec.Struct):
     trailing: int = 0
     is_canonical: bool | None = None
     answer: Any = None
-    answer_version: int = 0
     answered_us: int | None = None
 
     @property
@@ -96,6 +95,6 @@ def _request(event: Event, entry: Request) -> Iterator[Exchange]:
 def _answered(one: Exchange, entry: Response) -> None:
     one.answered_us = entry.time_us
     try:
-        one.answer, one.answer_version = read_answer(entry, entry.frame)
+        one.answer, _ = read_answer(entry, entry.frame)
     except ProtocolError:
         one.answer = None

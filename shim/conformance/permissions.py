@@ -106,14 +106,19 @@ def _decodes_operations(seen: list[Exchange]) -> Iterator[Sight]:
             continue
         if not any(getattr(one.request, name, False) for name in _DESCRIBING[one.api]):
             continue
-        again = [
-            other
-            for other in seen[number + 1 :]
-            if (other.api, other.principal, other.body) == (one.api, one.principal, one.body)
-            and other.time_us - one.time_us < HAMMERING_US
-        ]
-        note = f"asked {len(again)} times more within a second" if again else ""
-        yield Sight(len(again) < REPEATS_MAX, one, note)
+        yield _is_taken_for_an_answer(one, seen[number + 1 :])
+
+
+def _is_taken_for_an_answer(one: Exchange, later: list[Exchange]) -> Sight:
+    """Whether it does not come again and again, by the same principal, within a second."""
+    asked = (one.api, one.principal, one.body)
+    again = sum(
+        (other.api, other.principal, other.body) == asked
+        and other.time_us - one.time_us < HAMMERING_US
+        for other in later
+    )
+    note = f"asked {again} times more within a second" if again else ""
+    return Sight(again < REPEATS_MAX, one, note)
 
 
 def _asks_operations(attribute: str, *apis: ApiKey) -> Look:
@@ -142,14 +147,7 @@ def _takes_for_final(error: ErrorCode) -> Look:
     def look(seen: list[Exchange]) -> Iterator[Sight]:
         denied = [one for one in seen if error in one.errors]
         for number, one in enumerate(denied):
-            again = [
-                other
-                for other in denied[number + 1 :]
-                if (other.api, other.principal, other.body) == (one.api, one.principal, one.body)
-                and other.time_us - one.time_us < HAMMERING_US
-            ]
-            note = f"asked {len(again)} times more within a second" if again else ""
-            yield Sight(len(again) < REPEATS_MAX, one, note)
+            yield _is_taken_for_an_answer(one, denied[number + 1 :])
 
     return look
 

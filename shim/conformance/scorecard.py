@@ -18,9 +18,9 @@ CATALOGUE: tuple[Behaviour, ...] = (*ENCODING, *PERMISSIONS, *RECORDS)
 _MARKS = {Status.PASSED: "✅", Status.FAILED: "❌", Status.NOT_EXERCISED: "⬜"}
 
 
-def scorecard(trace: Path) -> list[Result]:
-    """Every behaviour of the catalogue, as a trace shows it."""
-    seen = exchanges(read_recording(trace))
+def scorecard(trace: Path, progress: Callable[[int], None] = lambda _: None) -> list[Result]:
+    """Every behaviour of the catalogue, as a trace shows it; `progress` gets the bytes behind."""
+    seen = exchanges(read_recording(trace, progress))
     return [result(behaviour, seen) for behaviour in CATALOGUE]
 
 

@@ -2,10 +2,11 @@
 
 import hmac
 from collections.abc import Awaitable, Callable
-from importlib.metadata import version
+from functools import cache
 
 import msgspec
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as HttpRoute
@@ -24,17 +25,33 @@ LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]", "::1"})
 
 def application(control: Control, token: str | None) -> Starlette:
     """The app. With a token, every call but /health must carry it as a bearer token."""
-    described = msgspec.json.encode(document(version("kafka-shim")))
 
     async def openapi(request: Request) -> Response:
         refusal = _refusal(request, token)
-        return refusal or Response(described, media_type="application/json")
+        return refusal or Response(_described(), media_type="application/json")
 
     routes = [
         HttpRoute(route.path, _endpoint(control, route, token), methods=[route.method])
         for route in ROUTES
     ]
-    return Starlette(routes=[*routes, HttpRoute("/openapi.json", openapi), *PAGES])
+    return Starlette(
+        routes=[*routes, HttpRoute("/openapi.json", openapi), *PAGES],
+        exception_handlers={HTTPException: _no_such_call},
+    )
+
+
+def _no_such_call(request: Request, error: Exception) -> Response:
+    """A path or a method that there is not, told in the shape of all other problems."""
+    assert isinstance(error, HTTPException)
+    path = request.url.path
+    return _problem(error.status_code, f"there is no {request.method} {path}; see /openapi.json")
+
+
+@cache
+def _described() -> bytes:
+    from importlib.metadata import version  # noqa: PLC0415 - few ask, and it takes its time
+
+    return msgspec.json.encode(document(version("kafka-shim")))
 
 
 def _endpoint(control: Control, route: Route, token: str | None) -> Endpoint:
@@ -66,7 +83,7 @@ async def _body(request: Request, route: Route) -> object:
             raise ControlError(413, f"the body is longer than {BODY_BYTES_MAX} bytes")
     try:
         return msgspec.json.decode(raw)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise ControlError(400, f"the body is not JSON: {error}") from error
 
 

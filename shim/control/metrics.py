@@ -10,8 +10,6 @@ from protocol.error_codes import ErrorCode
 from shim.broker import Broker
 from shim.history import History
 
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-
 
 class _Totals(Collector):
     """Reads the counts at a scrape; nothing is kept twice."""

@@ -44,6 +44,27 @@ class Nodes:
             raise ControlError(409, str(error)) from error
         return self.rows()
 
+    def pushes(self) -> dict[str, Any]:
+        """Metrics that clients pushed to any of them."""
+        return {
+            "pushes": [
+                {
+                    "node_id": node_id,
+                    "principal": one.client.principal,
+                    "client_instance_id": one.client.client_instance_id,
+                    "client_id": one.client.client_id,
+                    "client_software_name": one.client.client_software_name,
+                    "client_software_version": one.client.client_software_version,
+                    "is_terminating": one.is_terminating,
+                    "compression": one.compression.name.lower(),
+                    "bytes_sent": one.bytes_sent,
+                    "bytes_decompressed": one.bytes_decompressed,
+                }
+                for node_id, telemetry in self._cluster.telemetry.items()
+                for one in telemetry.pushes
+            ]
+        }
+
     def lead(self, topic: str, partition: str, node_id: int) -> dict[str, Any]:
         """A partition's leader moves."""
         found = None

@@ -3,7 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
+from authorizer.acl_names import AclTextError, parse_operation, parse_resource_type
+from authorizer.model import is_principal
+from protocol.enums import ApiKey
 from shim.control.problem import ControlError
+from shim.faults.spec import FaultError, api_named
 from shim.history import History, Seen
 
 _ROWS_MAX = 1000
@@ -20,9 +24,7 @@ class SeenRequests:
         return {"requests": rows, "last": last}
 
     def decisions(self, query: Mapping[str, str]) -> dict[str, Any]:
-        wanted: dict[str, object] = {
-            name: query[name].upper() for name in ("operation", "resource_type") if name in query
-        }
+        wanted: dict[str, object] = _named(query)
         if "resource_name" in query:
             wanted["resource_name"] = query["resource_name"]
         for name in ("allowed", "logged"):
@@ -55,16 +57,40 @@ class SeenRequests:
 
     def _seen(self, query: Mapping[str, str]) -> Iterator[Seen]:
         """The requests that the query is about, oldest first."""
-        api, principal, client_id = (query.get(n) for n in ("api", "principal", "client_id"))
+        api = _api(query.get("api"))
+        principal, client_id = query.get("principal"), query.get("client_id")
+        if principal is not None and not is_principal(principal):
+            _wrong("principal", principal, "Type:name, as in User:alice")
         after = _number("after", query.get("after", "0"))
         for seen in self._history:
             if (
                 seen.number > after
-                and (api is None or seen.api.wire_name.lower() == api.lower())
+                and api in (None, seen.api)
                 and principal in (None, seen.principal)
                 and client_id in (None, seen.client_id)
             ):
                 yield seen
+
+
+def _api(name: str | None) -> ApiKey | None:
+    """A name that there is not would fit no request, and a test would pass that sees nothing."""
+    try:
+        return api_named(name)
+    except FaultError as error:
+        raise ControlError(400, f"api: {error}") from error
+
+
+def _named(query: Mapping[str, str]) -> dict[str, object]:
+    """Operation and resource type, as far as they are asked for, by the names that rows have."""
+    found: dict[str, object] = {}
+    try:
+        if "operation" in query:
+            found["operation"] = parse_operation(query["operation"]).name
+        if "resource_type" in query:
+            found["resource_type"] = parse_resource_type(query["resource_type"]).name
+    except AclTextError as error:
+        raise ControlError(400, str(error)) from error
+    return found
 
 
 def _number(name: str, text: str) -> int:

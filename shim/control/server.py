@@ -6,48 +6,66 @@ import ipaddress
 import os
 import socket
 from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from shim.broker import Broker
-from shim.control.verbs import Control
+from shim.config import parse_address
 from shim.errors import ConfigError
 
 if TYPE_CHECKING:
     import uvicorn
 
-START_POLL_S = 0.001
+KNOWS_CALLERS = os.name == "posix"
+"""Whether the event loop can tell that somebody is there; Windows' cannot."""
+NEEDED = ("starlette", "uvicorn", "prometheus_client")
 
 
 class ControlServer:
     """One HTTP server beside a broker; `address` is `host:port` once it has started."""
 
     def __init__(self, broker: Broker, where: str, token: str | None = None) -> None:
-        self._host, self._port = parse_address(where)
+        self._host, self._port = parse_address(where, "--control")
         if token is None and not _is_loopback(self._host):
             raise ConfigError(f"--control {where} can be reached by others: give a --control-token")
-        self._control = Control(broker)
+        _require_extra()
+        self._broker = broker
+        broker.keep_history()
         self._token = token
+        self._listening: socket.socket | None = None
         self._server: uvicorn.Server | None = None
         self._task: asyncio.Task[None] | None = None
         self.address = ""
 
     async def start(self) -> None:
-        """Bind, and answer from then on; ConfigError if that cannot be."""
-        listening = self._bind()
-        self._server = _server(self._control, self._token)
-        self._task = asyncio.create_task(self._server.serve(sockets=[listening]))
-        while not self._server.started:
-            if self._task.done():
-                await self._task
-            await asyncio.sleep(START_POLL_S)
-        host, port = listening.getsockname()[:2]
+        """Bind, and answer from then on; ConfigError if that cannot be.
+
+        What answers takes a third of the whole start to import; so it waits for the first caller,
+        whose connection waits in the socket's queue.
+        """
+        self._listening = self._bind()
+        host, port = self._listening.getsockname()[:2]
         self.address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        if KNOWS_CALLERS:
+            asyncio.get_running_loop().add_reader(self._listening, self._serve, self._listening)
+        else:
+            self._serve(self._listening)
+
+    def _serve(self, listening: socket.socket) -> None:
+        """Answer, whoever has called already too."""
+        if KNOWS_CALLERS:
+            asyncio.get_running_loop().remove_reader(listening)
+        self._server = _server(self._broker, self._token)
+        self._task = asyncio.create_task(self._server.serve(sockets=[listening]))
 
     async def stop(self) -> None:
         if self._server is not None and self._task is not None:
             self._server.should_exit = True
             self._server.force_exit = True
             await self._task
+        elif self._listening is not None:
+            asyncio.get_running_loop().remove_reader(self._listening)
+            self._listening.close()
 
     def _bind(self) -> socket.socket:
         try:
@@ -67,14 +85,6 @@ class ControlServer:
         return listening
 
 
-def parse_address(text: str) -> tuple[str, int]:
-    """`HOST:PORT`; ConfigError if it is not."""
-    host, colon, port = text.rpartition(":")
-    if not colon or not host or not port.isdigit() or int(port) > 65_535:
-        raise ConfigError(f"--control `{text}`: expected HOST:PORT, as in 127.0.0.1:8082")
-    return host.strip("[]"), int(port)
-
-
 def _is_loopback(host: str) -> bool:
     if host == "localhost":
         return True
@@ -83,16 +93,18 @@ def _is_loopback(host: str) -> bool:
     return False
 
 
-def _server(control: Control, token: str | None) -> "uvicorn.Server":
-    """Uvicorn, in a loop that is not its own: signals are the broker's, logs are off."""
-    try:
-        import uvicorn  # noqa: PLC0415 - brokers without a control port need none of this
+def _require_extra() -> None:
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise ConfigError(f"--control needs `{missing[0]}`: pip install 'kafka-shim[control]'")
 
-        from shim.control.app import application  # noqa: PLC0415 - as above
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"--control needs `{error.name}`: pip install 'kafka-shim[control]'"
-        ) from error
+
+def _server(broker: Broker, token: str | None) -> "uvicorn.Server":
+    """Uvicorn, in a loop that is not its own: signals are the broker's, logs are off."""
+    import uvicorn  # noqa: PLC0415 - see start()
+
+    from shim.control.app import application  # noqa: PLC0415 - as above
+    from shim.control.verbs import Control  # noqa: PLC0415 - as above
 
     class _Embedded(uvicorn.Server):
         @contextlib.contextmanager
@@ -100,7 +112,7 @@ def _server(control: Control, token: str | None) -> "uvicorn.Server":
             yield
 
     config = uvicorn.Config(
-        application(control, token),
+        application(Control(broker), token),
         http="h11",
         ws="none",
         lifespan="off",

@@ -79,6 +79,27 @@ class NodeRows(msgspec.Struct):
     nodes: list[NodeRow]
 
 
+class PushRow(msgspec.Struct):
+    """Metrics that a client pushed; `bytes_decompressed` is null where it is not known."""
+
+    node_id: int
+    principal: str
+    client_instance_id: str
+    client_id: str
+    client_software_name: str
+    client_software_version: str
+    is_terminating: bool
+    compression: str
+    bytes_sent: int
+    bytes_decompressed: int | None
+
+
+class PushRows(msgspec.Struct):
+    """The last pushes to each broker, the oldest first."""
+
+    pushes: list[PushRow]
+
+
 class NewLeader(msgspec.Struct, forbid_unknown_fields=True):
     """Which broker is to lead; if it holds no replica, it gets the old leader's."""
 
@@ -140,6 +161,22 @@ class TopicRows(msgspec.Struct):
     """Topics."""
 
     topics: list[TopicRow]
+
+
+class CleanedPartition(msgspec.Struct):
+    """A partition that was compacted: what of it could be cleaned, and what is left of that."""
+
+    partition: int
+    records_before: int
+    records_after: int
+    bytes_before: int
+    bytes_after: int
+
+
+class CleanedPartitions(msgspec.Struct):
+    """All partitions of a topic."""
+
+    partitions: list[CleanedPartition]
 
 
 class UserNames(msgspec.Struct):

@@ -10,6 +10,8 @@ from authorizer.acl_formats.rules import parse_rules
 from authorizer.acl_names import AclTextError
 from authorizer.authorizer import StandardAuthorizer
 from authorizer.model import Acl, AclFilter, Actor
+from protocol.compression import MissingPackageError
+from protocol.errors import DecodeError
 from protocol.wire_json import uuid_text
 from shim.broker import Broker
 from shim.clock import ManualClock
@@ -22,12 +24,15 @@ from shim.control.seen import SeenRequests
 from shim.control.shapes import AclRules, Advance, NewTopic, NewUser
 from shim.errors import ConfigError
 from shim.faults.striking import remove_acls
-from shim.history import History
 from shim.settings.seed import create_topic
 from shim.snapshot import Snapshot
+from shim.state.log_cleaner import clean
 from shim.state.topics import Topic
 
 _CONTROL = Actor("User:ANONYMOUS", "127.0.0.1")
+
+TIME_MS_MAX = 253_402_300_799_999
+"""The end of the year 9999; what clients add to it still fits their numbers."""
 
 
 class Control:
@@ -39,10 +44,7 @@ class Control:
         self.nodes = Nodes(broker)
         self._snapshots: dict[int, Snapshot] = {}
         self._snapshot_id = 0
-        self._started_ms = self._cluster.clock.now_ms()
-        if self._cluster.history is None:
-            self._cluster.history = History()
-        self.history: History = self._cluster.history
+        self.history = broker.keep_history()
         self.seen = SeenRequests(self.history)
         self.faults = ControlFaults(self._cluster)
 
@@ -52,7 +54,7 @@ class Control:
         return {
             "status": "ok",
             "release": self._cluster.release,
-            "uptime_ms": self._cluster.clock.now_ms() - self._started_ms,
+            "uptime_ms": self._cluster.clock.now_ms() - self._broker.started_ms,
             "connections": self._broker.connections,
         }
 
@@ -126,6 +128,27 @@ class Control:
         self._cluster.topics.delete(name)
         return {"done": True}
 
+    def compact_topic(self, name: str) -> dict[str, Any]:
+        topic = self._cluster.topics.get(name)
+        if topic is None:
+            raise ControlError(404, f"there is no topic `{name}`")
+        logs = [partition.log for partition in topic.partitions]
+        if not logs[0].settings.compacts:
+            policy = "`cleanup.policy` is without `compact`"
+            raise ControlError(409, f"topic `{name}` cannot be compacted: its {policy}")
+        horizon = self._cluster.record_behaviour.stamps_delete_horizon
+        try:
+            cleaned = clean(logs, self._cluster.clock.now_ms(), stamps_horizon=horizon)
+        except (DecodeError, MissingPackageError) as error:
+            text = f"topic `{name}` cannot be compacted, as its records cannot be read: {error}"
+            raise ControlError(409, text) from error
+        return {
+            "partitions": [
+                {"partition": index, **msgspec.structs.asdict(one)}
+                for index, one in enumerate(cleaned)
+            ]
+        }
+
     def users(self) -> dict[str, Any]:
         known = self._cluster.users
         return {"users": sorted({*known.passwords, *known.stored_names()})}
@@ -177,6 +200,8 @@ class Control:
             raise ControlError(409, "time runs by itself; start the broker with --manual-clock")
         if by.by_ms < 0:
             raise ControlError(400, "time moves forward only: by_ms is a number from 0")
+        if clock.now_ms() + by.by_ms > TIME_MS_MAX:
+            raise ControlError(400, "time would be after the year 9999: by_ms is too much")
         clock.advance(by.by_ms)
         return self.clock()
 

@@ -67,6 +67,7 @@ class Fault:
         )
 
     def names_match(self, names: Names) -> bool:
+        """Whether the request is about a topic, group, transaction, partition that is meant."""
         match = self.spec.match
         return (
             (match.topic is None or match.topic in names.topics)

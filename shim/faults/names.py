@@ -32,6 +32,7 @@ class Names:
 
     @cached_property
     def partitions(self) -> set[tuple[str, int]]:
+        """Topic and index of every partition that the request names."""
         from protocol.partitions import request_partitions  # noqa: PLC0415 - faults are rare
 
         header = self._context.header

@@ -6,9 +6,12 @@ from typing import Any, Literal
 import msgspec
 
 from authorizer.acl_names import AclTextError, parse_operation, parse_resource_type
-from authorizer.model import Acl, Action
+from authorizer.model import Acl, Action, is_principal
 from protocol.enums import ApiKey, Operation, ResourceType
 from protocol.error_codes import ErrorCode
+
+NUMBER_MAX = 2**31 - 1
+"""Answers have no room for more."""
 
 _API_NAMES = {key.wire_name.lower(): key for key in ApiKey}
 
@@ -96,6 +99,9 @@ def check(spec: FaultSpec) -> None:
     """Raise FaultError for a fault that does nothing, or whose numbers make no sense."""
     _check_trigger(spec.trigger)
     _check_numbers(spec.action)
+    principal = spec.match.principal
+    if principal is not None and not is_principal(principal):
+        raise FaultError(f"match.principal `{principal}` is not Type:name, as in User:alice")
     if spec.match.partition is not None and spec.match.partition < 0:
         raise FaultError(f"match.partition is a number from 0, not {spec.match.partition}")
     if spec.action == Effect():
@@ -103,6 +109,7 @@ def check(spec: FaultSpec) -> None:
 
 
 def api_named(name: str | None) -> ApiKey | None:
+    """The API of Kafka's name, in any case; FaultError if there is none."""
     if name is None:
         return None
     found = _API_NAMES.get(name.lower())
@@ -112,6 +119,7 @@ def api_named(name: str | None) -> ApiKey | None:
 
 
 def error_named(text: str | int | None) -> ErrorCode | None:
+    """The error of a name or code; FaultError if there is none."""
     if text is None:
         return None
     try:
@@ -145,6 +153,7 @@ def denial_of(spec: FaultSpec) -> Callable[[Action], bool] | None:
 
 
 def acls_of(rules: list[dict[str, Any]] | None) -> list[Acl]:
+    """ACLs written as in an ACL file; FaultError says which is wrong."""
     from authorizer.acl_formats.rules import parse_rules  # noqa: PLC0415 - faults are rare
 
     try:
@@ -168,5 +177,5 @@ def _check_trigger(trigger: Trigger) -> None:
 def _check_numbers(effect: Effect) -> None:
     for name in ("delay_ms", "throttle_time_ms", "truncate"):
         number = getattr(effect, name)
-        if number is not None and number < 0:
-            raise FaultError(f"action.{name} is a number from 0, not {number}")
+        if number is not None and not 0 <= number <= NUMBER_MAX:
+            raise FaultError(f"action.{name} is a number from 0 to {NUMBER_MAX}, not {number}")

@@ -41,11 +41,13 @@ def handle(
 ) -> AddPartitionsToTxnResponse:
     if context.version >= BATCHED_SINCE:
         context.access.require(ADD_PARTITIONS_TO_TXN_CLUSTER)
-        # a transaction that is given twice has the partitions that stand with its last one
-        topics_of = {one.transactional_id: one.topics for one in request.transactions}
+        # a transaction that is given twice has the partitions that stand with its last one, and
+        # an answer with one code for all lists those of its first one
+        added = {one.transactional_id: one.topics for one in request.transactions}
+        told = {one.transactional_id: one.topics for one in reversed(request.transactions)}
         return AddPartitionsToTxnResponse(
             results_by_transaction=[
-                _batched(one, topics_of[one.transactional_id], context)
+                _batched(one, added[one.transactional_id], told[one.transactional_id], context)
                 for one in request.transactions
             ]
         )
@@ -114,6 +116,7 @@ def _topic_errors(topics: Iterable[AddPartitionsToTxnTopic], context: RequestCon
 def _batched(
     transaction: AddPartitionsToTxnTransaction,
     added: list[AddPartitionsToTxnTopic],
+    told: list[AddPartitionsToTxnTopic],
     context: RequestContext,
 ) -> AddPartitionsToTxnResult:
     """One transaction of a broker's request; only verifying looks at each partition."""
@@ -132,7 +135,7 @@ def _batched(
         results = _by_topic({one: _spoken(error, context) for one, error in errors.items()})
     else:
         error = error or transactions.add_partitions(name, *owner, partitions)
-        results = _as_asked(added, _spoken(error, context))
+        results = _as_asked(told, _spoken(error, context))
     return AddPartitionsToTxnResult(transactional_id=name, topic_results=results)
 
 

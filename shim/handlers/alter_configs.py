@@ -24,7 +24,13 @@ from shim.context import RequestContext
 from shim.errors import CloseConnection, Refused
 from shim.handling import config_change
 from shim.handling.config_access import require_config
-from shim.handling.config_resources import ResourceFault, altered_type, is_known_type
+from shim.handling.config_resources import (
+    ResourceFault,
+    altered_type,
+    check_single,
+    is_known_type,
+    not_alterable,
+)
 
 REQUIREMENTS: Mapping[int, Requirement] = {
     ConfigResourceType.TOPIC: ALTER_CONFIGS_TOPIC,
@@ -56,7 +62,8 @@ def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfig
     responses = []
     for one in resources:
         try:
-            _check_single(counts[one.resource_type, one.resource_name])
+            # DEVIATION: a real KRaft broker never answers a request with a resource twice.
+            check_single(counts[one.resource_type, one.resource_name])
             _alter(one, context, validate_only=request.validate_only)
         except ResourceFault as fault:
             responses.append(_response(one, fault.error, fault.message, context))
@@ -96,9 +103,8 @@ def _check_all(request: AlterConfigsRequest, context: RequestContext) -> None:
     """What makes a broker on ZooKeeper fail a whole request."""
     for one in request.resources:
         if not _is_alterable(one.resource_type, context):
-            message = f"resource type {one.resource_type} cannot be altered"
-            raise ResourceFault(ErrorCode.INVALID_REQUEST, message)
-    null_outcome = context.behaviour.altered_null
+            raise not_alterable(one.resource_type)
+    null_outcome = context.config_behaviour.altered_null
     if null_outcome != "fail resource" and any(
         config.value is None for one in request.resources for config in one.configs
     ):
@@ -109,12 +115,6 @@ def _check_all(request: AlterConfigsRequest, context: RequestContext) -> None:
 
 def _is_alterable(kind: int, context: RequestContext) -> bool:
     return is_known_type(kind, context) and kind != ConfigResourceType.BROKER_LOGGER
-
-
-def _check_single(count: int) -> None:
-    """DEVIATION: a real KRaft broker never answers a request with a resource twice."""
-    if count > 1:
-        raise ResourceFault(ErrorCode.INVALID_REQUEST, "the resource is given twice")
 
 
 def _alter(one: AlterConfigsResource, context: RequestContext, *, validate_only: bool) -> None:
@@ -128,7 +128,7 @@ def _alter(one: AlterConfigsResource, context: RequestContext, *, validate_only:
         if len(new) < len(one.configs):
             raise ResourceFault(ErrorCode.INVALID_REQUEST, "a setting is given twice")
     if not _is_alterable(kind, context):
-        raise ResourceFault(ErrorCode.INVALID_REQUEST, f"resource type {kind} cannot be altered")
+        raise not_alterable(kind)
     if context.behaviour.kraft and kind == ConfigResourceType.BROKER:
         config_change.current(kind, name, context)
         config_change.check_broker(name, new, context)

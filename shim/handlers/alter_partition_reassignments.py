@@ -31,10 +31,12 @@ def handle(
     if error is not ErrorCode.NONE:
         raise Refused(error, "cluster authorization failed")
     require_controller(context)
+    if not request.topics:
+        return AlterPartitionReassignmentsResponse(error_message="")
     topics = request.topics if context.behaviour.kraft else _merged(request)
     return AlterPartitionReassignmentsResponse(
         allow_replication_factor_change=request.allow_replication_factor_change,
-        error_message=None if context.behaviour.kraft and topics else "",
+        error_message=None if context.behaviour.kraft else "",
         responses=[
             ReassignableTopicResponse(
                 name=topic.name,

@@ -19,7 +19,7 @@ def handle(
 ) -> AlterReplicaLogDirsResponse:
     denial = context.access.error(ALTER_REPLICA_LOG_DIRS)
     if denial is not ErrorCode.NONE:
-        if context.behaviour.log_dir_denials_repeat:
+        if context.topic_behaviour.log_dir_denials_repeat:
             return refuse(request, denial, None)
         return _response(_all(request, denial))
     log_dir = context.cluster.configs.log_dir(context.node_id)
@@ -66,7 +66,7 @@ def _all(request: AlterReplicaLogDirsRequest, error: int) -> dict[str, dict[int,
 def _error(topic_name: str, index: int, context: RequestContext) -> int:
     partition = context.cluster.topics.partition(topic_name, index)
     if partition is None or context.node_id not in partition.replicas:
-        return context.behaviour.missing_replica_error
+        return context.topic_behaviour.missing_replica_error
     return ErrorCode.NONE
 
 

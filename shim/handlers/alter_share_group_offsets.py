@@ -22,7 +22,7 @@ from protocol.messages.alter_share_group_offsets_response import (
 from shim.context import RequestContext
 from shim.errors import Refused
 from shim.handling.topic_access import topic_error
-from shim.state.share_group import ShareGroup
+from shim.state.groups.share_group import ShareGroup
 from shim.state.topics import NO_ID
 
 MESSAGES = {
@@ -49,12 +49,13 @@ def handle(
     if error is not ErrorCode.NONE:
         raise Refused(error)
     group = context.cluster.groups.share_to_alter(request.group_id)
-    return AlterShareGroupOffsetsResponse(
-        responses=[
-            _altered(group, topic, denial, context)
-            for topic, denial in zip(request.topics, errors, strict=True)
-        ]
-    )
+    rows: dict[str, AlterShareGroupOffsetsResponseTopic] = {}
+    for topic, denial in zip(request.topics, errors, strict=True):
+        row = _altered(group, topic, denial, context)
+        known = rows.setdefault(topic.topic_name, row)
+        if known is not row:
+            known.partitions += row.partitions
+    return AlterShareGroupOffsetsResponse(responses=list(rows.values()))
 
 
 def refuse(
@@ -95,7 +96,5 @@ def _alter(
     asked: AlterShareGroupOffsetsRequestPartition,
     context: RequestContext,
 ) -> ErrorCode:
-    error = group.begin_at(topic_id, asked.partition_index, asked.start_offset)
-    if error is ErrorCode.NONE:
-        context.cluster.groups.keep(group)
-    return error
+    context.cluster.groups.keep(group)  # though the partition is missing
+    return group.begin_at(topic_id, asked.partition_index, asked.start_offset)

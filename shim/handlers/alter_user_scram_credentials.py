@@ -1,9 +1,9 @@
 """51 AlterUserScramCredentials, version 0. One result a user; users do not disturb each other.
 
-Whoever is named twice is refused with 92, whatever the mechanisms (asked of 4.3.1).
+Whoever is named twice is refused with 92, whatever the mechanisms (asked of 4.3.1); on ZooKeeper
+only if a mechanism is named twice (asked of 2.8.2).
 """
 
-from collections import Counter
 from collections.abc import Iterable
 
 from authorizer.requirements import ALTER_USER_SCRAM_CREDENTIALS
@@ -32,16 +32,18 @@ def handle(
     request: AlterUserScramCredentialsRequest, context: RequestContext
 ) -> AlterUserScramCredentialsResponse:
     context.access.require(ALTER_USER_SCRAM_CREDENTIALS, message=context.behaviour.scram_denial)
-    alterations: list[Alteration] = [*request.deletions, *request.upsertions]
-    counts = Counter(one.name for one in alterations)
+    by_user: dict[str, list[Alteration]] = {}
+    asked: list[Alteration] = [*request.deletions, *request.upsertions]
+    for one in asked:
+        by_user.setdefault(one.name, []).append(one)
+    fault_of = _fault_of_one if context.behaviour.kraft else _fault_of_several
     outcomes: dict[str, Outcome] = {}
-    for one in alterations:
-        if one.name in outcomes:
-            continue
-        error, message = _alter(one, counts[one.name], context.cluster.users)
+    for name, alterations in by_user.items():
+        fault = fault_of(alterations, context.cluster.users)
+        error, message = fault or _altered(alterations, context.cluster.users)
         if error is ErrorCode.NONE:
             message = context.behaviour.scram_success_message
-        outcomes[one.name] = error, message
+        outcomes[name] = error, message
     return _response(outcomes.items())
 
 
@@ -62,33 +64,57 @@ def _response(outcomes: Iterable[tuple[str, Outcome]]) -> AlterUserScramCredenti
     )
 
 
-def _alter(one: Alteration, count: int, users: Users) -> Outcome:
-    """A fault of the user's first alteration comes before that there are two."""
-    fault = _fault(one, users)
+def _fault_of_one(alterations: list[Alteration], users: Users) -> Outcome | None:
+    """A user can be altered once; a fault of the first alteration comes before that."""
+    first = alterations[0]
+    fault = _fault(first) or _missing(first, users)
+    return fault or (_duplicate(first) if len(alterations) > 1 else None)
+
+
+def _fault_of_several(alterations: list[Alteration], users: Users) -> Outcome | None:
+    """On ZooKeeper each mechanism of a user can be altered once, and all of them come or none."""
+    fault = next(filter(None, map(_fault, alterations)), None)
     if fault is not None:
         return fault
-    if count > 1:
-        text = f"user `{one.name}` is altered more than once in this request"
-        return ErrorCode.DUPLICATE_RESOURCE, text
-    mechanism = ScramMechanism(one.mechanism)
-    if isinstance(one, ScramCredentialUpsertion):
-        return _upsert(one, mechanism, users)
-    users.discard(mechanism, one.name)
-    return DONE
+    if len({one.mechanism for one in alterations}) < len(alterations):
+        return _duplicate(alterations[0])
+    return next(filter(None, (_missing(one, users) for one in alterations)), None)
 
 
-def _fault(one: Alteration, users: Users) -> Outcome | None:
+def _fault(one: Alteration) -> Outcome | None:
     if not one.name:
         return ErrorCode.UNACCEPTABLE_CREDENTIAL, "the user name is empty"
     if one.mechanism not in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):
         return ErrorCode.UNSUPPORTED_SASL_MECHANISM, f"SCRAM mechanism {one.mechanism} is unknown"
+    return _out_of_range(one.iterations) if isinstance(one, ScramCredentialUpsertion) else None
+
+
+def _missing(one: Alteration, users: Users) -> Outcome | None:
+    """A credential that is to be deleted has to be there."""
     mechanism = ScramMechanism(one.mechanism)
+    has_it = any(kind is mechanism for kind, _ in users.stored(one.name))
+    if has_it or isinstance(one, ScramCredentialUpsertion):
+        return None
+    text = f"user `{one.name}` has no {mechanism.wire_name} credential to delete"
+    return ErrorCode.RESOURCE_NOT_FOUND, text
+
+
+def _duplicate(one: Alteration) -> Outcome:
+    text = f"user `{one.name}` is altered more than once in this request"
+    return ErrorCode.DUPLICATE_RESOURCE, text
+
+
+def _altered(alterations: list[Alteration], users: Users) -> Outcome:
+    """What came of them; the first that fails is told."""
+    outcomes = [_alter(one, ScramMechanism(one.mechanism), users) for one in alterations]
+    return next((one for one in outcomes if one != DONE), DONE)
+
+
+def _alter(one: Alteration, mechanism: ScramMechanism, users: Users) -> Outcome:
     if isinstance(one, ScramCredentialUpsertion):
-        return _out_of_range(one.iterations)
-    if all(kind is not mechanism for kind, _ in users.stored(one.name)):
-        text = f"user `{one.name}` has no {mechanism.wire_name} credential to delete"
-        return ErrorCode.RESOURCE_NOT_FOUND, text
-    return None
+        return _upsert(one, mechanism, users)
+    users.discard(mechanism, one.name)
+    return DONE
 
 
 def _out_of_range(iterations: int) -> Outcome | None:

@@ -25,8 +25,7 @@ _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 def handle(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsResponse:
     if context.version >= 3 and not _is_named(request):
         return refuse(request, ErrorCode.INVALID_REQUEST, None)
-    context.session.client_software_name = request.client_software_name
-    context.session.client_software_version = request.client_software_version
+    context.session.runs(request.client_software_name, request.client_software_version)
     features = context.cluster.features
     return ApiVersionsResponse(
         api_keys=_versions(context),

@@ -6,7 +6,6 @@ group is replaced by an entry with 29. Groups that are missing or of another typ
 """
 
 from authorizer.requirements import CONSUMER_GROUP_DESCRIBE_GROUP, CONSUMER_GROUP_DESCRIBE_TOPIC
-from protocol.enums import NO_OPERATIONS, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.messages.consumer_group_describe_request import ConsumerGroupDescribeRequest
 from protocol.messages.consumer_group_describe_response import (
@@ -17,32 +16,21 @@ from protocol.messages.consumer_group_describe_response import (
     TopicPartitions,
 )
 from shim.context import RequestContext
-from shim.state.assignors import Assignment
-from shim.state.consumer_group import ConsumerGroup
-from shim.state.consumer_member import ConsumerMember
+from shim.handling.group_description import GroupDescription, named, names_in
+from shim.state.groups.assignors import Assignment
+from shim.state.groups.consumer_group import ConsumerGroup
+from shim.state.groups.consumer_member import ConsumerMember
+from shim.state.groups.groups import Groups
 
+CLASSIC_MEMBER = 0
 CONSUMER_MEMBER = 1
 MEMBER_TYPE_SINCE = 1
-DENIED_TOPIC = "the group has topics that the caller may not describe"
 
 
 def handle(
     request: ConsumerGroupDescribeRequest, context: RequestContext
 ) -> ConsumerGroupDescribeResponse:
-    if "consumer" not in context.cluster.groups.settings.protocols:
-        context.access.nothing_more()
-        return refuse(request, ErrorCode.UNSUPPORTED_VERSION, None)
-    allowed, denied = context.access.split(CONSUMER_GROUP_DESCRIBE_GROUP, request.group_ids, str)
-    if "" in allowed and not context.group_behaviour.describes_empty_group_id:
-        return refuse(request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
-    refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
-    return ConsumerGroupDescribeResponse(
-        groups=[_failed(group_id, refused) for group_id in denied]
-        + [
-            _described(group_id, request.include_authorized_operations, context)
-            for group_id in allowed
-        ]
-    )
+    return ConsumerGroupDescribeResponse(groups=DESCRIPTION.all(request, context))
 
 
 def refuse(
@@ -53,25 +41,19 @@ def refuse(
     )
 
 
-def _failed(group_id: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:
+def _failed(group_id: str, error: ErrorCode, message: str | None) -> DescribedGroup:
     return DescribedGroup(error_code=error, error_message=message, group_id=group_id)
 
 
-def _described(group_id: str, wants_operations: bool, context: RequestContext) -> DescribedGroup:
-    error = context.coordinator_error(group_id) if group_id else ErrorCode.INVALID_GROUP_ID
-    if error is not ErrorCode.NONE:
-        return _failed(group_id, error)
-    group = context.cluster.groups.consumer(group_id)
-    if group is None:
-        text = f"there is no consumer group `{group_id}`"
-        return _failed(group_id, ErrorCode.GROUP_ID_NOT_FOUND, text)
-    if not _may_see_topics(group, context):
-        return _failed(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, DENIED_TOPIC)
-    operations = NO_OPERATIONS
-    if wants_operations:
-        operations = context.access.operations(ResourceType.GROUP, group_id)
+def _topics(group: ConsumerGroup, context: RequestContext) -> list[str]:
+    members = group.members.values()
+    shown = [group.shown_assignment(member) for member in members]
+    return names_in(shown + [group.target.of(member.member_id) for member in members], context)
+
+
+def _described(group: ConsumerGroup, operations: int, context: RequestContext) -> DescribedGroup:
     return DescribedGroup(
-        group_id=group_id,
+        group_id=group.group_id,
         group_state=group.state_name,
         group_epoch=group.target.epoch,
         assignment_epoch=group.target.target_epoch,
@@ -79,18 +61,6 @@ def _described(group_id: str, wants_operations: bool, context: RequestContext) -
         members=[_member(group, member, context) for member in group.members.values()],
         authorized_operations=operations,
     )
-
-
-def _may_see_topics(group: ConsumerGroup, context: RequestContext) -> bool:
-    topic_ids = {
-        topic_id
-        for member in group.members.values()
-        for assignment in (group.shown_assignment(member), group.target.of(member.member_id))
-        for topic_id in assignment
-    }
-    topics = [context.cluster.topics.by_id(topic_id) for topic_id in topic_ids]
-    names = sorted(topic.name for topic in topics if topic is not None)
-    return not context.access.split(CONSUMER_GROUP_DESCRIBE_TOPIC, names, str)[1]
 
 
 def _member(group: ConsumerGroup, member: ConsumerMember, context: RequestContext) -> Member:
@@ -105,18 +75,24 @@ def _member(group: ConsumerGroup, member: ConsumerMember, context: RequestContex
         subscribed_topic_regex=member.topic_regex or "",
         assignment=_row(group.shown_assignment(member), context),
         target_assignment=_row(group.target.of(member.member_id), context),
-        member_type=CONSUMER_MEMBER if context.version >= MEMBER_TYPE_SINCE else -1,
+        member_type=_type(member) if context.version >= MEMBER_TYPE_SINCE else -1,
     )
 
 
+def _type(member: ConsumerMember) -> int:
+    return CLASSIC_MEMBER if member.is_classic else CONSUMER_MEMBER
+
+
 def _row(assignment: Assignment, context: RequestContext) -> AssignmentRow:
-    rows = []
-    for topic_id, partitions in assignment.items():
-        topic = context.cluster.topics.by_id(topic_id)
-        if topic is not None:
-            rows.append(
-                TopicPartitions(
-                    topic_id=topic_id, topic_name=topic.name, partitions=sorted(partitions)
-                )
-            )
-    return AssignmentRow(topic_partitions=rows)
+    return AssignmentRow([TopicPartitions(*topic) for topic in named(assignment, context)])
+
+
+DESCRIPTION = GroupDescription(
+    protocol="consumer",
+    group_requirement=CONSUMER_GROUP_DESCRIBE_GROUP,
+    topic_requirement=CONSUMER_GROUP_DESCRIBE_TOPIC,
+    find=Groups.consumer,
+    topics=_topics,
+    described=_described,
+    failed=_failed,
+)

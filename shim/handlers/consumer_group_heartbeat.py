@@ -21,10 +21,10 @@ from protocol.messages.consumer_group_heartbeat_response import (
 )
 from shim.context import RequestContext
 from shim.errors import Refused
-from shim.state.assignors import Assignment
-from shim.state.consumer_member import ConsumerHeartbeat
-from shim.state.heartbeat_answer import HeartbeatAnswer
-from shim.state.reconciliation import LEAVING_FOR_A_WHILE
+from shim.state.groups.assignors import Assignment
+from shim.state.groups.consumer_member import ConsumerHeartbeat
+from shim.state.groups.heartbeat_answer import HeartbeatAnswer
+from shim.state.groups.reconciliation import LEAVING_FOR_A_WHILE
 
 MEMBER_ID_BY_CLIENT_SINCE = 1
 

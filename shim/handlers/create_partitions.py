@@ -18,7 +18,7 @@ from protocol.messages.create_partitions_response import (
 )
 from shim.context import RequestContext
 from shim.handling.controller import require_controller
-from shim.handling.topic_plan import TopicFault
+from shim.handling.topic_plan import TopicFault, check_count
 from shim.state.placement import spread
 from shim.state.topics import Topic
 
@@ -29,7 +29,7 @@ def handle(request: CreatePartitionsRequest, context: RequestContext) -> CreateP
     counts = Counter(topic.name for topic in request.topics)
     once = [topic for topic in request.topics if counts[topic.name] == 1]
     allowed, denied = context.access.split(CREATE_PARTITIONS_TOPIC, once, lambda one: one.name)
-    validate_only = request.validate_only and context.behaviour.create_partitions_validates
+    validate_only = request.validate_only and context.topic_behaviour.create_partitions_validates
     results = [
         _failed(name, ErrorCode.INVALID_REQUEST, "topic is in the request twice")
         for name, count in counts.items()
@@ -70,9 +70,10 @@ def _grow(wish: CreatePartitionsTopic, context: RequestContext, *, validate_only
     if added <= 0:
         message = f"the topic has {len(topic.partitions)} partitions, {wish.count} is not more"
         raise TopicFault(ErrorCode.INVALID_PARTITIONS, message)
-    records_max = context.behaviour.records_per_request_max
+    records_max = context.topic_behaviour.records_per_request_max
     if records_max is not None and added > records_max:
         raise TopicFault(ErrorCode.UNKNOWN_SERVER_ERROR, None)  # as by KRaft: no code for it
+    check_count(wish.count)
     assignments = _assignments(wish, topic, added, context)
     if not validate_only:
         cluster.topics.add_partitions(topic, assignments)

@@ -51,12 +51,12 @@ def _create_all(request: CreateTopicsRequest, context: RequestContext) -> Create
     ]
     _check_size(creatable, context)
     results = {}
-    validate_only = request.validate_only and context.behaviour.create_topics_validates
+    validate_only = request.validate_only and context.topic_behaviour.create_topics_validates
     for topic in creatable:
         results[topic.name] = _create(
             topic, context, validate_only=validate_only, is_told=topic.name in describable
         )
-    if context.behaviour.answers_each_duplicate:
+    if context.topic_behaviour.answers_each_duplicate:
         answers = []
         for topic in request.topics:
             answer = results.get(topic.name) or _rejected(topic.name, counts, allowed, context)
@@ -97,7 +97,7 @@ def _describable(names: Collection[str], context: RequestContext) -> frozenset[s
 
 
 def _is_forbidden(name: str, context: RequestContext) -> bool:
-    is_kept = context.behaviour.metadata_topic_error != ErrorCode.NONE
+    is_kept = context.topic_behaviour.metadata_topic_error != ErrorCode.NONE
     return name == CLUSTER_METADATA_TOPIC and is_kept
 
 
@@ -109,18 +109,18 @@ def _rejected(
     if counts[name] > 1:
         error, message = ErrorCode.INVALID_REQUEST, f"topic `{name}` is in the request twice"
     elif _is_forbidden(name, context):
-        error = ErrorCode(context.behaviour.metadata_topic_error)
+        error = ErrorCode(context.topic_behaviour.metadata_topic_error)
         message = f"topic `{name}` belongs to the controllers"
     else:
         assert name not in allowed
         error = context.cluster.policy.bound(CREATE_TOPICS).error
-        message = context.behaviour.create_topics_denial
+        message = context.topic_behaviour.create_topics_denial
     return CreatableTopicResult(name=name, error_code=error, error_message=message)
 
 
 def _check_size(topics: list[CreatableTopic], context: RequestContext) -> None:
     """KRaft writes a request at once, and a batch of its log has a limit (KAFKA-14996)."""
-    records_max = context.behaviour.records_per_request_max
+    records_max = context.topic_behaviour.records_per_request_max
     if records_max is None:
         return
     records = len(topics) + sum(max(topic.num_partitions, 0) for topic in topics)
@@ -173,7 +173,7 @@ def _topic_id(made: TopicPlan, context: RequestContext, *, validate_only: bool) 
 
 def _told(made: TopicPlan, topic_id: bytes, context: RequestContext) -> CreatableTopicResult:
     configs = []
-    if context.version >= 5 and context.behaviour.create_topics_tells_configs:
+    if context.version >= 5 and context.topic_behaviour.create_topics_tells_configs:
         configs = [
             CreatableTopicConfigs(
                 name=entry.name,

@@ -20,7 +20,7 @@ from protocol.messages.delete_share_group_offsets_response import (
 from shim.context import RequestContext
 from shim.errors import Refused
 from shim.handling.topic_access import topic_error
-from shim.state.share_group import ShareGroup
+from shim.state.groups.share_group import ShareGroup
 
 MESSAGES = {
     ErrorCode.TOPIC_AUTHORIZATION_FAILED: "the topic may not be read",
@@ -36,7 +36,7 @@ def handle(
     denial = context.access.error(DELETE_SHARE_GROUP_OFFSETS_GROUP, request.group_id)
     if denial is not ErrorCode.NONE:
         raise Refused(denial, "the group may not be deleted")
-    names = [topic.topic_name for topic in request.topics]
+    names = _names(request, context)
     errors = [topic_error(context, DELETE_SHARE_GROUP_OFFSETS_TOPIC, name) for name in names]
     group = None
     always = context.group_behaviour.share_deletion_always_asks
@@ -53,6 +53,16 @@ def refuse(
     request: DeleteShareGroupOffsetsRequest, error: ErrorCode, message: str | None
 ) -> DeleteShareGroupOffsetsResponse:
     return DeleteShareGroupOffsetsResponse(error_code=error, error_message=message)
+
+
+def _names(request: DeleteShareGroupOffsetsRequest, context: RequestContext) -> list[str]:
+    """Topics as often as they are named, but once those that are there."""
+    topics = context.cluster.topics
+    keyed: dict[str | int, str] = {}
+    for at, topic in enumerate(request.topics):
+        name = topic.topic_name
+        keyed[name if name in topics else at] = name
+    return list(keyed.values())
 
 
 def _group(group_id: str, context: RequestContext) -> ShareGroup:

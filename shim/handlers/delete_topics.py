@@ -54,7 +54,7 @@ def _asked(request: DeleteTopicsRequest) -> list[DeleteTopicState]:
 
 
 def _check_enabled(context: RequestContext) -> None:
-    if not context.behaviour.topic_deletion_has_code:
+    if not context.topic_behaviour.topic_deletion_has_code:
         return
     if not context.cluster.configs.broker_bool("delete.topic.enable", context.node_id):
         error = ErrorCode.TOPIC_DELETION_DISABLED
@@ -153,7 +153,7 @@ def _judge_in_order(
         raise Refused(ErrorCode.INVALID_REQUEST)
     results, doomed = [], {}
     entries = list(topics)
-    if not context.behaviour.answers_each_duplicate:
+    if not context.topic_behaviour.answers_each_duplicate:
         entries = list({one.name: one for one in entries}.values())
     for one in entries:
         result = DeletableTopicResult(name=one.name, topic_id=one.topic_id)

@@ -28,7 +28,7 @@ from shim.context import RequestContext
 from shim.handling.config_access import config_error
 from shim.handling.config_resources import ResourceFault, broker_of, echoed_type, is_known_type
 from shim.state.config_documentation import documentation
-from shim.state.configs import ConfigEntry, Source
+from shim.state.config_entries import ConfigEntry, Source
 from shim.state.topic_names import fault_of_name
 
 REQUIREMENTS: Mapping[int, Requirement] = {
@@ -56,7 +56,7 @@ def handle(request: DescribeConfigsRequest, context: RequestContext) -> Describe
         if error is ErrorCode.NONE:
             described.append(_describe(resource, request, context))
         else:
-            text = context.behaviour.config_denials.get(error)
+            text = context.config_behaviour.config_denials.get(error)
             denied.append(_failed(resource, error, text, context))
     return DescribeConfigsResponse(results=[*described, *denied])
 
@@ -81,7 +81,7 @@ def _distinct(
     resources: Iterable[DescribeConfigsResource], context: RequestContext
 ) -> list[DescribeConfigsResource]:
     """Before the generated messages a resource given twice was one, the last."""
-    if context.behaviour.generated_config_messages:
+    if context.config_behaviour.generated_config_messages:
         return list(resources)
     return list(
         {
@@ -112,11 +112,11 @@ def _describe(
     except ResourceFault as fault:
         return _failed(resource, fault.error, fault.message, context)
     keys = resource.configuration_keys
-    if keys is not None and (keys or not context.behaviour.generated_config_messages):
+    if keys is not None and (keys or not context.config_behaviour.generated_config_messages):
         wanted = frozenset(keys)
         entries = (entry for entry in entries if entry.name in wanted)
     return DescribeConfigsResult(
-        error_message=context.behaviour.config_success_message,
+        error_message=context.config_behaviour.config_success_message,
         resource_type=resource.resource_type,
         resource_name=resource.resource_name,
         configs=[_told(entry, resource, request, context) for entry in entries],
@@ -129,10 +129,12 @@ def _entries(resource: DescribeConfigsResource, context: RequestContext) -> Iter
         case ConfigResourceType.TOPIC:
             return _topic_entries(name, context)
         case ConfigResourceType.BROKER:
-            node_id = broker_of(name, context, may_be_all=context.behaviour.dynamic_brokers)
+            node_id = broker_of(name, context, may_be_all=context.config_behaviour.dynamic_brokers)
             if node_id is None:
                 return configs.all_brokers_entries()
-            return configs.broker_entries(node_id, with_unknown=context.behaviour.dynamic_brokers)
+            return configs.broker_entries(
+                node_id, with_unknown=context.config_behaviour.dynamic_brokers
+            )
         case ConfigResourceType.BROKER_LOGGER:
             node_id = broker_of(name, context, may_be_all=False)
             assert node_id is not None
@@ -145,7 +147,7 @@ def _entries(resource: DescribeConfigsResource, context: RequestContext) -> Iter
             if not name:
                 raise ResourceFault(ErrorCode.INVALID_REQUEST, "the subscription has no name")
             return configs.client_metrics_entries(
-                name, with_defaults=context.behaviour.client_metrics_have_defaults
+                name, with_defaults=context.config_behaviour.client_metrics_have_defaults
             )
 
 
@@ -154,8 +156,8 @@ def _topic_entries(name: str, context: RequestContext) -> Iterator[ConfigEntry]:
     if fault is not None:
         raise ResourceFault(ErrorCode.INVALID_TOPIC_EXCEPTION, fault)
     topic = context.cluster.topics.get(name)
-    if topic is None and context.behaviour.missing_topics_have_no_configs:
-        message = context.behaviour.config_success_message
+    if topic is None and context.config_behaviour.missing_topics_have_no_configs:
+        message = context.config_behaviour.config_success_message
         raise ResourceFault(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
     return context.cluster.configs.topic_entries({} if topic is None else topic.configs)
 
@@ -175,7 +177,7 @@ def _told(
     if context.version == 0:
         # since the generated messages version 0 never says so, a fault of theirs
         is_default = entry.source is Source.DEFAULT
-        result.is_default = is_default and not context.behaviour.generated_config_messages
+        result.is_default = is_default and not context.config_behaviour.generated_config_messages
         return result
     result.config_source = entry.source
     if request.include_synonyms:
@@ -185,16 +187,21 @@ def _told(
         ]
     if context.version >= 3:
         result.config_type = entry.type_code
-        result.documentation = _documented(entry, resource, request)
+        result.documentation = _documented(entry, resource, request, context)
     return result
 
 
 def _documented(
-    entry: ConfigEntry, resource: DescribeConfigsResource, request: DescribeConfigsRequest
+    entry: ConfigEntry,
+    resource: DescribeConfigsResource,
+    request: DescribeConfigsRequest,
+    context: RequestContext,
 ) -> str | None:
     """Loggers have an empty text, asked for or not."""
     if resource.resource_type == ConfigResourceType.BROKER_LOGGER:
         return ""
     if not request.include_documentation:
         return None
-    return documentation(resource.resource_type, entry.name)
+    kind = resource.resource_type
+    definition = context.cluster.configs.definitions_of(kind).get(entry.name)
+    return documentation(kind, entry.name, definition)

@@ -29,7 +29,7 @@ def handle(request: DescribeLogDirsRequest, context: RequestContext) -> Describe
         for topic in request.topics:
             wanted.setdefault(topic.topic, set()).update(topic.partitions)
     held = (_topic(topic, wanted, context) for topic in context.cluster.topics)
-    lists_all = context.behaviour.log_dirs_list_all_topics
+    lists_all = context.topic_behaviour.log_dirs_list_all_topics
     return DescribeLogDirsResponse(
         results=[
             DescribeLogDirsResult(

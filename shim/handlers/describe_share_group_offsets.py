@@ -17,6 +17,7 @@ from protocol.error_codes import ErrorCode
 from protocol.messages.describe_share_group_offsets_request import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
+    DescribeShareGroupOffsetsRequestTopic,
 )
 from protocol.messages.describe_share_group_offsets_response import (
     DescribeShareGroupOffsetsResponse,
@@ -70,43 +71,51 @@ def _described(
     denial = context.access.error(DESCRIBE_SHARE_GROUP_OFFSETS_GROUP, group_id)
     if denial is not ErrorCode.NONE:
         return _failed(group_id, denial)
-    if asked.topics == []:
-        return DescribeShareGroupOffsetsResponseGroup(group_id=group_id)
-    error = context.coordinator_error(group_id)
-    if error is not ErrorCode.NONE:
-        return _failed(group_id, error)
-    if not group_id:
-        # Kafka makes the key of a share partition first, and that cannot be.
-        return _failed(group_id, ErrorCode.UNKNOWN_SERVER_ERROR, "the group id is empty")
-    topics = _all(group_id, context) if asked.topics is None else _named(asked, context)
+    allowed, denied = context.access.split(
+        DESCRIBE_SHARE_GROUP_OFFSETS_TOPIC, asked.topics or [], lambda one: one.topic_name
+    )
+    topics: list[DescribeShareGroupOffsetsResponseTopic] = []
+    if allowed or asked.topics is None:  # else the coordinator has nothing to say
+        error = context.coordinator_error(group_id)
+        if error is not ErrorCode.NONE:
+            return _failed(group_id, error)
+        topics = _named(group_id, allowed, context) if allowed else _all(group_id, context)
+        if any(one.topic_id != NO_ID and not (group_id and one.partitions) for one in topics):
+            # Kafka asks for the state of share partitions, whose keys cannot be made
+            text = "an empty group id, or a topic without partitions"
+            return _failed(group_id, ErrorCode.UNKNOWN_SERVER_ERROR, text)
+    topics += [_refused_topic(one) for one in denied]
     return DescribeShareGroupOffsetsResponseGroup(group_id=group_id, topics=topics)
 
 
 def _named(
-    asked: DescribeShareGroupOffsetsRequestGroup, context: RequestContext
+    group_id: str, allowed: list[DescribeShareGroupOffsetsRequestTopic], context: RequestContext
 ) -> list[DescribeShareGroupOffsetsResponseTopic]:
-    allowed, denied = context.access.split(
-        DESCRIBE_SHARE_GROUP_OFFSETS_TOPIC, asked.topics or [], lambda one: one.topic_name
-    )
+    """A topic that is there has one answer, however often it was named; others have one each."""
+    topics = context.cluster.topics
     named = by_topic((one.topic_name, at, at) for one in allowed for at in one.partitions)
+    asked = [(one.topic_name, one.partitions) for one in allowed if one.topic_name not in topics]
+    there = dict.fromkeys(one.topic_name for one in allowed if one.topic_name in topics)
+    asked += [(name, named.get(name, [])) for name in there]
     rows = []
-    for name in dict.fromkeys(one.topic_name for one in allowed):
-        topic = context.cluster.topics.get(name)
-        found = [_row(asked.group_id, topic, at, context) for at in named.get(name, ())]
+    for name, partitions in asked:
+        topic = topics.get(name)
         rows.append(
             DescribeShareGroupOffsetsResponseTopic(
                 topic_name=name,
                 topic_id=NO_ID if topic is None else topic.topic_id,
-                partitions=found,
+                partitions=[_row(group_id, topic, at, context) for at in partitions],
             )
         )
-    refused = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-    for one in denied:
-        failed = [_failed_row(at, refused) for at in one.partitions]
-        rows.append(
-            DescribeShareGroupOffsetsResponseTopic(topic_name=one.topic_name, partitions=failed)
-        )
     return rows
+
+
+def _refused_topic(
+    asked: DescribeShareGroupOffsetsRequestTopic,
+) -> DescribeShareGroupOffsetsResponseTopic:
+    refused = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    rows = [_failed_row(at, refused) for at in asked.partitions]
+    return DescribeShareGroupOffsetsResponseTopic(topic_name=asked.topic_name, partitions=rows)
 
 
 def _all(group_id: str, context: RequestContext) -> list[DescribeShareGroupOffsetsResponseTopic]:

@@ -51,7 +51,7 @@ def handle(
         context.cluster.configs.broker_int("max.request.partition.size.limit"),
     )
     topics, next_cursor = _page(allowed, cursor, max(limit, 1), context)
-    if next_cursor is not None and not context.behaviour.pages_tell_later_denials:
+    if next_cursor is not None and not context.topic_behaviour.pages_tell_later_denials:
         denied = [name for name in denied if name < next_cursor.topic_name]
     return DescribeTopicPartitionsResponse(
         topics=[

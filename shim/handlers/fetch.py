@@ -5,11 +5,12 @@ topic id is 100 before it (KIP-516). Who gives a replica id needs CLUSTER_ACTION
 everything at once. A partition that fails, or that has what was asked for, ends the wait.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import msgspec
 
 from authorizer.requirements import FETCH_FOLLOWER, FETCH_TOPIC
+from protocol.enums import ISOLATION_LEVELS
 from protocol.error_codes import ErrorCode
 from protocol.messages.fetch_request import FetchRequest
 from protocol.messages.fetch_response import (
@@ -18,13 +19,10 @@ from protocol.messages.fetch_response import (
     NodeEndpoint,
     PartitionData,
 )
-from shim.clock import Timer
 from shim.context import RequestContext
 from shim.errors import CloseConnection
 from shim.handling.fetching import (
     LEADERS_SINCE,
-    READ_COMMITTED,
-    READ_UNCOMMITTED,
     ZSTD_SINCE,
     Reader,
     bytes_ready,
@@ -35,7 +33,7 @@ from shim.handling.fetching import (
 from shim.handling.topic_access import topic_error
 from shim.state.fetch_sessions import IDS_SINCE, FetchRound, Wanted
 from shim.state.topics import NO_ID, Partition
-from shim.wait import Wait
+from shim.wait import Wait, Watching
 
 REPLICA_STATE_SINCE = 15
 SESSIONS_SINCE = 7
@@ -52,7 +50,7 @@ def handle(request: FetchRequest, context: RequestContext) -> FetchResponse | Wa
     fetch_round = sessions.begin(request, context.version)
     if fetch_round.error is not ErrorCode.NONE:
         return FetchResponse(error_code=fetch_round.error)
-    if request.isolation_level not in (READ_UNCOMMITTED, READ_COMMITTED):
+    if request.isolation_level not in ISOLATION_LEVELS:
         if context.record_behaviour.odd_isolation_closes:
             raise CloseConnection(f"there is no isolation level {request.isolation_level}")
         return _refused(request, ErrorCode.UNKNOWN_SERVER_ERROR, context)
@@ -62,10 +60,12 @@ def handle(request: FetchRequest, context: RequestContext) -> FetchResponse | Wa
 def _refused(request: FetchRequest, error: ErrorCode, context: RequestContext) -> FetchResponse:
     """A request that failed as a whole, in the form of this release."""
     response = refuse(request, error, None)
-    if not context.record_behaviour.errors_list_aborted:
-        for topic in response.responses:
-            for row in topic.partitions:
+    for topic in response.responses:
+        for row in topic.partitions:
+            if not context.record_behaviour.errors_list_aborted:
                 row.aborted_transactions = None
+            if not context.record_behaviour.refusals_have_records:
+                row.records = None
     return response
 
 
@@ -131,8 +131,7 @@ class _Fetch:
         self._errors: dict[int, ErrorCode] = {}  # by place in the round
         self._topics: dict[str, ErrorCode] = {}  # as far as they were asked for
         self._partitions: list[Partition | None] = []
-        self._stops: list[Callable[[], None]] = []
-        self._timer: Timer | None = None
+        self._watching = Watching()
         self._wait: Wait[FetchResponse] | None = None
 
     def start(self) -> FetchResponse | Wait[FetchResponse]:
@@ -142,11 +141,11 @@ class _Fetch:
             return self._failed(error)
         if self._is_enough():
             return self._answer()
-        self._wait = Wait(self._stop)
+        self._wait = Wait(self._watching.stop)
         for partition in self._readable():
-            self._stops.append(partition.log.when_changed(self._look_again))
+            self._watching.changes_of(partition.log, self._look_again)
         clock = self._context.cluster.clock
-        self._timer = clock.call_later(self._request.max_wait_ms, self._finish)
+        self._watching.until(clock.call_later(self._request.max_wait_ms, self._finish))
         return self._wait
 
     def _failed(self, error: ErrorCode) -> FetchResponse:
@@ -222,16 +221,9 @@ class _Fetch:
             self._finish()
 
     def _finish(self) -> None:
-        self._stop()
+        self._watching.stop()
         if self._wait is not None and not self._wait.is_done:
             self._wait.complete(self._answer())
-
-    def _stop(self) -> None:
-        for stop in self._stops:
-            stop()
-        self._stops.clear()
-        if self._timer is not None:
-            self._timer.cancel()
 
     def _answer(self) -> FetchResponse:
         found = self._read()
@@ -244,11 +236,8 @@ class _Fetch:
         response = FetchResponse(session_id=session_id, responses=_by_topic(told))
         if self.reader.version >= LEADERS_SINCE:
             leaders = {data.current_leader.leader_id for _, data in told} - {-1}
-            response.node_endpoints = [
-                NodeEndpoint(node_id, host, port, rack)
-                for node_id, host, port, rack in self._context.brokers()
-                if node_id in leaders
-            ]
+            brokers = self._context.brokers_among(leaders)
+            response.node_endpoints = [NodeEndpoint(*one) for one in brokers]
         return response
 
     def _read(self) -> list[tuple[Wanted, PartitionData]]:

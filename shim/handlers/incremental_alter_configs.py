@@ -5,7 +5,8 @@ loggers itself; on ZooKeeper rights come first. One denied resource does not dis
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from enum import IntEnum
 
 from authorizer.requirement import Requirement
@@ -29,7 +30,13 @@ from shim.context import RequestContext
 from shim.errors import Refused
 from shim.handling import config_change
 from shim.handling.config_access import require_config
-from shim.handling.config_resources import ResourceFault, broker_of, is_known_type
+from shim.handling.config_resources import (
+    ResourceFault,
+    broker_of,
+    check_single,
+    is_known_type,
+    not_alterable,
+)
 from shim.state.config_values import elements
 from shim.state.configs import LOGGERS
 
@@ -68,18 +75,35 @@ def handle(
         resources = list(
             {(one.resource_type, one.resource_name): one for one in resources}.values()
         )
-    responses = []
-    for one in resources:
-        response = AlterConfigsResourceResponse(
-            error_message=None, resource_type=one.resource_type, resource_name=one.resource_name
-        )
-        responses.append(response)
-        try:
-            _check_single(counts[one.resource_type, one.resource_name])
-            _alter(one, context, validate_only=request.validate_only)
-        except ResourceFault as fault:
-            response.error_code, response.error_message = fault.error, fault.message
-    return IncrementalAlterConfigsResponse(responses=responses)
+    asked = [(one, _response(one)) for one in resources]
+    if not context.behaviour.kraft:
+        for one, response in asked:
+            with _telling(response):
+                _alter(one, context, validate_only=request.validate_only)
+    else:
+        forwarded = []
+        for one, response in asked:
+            with _telling(response):
+                check_single(counts[one.resource_type, one.resource_name])
+                if _is_forwarded(one, context, validate_only=request.validate_only):
+                    forwarded.append((one, response))
+        _ask_controller(forwarded, context, validate_only=request.validate_only)
+    return IncrementalAlterConfigsResponse(responses=[response for _, response in asked])
+
+
+def _response(one: AlterConfigsResource) -> AlterConfigsResourceResponse:
+    return AlterConfigsResourceResponse(
+        error_message=None, resource_type=one.resource_type, resource_name=one.resource_name
+    )
+
+
+@contextmanager
+def _telling(response: AlterConfigsResourceResponse) -> Iterator[None]:
+    """A fault is that of this resource alone."""
+    try:
+        yield
+    except ResourceFault as fault:
+        response.error_code, response.error_message = fault.error, fault.message
 
 
 def refuse(
@@ -106,29 +130,61 @@ def _check_types(request: IncrementalAlterConfigsRequest, context: RequestContex
             raise Refused(ErrorCode.INVALID_REQUEST, message)
 
 
-def _check_single(count: int) -> None:
-    if count > 1:
-        raise ResourceFault(ErrorCode.INVALID_REQUEST, "the resource is given twice")
-
-
 def _alter(one: AlterConfigsResource, context: RequestContext, *, validate_only: bool) -> None:
-    kind, name = one.resource_type, one.resource_name
-    if kind == ConfigResourceType.BROKER_LOGGER and is_known_type(kind, context):
-        require_config(context, REQUIREMENTS[kind], name, is_said=False)
-        _alter_loggers(one, context, validate_only=validate_only)
+    """One resource, on ZooKeeper."""
+    if one.resource_type == ConfigResourceType.BROKER_LOGGER:
+        _alter_own_loggers(one, context, validate_only=validate_only)
         return
-    if context.behaviour.kraft:
-        _check_form(one, context)
-        if not is_known_type(kind, context):
-            message = f"resource type {kind} cannot be altered"
-            raise ResourceFault(ErrorCode.INVALID_REQUEST, message)
-        if kind == ConfigResourceType.BROKER:
-            new = _applied(one, config_change.current(kind, name, context), context)
-            config_change.check_broker(name, new, context)
-    require_config(context, REQUIREMENTS[kind], name)
-    if not context.behaviour.kraft:
-        _check_form(one, context)
-        _check_operations(one)
+    require_config(context, REQUIREMENTS[one.resource_type], one.resource_name)
+    _check_form(one, context)
+    _check_operations(one)
+    _change(one, context, validate_only=validate_only)
+
+
+def _is_forwarded(
+    one: AlterConfigsResource, context: RequestContext, *, validate_only: bool
+) -> bool:
+    """What a broker on KRaft does: whether it leaves the resource to the controller."""
+    kind, name = one.resource_type, one.resource_name
+    _check_form(one, context)
+    if not is_known_type(kind, context):
+        raise not_alterable(kind)
+    if kind == ConfigResourceType.BROKER_LOGGER:
+        _alter_own_loggers(one, context, validate_only=validate_only)
+        return False
+    if kind == ConfigResourceType.BROKER:
+        _check_operations(one, ErrorCode.INVALID_REQUEST)
+        new = _applied(one, config_change.current(kind, name, context), context)
+        config_change.check_broker(name, new, context)
+    return True
+
+
+def _ask_controller(
+    forwarded: Sequence[tuple[AlterConfigsResource, AlterConfigsResourceResponse]],
+    context: RequestContext,
+    *,
+    validate_only: bool,
+) -> None:
+    """All fail, and none is changed, if one that may be altered has an unknown operation."""
+    allowed = []
+    for one, response in forwarded:
+        with _telling(response):
+            require_config(context, REQUIREMENTS[one.resource_type], one.resource_name)
+            allowed.append((one, response))
+    try:
+        for one, _ in allowed:
+            _check_operations(one)
+    except ResourceFault as fault:
+        for _, response in forwarded:
+            response.error_code, response.error_message = fault.error, fault.message
+        return
+    for one, response in allowed:
+        with _telling(response):
+            _change(one, context, validate_only=validate_only)
+
+
+def _change(one: AlterConfigsResource, context: RequestContext, *, validate_only: bool) -> None:
+    kind, name = one.resource_type, one.resource_name
     new = _applied(one, config_change.current(kind, name, context), context)
     config_change.check(kind, name, new, context)
     if not validate_only:
@@ -142,7 +198,7 @@ def _check_form(one: AlterConfigsResource, context: RequestContext) -> None:
         if config.value is None and config.config_operation != Operation.DELETE
     ]
     if nulls:
-        error = ErrorCode(context.behaviour.altered_null_error)
+        error = ErrorCode(context.config_behaviour.altered_null_error)
         is_said = error is not ErrorCode.UNKNOWN_SERVER_ERROR
         message = f"settings need a value: {', '.join(nulls)}" if is_said else None
         raise ResourceFault(error, message)
@@ -154,9 +210,14 @@ def _check_form(one: AlterConfigsResource, context: RequestContext) -> None:
             raise ResourceFault(ErrorCode.INVALID_REQUEST, "the topic has no name")
 
 
-def _check_operations(one: AlterConfigsResource) -> None:
-    if any(config.config_operation not in list(Operation) for config in one.configs):
-        raise ResourceFault(ErrorCode.UNKNOWN_SERVER_ERROR, None)
+def _check_operations(
+    one: AlterConfigsResource, error: ErrorCode = ErrorCode.UNKNOWN_SERVER_ERROR
+) -> None:
+    for config in one.configs:
+        if config.config_operation not in list(Operation):
+            is_told = error is not ErrorCode.UNKNOWN_SERVER_ERROR
+            text = f"operation {config.config_operation} is unknown" if is_told else None
+            raise ResourceFault(error, text)
 
 
 def _applied(
@@ -173,8 +234,6 @@ def _applied(
                 new.pop(config.name, None)
             case Operation.APPEND | Operation.SUBTRACT:
                 new[config.name] = _extended(one.resource_type, config, held, context)
-            case _:
-                raise ResourceFault(ErrorCode.UNKNOWN_SERVER_ERROR, None)
     return new
 
 
@@ -185,15 +244,15 @@ def _extended(
     definitions = context.cluster.configs.definitions_of(kind)
     definition = definitions.get(config.name)
     if definition is None and (kind == ConfigResourceType.BROKER or not context.behaviour.kraft):
-        is_said = not context.behaviour.lists_start_as_default
+        is_said = not context.config_behaviour.lists_start_as_default
         text = f"{config.name} is no setting" if is_said else None
         raise ResourceFault(ErrorCode.UNKNOWN_SERVER_ERROR, text)
     if definition is None or definition.type != "list" or kind not in WITH_LISTS:
-        error = ErrorCode(context.behaviour.altered_config_error)
+        error = ErrorCode(context.config_behaviour.altered_config_error)
         raise ResourceFault(error, f"{config.name} is no list")
     start = held.get(config.name)
     if start is None:
-        if not context.behaviour.lists_start_as_default:
+        if not context.config_behaviour.lists_start_as_default:
             raise ResourceFault(ErrorCode.UNKNOWN_SERVER_ERROR, f"{config.name} is not set")
         start = definition.default or ""
     parts, given = elements(start), elements(config.value or "")
@@ -204,9 +263,11 @@ def _extended(
     return ",".join([*parts, *given])
 
 
-def _alter_loggers(
+def _alter_own_loggers(
     one: AlterConfigsResource, context: RequestContext, *, validate_only: bool
 ) -> None:
+    kind = ConfigResourceType.BROKER_LOGGER
+    require_config(context, REQUIREMENTS[kind], one.resource_name, is_said=False)
     node_id = broker_of(one.resource_name, context, may_be_all=False)
     assert node_id is not None
     levels = dict(context.cluster.configs.loggers.get(node_id, {}))

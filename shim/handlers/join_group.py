@@ -9,7 +9,7 @@ from protocol.error_codes import ErrorCode
 from protocol.messages.join_group_request import JoinGroupRequest
 from protocol.messages.join_group_response import JoinGroupResponse, JoinGroupResponseMember
 from shim.context import RequestContext
-from shim.state.classic_member import Joined, Joining
+from shim.state.groups.classic_member import Joined, Joining
 from shim.wait import Wait
 
 MEMBER_ID_REQUIRED_SINCE = 4

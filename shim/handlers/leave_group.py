@@ -23,19 +23,14 @@ def handle(request: LeaveGroupRequest, context: RequestContext) -> LeaveGroupRes
             error = ErrorCode(odd)
         return refuse(request, error, None)
     if context.version < MANY_SINCE:
-        return LeaveGroupResponse(
-            error_code=groups.leave(request.group_id, request.member_id, None)
-        )
+        (error,) = groups.leave(request.group_id, [(request.member_id, None)])
+        return LeaveGroupResponse(error_code=error)
+    identities = [(one.member_id, one.group_instance_id) for one in request.members]
+    errors = groups.leave(request.group_id, identities)
     return LeaveGroupResponse(
         members=[
-            MemberResponse(
-                member_id=member.member_id,
-                group_instance_id=member.group_instance_id,
-                error_code=groups.leave(
-                    request.group_id, member.member_id, member.group_instance_id
-                ),
-            )
-            for member in request.members
+            MemberResponse(member_id=member_id, group_instance_id=instance_id, error_code=error)
+            for (member_id, instance_id), error in zip(identities, errors, strict=True)
         ]
     )
 

@@ -10,7 +10,7 @@ from protocol.error_codes import ErrorCode
 from protocol.messages.list_groups_request import ListGroupsRequest
 from protocol.messages.list_groups_response import ListedGroup, ListGroupsResponse
 from shim.context import RequestContext
-from shim.state.group import Group
+from shim.state.groups.group import Group
 
 
 def handle(request: ListGroupsRequest, context: RequestContext) -> ListGroupsResponse:

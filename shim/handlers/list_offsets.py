@@ -8,6 +8,7 @@ which it is 35 (KIP-405, KIP-1005).
 from collections import Counter
 
 from authorizer.requirements import LIST_OFFSETS_TOPIC
+from protocol.enums import ISOLATION_LEVELS
 from protocol.error_codes import ErrorCode
 from protocol.messages.list_offsets_request import (
     ListOffsetsPartition,
@@ -23,9 +24,9 @@ from protocol.record_releases import NEVER, RecordBehaviour
 from shim.context import RequestContext
 from shim.errors import CloseConnection, Refused
 from shim.handling.duplicates import by_topic
-from shim.handling.fetching import READ_COMMITTED, READ_UNCOMMITTED, epoch_error
-from shim.handling.offset_lookup import EARLIEST, EARLIEST_LOCAL, NEWEST, find, special_since
+from shim.handling.fetching import epoch_error
 from shim.state.log import Log
+from shim.state.offset_lookup import EARLIEST, EARLIEST_LOCAL, NEWEST, find, special_since
 from shim.state.topics import Partition
 
 EPOCHS_SINCE = 4
@@ -37,7 +38,7 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
     allowed, denied = context.access.split(
         LIST_OFFSETS_TOPIC, request.topics, lambda topic: topic.name
     )
-    if request.isolation_level not in (READ_UNCOMMITTED, READ_COMMITTED):
+    if request.isolation_level not in ISOLATION_LEVELS:
         if context.record_behaviour.odd_isolation_closes:
             raise CloseConnection(f"there is no isolation level {request.isolation_level}")
         raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
@@ -99,7 +100,7 @@ class _Listing:
         if error is ErrorCode.NONE and partition is None:
             error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             if self._replica_id == DEBUGGER:
-                error = ErrorCode(self._context.behaviour.missing_replica_error)
+                error = ErrorCode(self._context.topic_behaviour.missing_replica_error)
         if error is not ErrorCode.NONE or partition is None:
             return _failed(index, error)
         error = self._error(partition, wanted)

@@ -93,8 +93,11 @@ def _by_name(
 ) -> list[MetadataResponseTopic]:
     allowed, denied = context.access.split(METADATA_TOPIC, dict.fromkeys(names), lambda name: name)
     described, missing, create_denied = [], [], []
-    auto_creates = request.allow_auto_topic_creation and topic_creation.is_automatic(
-        context.cluster
+    is_known = all(name in context.cluster.topics for name in allowed)
+    auto_creates = (
+        not is_known
+        and request.allow_auto_topic_creation
+        and topic_creation.is_automatic(context.cluster)
     )
     for name in allowed:
         topic = context.cluster.topics.get(name)
@@ -140,12 +143,12 @@ def _missing(
 ) -> MetadataResponseTopic:
     """The entry of a missing topic, which is there the next time if creation is automatic."""
     error: int = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    is_checked = auto_creates or context.behaviour.metadata_checks_names
+    is_checked = auto_creates or context.topic_behaviour.metadata_checks_names
     if fault_of_name(name) is not None:
         if is_checked:
             error = ErrorCode.INVALID_TOPIC_EXCEPTION
     elif _creates(name, context, auto_creates=auto_creates):
-        facts, at_controller = context.behaviour, is_controller(context)
+        facts, at_controller = context.topic_behaviour, is_controller(context)
         error = facts.controller_auto_create_error if at_controller else facts.auto_create_error
     return MetadataResponseTopic(
         error_code=error,
@@ -158,7 +161,7 @@ def _missing(
 def _creates(name: str, context: RequestContext, *, auto_creates: bool) -> bool:
     """Make the missing topic, if this release and its settings want that."""
     is_internal = name in context.cluster.topics.internal_names
-    if not auto_creates and not (is_internal and context.behaviour.metadata_creates_internal):
+    if not auto_creates and not (is_internal and context.topic_behaviour.metadata_creates_internal):
         return False
     return topic_creation.create_automatically(context.cluster, name) is not None
 

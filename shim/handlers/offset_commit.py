@@ -5,7 +5,7 @@ itself is only asked for what is left, so that a wrong member goes unnoticed wit
 Version 0 goes to ZooKeeper, where there is one; version 10 names topics by id (KIP-848).
 """
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 import msgspec
 
@@ -22,11 +22,11 @@ from protocol.messages.offset_commit_response import (
     OffsetCommitResponseTopic,
 )
 from shim.context import RequestContext
-from shim.handling.duplicates import by_topic, last_of_each
+from shim.handling.duplicates import last_of_each
+from shim.handling.offset_commits import merged, offset_of
 from shim.handling.topic_access import topic_error
-from shim.state.group import CommitIdentity
-from shim.state.groups import Commit
-from shim.state.offsets import CommittedOffset
+from shim.state.groups.group import CommitIdentity
+from shim.state.groups.groups import Commit
 from shim.state.topics import Topic
 
 BY_ID_SINCE = 10
@@ -37,11 +37,12 @@ class _Rows:
     """The answer while it is being put together: topics in the order of their first partition."""
 
     def __init__(self) -> None:
-        self.topics: dict[tuple[str, bytes], OffsetCommitResponseTopic] = {}
+        self.topics: dict[Hashable, OffsetCommitResponseTopic] = {}
+        self.merges = True
 
     def add(self, topic: OffsetCommitRequestTopic, index: int, error: ErrorCode) -> None:
         row = self.topics.setdefault(
-            (topic.name, topic.topic_id),
+            (topic.name, topic.topic_id) if self.merges else id(topic),
             OffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id, partitions=[]),
         )
         row.partitions.append(
@@ -67,11 +68,13 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
         denial = context.coordinator_error(request.group_id)
     if denial is not ErrorCode.NONE:
         response = refuse(request, denial, None)
-        return response if behaviour.denied_commits_repeat else _merged(response)
+        return response if behaviour.denied_commits_repeat else merged(response)
     rows = _Rows()
     wanted = [one for topic in request.topics for one in _allowed(topic, rows, context)]
     if not behaviour.new_coordinator:
         wanted = last_of_each(wanted, lambda one: (one.asked.name, one.partition.partition_index))
+    # where the coordinator answers for everything, it does so as often as it was asked
+    rows.merges = bool(rows.topics) or not behaviour.new_coordinator
     if not wanted:
         pass
     elif context.version != TO_ZOOKEEPER:
@@ -81,7 +84,7 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
     else:
         _commit_to_zookeeper(request.group_id, wanted, rows, context)
     response = rows.response()
-    return response if behaviour.failed_commits_repeat else _merged(response)
+    return response if behaviour.failed_commits_repeat else merged(response)
 
 
 def refuse(
@@ -101,20 +104,6 @@ def refuse(
                 ],
             )
             for topic in request.topics
-        ]
-    )
-
-
-def _merged(response: OffsetCommitResponse) -> OffsetCommitResponse:
-    rows = (
-        (topic.name, one.partition_index, one)
-        for topic in response.topics
-        for one in topic.partitions
-    )
-    return OffsetCommitResponse(
-        topics=[
-            OffsetCommitResponseTopic(name=name, partitions=partitions)
-            for name, partitions in by_topic(rows).items()
         ]
     )
 
@@ -153,7 +142,7 @@ def _commit(
     )
     fitting = [one for one in wanted if groups.metadata_fits(one.partition.committed_metadata)]
     commits = [
-        Commit(one.topic.topic_id, one.partition.partition_index, _offset(one, context))
+        Commit(one.topic.topic_id, one.partition.partition_index, offset_of(one.partition))
         for one in fitting
     ]
     error = groups.commit(request.group_id, who, commits)
@@ -177,15 +166,6 @@ def _commit_to_zookeeper(
             rows.add(one.asked, index, ErrorCode.UNKNOWN_SERVER_ERROR)
         else:
             groups.zookeeper_offsets.commit(
-                group_id, one.topic.topic_id, index, _offset(one, context)
+                group_id, one.topic.topic_id, index, offset_of(one.partition)
             )
             rows.add(one.asked, index, ErrorCode.NONE)
-
-
-def _offset(one: _Wanted, context: RequestContext) -> CommittedOffset:
-    return CommittedOffset(
-        one.partition.committed_offset,
-        one.partition.committed_leader_epoch,
-        one.partition.committed_metadata or "",
-        context.cluster.clock.now_ms(),
-    )

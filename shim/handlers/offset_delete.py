@@ -6,6 +6,7 @@ DELETE on the group, READ on each topic. The group is asked in any case, and its
 
 from authorizer.requirements import OFFSET_DELETE_GROUP, OFFSET_DELETE_TOPIC
 from protocol.error_codes import ErrorCode
+from protocol.group_releases import GroupBehaviour
 from protocol.messages.offset_delete_request import (
     OffsetDeleteRequest,
     OffsetDeleteRequestPartition,
@@ -17,9 +18,8 @@ from protocol.messages.offset_delete_response import (
     OffsetDeleteResponseTopic,
 )
 from shim.context import RequestContext
-from shim.handling.duplicates import by_topic
 from shim.handling.topic_access import topic_error
-from shim.state.group import Group
+from shim.state.groups.group import Group
 
 BY_GROUP = frozenset({ErrorCode.NONE, ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC})
 """What groups say; since 4.0 such an answer stays as it is, unless others were found before."""
@@ -50,9 +50,8 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
         for topic, denial in zip(request.topics, errors, strict=True)
     ]
     codes = {one.error_code for topic in topics for one in topic.partitions}
-    is_untouched = codes <= BY_GROUP and context.group_behaviour.new_coordinator
-    if not is_untouched:
-        topics = _merged(topics)
+    if not (context.group_behaviour.new_coordinator and codes <= BY_GROUP):
+        topics = _merged(topics, context.group_behaviour)
     if ErrorCode.NONE in codes:
         context.cluster.groups.remove_if_idle(group)
     if context.group_behaviour.deleted_offsets_repeat:
@@ -60,12 +59,24 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
     return OffsetDeleteResponse(topics=topics)
 
 
-def _merged(topics: list[OffsetDeleteResponseTopic]) -> list[OffsetDeleteResponseTopic]:
-    rows = ((topic.name, one.partition_index, one) for topic in topics for one in topic.partitions)
-    return [
-        OffsetDeleteResponseTopic(name=name, partitions=partitions)
-        for name, partitions in by_topic(rows).items()
-    ]
+def _merged(
+    topics: list[OffsetDeleteResponseTopic], behaviour: GroupBehaviour
+) -> list[OffsetDeleteResponseTopic]:
+    """Each topic once, its partitions as often as they were named: where the group did not come
+    to them since 3.5, all of them since 4.0; else the last one counts.
+    """
+    found: dict[str, list[OffsetDeleteResponsePartition]] = {}
+    for topic in topics:
+        rows = found.setdefault(topic.name, [])
+        for one in topic.partitions:
+            is_by_group = one.error_code in BY_GROUP
+            repeats = behaviour.new_coordinator or (
+                behaviour.failed_commits_repeat and not is_by_group
+            )
+            if not repeats:
+                rows[:] = [row for row in rows if row.partition_index != one.partition_index]
+            rows.append(one)
+    return [OffsetDeleteResponseTopic(name=name, partitions=rows) for name, rows in found.items()]
 
 
 def refuse(

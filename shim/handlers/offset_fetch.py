@@ -26,7 +26,7 @@ from protocol.messages.offset_fetch_response import (
     OffsetFetchResponseTopics,
 )
 from shim.context import RequestContext
-from shim.state.offsets import NO_EPOCH, NO_OFFSET, CommittedOffset, Offsets
+from shim.state.groups.offsets import NO_EPOCH, NO_OFFSET, CommittedOffset, Offsets
 from shim.state.topics import NO_ID, Topic
 
 FROM_ZOOKEEPER = 0

@@ -5,7 +5,10 @@ Without CLUSTER_ACTION every partition is 31. A partition that was never begun i
 
 from authorizer.requirements import READ_SHARE_GROUP_STATE
 from protocol.error_codes import ErrorCode
-from protocol.messages.read_share_group_state_request import ReadShareGroupStateRequest
+from protocol.messages.read_share_group_state_request import (
+    PartitionData,
+    ReadShareGroupStateRequest,
+)
 from protocol.messages.read_share_group_state_response import (
     PartitionResult,
     ReadShareGroupStateResponse,
@@ -13,47 +16,29 @@ from protocol.messages.read_share_group_state_response import (
     StateBatch,
 )
 from shim.context import RequestContext
-from shim.state.share_state import FAULTS, NOT_A_BROKER, Key
+from shim.handling.share_state_results import results_of
+from shim.state.sharing.share_state import FAULTS, NOT_A_BROKER, Key
 
 
 def handle(
     request: ReadShareGroupStateRequest, context: RequestContext
 ) -> ReadShareGroupStateResponse:
     context.access.require(READ_SHARE_GROUP_STATE, message=NOT_A_BROKER)
-    return ReadShareGroupStateResponse(
-        results=[
-            ReadStateResult(
-                topic_id=topic.topic_id,
-                partitions=[
-                    _read(
-                        (request.group_id, topic.topic_id, one.partition), one.leader_epoch, context
-                    )
-                    for one in topic.partitions
-                ],
-            )
-            for topic in request.topics
-            if request.group_id
-        ]
-    )
+
+    def read(topic_id: bytes, one: PartitionData) -> PartitionResult:
+        return _read((request.group_id, topic_id, one.partition), one.leader_epoch, context)
+
+    topics = request.topics if request.group_id else []
+    return ReadShareGroupStateResponse(results_of(topics, ReadStateResult, read))
 
 
 def refuse(
     request: ReadShareGroupStateRequest, error: ErrorCode, message: str | None
 ) -> ReadShareGroupStateResponse:
-    return ReadShareGroupStateResponse(
-        results=[
-            ReadStateResult(
-                topic_id=topic.topic_id,
-                partitions=[
-                    PartitionResult(
-                        partition=one.partition, error_code=error, error_message=message
-                    )
-                    for one in topic.partitions
-                ],
-            )
-            for topic in request.topics
-        ]
-    )
+    def refused(_: bytes, one: PartitionData) -> PartitionResult:
+        return PartitionResult(one.partition, error, message)
+
+    return ReadShareGroupStateResponse(results_of(request.topics, ReadStateResult, refused))
 
 
 def _read(key: Key, leader_epoch: int, context: RequestContext) -> PartitionResult:

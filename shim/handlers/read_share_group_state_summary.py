@@ -6,6 +6,7 @@ Without CLUSTER_ACTION every partition is 31. A partition that was never begun h
 from authorizer.requirements import READ_SHARE_GROUP_STATE_SUMMARY
 from protocol.error_codes import ErrorCode
 from protocol.messages.read_share_group_state_summary_request import (
+    PartitionData,
     ReadShareGroupStateSummaryRequest,
 )
 from protocol.messages.read_share_group_state_summary_response import (
@@ -14,44 +15,30 @@ from protocol.messages.read_share_group_state_summary_response import (
     ReadStateSummaryResult,
 )
 from shim.context import RequestContext
-from shim.state.share_state import FAULTS, NOT_A_BROKER, Key
+from shim.handling.share_state_results import results_of
+from shim.state.sharing.share_state import FAULTS, NOT_A_BROKER, Key
 
 
 def handle(
     request: ReadShareGroupStateSummaryRequest, context: RequestContext
 ) -> ReadShareGroupStateSummaryResponse:
     context.access.require(READ_SHARE_GROUP_STATE_SUMMARY, message=NOT_A_BROKER)
-    return ReadShareGroupStateSummaryResponse(
-        results=[
-            ReadStateSummaryResult(
-                topic_id=topic.topic_id,
-                partitions=[
-                    _summary((request.group_id, topic.topic_id, one.partition), context)
-                    for one in topic.partitions
-                ],
-            )
-            for topic in request.topics
-            if request.group_id
-        ]
-    )
+
+    def summary(topic_id: bytes, one: PartitionData) -> PartitionResult:
+        return _summary((request.group_id, topic_id, one.partition), context)
+
+    topics = request.topics if request.group_id else []
+    return ReadShareGroupStateSummaryResponse(results_of(topics, ReadStateSummaryResult, summary))
 
 
 def refuse(
     request: ReadShareGroupStateSummaryRequest, error: ErrorCode, message: str | None
 ) -> ReadShareGroupStateSummaryResponse:
+    def refused(_: bytes, one: PartitionData) -> PartitionResult:
+        return PartitionResult(one.partition, error, message)
+
     return ReadShareGroupStateSummaryResponse(
-        results=[
-            ReadStateSummaryResult(
-                topic_id=topic.topic_id,
-                partitions=[
-                    PartitionResult(
-                        partition=one.partition, error_code=error, error_message=message
-                    )
-                    for one in topic.partitions
-                ],
-            )
-            for topic in request.topics
-        ]
+        results_of(request.topics, ReadStateSummaryResult, refused)
     )
 
 

@@ -1,7 +1,8 @@
 """79 ShareAcknowledge, versions 0-2. Tells what became of acquired records (KIP-932).
 
 READ on the group, then the session, then READ on every topic: a denied one is 29 on its partitions.
-An unknown topic id fails the whole request with -1 where there is an authorizer.
+An unknown topic id fails the whole request with -1, and without an authorizer its own partitions
+with 100 (asked of 4.3.1).
 """
 
 from authorizer.requirements import SHARE_ACKNOWLEDGE_GROUP, SHARE_ACKNOWLEDGE_TOPIC
@@ -17,7 +18,7 @@ from protocol.messages.share_acknowledge_response import (
 from shim.context import RequestContext
 from shim.handling.share_acknowledging import Acknowledging, Outcome
 from shim.handling.share_requests import check_request, topic_denials
-from shim.state.share_sessions import END, Place
+from shim.state.sharing.share_sessions import END, Place
 
 
 def handle(request: ShareAcknowledgeRequest, context: RequestContext) -> ShareAcknowledgeResponse:
@@ -27,6 +28,8 @@ def handle(request: ShareAcknowledgeRequest, context: RequestContext) -> ShareAc
     sessions.acknowledge(group_id, member_id, request.share_session_epoch)
     known = [context.cluster.topics.by_id(topic.topic_id) for topic in request.topics]
     names = [None if topic is None else topic.name for topic in known]
+    if not context.access.has_authorizer:
+        names = [name for name in names if name is not None]
     denials = topic_denials(context, SHARE_ACKNOWLEDGE_TOPIC, names)
     acknowledging = Acknowledging(group_id, member_id, request.is_renew_ack, context, denials)
     outcomes = acknowledging.all(request.topics)
@@ -58,11 +61,7 @@ def _response(
     return ShareAcknowledgeResponse(
         acquisition_lock_timeout_ms=settings.share_record_lock_duration_ms(group_id),
         responses=list(topics.values()),
-        node_endpoints=[
-            NodeEndpoint(node_id, host, port, rack)
-            for node_id, host, port, rack in context.brokers()
-            if node_id in leaders
-        ],
+        node_endpoints=[NodeEndpoint(*one) for one in context.brokers_among(leaders)],
     )
 
 

@@ -6,7 +6,6 @@ replaces the whole group by an entry with 29, and missing groups are 69.
 """
 
 from authorizer.requirements import SHARE_GROUP_DESCRIBE_GROUP, SHARE_GROUP_DESCRIBE_TOPIC
-from protocol.enums import NO_OPERATIONS, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.messages.share_group_describe_request import ShareGroupDescribeRequest
 from protocol.messages.share_group_describe_response import (
@@ -17,27 +16,15 @@ from protocol.messages.share_group_describe_response import (
     TopicPartitions,
 )
 from shim.context import RequestContext
-from shim.state.assignors import Assignment
-from shim.state.share_group import ASSIGNOR, ShareGroup, ShareMember
-
-DENIED_TOPIC = "the group has topics that the caller may not describe"
+from shim.handling.group_description import GroupDescription, named, names_in
+from shim.state.groups.groups import Groups
+from shim.state.groups.share_group import ASSIGNOR, ShareGroup, ShareMember
 
 
 def handle(
     request: ShareGroupDescribeRequest, context: RequestContext
 ) -> ShareGroupDescribeResponse:
-    if "share" not in context.cluster.groups.settings.protocols:
-        context.access.nothing_more()
-        return refuse(request, ErrorCode.UNSUPPORTED_VERSION, None)
-    allowed, denied = context.access.split(SHARE_GROUP_DESCRIBE_GROUP, request.group_ids, str)
-    refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
-    return ShareGroupDescribeResponse(
-        groups=[_failed(group_id, refused) for group_id in denied]
-        + [
-            _described(group_id, request.include_authorized_operations, context)
-            for group_id in allowed
-        ]
-    )
+    return ShareGroupDescribeResponse(groups=DESCRIPTION.all(request, context))
 
 
 def refuse(
@@ -48,25 +35,17 @@ def refuse(
     )
 
 
-def _failed(group_id: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:
+def _failed(group_id: str, error: ErrorCode, message: str | None) -> DescribedGroup:
     return DescribedGroup(error_code=error, error_message=message, group_id=group_id)
 
 
-def _described(group_id: str, wants_operations: bool, context: RequestContext) -> DescribedGroup:
-    error = context.coordinator_error(group_id) if group_id else ErrorCode.INVALID_GROUP_ID
-    if error is not ErrorCode.NONE:
-        return _failed(group_id, error)
-    group = context.cluster.groups.share(group_id)
-    if group is None:
-        text = f"there is no share group `{group_id}`"
-        return _failed(group_id, ErrorCode.GROUP_ID_NOT_FOUND, text)
-    if not _may_see_topics(group, context):
-        return _failed(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, DENIED_TOPIC)
-    operations = NO_OPERATIONS
-    if wants_operations:
-        operations = context.access.operations(ResourceType.GROUP, group_id)
+def _topics(group: ShareGroup, context: RequestContext) -> list[str]:
+    return names_in([member.assigned for member in group.members.values()], context)
+
+
+def _described(group: ShareGroup, operations: int, context: RequestContext) -> DescribedGroup:
     return DescribedGroup(
-        group_id=group_id,
+        group_id=group.group_id,
         group_state=group.state_name,
         group_epoch=group.target.epoch,
         assignment_epoch=group.target.target_epoch,
@@ -74,13 +53,6 @@ def _described(group_id: str, wants_operations: bool, context: RequestContext) -
         members=[_member(member, context) for member in group.members.values()],
         authorized_operations=operations,
     )
-
-
-def _may_see_topics(group: ShareGroup, context: RequestContext) -> bool:
-    topic_ids = {topic_id for member in group.members.values() for topic_id in member.assigned}
-    topics = [context.cluster.topics.by_id(topic_id) for topic_id in topic_ids]
-    names = sorted(topic.name for topic in topics if topic is not None)
-    return not context.access.split(SHARE_GROUP_DESCRIBE_TOPIC, names, str)[1]
 
 
 def _member(member: ShareMember, context: RequestContext) -> Member:
@@ -91,18 +63,18 @@ def _member(member: ShareMember, context: RequestContext) -> Member:
         client_id=member.client_id,
         client_host=member.client_host,
         subscribed_topic_names=sorted(member.topic_names),
-        assignment=_row(member.assigned, context),
+        assignment=AssignmentRow(
+            [TopicPartitions(*topic) for topic in named(member.assigned, context)]
+        ),
     )
 
 
-def _row(assignment: Assignment, context: RequestContext) -> AssignmentRow:
-    rows = []
-    for topic_id, partitions in assignment.items():
-        topic = context.cluster.topics.by_id(topic_id)
-        if topic is not None:
-            rows.append(
-                TopicPartitions(
-                    topic_id=topic_id, topic_name=topic.name, partitions=sorted(partitions)
-                )
-            )
-    return AssignmentRow(topic_partitions=rows)
+DESCRIPTION = GroupDescription(
+    protocol="share",
+    group_requirement=SHARE_GROUP_DESCRIBE_GROUP,
+    topic_requirement=SHARE_GROUP_DESCRIBE_TOPIC,
+    find=Groups.share,
+    topics=_topics,
+    described=_described,
+    failed=_failed,
+)

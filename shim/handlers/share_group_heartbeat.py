@@ -15,9 +15,9 @@ from protocol.messages.share_group_heartbeat_response import (
 )
 from shim.context import RequestContext
 from shim.errors import Refused
-from shim.state.heartbeat_answer import HeartbeatAnswer
-from shim.state.reconciliation import LEAVING
-from shim.state.share_group import ShareHeartbeat
+from shim.state.groups.heartbeat_answer import HeartbeatAnswer
+from shim.state.groups.reconciliation import LEAVING
+from shim.state.groups.share_group import ShareHeartbeat
 
 
 def handle(

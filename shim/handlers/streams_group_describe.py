@@ -5,8 +5,9 @@ As in ConsumerGroupDescribe, denied groups come first, one topic of the topology
 described replaces the whole group by an entry with 29, and missing groups are 69.
 """
 
+from collections.abc import Mapping
+
 from authorizer.requirements import STREAMS_GROUP_DESCRIBE_GROUP, STREAMS_GROUP_DESCRIBE_TOPIC
-from protocol.enums import NO_OPERATIONS, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.messages.streams_group_describe_request import StreamsGroupDescribeRequest
 from protocol.messages.streams_group_describe_response import (
@@ -22,28 +23,17 @@ from protocol.messages.streams_group_describe_response import (
     Topology,
 )
 from shim.context import RequestContext
-from shim.state.assignors import Assignment
-from shim.state.streams_group import StreamsGroup, StreamsMember
-from shim.state.streams_topology import Configured, InternalTopic
-
-DENIED_TOPIC = "the group has topics that the caller may not describe"
+from shim.handling.group_description import GroupDescription
+from shim.state.groups.assignors import Assignment
+from shim.state.groups.groups import Groups
+from shim.state.groups.streams_group import StreamsGroup, StreamsMember
+from shim.state.groups.streams_topology import InternalTopic
 
 
 def handle(
     request: StreamsGroupDescribeRequest, context: RequestContext
 ) -> StreamsGroupDescribeResponse:
-    if "streams" not in context.cluster.groups.settings.protocols:
-        context.access.nothing_more()
-        return refuse(request, ErrorCode.UNSUPPORTED_VERSION, None)
-    allowed, denied = context.access.split(STREAMS_GROUP_DESCRIBE_GROUP, request.group_ids, str)
-    refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
-    return StreamsGroupDescribeResponse(
-        groups=[_failed(group_id, refused) for group_id in denied]
-        + [
-            _described(group_id, request.include_authorized_operations, context)
-            for group_id in allowed
-        ]
-    )
+    return StreamsGroupDescribeResponse(groups=DESCRIPTION.all(request, context))
 
 
 def refuse(
@@ -54,26 +44,17 @@ def refuse(
     )
 
 
-def _failed(group_id: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:
+def _failed(group_id: str, error: ErrorCode, message: str | None) -> DescribedGroup:
     return DescribedGroup(error_code=error, error_message=message, group_id=group_id)
 
 
-def _described(group_id: str, wants_operations: bool, context: RequestContext) -> DescribedGroup:
-    error = context.coordinator_error(group_id) if group_id else ErrorCode.INVALID_GROUP_ID
-    if error is not ErrorCode.NONE:
-        return _failed(group_id, error)
-    group = context.cluster.groups.streams(group_id)
-    if group is None:
-        text = f"there is no streams group `{group_id}`"
-        return _failed(group_id, ErrorCode.GROUP_ID_NOT_FOUND, text)
-    names = [] if group.topology is None else list(dict.fromkeys(group.topology.topics()))
-    if context.access.split(STREAMS_GROUP_DESCRIBE_TOPIC, names, str)[1]:
-        return _failed(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, DENIED_TOPIC)
-    operations = NO_OPERATIONS
-    if wants_operations:
-        operations = context.access.operations(ResourceType.GROUP, group_id)
+def _topics(group: StreamsGroup, _context: RequestContext) -> list[str]:
+    return [] if group.topology is None else list(dict.fromkeys(group.topology.topics()))
+
+
+def _described(group: StreamsGroup, operations: int, _context: RequestContext) -> DescribedGroup:
     return DescribedGroup(
-        group_id=group_id,
+        group_id=group.group_id,
         group_state=group.state_name,
         group_epoch=group.target.epoch,
         assignment_epoch=group.target.target_epoch,
@@ -84,9 +65,10 @@ def _described(group_id: str, wants_operations: bool, context: RequestContext) -
 
 
 def _topology(group: StreamsGroup) -> Topology | None:
-    configured = group.tasks.configured()
+    configured = group.tasks.configured
     if group.topology is None or configured is None:
         return None
+    widths = configured.partitions if configured.tasks else {}
     return Topology(
         epoch=group.topology.epoch,
         subtopologies=[
@@ -94,18 +76,18 @@ def _topology(group: StreamsGroup) -> Topology | None:
                 subtopology_id=one.subtopology_id,
                 source_topics=sorted(one.sources),
                 repartition_sink_topics=sorted(one.sinks),
-                state_changelog_topics=[_topic(topic, configured) for topic in one.changelogs],
-                repartition_source_topics=[_topic(topic, configured) for topic in one.repartition],
+                state_changelog_topics=[_topic(topic, widths) for topic in one.changelogs],
+                repartition_source_topics=[_topic(topic, widths) for topic in one.repartition],
             )
             for one in group.topology.subtopologies
         ],
     )
 
 
-def _topic(topic: InternalTopic, configured: Configured) -> TopicInfo:
+def _topic(topic: InternalTopic, widths: Mapping[str, int]) -> TopicInfo:
     return TopicInfo(
         name=topic.name,
-        partitions=configured.partitions.get(topic.name, topic.partitions),
+        partitions=widths.get(topic.name, topic.partitions),
         replication_factor=topic.replication_factor,
         topic_configs=[KeyValue(key=key, value=value) for key, value in topic.configs],
     )
@@ -137,3 +119,14 @@ def _tasks(assignment: Assignment) -> AssignmentRow:
             for subtopology_id, partitions in assignment.items()
         ]
     )
+
+
+DESCRIPTION = GroupDescription(
+    protocol="streams",
+    group_requirement=STREAMS_GROUP_DESCRIBE_GROUP,
+    topic_requirement=STREAMS_GROUP_DESCRIBE_TOPIC,
+    find=Groups.streams,
+    topics=_topics,
+    described=_described,
+    failed=_failed,
+)

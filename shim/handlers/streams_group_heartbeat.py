@@ -25,11 +25,11 @@ from protocol.messages.streams_group_heartbeat_response import (
 )
 from shim.context import RequestContext
 from shim.errors import Refused
-from shim.state.assignors import Assignment
+from shim.state.groups.assignors import Assignment
+from shim.state.groups.reconciliation import LEAVING, LEAVING_FOR_A_WHILE
+from shim.state.groups.streams_group import Status, StreamsAnswer, StreamsHeartbeat
+from shim.state.groups.streams_topology import InternalTopic, StreamsTopology, Subtopology
 from shim.state.placement import spread
-from shim.state.reconciliation import LEAVING, LEAVING_FOR_A_WHILE
-from shim.state.streams_group import Status, StreamsAnswer, StreamsHeartbeat
-from shim.state.streams_topology import InternalTopic, StreamsTopology, Subtopology
 
 
 def handle(

@@ -9,7 +9,7 @@ from protocol.messages.sync_group_request import SyncGroupRequest
 from protocol.messages.sync_group_response import SyncGroupResponse
 from shim.context import RequestContext
 from shim.errors import Refused
-from shim.state.classic_member import Synced, Syncing
+from shim.state.groups.classic_member import Synced, Syncing
 from shim.wait import Wait
 
 PROTOCOL_NAMED_SINCE = 5

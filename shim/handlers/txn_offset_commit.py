@@ -5,7 +5,7 @@ READ and existence topic by topic. The group is only asked for what is left. Fro
 the offsets become part of the transaction by themselves (KIP-890).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -26,13 +26,14 @@ from protocol.messages.txn_offset_commit_response import (
     TxnOffsetCommitResponseTopic,
 )
 from shim.context import RequestContext
-from shim.handling.duplicates import by_topic, last_of_each
+from shim.handling.duplicates import last_of_each
+from shim.handling.offset_commits import merged, offset_of
 from shim.handling.topic_access import topic_error
+from shim.handling.verification import is_open, verification_error
 from shim.state.coordinators import KeyType
-from shim.state.group import CommitIdentity
-from shim.state.groups import Commit
+from shim.state.groups.group import CommitIdentity
+from shim.state.groups.groups import Commit
 from shim.state.log import Log
-from shim.state.offsets import CommittedOffset
 from shim.state.producers import NO_SEQUENCE, ProducedBatch
 from shim.state.topics import Topic
 from shim.state.transactions import TopicPartition
@@ -58,16 +59,19 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
         denial = context.access.error(TXN_OFFSET_COMMIT_GROUP, request.group_id)
     if denial is not ErrorCode.NONE:
         response = refuse(request, denial, None)
-        return response if context.record_behaviour.denied_commits_repeat else _merged(response)
+        return response if context.record_behaviour.denied_txn_commits_repeat else merged(response)
     rows: Rows = {}
     wanted = [one for topic in request.topics for one in _allowed(topic, rows, context)]
     behaviour = context.group_behaviour
     if not behaviour.new_coordinator:
         wanted = last_of_each(wanted, lambda one: (one.asked.name, one.partition.partition_index))
-    if wanted:
-        _commit(request, wanted, rows, context)
+    codes = _commit(request, wanted, context) if wanted else []
+    if behaviour.new_coordinator and not rows:
+        return _as_asked(request, codes)
+    for one, code in zip(wanted, codes, strict=True):
+        _add(rows, one.asked.name, one.partition.partition_index, code)
     response = TxnOffsetCommitResponse(topics=list(rows.values()))
-    return response if behaviour.failed_commits_repeat else _merged(response)
+    return response if behaviour.failed_commits_repeat else merged(response)
 
 
 def refuse(
@@ -89,18 +93,16 @@ def refuse(
     )
 
 
-def _merged(response: TxnOffsetCommitResponse) -> TxnOffsetCommitResponse:
-    rows = (
-        (topic.name, one.partition_index, one)
-        for topic in response.topics
-        for one in topic.partitions
-    )
-    return TxnOffsetCommitResponse(
-        topics=[
-            TxnOffsetCommitResponseTopic(name=name, partitions=partitions)
-            for name, partitions in by_topic(rows).items()
-        ]
-    )
+def _as_asked(
+    request: TxnOffsetCommitRequest, codes: Iterable[ErrorCode]
+) -> TxnOffsetCommitResponse:
+    """Where the group was asked for everything, with topics as often as they are in the request."""
+    found = iter(codes)
+    response = refuse(request, ErrorCode.NONE, None)
+    for topic in response.topics:
+        for partition in topic.partitions:
+            partition.error_code = next(found)
+    return response
 
 
 def _add(rows: Rows, name: str, index: int, error: ErrorCode) -> None:
@@ -126,8 +128,9 @@ def _allowed(
 
 
 def _commit(
-    request: TxnOffsetCommitRequest, wanted: list[_Wanted], rows: Rows, context: RequestContext
-) -> None:
+    request: TxnOffsetCommitRequest, wanted: list[_Wanted], context: RequestContext
+) -> list[ErrorCode]:
+    """The code of each partition."""
     groups = context.cluster.groups
     fits = [groups.metadata_fits(one.partition.committed_metadata) for one in wanted]
     error = _group_error(request, context) or _transaction_error(request, context)
@@ -139,7 +142,7 @@ def _commit(
             OFFSET_COMMIT_VERSION,
         )
         commits = [
-            Commit(one.topic.topic_id, one.partition.partition_index, _offset(one, context))
+            Commit(one.topic.topic_id, one.partition.partition_index, offset_of(one.partition))
             for one, does_fit in zip(wanted, fits, strict=True)
             if does_fit
         ]
@@ -150,11 +153,8 @@ def _commit(
             request.producer_id,
             lambda: _append_error(request, context),
         )
-    for one, does_fit in zip(wanted, fits, strict=True):
-        code = error
-        if error is ErrorCode.NONE and not does_fit:
-            code = ErrorCode.OFFSET_METADATA_TOO_LARGE
-        _add(rows, one.asked.name, one.partition.partition_index, code)
+    unfit = error or ErrorCode.OFFSET_METADATA_TOO_LARGE
+    return [error if does_fit else unfit for does_fit in fits]
 
 
 def _group_error(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:
@@ -174,14 +174,19 @@ def _log(request: TxnOffsetCommitRequest, context: RequestContext) -> tuple[Topi
 def _transaction_error(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:
     """Whether the group is part of the producer's open transaction, where it is asked (KIP-890)."""
     target, log = _log(request, context)
-    known = log.producers.get(request.producer_id)
-    is_open = known is not None and known.is_open
-    has_epoch = known is not None and known.epoch == request.producer_epoch
     behaviour = context.record_behaviour
-    is_verified = is_open and (has_epoch or not behaviour.verifies_epochs)
-    if behaviour.verifies_offsets and not is_verified:
-        return _verify(request, target, context)
-    return ErrorCode.NONE
+    producer = request.producer_id, request.producer_epoch
+    if not behaviour.verifies_offsets or is_open(log, *producer, behaviour):
+        return ErrorCode.NONE
+    if not request.transactional_id:
+        return ErrorCode.INVALID_REQUEST
+    return verification_error(
+        (request.transactional_id, *producer),
+        target,
+        context,
+        behaviour.adds_offsets_since,
+        behaviour.abortable_offsets_since,
+    )
 
 
 def _append_error(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:
@@ -199,34 +204,3 @@ def _append_error(request: TxnOffsetCommitRequest, context: RequestContext) -> E
         request.producer_id, request.producer_epoch, written, is_transactional=True
     )
     return ErrorCode.NONE
-
-
-def _verify(
-    request: TxnOffsetCommitRequest, target: TopicPartition, context: RequestContext
-) -> ErrorCode:
-    if not request.transactional_id:
-        return ErrorCode.INVALID_REQUEST
-    behaviour = context.record_behaviour
-    transactions = context.cluster.transactions
-    owner = (request.transactional_id, request.producer_id, request.producer_epoch)
-    if context.version >= behaviour.adds_offsets_since:
-        error = transactions.add_partitions(*owner, [target])
-    else:
-        error = transactions.verify(*owner, target)
-    if error is ErrorCode.PRODUCER_FENCED:
-        return ErrorCode.INVALID_PRODUCER_EPOCH
-    if (
-        error is ErrorCode.INVALID_TXN_STATE
-        and context.version >= behaviour.abortable_offsets_since
-    ):
-        return ErrorCode.TRANSACTION_ABORTABLE
-    return error
-
-
-def _offset(one: _Wanted, context: RequestContext) -> CommittedOffset:
-    return CommittedOffset(
-        one.partition.committed_offset,
-        one.partition.committed_leader_epoch,
-        one.partition.committed_metadata or "",
-        context.cluster.clock.now_ms(),
-    )

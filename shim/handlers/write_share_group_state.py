@@ -16,50 +16,32 @@ from protocol.messages.write_share_group_state_response import (
     WriteStateResult,
 )
 from shim.context import RequestContext
-from shim.state.share_state import FAULTS, NOT_A_BROKER, Deliveries, StateUpdate
+from shim.handling.share_state_results import results_of
+from shim.state.sharing.share_state import FAULTS, NOT_A_BROKER, Deliveries, Key, StateUpdate
 
 
 def handle(
     request: WriteShareGroupStateRequest, context: RequestContext
 ) -> WriteShareGroupStateResponse:
     context.access.require(WRITE_SHARE_GROUP_STATE, message=NOT_A_BROKER)
-    return WriteShareGroupStateResponse(
-        results=[
-            WriteStateResult(
-                topic_id=topic.topic_id,
-                partitions=[
-                    _write(request.group_id, topic.topic_id, one, context)
-                    for one in topic.partitions
-                ],
-            )
-            for topic in request.topics
-            if request.group_id
-        ]
-    )
+
+    def written(topic_id: bytes, one: PartitionData) -> PartitionResult:
+        return _write((request.group_id, topic_id, one.partition), one, context)
+
+    topics = request.topics if request.group_id else []
+    return WriteShareGroupStateResponse(results_of(topics, WriteStateResult, written))
 
 
 def refuse(
     request: WriteShareGroupStateRequest, error: ErrorCode, message: str | None
 ) -> WriteShareGroupStateResponse:
-    return WriteShareGroupStateResponse(
-        results=[
-            WriteStateResult(
-                topic_id=topic.topic_id,
-                partitions=[
-                    PartitionResult(
-                        partition=one.partition, error_code=error, error_message=message
-                    )
-                    for one in topic.partitions
-                ],
-            )
-            for topic in request.topics
-        ]
-    )
+    def refused(_: bytes, one: PartitionData) -> PartitionResult:
+        return PartitionResult(one.partition, error, message)
+
+    return WriteShareGroupStateResponse(results_of(request.topics, WriteStateResult, refused))
 
 
-def _write(
-    group_id: str, topic_id: bytes, one: PartitionData, context: RequestContext
-) -> PartitionResult:
+def _write(key: Key, one: PartitionData, context: RequestContext) -> PartitionResult:
     update = StateUpdate(
         state_epoch=one.state_epoch,
         leader_epoch=one.leader_epoch,
@@ -70,7 +52,7 @@ def _write(
             for row in one.state_batches
         ],
     )
-    error = context.cluster.share_states.write((group_id, topic_id, one.partition), update)
+    error = context.cluster.share_states.write(key, update)
     return PartitionResult(
         partition=one.partition, error_code=error, error_message=FAULTS.get(error)
     )

@@ -19,9 +19,9 @@ from protocol.messages.write_txn_markers_response import (
     WriteTxnMarkersResponse,
 )
 from shim.context import RequestContext
-from shim.handling.appending import append_marker
 from shim.handling.duplicates import by_topic
 from shim.state.topics import Partition
+from shim.state.transaction_markers import append_marker
 
 _Row = tuple[str, int, ErrorCode]
 

@@ -13,7 +13,6 @@ from protocol.records import (
     Record,
     assign,
     batches,
-    control_batch,
     encode_batch,
     entry_sizes,
 )
@@ -30,14 +29,14 @@ _MAX_TIMESTAMP = slice(35, 43)
 _APPEND_TIME = 0x08
 
 
-class Appended(msgspec.Struct, frozen=True):
+class Appended(msgspec.Struct, frozen=True, gc=False):
     """Where records were stored; `append_time_ms` is -1 where they keep their own times."""
 
     base_offset: int
     append_time_ms: int = NO_APPEND_TIME
 
 
-def append(partition: Partition, batch: Batch, limits: Limits, now_ms: int) -> Appended:
+def append(partition: Partition, batch: Batch, limits: Limits) -> Appended:
     """Append a batch of format 2, or find that it is there already; RefusedRecords if it cannot be.
 
     A batch that came before is answered as it was then (KIP-98).
@@ -45,7 +44,7 @@ def append(partition: Partition, batch: Batch, limits: Limits, now_ms: int) -> A
     check(batch, limits)
     log = partition.log
     if batch.producer_id <= NO_PRODUCER:
-        return _store(partition, batch, limits, now_ms)
+        return _store(partition, batch, limits)
     last_sequence = (batch.base_sequence + batch.last_offset_delta) % SEQUENCES
     owner = (batch.producer_id, batch.producer_epoch)
     remembered = limits.behaviour.batches_remembered
@@ -55,25 +54,25 @@ def append(partition: Partition, batch: Batch, limits: Limits, now_ms: int) -> A
     fault = log.producers.fault(
         *owner, batch.base_sequence, is_transactional=batch.is_transactional
     )
-    is_new = fault is ErrorCode.NONE and log.producers.get(batch.producer_id) is None
+    is_new = not fault and log.producers.get(batch.producer_id) is None
     if is_new and batch.base_sequence != 0:
         fault = limits.behaviour.lost_producer_error
-    if fault is not ErrorCode.NONE:
+    if fault:
         raise RefusedRecords(fault, tells_start=True)
     # who waits for committed records is woken by the append, and must find the transaction open
-    timestamp = now_ms if limits.uses_append_time else batch.max_timestamp
+    timestamp = limits.now_ms if limits.settings.uses_append_time else batch.max_timestamp
     log.producers.appended(
         *owner,
         ProducedBatch(batch.base_sequence, last_sequence, log.end_offset, timestamp),
         is_transactional=batch.is_transactional,
     )
-    return _store(partition, batch, limits, now_ms)
+    return _store(partition, batch, limits)
 
 
-def _store(partition: Partition, batch: Batch, limits: Limits, now_ms: int) -> Appended:
+def _store(partition: Partition, batch: Batch, limits: Limits) -> Appended:
     log = partition.log
     base_offset = log.end_offset
-    append_time = now_ms if limits.uses_append_time else None
+    append_time = limits.now_ms if limits.settings.uses_append_time else None
     payload = assign(
         batch,
         base_offset,
@@ -98,14 +97,12 @@ def _with_own_times(payload: bytes, max_timestamp: int) -> bytes:
     return bytes(out)
 
 
-def append_any_format(
-    partition: Partition, records: bytes, limits: Limits, now_ms: int
-) -> Appended:
+def append_any_format(partition: Partition, records: bytes, limits: Limits) -> Appended:
     """Append what versions 0 to 2 of Produce carry: messages of any format, kept as format 2."""
     try:
         formats = {magic for *_, magic in entry_sizes(records)}
         if formats == {2}:
-            appended = [append(partition, batch, limits, now_ms) for batch in batches(records)]
+            appended = [append(partition, batch, limits) for batch in batches(records)]
             return appended[0]
         rows, compression = _old_records(records, limits)
     except DecodeError as fault:
@@ -115,7 +112,7 @@ def append_any_format(
         row.offset = at
     (batch,) = batches(encode_batch(rows, options))
     check(batch, limits)
-    return _store(partition, batch, limits, now_ms)
+    return _store(partition, batch, limits)
 
 
 def _old_records(records: bytes, limits: Limits) -> tuple[list[Record], Compression]:
@@ -123,7 +120,7 @@ def _old_records(records: bytes, limits: Limits) -> tuple[list[Record], Compress
     rows: list[Record] = []
     compression = Compression.NONE
     for start, end, magic in entry_sizes(records):
-        if end - start > limits.bytes_max:
+        if end - start > limits.settings.max_message_bytes:
             raise RefusedRecords(ErrorCode.MESSAGE_TOO_LARGE)
         entry = records[start:end]
         if magic == 2:
@@ -141,29 +138,3 @@ def _old_records(records: bytes, limits: Limits) -> tuple[list[Record], Compress
             found = read_message_set(entry)
         rows += found
     return rows, compression
-
-
-def append_marker(
-    partition: Partition,
-    producer: tuple[int, int],
-    *,
-    commit: bool,
-    coordinator_epoch: int,
-    now_ms: int,
-) -> None:
-    """Append the control batch that ends a transaction of a producer (its id and epoch)."""
-    log = partition.log
-    offset = log.end_offset
-    (batch,) = batches(
-        control_batch(
-            offset,
-            now_ms,
-            producer,
-            commit=commit,
-            coordinator_epoch=coordinator_epoch,
-        )
-    )
-    payload = assign(batch, offset, partition_leader_epoch=partition.leader_epoch)
-    # readers of committed records are woken by the append, and must find the transaction ended
-    log.producers.ended(producer, coordinator_epoch, offset, now_ms, is_committed=commit)
-    log.append(StoredBatch(offset, offset, now_ms, payload), partition.leader_epoch)

@@ -11,24 +11,14 @@ from protocol.enums import ConfigResourceType
 from protocol.error_codes import ErrorCode
 from shim.context import RequestContext
 from shim.handling.config_resources import ResourceFault, broker_of
+from shim.state.cluster import Cluster
 from shim.state.config_definitions import Definition
-from shim.state.config_values import ConfigFault, canonical, elements
+from shim.state.config_values import ConfigFault, canonical
+from shim.state.metrics_patterns import patterns_of
 from shim.state.topic_names import fault_of_name
 
 INTERVAL_MS_MIN = 100
 INTERVAL_MS_MAX = 3_600_000
-CLIENT_MATCHES = frozenset(
-    {
-        "client_instance_id",
-        "client_id",
-        "client_software_name",
-        "client_software_version",
-        "client_source_address",
-        "client_source_port",
-    }
-)
-"""What a subscription can select clients by (KIP-714)."""
-
 GROUP_LIMITS = ("session.timeout.ms", "heartbeat.interval.ms", "record.lock.duration.ms")
 """Settings of a group that the broker has bounds for: `group.<kind>.min.<setting>`."""
 
@@ -49,7 +39,7 @@ def current(resource_type: int, name: str, context: RequestContext) -> dict[str,
     match resource_type:
         case ConfigResourceType.TOPIC:
             return dict(_topic_configs(name, context))
-        case ConfigResourceType.BROKER if not context.behaviour.dynamic_brokers:
+        case ConfigResourceType.BROKER if not context.config_behaviour.dynamic_brokers:
             raise ResourceFault(ErrorCode.INVALID_REQUEST, "brokers cannot be altered")
         case ConfigResourceType.BROKER:
             node_id = broker_of(name, context, may_be_all=True)
@@ -67,7 +57,7 @@ def check(resource_type: int, name: str, new: Mapping[str, str], context: Reques
     """Raise ResourceFault unless the resource can have these settings."""
     match resource_type:
         case ConfigResourceType.TOPIC:
-            bad_value = ErrorCode(context.behaviour.altered_config_error)
+            bad_value = ErrorCode(context.config_behaviour.altered_config_error)
             _check_known(new, context.cluster.configs.topic_definitions, ErrorCode.INVALID_CONFIG)
             _check_values(new, context.cluster.configs.topic_definitions, bad_value)
             _check_exists(name, context)
@@ -80,10 +70,7 @@ def check(resource_type: int, name: str, new: Mapping[str, str], context: Reques
             _check_values(new, definitions, ErrorCode.INVALID_CONFIG)
             _check_group_limits(new, context)
         case _:
-            definitions = context.cluster.configs.client_metrics_definitions
-            _check_known(new, definitions, ErrorCode.INVALID_REQUEST)
-            _check_values(new, definitions, ErrorCode.INVALID_CONFIG)
-            _check_subscription(new)
+            check_subscription(new, context.cluster)
 
 
 def store(resource_type: int, name: str, new: Mapping[str, str], context: RequestContext) -> None:
@@ -123,7 +110,7 @@ def check_broker(name: str, new: Mapping[str, str], context: RequestContext) -> 
 
 def _topic_configs(name: str, context: RequestContext) -> Mapping[str, str]:
     fault = fault_of_name(name)
-    if fault is not None and context.behaviour.altered_names_are_checked:
+    if fault is not None and context.config_behaviour.altered_names_are_checked:
         is_default = not name and context.behaviour.kraft
         error = ErrorCode.INVALID_REQUEST if is_default else ErrorCode.INVALID_TOPIC_EXCEPTION
         raise ResourceFault(error, fault)
@@ -138,7 +125,9 @@ def _topic_configs(name: str, context: RequestContext) -> Mapping[str, str]:
 def _check_exists(name: str, context: RequestContext) -> None:
     if name not in context.cluster.topics:
         message = f"there is no topic `{name}`"
-        raise ResourceFault(ErrorCode(context.behaviour.altered_topic_missing_error), message)
+        raise ResourceFault(
+            ErrorCode(context.config_behaviour.altered_topic_missing_error), message
+        )
 
 
 def _check_named(name: str, kind: str) -> None:
@@ -161,7 +150,8 @@ def _check_values(
         try:
             canonical(key, definitions[key], value)
         except ConfigFault as fault:
-            raise ResourceFault(error, str(fault)) from None
+            is_told = error is not ErrorCode.UNKNOWN_SERVER_ERROR
+            raise ResourceFault(error, str(fault) if is_told else None) from None
 
 
 def _check_eligible_replicas(name: str, new: Mapping[str, str], context: RequestContext) -> None:
@@ -189,20 +179,20 @@ def _check_group_limits(new: Mapping[str, str], context: RequestContext) -> None
                 raise ResourceFault(ErrorCode.INVALID_CONFIG, message)
 
 
-def _check_subscription(new: Mapping[str, str]) -> None:
+def check_subscription(new: Mapping[str, str], cluster: Cluster) -> None:
+    """Raise ResourceFault unless clients can be asked for their metrics so (KIP-714)."""
+    definitions = cluster.configs.client_metrics_definitions
+    _check_known(new, definitions, ErrorCode.INVALID_REQUEST)
+    _check_values(new, definitions, cluster.telemetry_behaviour.bad_interval_error)
     interval_ms = new.get("interval.ms")
     if interval_ms is not None and not INTERVAL_MS_MIN <= int(interval_ms) <= INTERVAL_MS_MAX:
         message = f"interval.ms of {interval_ms}: {INTERVAL_MS_MIN} to {INTERVAL_MS_MAX} is allowed"
         raise ResourceFault(ErrorCode.INVALID_REQUEST, message)
-    for pattern in elements(new.get("match", "")):
-        key, equals, expression = pattern.partition("=")
-        try:
-            re.compile(expression)
-        except re.error:
-            equals = ""
-        if not equals or key.strip() not in CLIENT_MATCHES:
-            message = f"`{pattern}` is no pattern for clients: key=expression is expected"
-            raise ResourceFault(ErrorCode.INVALID_CONFIG, message)
+    try:
+        if "match" in new:
+            patterns_of(new["match"], cluster.telemetry_behaviour)
+    except ValueError as error:
+        raise ResourceFault(ErrorCode.INVALID_CONFIG, str(error)) from error
 
 
 def _put(held: dict[str, dict[str, str]], name: str, new: Mapping[str, str]) -> None:

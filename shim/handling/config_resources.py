@@ -13,20 +13,32 @@ class ResourceFault(Exception):  # noqa: N818 - an outcome, not a fault of ours
         self.message = message
 
 
+def not_alterable(resource_type: int) -> ResourceFault:
+    """The fault of a type whose settings cannot be altered."""
+    message = f"resource type {resource_type} cannot be altered"
+    return ResourceFault(ErrorCode.INVALID_REQUEST, message)
+
+
+def check_single(count: int) -> None:
+    """Raise ResourceFault for a resource that a request names more than once."""
+    if count > 1:
+        raise ResourceFault(ErrorCode.INVALID_REQUEST, "the resource is given twice")
+
+
 def is_known_type(resource_type: int, context: RequestContext) -> bool:
     """Whether resources of this type have settings in the emulated release."""
-    return resource_type in context.behaviour.config_resource_types
+    return resource_type in context.config_behaviour.config_resource_types
 
 
 def echoed_type(resource_type: int, context: RequestContext) -> int:
     """The type as an error repeats it: older brokers forget what they do not know."""
-    echoed = context.behaviour.echoed_resource_types
+    echoed = context.config_behaviour.echoed_resource_types
     return resource_type if echoed is None or resource_type in echoed else 0
 
 
 def altered_type(resource_type: int, context: RequestContext) -> int:
     """The type as an answer of AlterConfigs repeats it."""
-    if context.behaviour.altered_types_are_echoed:
+    if context.config_behaviour.altered_types_are_echoed:
         return resource_type
     return echoed_type(resource_type, context)
 

@@ -3,6 +3,7 @@
 import msgspec
 
 from protocol.compression import Compression, MissingPackageError
+from protocol.enums import IsolationLevel
 from protocol.error_codes import ErrorCode
 from protocol.errors import DecodeError, EncodeError
 from protocol.messages.fetch_request import FetchPartition
@@ -14,10 +15,9 @@ from protocol.messages.fetch_response import (
 )
 from protocol.record_releases import RecordBehaviour
 from protocol.records import batches, entry_sizes
+from shim.state.log import Log
 from shim.state.topics import Partition
 
-READ_UNCOMMITTED = 0
-READ_COMMITTED = 1
 FORMAT_1_SINCE = 2
 FORMAT_2_SINCE = 4
 ZSTD_SINCE = 10
@@ -40,12 +40,17 @@ class Reader(msgspec.Struct, frozen=True):
     def is_follower(self) -> bool:
         return self.replica_id >= 0
 
+    @property
+    def reads_committed(self) -> bool:
+        """Whether open transactions are kept from this reader; replicas read all."""
+        return self.isolation_level == IsolationLevel.READ_COMMITTED and not self.is_follower
+
 
 def end_for(partition: Partition, reader: Reader) -> int:
     """Up to where this reader may read."""
     if reader.is_follower:
         return partition.log.end_offset
-    if reader.isolation_level == READ_COMMITTED:
+    if reader.reads_committed:
         return partition.log.last_stable_offset
     return partition.log.high_watermark
 
@@ -58,17 +63,25 @@ def fault_of(partition: Partition, wanted: FetchPartition, reader: Reader) -> Er
     epoch = wanted.current_leader_epoch
     if epoch < 0 and not reader.behaviour.fences_negative_epochs:
         epoch = -1
-    return epoch_error(partition, epoch) or _offset_error(partition, wanted)
+    return (
+        epoch_error(partition, epoch)
+        or _replica_error(partition, epoch, reader)
+        or _offset_error(partition, wanted)
+    )
 
 
 def _place_error(partition: Partition, reader: Reader) -> ErrorCode:
     may_follow = reader.version >= NEAREST_SINCE and not reader.is_follower
     readable = partition.replicas if may_follow else [partition.leader_id]
-    if reader.node_id not in readable:
-        return ErrorCode.NOT_LEADER_OR_FOLLOWER
-    if _is_no_replica(partition, reader):
-        return reader.behaviour.no_replica_error
-    return ErrorCode.NONE
+    return ErrorCode.NONE if reader.node_id in readable else ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+def _replica_error(partition: Partition, epoch: int, reader: Reader) -> ErrorCode:
+    """A broker that knows the leader's epoch is told to wait until it is a replica (KIP-841)."""
+    error = reader.behaviour.no_replica_error
+    if not _is_no_replica(partition, reader) or error is ErrorCode.NONE:
+        return ErrorCode.NONE
+    return error if epoch < 0 else ErrorCode.UNKNOWN_LEADER_EPOCH
 
 
 def _offset_error(partition: Partition, wanted: FetchPartition) -> ErrorCode:
@@ -105,7 +118,7 @@ def read(
     if error is not ErrorCode.NONE:
         return failed(wanted.partition, error, reader, partition)
     log = partition.log
-    is_committed = reader.isolation_level == READ_COMMITTED and not reader.is_follower
+    is_committed = reader.reads_committed
     tells_stable = is_committed or reader.behaviour.always_tells_stable
     answer = PartitionData(
         partition_index=wanted.partition,
@@ -126,10 +139,11 @@ def read(
     found = log.read(wanted.fetch_offset, end, limit, whole_first=whole_first)
     answer.records = found[0] if len(found) == 1 else b"".join(found)
     if is_committed:
-        beyond = log.end_offset if reader.behaviour.aborted_beyond_stable else end
+        bytes_max = max(limit, len(answer.records))
+        beyond = _aborted_up_to(log, wanted.fetch_offset, end, bytes_max, reader.behaviour)
         answer.aborted_transactions = [
             AbortedTransaction(one.producer_id, one.first_offset)
-            for one in log.producers.aborted(wanted.fetch_offset, _end_of(found, beyond))
+            for one in log.producers.aborted(wanted.fetch_offset, beyond)
             if one.first_offset < one.last_offset or reader.behaviour.lists_empty_aborted
         ]
     return converted(answer, wanted.fetch_offset, reader)
@@ -191,12 +205,17 @@ def _has_zstd(records: bytes) -> bool:
     return any(batch.compression == Compression.ZSTD for batch in batches(records))
 
 
-def _end_of(found: list[bytes], end: int) -> int:
-    """The offset after what was found."""
-    if not found:
-        return end
-    (last,) = batches(found[-1])
-    return last.last_offset + 1
+def _aborted_up_to(
+    log: Log, offset: int, end: int, bytes_max: int, behaviour: RecordBehaviour
+) -> int:
+    """Aborted transactions that begin before this offset are told, whether they can be read yet
+    or not: Kafka looks up to where its index has the end of what it read from `offset` to `end`.
+    """
+    readable = log.bytes_between(offset, end)
+    if readable:
+        return log.indexed_after(offset, min(bytes_max, readable))
+    at_end = behaviour.aborted_at_stable and offset == end
+    return log.end_offset if at_end or behaviour.aborted_beyond_stable else 0
 
 
 def diverging(partition: Partition, wanted: FetchPartition) -> EpochEndOffset | None:

@@ -18,6 +18,7 @@ from shim.state.log_settings import FOREVER_MS, LogSettings
 FORMAT_2_SINCE = 3
 """From this version of Produce on there is exactly one batch of format 2 for each partition."""
 ZSTD_SINCE = 7
+_LZ4, _ZSTD = Compression.LZ4, Compression.ZSTD
 OPENED_BYTES_MAX = 4096
 """Batches up to this size are read record by record in any case."""
 NO_TIMESTAMP = -1
@@ -41,17 +42,19 @@ class RefusedRecords(Exception):  # noqa: N818 - an outcome, not a fault
         self.records = records
 
 
-class Limits(msgspec.Struct, frozen=True):
-    """What a log demands of records at this moment; times in ms since 1970."""
+class Limits(msgspec.Struct, frozen=True, gc=False):
+    """What a log demands of records at a moment, in ms since 1970."""
 
-    bytes_max: int
-    segment_bytes: int
-    oldest: int
-    newest: int
-    needs_keys: bool
-    uses_append_time: bool
-    refuses_append_time: bool
+    settings: LogSettings
     behaviour: RecordBehaviour
+    now_ms: int
+
+    @property
+    def times(self) -> tuple[int, int]:
+        """The earliest and the latest time that a record may have."""
+        after_ms = self.settings.after_max_ms
+        latest = self.now_ms + after_ms if after_ms != FOREVER_MS else FOREVER_MS
+        return self.now_ms - self.settings.before_max_ms, latest
 
     def invalid(
         self, error: ErrorCode | None = None, records: Sequence[tuple[int, str]] = ()
@@ -69,21 +72,7 @@ class Limits(msgspec.Struct, frozen=True):
         )
 
 
-def limits_of(settings: LogSettings, behaviour: RecordBehaviour, now_ms: int) -> Limits:
-    before_ms, after_ms = settings.timestamp_limits_ms
-    return Limits(
-        bytes_max=settings.max_message_bytes,
-        segment_bytes=settings.segment_bytes,
-        oldest=now_ms - before_ms,
-        newest=now_ms + after_ms if after_ms != FOREVER_MS else FOREVER_MS,
-        needs_keys=settings.compacts,
-        uses_append_time=settings.uses_append_time,
-        refuses_append_time=settings.uses_append_time or behaviour.refuses_append_time,
-        behaviour=behaviour,
-    )
-
-
-def only_batch(records: bytes, version: int, behaviour: RecordBehaviour) -> Batch:
+def only_batch(records: bytes, behaviour: RecordBehaviour) -> Batch:
     """The one batch that versions from 3 on carry for a partition."""
     try:
         sizes = list(entry_sizes(records, partial=True))
@@ -94,24 +83,29 @@ def only_batch(records: bytes, version: int, behaviour: RecordBehaviour) -> Batc
         raise RefusedRecords(ErrorCode.CORRUPT_MESSAGE, str(fault)) from fault
     if not found or len(sizes) > 1:
         raise RefusedRecords(behaviour.invalid_record_error)
-    is_zstd = found[0].compression == Compression.ZSTD
-    if is_zstd and version < ZSTD_SINCE and behaviour.knows_zstd:
-        raise RefusedRecords(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
     return found[0]
+
+
+def check_compression(batch: Batch, version: int, behaviour: RecordBehaviour) -> None:
+    """Raise RefusedRecords for what a version of Produce must not carry (KIP-110)."""
+    if version >= ZSTD_SINCE or not behaviour.knows_zstd:
+        return
+    if batch.compression == _ZSTD:
+        raise RefusedRecords(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
 
 
 def check(batch: Batch, limits: Limits) -> None:
     """Raise RefusedRecords unless a log with these limits takes the batch."""
-    size = batch.end - batch.start
+    size = batch.size
     if batch.base_offset != 0:
         raise limits.invalid()
-    if size > limits.bytes_max:
+    if size > limits.settings.max_message_bytes:
         raise RefusedRecords(ErrorCode.MESSAGE_TOO_LARGE)
     if not batch.is_intact():
         raise RefusedRecords(ErrorCode.CORRUPT_MESSAGE)
     _check_header(batch, limits)
     _check_content(batch, size, limits)
-    if size > limits.segment_bytes:
+    if size > limits.settings.segment_bytes:
         raise RefusedRecords(ErrorCode.RECORD_LIST_TOO_LARGE)
 
 
@@ -125,26 +119,21 @@ def _check_header(batch: Batch, limits: Limits) -> None:
         or (names_producer and batch.base_sequence < 0)
     ):
         raise limits.invalid()
-    newest = Compression.ZSTD if limits.behaviour.knows_zstd else Compression.LZ4
+    newest = _ZSTD if limits.behaviour.knows_zstd else _LZ4
     if batch.compression > newest:
         raise RefusedRecords(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True)
 
 
 def _check_content(batch: Batch, size: int, limits: Limits) -> None:
-    has_limit = limits.newest < FOREVER_MS or limits.oldest > 0
-    checks_times = not limits.uses_append_time and has_limit
-    is_late = checks_times and batch.max_timestamp > limits.newest
-    needs_opening = (
-        limits.needs_keys
-        or is_late
-        or (checks_times and limits.oldest > 0)
-        or batch.is_append_time
-        or size <= OPENED_BYTES_MAX
-    )
-    if not needs_opening:
+    settings = limits.settings
+    earliest, latest = limits.times
+    checks_times = not settings.uses_append_time and (latest < FOREVER_MS or earliest > 0)
+    is_doubtful = checks_times and (earliest > 0 or batch.max_timestamp > latest)
+    is_append_time = batch.is_append_time
+    if not (settings.compacts or is_doubtful or is_append_time or size <= OPENED_BYTES_MAX):
         return
     try:
-        records = batch.records()
+        found = batch.survey()
     except MissingPackageError:
         return  # what cannot be read is taken on trust
     except DecodeError as fault:
@@ -152,13 +141,13 @@ def _check_content(batch: Batch, size: int, limits: Limits) -> None:
             error = ErrorCode.UNKNOWN_SERVER_ERROR
             raise RefusedRecords(error, tells_start=True) from fault
         raise limits.invalid() from fault
-    if limits.needs_keys:
-        _refuse(_keyless(records), limits)
-    if batch.is_append_time and limits.refuses_append_time:
-        rows = ((at, "a producer cannot set the append time") for at in range(len(records)))
+    if settings.compacts and found.lacks_key:
+        _refuse(_keyless(batch.records()), limits)
+    if is_append_time and (settings.uses_append_time or limits.behaviour.refuses_append_time):
+        rows = ((at, "a producer cannot set the append time") for at in range(batch.count))
         _refuse(rows, limits, ErrorCode.INVALID_TIMESTAMP)
-    elif checks_times:
-        _refuse(_untimely(records, limits), limits, ErrorCode.INVALID_TIMESTAMP)
+    elif checks_times and not earliest <= found.earliest <= found.latest <= latest:
+        _refuse(_untimely(batch.records(), limits), limits, ErrorCode.INVALID_TIMESTAMP)
 
 
 def _keyless(records: list[Record]) -> Iterator[tuple[int, str]]:
@@ -168,10 +157,11 @@ def _keyless(records: list[Record]) -> Iterator[tuple[int, str]]:
 
 
 def _untimely(records: list[Record], limits: Limits) -> Iterator[tuple[int, str]]:
+    earliest, latest = limits.times
     for at, record in enumerate(records):
         if record.timestamp == NO_TIMESTAMP:
             continue
-        if not limits.oldest <= record.timestamp <= limits.newest:
+        if not earliest <= record.timestamp <= latest:
             yield at, f"timestamp {record.timestamp} is out of range"
 
 

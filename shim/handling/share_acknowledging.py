@@ -7,8 +7,8 @@ import msgspec
 from protocol.error_codes import ErrorCode
 from protocol.messages import share_acknowledge_request, share_fetch_request
 from shim.context import RequestContext
-from shim.state.share_acknowledgement import RENEW, Acknowledgement
-from shim.state.share_sessions import Place
+from shim.state.sharing.share_acknowledgement import RENEW, Acknowledgement
+from shim.state.sharing.share_sessions import Place
 
 AskedTopic = share_fetch_request.FetchTopic | share_acknowledge_request.AcknowledgeTopic
 RENEWS_SINCE = 2

@@ -8,12 +8,12 @@ from protocol.error_codes import ErrorCode
 from protocol.messages.share_fetch_request import ShareFetchRequest
 from protocol.messages.share_fetch_response import AcquiredRecords, PartitionData
 from protocol.records import Batch, batches
-from shim.clock import Timer
 from shim.context import RequestContext
-from shim.state.share_acquiring import Acquired, Offsets, Taking, acquire
-from shim.state.share_partition import SharePartition
-from shim.state.share_sessions import Shared, rotated
+from shim.state.sharing.share_acquiring import Acquired, Offsets, Taking, acquire
+from shim.state.sharing.share_partition import SharePartition
+from shim.state.sharing.share_sessions import Shared, rotated
 from shim.state.topics import Partition
+from shim.wait import Watching
 
 STRICT = 1
 """As an acquire mode: not one record more than wanted (KIP-1206)."""
@@ -44,8 +44,7 @@ class ShareReading:
         self._sources: list[Source] = []
         self._turns: list[list[Source]] = []
         self._failures: Rows = []
-        self._stops: list[Callable[[], None]] = []
-        self._timer: Timer | None = None
+        self._watching = Watching()
 
     def start(self, wanted: Sequence[Shared], done: Callable[[Rows], None]) -> Callable[[], None]:
         """Read, at once or later, and give the rows to `done`; returns how to stop waiting."""
@@ -56,7 +55,7 @@ class ShareReading:
             return lambda: None
 
         def finish() -> None:
-            self._stop()
+            self._watching.stop()
             done(self._read())
 
         def look_again() -> None:
@@ -64,18 +63,11 @@ class ShareReading:
                 finish()
 
         for source in self._sources:
-            self._stops.append(source.partition.log.when_changed(look_again))
-            self._stops.append(source.sharing.when_changed(look_again))
+            self._watching.changes_of(source.partition.log, look_again)
+            self._watching.changes_of(source.sharing, look_again)
         clock = self._context.cluster.clock
-        self._timer = clock.call_later(self._request.max_wait_ms, finish)
-        return self._stop
-
-    def _stop(self) -> None:
-        for stop in self._stops:
-            stop()
-        self._stops.clear()
-        if self._timer is not None:
-            self._timer.cancel()
+        self._watching.until(clock.call_later(self._request.max_wait_ms, finish))
+        return self._watching.stop
 
     def _check(self, shared: Shared) -> None:
         error = self._error(shared)

@@ -2,7 +2,7 @@
 
 from authorizer.requirement import Requirement
 from authorizer.requirements import METADATA_TOPIC
-from protocol.error_codes import ErrorCode
+from protocol.error_codes import NO_ERROR, ErrorCode
 from shim.context import RequestContext
 
 
@@ -16,14 +16,14 @@ def topic_error(context: RequestContext, requirement: Requirement, name: str) ->
     exists = name in context.cluster.topics
     if bound.hidden_as is None:
         denial = context.access.error(requirement, name)
-        if denial is not ErrorCode.NONE:
+        if denial:
             return denial
-        return ErrorCode.NONE if exists else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        return NO_ERROR if exists else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if bound.describe_first:
         if not context.access.allows(METADATA_TOPIC, name):
             return bound.hidden_as
         return context.access.error(requirement, name) if exists else bound.hidden_as
     denial = context.access.error(requirement, name)
-    if denial is not ErrorCode.NONE:
+    if denial:
         return denial if context.access.allows(METADATA_TOPIC, name) else bound.hidden_as
-    return ErrorCode.NONE if exists else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return NO_ERROR if exists else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

@@ -15,7 +15,7 @@ from protocol.messages.create_topics_request import (
 )
 from shim.state.cluster import Cluster
 from shim.state.config_values import ConfigFault, canonical
-from shim.state.placement import spread
+from shim.state.placement import PARTITIONS_MAX, spread
 from shim.state.topic_names import fault_of_name
 
 UNSET = -1
@@ -45,10 +45,10 @@ def plan(topic: CreatableTopic, cluster: Cluster) -> TopicPlan:
         _check_name(topic.name, cluster)
         configs = _configs(topic.configs, cluster)
         return TopicPlan(topic.name, _assignments(topic, cluster), configs)
-    if cluster.behaviour.create_topics_sees_existing_first:
+    if cluster.topic_behaviour.create_topics_sees_existing_first:
         _check_is_new(topic.name, cluster)
     _check_null_values(topic.configs, cluster)
-    if cluster.behaviour.create_topics_sees_settings_first:
+    if cluster.topic_behaviour.create_topics_sees_settings_first:
         _configs(topic.configs, cluster)
     assignments = _assignments(topic, cluster)
     _check_name(topic.name, cluster)
@@ -58,7 +58,7 @@ def plan(topic: CreatableTopic, cluster: Cluster) -> TopicPlan:
 
 def _check_name(name: str, cluster: Cluster) -> None:
     fault = fault_of_name(name)
-    others = cluster.topics.colliding(name) if cluster.behaviour.topic_names_collide else []
+    others = cluster.topics.colliding(name) if cluster.topic_behaviour.topic_names_collide else []
     if fault is None and others:
         fault = f"topic name `{name}` differs from {', '.join(others)} in `.` and `_` only"
     if fault is not None:
@@ -87,14 +87,16 @@ def _configs(configs: Iterable[CreatableTopicConfig], cluster: Cluster) -> dict[
         try:
             canonical(name, definitions[name], value)
         except ConfigFault as fault:
-            raise TopicFault(ErrorCode(cluster.behaviour.bad_config_error), str(fault)) from None
+            raise TopicFault(
+                ErrorCode(cluster.topic_behaviour.bad_config_error), str(fault)
+            ) from None
     _check_settings_fit(found, cluster)
     return found
 
 
 def _check_null_values(configs: Iterable[CreatableTopicConfig], cluster: Cluster) -> None:
     nulls = [config.name for config in configs if config.value is None]
-    error = ErrorCode(cluster.behaviour.null_config_error)
+    error = ErrorCode(cluster.topic_behaviour.null_config_error)
     if nulls and error is not ErrorCode.NONE:
         is_said = error is not ErrorCode.UNKNOWN_SERVER_ERROR
         message = f"settings need a value: {', '.join(nulls)}" if is_said else None
@@ -104,7 +106,7 @@ def _check_null_values(configs: Iterable[CreatableTopicConfig], cluster: Cluster
 def _check_settings_fit(configs: Mapping[str, str], cluster: Cluster) -> None:
     """What holds between settings, and what the broker has no storage for (KIP-405, KIP-354)."""
     is_remote = configs.get("remote.storage.enable", "").strip().lower() == "true"
-    if is_remote and cluster.behaviour.remote_storage_is_checked:
+    if is_remote and cluster.topic_behaviour.remote_storage_is_checked:
         message = "the broker has no remote storage: remote.storage.enable cannot be true"
         raise TopicFault(ErrorCode.INVALID_CONFIG, message)
     lags = [
@@ -120,7 +122,7 @@ def _check_settings_fit(configs: Mapping[str, str], cluster: Cluster) -> None:
 def _assignments(topic: CreatableTopic, cluster: Cluster) -> Sequence[Sequence[int]]:
     if topic.assignments:
         return _given_assignments(topic, cluster)
-    has_defaults = cluster.behaviour.create_topics_has_defaults
+    has_defaults = cluster.topic_behaviour.create_topics_has_defaults
     partitions, factor = topic.num_partitions, topic.replication_factor
     if partitions == UNSET and has_defaults:
         partitions = cluster.configs.broker_int("num.partitions")
@@ -140,7 +142,18 @@ def _assignments(topic: CreatableTopic, cluster: Cluster) -> Sequence[Sequence[i
     if factor > len(alive):
         message = f"replication factor {factor}: there are only {len(alive)} brokers"
         raise TopicFault(ErrorCode.INVALID_REPLICATION_FACTOR, message)
+    check_count(partitions)
     return spread(alive, partitions, factor, cluster.random)
+
+
+def check_count(partitions: int) -> None:
+    """TopicFault for more than there is room for.
+
+    DEVIATION: brokers before 3.5 take any number, and may not survive it.
+    """
+    if partitions > PARTITIONS_MAX:
+        message = f"{partitions} partitions: at most {PARTITIONS_MAX} can be kept"
+        raise TopicFault(ErrorCode.INVALID_PARTITIONS, message)
 
 
 def _given_assignments(topic: CreatableTopic, cluster: Cluster) -> list[list[int]]:
@@ -181,7 +194,7 @@ def _check_consistency(
 
 
 def _check_gaps(indexes: Iterable[int], cluster: Cluster) -> None:
-    error = ErrorCode(cluster.behaviour.partition_gap_error)
+    error = ErrorCode(cluster.topic_behaviour.partition_gap_error)
     given = sorted(set(indexes))
     if error is ErrorCode.NONE or given == list(range(len(given))):
         return

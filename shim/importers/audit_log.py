@@ -4,6 +4,7 @@
     Principal = User:alice is Denied operation = READ from host = 10.0.0.1 on resource =
         Topic:LITERAL:t for request = Fetch with resourceRefCount = 1
     ... with resourceRefCount = 1 based on rule MatchingAcl(acl=StandardAcl(resourceType=TOPIC, ...
+    ... (since 4.2) based on rule MatchingAcl(acl=StandardAcl[resourceType=TOPIC, ...
 
 The first is of SimpleAclAuthorizer (its later releases with the pattern type), the second of
 AclAuthorizer (KAFKA-8760), the third of StandardAuthorizer (KIP-801).

@@ -1,6 +1,6 @@
 """Log files into a trace."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -15,17 +15,26 @@ from shim.importers.writing import Writing
 
 
 class Imported(msgspec.Struct):
-    """How many lines became entries, and which could not be read, by their number."""
+    """How many lines became entries, and which could not be read, by their number.
+
+    `unknown` are fields of messages that were left out, and how often.
+    """
 
     lines: int = 0
     entries: int = 0
     refused: list[tuple[int, str]] = []
+    unknown: dict[str, int] = {}
+
+    def leave_out(self, fields: Iterable[str]) -> None:
+        for field in fields:
+            self.unknown[field] = self.unknown.get(field, 0) + 1
 
 
 def import_audit_log(lines: Iterator[str], folder: Path) -> Imported:
     """Decisions as accesses; each has a sequence of its own, since the log names no requests."""
     writing = Writing(folder, "audit-log")
-    report = _import(lines, lambda line, at: _audit(writing, parse_line(line), at))
+    report = Imported()
+    _import(lines, report, lambda line, at: _audit(writing, parse_line(line), at))
     writing.close()
     return report
 
@@ -33,13 +42,13 @@ def import_audit_log(lines: Iterator[str], folder: Path) -> Imported:
 def import_request_log(lines: Iterator[str], folder: Path) -> Imported:
     """Requests with their answers, on the connections that the log names."""
     writing = Writing(folder, "request-log")
-    report = _import(lines, lambda line, at: _logged(writing, parse_request(line), at))
+    report = Imported()
+    _import(lines, report, lambda line, at: _logged(writing, parse_request(line), at, report))
     writing.close()
     return report
 
 
-def _import(lines: Iterator[str], one: Callable[[str, int], int]) -> Imported:
-    report = Imported()
+def _import(lines: Iterator[str], report: Imported, one: Callable[[str, int], int]) -> None:
     last_us = 0
     for number, line in enumerate(lines, start=1):
         report.lines += 1
@@ -48,7 +57,6 @@ def _import(lines: Iterator[str], one: Callable[[str, int], int]) -> Imported:
             report.entries += one(line, last_us)
         except JsonMessageError as error:
             report.refused.append((number, str(error)))
-    return report
 
 
 def _audit(writing: Writing, found: AuditLine | None, at_us: int) -> int:
@@ -74,9 +82,10 @@ def _audit(writing: Writing, found: AuditLine | None, at_us: int) -> int:
     return 1
 
 
-def _logged(writing: Writing, found: LoggedRequest | None, at_us: int) -> int:
+def _logged(writing: Writing, found: LoggedRequest | None, at_us: int, report: Imported) -> int:
     if found is None:
         return 0
+    report.leave_out(found.unknown)
     number = writing.number(found.connection)
     who = Connection(
         0,

@@ -10,55 +10,68 @@ from typing import Any
 
 from protocol.catalogue import classes
 from protocol.spec import FieldSpec, StructSpec, load
-from protocol.wire_json import json_name
+from protocol.wire_json import SIZE, json_name
+from shim.importers.earlier_names import EARLIER
 
 
 class JsonMessageError(ValueError):
     """The JSON does not describe the message; the text says where."""
 
 
-def message_from_json(name: str, content: Any) -> Any:
-    """A message by its full name, such as `CreateAclsRequest`; unknown keys are passed over.
+def message_from_json(name: str, content: Any, unknown: set[str]) -> Any:
+    """A message by its full name, such as `CreateAclsRequest`.
 
-    Raises JsonMessageError.
+    Keys that are not known are passed over; where they were goes to `unknown`. Raises
+    JsonMessageError.
     """
-    types = classes(name)
     try:
-        return _struct(load(name).struct, content, types, name)
+        return _Reading(classes(name), unknown).struct(load(name).struct, content, name)
     except (TypeError, AttributeError, KeyError) as fault:
         raise JsonMessageError(f"{name}: {fault}") from fault
 
 
-def _struct(spec: StructSpec, content: Any, types: Mapping[str, Any], where: str) -> Any:
-    if not isinstance(content, dict):
-        raise JsonMessageError(f"{where}: `{str(content)[:40]}` is no object")
-    values = {}
-    for field in spec.fields:
-        key = json_name(field.name)
-        if field.kind == "records" or key not in content:
-            continue
-        values[field.attribute] = _content(field, content[key], types, f"{where}.{key}")
-    return types[spec.name](**values)
+class _Reading:
+    """One message: the classes of its structs, and what was not known in it."""
 
+    def __init__(self, types: Mapping[str, Any], unknown: set[str]) -> None:
+        self._types = types
+        self._unknown = unknown
 
-def _content(field: FieldSpec, content: Any, types: Mapping[str, Any], where: str) -> Any:
-    if content is None:
-        return None
-    if field.is_array:
-        if not isinstance(content, list):
-            raise JsonMessageError(f"{where}: `{str(content)[:40]}` is no list")
-        return [_one(field, row, types, where) for row in content]
-    return _one(field, content, types, where)
+    def struct(self, spec: StructSpec, content: Any, where: str) -> Any:
+        if not isinstance(content, dict):
+            raise JsonMessageError(f"{where}: `{str(content)[:40]}` is no object")
+        values = {}
+        left = dict(content)
+        for field in spec.fields:
+            name = json_name(field.name)
+            place = f"{where}.{name}"
+            earlier = EARLIER.get(place, name)
+            if field.kind == "records":
+                for key in (name, f"{name}{SIZE}", f"{earlier}{SIZE}"):
+                    left.pop(key, None)
+            elif name in left or earlier in left:
+                found = left.pop(name if name in left else earlier)
+                values[field.attribute] = self._content(field, found, place)
+        self._unknown.update(f"{where}.{key}" for key in left)
+        return self._types[spec.name](**values)
 
+    def _content(self, field: FieldSpec, content: Any, where: str) -> Any:
+        if content is None:
+            return None
+        if field.is_array:
+            if not isinstance(content, list):
+                raise JsonMessageError(f"{where}: `{str(content)[:40]}` is no list")
+            return [self._one(field, row, where) for row in content]
+        return self._one(field, content, where)
 
-def _one(field: FieldSpec, content: Any, types: Mapping[str, Any], where: str) -> Any:
-    if field.struct is not None:
-        return None if content is None else _struct(field.struct, content, types, where)
-    try:
-        if field.kind == "uuid":
-            return base64.urlsafe_b64decode(f"{content}==")
-        if field.kind == "bytes":
-            return base64.b64decode(content)
-    except (binascii.Error, TypeError, ValueError) as fault:
-        raise JsonMessageError(f"{where}: `{str(content)[:40]}` is no base64") from fault
-    return content
+    def _one(self, field: FieldSpec, content: Any, where: str) -> Any:
+        if field.struct is not None:
+            return None if content is None else self.struct(field.struct, content, where)
+        try:
+            if field.kind == "uuid":
+                return base64.urlsafe_b64decode(f"{content}==")
+            if field.kind == "bytes":
+                return base64.b64decode(content)
+        except (binascii.Error, TypeError, ValueError) as fault:
+            raise JsonMessageError(f"{where}: `{str(content)[:40]}` is no base64") from fault
+        return content

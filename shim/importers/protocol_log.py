@@ -17,12 +17,13 @@ from typing import Any
 import msgspec
 
 from protocol import codecs
-from protocol.catalogue import api_name, classes
+from protocol.catalogue import api_name
 from protocol.errors import ProtocolError
-from protocol.headers import RequestHeader, write_request_header, write_response_header
+from protocol.headers import RequestHeader, write_request_header
 from shim.importers.api_names import api_of
 from shim.importers.log_time import time_us
 from shim.importers.message_from_json import JsonMessageError, message_from_json
+from shim.replay.answers import write_answer
 
 ENTRY_CHARACTERS_MAX = 64 * 1024 * 1024
 
@@ -31,7 +32,10 @@ _decode = json.JSONDecoder().raw_decode
 
 
 class LoggedEntry(msgspec.Struct, frozen=True):
-    """A request or an answer: its frame, written anew, and where it was in the log."""
+    """A request or an answer: its frame, written anew, and where it was in the log.
+
+    `unknown` are fields that were left out.
+    """
 
     line: int
     time_us: int | None
@@ -39,6 +43,7 @@ class LoggedEntry(msgspec.Struct, frozen=True):
     is_request: bool
     header: RequestHeader
     frame: bytes
+    unknown: frozenset[str]
 
 
 def entries(lines: Iterator[str]) -> Iterator[LoggedEntry | tuple[int, str]]:
@@ -83,15 +88,14 @@ def _entry(number: int, text: str) -> LoggedEntry | None:
         return None
     session = _SESSION.search(text)
     try:
-        header, frame = _frame(content)
+        header, frame, unknown = _frame(content)
     except (KeyError, TypeError, ValueError, AttributeError) as fault:
         if isinstance(fault, JsonMessageError):
             raise
         raise JsonMessageError(f"not an entry of the protocol log: {fault!r}") from fault
     is_request = content["header"]["type"] == "REQUEST"
-    return LoggedEntry(
-        number, time_us(text), "" if session is None else session[1], is_request, header, frame
-    )
+    name = "" if session is None else session[1]
+    return LoggedEntry(number, time_us(text), name, is_request, header, frame, unknown)
 
 
 def _unpacked(content: Any) -> dict[str, Any] | None:
@@ -111,7 +115,7 @@ def _unpacked(content: Any) -> dict[str, Any] | None:
     return None
 
 
-def _frame(content: dict[str, Any]) -> tuple[RequestHeader, bytes]:
+def _frame(content: dict[str, Any]) -> tuple[RequestHeader, bytes, frozenset[str]]:
     head, payload = content["header"], content.get("payload")
     api = api_of(str(head["apiKey"]))
     if api is None:
@@ -121,8 +125,10 @@ def _frame(content: dict[str, Any]) -> tuple[RequestHeader, bytes]:
     kind = {"REQUEST": "Request", "RESPONSE": "Response"}[head["type"]]
     name = f"{api_name(api)}{kind}"
     # what carries credentials is withheld: its fields are at their defaults
-    message = classes(name)[name]() if payload is None else message_from_json(name, payload)
+    unknown: set[str] = set()
+    message = message_from_json(name, {} if payload is None else payload, unknown)
     if kind == "Request":
-        return header, write_request_header(header) + codecs.write_request(message, version)
-    start = write_response_header(api, version, correlation_id)
-    return header, start + codecs.write_response(api, version, message)
+        frame = write_request_header(header) + codecs.write_request(message, version)
+    else:
+        frame = write_answer(header, message)
+    return header, frame, frozenset(unknown)

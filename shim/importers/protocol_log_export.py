@@ -1,10 +1,11 @@
 """A trace as kroxylicious' protocol log: one entry a line, the session told beside it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from protocol.enums import ApiKey
+from protocol.trace.segments import Damage
 from shim.importers.request_log_export import export_rows
 
 _WITHHELD = frozenset(
@@ -20,9 +21,13 @@ _WITHHELD = frozenset(
 """What carries credentials: kroxylicious leaves its payload out."""
 
 
-def export_entries(trace: Path) -> Iterator[dict[str, Any]]:
+def export_entries(
+    trace: Path,
+    progress: Callable[[int], None] = lambda _: None,
+    damage: list[Damage] | None = None,
+) -> Iterator[dict[str, Any]]:
     """Each request, when its answer is there, followed by the answer."""
-    for row in export_rows(trace):
+    for row in export_rows(trace, progress, damage):
         yield _entry(row, "REQUEST", row["request"])
         if row.get("response") is not None:
             yield _entry(row, "RESPONSE", row["response"])

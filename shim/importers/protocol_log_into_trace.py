@@ -19,6 +19,7 @@ def import_protocol_log(lines: Iterator[str], folder: Path) -> Imported:
             report.refused.append(found)
         elif pairing.add(found):
             report.entries += 1
+            report.leave_out(found.unknown)
         else:
             report.refused.append((found.line, "an answer to no request that is in the log"))
     pairing.close()

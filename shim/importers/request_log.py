@@ -13,8 +13,9 @@ import msgspec
 from protocol import codecs
 from protocol.catalogue import api_name
 from protocol.errors import ProtocolError
-from protocol.headers import RequestHeader, write_request_header, write_response_header
+from protocol.headers import RequestHeader, write_request_header
 from shim.importers.message_from_json import JsonMessageError, message_from_json
+from shim.replay.answers import write_answer
 
 _CONNECTION = re.compile(r"(?P<host>.+):(?P<port>\d+)-(?:\d+-)?\d+")
 
@@ -23,7 +24,7 @@ class LoggedRequest(msgspec.Struct, frozen=True):
     """One line: frames written anew from the JSON, without record contents.
 
     `connection` is Kafka's connection id. `took_us` is the time until the answer, `response`
-    None where there was no answer.
+    None where there was no answer. `unknown` are fields that were left out.
     """
 
     connection: str
@@ -38,6 +39,7 @@ class LoggedRequest(msgspec.Struct, frozen=True):
     request: bytes
     response: bytes | None
     took_us: int
+    unknown: frozenset[str]
 
 
 def parse_request(line: str) -> LoggedRequest | None:
@@ -60,11 +62,12 @@ def _request(content: dict[str, Any]) -> LoggedRequest:
     header = RequestHeader(key, version, int(head["correlationId"]), head.get("clientId"))
     software = content.get("clientInformation") or {}
     host, port = _peer(str(content.get("connection", "")))
+    unknown: set[str] = set()
     try:
         name = api_name(key)
-        request = message_from_json(f"{name}Request", content["request"])
+        request = message_from_json(f"{name}Request", content["request"], unknown)
         frame = write_request_header(header) + codecs.write_request(request, version)
-        answer = _response(f"{name}Response", content.get("response"), header)
+        answer = _response(f"{name}Response", content.get("response"), header, unknown)
     except ProtocolError as error:
         raise JsonMessageError(str(error)) from error
     return LoggedRequest(
@@ -80,16 +83,14 @@ def _request(content: dict[str, Any]) -> LoggedRequest:
         frame,
         answer,
         int(float(content.get("totalTimeMs") or 0) * 1000),
+        frozenset(unknown),
     )
 
 
-def _response(name: str, content: Any, header: RequestHeader) -> bytes | None:
+def _response(name: str, content: Any, header: RequestHeader, unknown: set[str]) -> bytes | None:
     if not isinstance(content, dict):
         return None
-    key, version = header.api_key, header.api_version
-    message = message_from_json(name, content)
-    head = write_response_header(key, version, header.correlation_id)
-    return head + codecs.write_response(key, version, message)
+    return write_answer(header, message_from_json(name, content, unknown))
 
 
 def _peer(connection: str) -> tuple[str, int]:

@@ -1,6 +1,6 @@
 """A trace as lines of JSON in the spelling of Kafka's request log (KIP-673)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,20 @@ from protocol.wire_json import message_json
 from shim.replay.answers import read_answer
 
 
-def export_rows(trace: Path) -> Iterator[dict[str, Any]]:
-    """One object a request, when its answer is there; those without an answer at the end."""
+def export_rows(
+    trace: Path,
+    progress: Callable[[int], None] = lambda _: None,
+    damage: list[Damage] | None = None,
+) -> Iterator[dict[str, Any]]:
+    """One object a request, when its answer is there; those without an answer at the end.
+
+    `progress` is told how many bytes of the trace are behind; what cannot be read goes to `damage`.
+    """
     waiting: dict[tuple[str, int, int], tuple[Connection, Request]] = {}
-    for one in read_trace(trace):
+    for one in read_trace(trace, progress):
         if isinstance(one, Damage):
+            if damage is not None:
+                damage.append(one)
             continue
         writer = Path(one.path).stem.rpartition("-")[0]
         people = {who.number: who for who in one.body.connections}

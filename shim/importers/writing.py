@@ -34,16 +34,19 @@ class Writing:
         return self._in_block.setdefault(who, len(self._in_block))
 
     def add(self, *entries: Entry) -> None:
+        """Keep entries; a full block is written."""
         self._entries += entries
         if len(self._entries) >= BLOCK_ENTRIES:
             self.flush()
 
     def flush(self) -> None:
+        """Write what is kept as a block."""
         if self._entries:
             people = [msgspec.structs.replace(who, number=n) for who, n in self._in_block.items()]
             self._segments.write(Body(people, self._entries))
         self._in_block, self._entries = {}, []
 
     def close(self) -> None:
+        """Write what is left, and the segment's index."""
         self.flush()
         self._segments.close()

@@ -9,7 +9,7 @@ import msgspec
 
 from authorizer.model import Acl, Action
 from shim.broker import Broker
-from shim.cli.signals import on_stop
+from shim.cli.signals import Relay
 from shim.config import Config
 from shim.errors import ConfigError
 from shim.least_acls.learning import (
@@ -19,7 +19,6 @@ from shim.least_acls.learning import (
     put_in_charge,
 )
 
-BOOTSTRAP = "KAFKA_BOOTSTRAP_SERVERS"
 PLACEHOLDER = "{bootstrap}"
 
 
@@ -55,19 +54,20 @@ async def prove(config: Config, words: Sequence[str], acls: Sequence[Acl]) -> At
 async def _run(broker: Broker, words: Sequence[str]) -> int:
     """The program's exit code; its output goes to our standard error."""
     await broker.start()
+    relay = Relay()
     try:
         bootstrap = broker.bootstrap_servers()
         given = [word.replace(PLACEHOLDER, bootstrap) for word in words]
         try:
             child = await asyncio.create_subprocess_exec(
                 *given,
-                env=os.environ | {BOOTSTRAP: bootstrap},
+                env=os.environ | broker.environment(),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=sys.stderr,
             )
         except OSError as error:
             raise ConfigError(f"cannot start `{given[0]}`: {error.strerror}") from error
-        on_stop(child.send_signal)
+        relay.to(child)
         code = await child.wait()
     finally:
         await broker.stop()

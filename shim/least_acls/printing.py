@@ -1,26 +1,27 @@
-"""ACLs as commands, JSON or YAML that other commands take."""
+"""ACLs in any form that other commands take."""
 
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from authorizer.acl_formats.kafka_commands import write
+from authorizer.acl_formats import FORMATS, write
+from authorizer.acl_formats.kafka_commands import write as write_commands
 from authorizer.acl_formats.objects import to_objects
 from authorizer.acl_formats.rules import to_rules
+from authorizer.acl_names import AclTextError
 from authorizer.model import Acl
+from shim.errors import ConfigError
 
 
 def _commands(acls: list[Acl]) -> str:
-    return write(acls, bootstrap="HOST:PORT")
+    return write_commands(acls, bootstrap="HOST:PORT")
 
 
 def _text(acls: list[Acl], optional: list[Acl], _facts: Mapping[str, Any]) -> str:
     text = _commands(acls) or "# no acl is needed\n"
     if optional:
         text += "\n# without these, answers only list or say less:\n"
-        text += "".join(
-            f"# {line}\n" for line in write(optional, bootstrap="HOST:PORT").splitlines()
-        )
+        text += "".join(f"# {line}\n" for line in _commands(optional).splitlines())
     return text
 
 
@@ -40,9 +41,27 @@ def _yaml(acls: list[Acl], optional: list[Acl], _facts: Mapping[str, Any]) -> st
     return text
 
 
-FORMS: dict[str, Callable[[list[Acl], list[Acl], Mapping[str, Any]], str]] = {
+_WITH_OPTIONAL: dict[str, Callable[[list[Acl], list[Acl], Mapping[str, Any]], str]] = {
     "text": _text,
     "json": _json,
     "yaml": _yaml,
 }
-"""How to print: the needed ACLs, the optional ones, and facts about the runs (JSON only)."""
+"""How to print the needed ACLs, the optional ones, and facts about the runs (JSON only)."""
+
+FORMS = tuple(dict.fromkeys((*_WITH_OPTIONAL, *FORMATS)))
+"""All forms: our own, which tell the optional ones apart, and those of any ACLs."""
+
+
+def printed(
+    form: str, acls: list[Acl], optional: list[Acl], facts: Mapping[str, Any]
+) -> tuple[str, int]:
+    """The text, and how many of the optional ACLs there was no place for in it.
+
+    ConfigError if the form cannot say one of the ACLs.
+    """
+    if form in _WITH_OPTIONAL:
+        return _WITH_OPTIONAL[form](acls, optional, facts), 0
+    try:
+        return write(acls, form), len(optional)
+    except AclTextError as error:
+        raise ConfigError(f"--to {form}: {error}") from error

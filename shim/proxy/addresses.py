@@ -40,6 +40,7 @@ _PLACES: dict[int, Callable[[Any], Iterator[Any]]] = {
 
 
 def has_addresses(api_key: int) -> bool:
+    """Whether answers of this API tell where brokers are."""
     return api_key in _PLACES
 
 

@@ -3,19 +3,22 @@
 import asyncio
 import contextlib
 import itertools
+import os
 import socket
+import ssl
 from collections.abc import Coroutine
 
+from shim.client.login import LoginError
 from shim.config import Limits, ListenerConfig, SecurityProtocol
 from shim.errors import ConfigError
 from shim.logs import Log
 from shim.proxy.link import Link
+from shim.proxy.upstream import Upstream
 from shim.session import Session, java_host_text
 from shim.traces.recorder import Recorder
 
 log = Log("shim.proxy")
 
-CONNECT_SECONDS = 10
 Address = tuple[str, int]
 
 
@@ -27,14 +30,18 @@ class Proxy:
         upstream: Address,
         listen: Address,
         recorder: Recorder,
-        limits: Limits | None = None,
+        *,
         name: str = "PROXY",
+        brokers: Upstream | None = None,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
+        """`brokers`: how they are reached, otherwise in plain; `tls`: what clients come by."""
         self._name = name
+        self._brokers = brokers or Upstream()
+        self._tls = tls
         self._upstream = upstream
         self._listen = listen
         self._recorder = recorder
-        self._limits = limits or Limits()
         self._local: dict[Address, Address] = {}
         self._servers: list[asyncio.Server] = []
         self._tasks: set[asyncio.Task[None]] = set()
@@ -42,14 +49,14 @@ class Proxy:
 
     async def start(self) -> str:
         """Open the bootstrap listener; ConfigError if it cannot be."""
-        host, port = self._listen
         try:
-            self._local[self._upstream] = self._listen_for(self._upstream, -1, port)
+            local = self._listen_for(self._upstream, -1, self._listen[1])
         except OSError as error:
             raise ConfigError(
-                f"cannot listen on {host}:{port}: {error.strerror or error}"
+                f"cannot listen on {_text(self._listen)}: {_reason(error)}"
             ) from error
-        return "{}:{}".format(*self._local[self._upstream])
+        self._local[self._upstream] = local
+        return _text(local)
 
     async def stop(self) -> None:
         """Close listeners and links, and finish the trace."""
@@ -68,7 +75,8 @@ class Proxy:
 
     def _listen_for(self, broker: Address, node_id: int, port: int) -> Address:
         """Bind at once, so that the address can be told; it is served a moment later."""
-        bound = socket.create_server((self._listen[0], port))
+        family = socket.AF_INET6 if ":" in self._listen[0] else socket.AF_INET
+        bound = socket.create_server((self._listen[0], port), family=family)
         self._keep(self._serve(bound, broker, node_id))
         host, actual = bound.getsockname()[:2]
         return host, actual
@@ -79,7 +87,7 @@ class Proxy:
             with contextlib.suppress(asyncio.CancelledError):
                 await link
 
-        self._servers.append(await asyncio.start_server(accept, sock=bound))
+        self._servers.append(await asyncio.start_server(accept, sock=bound, ssl=self._tls))
 
     async def _link(
         self,
@@ -89,17 +97,20 @@ class Proxy:
         writer: asyncio.StreamWriter,
     ) -> None:
         try:
-            async with asyncio.timeout(CONNECT_SECONDS):
-                upstream = await asyncio.open_connection(*broker)
-        except (OSError, TimeoutError) as error:
-            log.warning("broker not reached", broker=f"{broker[0]}:{broker[1]}", reason=str(error))
+            upstream = await self._brokers.open(*broker)
+        except (OSError, LoginError) as error:
+            log.warning("broker not reached", broker=_text(broker), reason=_reason(error))
             writer.close()
             return
         peer = writer.get_extra_info("peername")
-        listener = ListenerConfig(self._name, SecurityProtocol.PLAINTEXT, *self._listen)
+        protocol = SecurityProtocol.PLAINTEXT if self._tls is None else SecurityProtocol.SSL
+        listener = ListenerConfig(self._name, protocol, *self._listen)
         session = Session(listener, node_id, java_host_text(peer[0]), peer[1])
         session.number = next(self._numbers)
-        link = Link(session, self._recorder, self._address_of, self._limits.frame_bytes_max)
+        if self._brokers.login is not None:
+            session.mechanism = self._brokers.login.mechanism
+            session.belongs_to(f"User:{self._brokers.login.username}")
+        link = Link(session, self._recorder, self._address_of, Limits().frame_bytes_max)
         await link.carry((reader, writer), upstream)
 
     def _keep(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
@@ -107,3 +118,15 @@ class Proxy:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+
+def _text(address: Address) -> str:
+    host, port = address
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _reason(error: Exception) -> str:
+    """What the system says, without the address that asyncio puts in its place."""
+    if isinstance(error, ConnectionError) and error.errno:
+        return os.strerror(error.errno)
+    return (isinstance(error, OSError) and error.strerror) or str(error)

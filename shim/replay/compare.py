@@ -13,7 +13,7 @@ from shim.replay.answers import read_answer
 from shim.replay.events import Event
 from shim.replay.fields import LONG_IDS, VALUE_BLIND
 from shim.replay.ids import id_kinds
-from shim.replay.learned import Learned
+from shim.replay.learned import Learned, Pair
 from shim.replay.rows import pairs
 
 MISSING = "missing"
@@ -34,10 +34,13 @@ def compare(
     key, version = entry.api_key, entry.api_version
     kinds = id_kinds(key, version, "Response")
     ids = learned.ids
-    if not ids.differ or kinds <= LONG_IDS:
-        expected = ids.in_frame(entry.frame) if kinds else entry.frame
-        if frame == expected:
-            return []
+    if frame == entry.frame and not (kinds and ids.differ):
+        return []
+    pair = Pair(event.line, key, version, request[8:], entry.frame[4:], frame[4:])
+    if learned.knows(pair):
+        return []
+    if kinds <= LONG_IDS and frame == ids.in_frame(entry.frame):
+        return []
     try:
         recorded, version = read_answer(entry, entry.frame)
         actual, actual_version = read_answer(entry, frame)
@@ -47,7 +50,10 @@ def compare(
     if version != actual_version:
         return [Difference("version", version, actual_version)]
     learned.learn(event, request, recorded, actual)
-    return differences(version, recorded, actual)
+    found = differences(version, recorded, actual)
+    if not found:
+        learned.remember(pair)
+    return found
 
 
 def differences(version: int, recorded: Any, actual: Any) -> list[Difference]:

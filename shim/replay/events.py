@@ -1,6 +1,6 @@
 """A trace as what a replay needs: requests, answers and endings, in their recorded order."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from operator import attrgetter
 from pathlib import Path
 
@@ -44,11 +44,14 @@ class Recording(msgspec.Struct, frozen=True):
         }
 
 
-def read_recording(path: Path) -> Recording:
-    """Read a trace whole; the entries of several writers are merged by their times."""
+def read_recording(path: Path, progress: Callable[[int], None] = lambda _: None) -> Recording:
+    """Read a trace whole; the entries of several writers are merged by their times.
+
+    `progress` is told how many bytes are behind.
+    """
     events: list[Event] = []
     damage: list[Damage] = []
-    for one in read_trace(path):
+    for one in read_trace(path, progress):
         if isinstance(one, Damage):
             damage.append(one)
         else:

@@ -69,8 +69,9 @@ NO_ID = frozenset({-1, "", bytes(16)})
 NO_ID_EITHER = {"session": 0, "generation": 0, "subscription": 0}
 """Zero is a producer id and an epoch like any other, but no session, and a member that joins."""
 
-NOT_YET = frozenset({14, 15, 16})
-"""Coordinators that load, are not there, or elsewhere: the client comes again (retriable)."""
+NOT_YET = frozenset({14, 15, 16, 51})
+"""Coordinators that load, are not there, or elsewhere, or still end the transaction before: the
+client comes again (retriable)."""
 
 COORDINATED = frozenset(
     {

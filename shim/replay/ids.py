@@ -30,6 +30,8 @@ class Ids:
 
     def __init__(self) -> None:
         self._known: dict[Key, Any] = {}
+        self.changes = 0
+        """How often something new was learned."""
         self.differ = False
         """Whether any id of the target is another one: if not, requests go out as recorded."""
         self._texts: dict[bytes, bytes] = {}  # long ids that differ, as they stand in a frame
@@ -42,7 +44,9 @@ class Ids:
         spec = load(type(recorded).__name__).struct
         group = getattr(request, "group_id", "")
         for kind, scope, old, new in _ids(spec, recorded, actual):
-            self._known[_key(kind, scope, old, connection, group)] = new
+            key = _key(kind, scope, old, connection, group)
+            self.changes += self._known.get(key) != new
+            self._known[key] = new
             if old != new:
                 self.differ = True
                 self._note_text(old, new)

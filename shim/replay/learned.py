@@ -1,6 +1,6 @@
 """What a replay has learned of its target: ids, offsets, and where its brokers are."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from protocol import codecs
 from protocol.enums import ApiKey
@@ -12,6 +12,17 @@ from shim.replay.ids import Ids
 from shim.replay.offsets import TEACHES_OFFSETS, Offsets
 
 
+class Pair(NamedTuple):
+    """A request and its two answers, as bytes without what differs from request to request."""
+
+    line: Line
+    api_key: int
+    api_version: int
+    request: bytes
+    recorded: bytes
+    actual: bytes
+
+
 class Learned:
     """Fed with pairs of answers, recorded and actual, to the same request."""
 
@@ -19,6 +30,20 @@ class Learned:
         self.ids = Ids()
         self.offsets = Offsets()
         self._nodes: dict[tuple[str, int], tuple[str, int]] = {}
+        self._moves = 0
+        self._alike: dict[tuple[Line, int, int], tuple[int, Pair]] = {}
+
+    def knows(self, pair: Pair) -> bool:
+        """Whether these two answers were found to be alike, and would teach nothing new now."""
+        return self._alike.get(pair[:3]) == (self._changes, pair)
+
+    def remember(self, pair: Pair) -> None:
+        """These two are alike; there is no need to read them again while nothing else changes."""
+        self._alike[pair[:3]] = self._changes, pair
+
+    @property
+    def _changes(self) -> int:
+        return self.ids.changes + self.offsets.changes + self._moves
 
     @property
     def differs(self) -> bool:
@@ -30,6 +55,8 @@ class Learned:
         header, message = _readable(request)
         if has_addresses(header.api_key):
             for node_id, host, port in advertised(header.api_key, actual):
+                known = self._nodes.get((event.listener, node_id))
+                self._moves += known != (host, port)
                 self._nodes[event.listener, node_id] = host, port
         if header.api_key == ApiKey.METADATA:
             self.offsets.name_topics(recorded)

@@ -36,6 +36,8 @@ class Offsets:
     def __init__(self) -> None:
         self._known: dict[_Place, list[tuple[int, int]]] = {}
         self._names: dict[bytes, str] = {}
+        self.changes = 0
+        """How often something new was learned."""
         self.differ = False
 
     def name_topics(self, metadata: Any) -> None:
@@ -69,6 +71,7 @@ class Offsets:
         known = self._known.setdefault(place, [])
         if not known or known[bisect_right(known, (old, new)) - 1] != (old, new):
             insort(known, (old, new))
+            self.changes += 1
         self.differ |= old != new
 
     def _actual(self, place: _Place, old: int) -> int:
@@ -100,5 +103,6 @@ class Offsets:
         name = next((getattr(row, name) for name in _NAMES if getattr(row, name, None)), "")
         topic_id = getattr(row, "topic_id", b"")
         if name and topic_id:
+            self.changes += self._names.get(topic_id) != name
             self._names[topic_id] = name
         return name or self._names.get(topic_id, topic_id)

@@ -1,16 +1,10 @@
 """One connection to the target: frames out, frames in, a log-in in place of the recorded one."""
 
 import socket
-from typing import Any
 
-from protocol import codecs
-from protocol.enums import ApiKey
-from protocol.errors import ProtocolError
-from protocol.headers import RequestHeader, read_response_header, write_request_header
-from protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
-from protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from shim.client.config import Login
-from shim.client.login import LoginError, messages
+from shim.client.login import LoginError
+from shim.client.login_frames import login_frames
 
 FRAME_BYTES_MAX = 104_857_600
 
@@ -59,32 +53,15 @@ class Peer:
 
     def log_in(self, login: Login) -> int:
         """Log in; the error code that the target answers, 0 if it takes the login."""
-        handshake = self._ask(ApiKey.SASL_HANDSHAKE, 1, SaslHandshakeRequest(login.mechanism))
-        if handshake.error_code:
-            return int(handshake.error_code)
-        exchange = messages(login)
+        exchange = login_frames(login)
         try:
-            message = next(exchange)
+            frame = next(exchange)
             while True:
-                answer = self._ask(ApiKey.SASL_AUTHENTICATE, 0, SaslAuthenticateRequest(message))
-                if answer.error_code:
-                    return int(answer.error_code)
-                message = exchange.send(answer.auth_bytes)
-        except StopIteration:
-            return 0
+                self.send(frame)
+                frame = exchange.send(self.receive())
+        except StopIteration as done:
+            return int(done.value)
         except LoginError as error:
-            raise GoneError(f"the log-in failed: {error}") from error
-
-    def _ask(
-        self, api: ApiKey, version: int, request: SaslHandshakeRequest | SaslAuthenticateRequest
-    ) -> Any:
-        head = write_request_header(RequestHeader(api, version, 0, "kafka-shim"))
-        self.send(head + codecs.write_request(request, version))
-        frame = self.receive()
-        try:
-            _, at = read_response_header(api, version, frame)
-            return codecs.read_response(api, version, frame, at)
-        except ProtocolError as error:
             raise GoneError(f"the log-in failed: {error}") from error
 
     def _fill(self, count: int) -> None:

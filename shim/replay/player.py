@@ -6,6 +6,7 @@ one another on one connection go out together, as the target answers them in the
 """
 
 import time
+from collections.abc import Callable
 
 from protocol.enums import ApiKey
 from protocol.errors import ProtocolError
@@ -25,6 +26,8 @@ from shim.replay.peer import GoneError, Peer
 from shim.replay.report import Place, Report, place_of
 from shim.replay.rerecording import Rerecording
 from shim.replay.target import MissError, OnMiss, Target
+
+_TELL_EVENTS = 256
 
 RETRY_S = 0.1
 """Before a target that is not ready yet is asked again."""
@@ -52,14 +55,19 @@ class Player:
         self._rerecording = None if target.record is None else Rerecording(target.record)
         self.report = Report(ignored=target.ignored)
 
-    def play(self) -> Report:
-        """Replay everything; MissError at the first miss if the target is set so."""
+    def play(self, progress: Callable[[int], None] = lambda _: None) -> Report:
+        """Replay everything; MissError at the first miss if the target is set so.
+
+        `progress` is told now and then how many events of the recording are behind.
+        """
         began = time.monotonic()
         events = self._recording.events
         first_us = events[0].entry.time_us if events else 0
         speed = self._target.speed
         try:
-            for event in events:
+            for number, event in enumerate(events):
+                if number % _TELL_EVENTS == 0 or speed is not None:
+                    progress(number)
                 if speed is not None:
                     due = (event.entry.time_us - first_us) / 1_000_000 / speed
                     time.sleep(max(0.0, began + due - time.monotonic()))
@@ -154,9 +162,10 @@ class Player:
         if takes_offsets or id_kinds(key, version, "Request"):
             # what belongs into it may be in the answers that are due
             waits = takes_offsets and link.teaches_offsets
-            if waits or (link.teaches and names_ids(frame[at:], key, version)):
+            has_ids = names_ids(frame[at:], key, version)
+            if waits or (link.teaches and has_ids):
                 self._settle(link)
-            if self._learned.differs:
+            if self._learned.differs and (takes_offsets or has_ids):
                 frame = self._learned.rewritten(event.line, header, frame, at)
         if link.is_full or len(frame) > WINDOW_BYTES:
             self._settle(link)

@@ -15,13 +15,17 @@ _API = Struct(">hh")
 
 
 class Place(msgspec.Struct, frozen=True):
-    """A request of the trace: connection, sequence, API and version, and who sent it."""
+    """A request of the trace: connection, sequence, API and version, and who sent it.
+
+    A connection's number is unique among those of its writer.
+    """
 
     connection: int
     sequence: int
     api: str
     version: int
     principal: str
+    writer: str = ""
 
 
 class Report(msgspec.Struct):
@@ -118,7 +122,8 @@ def place_of(event: Event) -> Place:
             api = _name(api_key)
         case Response(api_key=api_key, api_version=version):
             api = _name(api_key)
-    return Place(event.line[1], event.entry.sequence, api, version, event.principal)
+    writer, connection = event.line
+    return Place(connection, event.entry.sequence, api, version, event.principal, writer)
 
 
 def _name(api_key: int) -> str:

@@ -98,7 +98,7 @@ def _log_in(step: SaslStep, principal: str, session: Session, cluster: Cluster) 
     elif not cluster.behaviour.tokens_end_sessions:
         ends.clear()
     session.expires_at_ms = min(ends, default=None)
-    session.principal = principal
+    session.belongs_to(principal)
     session.is_authenticated = True
     session.phase = Phase.READY
     session.token_id = step.token_id

@@ -56,6 +56,7 @@ class SignedTokens:
         self._expected = expected
 
     def validate(self, token: str, now_ms: int) -> BearerToken:
+        """Check signature, issuer and audience, scope, times and subject (RFC 7515, RFC 7519)."""
         try:
             found = jws.deserialize_compact(token, self._key, algorithms=ALGORITHMS)
             claims = json.loads(found.payload)

@@ -11,7 +11,6 @@ _FLAGS = frozenset({"required", "requisite", "sufficient", "optional"})
 _USER = "user_"
 
 PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
-SCRAM_MODULE = "org.apache.kafka.common.security.scram.ScramLoginModule"
 
 
 class JaasModule(msgspec.Struct, frozen=True):

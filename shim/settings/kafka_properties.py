@@ -18,10 +18,11 @@ from shim.state.config_definitions import definitions
 
 AUTHORIZER = "authorizer.class.name"
 LISTENERS = "listeners"
+ADVERTISED_LISTENERS = "advertised.listeners"
 PROTOCOL_MAP = "listener.security.protocol.map"
 
 _TRANSLATED = (
-    *(LISTENERS, "advertised.listeners", PROTOCOL_MAP, AUTHORIZER, SUPER_USERS, ALLOW_EVERYONE),
+    *(LISTENERS, ADVERTISED_LISTENERS, PROTOCOL_MAP, AUTHORIZER, SUPER_USERS, ALLOW_EVERYONE),
     "cluster.id",
 )
 _BROKER_MARKS = (LISTENERS, "process.roles", "node.id", "broker.id", "zookeeper.connect")
@@ -89,7 +90,7 @@ def translate(layer: Mapping[str, str], everything: Mapping[str, str], where: st
     fields: dict[str, Any] = {}
     rest = {key: value for key, value in layer.items() if key not in _TRANSLATED}
     try:
-        if LISTENERS in layer or "advertised.listeners" in layer:
+        if LISTENERS in layer:
             fields["listeners"] = _listeners(everything)
         if SUPER_USERS in layer:
             fields["super_users"] = tuple(sorted(parse_super_users(layer[SUPER_USERS])))
@@ -112,13 +113,9 @@ def translate(layer: Mapping[str, str], everything: Mapping[str, str], where: st
 def _listeners(properties: Mapping[str, str]) -> tuple[ListenerConfig, ...]:
     """The listeners for clients; those of controllers are left out. ValueError if one is wrong."""
     protocols = _pairs(properties.get(PROTOCOL_MAP, ""))
-    advertised = {
-        name: (host, port)
-        for name, host, port in map(_address, _items(properties.get("advertised.listeners", "")))
-    }
     controllers = {name.upper() for name in _items(properties.get("controller.listener.names", ""))}
     found = []
-    for text in _items(properties.get(LISTENERS, "PLAINTEXT://:9092")):
+    for text in _items(properties[LISTENERS]):
         name, host, port = _address(text)
         if name in controllers:
             continue
@@ -128,10 +125,57 @@ def _listeners(properties: Mapping[str, str]) -> tuple[ListenerConfig, ...]:
                 _protocol(protocols.get(name, name), name),
                 host or "0.0.0.0",  # noqa: S104 - an empty host means every interface, as in Kafka
                 port,
-                advertised=advertised.get(name),
             )
         )
     return tuple(found)
+
+
+def as_confluent_derives(
+    listeners: tuple[ListenerConfig, ...], environment: Mapping[str, str]
+) -> tuple[ListenerConfig, ...]:
+    """Those of the environment's `advertised.listeners`, on all interfaces, if there are others.
+
+    Confluent's image does so where it is not told `listeners`, and most are not.
+    """
+    named = _advertised(environment)
+    if not named.keys() - {one.name for one in listeners}:
+        return listeners
+    opened = ",".join(f"{name}://:{port}" for name, (_, port) in named.items())
+    try:
+        return _listeners({**environment, LISTENERS: opened})
+    except ValueError as error:
+        raise ConfigError(f"{ADVERTISED_LISTENERS}: {error}") from error
+
+
+def not_listened_on(
+    listeners: tuple[ListenerConfig, ...], properties: Mapping[str, str]
+) -> list[str]:
+    """The names in `advertised.listeners` that no listener has; controllers have their own."""
+    controllers = _items(properties.get("controller.listener.names", "").upper())
+    known = {one.name for one in listeners}.union(controllers)
+    return sorted(_advertised(properties).keys() - known)
+
+
+def advertised(
+    listeners: tuple[ListenerConfig, ...], properties: Mapping[str, str]
+) -> tuple[ListenerConfig, ...]:
+    """The listeners with the addresses that `advertised.listeners` has for them, by their names.
+
+    Wherever the listeners come from: a port that a container publishes has another address outside.
+    """
+    addresses = _advertised(properties)
+    return tuple(
+        msgspec.structs.replace(one, advertised=addresses.get(one.name)) for one in listeners
+    )
+
+
+def _advertised(properties: Mapping[str, str]) -> dict[str, tuple[str, int]]:
+    """Host and port by the listener's name."""
+    try:
+        found = [_address(text) for text in _items(properties.get(ADVERTISED_LISTENERS, ""))]
+    except ValueError as error:
+        raise ConfigError(f"{ADVERTISED_LISTENERS}: {error}") from error
+    return {name: (host, port) for name, host, port in found}
 
 
 def _address(text: str) -> tuple[str, str, int]:

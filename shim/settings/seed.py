@@ -1,19 +1,23 @@
-"""What a cluster starts with: the topics, ACLs and groups of its configuration.
+"""What a cluster starts with: what its configuration names.
 
 They go the way that requests go, so that nothing can be there at the start that a client could not
 have made, and what the emulated release refuses is refused here, with a clear message.
 """
+
+from collections.abc import Mapping
 
 from authorizer.authorizer import Authorizer
 from authorizer.model import Acl, Actor
 from protocol.messages.create_topics_request import CreatableTopic, CreatableTopicConfig
 from shim.config import GroupSeed, TopicSeed
 from shim.errors import ConfigError
+from shim.handling.config_change import check_subscription
+from shim.handling.config_resources import ResourceFault
 from shim.handling.topic_plan import TopicFault, plan
 from shim.state.cluster import Cluster
-from shim.state.group import CommitIdentity
-from shim.state.groups import Commit
-from shim.state.offsets import CommittedOffset
+from shim.state.groups.group import CommitIdentity
+from shim.state.groups.groups import Commit
+from shim.state.groups.offsets import CommittedOffset
 
 _BATCH = 1000
 """ACLs at once; a release has a limit for one request."""
@@ -29,6 +33,10 @@ def seed(cluster: Cluster) -> None:
     _create_acls(cluster)
     for group in cluster.config.groups:
         _commit_offsets(cluster, group)
+    for name, settings in cluster.config.client_metrics.items():
+        _subscribe(cluster, name, settings)
+    for fault in cluster.config.faults:
+        cluster.faults.add(fault)
 
 
 def create_topic(cluster: Cluster, topic: TopicSeed) -> None:
@@ -47,7 +55,9 @@ def create_topic(cluster: Cluster, topic: TopicSeed) -> None:
     try:
         made = plan(asked, cluster)
     except TopicFault as fault:
-        raise ConfigError(f"topic `{topic.name}`: {fault.message or fault.error.name}") from fault
+        said = fault.message or fault.error.name
+        is_named = f"`{topic.name}`" in said
+        raise ConfigError(said if is_named else f"topic `{topic.name}`: {said}") from fault
     cluster.topics.create(made.name, made.assignments, made.configs)
 
 
@@ -77,6 +87,17 @@ def _create_batch(authorizer: Authorizer, acls: tuple[Acl, ...], release: str) -
             )
 
 
+def _subscribe(cluster: Cluster, name: str, settings: Mapping[str, str]) -> None:
+    """Ask clients for their metrics, as settings of a `client-metrics` resource would."""
+    try:
+        check_subscription(settings, cluster)
+    except ResourceFault as fault:
+        text = fault.message or f"Kafka {cluster.release} cannot read these settings"
+        raise ConfigError(f"client metrics `{name}`: {text}") from fault
+    if settings:  # one without settings is none
+        cluster.configs.client_metrics[name] = dict(settings)
+
+
 def _commit_offsets(cluster: Cluster, group: GroupSeed) -> None:
     commits = []
     for name, offsets in group.offsets.items():
@@ -86,6 +107,6 @@ def _commit_offsets(cluster: Cluster, group: GroupSeed) -> None:
         for index, offset in offsets.items():
             if topic.partition(index) is None:
                 raise ConfigError(f"group `{group.name}`: topic `{name}` has no partition {index}")
-            committed = CommittedOffset(offset, commit_ms=cluster.clock.now_ms())
+            committed = CommittedOffset(offset)
             commits.append(Commit(topic.topic_id, index, committed))
     cluster.groups.commit(group.name, _NOBODY, commits)

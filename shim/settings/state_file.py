@@ -1,4 +1,4 @@
-"""The state file: one YAML with the topics, users, ACLs and groups that a broker starts with.
+"""The state file: one YAML with what a broker has when it starts.
 
     users:
       alice: alice-secret
@@ -11,6 +11,10 @@
     groups:
       billing:
         orders: {0: 42}
+    client_metrics:
+      latencies: {metrics: org.apache.kafka.producer., interval.ms: 5000}
+    faults:
+      - {match: {api: FindCoordinator}, action: {error: COORDINATOR_NOT_AVAILABLE}}
 
 Nothing is guessed: a key that is not known, or a value of another kind, is an error.
 """
@@ -22,7 +26,7 @@ import msgspec
 
 from authorizer.acl_formats.rules import parse_rules
 from authorizer.acl_names import AclTextError
-from authorizer.model import Acl
+from authorizer.model import Acl, is_principal
 from shim.acl_file import load_yaml, read_text
 from shim.config import GroupSeed, TopicSeed
 from shim.errors import ConfigError
@@ -38,6 +42,8 @@ class State(msgspec.Struct, frozen=True):
     topics: tuple[TopicSeed, ...] = ()
     acls: tuple[Acl, ...] = ()
     groups: tuple[GroupSeed, ...] = ()
+    client_metrics: Mapping[str, Mapping[str, str]] = {}
+    faults: tuple[Mapping[str, Any], ...] = ()
 
 
 def read_state(path: str, option: str = "--state") -> State:
@@ -55,13 +61,16 @@ class _Fault(Exception):  # noqa: N818 - becomes a ConfigError with the file's n
 
 
 def parse_state(content: Any) -> State:
-    fields = _mapping(content, "the file", ("users", "super_users", "topics", "acls", "groups"))
+    """The state that a parsed file describes; _Fault says at which key it is wrong."""
+    fields = _mapping(content, "the file", State.__struct_fields__)
     return State(
         users=_users(fields.get("users"), "users"),
         super_users=_super_users(fields.get("super_users"), "super_users"),
         topics=_topics(fields.get("topics"), "topics"),
         acls=tuple(dict.fromkeys(parse_rules({"acls": fields.get("acls")}))),
         groups=_groups(fields.get("groups"), "groups"),
+        client_metrics=_client_metrics(fields.get("client_metrics"), "client_metrics"),
+        faults=_faults(fields.get("faults"), "faults"),
     )
 
 
@@ -79,7 +88,7 @@ def _super_users(value: Any, where: str) -> tuple[str, ...]:
         raise _Fault(f"`{where}` must be a list: [User:admin]")
     principals = tuple(_text(principal, where) for principal in value)
     for principal in principals:
-        if ":" not in principal:
+        if not is_principal(principal):
             raise _Fault(f"`{where}`: `{principal}` is not of the form Type:name, as in User:admin")
     return principals
 
@@ -97,12 +106,11 @@ def _topic(name: str, value: Any, where: str) -> TopicSeed:
     if isinstance(value, int):
         return TopicSeed(name, _count(value, where))
     fields = _mapping(value, where, _TOPIC_KEYS)
-    configs = _mapping(fields.get("configs"), f"{where}.configs")
     factor = fields.get("replication_factor")
     return TopicSeed(
         name,
         _count(fields.get("partitions", 1), f"{where}.partitions"),
-        {key: _setting(setting, f"{where}.configs.{key}") for key, setting in configs.items()},
+        _settings(fields.get("configs"), f"{where}.configs"),
         None if factor is None else _count(factor, f"{where}.replication_factor"),
     )
 
@@ -118,6 +126,30 @@ def _groups(value: Any, where: str) -> tuple[GroupSeed, ...]:
         )
         for name, entry in _mapping(value, where).items()
     )
+
+
+def _client_metrics(value: Any, where: str) -> dict[str, dict[str, str]]:
+    return {
+        _text(name, where): _settings(settings, f"{where}.{name}")
+        for name, settings in _mapping(value, where).items()
+    }
+
+
+def _faults(value: Any, where: str) -> tuple[Mapping[str, Any], ...]:
+    """Faults as the control API takes them."""
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        raise _Fault(f"`{where}` must be a list: [{{action: {{error: REQUEST_TIMED_OUT}}}}]")
+    from shim.faults.fault import Fault, parse_fault  # noqa: PLC0415 - faults are rare
+    from shim.faults.spec import FaultError  # noqa: PLC0415 - as above
+
+    for number, written in enumerate(value):
+        try:
+            Fault(number, parse_fault(written))
+        except FaultError as error:
+            raise _Fault(f"`{where}` {number + 1}: {error}") from error
+    return tuple(value)
 
 
 def _offsets(value: Any, where: str) -> dict[int, int]:
@@ -156,8 +188,14 @@ def _text(value: Any, where: str) -> str:
     return value
 
 
+def _settings(value: Any, where: str) -> dict[str, str]:
+    return {
+        key: _setting(setting, f"{where}.{key}") for key, setting in _mapping(value, where).items()
+    }
+
+
 def _setting(value: Any, where: str) -> str:
-    """A topic's setting: YAML's numbers and truth values become Kafka's texts."""
+    """YAML's numbers and truth values become Kafka's texts."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str | int | float):

@@ -1,45 +1,56 @@
 """The one owner of state: everything that a request can see or change hangs on the cluster."""
 
 import random
-from collections.abc import Collection
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
 from protocol.api_versions import RELEASES, parse_release
+from protocol.config_releases import config_behaviour_of
+from protocol.enums import IsolationLevel
 from protocol.features import Feature, features_of
 from protocol.group_releases import group_behaviour_of
 from protocol.record_releases import record_behaviour_of
 from protocol.releases import Behaviour, behaviour_of
+from protocol.telemetry_releases import telemetry_behaviour_of
+from protocol.topic_releases import topic_behaviour_of
 from shim.apis import ApiTable
 from shim.clock import Clock, SystemClock
 from shim.config import Config, ListenerConfig
 from shim.errors import ConfigError
 from shim.faults.faults import Faults
-from shim.handling.ending import write_markers
 from shim.session import Session
 from shim.state.configs import Configs
 from shim.state.coordinators import Coordinators
 from shim.state.delegation_tokens import DelegationTokens
 from shim.state.fetch_sessions import FetchSessions
-from shim.state.group_settings import GroupSettings
-from shim.state.groups import Groups
+from shim.state.groups.group_settings import GroupSettings
+from shim.state.groups.groups import Groups
 from shim.state.leadership import settle
 from shim.state.log import Log
 from shim.state.log_settings import InForce
 from shim.state.policy import policy_of
 from shim.state.quotas import Quotas
-from shim.state.share_partitions import SharePartitions
-from shim.state.share_sessions import ShareSessions
-from shim.state.share_state import ShareStates
-from shim.state.static_settings import settings_of_features, static_settings
+from shim.state.sharing.share_state import ShareStates
+from shim.state.static_settings import (
+    check_values,
+    settings_of_features,
+    static_settings,
+    takes_metrics,
+)
 from shim.state.topics import Topics
+from shim.state.transaction_markers import write_markers
 from shim.state.transactions import Transaction, Transactions
 from shim.state.users import Users
 
 if TYPE_CHECKING:
     from shim.history import History
     from shim.sasl.bearer_token import TokenValidator
+    from shim.state.sharing.share_partitions import SharePartitions
+    from shim.state.sharing.share_sessions import ShareSessions
+    from shim.state.telemetry import Telemetry
     from shim.tls.principal_mapping import MappingRule
     from shim.traces.recorder import Recorder
 
@@ -69,6 +80,21 @@ class Counters:
         self.faults = 0  # mistakes of ours, answered with -1
 
 
+Kept = TypeVar("Kept")
+
+
+class _PerNode(dict[int, Kept]):
+    """What each broker keeps for itself, made when it is first asked for."""
+
+    def __init__(self, make: Callable[[], Kept]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, node_id: int) -> Kept:
+        found = self[node_id] = self._make()
+        return found
+
+
 class Cluster:
     """Topics, groups, users and ACLs of an emulated cluster, its clock and its randomness."""
 
@@ -76,11 +102,16 @@ class Cluster:
         self.config = config
         self.release = _release(config)
         self.behaviour: Behaviour = behaviour_of(self.release)
+        self.topic_behaviour = topic_behaviour_of(self.release)
+        self.config_behaviour = config_behaviour_of(self.release)
+        self.telemetry_behaviour = telemetry_behaviour_of(self.release)
         self.record_behaviour = record_behaviour_of(self.release)
+        self.group_behaviour = group_behaviour_of(self.release)
         self.clock: Clock = clock or SystemClock()
         self.cluster_id = config.cluster_id
         self.nodes = {node_id: Node(node_id) for node_id in range(1, config.brokers + 1)}
-        self.apis = ApiTable(self.release)
+        self.apis = ApiTable(self.release, takes_metrics=takes_metrics(config.properties))
+        check_values(config.properties, self.release)
         self.mechanisms = _mechanisms(config)
         self.principal_rules = _principal_rules(config)
         self.token_validators = _token_validators(config, self.mechanisms)
@@ -105,36 +136,26 @@ class Cluster:
         self.users = Users(config.users, self.random)
         self.tokens = DelegationTokens(config.properties, self.random, self.clock)
         self.policy = policy_of(config, self.release, self.nodes, self.clock, self.random)
-        self.topics = Topics(self.random, self.clock, self.behaviour.internal_topics)
+        self.topics = Topics(self.random, self.clock, self.topic_behaviour.internal_topics)
         self.configs = Configs(
             self.release, self._static_settings, settings_of_features(self.features)
         )
         self.topics.in_force = lambda own: InForce(own, self.configs)
         self.coordinators = Coordinators(self.topics, self.configs, self.random, self._live_nodes)
-        self.share_states = ShareStates(self.topics, group_behaviour_of(self.release))
+        self.share_states = ShareStates(self.topics, self.group_behaviour)
         self.groups = Groups(
-            GroupSettings(self.configs, group_behaviour_of(self.release)),
-            group_behaviour_of(self.release),
+            GroupSettings(self.configs, self.group_behaviour),
+            self.group_behaviour,
             self.topics,
             self.share_states,
             self.clock,
             self.random,
         )
-        self.share_partitions = SharePartitions(
-            self.share_states, self.groups.settings, self.clock, self._offset_since
-        )
-        self.share_sessions = {node_id: self._new_share_sessions() for node_id in self.nodes}
-        self.transactions = Transactions(
-            self.clock,
-            self._write_markers,
-            timeout_ms_max=self.configs.broker_int("transaction.max.timeout.ms"),
-            expiration_ms=self.configs.broker_int("transactional.id.expiration.ms"),
-            check_interval_ms=self.configs.broker_int(
-                "transaction.abort.timed.out.transaction.cleanup.interval.ms"
-            ),
-            fencing_remembers=record_behaviour_of(self.release).fencing_remembers,
-        )
+        vars(self).pop("share_partitions", None)
+        self.share_sessions = _PerNode(self._new_share_sessions)
+        self.transactions = self._new_transactions()
         self.fetch_sessions = {node_id: self._new_fetch_sessions() for node_id in self.nodes}
+        self.telemetry = _PerNode(self._new_telemetry)
         self.quotas = Quotas()
 
     def _static_settings(self, node_id: int) -> dict[str, str]:
@@ -157,25 +178,55 @@ class Cluster:
             now_ms=self.clock.now_ms(),
         )
 
+    def _new_transactions(self) -> Transactions:
+        return Transactions(
+            self.clock,
+            self._write_markers,
+            timeout_ms_max=self.configs.broker_int("transaction.max.timeout.ms"),
+            expiration_ms=self.configs.broker_int("transactional.id.expiration.ms"),
+            check_interval_ms=self.configs.broker_int(
+                "transaction.abort.timed.out.transaction.cleanup.interval.ms"
+            ),
+            behaviour=self.record_behaviour,
+        )
+
+    @cached_property
+    def share_partitions(self) -> "SharePartitions":
+        """Of all brokers. Made, like what follows, when first asked for: imports take time."""
+        from shim.state.sharing.share_partitions import (  # noqa: PLC0415 - as said
+            SharePartitions,
+        )
+
+        return SharePartitions(
+            self.share_states, self.groups.settings, self.clock, self._offset_since
+        )
+
+    def _new_telemetry(self) -> "Telemetry":
+        from shim.state.telemetry import Telemetry  # noqa: PLC0415 - see share_partitions
+
+        return Telemetry(self.configs, self.telemetry_behaviour, self.clock, self.random)
+
     def _new_fetch_sessions(self) -> FetchSessions:
         slots = 0
         if "max.incremental.fetch.session.cache.slots" in self.configs.broker_definitions:
             slots = self.configs.broker_int("max.incremental.fetch.session.cache.slots")
         return FetchSessions(self.topics, self.clock, self.random, slots=slots)
 
-    def _new_share_sessions(self) -> ShareSessions:
+    def _new_share_sessions(self) -> "ShareSessions":
+        from shim.state.sharing.share_sessions import ShareSessions  # noqa: PLC0415 - as above
+
         slots = self.groups.settings.share_sessions_max
         return ShareSessions(self.topics, self.share_partitions, slots=slots)
 
     def _offset_since(self, log: Log, timestamp: int) -> int:
-        from shim.handling.fetching import READ_UNCOMMITTED  # noqa: PLC0415 - for share groups alone
-        from shim.handling.offset_lookup import find  # noqa: PLC0415 - as above
+        from shim.state.offset_lookup import find  # noqa: PLC0415 - for share groups alone
 
-        return find(log, timestamp, READ_UNCOMMITTED, self.record_behaviour).offset
+        return find(log, timestamp, IsolationLevel.READ_UNCOMMITTED, self.record_behaviour).offset
 
     def disconnected(self, session: Session) -> None:
         """A connection is gone."""
-        self.share_sessions[session.node_id].disconnected(session)
+        if session.node_id in self.share_sessions:
+            self.share_sessions[session.node_id].disconnected(session)
 
     def _live_nodes(self) -> list[int]:
         return [node.node_id for node in self.nodes.values() if node.is_alive]
@@ -184,6 +235,7 @@ class Cluster:
         """A broker stops or comes back: others lead and control in its place."""
         self.nodes[node_id].is_alive = is_alive
         self.fetch_sessions[node_id] = self._new_fetch_sessions()  # kept in memory only
+        self.telemetry.pop(node_id, None)  # likewise
         self.settle()
 
     def replicas_placed(self) -> None:

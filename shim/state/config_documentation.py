@@ -6,11 +6,19 @@ from pathlib import Path
 import msgspec
 
 from protocol.enums import ConfigResourceType
+from shim.state.config_definitions import Definition
 
 
-def documentation(resource_type: int, name: str) -> str | None:
-    """What the setting is for; None where we have nothing to say."""
-    return _texts().get(ConfigResourceType(resource_type).name.lower(), {}).get(name)
+def documentation(resource_type: int, name: str, definition: Definition | None) -> str | None:
+    """What the setting is for, or at least what it takes; None where there is no such setting."""
+    kind = ConfigResourceType(resource_type).name.lower()
+    text = _texts().get(kind, {}).get(name)
+    if text is not None or definition is None:
+        return text
+    default = "without a default"
+    if definition.default is not None:
+        default = f"by default {definition.default or 'empty'}"
+    return f"A setting of type {definition.type}, {default}; see Kafka's documentation."
 
 
 @cache

@@ -5,13 +5,11 @@ brokers, in the broker's static configuration, and at last the default (KIP-226)
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from enum import IntEnum
-
-import msgspec
 
 from protocol.enums import ConfigResourceType
 from shim.state.config_definitions import Definition, definitions
-from shim.state.config_values import ConfigFault, canonical, elements
+from shim.state.config_entries import ConfigEntry, Source, Synonym, entry, printed, unknown_entry
+from shim.state.config_values import elements
 
 MINUTE_MS = 60_000
 HOUR_MS = 3_600_000
@@ -44,39 +42,6 @@ LOGGERS = {
     "state.change.logger": "INFO",
 }
 """Loggers of a broker and their levels, as the configuration has them that Kafka ships."""
-
-
-class Source(IntEnum):
-    """Where a value comes from, in the codes of the wire (KIP-226)."""
-
-    TOPIC = 1
-    BROKER = 2
-    DEFAULT_BROKER = 3  # set dynamically for all brokers
-    STATIC_BROKER = 4
-    DEFAULT = 5
-    BROKER_LOGGER = 6
-    CLIENT_METRICS = 7
-    GROUP = 8
-
-
-class Synonym(msgspec.Struct, frozen=True):
-    """A setting that decides, or would decide, a value."""
-
-    name: str
-    value: str | None
-    source: Source
-
-
-class ConfigEntry(msgspec.Struct, frozen=True):
-    """One setting of one resource as a broker describes it; the value of a secret is None."""
-
-    name: str
-    value: str | None
-    source: Source
-    synonyms: tuple[Synonym, ...]
-    type_code: int
-    read_only: bool = False
-    is_sensitive: bool = False
 
 
 class Configs:
@@ -132,7 +97,7 @@ class Configs:
         for _, values in self._layers(node_id):
             if name in values:
                 value = values[name]
-                return value if definition is None else _shown(name, definition, value)
+                return value if definition is None else printed(name, definition, value)
         return None if definition is None else definition.default
 
     def own_broker_value(self, name: str, node_id: int = 1) -> str | None:
@@ -156,7 +121,7 @@ class Configs:
         """The value in force for a topic with these settings of its own."""
         definition = self.topic_definitions[name]
         if name in topic:
-            return _shown(name, definition, topic[name])
+            return printed(name, definition, topic[name])
         if definition.broker is None:
             return definition.default
         for synonym, unit in SYNONYMS.get(definition.broker, ((definition.broker, 1),)):
@@ -184,7 +149,7 @@ class Configs:
                 synonyms.append(Synonym(name, value, Source.TOPIC))
             if definition.broker is not None:
                 synonyms.extend(self._broker_synonyms(definition.broker, 1))
-            yield _entry(name, value, synonyms, definition)
+            yield entry(name, value, synonyms, definition)
 
     def broker_entries(self, node_id: int, *, with_unknown: bool) -> Iterator[ConfigEntry]:
         """Every setting of a broker, then those of its static configuration that Kafka does not
@@ -195,21 +160,21 @@ class Configs:
                 continue
             synonyms = self._broker_synonyms(name, node_id)
             value = self.broker_value(name, node_id)
-            yield _entry(name, value, synonyms, definition, read_only=not definition.dynamic)
+            yield entry(name, value, synonyms, definition, read_only=not definition.dynamic)
         unknown = self._static_of(node_id).keys() - self.broker_definitions.keys()
         for name in sorted(unknown) if with_unknown else ():
-            yield _unknown_entry(name, Source.STATIC_BROKER)
+            yield unknown_entry(name, Source.STATIC_BROKER)
 
     def all_brokers_entries(self) -> Iterator[ConfigEntry]:
         """What was set for every broker."""
         for name, value in self.all_brokers.items():
             definition = self.broker_definitions.get(name)
             if definition is None:
-                yield _unknown_entry(name, Source.DEFAULT_BROKER)
+                yield unknown_entry(name, Source.DEFAULT_BROKER)
                 continue
-            shown = _shown(name, definition, value)
+            shown = printed(name, definition, value)
             synonym = Synonym(name, shown, Source.DEFAULT_BROKER)
-            yield _entry(name, shown, [synonym], definition, read_only=not definition.dynamic)
+            yield entry(name, shown, [synonym], definition, read_only=not definition.dynamic)
 
     def group_entries(self, group_id: str) -> Iterator[ConfigEntry]:
         """Every setting of a group, whether or not there is such a group (KIP-848)."""
@@ -219,12 +184,12 @@ class Configs:
         for name, definition in self.group_definitions.items():
             synonyms: list[Synonym] = []
             if name in own:
-                synonyms.append(Synonym(name, _shown(name, definition, own[name]), Source.GROUP))
+                synonyms.append(Synonym(name, printed(name, definition, own[name]), Source.GROUP))
             if definition.broker is not None:
                 synonyms.extend(self._broker_synonyms(definition.broker, 1))
             elif inherits or not synonyms:
                 synonyms.append(Synonym(name, definition.default, Source.DEFAULT))
-            yield _entry(name, synonyms[0].value, synonyms, definition)
+            yield entry(name, synonyms[0].value, synonyms, definition)
 
     def client_metrics_entries(
         self, subscription: str, *, with_defaults: bool
@@ -238,10 +203,10 @@ class Configs:
         for name, definition in self.client_metrics_definitions.items():
             synonyms: list[Synonym] = []
             if name in own:
-                shown = _shown(name, definition, own[name])
+                shown = printed(name, definition, own[name])
                 synonyms.append(Synonym(name, shown, Source.CLIENT_METRICS))
             value = synonyms[0].value if synonyms else definition.default
-            yield _entry(name, value, synonyms, definition)
+            yield entry(name, value, synonyms, definition)
 
     def logger_entries(self, node_id: int) -> Iterator[ConfigEntry]:
         """The levels of a broker's loggers (KIP-412)."""
@@ -264,7 +229,7 @@ class Configs:
         known = self.broker_definitions
         for source, values in self._layers(node_id):
             found.extend(
-                Synonym(one, _shown(one, known[one], values[one]), source)
+                Synonym(one, printed(one, known[one], values[one]), source)
                 for one in names
                 if one in values and one in known
             )
@@ -276,45 +241,3 @@ class Configs:
         while found and found[0].name != name:
             del found[0]
         return found
-
-
-def _entry(
-    name: str,
-    value: str | None,
-    synonyms: list[Synonym],
-    definition: Definition,
-    *,
-    read_only: bool = False,
-) -> ConfigEntry:
-    if definition.is_sensitive:
-        value = None
-        synonyms = [Synonym(one.name, None, one.source) for one in synonyms]
-    return ConfigEntry(
-        name=name,
-        value=value,
-        source=synonyms[0].source if synonyms else Source.DEFAULT,
-        synonyms=tuple(synonyms),
-        type_code=definition.type_code,
-        read_only=read_only,
-        is_sensitive=definition.is_sensitive,
-    )
-
-
-def _unknown_entry(name: str, source: Source) -> ConfigEntry:
-    return ConfigEntry(
-        name=name,
-        value=None,
-        source=source,
-        synonyms=(Synonym(name, None, source),),
-        type_code=0,
-        read_only=True,
-        is_sensitive=True,
-    )
-
-
-def _shown(name: str, definition: Definition, value: str) -> str:
-    """The value as brokers print it; one that does not parse is shown as it is."""
-    try:
-        return canonical(name, definition, value)
-    except ConfigFault:
-        return value

@@ -5,13 +5,13 @@ header only. Everything appended counts as replicated: the high watermark is the
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterator
 from operator import attrgetter, itemgetter
 
 import msgspec
 
 from shim.clock import Clock
-from shim.state.log_settings import LogSettings
+from shim.state.log_settings import InForce, LogSettings
 from shim.state.producers import PartitionProducers
 from shim.wait import Watched
 
@@ -29,7 +29,8 @@ class StoredBatch(msgspec.Struct, gc=False):
     """One batch of records; offsets are those of its first and its last record.
 
     `position` counts the bytes that were ever appended before it, `end_position` those up to its
-    end; `newest_so_far` is the greatest timestamp up to its end, in ms.
+    end; `newest_so_far` is the greatest timestamp up to its end, in ms. `is_clean`: a cleaner has
+    been over it.
     """
 
     base_offset: int
@@ -39,6 +40,7 @@ class StoredBatch(msgspec.Struct, gc=False):
     position: int = 0
     end_position: int = 0
     newest_so_far: int = -1
+    is_clean: bool = False
 
 
 class Log(Watched):
@@ -54,24 +56,24 @@ class Log(Watched):
         "_clock",
         "_end_position",
         "_epochs",
+        "_in_force",
         "_trimmed_newest",
         "end_offset",
         "is_closed",
         "producers",
-        "settings",
         "start_offset",
         "trimmed_bytes",
     )
 
-    def __init__(self, configs: Mapping[str, str], clock: Clock) -> None:
+    def __init__(self, settings: InForce, clock: Clock) -> None:
         super().__init__()
+        self._in_force = settings
         self._clock = clock
         self._batches: list[StoredBatch] = []
         self._end_position = 0
         self._epochs = [(0, 0)]  # leader epochs and their first offsets
         self._checked_ms = clock.now_ms()
         self._checked_position = 0
-        self.settings = LogSettings(configs)
         self.producers = PartitionProducers()
         self.start_offset = 0
         self.end_offset = 0
@@ -80,7 +82,13 @@ class Log(Watched):
         self._trimmed_newest: StoredBatch | None = None
 
     @property
+    def settings(self) -> LogSettings:
+        """What holds at this moment."""
+        return self._in_force.now()
+
+    @property
     def high_watermark(self) -> int:
+        """Replicas are always in step, so all that was appended is committed."""
         return self.end_offset
 
     @property
@@ -91,6 +99,7 @@ class Log(Watched):
 
     @property
     def size_bytes(self) -> int:
+        """The size of the batches that are kept."""
         return self._end_position - self._batches[0].position if self._batches else 0
 
     @property
@@ -104,12 +113,7 @@ class Log(Watched):
         assert not self.is_closed
         if leader_epoch > self._epochs[-1][0]:
             self._epochs.append((leader_epoch, batch.base_offset))
-        newest = self._batches[-1].newest_so_far if self._batches else -1
-        batch.newest_so_far = max(newest, batch.max_timestamp)
-        batch.position = self._end_position
-        self._end_position += len(batch.payload)
-        batch.end_position = self._end_position
-        self._batches.append(batch)
+        self._add(batch)
         self.end_offset = batch.last_offset + 1
         self._retain()
         self.wake()
@@ -129,6 +133,26 @@ class Log(Watched):
         if fitting == first and whole_first:
             fitting += 1
         return [batch.payload for batch in self._batches[first:fitting]]
+
+    def indexed_after(self, offset: int, size: int) -> int:
+        """The offset of the first entry in Kafka's index that is `size` bytes or more behind the
+        start of the batch that holds `offset`; the end if there is none. The very first entry has
+        to be further away: Kafka's search does not find that it is just there.
+        """
+        position = self._batches[bisect_left(self._batches, offset, key=_LAST_OFFSET)].position
+        for number, (at, last_offset) in enumerate(self._index()):
+            if at > position + size or (at == position + size and number > 0):
+                return last_offset
+        return self.end_offset
+
+    def _index(self) -> Iterator[tuple[int, int]]:
+        """Position and last offset of the batches that Kafka has in its index of offsets."""
+        since = 0
+        for batch in self._batches:
+            if since > self.settings.index_interval_bytes:
+                yield batch.position, batch.last_offset
+                since = 0
+            since += batch.end_position - batch.position
 
     def bytes_between(self, offset: int, end: int) -> int:
         """How many bytes a reader from `offset` up to `end` finds."""
@@ -153,13 +177,13 @@ class Log(Watched):
             self._trimmed_newest = newest
         self.trimmed_bytes += before - self.size_bytes
 
-    def first_batch_at(self, timestamp: int) -> StoredBatch | None:
-        """The first batch that has a record of this time (ms) or a later one."""
+    def batches_at(self, timestamp: int) -> Iterator[StoredBatch]:
+        """The batches that say they have a record of this time (ms) or a later one.
+
+        Those without any record say what they had once.
+        """
         at = bisect_left(self._batches, timestamp, key=_NEWEST)
-        for batch in self._batches[at:]:  # beyond the first only if what was newest is gone
-            if batch.max_timestamp >= timestamp:
-                return batch
-        return None
+        return (batch for batch in self._batches[at:] if batch.max_timestamp >= timestamp)
 
     def newest_batch(self) -> StoredBatch | None:
         """The first batch with the greatest timestamp of all, trimmed ones among them (KIP-734)."""
@@ -191,9 +215,10 @@ class Log(Watched):
     def expire(self) -> None:
         """Drop what retention.ms and retention.bytes no longer cover, batch by batch."""
         keep_from = self.start_offset
-        oldest_ms = self._clock.now_ms() - self.settings.retention_ms
-        has_age_limit = self.settings.retention_ms >= 0
-        bytes_max = self.settings.retention_bytes
+        settings = self.settings
+        oldest_ms = self._clock.now_ms() - settings.retention_ms
+        has_age_limit = settings.retention_ms >= 0
+        bytes_max = settings.retention_bytes
         excess = self.size_bytes - bytes_max if bytes_max >= 0 else -1
         for batch in self._batches:
             is_old = has_age_limit and batch.max_timestamp < oldest_ms
@@ -207,12 +232,32 @@ class Log(Watched):
             self.trimmed_bytes = 0
             self._trimmed_newest = None
 
+    def replace(self, count: int, batches: list[StoredBatch]) -> None:
+        """Put others in the place of the first `count` batches: what a cleaner has left of them.
+
+        Offsets may then have gaps; the log begins and ends where it did.
+        """
+        rest = self._batches[count:]
+        self._batches = []
+        self._end_position = 0
+        for batch in (*batches, *rest):
+            self._add(batch)
+        self._checked_position = min(self._checked_position, self._end_position)
+
     def close(self) -> None:
         """The partition is gone: whoever waits is told, and nothing is held any more."""
         self.is_closed = True
         self._batches.clear()
         self.wake()
         self._watchers.clear()
+
+    def _add(self, batch: StoredBatch) -> None:
+        newest = self._batches[-1].newest_so_far if self._batches else -1
+        batch.newest_so_far = max(newest, batch.max_timestamp)
+        batch.position = self._end_position
+        self._end_position += len(batch.payload)
+        batch.end_position = self._end_position
+        self._batches.append(batch)
 
     def _stop(self, end: int) -> int:
         """The index after the last batch that lies wholly below `end`."""

@@ -1,7 +1,9 @@
-"""The topic settings that a log obeys, read from whatever mapping holds them at the moment."""
+"""The topic settings that a log obeys, as they hold at the moment."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+
+import msgspec
 
 from shim.state.configs import Configs
 
@@ -10,7 +12,10 @@ DEFAULTS = {
     "retention.ms": "604800000",
     "retention.bytes": "-1",
     "segment.bytes": "1073741824",
+    "index.interval.bytes": "4096",
     "cleanup.policy": "delete",
+    "delete.retention.ms": "86400000",
+    "min.compaction.lag.ms": "0",
     "max.message.bytes": "1048588",
     "message.timestamp.type": "CreateTime",
     "min.insync.replicas": "1",
@@ -18,105 +23,83 @@ DEFAULTS = {
     "message.timestamp.before.max.ms": str(FOREVER_MS),
     "message.timestamp.after.max.ms": str(FOREVER_MS),
 }
-"""What holds where the mapping says nothing."""
+"""What holds where nothing is said, and in releases that do not have the setting."""
 
 
-class InForce(Mapping[str, str]):
-    """The settings of a topic as they hold, with what stands in for those it does not have.
+class LogSettings(msgspec.Struct, frozen=True, gc=False):
+    """What a log obeys; sizes in bytes, -1 is no limit, or for ever.
 
-    Values are kept until the settings of the topic or of brokers change.
+    `index_interval_bytes`: how far the entries of Kafka's index of offsets are apart, at least.
+    `segment_bytes`: Kafka deletes whole segments, so up to one more than `retention_bytes` stays.
+    `delete_retention_ms`: how long tombstones stay after they were first cleaned.
+    `min_compaction_lag_ms`: how old a record must be to be cleaned (KIP-58).
+    `before_max_ms`, `after_max_ms`: how far before and after now a record's time may be (KIP-937;
+    once one for both), FOREVER_MS is no limit.
     """
 
-    __slots__ = ("_configs", "_own", "_seen", "_values")
+    retention_ms: int
+    retention_bytes: int
+    segment_bytes: int
+    index_interval_bytes: int
+    deletes: bool
+    compacts: bool
+    delete_retention_ms: int
+    min_compaction_lag_ms: int
+    max_message_bytes: int
+    uses_append_time: bool
+    min_insync_replicas: int
+    before_max_ms: int
+    after_max_ms: int
 
-    def __init__(self, own: Mapping[str, str], configs: Configs) -> None:
+
+class InForce:
+    """The settings of a topic as they hold: its own, then those of brokers, then the defaults.
+
+    They are read once, and again when the topic's own, or those of brokers, have changed.
+    """
+
+    __slots__ = ("_configs", "_own", "_seen", "_settings")
+
+    def __init__(self, own: Mapping[str, str], configs: Configs | None = None) -> None:
         self._own = own
         self._configs = configs
         self._seen: object = None
-        self._values: dict[str, str | None] = {}
+        self._settings: LogSettings | None = None
 
-    def __getitem__(self, name: str) -> str:
-        value = self._value(name)
-        if value is None:
-            raise KeyError(name)
-        return value
-
-    def get(self, name: str, default: Any = None) -> Any:
-        value = self._value(name)
-        return default if value is None else value
-
-    def _value(self, name: str) -> str | None:
+    def now(self) -> LogSettings:
+        """The settings of this moment."""
         configs = self._configs
-        if self._seen != (self._own, configs.all_brokers, configs.brokers):
-            brokers = {node_id: dict(values) for node_id, values in configs.brokers.items()}
-            self._seen = (dict(self._own), dict(configs.all_brokers), brokers)
-            self._values.clear()
-        if name not in self._values:
+        brokers = None if configs is None else (configs.all_brokers, configs.brokers)
+        if self._settings is None or self._seen != (self._own, brokers):
+            self._seen = deepcopy((self._own, brokers))
+            self._settings = _read(self._value)
+        return self._settings
+
+    def _value(self, name: str) -> str:
+        configs = self._configs
+        if configs is None:
+            value = self._own.get(name)
+        else:
             known = name in configs.topic_definitions
-            self._values[name] = configs.topic_value(self._own, name) if known else None
-        return self._values[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._own)
-
-    def __len__(self) -> int:
-        return len(self._own)
+            value = configs.topic_value(self._own, name) if known else None
+        return value or DEFAULTS[name]
 
 
-class LogSettings:
-    """Typed access. The mapping is asked every time, so that a change holds at once."""
-
-    __slots__ = ("_configs",)
-
-    def __init__(self, configs: Mapping[str, str]) -> None:
-        self._configs = configs
-
-    @property
-    def retention_ms(self) -> int:
-        """-1: for ever."""
-        return self._number("retention.ms")
-
-    @property
-    def retention_bytes(self) -> int:
-        """-1: no limit."""
-        return self._number("retention.bytes")
-
-    @property
-    def segment_bytes(self) -> int:
-        """Kafka deletes whole segments, so up to one more than `retention_bytes` stays."""
-        return self._number("segment.bytes")
-
-    @property
-    def deletes(self) -> bool:
-        return "delete" in self._text("cleanup.policy")
-
-    @property
-    def compacts(self) -> bool:
-        return "compact" in self._text("cleanup.policy")
-
-    @property
-    def max_message_bytes(self) -> int:
-        """What a single batch may have."""
-        return self._number("max.message.bytes")
-
-    @property
-    def uses_append_time(self) -> bool:
-        return self._text("message.timestamp.type") == "LogAppendTime"
-
-    @property
-    def min_insync_replicas(self) -> int:
-        return self._number("min.insync.replicas")
-
-    @property
-    def timestamp_limits_ms(self) -> tuple[int, int]:
-        """How far before and after now a record's time may be (KIP-937; once one for both)."""
-        both = self._number("message.timestamp.difference.max.ms")
-        before = self._number("message.timestamp.before.max.ms")
-        after = self._number("message.timestamp.after.max.ms")
-        return min(both, before), min(both, after)
-
-    def _text(self, name: str) -> str:
-        return self._configs.get(name) or DEFAULTS[name]
-
-    def _number(self, name: str) -> int:
-        return int(self._configs.get(name) or DEFAULTS[name])
+def _read(value: Callable[[str], str]) -> LogSettings:
+    both = int(value("message.timestamp.difference.max.ms"))
+    policy = value("cleanup.policy")
+    return LogSettings(
+        retention_ms=int(value("retention.ms")),
+        retention_bytes=int(value("retention.bytes")),
+        segment_bytes=int(value("segment.bytes")),
+        index_interval_bytes=int(value("index.interval.bytes")),
+        deletes="delete" in policy,
+        compacts="compact" in policy,
+        delete_retention_ms=int(value("delete.retention.ms")),
+        min_compaction_lag_ms=int(value("min.compaction.lag.ms")),
+        max_message_bytes=int(value("max.message.bytes")),
+        uses_append_time=value("message.timestamp.type") == "LogAppendTime",
+        min_insync_replicas=int(value("min.insync.replicas")),
+        before_max_ms=min(both, int(value("message.timestamp.before.max.ms"))),
+        after_max_ms=min(both, int(value("message.timestamp.after.max.ms"))),
+    )

@@ -3,6 +3,9 @@
 import random
 from collections.abc import Sequence
 
+PARTITIONS_MAX = 100_000
+"""Of one topic: each takes memory here, and a number of them is quickly said."""
+
 
 def spread(
     node_ids: Sequence[int],

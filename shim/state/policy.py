@@ -4,7 +4,8 @@ import random
 from collections.abc import Iterable
 
 from authorizer.acl_releases import rules_of
-from authorizer.authorizer import ALLOW_EVERYONE, OURS, SUPER_USERS, Authorizer, load_authorizer
+from authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS, Authorizer
+from authorizer.loading import OURS, load_authorizer
 from authorizer.requirement import BoundRequirement, Requirement, bind
 from authorizer.rules import AclRules
 from protocol.enums import ApiKey
@@ -53,6 +54,12 @@ class Policy:
         return bound
 
 
+def _delay_ms(text: str) -> int:
+    if not text.isdecimal():
+        raise ValueError(f"{PROPAGATION_DELAY} is `{text}`: expected milliseconds, from 0")
+    return int(text)
+
+
 def policy_of(
     config: Config, release: str, nodes: Iterable[int], clock: Clock, rng: random.Random
 ) -> Policy:
@@ -64,7 +71,7 @@ def policy_of(
     if config.allow_everyone_if_no_acl_found:
         settings[ALLOW_EVERYONE] = "true"
     try:
-        delay_ms = int(settings.get(PROPAGATION_DELAY, "0"))
+        delay_ms = _delay_ms(settings.get(PROPAGATION_DELAY, "0"))
         if delay_ms > 0 and config.authorizer in OURS:
             late = PropagatingAuthorizer(rules, nodes, delay_ms, clock, rng.getrandbits(32))
             late.configure(settings)

@@ -4,11 +4,11 @@ KIP-98: of each producer the last five batches are known, so that one sent twice
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import msgspec
 
-from protocol.error_codes import ErrorCode
+from protocol.error_codes import NO_ERROR, ErrorCode
 
 BATCHES_KEPT = 5
 SEQUENCES = 2**31
@@ -64,6 +64,15 @@ class Producer:
             self.batches.clear()
 
 
+class Tried(msgspec.Struct):
+    """What came of a producer while its transaction had to be looked at (KIP-890)."""
+
+    epoch: int
+    lowest_sequence: int
+    begins_at_zero: bool
+    """As the first of these batches asked for: here its numbers must begin at 0."""
+
+
 class AbortedTransaction(msgspec.Struct, frozen=True):
     """A transaction that read_committed skips; `last_offset` is that of its marker.
 
@@ -84,7 +93,7 @@ class PartitionProducers:
         self._producers: dict[int, Producer] = {}
         self._open: dict[int, int] = {}  # producer id: first offset, in the order of offsets
         self._aborted: list[AbortedTransaction] = []
-        self._tried: dict[int, tuple[int, int]] = {}  # producer id: epoch, lowest sequence number
+        self._tried: dict[int, Tried] = {}  # by producer id
 
     def __iter__(self) -> Iterator[Producer]:
         return iter(self._producers.values())
@@ -114,15 +123,18 @@ class PartitionProducers:
                 return batch
         return None
 
-    def tried(self, producer_id: int, epoch: int, first_sequence: int) -> None:
+    def tried(
+        self, producer_id: int, epoch: int, first_sequence: int, *, begins_at_zero: bool
+    ) -> None:
         """A batch came whose transaction has to be looked at first: none with a higher number may
-        overtake it (KIP-890).
+        overtake it.
         """
-        known = self._tried.get(producer_id)
-        if known is None or epoch > known[0]:
-            self._tried[producer_id] = epoch, first_sequence
-        elif epoch == known[0]:
-            self._tried[producer_id] = epoch, min(first_sequence, known[1])
+        found = Tried(epoch, first_sequence, begins_at_zero)
+        known = self._tried.setdefault(producer_id, found)
+        if epoch > known.epoch:
+            known.epoch, known.lowest_sequence = epoch, first_sequence
+        elif epoch == known.epoch:
+            known.lowest_sequence = min(first_sequence, known.lowest_sequence)
 
     def fault(
         self, producer_id: int, epoch: int, first_sequence: int, *, is_transactional: bool
@@ -131,10 +143,13 @@ class PartitionProducers:
         producer = self._producers.get(producer_id)
         if producer is not None and epoch < producer.epoch:
             return ErrorCode.INVALID_PRODUCER_EPOCH
-        if producer_id in self._tried and first_sequence > self._tried[producer_id][1]:
-            return ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+        tried = self._tried.get(producer_id)
+        if tried is not None:
+            is_begun = producer is not None or not tried.begins_at_zero
+            if first_sequence > (tried.lowest_sequence if is_begun else 0):
+                return ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
         if producer is None:
-            return ErrorCode.NONE
+            return NO_ERROR
         if epoch > producer.epoch:
             in_order = first_sequence == 0
         elif producer.batches:
@@ -145,7 +160,7 @@ class PartitionProducers:
             return ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
         if producer.is_open and not is_transactional:
             return ErrorCode.INVALID_TXN_STATE
-        return ErrorCode.NONE
+        return NO_ERROR
 
     def appended(
         self,
@@ -190,6 +205,10 @@ class PartitionProducers:
         return [
             one for one in self._aborted if one.last_offset >= offset and one.first_offset < end
         ]
+
+    def forget_aborted(self, gone: Collection[AbortedTransaction]) -> None:
+        """Nothing is left of these transactions that a reader would have to skip."""
+        self._aborted = [one for one in self._aborted if one not in gone]
 
     def forget_before(self, offset: int) -> None:
         """The records below `offset` are gone."""

@@ -4,6 +4,13 @@ from collections.abc import Mapping, Sequence
 
 from protocol.features import Feature
 from shim.config import Config
+from shim.errors import ConfigError
+from shim.state.config_definitions import definitions
+from shim.state.config_values import ConfigFault, canonical
+from shim.state.placement import PARTITIONS_MAX
+
+CLIENT_TELEMETRY = "shim.client.telemetry"
+"""Whether brokers take metrics: real ones do where a metric reporter of theirs does."""
 
 
 def static_settings(
@@ -48,3 +55,26 @@ def settings_of_features(features: Sequence[Feature]) -> dict[str, str]:
     eligible = "eligible.leader.replicas.version"
     in_use = any(feature.name == eligible and feature.level > 0 for feature in features)
     return {"min.insync.replicas": "1"} if in_use else {}
+
+
+def check_values(properties: Mapping[str, str], release: str) -> None:
+    """ConfigError for a value that no broker of the release would start with."""
+    known = definitions(release).broker if properties else {}
+    for name in properties.keys() & known.keys():
+        try:
+            canonical(name, known[name], properties[name])
+        except ConfigFault as fault:
+            raise ConfigError(str(fault)) from None
+        if name.endswith("num.partitions") and int(properties[name]) > PARTITIONS_MAX:
+            most = f"at most {PARTITIONS_MAX} can be kept"
+            raise ConfigError(f"`{properties[name]}` for {name}: {most}")
+
+
+def takes_metrics(properties: Mapping[str, str]) -> bool:
+    """Whether clients are told that they may push their metrics (KIP-714); ConfigError if the
+    configuration says neither yes nor no.
+    """
+    text = properties.get(CLIENT_TELEMETRY, "false").lower()
+    if text not in ("true", "false"):
+        raise ConfigError(f"{CLIENT_TELEMETRY}: `{text}` is neither true nor false")
+    return text == "true"

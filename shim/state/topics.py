@@ -1,10 +1,11 @@
 """Topics and their partitions: names, ids, replicas, configs, and a log each."""
 
 import random
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from shim.clock import Clock
 from shim.state.log import Log
+from shim.state.log_settings import InForce
 from shim.state.topic_names import metric_name
 
 NO_ID = bytes(16)
@@ -19,7 +20,7 @@ INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
 class Partition:
     """One partition: where it lives and what it holds."""
 
-    __slots__ = ("index", "isr", "leader_epoch", "leader_id", "log", "partition_epoch", "replicas")
+    __slots__ = ("index", "isr", "leader_epoch", "leader_id", "log", "replicas")
 
     def __init__(self, index: int, replicas: Sequence[int], log: Log) -> None:
         self.index = index
@@ -27,7 +28,6 @@ class Partition:
         self.isr = list(replicas)
         self.leader_id = replicas[0] if replicas else NOBODY
         self.leader_epoch = 0
-        self.partition_epoch = 0
         self.log = log
 
 
@@ -65,8 +65,10 @@ class Topics:
         self._by_metric_name: dict[str, set[str]] = {}
         self.internal_names = frozenset(internal_names)
         self.epoch = 0
+        self._changed: dict[str, int] = {}  # the epoch of each topic's last change
+        self._changed_somewhere = 0
         self.deletions = 0
-        self.in_force: Callable[[Mapping[str, str]], Mapping[str, str]] = lambda own: own
+        self.in_force: Callable[[Mapping[str, str]], InForce] = InForce
         """The settings that hold for a topic with these of its own."""
 
     def __len__(self) -> int:
@@ -120,11 +122,25 @@ class Topics:
         self.add_partitions(topic, assignments)
         return topic
 
+    def _change(self, name: str | None) -> None:
+        """A topic changed; None: the partitions of some topic."""
+        self.epoch += 1
+        if name is None:
+            self._changed_somewhere = self.epoch
+        else:
+            self._changed[name] = self.epoch
+
+    def changed_since(self, epoch: int, names: Iterable[str]) -> bool:
+        """Whether one of these topics, which need not exist, may have changed after an epoch."""
+        last = max((self._changed.get(name, 0) for name in names), default=0)
+        return max(last, self._changed_somewhere) > epoch
+
     def add_partitions(self, topic: Topic, assignments: Sequence[Sequence[int]]) -> None:
+        """Append a partition for each list of replicas (node ids, the preferred leader first)."""
         for replicas in assignments:
             log = Log(self.in_force(topic.configs), self._clock)
             topic.partitions.append(Partition(len(topic.partitions), replicas, log))
-        self.epoch += 1
+        self._change(topic.name)
 
     def configure(self, topic: Topic, configs: Mapping[str, str]) -> None:
         """Put the topic's own settings in place of those it had; its logs see it at once."""
@@ -140,10 +156,9 @@ class Topics:
         assert leader_id == NOBODY or leader_id in partition.replicas
         partition.leader_id = leader_id
         partition.leader_epoch += 1
-        partition.partition_epoch += 1
         if leader_id != NOBODY and leader_id not in partition.isr:
             partition.isr = [leader_id]
-        self.epoch += 1
+        self._change(None)
         partition.log.wake()
 
     def sync(self, partition: Partition, isr: Sequence[int]) -> None:
@@ -151,24 +166,23 @@ class Topics:
         assert set(isr) <= set(partition.replicas)
         if partition.isr != list(isr):
             partition.isr = list(isr)
-            partition.partition_epoch += 1
-            self.epoch += 1
+            self._change(None)
 
     def reassign(self, partition: Partition, replicas: Sequence[int]) -> None:
         """The partition lives on these brokers, all in sync; its leader stays if it can."""
         assert replicas
         partition.replicas = list(replicas)
         partition.isr = list(replicas)
-        partition.partition_epoch += 1
-        self.epoch += 1
+        self._change(None)
         if partition.leader_id not in replicas:
             self.elect(partition, replicas[0])
 
     def delete(self, name: str) -> None:
+        """The topic is gone, and who waits for its records is told; KeyError if there is none."""
         topic = self._by_name.pop(name)
         del self._by_id[topic.topic_id]
         self._by_metric_name[metric_name(name)].discard(name)
         for partition in topic.partitions:
             partition.log.close()
-        self.epoch += 1
+        self._change(name)
         self.deletions += 1

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from enum import Enum
 
 from protocol.error_codes import ErrorCode
+from protocol.record_releases import RecordBehaviour
 from shim.clock import Clock, Timer
 
 EPOCH_MAX = 32766
@@ -86,14 +87,14 @@ class Transactions:
         timeout_ms_max: int,
         expiration_ms: int,
         check_interval_ms: int,
-        fencing_remembers: bool,
+        behaviour: RecordBehaviour,
     ) -> None:
         self._clock = clock
         self._write_markers = write_markers
         self._timeout_ms_max = timeout_ms_max
         self._expiration_ms = expiration_ms
         self._check_interval_ms = check_interval_ms
-        self._fencing_remembers = fencing_remembers
+        self._behaviour = behaviour
         self._began_ms = clock.now_ms()
         self._transactions: dict[str, Transaction] = {}
         self.next_producer_id = 0
@@ -103,10 +104,12 @@ class Transactions:
         return iter(list(self._transactions.values()))
 
     def get(self, transactional_id: str) -> Transaction | None:
+        """The transaction of an id, unless it was idle for too long."""
         self._expire()
         return self._transactions.get(transactional_id)
 
     def new_producer_id(self) -> int:
+        """A producer id that no producer of the cluster has."""
         producer_id = self.next_producer_id
         self.next_producer_id += 1
         return producer_id
@@ -254,9 +257,9 @@ class Transactions:
     def _fence(self, found: Transaction) -> None:
         """Abort the open transaction of a producer that is superseded or too slow."""
         self._bump(found)
-        if not self._fencing_remembers:
+        if not self._behaviour.fencing_remembers:
             found.last_epoch = NO_EPOCH
-        self._complete(found, commit=False, bumps_epoch=False)
+        self._complete(found, commit=False, bumps_epoch=self._behaviour.fencing_bumps_twice)
 
     def _watch(self, found: Transaction) -> None:
         def overdue() -> None:

@@ -62,9 +62,9 @@ class Topics:
         name: str,
         partitions: int = 1,
         replication_factor: int | None = None,
-        **configs: str,
+        configs: Mapping[str, str] | None = None,
     ) -> Row:
-        """Make a topic; settings by Kafka's names: `create("orders", **{"retention.ms": "1"})`.
+        """Make a topic; settings by Kafka's names: `configs={"retention.ms": "60000"}`.
 
         Without a replication factor it is the broker's default, 1.
         """
@@ -72,12 +72,21 @@ class Topics:
             "name": name,
             "partitions": partitions,
             "replication_factor": replication_factor,
-            "configs": configs,
+            "configs": dict(configs or {}),
         }
         return Row(self._ask("POST", "/topics", body))
 
     def delete(self, name: str) -> None:
         self._ask("DELETE", f"/topics/{quote(name, safe='')}")
+
+    def compact(self, name: str) -> list[Row]:
+        """Compact a topic now; one row a partition says how much of it is left.
+
+        Its `cleanup.policy` must have `compact`. Records younger than `min.compaction.lag.ms`, and
+        all behind an open transaction, stay as they are.
+        """
+        path = f"/topics/{quote(name, safe='')}/compact"
+        return [Row(partition) for partition in self._ask("POST", path)["partitions"]]
 
     def list(self) -> list[Row]:
         return [Row(topic) for topic in self._ask("GET", "/topics")["topics"]]
@@ -205,6 +214,12 @@ class KafkaBroker:
     def last_request(self) -> int:
         """The number of the newest request, for `after`."""
         return int(self._ask("GET", "/requests", query={"limit": "0"})["last"])
+
+    def pushes(self) -> list[Row]:
+        """The metrics that clients pushed, by who and how many bytes; the broker needs the property
+        `shim.client.telemetry`.
+        """
+        return [Row(push) for push in self._ask("GET", "/telemetry")["pushes"]]
 
     # the state
 

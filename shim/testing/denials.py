@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from shim.explaining.remedy import rule_text
+
 
 def denials_text(rows: Iterable[Mapping[str, Any]]) -> str:
     """One paragraph for each thing that was denied, however often it was."""
@@ -27,16 +29,9 @@ def denials_text(rows: Iterable[Mapping[str, Any]]) -> str:
 def _advice(verb: str, rule: Mapping[str, Any]) -> str:
     if not verb:
         return ""
-    fields = ", ".join(f"{key}: {_value(value)}" for key, value in rule.items())
     if verb == "add":
-        return f"\n  the smallest acl that allows it: {{{fields}}}"
-    return f"\n  DENY always wins; to allow it, remove {{{fields}}}"
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, list):
-        return value[0] if len(value) == 1 else f"[{', '.join(value)}]"
-    return str(value)
+        return f"\n  the smallest acl that allows it: {rule_text(rule)}"
+    return f"\n  DENY always wins; to allow it, remove {rule_text(rule)}"
 
 
 def _times(count: int) -> str:

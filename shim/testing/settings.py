@@ -35,6 +35,20 @@ class Settings:
     manual_clock: bool = False
     log_level: str = "warn"
 
+    def __post_init__(self) -> None:
+        """TypeError for what would be taken for something else: a text is letters one by one."""
+        for name in "topics", "acls", "super_users", "listeners":
+            if isinstance(getattr(self, name), str):
+                raise TypeError(f"{name} is the text {getattr(self, name)!r}: expected a list")
+        for name in "users", "properties":
+            if not isinstance(getattr(self, name), Mapping):
+                raise TypeError(f"{name} is {getattr(self, name)!r}: expected a mapping")
+        if not isinstance(self.kafka_version, str | None):
+            raise TypeError(
+                f"kafka_version is {self.kafka_version!r}: expected a text, as in '3.9';"
+                " as a number, 3.10 would be 3.1"
+            )
+
     @property
     def passwords(self) -> dict[str, str]:
         """Of those who can log in from the start."""
@@ -70,6 +84,8 @@ class Settings:
 
 def with_type(rule: Mapping[str, Any]) -> dict[str, Any]:
     """A rule whose principal may be a bare name: `alice` is `User:alice`."""
+    if not isinstance(rule, Mapping):
+        raise TypeError(f"a rule is {rule!r}: expected a mapping with principal, allow, topic ...")
     found = dict(rule)
     principal = found.get("principal")
     if isinstance(principal, str):

@@ -31,10 +31,17 @@ def server_context(settings: Mapping[str, str], listener: str, host: str) -> ssl
         else:
             _load_identity(context, own)
             _load_trust(context, own)
-    except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
-        raise ConfigError(f"listener {listener}: cannot set up TLS: {error}") from error
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"listener {listener}: cannot set up TLS: {_why(error)}") from error
     context.verify_mode = _CLIENT_AUTH[mode]
     return context
+
+
+def _why(error: OSError | ValueError) -> str:
+    if isinstance(error, ssl.SSLError) or not isinstance(error, OSError):
+        return str(error)
+    place = "" if error.filename is None else f"`{error.filename}`: "
+    return f"{place}{error.strerror or error}"
 
 
 def _of_listener(settings: Mapping[str, str], listener: str) -> dict[str, str]:
@@ -60,7 +67,7 @@ def _load_identity(context: ssl.SSLContext, own: Mapping[str, str]) -> None:
     if not location:
         raise ConfigError("ssl.keystore.location is missing: name a PEM file or a PKCS12 store")
     if own.get("ssl.keystore.type", "JKS").upper() == "PEM" or location.endswith(".pem"):
-        context.load_cert_chain(location, password=password)
+        _load_chain(context, location, password, f"ssl.keystore.location `{location}`")
     else:
         _load_pem(context, selfmade.pem_of_pkcs12(Path(location), password), None)
 
@@ -74,7 +81,7 @@ def _load_trust(context: ssl.SSLContext, own: Mapping[str, str]) -> None:
     if location is None:
         return
     if own.get("ssl.truststore.type", "JKS").upper() == "PEM" or location.endswith(".pem"):
-        context.load_verify_locations(location)
+        context.load_verify_locations(cadata=Path(location).read_text(encoding="ascii"))
     else:
         password = own.get("ssl.truststore.password")
         context.load_verify_locations(cadata=selfmade.pem_of_pkcs12(Path(location), password))
@@ -86,4 +93,19 @@ def _load_pem(context: ssl.SSLContext, pem: str, password: str | None) -> None:
         path = Path(folder) / "identity.pem"
         path.touch(mode=0o600)
         path.write_text(pem)
-        context.load_cert_chain(path, password=password)
+        _load_chain(context, path, password, "the key store")
+
+
+def _load_chain(
+    context: ssl.SSLContext, path: str | Path, password: str | None, store: str
+) -> None:
+    try:
+        # without a password of ours the library would ask at the terminal for one
+        context.load_cert_chain(path, password=password or "")
+    except ssl.SSLError as error:
+        raise ConfigError(
+            f"{store} holds no PEM key and certificate that go together, or the password"
+            f" is not the one of the key ({error.reason or 'not PEM'})"
+        ) from error
+    except OSError as error:
+        raise ConfigError(f"{store}: {error.strerror or error}") from error

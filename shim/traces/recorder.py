@@ -1,6 +1,7 @@
 """Records what clients send, what they are answered and what was decided (docs/trace-format.md).
 
-Entries are collected and written as a block at about 1 MiB or after 100 ms, whichever is first.
+Entries are collected and written as a block: before a request when there is about 1 MiB of them,
+and after 100 ms.
 """
 
 from pathlib import Path
@@ -18,11 +19,20 @@ from protocol.trace.entries import (
     Request,
     Response,
 )
-from protocol.trace.redaction import answer_without_secrets, without_secrets
+from protocol.trace.redaction import (
+    SECRET_ANSWERS,
+    SECRET_REQUESTS,
+    answer_without_secrets,
+    without_secrets,
+)
 from protocol.trace.segments import Keeping, SegmentWriter
 from shim.access import AccessRecord
 from shim.clock import Clock, Timer
+from shim.errors import ConfigError
+from shim.logs import Log
 from shim.session import Session
+
+log = Log("shim.traces")
 
 BLOCK_BYTES = 1024 * 1024
 FLUSH_MS = 100
@@ -36,7 +46,10 @@ _ENTRY_BYTES = 32  # roughly what an entry takes besides its frame
 class Recorder:
     """One writer of a trace; fed by dispatch, in the order in which things happen.
 
-    `accesses` is where those come from, as in a trace's connections.
+    `accesses` is where those come from, as in a trace's connections. A full disk ends the
+    recording, which is logged; with `must_be_whole` it is raised (OSError) from whatever call. What
+    every request goes through is written out rather than called: calls are much of what a
+    recording costs.
     """
 
     def __init__(
@@ -47,16 +60,24 @@ class Recorder:
         writer: str = "broker-1",
         keeping: Keeping | None = None,
         accesses: str = RECORDED,
+        must_be_whole: bool = False,
     ) -> None:
+        """ConfigError if there cannot be a trace in that folder."""
         self._source = accesses
+        self._must_be_whole = must_be_whole
         kept = keeping or Keeping()
-        self._segments = SegmentWriter(
-            directory,
-            writer,
-            segment_bytes=kept.segment_bytes,
-            keep_segments=kept.segments,
-            compression=kept.compression,
-        )
+        try:
+            self._segments = SegmentWriter(
+                directory,
+                writer,
+                segment_bytes=kept.segment_bytes,
+                keep_segments=kept.segments,
+                compression=kept.compression,
+            )
+        except OSError as error:
+            raise ConfigError(f"cannot record to `{directory}`: {error.strerror}") from error
+        self.failure: OSError | None = None
+        """Why nothing is recorded any more."""
         self._first_connection = self._segments.first_number * RESTART
         self._clock = clock
         self._timer: Timer | None = None
@@ -69,32 +90,50 @@ class Recorder:
 
     def request(self, session: Session, header: RequestHeader, frame: bytes) -> int:
         """Note a request; tells its sequence number on the connection."""
+        if self._bytes >= BLOCK_BYTES:
+            self.flush()
+        row = session.trace_row
+        if row is None or row[0] is not self._connections:
+            row = self._row(session)
         sequence = session.requests
         session.requests = sequence + 1
         self._decided_us = now_us = self._clock.now_us()
-        kept, redacted = without_secrets(frame, header.api_key)
-        self._add(Request(self._number(session), sequence, now_us, kept, redacted), len(kept))
+        redacted = header.api_key in SECRET_REQUESTS
+        if redacted:
+            frame = without_secrets(frame, header.api_key)[0]
+        self._entries.append(Request(row[1], sequence, now_us, frame, redacted))
+        self._bytes += len(frame) + _ENTRY_BYTES
         return sequence
 
     def response(
         self, session: Session, sequence: int, header: RequestHeader, frame: bytes
     ) -> None:
         """Note an answer; `frame` is without its size."""
+        row = session.trace_row
+        if row is None or row[0] is not self._connections:
+            row = self._row(session)
         key, version = header.api_key, header.api_version
-        kept, redacted = answer_without_secrets(frame, key, version)
-        number, now_us = self._number(session), self._clock.now_us()
-        self._add(Response(number, sequence, now_us, key, version, kept, redacted), len(kept))
+        redacted = key in SECRET_ANSWERS
+        if redacted:
+            frame = answer_without_secrets(frame, key, version)[0]
+        self._entries.append(
+            Response(row[1], sequence, self._clock.now_us(), key, version, frame, redacted)
+        )
+        self._bytes += len(frame) + _ENTRY_BYTES
 
     def accesses(
         self, session: Session, sequence: int, header: RequestHeader, records: list[AccessRecord]
     ) -> None:
         """Note what was decided for the request that was noted last, at the same time."""
+        row = session.trace_row
+        if row is None or row[0] is not self._connections:
+            row = self._row(session)
         for record in records:
             action, decision = record.action, record.decision
             rule = self._rules.get(id(decision)) or self._rule(decision)
-            self._add(
+            self._entries.append(
                 Access(
-                    self._number(session),  # asked anew: the entry before may have ended a block
+                    row[1],
                     sequence,
                     self._decided_us,
                     header.api_key,
@@ -105,13 +144,15 @@ class Recorder:
                     decision.allowed,
                     rule[1],
                     record.count,
-                ),
-                0,
+                )
             )
+        self._bytes += _ENTRY_BYTES * len(records)
 
     def closed(self, session: Session, reason: str) -> None:
         """Note the end of a connection."""
-        self._add(Closed(self._number(session), session.requests, self._clock.now_us(), reason), 0)
+        row = self._row(session)
+        self._entries.append(Closed(row[1], session.requests, self._clock.now_us(), reason))
+        self._bytes += _ENTRY_BYTES
 
     def flush(self) -> None:
         """Write what has been collected."""
@@ -120,8 +161,8 @@ class Recorder:
             self._timer = None
         if not self._entries:
             return
-        self._segments.write(Body(self._connections, self._entries))
-        self.entries_written += len(self._entries)
+        if self.failure is None:
+            self._write()
         self._entries = []
         self._connections = []
         self._rules = {}
@@ -130,34 +171,37 @@ class Recorder:
     def close(self) -> None:
         """Write the rest and finish the segment."""
         self.flush()
-        self._segments.close()
+        try:
+            self._segments.close()
+        except OSError as error:
+            self._give_up(error)
 
-    def _add(self, entry: Entry, size: int) -> None:
-        self._entries.append(entry)
-        self._bytes += size + _ENTRY_BYTES
-        if self._timer is None or self._bytes >= BLOCK_BYTES:
-            self._end_block()
-
-    def _end_block(self) -> None:
-        if self._bytes >= BLOCK_BYTES:
-            self.flush()
+    def _write(self) -> None:
+        try:
+            self._segments.write(Body(self._connections, self._entries))
+        except OSError as error:
+            self._give_up(error)
         else:
-            self._timer = self._clock.call_later(FLUSH_MS, self.flush)
+            self.entries_written += len(self._entries)
 
-    def _number(self, session: Session) -> int:
-        """The block's number for this connection as it is known by now."""
-        principal, software = session.principal, session.client_software_name
+    def _give_up(self, error: OSError) -> None:
+        if self.failure is not None:
+            return
+        self.failure = error
+        if self._must_be_whole:
+            raise error
+        path = str(self._segments.path)
+        log.error("recording has ended early", segment=path, reason=error.strerror)
+
+    def _row(self, session: Session) -> tuple[object, int]:
+        """The block's row for this connection as it is known by now; a block begins with one."""
+        if self._timer is None:
+            self._timer = self._clock.call_later(FLUSH_MS, self.flush)
         row = session.trace_row
-        if (
-            row is None
-            or row[0] is not self._connections
-            or row[1] is not principal
-            or row[2] is not software
-        ):
-            number = len(self._connections)
-            self._connections.append(self._described(session, number))
-            row = session.trace_row = (self._connections, principal, software, number)
-        return row[3]
+        if row is None or row[0] is not self._connections:
+            row = session.trace_row = (self._connections, len(self._connections))
+            self._connections.append(self._described(session, row[1]))
+        return row
 
     def _rule(self, decision: Decision) -> tuple[Decision, str]:
         known = self._rules[id(decision)] = (decision, decision_rule(decision))

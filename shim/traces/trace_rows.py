@@ -1,6 +1,6 @@
 """A trace's entries as plain rows for people and for JSON: decoded, in Kafka's own field names."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +16,15 @@ from protocol.wire_json import message_json
 class TraceReader:
     """Reads a trace from the start each time; `damage` is what the last pass met."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, progress: Callable[[int], None] = lambda _: None) -> None:
         self._path = path
+        self._progress = progress
         self.damage: list[Damage] = []
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """One dict an entry, in the order of the trace."""
         self.damage = []
-        for one in read_trace(self._path):
+        for one in read_trace(self._path, self._progress):
             if isinstance(one, Damage):
                 self.damage.append(one)
                 continue

@@ -160,10 +160,11 @@ def test_decisions_by_resource_type_are_the_reference(
     acls: list[Acl], actor: Actor, operation: Operation, kind: ResourceType, everyone: bool
 ) -> None:
     store = AclStore(acls)
-    probe = naive(acls, actor, Action(operation, kind, "hardcode"), everyone)
+    action = Action(operation, kind, "hardcode")
     by_type = naive_by_type(acls, actor, operation, kind)
-    default = decide_by_resource_type(store, actor, operation, kind, frozenset(), everyone)
-    assert default.allowed == (probe or bool(by_type))
+    probe = decide(store, actor, action, allow_everyone=everyone)
+    default = decide_by_resource_type(store, actor, operation, kind, probe)
+    assert default.allowed == (naive(acls, actor, action, everyone) or bool(by_type))
     zookeeper = decide_by_resource_type_everyone_first(
         store, actor, operation, kind, frozenset(), everyone
     )

@@ -59,7 +59,7 @@ def quiet_in_table(release: str) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_the_table_asks_what_the_broker_asks(release):
+def test_the_table_asks_what_the_broker_asks(release: str) -> None:
     broker = recorded(release)
     for api, questions in in_table(release).items():
         expected = {question.rstrip("~") for question in broker.get(api, set())}
@@ -71,7 +71,7 @@ def test_the_table_asks_what_the_broker_asks(release):
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_denied_probes_are_logged_as_the_broker_does(release):
+def test_denied_probes_are_logged_as_the_broker_does(release: str) -> None:
     served = in_table(release).keys() - REFUSED_WITHOUT_A_QUESTION.get(release, set())
     broker = {
         (api, question.rstrip("~"))
@@ -82,7 +82,7 @@ def test_denied_probes_are_logged_as_the_broker_does(release):
     assert {(api, what) for api, what in quiet_in_table(release) if api in served} == broker
 
 
-def test_the_record_knows_every_api_that_asks():
+def test_the_record_knows_every_api_that_asks() -> None:
     apis = {line.partition(": ")[0].split()[1] for line in RECORDED.read_text().splitlines()}
     assert apis == {row.api.wire_name for row in requirements.TABLE}
     assert apis <= {key.wire_name for key in ApiKey}

@@ -1,18 +1,13 @@
-"""The standard authorizer as a whole, and how another one is loaded."""
-
-import sys
-from collections.abc import Iterator
-from pathlib import Path
+"""The standard authorizer as a whole."""
 
 import pytest
-from msgspec.structs import astuple
+from msgspec.structs import replace
 
 from authorizer.authorizer import (
     AclCreateResult,
     AclDeleteResult,
     Authorizer,
     StandardAuthorizer,
-    load_authorizer,
     parse_super_users,
 )
 from authorizer.model import Acl, AclFilter, Action, Actor, Because
@@ -141,11 +136,10 @@ def test_starred_names_follow_the_rules() -> None:
 
 
 def test_configuration_by_kafkas_names() -> None:
-    authorizer = load_authorizer(
-        "standard",
-        {"super.users": "User:admin; User:ops ;", "allow.everyone.if.no.acl.found": " TRUE "},
+    authorizer = StandardAuthorizer()
+    authorizer.configure(
+        {"super.users": "User:admin; User:ops ;", "allow.everyone.if.no.acl.found": " TRUE "}
     )
-    assert authorizer is not None
     assert authorizer.authorize(ADMIN, READ_ORDERS).because is Because.SUPER_USER
     assert authorizer.authorize(Actor("User:ops", "h"), READ_ORDERS).allowed
     assert authorizer.authorize(ALICE, READ_ORDERS).because is Because.DEFAULT_ALLOW
@@ -156,7 +150,7 @@ def test_what_is_not_configured_stays() -> None:
     authorizer.configure({"broker.id": "1"})
     assert authorizer.authorize(ADMIN, READ_ORDERS).because is Because.SUPER_USER
     assert authorizer.authorize(ALICE, READ_ORDERS).because is Because.DEFAULT_ALLOW
-    assert (authorizer.super_users, authorizer.allow_everyone) == ({"User:admin"}, True)
+    assert (authorizer.super_users, authorizer.allow_everyone) == (frozenset({"User:admin"}), True)
     authorizer.configure({"super.users": "", "allow.everyone.if.no.acl.found": "false"})
     for actor in (ADMIN, ALICE):
         assert authorizer.authorize(actor, READ_ORDERS).because is Because.DEFAULT_DENY
@@ -204,7 +198,7 @@ def test_a_kept_decision_by_type_does_not_outlive_a_change() -> None:
         (ALICE, Operation.READ, ResourceType.GROUP),
     ):
         assert not authorizer.authorize_by_resource_type(*other).allowed
-    here = Acl(*astuple(read_acl())[:4], "10.0.0.1", *astuple(read_acl())[5:])
+    here = replace(read_acl(), host="10.0.0.1")
     at_one_host = StandardAuthorizer(store=AclStore([here]))
     for host, allowed in (("10.0.0.1", True), ("10.0.0.2", False)):
         decision = at_one_host.authorize_by_resource_type(Actor("User:alice", host), *question[1:])
@@ -224,7 +218,7 @@ def test_every_part_of_a_question_counts() -> None:
         (ALICE, Action(Operation.READ, ResourceType.UNKNOWN, "orders")),
     ]
     assert not any(authorizer.authorize(*other).allowed for other in others)
-    only_here = AclStore([Acl(*astuple(read_acl())[:4], "10.0.0.1", *astuple(read_acl())[5:])])
+    only_here = AclStore([replace(read_acl(), host="10.0.0.1")])
     authorizer = StandardAuthorizer(store=only_here)
     assert authorizer.authorize(Actor("User:alice", "10.0.0.1"), READ_ORDERS).allowed
     assert not authorizer.authorize(Actor("User:alice", "10.0.0.2"), READ_ORDERS).allowed
@@ -266,73 +260,3 @@ def test_super_users(text: str, expected: set[str]) -> None:
 def test_wrong_configuration_is_explained(config: dict[str, str], complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint.replace(".", r"\.")):
         StandardAuthorizer().configure(config)
-
-
-# ------------------------------------------------------------------ loading
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        "standard",
-        "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-        "kafka.security.authorizer.AclAuthorizer",
-        "kafka.security.auth.SimpleAclAuthorizer",
-    ],
-)
-def test_kafkas_class_names_mean_ours(spec: str) -> None:
-    rules = AclRules(two_phase_commit=False)
-    authorizer = load_authorizer(f" {spec} ", {}, rules)
-    assert isinstance(authorizer, StandardAuthorizer)
-    assert authorizer.rules == rules
-
-
-@pytest.mark.parametrize("spec", ["", " ", "none"])
-def test_no_authorizer(spec: str) -> None:
-    assert load_authorizer(spec, {"super.users": "not looked at"}) is None
-
-
-@pytest.fixture
-def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    (tmp_path / "own_rules.py").write_text(
-        "from authorizer.authorizer import StandardAuthorizer\n"
-        "class Own(StandardAuthorizer):\n"
-        "    def configure(self, config):\n"
-        "        self.seen = dict(config)\n"
-        "class Half:\n"
-        "    def configure(self, config): ...\n"
-        "    def authorize(self, actor, action): ...\n"
-        "made = Own()\n"
-    )
-    (tmp_path / "broken_rules.py").write_text("import a_module_that_is_not_there\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    yield "own_rules"
-    sys.modules.pop("own_rules", None)
-
-
-def test_an_authorizer_of_ones_own(own_module: str) -> None:
-    authorizer = load_authorizer(f"{own_module}:Own", {"any.key": "value"})
-    assert isinstance(authorizer, Authorizer)
-    assert authorizer.seen == {"any.key": "value"}  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize(
-    ("spec", "complaint"),
-    [
-        ("com.example.MyAuthorizer", "unknown authorizer `com.example.MyAuthorizer`"),
-        ("own_rules:", "unknown authorizer"),
-        (":Own", "unknown authorizer"),
-        ("not_there:Own", "cannot import the authorizer `not_there:Own`: No module named"),
-        ("broken_rules:Own", "cannot import .* No module named 'a_module_that_is_not_there'"),
-        ("own_rules:Missing", "there is no class `Missing` in `own_rules`"),
-        ("own_rules:made", "there is no class `made`"),
-        (
-            "own_rules:Half",
-            "lacks authorize_by_resource_type, create_acls, delete_acls, acls",
-        ),
-    ],
-)
-def test_what_cannot_be_loaded_is_explained(own_module: str, spec: str, complaint: str) -> None:
-    assert own_module
-    with pytest.raises(ValueError, match=complaint):
-        load_authorizer(spec, {})

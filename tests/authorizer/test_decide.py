@@ -3,6 +3,7 @@
 import pytest
 
 from authorizer.decide import (
+    PROBE,
     decide,
     decide_by_resource_type,
     decide_by_resource_type_everyone_first,
@@ -203,9 +204,22 @@ def test_the_last_allow_in_reading_order_is_named() -> None:
 # ------------------------------------------------------------------ by resource type
 
 
+def by_probe(
+    store: AclStore,
+    actor: Actor,
+    operation: Operation,
+    kind: ResourceType,
+    super_users: frozenset[str] = frozenset(),
+    allow_everyone: bool = False,
+) -> Decision:
+    """As brokers on KRaft ask: about one name first."""
+    probe = decide(store, actor, Action(operation, kind, PROBE), super_users, allow_everyone)
+    return decide_by_resource_type(store, actor, operation, kind, probe)
+
+
 def by_type(acls: list[Acl], operation: str = "WRITE", *, everyone: bool = False) -> bool:
     question = (ALICE, Operation[operation], ResourceType.TOPIC, frozenset[str](), everyone)
-    return decide_by_resource_type(AclStore(acls), *question).allowed
+    return by_probe(AclStore(acls), *question).allowed
 
 
 @pytest.mark.parametrize(
@@ -270,14 +284,14 @@ def test_everyone_by_type(acls: list[Acl], default: bool, zookeeper: bool) -> No
 def test_super_users_by_type() -> None:
     store = AclStore([acl("deny ALL topic *", of="User:*")])
     question = (ALICE, Operation.WRITE, ResourceType.TOPIC, frozenset({"User:alice"}))
-    for function in (decide_by_resource_type, decide_by_resource_type_everyone_first):
+    for function in (by_probe, decide_by_resource_type_everyone_first):
         assert function(store, *question).because is Because.SUPER_USER
 
 
 def test_the_deciding_entry_is_named_by_type() -> None:
     allow, deny = acl("allow WRITE topic foo..."), acl("deny WRITE topic *")
     question = (ALICE, Operation.WRITE, ResourceType.TOPIC)
-    for function in (decide_by_resource_type, decide_by_resource_type_everyone_first):
+    for function in (by_probe, decide_by_resource_type_everyone_first):
         assert function(AclStore([allow]), *question) == Decision(True, Because.ACL, allow)
         assert function(AclStore([allow, deny]), *question) == Decision(False, Because.ACL, deny)
         assert function(AclStore(), *question).because is Because.DEFAULT_DENY

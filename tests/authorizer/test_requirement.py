@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from authorizer.requirement import (
@@ -16,8 +18,8 @@ from protocol.error_codes import ErrorCode
 DENIED = (Denial(ErrorCode.TOPIC_AUTHORIZATION_FAILED, Effect.EACH),)
 
 
-def row(**changes) -> Requirement:
-    parts = {
+def row(**changes: Any) -> Requirement:
+    parts: dict[str, Any] = {
         "api": ApiKey.FETCH,
         "name": "topic",
         "any_of": (Need(Operation.READ, ResourceType.TOPIC),),
@@ -26,15 +28,15 @@ def row(**changes) -> Requirement:
     return Requirement(**parts | changes)
 
 
-def test_the_id_is_kafkas_name_and_the_rows():
+def test_the_id_is_kafkas_name_and_the_rows() -> None:
     assert row(api=ApiKey.OFFSET_FETCH, name="group").id == "OffsetFetch.group"
 
 
-def test_without_names_it_is_about_the_cluster():
+def test_without_names_it_is_about_the_cluster() -> None:
     assert row().names == (CLUSTER_NAME,)
 
 
-def test_rows_are_told_apart_by_identity():
+def test_rows_are_told_apart_by_identity() -> None:
     one, other = row(), row()
     assert one != other
     assert len({one, other, one}) == 2
@@ -50,13 +52,15 @@ def test_rows_are_told_apart_by_identity():
         ("2.8", "3.0", "2.8", "2.8"),
     ],
 )
-def test_since_is_with_and_until_without_its_release(since, until, first, last):
+def test_since_is_with_and_until_without_its_release(
+    since: str | None, until: str | None, first: str, last: str
+) -> None:
     need = Need(Operation.READ, ResourceType.TOPIC, since=since, until=until)
     held = [release for release in RELEASES if holds(need, release)]
     assert (held[0], held[-1]) == (first, last)
 
 
-def test_only_what_holds_in_the_release_is_bound():
+def test_only_what_holds_in_the_release_is_bound() -> None:
     old = Need(Operation.READ, ResourceType.GROUP, until="1.0")
     new = Need(Operation.DESCRIBE, ResourceType.GROUP, since="1.0")
     old_error = Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, Effect.TOP, until="1.0")
@@ -69,7 +73,7 @@ def test_only_what_holds_in_the_release_is_bound():
     assert after.error is ErrorCode.GROUP_AUTHORIZATION_FAILED
 
 
-def test_needs_keep_their_order():
+def test_needs_keep_their_order() -> None:
     cluster = Need(Operation.CREATE, ResourceType.CLUSTER)
     topic = Need(Operation.CREATE, ResourceType.TOPIC, since="2.0")
     assert bind(row(any_of=(cluster, topic)), "2.0").needs == (cluster, topic)
@@ -84,20 +88,21 @@ def test_needs_keep_their_order():
         row(any_of=(Need(Operation.READ, ResourceType.TOPIC, since="4.0"),)),
     ],
 )
-def test_a_row_that_the_release_lacks_asks_nothing(absent):
+def test_a_row_that_the_release_lacks_asks_nothing(absent: Requirement) -> None:
     bound = bind(absent, "3.9")
-    assert bound.needs == bound.denials == ()
+    assert bound.needs == ()
+    assert bound.denials == ()
     assert bound.error is ErrorCode.NONE
     assert bound.hidden_as is None
     assert not bound.asks(0)
 
 
-def test_it_is_asked_in_its_versions_only():
+def test_it_is_asked_in_its_versions_only() -> None:
     bound = bind(row(versions=(8, 10)), "2.8")
     assert [version for version in range(13) if bound.asks(version)] == [8, 9, 10]
 
 
-def test_the_effect_follows_the_version():
+def test_the_effect_follows_the_version() -> None:
     error = ErrorCode.GROUP_AUTHORIZATION_FAILED
     bound = bind(
         row(denied=(Denial(error, Effect.TOP, (2, 7)), Denial(error, Effect.EACH, (8, 9)))), "4.3"
@@ -112,7 +117,7 @@ def test_the_effect_follows_the_version():
 
 
 @pytest.mark.parametrize("first", [True, False])
-def test_hiding_ends_with_a_release(first):
+def test_hiding_ends_with_a_release(first: bool) -> None:
     hidden = Hidden(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, until="1.0", first=first)
     before, after = (bind(row(hidden=hidden), release) for release in ("0.11", "1.0"))
     assert before.hidden_as is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -121,6 +126,6 @@ def test_hiding_ends_with_a_release(first):
     assert not after.describe_first
 
 
-def test_an_unknown_release_is_an_error():
+def test_an_unknown_release_is_an_error() -> None:
     with pytest.raises(ValueError, match=r"unknown Kafka release '5\.0'"):
         bind(row(since="1.0"), "5.0")

@@ -4,7 +4,7 @@ import pytest
 
 from authorizer import requirements
 from authorizer.open_apis import OPEN_TO_ALL
-from authorizer.requirement import Effect, Requirement, bind as bind_row
+from authorizer.requirement import Denial, Effect, Need, Requirement, bind as bind_row
 from authorizer.requirements import TABLE, in_force, terms
 from protocol.api_versions import RELEASES, advertised, release_index, served, unstable
 from protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
@@ -38,14 +38,14 @@ def served_versions(api: ApiKey, release: str) -> range:
     return range(low, max(high, unstable(release).get(api, -1)) + 1)
 
 
-def test_every_api_of_every_release_asks_or_is_open_to_all():
+def test_every_api_of_every_release_asks_or_is_open_to_all() -> None:
     for release in RELEASES:
         asking = {bound.row.api for bound in in_force(release)}
         for key in advertised(release) | unstable(release):
             assert key in asking or key in OPEN_TO_ALL, (release, key)
 
 
-def test_nothing_is_open_without_a_reason():
+def test_nothing_is_open_without_a_reason() -> None:
     assert all(OPEN_TO_ALL.values())
     conditional = {row.api for row in TABLE} & OPEN_TO_ALL.keys()
     assert conditional == {
@@ -56,29 +56,30 @@ def test_nothing_is_open_without_a_reason():
     assert all(row.when for row in TABLE if row.api in conditional)
 
 
-def test_ids_are_unique():
+def test_ids_are_unique() -> None:
     assert len(BY_ID) == len(TABLE)
 
 
-def test_every_row_has_one_name_in_the_package():
+def test_every_row_has_one_name_in_the_package() -> None:
     named = [value for value in vars(requirements).values() if isinstance(value, Requirement)]
     assert len(named) == len(TABLE)
     assert set(named) == set(TABLE)
 
 
-def test_constants_are_named_after_their_api():
+def test_constants_are_named_after_their_api() -> None:
     for name, value in vars(requirements).items():
         if isinstance(value, Requirement):
             assert name.startswith(value.api.name), name
 
 
-def test_the_table_is_in_key_order():
+def test_the_table_is_in_key_order() -> None:
     assert all(one.api <= next_.api for one, next_ in pairwise(TABLE))
 
 
 @every_row
-def test_periods_and_versions_are_sound(row):
-    for dated in (row, *row.any_of, *row.denied):
+def test_periods_and_versions_are_sound(row: Requirement) -> None:
+    dates: list[Requirement | Need | Denial] = [row, *row.any_of, *row.denied]
+    for dated in dates:
         first, last = dated.since or RELEASES[0], dated.until
         assert last is None or release_index(first) < release_index(last)
     for low, high in (row.versions, *(denial.versions for denial in row.denied)):
@@ -86,21 +87,21 @@ def test_periods_and_versions_are_sound(row):
 
 
 @every_row
-def test_it_is_asked_somewhere(row):
+def test_it_is_asked_somewhere(row: Requirement) -> None:
     assert any(bind_row(row, release).needs for release in RELEASES)
     if row.api not in {ApiKey.ENVELOPE, ApiKey.ALLOCATE_PRODUCER_IDS}:
         assert any(bound.row is row for release in RELEASES for bound in in_force(release))
 
 
 @every_row
-def test_no_need_occurs_twice_in_a_release(row):
+def test_no_need_occurs_twice_in_a_release(row: Requirement) -> None:
     for release in RELEASES:
         needs = bind_row(row, release).needs
         assert len({(n.operation, n.resource_type, n.any_name) for n in needs}) == len(needs)
 
 
 @every_row
-def test_each_version_has_one_effect_and_all_the_same_error(row):
+def test_each_version_has_one_effect_and_all_the_same_error(row: Requirement) -> None:
     for release in RELEASES:
         bound = bind_row(row, release)
         assert {denial.error for denial in bound.denials} <= {bound.error}
@@ -112,7 +113,7 @@ def test_each_version_has_one_effect_and_all_the_same_error(row):
 
 
 @every_row
-def test_the_error_is_that_of_the_resource(row):
+def test_the_error_is_that_of_the_resource(row: Requirement) -> None:
     if row.id in OTHER_ERRORS:
         return
     for release in RELEASES:
@@ -128,14 +129,14 @@ def test_the_error_is_that_of_the_resource(row):
             assert bound.error is ERRORS[last[0].resource_type], release
 
 
-def test_the_exceptions_are_needed():
+def test_the_exceptions_are_needed() -> None:
     for row_id in OTHER_ERRORS:
         bounds = [requirements.bind(release)[BY_ID[row_id]] for release in RELEASES]
         assert any(b.error is not ERRORS[b.needs[-1].resource_type] for b in bounds), row_id
 
 
 @every_row
-def test_the_last_need_is_logged_unless_it_filters(row):
+def test_the_last_need_is_logged_unless_it_filters(row: Requirement) -> None:
     for release in RELEASES:
         bound = bind_row(row, release)
         if bound.needs and not bound.needs[-1].log_if_denied:
@@ -143,7 +144,7 @@ def test_the_last_need_is_logged_unless_it_filters(row):
             assert quiet or bound.needs[-1].any_name, release
 
 
-def test_what_0_11_hides_are_topics_under_another_operation_than_describe():
+def test_what_0_11_hides_are_topics_under_another_operation_than_describe() -> None:
     for bound in in_force("0.11"):
         if {need.resource_type for need in bound.needs} != {ResourceType.TOPIC}:
             assert bound.hidden_as is None
@@ -166,7 +167,7 @@ def resolves(path: str, struct: StructSpec) -> bool:
 
 
 @every_row
-def test_names_are_paths_into_the_messages(row):
+def test_names_are_paths_into_the_messages(row: Requirement) -> None:
     own = [name for need in row.any_of for name in need.names]
     for path in (*row.names, *own):
         if path == CLUSTER_NAME:
@@ -223,7 +224,9 @@ def test_names_are_paths_into_the_messages(row):
         ("InitProducerId.two_phase_commit", "4.1", [], ["TWO_PHASE_COMMIT TRANSACTIONAL_ID"]),
     ],
 )
-def test_what_a_release_changed(row_id, release, before, after):
+def test_what_a_release_changed(
+    row_id: str, release: str, before: list[str], after: list[str]
+) -> None:
     assert needed(row_id, RELEASES[release_index(release) - 1]) == before
     assert needed(row_id, release) == after
 
@@ -238,7 +241,7 @@ def test_what_a_release_changed(row_id, release, before, after):
         ("ListGroups.group", "2.1", 31, 0),
     ],
 )
-def test_errors_that_a_release_changed(row_id, release, before, after):
+def test_errors_that_a_release_changed(row_id: str, release: str, before: int, after: int) -> None:
     earlier = RELEASES[release_index(release) - 1]
     assert bind_row(BY_ID[row_id], earlier).error == before
     assert bind_row(BY_ID[row_id], release).error == after
@@ -261,22 +264,24 @@ def test_errors_that_a_release_changed(row_id, release, before, after):
         ("FindCoordinator.group", "4.3", 4, Effect.EACH),
     ],
 )
-def test_effects_that_depend_on_the_version(row_id, release, version, effect):
+def test_effects_that_depend_on_the_version(
+    row_id: str, release: str, version: int, effect: Effect
+) -> None:
     assert bind_row(BY_ID[row_id], release).effect(version) is effect
 
 
-def test_only_init_producer_id_is_met_by_any_resource():
+def test_only_init_producer_id_is_met_by_any_resource() -> None:
     any_named = [row.id for row in TABLE if any(need.any_name for need in row.any_of)]
     assert any_named == ["InitProducerId.idempotent"]
 
 
-def test_in_force_leaves_out_what_no_version_asks():
+def test_in_force_leaves_out_what_no_version_asks() -> None:
     in_2_2 = {bound.row.id for bound in in_force("2.2")}
     in_2_3 = {bound.row.id for bound in in_force("2.3")}
     assert "Metadata.cluster_operations" in in_2_3 - in_2_2  # KIP-430
     assert not any(row_id.startswith("Envelope") for row_id in in_2_3)
 
 
-def test_binding_again_is_free():
+def test_binding_again_is_free() -> None:
     assert requirements.bind("4.3") is requirements.bind("4.3")
     assert requirements.bind("4.3").keys() == set(TABLE)

@@ -3,7 +3,7 @@
 import pytest
 
 from authorizer.model import Acl, AclFilter, Actor
-from authorizer.store import AclStore
+from authorizer.store import AclStore, RememberingAclStore
 from protocol.enums import Operation, PatternType, Permission, ResourceType
 
 TOPIC, GROUP = ResourceType.TOPIC, ResourceType.GROUP
@@ -168,3 +168,21 @@ def test_what_is_not_concrete_is_our_mistake(acl: Acl) -> None:
         store.add(acl)
     assert list(store) == []
     assert store.epoch == 0
+
+
+def test_what_is_remembered_is_forgotten_when_acls_change() -> None:
+    wide, other = make("ord", pattern=PatternType.PREFIXED), make(principal="User:bob")
+    alice, bob = Actor("User:alice", "h"), Actor("User:bob", "h")
+    store = RememberingAclStore([wide])
+
+    def found() -> tuple[list[str], int, int]:
+        names = [one.resource_name for one in store.patterns_deciding(TOPIC, "orders")]
+        return names, len(store.subjects_of(alice)), len(store.subjects_of(bob))
+
+    assert found() == found() == (["ord"], 1, 0)
+    store.add(other)
+    assert found() == (["orders", "ord"], 1, 1)
+    store.remove(wide)
+    assert found() == (["orders"], 0, 1)
+    store.restore([wide])
+    assert found() == (["ord"], 1, 0)

@@ -2,41 +2,38 @@
 
     python -m tests.clients.both_ways [--client NAME] [--release 4.3.1] [--keep DIR]
 
-Prints what differs; exit code 3 if anything does that is not explained in EXPLAINED. Needs Java 17
-and Maven. Every client has brokers of its own, so that each run begins with nothing there.
+What goes over loopback meanwhile is captured, where tcpdump may, must import to the same requests,
+and tshark must read what is exported as it reads that. Prints every difference with the row of
+docs/deviations.md that it comes of, by the rules of `lateness.py`; exit code 3 if one comes of
+none. Needs Java 17 and Maven. Every client has brokers of its own, so that each run begins with
+nothing there.
 """
 
 import argparse
 import contextlib
-import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
-import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from protocol.api_versions import parse_release
+from shim.replay.events import read_recording
+from shim.replay.player import Player
+from shim.replay.report import Report
+from shim.replay.target import OnMiss, Target
+from tests.clients.captured import captured, compare
 from tests.clients.kit import CLIENTS, PLAY_SECONDS
-from tests.oracle.real_kafka import RealKafka, free_ports, settings_of
+from tests.clients.lateness import Lateness
+from tests.oracle.real_kafka import RealKafka, settings_of
 
 SHIM = [sys.executable, "-P", "-m", "shim"]
-START_SECONDS = 60
 DIFFERENT = 3
 NAMES = ("PLAINTEXT", "SASL_PLAINTEXT")
-
-_LATE = "what was changed reaches a real broker a moment later (docs/deviations.md, readiness)"
-EXPLAINED = {
-    # also the coordinator's own topic: a FindCoordinator that was put off is not replayed
-    "Metadata.topics[]": _LATE,
-    "Metadata.topics[].error_code": _LATE,
-    "Metadata.topics[].partitions[]": _LATE,
-    "DescribeAcls.resources[]": _LATE,
-    "DeleteAcls.filter_results[].matching_acls[]": _LATE,
-}
-"""`Api.field` -> why it differs: what docs/deviations.md has, and what is a matter of timing."""
+_ADDRESS = re.compile(r"127\.0\.0\.1:\d+")
 
 
 def main() -> int:
@@ -50,61 +47,72 @@ def main() -> int:
         for client in args.client or CLIENTS:
             for way in (real_to_shim, shim_to_real):
                 trace = (args.keep or Path(folder)) / f"{client}-{way.__name__}"
-                report = way(client, args.release, trace)
-                differences += _tell(f"{client}, {way.__name__.replace('_', ' ')}", report)
+                sys.stdout.write(f"{client}, {way.__name__.replace('_', ' ')}\n")
+                differences += way(client, args.release, trace)
     return DIFFERENT if differences else 0
 
 
-def real_to_shim(client: str, release: str, trace: Path) -> dict[str, Any]:
-    """Record on a real Kafka, through proxies; replay to the shim."""
-    with RealKafka(release) as kafka, _proxies((kafka.plain, kafka.sasl), trace) as addresses:
+def real_to_shim(client: str, release: str, trace: Path) -> int:
+    """Record on a real Kafka, through proxies; replay to the shim. How much is not explained."""
+    capture = trace.with_suffix(".pcap")
+    with (
+        RealKafka(release) as kafka,
+        _proxies((kafka.plain, kafka.sasl), trace) as addresses,
+        captured(capture, addresses),
+    ):
         _give_play(client, addresses)
+    differences = compare(capture, trace, addresses)
     with _shim(release) as addresses:
-        return _replay(trace, addresses)
+        return differences + _replay(trace, addresses, real_is_recorded=True)
 
 
-def shim_to_real(client: str, release: str, trace: Path) -> dict[str, Any]:
-    """Record on the shim; replay to a real Kafka."""
+def shim_to_real(client: str, release: str, trace: Path) -> int:
+    """Record on the shim; replay to a real Kafka, as slow as recorded: it needs its moments."""
     with _shim(release, "--record", str(trace)) as addresses:
         _give_play(client, addresses)
     with RealKafka(release) as kafka:
-        return _replay(trace, (kafka.plain, kafka.sasl))
+        return _replay(trace, (kafka.plain, kafka.sasl), real_is_recorded=False)
 
 
 @contextlib.contextmanager
 def _shim(release: str, *more: str) -> Iterator[Sequence[str]]:
-    addresses = [f"127.0.0.1:{port}" for port in free_ports(2)]
     command = [*SHIM, "serve", "--kafka-version", parse_release(release), "--log-level", "error"]
-    for name, address in zip(NAMES, addresses, strict=True):
-        command += ["--listener", f"{name}://{address}"]
+    for name in NAMES:
+        command += ["--listener", f"{name}://127.0.0.1:0"]
     command += ["--super-user", "User:ANONYMOUS", "--super-user", "User:admin"]
     command += ["--user", "alice:alice-secret", *more]
     for key, value in settings_of(release).items():
         command += ["-c", f"{key}={value}"]
-    with _running(command, "[KafkaServer"):
-        yield addresses
+    with _running(command, "[KafkaServer") as said:
+        yield _ADDRESS.findall(said)
 
 
 @contextlib.contextmanager
 def _proxies(upstream: Sequence[str], trace: Path) -> Iterator[Sequence[str]]:
-    addresses = [f"127.0.0.1:{port}" for port in free_ports(2)]
+    addresses = []
     with contextlib.ExitStack() as stack:
-        for name, real, own in zip(NAMES, upstream, addresses, strict=True):
-            command = [*SHIM, "proxy", "--upstream", real, "--listen", own, "--listener", name]
-            stack.enter_context(_running([*command, "--record", str(trace)], "proxy for"))
+        for name, real in zip(NAMES, upstream, strict=True):
+            command = [*SHIM, "proxy", "--upstream", real, "--listener", name]
+            command += ["--record", str(trace)]
+            said = stack.enter_context(_running(command, "proxy for"))
+            addresses.append(_ADDRESS.findall(said)[-1])
         yield addresses
 
 
 @contextlib.contextmanager
-def _running(command: Sequence[str], ready: str) -> Iterator[None]:
+def _running(command: Sequence[str], ready: str) -> Iterator[str]:
+    """What the command said until it was ready; RuntimeError if it ends."""
+    said = ""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        deadline = time.monotonic() + START_SECONDS
-        for line in process.stdout:
-            if ready in line or time.monotonic() > deadline:
-                break
         try:
-            yield
+            for line in process.stdout:
+                said += line
+                if ready in line:
+                    break
+            else:
+                raise RuntimeError(f"`{' '.join(command)}` did not start: {said}")
+            yield said
         finally:
             process.terminate()
 
@@ -122,32 +130,40 @@ def _give_play(client: str, addresses: Sequence[str]) -> None:
     )
 
 
-def _replay(trace: Path, addresses: Sequence[str]) -> dict[str, Any]:
-    command = [*SHIM, "replay", str(trace), "--to", addresses[0], "--json"]
-    for name, address in zip(NAMES, addresses, strict=True):
-        command += ["--route", f"{name}={address}"]
-    command += ["--user", "alice:alice-secret", "--on-miss", "skip"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode in (0, DIFFERENT), done.stderr
-    report: dict[str, Any] = json.loads(done.stdout)
-    return report
+def _replay(trace: Path, addresses: Sequence[str], *, real_is_recorded: bool) -> int:
+    """Replay and tell; how many differences and misses have no explanation."""
+    recording = read_recording(trace)
+    places = [(host, int(port)) for host, _, port in (one.rpartition(":") for one in addresses)]
+    target = Target(
+        address=places[0],
+        routes=dict(zip(NAMES, places, strict=True)),
+        users={"alice": "alice-secret"},
+        on_miss=OnMiss.SKIP,
+        speed=None if real_is_recorded else 1.0,
+    )
+    report = Player(recording, target).play()
+    return _tell(report, Lateness(recording, real_is_recorded=real_is_recorded))
 
 
-def _tell(what: str, report: dict[str, Any]) -> int:
-    """Print a run's report; how many differences and misses have no explanation."""
-    open_ones = 0
-    counts = {name: report[name] for name in ("requests", "answers", "differing_answers")}
-    sys.stdout.write(f"{what}: {counts}, {len(report['missed'])} missed\n")
-    for row in report["differences"]:
-        name = f"{row['api']}.{row['field']}"
-        why = EXPLAINED.get(name)
-        open_ones += why is None
-        example = {key: str(row["examples"][0][key])[:100] for key in ("recorded", "actual")}
-        told = why or "NOT EXPLAINED"
-        sys.stdout.write(f"  {row['count']:>4} {name}: {example}: {told}\n")
-    for row in report["missed"]:
-        open_ones += 1
-        sys.stdout.write(f"  missed: {row}\n")
+def _tell(report: Report, lateness: Lateness) -> int:
+    """Print a replay's report; how many differences and misses have no explanation."""
+    sys.stdout.write(
+        f"  {report.requests} requests, {report.answers} answers, {report.differing} differ,"
+        f" {len(report.missed)} missed, {report.left_out} put off when they were recorded\n"
+    )
+    open_ones = len(report.missed)
+    for place, why in report.missed:
+        sys.stdout.write(f"  MISSED {place.api} v{place.version} of {place.principal}: {why}\n")
+    told: Counter[str] = Counter()
+    for (api, field), rows in sorted(report.found.items()):
+        for place, found in rows:
+            row = lateness.explains(place, found)
+            open_ones += row is None
+            example = f": {str(found.recorded)[:100]} -> {str(found.actual)[:100]}"
+            told[f"{api}.{field}: {row or 'NOT EXPLAINED' + example}"] += 1
+    for line, count in told.items():
+        sys.stdout.write(f"  {count:>4} {line}\n")
+    sys.stdout.flush()
     return open_ones
 
 

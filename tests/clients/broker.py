@@ -51,7 +51,7 @@ def bootstrap_of_test(folder: Path, workshop: Workshop) -> Iterator[Bootstrap]:
         assert comma, f"{FOREIGN}={foreign}: expected PLAIN_HOST:PORT,SASL_HOST:PORT"
         yield Bootstrap(plaintext, sasl_plaintext)
     elif release:
-        with RealKafka(release, settings=workshop.settings | workshop.real_settings) as kafka:
+        with RealKafka(release, settings={**workshop.settings, **workshop.real_settings}) as kafka:
             yield Bootstrap(kafka.plain, kafka.sasl, kafka.ssl)
     else:
         with _shim(folder, workshop.settings) as bootstrap:

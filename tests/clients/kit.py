@@ -45,7 +45,9 @@ PREFIXED = LITERAL | {"name": "eu-", "pattern_type": "PREFIXED"}
 ANY = {"name": None, "principal": None, "host": None, "operation": "ANY"}
 FILTER = ANY | {"resource_type": "ANY", "pattern_type": "ANY", "permission": "ANY"}
 LISTED = ("list_acls", None, {"filter": FILTER})
-RECORDS = {"topic": "orders", "values": ["a", "b"], "idempotent": None}
+VALUES = {"topic": "orders", "values": ["a", "b"]}
+RECORDS = VALUES | {"idempotent": None}
+TRANSACTION = {"transactional_id": "tx"}
 
 PERMISSIONS: tuple[Call, ...] = (
     ("create_topic", None, {"topic": "orders"}),
@@ -63,11 +65,14 @@ PERMISSIONS: tuple[Call, ...] = (
     (
         "transact",
         None,
-        {"topic": "orders", "output": "copies", "group": "t", "count": 2, "seconds": 15},
+        {"topic": "orders", "output": "copies", "group": "t", "count": 2} | TRANSACTION,
     ),
+    ("produce_transaction", None, VALUES | TRANSACTION),
     ("create_topic", ALICE, {"topic": "denied"}),
     ("create_acls", ALICE, {"acls": [LITERAL]}),
     ("produce", ALICE, RECORDS),
+    ("offset_fetch", ALICE, {"group": "g", "topic": None}),
+    ("produce_transaction", ALICE, VALUES | TRANSACTION),
     ("consume", ALICE, {"topic": "orders", "group": "g", "count": 1, "seconds": 5}),
     ("delete_acls", None, {"filters": [FILTER]}),
 )
@@ -85,7 +90,15 @@ OLD: tuple[Call, ...] = (
 )
 """What can be asked of a broker without pattern types, or without an authorizer."""
 
-PLAYS = {"permissions": PERMISSIONS, "full": FULL, "old": OLD}
+NOT_READY: tuple[Call, ...] = (
+    ("create_topic", None, {"topic": "orders"}),
+    ("produce", None, RECORDS | {"idempotent": True}),
+    ("consume", None, {"topic": "orders", "group": "g", "count": 2, "seconds": 15}),
+    ("produce_transaction", None, VALUES | TRANSACTION),
+)
+"""What coordinators are asked for, of a broker whose coordinators are not ready at first."""
+
+PLAYS = {"permissions": PERMISSIONS, "full": FULL, "old": OLD, "not-ready": NOT_READY}
 
 
 def main() -> int:

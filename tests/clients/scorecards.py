@@ -2,8 +2,9 @@
 
     python -m tests.clients.scorecards [--client NAME] [--keep DIR] > docs/clients.md
 
-Each client gives its play to three brokers: the newest, one without an authorizer from before
-pattern types, and one in between. The traces make one scorecard a client.
+Each client gives a play to each of four brokers: the newest, one without an authorizer from before
+pattern types, one in between, and one whose coordinators are not ready at first. The traces make
+one scorecard a client.
 """
 
 import argparse
@@ -25,6 +26,7 @@ BROKERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("full", ()),
     ("old", ("--kafka-version", RELEASES[1], "--authorizer", "none")),
     ("old", ("--kafka-version", RELEASES[8])),
+    ("not-ready", ("--state", str(Path(__file__).parent / "not_ready.yaml"))),
 )
 """Plays, and the brokers they are given to."""
 
@@ -57,7 +59,7 @@ def scorecard(client: str, trace: Path) -> list[dict[str, Any]]:
         sys.stderr.write(f"{client}: {play} {' '.join(options)}\n")
         command = f"{sys.executable} -m tests.clients.kit {play} {client}"
         _conformance("run", "--client-command", command, "--record", str(trace), *OPTIONS, *options)
-    card = json.loads(_conformance("check", str(trace), "--output", "json"))
+    card = json.loads(_conformance("check", str(trace), "--json"))
     rows: list[dict[str, Any]] = card["behaviours"]
     return rows
 
@@ -104,7 +106,12 @@ def page(cards: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
         for row in rows:
             if row["status"] == "failed":
                 why = REASONS.get((name, row["id"]), "not looked at yet")
-                yield f"| {name} | `{row['id']}` | {row['frames'][0]} | {why} |"
+                yield f"| {name} | `{row['id']}` | {_request(row['frames'][0])} | {why} |"
+
+
+def _request(frame: str) -> str:
+    """API and version, without what differs from run to run: the connection, and how often."""
+    return frame.partition(": ")[2].partition(" (")[0]
 
 
 INTRODUCTION = """# Clients and their scorecards

@@ -11,7 +11,7 @@ from tests.clients.operations_behaviours import OperationsBehaviours
 from tests.clients.record_behaviours import RecordBehaviours
 from tests.clients.toolchains import go_driver
 
-pytestmark = [pytest.mark.client, pytest.mark.timeout(60, func_only=True)]
+pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
 
 
 @pytest.fixture(scope="module")

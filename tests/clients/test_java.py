@@ -12,7 +12,7 @@ from tests.clients.record_behaviours import RecordBehaviours
 from tests.clients.stage import Stage
 from tests.clients.toolchains import java_driver
 
-pytestmark = [pytest.mark.client, pytest.mark.timeout(60, func_only=True)]
+pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
 
 
 @pytest.fixture(scope="module")

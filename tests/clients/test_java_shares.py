@@ -9,7 +9,7 @@ from tests.clients.driver import ClientError, Driver, started
 from tests.clients.stage import Stage, eventually
 from tests.clients.toolchains import java_driver
 
-pytestmark = [pytest.mark.client, pytest.mark.timeout(60, func_only=True)]
+pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
 
 VALUES = ["one", "two", "three"]
 

@@ -12,7 +12,7 @@ from tests.clients.driver import Driver, started
 from tests.clients.operations_behaviours import OperationsBehaviours
 from tests.clients.record_behaviours import RecordBehaviours
 
-pytestmark = [pytest.mark.client, pytest.mark.timeout(60, func_only=True)]
+pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
 
 PROGRAM = Path(__file__).parent / "drivers" / "kafka_python_driver.py"
 

@@ -21,7 +21,7 @@ from tests.clients.stage import Stage
 from tests.clients.toolchains import DRIVERS, go_driver, java_driver, kcat_driver, node_driver
 from tests.clients.workshop import KINDS, PASSWORD, USER, Workshop
 
-pytestmark = [pytest.mark.client, pytest.mark.timeout(60, func_only=True)]
+pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
 
 TOPIC_AUTHORIZATION_FAILED = 29
 VALUES = ["one", "two", "three"]

@@ -6,6 +6,7 @@ Since KIP-392 consumers may stay with a broker that still has a replica, so the 
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from tests.clients.broker import Bootstrap
 from tests.clients.driver import Driver, started
 from tests.clients.test_logins import CLIENTS
 
-pytestmark = [pytest.mark.client, pytest.mark.timeout(90, func_only=True)]
+pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
 
 NOT_LEADER_OR_FOLLOWER = 6
 TOPIC, GROUP = "orders", "readers"
@@ -35,7 +36,7 @@ class Consuming(threading.Thread):
 
     def __init__(self, driver: Driver, options: dict[str, str]) -> None:
         super().__init__(daemon=True)
-        self._consume = lambda: driver.consume(TOPIC, GROUP, 3, None, CONSUME_SECONDS, **options)
+        self._consume = partial(driver.consume, TOPIC, GROUP, 3, None, CONSUME_SECONDS, **options)
         self._outcome: list[str] | Exception = []
         self.start()
 

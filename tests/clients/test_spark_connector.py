@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from pipeline.batches import batches, plan
+from pipeline.acls.synthesis import least_for
 from pipeline.requisites import missing
-from pipeline.rows import Selection
-from pipeline.synthesis import least_for
+from pipeline.rows.batches import batches, plan
+from pipeline.rows.columns import Selection
 from protocol.enums import ResourceType
 from tests.clients.toolchains import DRIVERS, spark_jars
 

@@ -6,32 +6,23 @@ import msgspec
 
 from protocol.catalogue import classes
 from protocol.enums import ApiKey
-from protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
+from protocol.messages.delete_acls_request import DeleteAclsRequest
 from protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
 from protocol.messages.describe_delegation_token_request import DescribeDelegationTokenRequest
 from protocol.messages.expire_delegation_token_request import ExpireDelegationTokenRequest
 from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from tests.acl_filters import deleted_acls
 from tests.conformance.peer import ROOT, Peer, ask_root
 from tests.conformance.scenario import Scenario, Step
 
 ANY: Final = 1
 DELETE: Final = 1
-UNKNOWN_TOPIC: Final = 3
 BROKER: Final = 4
 
 
 def clean_up(scenario: Scenario, peer: Peer) -> None:
     """Forget ACLs, topics, tokens, quotas, dynamic settings of brokers, passwords."""
-    every = DeleteAclsFilter(
-        resource_type_filter=ANY,
-        resource_name_filter=None,
-        pattern_type_filter=ANY,
-        principal_filter=None,
-        host_filter=None,
-        operation=ANY,
-        permission_type=ANY,
-    )
-    ask_root(peer, ApiKey.DELETE_ACLS, DeleteAclsRequest(filters=[every]))
+    ask_root(peer, ApiKey.DELETE_ACLS, DeleteAclsRequest(filters=[deleted_acls()]))
     _delete_topics(scenario, peer)
     touched = {step.api for step in scenario.steps}
     if ApiKey.CREATE_DELEGATION_TOKEN.wire_name in touched:

@@ -57,7 +57,10 @@ MOMENTS: Final = frozenset(
     }
 )
 TEXTS: Final = frozenset(
-    {"error_message", "status_detail", "documentation", "batch_index_error_message"}
+    {
+        *("error_message", "acknowledge_error_message", "batch_index_error_message"),
+        *("status_detail", "documentation"),
+    }
 )
 SETS: Final = frozenset({"subscribed_topic_names"})
 """Lists of which a broker keeps no order."""

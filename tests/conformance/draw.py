@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from authorizer.acl_releases import rules_of
 from protocol.api_versions import parse_release, served
+from protocol.config_releases import config_behaviour_of
 from protocol.enums import CLUSTER_NAME, ApiKey, Operation, PatternType, Permission, ResourceType
 from protocol.messages.create_acls_request import AclCreation
 from protocol.releases import behaviour_of
@@ -63,6 +64,7 @@ class Draw:
         self.random = random.Random(f"{minor} {seed}")
         self.versions = served(minor)
         self.behaviour = behaviour_of(minor)
+        self.config_behaviour = config_behaviour_of(minor)
         self.rules = rules_of(minor)
         self.prefix = prefix = prefix or f"s{seed}"
         self.topics = [f"{prefix}-orders", f"{prefix}-orders-eu", f"{prefix}-pay", f"{prefix}.log"]

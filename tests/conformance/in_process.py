@@ -6,9 +6,10 @@ from protocol.enums import ApiKey
 from protocol.errors import EncodeError
 from protocol.messages.find_coordinator_request import FindCoordinatorRequest
 from protocol.messages.init_producer_id_request import InitProducerIdRequest
-from shim.dispatch import NoAnswer, Pending
+from shim.dispatch import Pending
 from shim.errors import CloseConnection
 from shim.session import Phase, Session
+from shim.wait import NoAnswer
 from tests.conformance.peer import CLOSED, PATIENCE_MS, ROOT, SILENT, WAITS
 from tests.oracle.real_kafka import USERS, numbers, settings_of
 from tests.shim.play import LISTENER, SASL_LISTENER, Stage

@@ -15,13 +15,13 @@ from protocol.messages.create_topics_request import (
     CreateTopicsRequest,
 )
 from protocol.messages.create_topics_response import CreateTopicsResponse
-from protocol.messages.describe_acls_request import DescribeAclsRequest
 from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from protocol.messages.offset_commit_request import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
+from tests.acl_filters import described_acls
 from tests.conformance.cleaning import clean_up
 from tests.conformance.codes import has_code
 from tests.conformance.comparable import Comparing
@@ -149,19 +149,10 @@ def _make_acls(scenario: Scenario, peer: Peer) -> None:
     answer = ask_root(peer, ApiKey.CREATE_ACLS, CreateAclsRequest(creations=acls))
     assert all(result.error_code in (0, 54) for result in answer.results), answer
     if answer.results[0].error_code == 0:
-        every = DescribeAclsRequest(
-            resource_type_filter=ANY,
-            resource_name_filter=None,
-            pattern_type_filter=ANY,
-            principal_filter=None,
-            host_filter=None,
-            operation=ANY,
-            permission_type=ANY,
-        )
         wanted = len({msgspec.json.encode(acl) for acl in acls})
         _until(
             peer,
-            lambda: ask_root(peer, ApiKey.DESCRIBE_ACLS, every),
+            lambda: ask_root(peer, ApiKey.DESCRIBE_ACLS, described_acls()),
             lambda found: sum(len(one.acls) for one in found.resources) == wanted,
         )
 

@@ -12,6 +12,8 @@ from protocol.messages.alter_client_quotas_request import (
     EntryData,
     OpData,
 )
+from protocol.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
+from protocol.messages.consumer_group_heartbeat_response import ConsumerGroupHeartbeatResponse
 from protocol.messages.create_delegation_token_request import CreateDelegationTokenRequest
 from protocol.messages.create_topics_request import (
     CreatableReplicaAssignment,
@@ -31,6 +33,7 @@ from protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
+from protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
 from protocol.messages.streams_group_heartbeat_request import (
     StreamsGroupHeartbeatRequest,
     Subtopology,
@@ -69,11 +72,15 @@ def described(stage: Stage, name: str, principal: str) -> int:
 
 def test_produce_without_records_is_answered() -> None:
     stage = Stage()
-    topic = stage.topic("orders")
-    partition = PartitionProduceData(index=0, records=None)
-    rows = [TopicProduceData(topic_id=topic.topic_id, partition_data=[partition])]
+    topic = stage.topic("orders", 2)
+    partitions = [
+        PartitionProduceData(index=0, records=batch()),
+        PartitionProduceData(index=1, records=None),
+    ]
+    rows = [TopicProduceData(topic_id=topic.topic_id, partition_data=partitions)]
     answer = stage.ask(ApiKey.PRODUCE, 13, ProduceRequest(acks=1, topic_data=rows))
-    assert answer.responses[0].partition_responses[0].error_code != 0
+    assert [row.error_code for row in answer.responses[0].partition_responses] == [-1, -1]
+    assert topic.partitions[0].log.end_offset == 0
 
 
 def test_odd_replicas_make_plain_partitions_on_zookeeper() -> None:
@@ -124,6 +131,32 @@ def joined(stage: Stage) -> Any:
     return stage.ask(ApiKey.JOIN_GROUP, 3, request)
 
 
+def test_who_names_no_topics_takes_nothing_away() -> None:
+    stage = Stage("4.1")
+    stage.topic("orders", 2)
+
+    def beat(member: str, epoch: int, names: list[str] | None) -> ConsumerGroupHeartbeatResponse:
+        request = ConsumerGroupHeartbeatRequest(
+            group_id="group", member_id=member, member_epoch=epoch, subscribed_topic_names=names
+        )
+        if epoch == 0:
+            request.rebalance_timeout_ms, request.topic_partitions = 10_000, []
+        answer: ConsumerGroupHeartbeatResponse = stage.ask(
+            ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, request
+        )
+        assert answer.error_code == 0
+        return answer
+
+    first = beat("first", 0, ["orders"])
+    beat("second", 0, ["missing"])
+    beat("second", -1, None)
+    idle = beat("second", 0, [])
+    assert idle.assignment is not None
+    assert idle.assignment.topic_partitions == []
+    found = beat("first", first.member_epoch, ["orders"]).assignment
+    assert found is None or len(found.topic_partitions[0].partitions) == 2
+
+
 def test_the_first_member_of_a_group_does_not_wait() -> None:
     delay = {"group.initial.rebalance.delay.ms": "3000"}
     assert isinstance(joined(Stage(properties=delay)), Pending)
@@ -159,6 +192,27 @@ def test_names_that_begin_below_an_asterisk_are_decided(name: str) -> None:
     assert stage.ask(ApiKey.FIND_COORDINATOR, 0, find, ALICE).error_code == 30
     stage.allow(ALICE, Operation.READ, ResourceType.GROUP, name)
     assert stage.ask(ApiKey.FIND_COORDINATOR, 0, find, ALICE).error_code == 0
+
+
+def test_partitions_are_shared_in_the_order_of_joining() -> None:
+    stage = Stage("4.3")
+    stage.topic("orders", 2)
+    members = [f"{'A' * 21}{last}" for last in "gQw"]
+
+    def beat(member: str, epoch: int, names: list[str] | None = None) -> Any:
+        request = ShareGroupHeartbeatRequest(
+            group_id="g", member_id=member, member_epoch=epoch, subscribed_topic_names=names
+        )
+        return stage.ask(ApiKey.SHARE_GROUP_HEARTBEAT, 1, request)
+
+    first = beat(members[0], 0, ["orders"])
+    second = beat(members[1], 0, ["orders"])
+    stage.clock.advance(1000)  # assignments are made at intervals
+    held = [
+        beat(member, one.member_epoch, ["orders"]).assignment.topic_partitions[0].partitions
+        for member, one in zip(members, (first, second), strict=False)
+    ]
+    assert held == [[0], [1]]
 
 
 def test_a_client_may_be_called_like_the_wildcard() -> None:

@@ -15,9 +15,10 @@ from protocol.enums import ApiKey, Operation, ResourceType
 from protocol.errors import EncodeError
 from protocol.headers import RequestHeader, write_request_header
 from protocol.spec import load
-from shim.dispatch import NoAnswer, Pending, dispatch
+from shim.dispatch import Pending, dispatch
 from shim.errors import CloseConnection
 from shim.session import Session
+from shim.wait import NoAnswer
 from tests.protocol.values import Values
 from tests.shim.play import SASL_LISTENER, Stage
 

@@ -118,7 +118,10 @@ def _compare(
     tally = Tally()
     for seed in seeds:
         scenario = make(release, seed)
+        known = len(tally.differences)
         tally.add(seed, scenario, *play_both(scenario, reference, other))
+        for line in report.difference_lines(tally.differences[known:]):
+            report.progress(line)
         report.progress(f"seed {seed}: {tally.equal.total()} of {tally.total.total()} equal")
     return tally
 

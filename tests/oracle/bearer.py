@@ -35,7 +35,7 @@ def main(release: str) -> None:
         keys = Path(folder) / "keys.json"
         keys.write_text(bearer_cases.key_set())
         for name, (cases, has_keys, more) in bearer_cases.SETS.items():
-            told = settings(keys.as_uri() if has_keys else None) | more
+            told = {**settings(keys.as_uri() if has_keys else None), **more}
             with RealKafka(release, settings=told) as kafka:
                 recorded[name] = {
                     title: bearer_cases.outcome(kafka.sasl, case) for title, case in cases.items()

@@ -1,7 +1,7 @@
 """Two peers side by side: the same scenario on both, and where their answers differ."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -11,8 +11,6 @@ from tests.conformance.deviations import is_meant
 from tests.conformance.peer import Peer
 from tests.conformance.play import play
 from tests.conformance.scenario import Scenario, Step
-
-Opening = Callable[[], Peer]
 
 
 class Difference(msgspec.Struct, frozen=True):

@@ -6,7 +6,9 @@ run KRaft, older ones ZooKeeper.
 """
 
 import base64
+import contextlib
 import os
+import random
 import secrets
 import shutil
 import signal
@@ -14,7 +16,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 
@@ -22,7 +24,8 @@ USERS = ("admin", "alice", "bob", "carol")
 PASSWORDS = MappingProxyType({name: f"{name}-secret" for name in USERS})
 MODES = ("authorizer", "open", "none")
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "kafka-shim" / "jars"
-START_SECONDS = 90
+START_SECONDS = 180
+PORTS = range(15_000, 32_000)
 JWKS_URL = "sasl.oauthbearer.jwks.endpoint.url"
 
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
@@ -46,10 +49,6 @@ def numbers(release: str) -> tuple[int, ...]:
 
 def jars(release: str) -> Path:
     """The folder with a release's jars, fetched once."""
-    folder = CACHE / release
-    if (folder / "complete").exists():
-        return folder / "libs"
-    folder.mkdir(parents=True, exist_ok=True)
     scala = "2.13" if numbers(release) >= (2, 4) else "2.12"
     wanted = [("org.apache.kafka", f"kafka_{scala}", release)]
     if numbers(release) >= (3,):
@@ -61,6 +60,15 @@ def jars(release: str) -> Path:
         wanted.append(("org.apache.zookeeper", "zookeeper", "3.4.10"))
     if numbers(release) >= (2, 2):
         wanted.append(("org.slf4j", "slf4j-nop", "1.7.36"))
+    return fetched(release, wanted)
+
+
+def fetched(name: str, wanted: Sequence[tuple[str, str, str]]) -> Path:
+    """The folder with artifacts (group, name, version) and what they need, fetched once."""
+    folder = CACHE / name
+    if (folder / "complete").exists():
+        return folder / "libs"
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "pom.xml").write_text(_POM.format("".join(_DEPENDENCY.format(*w) for w in wanted)))
     command = ["mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=libs"]
     subprocess.run(command, cwd=folder, check=True, timeout=600)
@@ -98,11 +106,18 @@ def settings_of(release: str) -> dict[str, str]:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports nobody holds now; a broker wants to know its own beforehand."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    found = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
+    """Ports nobody holds now; a broker wants to know its own beforehand.
+
+    They are below those that a system gives out by itself: another program may take one of these
+    before the broker does, and would then be taken for it.
+    """
+    found: list[int] = []
+    for port in random.sample(PORTS, len(PORTS)):
+        if len(found) == count:
+            break
+        with contextlib.suppress(OSError):
+            socket.create_server(("127.0.0.1", port)).close()
+            found.append(port)
     return found
 
 
@@ -111,6 +126,7 @@ class RealKafka:
 
     `settings` are further broker settings; those of TLS open a listener SSL too, `kafka.ssl`.
     `users` (name, password) log in by PLAIN, with `scram` (3.5 and later) by SCRAM too.
+    `classes` is a folder with what settings name that Kafka does not have.
     """
 
     def __init__(
@@ -121,6 +137,7 @@ class RealKafka:
         *,
         users: Mapping[str, str] = PASSWORDS,
         scram: bool = False,
+        classes: Path | None = None,
     ) -> None:
         assert mode in MODES
         self.release = release
@@ -128,6 +145,7 @@ class RealKafka:
         self._settings = settings
         self._users = users
         self._scram = scram
+        self._classes = classes
         self._has_ssl = any(key.startswith("ssl.") for key in settings)
         self.is_kraft = numbers(release) >= (3,)
         self.plain_port, self.sasl_port, self.ssl_port, self._third_port = free_ports(4)
@@ -261,7 +279,8 @@ class RealKafka:
         if JWKS_URL in self._settings:  # since 4.0 a broker reads from nowhere without leave
             allowed = self._settings[JWKS_URL]
             command += [f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={allowed}"]
-        command += ["-cp", f"{libs}/*", main]
+        own = "" if self._classes is None else f":{self._classes}"
+        command += ["-cp", f"{libs}/*{own}", main]
         log = (self.folder / f"{main}.log").open("wb")
         with log:
             child = subprocess.Popen(

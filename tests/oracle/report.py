@@ -24,7 +24,7 @@ def result(text: str) -> None:
 
 
 def as_text(tally: Tally) -> str:
-    lines = list(_difference_lines(tally.differences))
+    lines = list(difference_lines(tally.differences))
     lines += ["", f"{'api':32} equal of"]
     for api in sorted(tally.total):
         mark = "" if tally.equal[api] == tally.total[api] else "  <- differs"
@@ -39,19 +39,8 @@ def as_json(tally: Tally) -> str:
     return msgspec.json.format(msgspec.json.encode(found), indent=1).decode()
 
 
-def shrunk_text(scenario: Scenario, wanted: list[Any], got: list[Any]) -> str:
-    """The short form of what differs, to be read or to be kept as a regression test."""
-    lines = ["shortest that still differs:"]
-    lines += [f"  acl  {_line(acl)}" for acl in scenario.acls]
-    for step, first, second in zip(scenario.steps, wanted, got, strict=True):
-        name = f"{step.label}: " if step.label else ""
-        takes = f"  takes {step.takes}" if step.takes else ""
-        lines.append(f"  {name}{step.user} {step.api} v{step.version} {_line(step.request)}{takes}")
-        lines += [f"    {line}" for line in paths(first, second)]
-    return "\n".join(lines)
-
-
-def _difference_lines(differences: Iterable[Difference]) -> Iterable[str]:
+def difference_lines(differences: Iterable[Difference]) -> Iterable[str]:
+    """The first ones of each API, with what was asked and what is different."""
     shown: dict[str, int] = {}
     for one in differences:
         shown[one.step.api] = shown.get(one.step.api, 0) + 1
@@ -62,6 +51,18 @@ def _difference_lines(differences: Iterable[Difference]) -> Iterable[str]:
         yield f"  {_line(step.request):.600}"
         for line in list(paths(one.wanted, one.got))[:LINES_PER_DIFFERENCE]:
             yield f"    {line}"
+
+
+def shrunk_text(scenario: Scenario, wanted: list[Any], got: list[Any]) -> str:
+    """The short form of what differs, to be read or to be kept as a regression test."""
+    lines = ["shortest that still differs:"]
+    lines += [f"  acl  {_line(acl)}" for acl in scenario.acls]
+    for step, first, second in zip(scenario.steps, wanted, got, strict=True):
+        name = f"{step.label}: " if step.label else ""
+        takes = f"  takes {step.takes}" if step.takes else ""
+        lines.append(f"  {name}{step.user} {step.api} v{step.version} {_line(step.request)}{takes}")
+        lines += [f"    {line}" for line in paths(first, second)]
+    return "\n".join(lines)
 
 
 def _line(value: Any) -> str:

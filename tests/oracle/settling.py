@@ -13,12 +13,14 @@ from protocol.messages.alter_client_quotas_request import (
     OpData,
 )
 from protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
-from protocol.messages.describe_acls_request import DescribeAclsRequest
+from protocol.messages.delete_acls_request import DeleteAclsRequest
 from protocol.messages.describe_client_quotas_request import (
     ComponentData,
     DescribeClientQuotasRequest,
 )
+from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from protocol.messages.streams_group_heartbeat_request import Topology
+from tests.acl_filters import deleted_acls, described_acls
 from tests.conformance.codes import has_code
 from tests.conformance.peer import Peer, ask_root
 
@@ -56,6 +58,9 @@ ASSIGNING_SECONDS: Final = 0.08
 MAKING_SECONDS: Final = 0.5
 """For a next heartbeat share groups prepare partitions, and streams groups topics."""
 
+INTERNAL_TOPICS_SECONDS: Final = 10.0
+"""How long topics of streams groups are waited for; one that nobody may make never comes."""
+
 MISSING_INTERNAL_TOPICS: Final = 3
 
 CREATING: Final = frozenset({3, 5})
@@ -63,7 +68,8 @@ CREATING: Final = frozenset({3, 5})
 
 MARKER: Final = "barrier"
 NO_AUTHORIZER: Final = 54
-_POLLS: Final = 500
+_PATIENCE_SECONDS: Final = 30.0
+_POLL_SECONDS: Final = 0.005
 
 
 class Settling:
@@ -77,6 +83,7 @@ class Settling:
         self._has_acls = True
         self._busy = False
         self._numbers: Iterator[int] = itertools.count(1)
+        self._internal: dict[str, list[str]] = {}  # topics of streams groups, by group
 
     def after(self, api: ApiKey, request: Any, answer: Any) -> None:
         if self._busy or isinstance(answer, dict):
@@ -84,7 +91,7 @@ class Settling:
         if api in ENDING and answer.error_code == 0:
             time.sleep(MARKERS_SECONDS)
         if api in ASSIGNING and answer.error_code == 0:
-            time.sleep(MAKING_SECONDS if _prepares(api, request, answer) else ASSIGNING_SECONDS)
+            self._let_assign(api, request, answer)
         creates = api is ApiKey.METADATA and request.allow_auto_topic_creation
         if api not in SETTLE_SECONDS and not (creates and has_code(answer, CREATING)):
             return
@@ -96,6 +103,27 @@ class Settling:
             self._wait_for_marker()
         finally:
             self._busy = False
+
+    def _let_assign(self, api: ApiKey, request: Any, answer: Any) -> None:
+        prepares = api is ApiKey.SHARE_GROUP_HEARTBEAT and request.subscribed_topic_names
+        if api is ApiKey.STREAMS_GROUP_HEARTBEAT:
+            if request.topology is not None:
+                self._internal[request.group_id] = list(_internal_topics(request.topology))
+            missing = [one for one in answer.status if one.status_code == MISSING_INTERNAL_TOPICS]
+            if missing and "CREATE" not in missing[0].status_detail:
+                self._wait_for_topics(self._internal.get(request.group_id, []))
+            prepares = missing
+        time.sleep(MAKING_SECONDS if prepares else ASSIGNING_SECONDS)
+
+    def _wait_for_topics(self, names: list[str]) -> None:
+        topics = [MetadataRequestTopic(name=name) for name in names]
+        look = MetadataRequest(topics=topics, allow_auto_topic_creation=False)
+        until = time.monotonic() + INTERNAL_TOPICS_SECONDS
+        while time.monotonic() < until:
+            found = ask_root(self._peer, ApiKey.METADATA, look)
+            if not any(topic.error_code for topic in found.topics):
+                return
+            time.sleep(_POLL_SECONDS)
 
     def _wait_for_marker(self) -> None:
         if self._has_acls:
@@ -117,33 +145,18 @@ class Settling:
         if made.results[0].error_code == NO_AUTHORIZER:
             return False
         self._poll_acls(name, 1)
-        chosen = DeleteAclsFilter(
-            resource_type_filter=ResourceType.TRANSACTIONAL_ID,
-            resource_name_filter=name,
-            pattern_type_filter=PatternType.LITERAL,
-            principal_filter=None,
-            host_filter=None,
-            operation=1,
-            permission_type=1,
-        )
+        chosen = deleted_acls(ResourceType.TRANSACTIONAL_ID, name, PatternType.LITERAL)
         ask_root(self._peer, ApiKey.DELETE_ACLS, DeleteAclsRequest(filters=[chosen]))
         self._poll_acls(name, 0)
         return True
 
     def _poll_acls(self, name: str, count: int) -> None:
-        look = DescribeAclsRequest(
-            resource_type_filter=ResourceType.TRANSACTIONAL_ID,
-            resource_name_filter=name,
-            pattern_type_filter=PatternType.LITERAL,
-            principal_filter=None,
-            host_filter=None,
-            operation=1,
-            permission_type=1,
-        )
-        for _ in range(_POLLS):
+        look = described_acls(ResourceType.TRANSACTIONAL_ID, name, PatternType.LITERAL)
+        until = time.monotonic() + _PATIENCE_SECONDS
+        while time.monotonic() < until:
             if len(ask_root(self._peer, ApiKey.DESCRIBE_ACLS, look).resources) == count:
                 return
-            time.sleep(0.005)
+            time.sleep(_POLL_SECONDS)
         raise AssertionError(f"the broker does not show {count} acls on {name}")
 
     def _mark_by_quota(self) -> None:
@@ -156,17 +169,16 @@ class Settling:
             op = OpData(key="producer_byte_rate", value=1e9, remove=remove)
             request = AlterClientQuotasRequest(entries=[EntryData(entity=entity, ops=[op])])
             ask_root(self._peer, ApiKey.ALTER_CLIENT_QUOTAS, request)
-            for _ in range(_POLLS):
+            until = time.monotonic() + _PATIENCE_SECONDS
+            while time.monotonic() < until:
                 found = ask_root(self._peer, ApiKey.DESCRIBE_CLIENT_QUOTAS, look)
                 if bool(found.entries) is not remove:
                     break
-                time.sleep(0.005)
+                time.sleep(_POLL_SECONDS)
         time.sleep(0.05)  # quotas show before the rest of their batch is in place
 
 
-def _prepares(api: ApiKey, request: Any, answer: Any) -> bool:
-    """Whether a heartbeat began something that takes the broker longer than an assignment."""
-    if api is ApiKey.SHARE_GROUP_HEARTBEAT:
-        return bool(request.subscribed_topic_names)
-    missing = getattr(answer, "status", None) or []
-    return any(one.status_code == MISSING_INTERNAL_TOPICS for one in missing)
+def _internal_topics(topology: Topology) -> Iterator[str]:
+    for part in topology.subtopologies:
+        for topic in (*part.repartition_source_topics, *part.state_changelog_topics):
+            yield topic.name

@@ -13,7 +13,7 @@ def spark() -> Iterator[Any]:
     problem = missing()
     if problem is not None:
         pytest.skip(problem)
-    from pipeline.session import spark_session
+    from pipeline.spark.session import spark_session
 
     session = spark_session("local[2]")
     yield session

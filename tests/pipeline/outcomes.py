@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pipeline.outcome import Outcome
+from pipeline.report.outcome import Outcome
 
 BEGIN = datetime(2026, 1, 31, 22, 0, tzinfo=UTC)
 HEAD = {"first_seen": BEGIN.isoformat(), "last_seen": (BEGIN + timedelta(hours=6)).isoformat()}
@@ -41,6 +41,7 @@ def timeline() -> Outcome:
         {
             "time": BEGIN + timedelta(minutes=10 * n),
             "principal": "User:alice",
+            "client_id": f"app-{at % 2}",
             "api": api,
             "requests": (n * 37) % 50 + 10 * at,
             "errors": n % 3,
@@ -65,6 +66,8 @@ def what_breaks() -> Outcome:
             "resource_type": "TOPIC",
             "resource_name": f"a-topic-with-a-rather-long-name-{n:03}",
             "requests": 1000 // (n + 1),
+            "requests_changed": 900 // (n + 1),
+            "requests_changed_of_principal": 950 // (n + 1),
             "last_seen": BEGIN,
         }
         for change in ("newly denied", "newly allowed")

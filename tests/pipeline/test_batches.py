@@ -1,16 +1,17 @@
-"""pipeline.batches: from segments to Arrow tables, without a JVM."""
+"""pipeline.rows.batches: from segments to Arrow tables, without a JVM."""
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from authorizer.authorizer import StandardAuthorizer
 from authorizer.store import AclStore
-from pipeline.batches import batches, plan, regroup
 from pipeline.errors import PipelineError
-from pipeline.rows import Selection
+from pipeline.rows.batches import batches, plan, regroup
+from pipeline.rows.columns import Selection
 from pipeline.tables import TABLES
 from protocol.enums import ApiKey, Operation, ResourceType
 from protocol.trace.segments import segments
@@ -54,7 +55,7 @@ def test_accesses_are_those_recorded_whatever_the_splits(tmp_path: Path) -> None
     assert table("accesses", tmp_path, split_bytes=4000).equals(whole)
     counts = regroup(table("observed", tmp_path, split_bytes=4000))
     assert sum(counts["requests"].to_pylist()) == 600
-    rows = {}
+    rows: dict[tuple[Any, ...], Any] = {}
     for row in whole.to_pylist():
         key = tuple(row[name] for name in ("principal", "host", "api", "operation"))
         key += (row["resource_type"], row["resource_name"], row["allowed"], row["rule"])
@@ -166,8 +167,8 @@ def test_what_the_broker_did_not_ask_comes_from_the_request(
 def test_authorized_operations_and_lists_need_nothing(
     tmp_path: Path, nobody: StandardAuthorizer
 ) -> None:
-    operations = ("READ", "WRITE", "CREATE", "DELETE", "ALTER", "DESCRIBE")
-    operations += ("DESCRIBE_CONFIGS", "ALTER_CONFIGS")
+    operations = ["READ", "WRITE", "CREATE", "DELETE", "ALTER", "DESCRIBE"]
+    operations += ["DESCRIBE_CONFIGS", "ALTER_CONFIGS"]
     asked = [(Operation.DESCRIBE, T, "x"), *((Operation[name], T, "x") for name in operations)]
     maker = TraceMaker(tmp_path, nobody)
     maker.ask("User:root", "h", ApiKey.METADATA, asked, all_topics_frame())

@@ -1,20 +1,27 @@
 """kafka-shim pipeline: what it says without Spark, and what it prints with it."""
 
 import argparse
+import io
 import os
 import random
 import subprocess
 import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from authorizer.acl_formats import write
+from authorizer.acl_formats import FORMATS, write
+from authorizer.authorizer import StandardAuthorizer
+from authorizer.model import ANY_USER
 from pipeline import cli, requisites
-from pipeline.acl_set import read_acls
+from pipeline.acls.acl_set import read_acls
 from pipeline.errors import PipelineError
-from tests.pipeline.traces import random_acls
+from pipeline.spark.progress import Progress, bar
+from protocol.enums import Operation, ResourceType
+from tests.pipeline.traces import random_acls, random_trace
 
 ROOT = Path(__file__).parents[2]
 
@@ -47,6 +54,20 @@ def test_without_java_one_line_says_so(tmp_path: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
+def test_a_java_that_cannot_run_it_is_said(tmp_path: Path) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\necho 'this Java is too old' >&2\nexit 1\n")
+    java.chmod(0o755)
+    random_trace(tmp_path / "trace", random.Random(1), StandardAuthorizer(), 1)
+    done = shim("denials", str(tmp_path / "trace"), JAVA_HOME=str(tmp_path))
+    assert done.returncode == 1
+    assert "this Java is too old" in done.stderr
+    assert done.stderr.splitlines()[-1].startswith(
+        "kafka-shim pipeline: Spark failed: [JAVA_GATEWAY"
+    )
+
+
 def test_without_the_extra_one_line_says_so(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     monkeypatch.setattr(requisites, "find_spec", lambda _: None)
     assert cli.run(parsed("denials", "x")) == 1
@@ -69,12 +90,30 @@ def test_the_command_line_imports_neither_spark_nor_arrow() -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+def test_workers_in_other_folders_find_what_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    here = str(tmp_path)
+    assert parsed("denials", "a", "/b", "s3a://c").trace == [f"{here}/a", "/b", "s3a://c"]
+    assert parsed("denials", "a", "--parquet", "b").parquet == f"{here}/b"
+    assert parsed("ingest", "a", "-o", "b").output == f"{here}/b"
+    assert parsed("diff", "a", "--with", "b").other == f"{here}/b"
+
+
 def test_acls_are_read_in_any_form(tmp_path: Path) -> None:
     acls = random_acls(random.Random(5), 40)
     path = tmp_path / "acls"
-    for form in ("yaml", "csv"):
-        path.write_text(write(acls, form))
-        assert set(read_acls(str(path))) == set(acls), form
+    said = [  # neither form of commands has these
+        acl
+        for acl in acls
+        if acl.principal != ANY_USER
+        and (acl.resource_type, acl.operation) != (ResourceType.GROUP, Operation.ALTER)
+    ]
+    assert len(said) > 20
+    for form in FORMATS:
+        path.write_text(write(said, form))
+        assert set(read_acls(str(path))) == set(said), form
 
 
 def test_a_file_that_is_no_acls_is_said(tmp_path: Path) -> None:
@@ -82,5 +121,44 @@ def test_a_file_that_is_no_acls_is_said(tmp_path: Path) -> None:
     path.write_text("- {principal: User:a, allow: Fly, topic: x}")
     with pytest.raises(PipelineError, match="Fly"):
         read_acls(str(path))
-    with pytest.raises(PipelineError, match="cannot be read"):
+    with pytest.raises(PipelineError, match="none: No such file"):
         read_acls(str(tmp_path / "none"))
+
+
+def test_a_number_that_is_none_is_said_before_spark_starts() -> None:
+    done = shim("least-acls", "trace", "--over-grant", "-1")
+    assert done.returncode == 2
+    assert done.stderr.startswith("kafka-shim pipeline least-acls: argument --over-grant: `-1` is")
+
+
+class Terminal(io.StringIO):
+    """Where somebody looks."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+class Tasks:
+    """A session whose stages have done 3 of 12 tasks."""
+
+    def __init__(self) -> None:
+        self.sparkContext = SimpleNamespace(statusTracker=lambda: self)
+
+    def getActiveStageIds(self) -> list[int]:  # noqa: N802 - Spark's name
+        return [1, 2, 3]
+
+    def getStageInfo(self, stage: int) -> Any:  # noqa: N802 - Spark's name
+        return None if stage == 3 else SimpleNamespace(numCompletedTasks=stage, numTasks=6)
+
+
+def test_progress_is_shown_to_those_who_look_and_gone_in_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert bar("starting Spark", 0, 0) == "starting Spark ..."
+    for terminal, is_shown in ((Terminal(), True), (io.StringIO(), False)):
+        monkeypatch.setattr(sys, "stderr", terminal)
+        with Progress("denials", Tasks()):  # type: ignore[arg-type]
+            time.sleep(0.5)
+        shown = terminal.getvalue()
+        assert (f"denials [{'#' * 7}{'-' * 23}] 3/12 tasks" in shown) == is_shown
+        assert shown.endswith("\r\x1b[K" if is_shown else "")

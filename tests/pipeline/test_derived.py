@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from examples import pipeline_demo
-from pipeline.batches import batches, plan
-from pipeline.rows import Selection
+from pipeline.rows.batches import batches, plan
+from pipeline.rows.columns import Selection
 from pipeline.tables import TABLES
 from protocol import codecs
 from protocol.api_versions import RELEASES
@@ -58,7 +58,9 @@ def without_accesses(trace: Path, folder: Path) -> None:
     for block in read_trace(trace):
         assert isinstance(block, Block)
         people = [msgspec.structs.replace(c, accesses=DERIVED) for c in block.body.connections]
-        entries = [entry for entry in block.body.entries if not isinstance(entry, Access)]
+        entries: list[Entry] = [
+            entry for entry in block.body.entries if not isinstance(entry, Access)
+        ]
         writer.write(Body(people, entries))
     writer.close()
 
@@ -98,7 +100,7 @@ def write(folder: Path, entries: list[Entry]) -> None:
     writer.close()
 
 
-def answer(api: ApiKey, version: int, message: object) -> bytes:
+def answer(api: ApiKey, version: int, message: msgspec.Struct) -> bytes:
     return write_response_header(api, version, 7) + codecs.write_response(api, version, message)
 
 

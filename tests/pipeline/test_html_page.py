@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from pipeline.charts import bars, columns, figure, lines
-from pipeline.html_report import report_page
 from pipeline.intervals import interval_for, interval_seconds, round_steps
+from pipeline.report.charts import bars, columns, figure, lines
+from pipeline.report.html_report import report_page
 from tests.pipeline.outcomes import AWKWARD, BEGIN, PEOPLE, denials, whole_report
 
 VOID = {"meta", "link", "img", "br", "input"}
@@ -65,7 +65,7 @@ def test_everything_has_a_name_for_those_who_listen() -> None:
     assert len(ids) == len(set(ids))
     referring = ("aria-labelledby", "aria-describedby")
     pictures = [attributes for tag, attributes in tags if attributes.get("role") == "img"]
-    assert len(pictures) == 13
+    assert len(pictures) == 16
     for attributes in pictures:
         assert {attributes[name] for name in referring} <= set(ids)
     for tag, attributes in tags:
@@ -158,7 +158,7 @@ def test_a_browser_loads_nothing_and_shows_plots_in_proportion(tmp_path: Path, w
     measured = json.loads(found[1].replace("&quot;", '"'))
     assert measured["loaded"] == 0  # not even without the policy, which went for this script
     assert measured["width"] <= measured["shown"] == width  # nothing makes the page scroll sideways
-    assert len(measured["charts"]) == 13
+    assert len(measured["charts"]) == 16
     for chart in measured["charts"]:
         left, top, right, bottom = chart["picture"]
         boxes = [*chart["texts"], *(box for box, _ in chart["bars"])]

@@ -9,12 +9,12 @@ import pytest
 
 from authorizer.authorizer import StandardAuthorizer
 from authorizer.store import AclStore
-from pipeline.batches import Split, batches
 from pipeline.errors import PipelineError
-from pipeline.lake import Lake
-from pipeline.offsets import between, limited, written
-from pipeline.rows import Selection
-from pipeline.written import whole_bytes
+from pipeline.rows.batches import Split, batches
+from pipeline.rows.columns import Selection
+from pipeline.rows.offsets import between, limited, written
+from pipeline.rows.written import whole_bytes
+from pipeline.spark.lake import Lake
 from protocol.enums import ApiKey, Operation, ResourceType
 from protocol.trace.segments import segments
 from tests.pipeline.traces import TraceMaker, random_acls, random_trace

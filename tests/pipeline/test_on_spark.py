@@ -9,18 +9,19 @@ from typing import Any
 
 import pytest
 
-from authorizer.acl_formats import write
+from authorizer.acl_formats import FORMATS, read, write
 from authorizer.acl_formats.rules import parse_rule
 from authorizer.acl_formats.trace_rule import acl_rule, parse_acl_rule
 from authorizer.acl_releases import rules_of
 from authorizer.authorizer import StandardAuthorizer
 from authorizer.store import AclStore
 from pipeline import cli
-from pipeline.acl_set import AclSet, read_acls
+from pipeline.acls.acl_set import AclSet, read_acls
 from protocol.api_versions import RELEASES, served
 from protocol.enums import ApiKey, Operation, PatternType, ResourceType
 from protocol.messages.fetch_request import FetchRequest, FetchTopic
-from protocol.trace.entries import Access, Response
+from protocol.trace.entries import AUDIT, Access, Body, Connection, Entry, Response
+from protocol.trace.segments import SegmentWriter
 from tests.pipeline import twin
 from tests.pipeline.traces import (
     HOSTS,
@@ -28,12 +29,13 @@ from tests.pipeline.traces import (
     START_US,
     TOPICS,
     TraceMaker,
+    create_frame,
     frame,
     random_acls,
     random_trace,
 )
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 SUPERS = ("User:root",)
 CASES = ((0, RELEASES[-1], False), (1, "2.8", True))
 """Seed, release, and whether everyone is allowed where there is no ACL."""
@@ -43,7 +45,9 @@ class Case:
     """A random trace, the ACLs it was made with, another set, and the accesses on Spark."""
 
     def __init__(self, spark: Any, folder: Path, seed: int, release: str, everyone: bool) -> None:
-        from pipeline.observed import asked, observed, setting
+        from pipeline.jobs.changed_requests import COLUMNS
+        from pipeline.spark.observed import asked, observed, setting
+        from pipeline.spark.source import trace_table
 
         rng = random.Random(seed)
         self.release = release
@@ -57,11 +61,11 @@ class Case:
             rules=rules_of(release),
             store=AclStore(self.present),
         )
-        random_trace(folder, rng, authorizer, 500)
+        random_trace(folder, rng, authorizer, 300, names=3)
         self.seen = twin.accesses(folder)
-        self.frame = asked(
-            observed(spark, [str(folder)], {"splitBytes": "8000", "release": release})
-        ).persist()
+        options = {"splitBytes": "8000", "release": release}
+        self.frame = asked(observed(spark, [str(folder)], options)).persist()
+        self.rows = asked(trace_table(spark, "accesses", [str(folder)], options, COLUMNS))
         assert setting(self.frame) == (SUPERS, self.everyone and self._has_open())
 
     def _has_open(self) -> bool:
@@ -96,6 +100,84 @@ def test_what_breaks_is_what_plain_loops_find(case: Case) -> None:
         assert set(row["hosts"]) <= {one["host"] for one in mine}
         assert row["rule"] in {one["rule"] for one in mine}
         assert row["example"].startswith("broker-1/")
+
+
+@pytest.mark.parametrize("by_baseline", [False, True])
+def test_requests_that_change_are_those_of_plain_loops(case: Case, by_baseline: bool) -> None:
+    from pipeline.jobs.changed_requests import with_requests
+    from pipeline.jobs.what_breaks import changes, doubtful
+
+    baseline = [*case.present[3:], *case.candidate[-2:]] if by_baseline else None
+    before = None if baseline is None else case.acl_set(baseline)
+    judged = doubtful(case.frame, case.acl_set(case.candidate), before)
+    rows = with_requests(changes(judged), judged, case.rows, by_baseline=by_baseline).collect()
+    expected = twin.changed_requests(
+        case.seen, case.candidate, SUPERS, everyone=case.everyone, baseline=baseline
+    )
+    for row in rows:
+        key = (row["change"], row["principal"])
+        whole = (*key, row["operation"], row["resource_type"], row["resource_name"])
+        assert row["requests_changed"] == len(expected.pop(whole, ())), whole
+        assert row["requests_changed_of_principal"] == len(expected.get(key, ())), key
+    assert {len(key) for key in expected} == {2}
+    assert {key[0] for key in expected} == {"newly denied", "newly allowed"}
+    # some accesses change in requests that fail all the same, or succeeded but for another
+    assert any(row["requests_changed"] < row["requests"] for row in rows)
+
+
+def test_a_request_with_alternatives_fails_if_none_is_left(
+    spark: Any, tmp_path: Path, capsys: Any
+) -> None:
+    """Two topics are one request; CREATE on the cluster does as well as on each of the topics."""
+    texts = (
+        "TOPIC|orders|PREFIXED|User:alice|*|CREATE|ALLOW",
+        "CLUSTER|kafka-cluster|LITERAL|User:alice|*|CREATE|ALLOW",
+    )
+    by_topic, by_cluster = (acl for text in texts if (acl := parse_acl_rule(text)))
+    assert spark
+    trace = str(tmp_path / "trace")
+    maker = TraceMaker(Path(trace), StandardAuthorizer(store=AclStore([by_topic])))
+    cluster = (Operation.CREATE, ResourceType.CLUSTER, "kafka-cluster")
+    topics = [(Operation.CREATE, ResourceType.TOPIC, name) for name in ("orders-1", "orders-2")]
+    names = [name for _, _, name in topics]
+    for _ in range(3):
+        maker.ask(
+            *("User:alice", "h", ApiKey.CREATE_TOPICS, [cluster, *topics]),
+            create_frame(*names),
+            version=5,
+        )
+    maker.close()
+    for acls, requests in (([by_cluster], 0), ([by_topic], 0), ([], 3)):
+        candidate = tmp_path / "candidate.csv"
+        candidate.write_text(write(acls, "csv"))
+        assert cli.run(parsed("what-breaks", trace, "--acls", str(candidate), "--json")) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["requests_newly_failing"] == requests
+        assert found["requests_newly_succeeding"] == 0
+        assert found["newly_denied"] == len(found["rows"]) == (2 if requests else 0)
+        assert [row["requests_changed"] for row in found["rows"]] == [3] * found["newly_denied"]
+
+
+def test_lines_of_an_authorizer_log_are_put_together_by_time_and_api(
+    spark: Any, tmp_path: Path, capsys: Any
+) -> None:
+    """Such a log names no requests: of three denied lines, two are of one time."""
+    assert spark
+    who = Connection(0, 0, 1, "SASL", "h", 1, "User:a", accesses=AUDIT)
+    asked = (ApiKey.FETCH, 0, Operation.READ, ResourceType.TOPIC)
+    lines: list[Entry] = [
+        Access(0, n, START_US + when, *asked, f"t{n}", True, "x")
+        for n, when in enumerate((0, 0, 5, 7))
+    ]
+    writer = SegmentWriter(tmp_path / "trace", "log")
+    writer.write(Body([who], lines))
+    writer.close()
+    candidate = tmp_path / "candidate.yaml"
+    candidate.write_text("- {principal: User:a, allow: Read, topic: t3}")
+    found = answer(capsys, "what-breaks", str(tmp_path / "trace"), "--acls", str(candidate))
+    assert (found["newly_denied"], found["requests_newly_failing"]) == (3, 2)
+    person = {"change": "newly denied", "principal": "User:a", "accesses": 3, "requests": 2}
+    assert found["principals"] == [person]
 
 
 def test_nothing_changes_with_the_same_acls(case: Case) -> None:
@@ -203,7 +285,18 @@ def test_denials_are_what_plain_loops_find(case: Case) -> None:
             else None
         )
         assert (access is not None) == (verb == "remove")
-        assert verb == "remove" or acl.operation is Operation[row["operation"]]
+        if verb == "add":  # and then it is allowed, from wherever
+            mine = [one for one in case.seen if not one["allowed"] and twin.key(one) == key_of(row)]
+            now = [*case.present, acl]
+            assert all(
+                twin.decide(now, SUPERS, one, everyone=case.everyone)
+                for one in mine
+                if not one["rule"].endswith("|DENY")
+            )
+
+
+def key_of(row: Any) -> tuple[str, ...]:
+    return tuple(row[name] for name in ("principal", "operation", "resource_type", "resource_name"))
 
 
 def parsed(*words: str) -> argparse.Namespace:
@@ -251,13 +344,39 @@ def test_least_acls_can_be_used_as_they_are_printed(
 ) -> None:
     assert spark
     trace, _, _ = traced
-    assert cli.run(parsed("least-acls", str(trace), "--format", "yaml")) == 0
+    assert cli.run(parsed("least-acls", str(trace), "--to", "yaml")) == 0
     printed = capsys.readouterr()
     path = tmp_path / "least.yaml"
     path.write_text(printed.out)
     assert "all observed decisions are the same" in printed.err
     again = read_acls(str(path))
+    assert all(set(read(write(again, form))) == set(again) for form in FORMATS)
     assert twin.what_breaks(twin.accesses(trace), again, ("User:root",)) == {}
+
+
+def test_least_acls_say_what_to_add_to_others_and_what_to_remove(
+    spark: Any, tmp_path: Path, capsys: Any
+) -> None:
+    assert spark
+    trace, present = tmp_path / "trace", tmp_path / "present.txt"
+    rules: list[dict[str, Any]] = [
+        {"principal": "User:a", "allow": "All", "topic": "orders"},
+        {"principal": "User:b", "allow": "Read", "topic": "orders"},
+    ]
+    made(trace, *rules)
+    present.write_text(write([acl for rule in rules for acl in parse_rule(rule)], "list"))
+    assert cli.run(parsed("least-acls", str(trace), "--against", str(present))) == 0
+    lines = capsys.readouterr().out.splitlines()
+    at = lines.index("1 to add and 2 to remove")
+    tail = "--topic orders"
+    assert [line.strip() for line in lines[at + 1 : at + 4]] == [
+        f"kafka-acls --add --allow-principal User:a --operation Read {tail}",
+        f"kafka-acls --remove --force --allow-principal User:a --operation All {tail}",
+        f"kafka-acls --remove --force --allow-principal User:b --operation Read {tail}",
+    ]
+    present.write_text(write(read_acls(str(trace.parent / "present.txt"))[1:], "yaml"))
+    assert cli.run(parsed("least-acls", str(trace), "--against", str(present), "--json")) == 0
+    assert "1 to add and 1 to remove" in capsys.readouterr().err
 
 
 def test_mistakes_are_said_before_spark_works(
@@ -265,8 +384,21 @@ def test_mistakes_are_said_before_spark_works(
 ) -> None:
     assert spark
     trace = str(traced[0])
+    garbage = tmp_path / "garbage" / "broker-1-00000000.ktrace"
+    garbage.parent.mkdir()
+    garbage.write_bytes(b"no trace" * 100)
+    two_years = ("--since", "2026-01-01", "--until", "2025-01-01")
     for words, text in (
         (("denials", str(tmp_path)), "there are no segments in"),
+        (("denials", str(garbage)), "not one whole block of a trace"),
+        (("diff", trace, "--with", str(garbage)), "not one whole block of a trace"),
+        (("denials", trace, "--super-user", "root"), "--super-user `root`: expected Type:name"),
+        (("denials", trace, *two_years), "--until 2025-01-01 is not after --since 2026-01-01"),
+        (("denials", trace, "--parquet", trace), "there is a trace in it; name another folder"),
+        (("denials", trace, "--parquet", f"{garbage}/x"), "Not a directory"),
+        (("denials", trace, "--parquet", "nosuch://x/y"), 'No FileSystem for scheme "nosuch"'),
+        (("ingest", trace, "-o", trace), "there is a trace in it; name another folder"),
+        (("least-acls", trace, "--to", "yaml", "--json"), "leave out --json and --csv"),
         (("denials", trace, "--since", "yesterday"), "since is `yesterday`"),
         (("denials", trace, "--apis", "Fetsch"), "there is no API `Fetsch`"),
         (("denials", trace, "--kafka-version", "7.7"), "`7.7` is no release known here"),
@@ -278,7 +410,7 @@ def test_mistakes_are_said_before_spark_works(
 OLD, NEW = "3.9", "4.0"
 
 
-def made(folder: Path, *rules: dict[str, object]) -> Path:
+def made(folder: Path, *rules: dict[str, Any]) -> Path:
     acls = [acl for rule in rules for acl in parse_rule(rule)]
     maker = TraceMaker(folder, StandardAuthorizer(store=AclStore(acls)))
     asked = [(Operation.READ, ResourceType.TOPIC, "orders")]
@@ -296,7 +428,7 @@ def made(folder: Path, *rules: dict[str, object]) -> Path:
 
 def test_readiness_names_the_versions_that_are_gone(spark: Any, tmp_path: Path) -> None:
     from pipeline.jobs.readiness import DROPPED, findings, readiness
-    from pipeline.source import trace_table
+    from pipeline.spark.source import trace_table
 
     low, high = served(NEW)[ApiKey.FETCH]
     assert low > 3
@@ -315,20 +447,50 @@ def test_readiness_names_the_versions_that_are_gone(spark: Any, tmp_path: Path) 
     assert "Produce.idempotent: IDEMPOTENT_WRITE on CLUSTER -> nothing" in texts
 
 
+def test_readiness_is_what_plain_loops_find(spark: Any) -> None:
+    from pipeline.jobs.readiness import DROPPED, readiness
+    from pipeline.tables import CLIENTS, ddl
+
+    rng = random.Random(7)
+    when = datetime(2026, 1, 1, tzinfo=UTC)
+    keys = (ApiKey.FETCH, ApiKey.PRODUCE, ApiKey.CREATE_TOPICS, ApiKey.OFFSET_FETCH)
+    rows = []
+    for _ in range(120):
+        key, who = rng.choice(keys), rng.choice(PRINCIPALS)
+        name = ("lib", "1", rng.choice(("app", None)))
+        rows.append((who, "h", *name, key.wire_name, int(key), rng.randrange(14), 1, when, when))
+    table = spark.createDataFrame(rows, ddl(CLIENTS))
+    for present, target in (("2.7", "2.8"), ("3.9", "4.0"), ("4.0", "2.0")):
+        expected: dict[tuple[str, ...], int] = {}
+        for who, *_, client_id, api, code, version, requests, _, _ in rows:
+            low, high = served(target).get(ApiKey(code), (1, 0))
+            if not low <= version <= high:
+                at = (who, str(client_id), api, str(version))
+                expected[at] = expected.get(at, 0) + requests
+        found = {
+            (r["principal"], str(r["client_id"]), r["api"], str(r["api_version"])): r["requests"]
+            for r in readiness(table, present, target).collect()
+            if r["finding"] == DROPPED
+        }
+        assert found == expected, (present, target)
+        assert expected
+
+
 def test_timeline_counts_and_measures(spark: Any, tmp_path: Path) -> None:
     from pipeline.jobs.timeline import timeline
-    from pipeline.source import trace_table
+    from pipeline.spark.source import trace_table
 
     trace = made(tmp_path)
     (row,) = timeline(trace_table(spark, "responses", [str(trace)])).collect()
     assert (row["principal"], row["api"], row["requests"]) == ("User:a", "Fetch", 2)
     assert (row["errors"], row["latency_us_median"], row["latency_us_max"]) == (2, 250, 500)
+    assert row["client_id"] == "app"
 
 
 def test_diff_tells_what_was_lost(spark: Any, tmp_path: Path) -> None:
     from pipeline.jobs.diff import diff
-    from pipeline.observed import asked, observed
-    from pipeline.source import trace_table
+    from pipeline.spark.observed import asked, observed
+    from pipeline.spark.source import trace_table
 
     allow = {"principal": "User:a", "allow": "Read", "topic": "orders"}
     one, two = made(tmp_path / "one", allow), made(tmp_path / "two")
@@ -377,9 +539,11 @@ def answer(capsys: Any, *words: str) -> dict[str, Any]:
 
 
 def test_clients_are_told_with_their_software_from_a_lake_too(spark: Any, tmp_path: Path) -> None:
+    from pipeline.commands.reading import Source
     from pipeline.jobs.clients import clients
-    from pipeline.jobs.ingest import ingest
-    from pipeline.reading import Source
+    from pipeline.jobs.ingest import ingest, lake_table
+    from pipeline.spark.source import trace_table
+    from pipeline.tables import TABLES
 
     trace, lake = made(tmp_path / "trace"), tmp_path / "lake"
     ingest(spark, [str(trace)], lake, RELEASES[-1])
@@ -387,6 +551,20 @@ def test_clients_are_told_with_their_software_from_a_lake_too(spark: Any, tmp_pa
         (row,) = clients(Source(spark, [str(path)], {}).table("clients")).collect()
         assert (row["software_name"], row["client_id"], row["requests"]) == ("lib", "app", 2)
         assert (row["api"], row["versions"]) == ("Fetch", [3, 12])
+    for table in (
+        trace_table(spark, "clients", [str(trace)]),
+        lake_table(spark, "clients", lake),
+    ):
+        rows = sorted(table.select(*TABLES["clients"].names).collect())
+        assert [tuple(row) for row in rows] == [
+            ("User:a", "h", "lib", "", "app", "Fetch", 1, version, 1, when, when)
+            for version, when in ((3, local(START_US)), (12, local(START_US + 1000)))
+        ]
+
+
+def local(time_us: int) -> datetime:
+    """A time as Spark gives it: local, and without saying so."""
+    return datetime.fromtimestamp(time_us / 1e6)  # noqa: DTZ006
 
 
 def random_traffic(folder: Path, seed: int) -> list[dict[str, Any]]:
@@ -419,8 +597,8 @@ def test_timeline_clients_and_diff_are_what_plain_loops_find(spark: Any, tmp_pat
     from pipeline.jobs.clients import clients
     from pipeline.jobs.diff import diff
     from pipeline.jobs.timeline import timeline
-    from pipeline.observed import asked, observed
-    from pipeline.source import trace_table
+    from pipeline.spark.observed import asked, observed
+    from pipeline.spark.source import trace_table
 
     seen = random_traffic(tmp_path / "one", 1)
     other = random_traffic(tmp_path / "two", 2)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from authorizer.acl_formats import write
 from authorizer.authorizer import StandardAuthorizer
 from authorizer.store import AclStore
 from pipeline.errors import PipelineError
@@ -39,9 +40,9 @@ class KilledError(Exception):
 def test_the_lake_has_every_row_once(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from pipeline.commands.reading import Source
     from pipeline.jobs.ingest import ingest, lake_table
-    from pipeline.observed import observed
-    from pipeline.reading import Source
+    from pipeline.spark.observed import observed
 
     trace, lake = tmp_path / "trace", tmp_path / "lake"
     rng = random.Random(4)
@@ -79,8 +80,8 @@ def test_the_lake_has_every_row_once(
 
 
 def test_a_stream_has_the_rows_of_the_batch_in_small_steps(spark: Any, tmp_path: Path) -> None:
-    from pipeline.source import FORMAT, trace_table
-    from pipeline.streams import run_stream
+    from pipeline.spark.source import FORMAT, trace_table
+    from pipeline.spark.streams import run_stream
 
     for seed in range(3):
         random_trace(tmp_path, random.Random(seed), AUTHORIZER, 60)
@@ -121,8 +122,8 @@ def test_news_are_told_once(spark: Any, tmp_path: Path) -> None:
 
 def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) -> None:
     """An answer names the id only after the request that uses it, in another segment."""
+    from pipeline.commands.reading import Source
     from pipeline.jobs.ingest import ingest, lake_table
-    from pipeline.reading import Source
     from tests.pipeline.test_derived import ID, answer, fetch, fetched, write
 
     trace, lake = tmp_path / "trace", tmp_path / "lake"
@@ -144,6 +145,7 @@ def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) ->
         [
             Request(0, 2, START_US + 3, fetch(ID)),
             Response(0, 2, START_US + 4, ApiKey.FETCH, 13, fetched(known=0)),
+            Request(0, 3, START_US + 5, fetch(ID)),  # without an answer: nobody knows
         ],
     )
     ingest(spark, [str(trace)], lake, RELEASE)
@@ -151,7 +153,10 @@ def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) ->
     assert [(r["resource_name"], r["allowed"]) for r in rows] == [
         ("orders", False),
         ("orders", True),
+        ("orders", None),
     ]
+    judged = Source(spark, [str(lake)], {"release": RELEASE}).observed().collect()
+    assert sorted((r["allowed"], r["requests"]) for r in judged) == [(False, 1), (True, 1)]
 
 
 def started(*words: str) -> subprocess.Popen[str]:
@@ -234,4 +239,64 @@ def test_following_goes_on_until_it_is_told_to_stop(spark: Any, tmp_path: Path) 
     out, errors = child.communicate(timeout=PATIENCE_S)
     assert child.returncode == 0, errors
     assert "3 segments had something new" in out
+    assert "Exception" not in errors  # what is on is finished, and not cut off
     assert lake_table(spark, "accesses", lake).count() == 300
+
+
+@pytest.mark.heavy
+def test_what_would_be_denied_is_told_while_it_happens(tmp_path: Path) -> None:
+    trace, candidate = tmp_path / "trace", tmp_path / "candidate.yaml"
+    random_trace(trace, random.Random(1), AUTHORIZER, 50)
+    candidate.write_text(write(ACLS[5:], "yaml"))
+    words = ("--acls", str(candidate), "--from-start", "--every", "1 second", "--json")
+    child = started("watch", str(trace), *words)
+    assert child.stdout is not None
+    told: dict[tuple[str, ...], int] = {}
+    names = ("change", "principal", "operation", "resource_type", "resource_name")
+    for number in range(2):
+        lost = {key for key in broken_by(ACLS[5:], trace) if key[0] == "newly denied"}
+        assert lost - told.keys(), number
+        while lost - told.keys():
+            line = json.loads(child.stdout.readline())
+            key = tuple(line[name] for name in names)
+            assert key not in told  # each once
+            told[key] = line["requests"]
+        random_trace(trace, random.Random(2), AUTHORIZER, 400)
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate(timeout=PATIENCE_S)
+    assert child.returncode == 0, errors
+    assert "Exception" not in errors
+
+
+def broken_by(acls: list[Any], trace: Path) -> dict[tuple[str, ...], int]:
+    return twin.what_breaks(twin.accesses(trace), acls, ())
+
+
+@pytest.mark.heavy
+def test_one_principal_with_very_many_accesses_is_spilled_and_not_too_much(spark: Any) -> None:
+    """All of them are one principal's; the JVM has one GiB, as by default."""
+    import pyarrow as pa
+
+    from benchmarks.spark.data import access_rows, random_acls as many_acls
+    from pipeline.acls.acl_set import AclSet
+    from pipeline.jobs.least_acls import least_acls
+    from pipeline.jobs.what_breaks import what_breaks
+    from pipeline.tables import OBSERVED, ddl
+
+    count, acls = 200_000, 2000
+
+    def rows(source: Any) -> Any:
+        for batch in source:
+            made = access_rows(batch.column(0).to_pylist(), names=count)
+            one = pa.array(["User:u1"] * made.num_rows, pa.string())
+            at = OBSERVED.get_field_index("principal")
+            yield made.set_column(at, OBSERVED.field(at), one)
+
+    accesses = spark.range(0, count, 1, 8).mapInArrow(rows, ddl(OBSERVED)).persist()
+    nobody = what_breaks(accesses, AclSet(()))
+    assert nobody.count() == count
+    some = what_breaks(accesses, AclSet(tuple(many_acls(acls))))
+    assert 0 < some.count() < count
+    least = least_acls(accesses)
+    assert least.selectExpr("sum(requests)").collect()[0][0] == count
+    accesses.unpersist()

@@ -5,30 +5,33 @@ Without a JVM: the functions that Spark sends to its workers are called here as 
 
 import random
 from collections import defaultdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
+from authorizer.acl_formats.trace_rule import decision_rule, parse_acl_rule
 from authorizer.acl_releases import rules_of
 from authorizer.authorizer import StandardAuthorizer
 from authorizer.model import Acl
 from authorizer.store import AclStore
-from pipeline.acl_set import AclSet
-from pipeline.batches import batches, plan
-from pipeline.matches import speaks
-from pipeline.removable import Signature, acl_uses
-from pipeline.rows import Selection
-from pipeline.synthesis import least_for
+from pipeline.acls.acl_set import AclSet
+from pipeline.acls.matches import Matcher, Signature, speaks
+from pipeline.acls.removable import AclUse, acl_uses
+from pipeline.acls.synthesis import least_for
+from pipeline.acls.verdict import QUESTION, verdict, verdicts
+from pipeline.rows.batches import batches, plan
+from pipeline.rows.columns import Selection
 from pipeline.tables import OBSERVED
-from pipeline.verdict import judge
 from protocol.api_versions import RELEASES
-from protocol.enums import PatternType
+from protocol.enums import ApiKey, PatternType
 from tests.pipeline import twin
-from tests.pipeline.traces import random_acls, random_trace
+from tests.pipeline.traces import HOSTS, PRINCIPALS, random_acls, random_trace
 
 SUPERS = ("User:root",)
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Case:
@@ -72,12 +75,17 @@ class Case:
     def changes(self, acls: list[Acl]) -> dict[tuple[str, ...], int]:
         """What `what-breaks` finds, added up."""
         found: dict[tuple[str, ...], int] = defaultdict(int)
-        for batch in judge(self.acl_set(acls))(iter(self.batches)):
-            for row in batch.to_pylist():
-                if row["allowed"] != row["would_be_allowed"]:
-                    change = "newly denied" if row["allowed"] else "newly allowed"
-                    key = ("principal", "operation", "resource_type", "resource_name")
-                    found[change, *(row[name] for name in key)] += row["requests"]
+        authorizer = self.acl_set(acls).authorizer()
+        for batch in self.batches:
+            would = verdicts(authorizer, batch.select(QUESTION).columns).to_pylist()
+            for row, after in zip(batch.to_pylist(), would, strict=True):
+                one = verdict(authorizer, row)
+                assert after == {"allowed": one.allowed, "rule": decision_rule(one)}
+                if row["allowed"] == after["allowed"]:
+                    continue
+                change = "newly denied" if row["allowed"] else "newly allowed"
+                key = ("principal", "operation", "resource_type", "resource_name")
+                found[change, *(row[name] for name in key)] += row["requests"]
         return dict(found)
 
     def expected(self, acls: list[Acl]) -> dict[tuple[str, ...], int]:
@@ -107,7 +115,7 @@ def test_what_breaks(case: Case) -> None:
     assert case.changes(case.present) == {}
 
 
-def test_unused_acls(case: Case) -> None:
+def uses_of(case: Case) -> list[AclUse]:
     spoken = [b.to_pylist() for b in speaks(case.acl_set(case.present))(iter(case.batches))]
     seen = [
         (
@@ -118,7 +126,11 @@ def test_unused_acls(case: Case) -> None:
         for rows in spoken
         for r in rows
     ]
-    uses = acl_uses(case.acl_set(case.present), seen, [])
+    return acl_uses(case.acl_set(case.present), seen, [])
+
+
+def test_unused_acls(case: Case) -> None:
+    uses = uses_of(case)
     alone = twin.redundant(case.seen, case.present, SUPERS, everyone=case.everyone)
     others = [one for one in case.seen if one["principal"] not in SUPERS]
     for use in uses:
@@ -132,6 +144,51 @@ def test_unused_acls(case: Case) -> None:
     assert case.expected(rest) == {}
 
 
+def test_unused_acls_where_only_the_authorizer_can_tell(case: Case) -> None:
+    """With other ways to meet a requirement, and questions about a whole resource type."""
+    cluster = {"operation": "IDEMPOTENT_WRITE", "resource_type": "CLUSTER"}
+    asked = {"host": HOSTS[0], "api_key": int(ApiKey.INIT_PRODUCER_ID), "instead": []}
+    producers = [
+        {**asked, "operation": "WRITE", "resource_type": "TOPIC", "resource_name": "*"},
+        {**asked, **cluster, "resource_name": "kafka-cluster", "instead": ["WRITE|TOPIC|*"]},
+    ]
+    instead = {"operation": "READ", "resource_name": "orders", "instead": ["WRITE|TOPIC|payments"]}
+    rows = [
+        {**row, "principal": who}
+        for row in (*producers, {**asked, "resource_type": "TOPIC", **instead})
+        for who in PRINCIPALS
+    ]
+    checked_by_asking(case, rows)
+
+
+def test_unused_acls_where_some_are_overlooked(early: Case) -> None:
+    rows = [{name: row[name] for name in QUESTION} for row in early.rows]
+    checked_by_asking(early, rows)
+
+
+def checked_by_asking(case: Case, rows: list[dict[str, Any]]) -> None:
+    """Each ACL alone, and those that can go together, against decisions without them."""
+
+    def decisions(acls: list[Acl]) -> list[bool]:
+        authorizer = case.authorizer(acls)
+        return [verdict(authorizer, row).allowed for row in rows]
+
+    before = decisions(case.present)
+    present = case.acl_set(case.present)
+    matcher = Matcher(present, present.authorizer().store)
+    seen = [(matcher.signature(row), 1, BEGIN) for row in rows if row["principal"] not in SUPERS]
+    uses = acl_uses(present, seen, rows)
+    for use in uses:
+        if use.state in ("needed", "redundant"):
+            fewer = [acl for acl in case.present if acl != use.acl]
+            assert (decisions(fewer) == before) == (use.state == "redundant"), use
+    rest = [use.acl for use in uses if not use.can_go]
+    assert decisions(rest) == before
+    assert len(rest) < len(uses)
+    for acl in rest:  # none more could go
+        assert decisions([other for other in rest if other != acl]) != before, acl
+
+
 def test_least_acls(case: Case) -> None:
     by_principal: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in case.rows:
@@ -143,9 +200,23 @@ def test_least_acls(case: Case) -> None:
         assert twin.what_breaks(case.seen, rest, SUPERS) != {}
 
 
-def test_a_search_that_stops_early_is_asked_as_it_is(tmp_path: Path) -> None:
-    early = [one for one in RELEASES if rules_of(one).search_stops_early]
-    assert early
-    for number, release in enumerate(early):
-        case = Case(tmp_path / str(number), release, everyone=False)
-        assert case.changes(case.present) == {}
+@pytest.fixture(params=[one for one in RELEASES if rules_of(one).search_stops_early])
+def early(tmp_path: Path, request: pytest.FixtureRequest) -> Case:
+    return Case(tmp_path, request.param, everyone=False)
+
+
+def test_a_search_that_stops_early_is_asked_as_it_is(early: Case) -> None:
+    assert early.changes(early.present) == {}
+
+
+def test_an_acl_that_nobody_uses_may_hide_another(early: Case) -> None:
+    """`ab` finds prefix `a` only where nothing lies between them."""
+    texts = ("TOPIC|a|PREFIXED|User:alice|*|READ|ALLOW", "TOPIC|aa|LITERAL|User:bob|*|READ|ALLOW")
+    early.present = [acl for text in texts if (acl := parse_acl_rule(text))]
+    asked = {"principal": "User:alice", "host": HOSTS[0], "api_key": 1, "instead": []}
+    row = {**asked, "operation": "READ", "resource_type": "TOPIC", "resource_name": "ab"}
+    present = early.acl_set(early.present)
+    assert not verdict(present.authorizer(), row).allowed
+    matcher = Matcher(present, present.authorizer().store)
+    uses = acl_uses(present, [(matcher.signature(row), 1, BEGIN)], [row])
+    assert [(use.state, use.can_go) for use in uses] == [("redundant", True), ("never used", False)]

@@ -3,6 +3,8 @@
 import random
 from pathlib import Path
 
+import msgspec
+
 from authorizer.acl_formats.trace_rule import decision_rule
 from authorizer.authorizer import StandardAuthorizer
 from authorizer.model import Acl, Action, Actor
@@ -123,21 +125,25 @@ class TraceMaker:
 
 
 def random_trace(
-    folder: Path, rng: random.Random, authorizer: StandardAuthorizer, requests: int = 400
+    folder: Path,
+    rng: random.Random,
+    authorizer: StandardAuthorizer,
+    requests: int = 400,
+    names: int = 1,
 ) -> None:
-    """Random requests of `ASKED`, in blocks of 50."""
+    """Random requests of `ASKED`, each about so many names at most, in blocks of 50."""
     maker = TraceMaker(folder, authorizer)
     for n in range(requests):
         api, operation, kind = rng.choice(ASKED)
-        name = rng.choice(NAMES[kind])
+        asked = rng.sample(NAMES[kind], rng.randint(1, names))
         principal, host = rng.choice(PRINCIPALS), rng.choice(HOSTS)
-        maker.ask(principal, host, api, [(operation, kind, name)])
+        maker.ask(principal, host, api, [(operation, kind, name) for name in asked])
         if n % 50 == 49:
             maker.flush()
     maker.close()
 
 
-def frame(api: ApiKey, version: int, message: object, client_id: str = "app") -> bytes:
+def frame(api: ApiKey, version: int, message: msgspec.Struct, client_id: str = "app") -> bytes:
     header = RequestHeader(api, version, 7, client_id)
     return write_request_header(header) + codecs.write_request(message, version)
 

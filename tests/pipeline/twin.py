@@ -38,6 +38,7 @@ def accesses(folder: Path) -> list[dict[str, Any]]:
                         "allowed": entry.allowed,
                         "rule": entry.rule,
                         "time_us": entry.time_us,
+                        "request": (people[entry.connection].writer_connection, entry.sequence),
                     }
                 )
     return found
@@ -94,6 +95,34 @@ def what_breaks(
         if after != one["allowed"]:
             change = "newly denied" if one["allowed"] else "newly allowed"
             found[change, *key(one)] += 1
+    return dict(found)
+
+
+def changed_requests(
+    seen: list[dict[str, Any]],
+    acls: list[Acl],
+    supers: tuple[str, ...],
+    *,
+    everyone: bool = False,
+    baseline: list[Acl] | None = None,
+) -> dict[tuple[str, ...], set[Any]]:
+    """(change, principal) and (change, principal, operation, type, name) -> the requests."""
+    requests: dict[Any, list[dict[str, Any]]] = defaultdict(list)
+    for one in seen:
+        requests[one["request"]].append(one)
+    found: dict[tuple[str, ...], set[Any]] = defaultdict(set)
+    for request, asked in requests.items():
+        after = [decide(acls, supers, one, everyone=everyone) for one in asked]
+        before = [one["allowed"] for one in asked]
+        if baseline is not None:
+            before = [decide(baseline, supers, one, everyone=everyone) for one in asked]
+        if all(before) == all(after):
+            continue
+        change = "newly denied" if all(before) else "newly allowed"
+        for one, was, would in zip(asked, before, after, strict=True):
+            if was != would:
+                found[change, *key(one)].add(request)
+                found[change, one["principal"]].add(request)
     return dict(found)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 PLUGIN = "shim.pytest_plugin"
-pytestmark = pytest.mark.timeout(120, func_only=True)
+pytestmark = pytest.mark.timeout(300, func_only=True)
 
 
 def run(folder: Path, text: str, *options: str, ini: str = "") -> subprocess.CompletedProcess[str]:

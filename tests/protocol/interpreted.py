@@ -9,6 +9,7 @@ from typing import Any
 
 from protocol.catalogue import classes
 from protocol.spec import FieldSpec, MessageSpec, StructSpec
+from tests.protocol.values import default_of
 
 FIXED = {
     "int8": ">b", "int16": ">h", "uint16": ">H", "int32": ">i", "uint32": ">I", "int64": ">q",
@@ -49,7 +50,7 @@ class Interpreted:
         return out
 
     def _default(self, field: FieldSpec) -> Any:
-        return self.classes[field.struct.name]() if field.default is ... else field.default
+        return default_of(field, self.classes)
 
     def _write(self, field: FieldSpec, value: Any) -> bytes:
         if not field.is_array:

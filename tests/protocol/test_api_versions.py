@@ -1,5 +1,6 @@
 import hashlib
 import json
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -33,25 +34,25 @@ def digest(versions: dict[str, dict[str, list[int]]]) -> str:
     return hashlib.sha256(json.dumps(versions, sort_keys=True).encode()).hexdigest()
 
 
-def test_the_table_is_what_brokers_answered():
+def test_the_table_is_what_brokers_answered() -> None:
     assert digest(table()) == OBSERVED_DIGEST
 
 
 @pytest.mark.skipif(not OBSERVED.exists(), reason="the observed versions are not here")
-def test_the_digest_is_of_what_brokers_answered():
+def test_the_digest_is_of_what_brokers_answered() -> None:
     observed = json.loads(OBSERVED.read_text())
     assert table() == observed
     assert digest(observed) == OBSERVED_DIGEST
 
 
-def test_every_release_lists_the_apis_in_key_order_with_sound_ranges():
+def test_every_release_lists_the_apis_in_key_order_with_sound_ranges() -> None:
     for release in RELEASES:
         ranges = advertised(release)
         assert list(ranges) == sorted(ranges)
         assert all(0 <= low <= high for low, high in ranges.values())
 
 
-def test_highest_versions_never_go_back():
+def test_highest_versions_never_go_back() -> None:
     highest: dict[ApiKey, int] = {}
     for release in RELEASES:
         for key, (_, high) in advertised(release).items():
@@ -69,7 +70,7 @@ def test_highest_versions_never_go_back():
         ("4.3", ApiKey.DESCRIBE_LOG_DIRS, (1, 5)),
     ],
 )
-def test_known_turning_points(release, api, versions):
+def test_known_turning_points(release: str, api: ApiKey, versions: tuple[int, int]) -> None:
     assert advertised(release)[api] == versions
 
 
@@ -81,31 +82,31 @@ def test_known_turning_points(release, api, versions):
         (ApiKey.SHARE_FETCH, ("4.1", "4.3")),
     ],
 )
-def test_an_api_comes_and_goes(api, releases):
+def test_an_api_comes_and_goes(api: ApiKey, releases: tuple[str, str]) -> None:
     offered = [release for release in RELEASES if api in advertised(release)]
     assert (offered[0], offered[-1]) == releases
 
 
-def test_delegation_tokens_are_missing_where_kraft_could_not_do_them_yet():
+def test_delegation_tokens_are_missing_where_kraft_could_not_do_them_yet() -> None:
     offered = [r for r in RELEASES if ApiKey.CREATE_DELEGATION_TOKEN in advertised(r)]
     first, last = offered.index("2.8"), offered.index("3.6")
     assert last == first + 1
 
 
-def test_produce_claims_more_than_it_serves_since_4_0():
+def test_produce_claims_more_than_it_serves_since_4_0() -> None:
     assert advertised("3.9")[ApiKey.PRODUCE] == served("3.9")[ApiKey.PRODUCE] == (0, 11)
     assert advertised("4.0")[ApiKey.PRODUCE] == (0, 12)
     assert served("4.0")[ApiKey.PRODUCE] == (3, 12)
     assert served("4.3")[ApiKey.PRODUCE] == (3, 13)
 
 
-def test_everything_else_is_served_as_advertised():
+def test_everything_else_is_served_as_advertised() -> None:
     for release in RELEASES:
         differing = {k for k, v in served(release).items() if advertised(release)[k] != v}
         assert differing <= {ApiKey.PRODUCE}
 
 
-def test_hidden_versions_lie_directly_above_the_advertised_ones():
+def test_hidden_versions_lie_directly_above_the_advertised_ones() -> None:
     for release in RELEASES:
         for key, version in unstable(release).items():
             above = advertised(release).get(key)
@@ -122,16 +123,16 @@ def test_hidden_versions_lie_directly_above_the_advertised_ones():
         ("4.3", {ApiKey.INIT_PRODUCER_ID: 6}),
     ],
 )
-def test_hidden_versions_of_a_release(release, hidden):
+def test_hidden_versions_of_a_release(release: str, hidden: dict[ApiKey, int]) -> None:
     assert unstable(release) == hidden
 
 
-def test_telemetry_is_marked():
+def test_telemetry_is_marked() -> None:
     assert {key for key in advertised("4.3") if key in TELEMETRY} == TELEMETRY
     assert not TELEMETRY & advertised("3.6").keys()
 
 
-def test_an_answer_is_the_callers_own():
+def test_an_answer_is_the_callers_own() -> None:
     advertised("4.3").clear()
     assert advertised("4.3")
 
@@ -147,28 +148,28 @@ def test_an_answer_is_the_callers_own():
         (" 2.8 ", "2.8"),
     ],
 )
-def test_parse_release(text, release):
+def test_parse_release(text: str, release: str) -> None:
     assert parse_release(text) == release
 
 
 @pytest.mark.parametrize("text", ["", ".", "5", "4.30", "3.x", "0.10.2", "v4", "4.", "²", "-1"])
-def test_an_unknown_release_is_refused_with_the_known_ones(text):
+def test_an_unknown_release_is_refused_with_the_known_ones(text: str) -> None:
     with pytest.raises(ValueError, match=r"unknown Kafka release .*: choose one of 0\.11, .*4\.3$"):
         parse_release(text)
 
 
 @pytest.mark.parametrize("ask", [advertised, served, unstable, release_index])
-def test_only_minor_releases_are_looked_up(ask):
+def test_only_minor_releases_are_looked_up(ask: Callable[[str], object]) -> None:
     with pytest.raises(ValueError, match=r"unknown Kafka release '4\.3\.1'"):
         ask("4.3.1")
 
 
 @given(st.sampled_from(RELEASES), st.lists(st.integers(0, 99), max_size=2))
-def test_patch_numbers_do_not_matter(release, patch):
+def test_patch_numbers_do_not_matter(release: str, patch: list[int]) -> None:
     assert parse_release(".".join([release, *map(str, patch)])) == release
 
 
 @given(st.text(max_size=8))
-def test_any_text_is_a_known_release_or_a_value_error(text):
+def test_any_text_is_a_known_release_or_a_value_error(text: str) -> None:
     with suppress(ValueError):
         assert parse_release(text) in RELEASES

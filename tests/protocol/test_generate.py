@@ -12,7 +12,7 @@ from protocol.messages.apis import APIS, NEVER
 from protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
 from protocol.messages.fetch_response import LeaderIdAndEpoch, PartitionData
 from protocol.spec import load
-from tests.protocol.values import ALL_NAMES
+from tests.protocol.values import ALL_NAMES, default_of
 
 
 def test_checked_in_modules_are_up_to_date(capsys: pytest.CaptureFixture[str]) -> None:
@@ -55,7 +55,7 @@ def test_defaults_are_those_of_the_definitions() -> None:
         for struct in spec.structs:
             message: Any = types[struct.name]()
             for field in struct.fields:
-                wanted = types[field.struct.name]() if field.default is ... else field.default
+                wanted = default_of(field, types)
                 assert getattr(message, field.attribute) == wanted, (name, field.name)
             assert message.__struct_fields__ == (
                 *(field.attribute for field in struct.fields),

@@ -21,7 +21,7 @@ from kio.static.constants import EntityType
 from protocol.catalogue import classes
 from protocol.codecs import reader, writer
 from protocol.spec import FieldSpec, MessageSpec, StructSpec, load, snake_case
-from tests.protocol.values import ALL_NAMES, Values, versions_of
+from tests.protocol.values import ALL_NAMES, Values, default_of, versions_of
 
 SEEDS = 3
 ORACLE = Path(__file__).parents[3] / "shared" / "oracle" / "wire.py"
@@ -108,11 +108,15 @@ class KioValues(Values):
 
 def kio_class(name: str, version: int) -> Any:
     """Return kio's class of a request or response, None if it has no such version."""
-    kind = EntityType[load(name).type]
     api = snake_case(name.removesuffix("Request").removesuffix("Response"))
     if version not in schema_name_map.get(api, {}):
         return None
-    return getattr(kio.index.load_entity_module(api, version, kind), name)
+    module = (
+        kio.index.load_entity_module(api, version, EntityType.request)
+        if name.endswith("Request")
+        else kio.index.load_entity_module(api, version, EntityType.response)
+    )
+    return getattr(module, name)
 
 
 KIO_NAMES = [
@@ -165,13 +169,9 @@ def as_names(message: Any, struct: StructSpec, spec: MessageSpec, version: int) 
         if field.versions.has(version):
             content = getattr(message, field.attribute)
             is_tagged = spec.flexible.has(version) and field.tagged.has(version)
-            if not is_tagged or content != default_of(field, spec):
+            if not is_tagged or content != default_of(field, classes(spec.name)):
                 found[field.name] = value(field, content)
     return found
-
-
-def default_of(field: FieldSpec, spec: MessageSpec) -> Any:
-    return classes(spec.name)[field.struct.name]() if field.default is ... else field.default
 
 
 def independent_wires() -> list[Any]:

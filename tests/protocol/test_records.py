@@ -1,6 +1,7 @@
 """Batches of format 2, beside those of kafka-python, and damaged."""
 
 import tracemalloc
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -10,7 +11,14 @@ from kafka.record.default_records import DefaultRecordBatch, DefaultRecordBatchB
 
 from protocol.compression import Compression, is_available
 from protocol.errors import DecodeError, ProtocolError
-from protocol.record_coding import append_varint, varint
+from protocol.record_coding import (
+    Survey,
+    append_varint,
+    read_records,
+    survey,
+    varint,
+    write_records,
+)
 from protocol.records import (
     Batch,
     BatchOptions,
@@ -22,6 +30,8 @@ from protocol.records import (
     encode_batch,
     entry_sizes,
     is_commit,
+    lone_batch,
+    thinned,
 )
 
 NOW = 1_700_000_000_000
@@ -67,6 +77,58 @@ def test_there_and_back(records: list[Record], compression: Compression) -> None
     assert batch.max_timestamp == max(record.timestamp for record in records)
     assert (batch.count, batch.magic, batch.end) == (len(records), 2, len(blob))
     assert batch.tobytes() == blob
+
+
+def outcome(look: Callable[[], Any]) -> Any:
+    try:
+        return look()
+    except DecodeError:
+        return None
+
+
+def agree(content: bytes, count: int) -> bool:
+    """Whether looking at records tells what reading them does."""
+    records = outcome(lambda: read_records(content, count, 0, NOW))
+    found = outcome(lambda: survey(content, count, NOW))
+    if records is None or found is None:
+        return records is found
+    times = [record.timestamp for record in records] or [NOW]
+    holds = found.earliest <= min(times) and max(times) <= found.latest
+    return holds and found.lacks_key == any(record.key is None for record in records)
+
+
+@given(record_lists(), st.integers(0, 1 << 60))
+def test_looking_at_records_tells_what_reading_them_does(records: list[Record], seed: int) -> None:
+    random = Random(seed)
+    plain = [Record(at, NOW + at, row.key, row.value or b"") for at, row in enumerate(records)]
+    for rows in (records, plain):
+        whole = write_records(rows, rows[0].offset, NOW)
+        assert agree(whole, len(rows))
+        for _ in range(20):
+            damaged = bytearray(whole)
+            for _ in range(random.randrange(3)):
+                damaged[random.randrange(len(damaged))] = random.choice((0, 1, 2, 3, 128, 255))
+            content = bytes(damaged[: random.randrange(2 * len(damaged))])
+            assert agree(content, len(rows) + random.choice((0, 0, 0, 1, -1)))
+
+
+def test_looking_at_records_is_as_exact_as_need_be() -> None:
+    far, near = [Record(0, NOW + 1000, b"k", b"v")], [Record(0, NOW + 63, b"k", b"v")]
+    assert survey(write_records(far, 0, NOW), 1, NOW) == Survey(NOW + 1000, NOW + 1000, False)
+    assert survey(write_records(near, 0, NOW), 1, NOW) == Survey(NOW - 64, NOW + 64, False)
+
+
+def test_an_append_time_is_the_time_of_all_records() -> None:
+    (batch,) = batches(encode_batch(some_records(), BatchOptions(append_time_ms=NOW + 9)))
+    assert batch.survey() == Survey(NOW + 9, NOW + 9, lacks_key=False)
+
+
+def test_a_batch_is_alone_or_not_at_all() -> None:
+    blob = encode_batch(some_records())
+    assert lone_batch(blob) == one(blob)
+    old = blob[:16] + b"\1" + blob[17:]
+    for other in (b"", blob[:60], blob[:-1], blob + b"x", blob * 2, old):
+        assert lone_batch(other) is None
 
 
 @given(record_lists())
@@ -263,3 +325,25 @@ def test_zigzag_varints(value: int, before: bytes) -> None:
 def test_varint_of_eleven_bytes_is_refused() -> None:
     with pytest.raises(DecodeError, match="longer than 10 bytes"):
         varint(b"\xff" * 11, 0)
+
+
+@given(record_lists(), st.sampled_from(CODECS), st.data())
+def test_a_thinned_batch_keeps_its_place_and_what_is_left(
+    records: list[Record], codec: Compression, data: st.DataObject
+) -> None:
+    options = BatchOptions(compression=codec, producer_id=7, producer_epoch=1, base_sequence=3)
+    (whole,) = batches(encode_batch(records, options))
+    left = [record for record in records if data.draw(st.booleans())]
+    horizon_ms = data.draw(st.none() | st.integers(0, 1 << 50))
+    (batch,) = batches(thinned(whole, left, horizon_ms))
+    assert batch.is_intact()
+    assert batch.records() == left
+    assert (batch.base_offset, batch.last_offset) == (whole.base_offset, whole.last_offset)
+    assert (batch.producer_id, batch.producer_epoch, batch.base_sequence) == (7, 1, 3)
+    assert batch.delete_horizon_ms == (horizon_ms if left else None)
+    newest = max(record.timestamp for record in left or records)
+    assert batch.max_timestamp == newest
+    if left:
+        theirs = DefaultRecordBatch(batch.tobytes())
+        assert theirs.validate_crc()
+        assert [one.offset for one in theirs] == [record.offset for record in left]

@@ -1,5 +1,6 @@
 """Messages of any kind and version with random values, from a seed."""
 
+from collections.abc import Mapping
 from random import Random
 from typing import Any
 
@@ -16,6 +17,14 @@ LENGTHS = (0, 1, 1, 2, 2, 3, 7, 8, 9, 12)
 def versions_of(name: str) -> range:
     low, high = load(name).versions
     return range(low, high + 1)
+
+
+def default_of(field: FieldSpec, types: Mapping[str, Any]) -> Any:
+    """A field's default; that of a struct has all of its own, and is made by its class."""
+    if field.default is not ...:
+        return field.default
+    assert field.struct is not None
+    return types[field.struct.name]()
 
 
 class Values:

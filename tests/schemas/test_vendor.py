@@ -1,6 +1,7 @@
 """Vendored definitions: facts only, merged right, and what the pins give."""
 
 import json
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -208,7 +209,7 @@ def test_a_message_that_a_jar_lacks_is_said(tmp_path: Path) -> None:
 
 def test_without_maven_the_way_out_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vendor, "LOCAL_REPOSITORY", tmp_path)
-    monkeypatch.setattr(vendor.shutil, "which", lambda _: None)
+    monkeypatch.setattr(shutil, "which", lambda _: None)
     with pytest.raises(FileNotFoundError, match=r"no mvn to fetch `org\.example:foo:1`"):
         vendor.fetch(Jar("org.example:foo:1", "", frozenset()), [])
 

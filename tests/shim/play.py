@@ -9,9 +9,12 @@ from protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceT
 from protocol.headers import RequestHeader, read_response_header, write_request_header
 from shim.clock import ManualClock
 from shim.config import Config, ListenerConfig, SecurityProtocol
-from shim.dispatch import NoAnswer, Pending, dispatch
+from shim.dispatch import Pending, dispatch
 from shim.session import Phase, Session
 from shim.state.cluster import Cluster
+from shim.state.log_cleaner import clean
+from shim.state.topics import Topic
+from shim.wait import NoAnswer
 
 LISTENER = ListenerConfig("PLAINTEXT", SecurityProtocol.PLAINTEXT, "127.0.0.1", 9092)
 SASL_LISTENER = ListenerConfig("SASL_PLAINTEXT", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 9093)
@@ -94,3 +97,15 @@ class Stage:
     ) -> Any:
         """Make a topic straight in the state."""
         return self.cluster.topics.create(name, [[1]] * partitions, configs or {})
+
+    def compact(self, topic: str) -> None:
+        """Compact partition 0 of a topic."""
+        log = self.found(topic).partitions[0].log
+        horizon = self.cluster.record_behaviour.stamps_delete_horizon
+        clean([log], self.clock.now_ms(), stamps_horizon=horizon)
+
+    def found(self, name: str) -> Topic:
+        """A topic that is there."""
+        topic = self.cluster.topics.get(name)
+        assert topic is not None, name
+        return topic

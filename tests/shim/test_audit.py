@@ -3,15 +3,12 @@
 import pytest
 
 from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.messages.describe_acls_request import DescribeAclsRequest
 from protocol.messages.describe_cluster_request import DescribeClusterRequest
+from protocol.messages.find_coordinator_request import FindCoordinatorRequest
 from shim.audit import LOGGER_NAME
 from shim.logs import set_up_logs
+from tests.acl_filters import ANY_ACL
 from tests.shim.play import Stage
-
-ANY_ACL = DescribeAclsRequest(
-    resource_type_filter=1, pattern_type_filter=1, operation=1, permission_type=1
-)
 
 
 def audit_lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -30,6 +27,40 @@ def test_a_denial_is_an_info_line_with_its_rule(capsys: pytest.CaptureFixture[st
     ) in line
 
 
+@pytest.mark.parametrize("release", ["0.11", "3.2"])
+def test_denials_are_told_at_info_by_every_release(
+    release: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    set_up_logs("info", "console")
+    request = FindCoordinatorRequest("group", 0)
+    Stage(release).ask(ApiKey.FIND_COORDINATOR, 0, request, "User:alice")
+    (line,) = audit_lines(capsys)
+    assert "Principal = User:alice is Denied" in line
+    assert "to_allow=" in line
+
+
+@pytest.mark.parametrize(
+    ("is_denied_by_name", "to_allow"),
+    [
+        (False, "add {principal: User:alice, allow: Describe, cluster: kafka-cluster}"),
+        (True, "remove {principal: User:alice, deny: Describe, cluster: kafka-cluster}"),
+    ],
+)
+def test_a_denial_says_what_would_allow_it(
+    is_denied_by_name: bool, to_allow: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stage = Stage()
+    if is_denied_by_name:
+        about = (Operation.DESCRIBE, ResourceType.CLUSTER, "kafka-cluster")
+        stage.allow("User:alice", *about, deny=True)
+    forms = {"console": f"to_allow='{to_allow}'", "json": f'"to_allow": "{to_allow}"'}
+    for form, shown in forms.items():
+        set_up_logs("info", form)
+        stage.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL, "User:alice")
+        (line,) = audit_lines(capsys)
+        assert shown in line
+
+
 def test_an_allowed_request_is_a_debug_line_naming_the_acl(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -44,18 +75,10 @@ def test_an_allowed_request_is_a_debug_line_naming_the_acl(
     assert (
         "is Allowed operation = DESCRIBE from host = 127.0.0.1 on resource = "
         "Cluster:LITERAL:kafka-cluster for request = DescribeAcls with resourceRefCount = 1 "
-        "based on rule MatchingAcl(acl=StandardAcl(resourceType=CLUSTER, "
+        "based on rule MatchingAcl(acl=StandardAcl[resourceType=CLUSTER, "
         "resourceName=kafka-cluster, patternType=LITERAL, principal=User:alice, host=*, "
-        "operation=DESCRIBE, permissionType=ALLOW))"
+        "operation=DESCRIBE, permissionType=ALLOW])"
     ) in line
-
-
-def test_older_releases_do_not_name_the_rule(capsys: pytest.CaptureFixture[str]) -> None:
-    set_up_logs("info", "console")
-    Stage("2.7").ask(ApiKey.DESCRIBE_ACLS, 2, ANY_ACL, "User:alice")
-    (line,) = audit_lines(capsys)
-    assert "is Denied operation = Describe from host" in line
-    assert line.rstrip().split("with resourceRefCount = 1")[1].strip(" \x1b[0m]").find("rule") < 0
 
 
 def test_authorized_operations_are_probed_without_a_line(

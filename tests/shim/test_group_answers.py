@@ -27,7 +27,9 @@ PAIRS = [
 def differing(release: str, name: str) -> list[object]:
     """Steps with other answers; all of them where the recording has other steps."""
     expected = [tuple(step) for step in recording.load(release)[name]]
-    answers = recording.played(name, InProcess(release))
+    answers = recording.played(
+        name, InProcess(release, properties=recording.SETTINGS.get(name, {}))
+    )
     if [label for label, _ in answers] != [label for label, _ in expected]:
         return ["the recording has other steps", *answers]
     return [

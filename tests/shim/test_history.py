@@ -1,25 +1,19 @@
 """The history is bounded by number and by bytes; totals are not forgotten."""
 
-from typing import Any
-
 from protocol.enums import ApiKey
-from protocol.messages.describe_acls_request import DescribeAclsRequest
 from protocol.messages.metadata_response import (
     MetadataResponse,
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
 from shim.history import History, error_codes
+from tests.acl_filters import ANY_ACL
 from tests.shim.play import Stage
 
 
 def asked(stage: Stage, count: int) -> None:
-    request: Any = DescribeAclsRequest(
-        resource_type_filter=1, resource_name_filter=None, pattern_type_filter=1,
-        principal_filter=None, host_filter=None, operation=1, permission_type=1,
-    )  # fmt: skip
     for _ in range(count):
-        stage.ask(ApiKey.DESCRIBE_ACLS, 3, request, "User:alice")
+        stage.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL, "User:alice")
 
 
 def recorded(history: History, count: int) -> History:

@@ -10,20 +10,11 @@ from authorizer.authorizer import Authorizer
 from protocol.enums import ApiKey, Operation, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from protocol.messages.describe_acls_request import DescribeAclsRequest
 from shim.errors import ConfigError
+from tests.acl_filters import ANY_ACL
 from tests.shim.play import ADMIN, Stage
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-ANY_ACL = DescribeAclsRequest(
-    resource_type_filter=1,
-    resource_name_filter=None,
-    pattern_type_filter=1,
-    principal_filter=None,
-    host_filter=None,
-    operation=1,
-    permission_type=1,
-)
 
 
 @pytest.fixture(autouse=True)

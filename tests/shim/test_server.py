@@ -10,20 +10,16 @@ from protocol import codecs
 from protocol.enums import ApiKey
 from protocol.error_codes import ErrorCode
 from protocol.messages.api_versions_request import ApiVersionsRequest
-from protocol.messages.describe_acls_request import DescribeAclsRequest
 from protocol.messages.describe_cluster_request import DescribeClusterRequest
 from protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from tests.acl_filters import ANY_ACL
 from tests.shim.wire import PLAIN, SASL, SMALL, Wire, connected, serving
 
 pytestmark = pytest.mark.asyncio
 
-ANY_ACL = DescribeAclsRequest(
-    resource_type_filter=1, pattern_type_filter=1, operation=1, permission_type=1
-)
 
-
-async def log_in(wire: Wire, user: str, password: str, authorization_id: str = "") -> object:
+async def log_in(wire: Wire, user: str, password: str, authorization_id: str = "") -> Any:
     handshake = await wire.ask(ApiKey.SASL_HANDSHAKE, 1, SaslHandshakeRequest(mechanism="PLAIN"))
     assert handshake.error_code == ErrorCode.NONE
     token = f"{authorization_id}\0{user}\0{password}".encode()

@@ -54,7 +54,9 @@ SUITES = {
         librdkafka.NEEDS_FOR_ACLS_LOGGED_IN,
         librdkafka.for_acls_logged_in,
     ),
-    "librdkafka-share": _librdkafka("share groups", librdkafka.NEEDS, librdkafka.for_share),
+    "librdkafka-share": _librdkafka(
+        "share groups", librdkafka.NEEDS_FOR_SHARE, librdkafka.for_share
+    ),
     "librdkafka-sasl": _librdkafka(
         "re-authentication", librdkafka.NEEDS_FOR_LOGIN, librdkafka.for_login
     ),

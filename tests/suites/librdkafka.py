@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.suites import kafka_home
-from tests.suites.broker import Broker, Needs
+from tests.suites.broker import ANYBODY, Broker, Needs
 from tests.suites.cache import SuiteError, command, fetched, need, progress, run_to_file
 from tests.suites.outcome import FAILED, PASSED, SKIPPED, Result
 
@@ -57,11 +57,18 @@ NEEDS_FOR_ACLS_LOGGED_IN = Needs(users=_USERS, settings=_OPEN)
 """One gives rights on the cluster to its own user only, which a real broker needs for itself too:
 whoever is not logged in, among them the broker, stays a super user.
 """
+NEEDS_FOR_SHARE = Needs(
+    super_users=("User:admin",),
+    users=_USERS,
+    settings={**_OPEN, "group.share.min.record.lock.duration.ms": "1000"},
+)
+"""What librdkafka's own script starts brokers with."""
 NEEDS_FOR_LOGIN = Needs(
-    super_users=("User:admin", "User:testuser"),
+    super_users=(ANYBODY, "User:admin", "User:testuser"),
     users=_USERS,
     settings={"connections.max.reauth.ms": "10000"},
 )
+"""A real broker, which is not logged in to itself, needs rights on the cluster as well."""
 
 QUICK = Part(options=("-p6", "-Q"))
 TRANSACTIONS = Part(tests=("0090", "0094", "0103", "0129"), options=("-p4",))

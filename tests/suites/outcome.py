@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 REASON_LINES = 6
@@ -70,7 +70,7 @@ def of_go(text: str) -> list[Result]:
     ]
 
 
-def _events(text: str) -> Iterable[dict[str, str]]:
+def _events(text: str) -> Iterable[dict[str, Any]]:
     for line in text.splitlines():
         if line.startswith("{"):
             yield json.loads(line)

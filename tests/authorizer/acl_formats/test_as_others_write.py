@@ -90,6 +90,9 @@ def test_what_is_no_kafka_user_is_told() -> None:
     assert "KafkaUser billing: acl 2: `host` must be" in refusal(text.replace("10.0.0.1", "[]"))
     assert "authorization `opa` has no ACLs" in refusal(text.replace("simple", "opa"))
     assert "unknown key `hosts`" in refusal(text.replace("host:", "hosts:"))
+    assert "`resource`: unknown key `paternType`" in refusal(
+        text.replace("patternType", "paternType")
+    )
     assert "`KafkaTopic` is no KafkaUser" in refusal(
         text.replace("KafkaUser", "KafkaTopic"), "strimzi"
     )
@@ -270,6 +273,9 @@ def test_lines_of_the_authorizers_log() -> None:
     )
     assert rules(log) == ["TOPIC|t|LITERAL|User:a|*|READ|ALLOW"]
     assert "does not name the rules" in refusal(DECISION)
+    since_4_2 = log.replace("StandardAcl(", "StandardAcl[").replace("ALLOW))", "ALLOW])")
+    assert rules(since_4_2) == rules(log)
+    assert rules(rule.replace("Acl(r", "Acl[r").replace("W))", "W])")) == rules(log)
 
 
 SCRIPT = """\

@@ -2,6 +2,7 @@
 
 import re
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings, strategies as st
@@ -38,7 +39,7 @@ CLUSTER = st.builds(
 
 
 @pytest.mark.parametrize("form", FORMATS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(acls=st.lists(PLAIN | CLUSTER, max_size=8, unique=True))
 def test_usual_acls_go_round_in_every_form(form: str, acls: list[Acl]) -> None:
     acls = [acl for acl in acls if _kafka_acls_takes(acl)] if form == "commands" else acls
@@ -46,7 +47,7 @@ def test_usual_acls_go_round_in_every_form(form: str, acls: list[Acl]) -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(acls=acls_of(ANY_TEXT))
 @example(acls=[])
 def test_any_acls_go_round_or_are_refused(form: str, acls: list[Acl]) -> None:
@@ -58,7 +59,7 @@ def test_any_acls_go_round_or_are_refused(form: str, acls: list[Acl]) -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(text=ANY_TEXT | st.text("[]{}\"':,-=`/\\|<>#$%\n a1", max_size=60))
 def test_any_text_is_read_or_refused(form: str, text: str) -> None:
     with suppress(AclTextError):
@@ -91,18 +92,18 @@ def test_a_form_is_known_by_sight(form: str) -> None:
         ("commands", Operation.ALTER_CONFIGS, "only supports operations"),
     ],
 )
-def test_what_a_form_cannot_say_is_told(form: str, acl: object, complaint: str) -> None:
+def test_what_a_form_cannot_say_is_told(form: str, acl: Any, complaint: str) -> None:
     special = {
         "/": _acl(Operation.READ, name="a//b"),
         "\n": _acl(Operation.READ, name="a\nb"),
         Operation.ALTER_CONFIGS: _acl(Operation.ALTER_CONFIGS, kind=ResourceType.TRANSACTIONAL_ID),
-    }.get(acl)  # type: ignore[call-overload]
+    }.get(acl)
     if isinstance(acl, str) and ":" in acl:
         special = _acl(Operation.READ, principal=acl)
     if isinstance(acl, ResourceType):
         special = _acl(Operation.DESCRIBE, kind=acl)
     with pytest.raises(AclTextError, match=re.escape(complaint)):
-        write([special or _acl(acl)], form)  # type: ignore[arg-type]
+        write([special or _acl(acl)], form)
 
 
 def test_an_unknown_form_is_told() -> None:

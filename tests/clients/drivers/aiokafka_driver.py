@@ -1,14 +1,16 @@
 """Drives aiokafka."""
 
 import asyncio
+import contextlib
 import ssl
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.abc import AbstractTokenProvider
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.errors import for_code
+from aiokafka.structs import TopicPartition
 from json_lines import Call, CallError, Login, serve
 
 DEADLINE_SECONDS = 20
@@ -44,14 +46,20 @@ def settings(servers: str, login: Login | None) -> dict[str, Any]:
     return found
 
 
-async def create_topic(servers: str, login: Login | None, topic: str) -> None:
+@contextlib.asynccontextmanager
+async def administering(servers: str, login: Login | None) -> AsyncIterator[AIOKafkaAdminClient]:
     admin = AIOKafkaAdminClient(**settings(servers, login))
     async with asyncio.timeout(DEADLINE_SECONDS):
         await admin.start()
         try:
-            answer = await admin.create_topics([NewTopic(topic, 1, 1)])
+            yield admin
         finally:
             await admin.close()
+
+
+async def create_topic(servers: str, login: Login | None, topic: str) -> None:
+    async with administering(servers, login) as admin:
+        answer = await admin.create_topics([NewTopic(topic, 1, 1)])
     for _, code, *_ in answer.topic_errors:
         if code:
             raise for_code(code)
@@ -65,6 +73,15 @@ async def produce(
     async with asyncio.timeout(DEADLINE_SECONDS), producer:
         sent = [await producer.send(topic, value.encode()) for value in values]
         return [(await one).offset for one in sent]
+
+
+async def produce_transaction(
+    servers: str, login: Login | None, topic: str, values: list[str], transactional_id: str
+) -> None:
+    producer = AIOKafkaProducer(**settings(servers, login), transactional_id=transactional_id)
+    async with asyncio.timeout(DEADLINE_SECONDS), producer, producer.transaction():
+        for value in values:
+            await producer.send_and_wait(topic, value.encode())
 
 
 async def consume(
@@ -83,6 +100,15 @@ async def consume(
         return values
 
 
+async def offset_fetch(
+    servers: str, login: Login | None, group: str, topic: str | None
+) -> dict[str, int]:
+    partitions = None if topic is None else [TopicPartition(topic, 0)]
+    async with administering(servers, login) as admin:
+        found = await admin.list_consumer_group_offsets(group, partitions=partitions)
+    return {f"{one.topic}-{one.partition}": value.offset for one, value in found.items()}
+
+
 def _blocking(call: Callable[..., Coroutine[Any, Any, Any]]) -> Call:
     return lambda *args, **named: asyncio.run(call(*args, **named))
 
@@ -93,5 +119,6 @@ def _call_error(error: Exception) -> CallError:
 
 
 if __name__ == "__main__":
-    calls = {call.__name__: _blocking(call) for call in (create_topic, produce, consume)}
+    driven = (create_topic, produce, produce_transaction, consume, offset_fetch)
+    calls = {call.__name__: _blocking(call) for call in driven}
     serve(calls, _call_error)

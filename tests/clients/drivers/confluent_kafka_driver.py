@@ -175,6 +175,17 @@ def produce(
     return [offset for _, offset in reports if offset is not None]
 
 
+def produce_transaction(
+    servers: str, login: Login | None, topic: str, values: list[str], transactional_id: str
+) -> None:
+    producer = Producer(settings(servers, login) | {"transactional.id": transactional_id})
+    producer.init_transactions(DEADLINE_SECONDS)
+    producer.begin_transaction()
+    for value in values:
+        producer.produce(topic, value.encode())
+    producer.commit_transaction(DEADLINE_SECONDS)
+
+
 def consume(
     servers: str, login: Login | None, topic: str, group: str, count: int, seconds: float
 ) -> list[str]:
@@ -241,6 +252,6 @@ if __name__ == "__main__":
     names = (
         "create_topic", "delete_topic", "create_acls", "list_acls", "delete_acls",
         "cluster_operations", "topic_operations", "group_operations",
-        "produce", "consume", "commit_offset", "offset_fetch",
+        "produce", "produce_transaction", "consume", "commit_offset", "offset_fetch",
     )  # fmt: skip
     serve({name: getattr(own, name) for name in names}, _call_error)

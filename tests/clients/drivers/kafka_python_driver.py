@@ -162,6 +162,24 @@ def produce(
         producer.close(5)
 
 
+def produce_transaction(
+    servers: str, login: Login | None, topic: str, values: list[str], transactional_id: str
+) -> None:
+    producer = KafkaProducer(
+        **settings(servers, login),
+        transactional_id=transactional_id,
+        max_block_ms=DEADLINE_SECONDS * 1000,
+    )
+    try:
+        producer.init_transactions()
+        producer.begin_transaction()
+        for value in values:
+            producer.send(topic, value.encode())
+        producer.commit_transaction()
+    finally:
+        producer.close(5)
+
+
 def consume(
     servers: str, login: Login | None, topic: str, group: str, count: int, seconds: float
 ) -> list[str]:
@@ -215,6 +233,6 @@ if __name__ == "__main__":
     names = (
         "create_topic", "delete_topic", "create_acls", "list_acls", "delete_acls",
         "cluster_operations", "topic_operations", "group_operations",
-        "produce", "consume", "commit_offset", "offset_fetch",
+        "produce", "produce_transaction", "consume", "commit_offset", "offset_fetch",
     )  # fmt: skip
     serve({name: getattr(own, name) for name in names}, _call_error)

@@ -60,7 +60,7 @@ def _type(draw: Draw) -> int:
     """Mostly a type that the release knows."""
     if draw.chance(0.03):
         return draw.pick(0, UNMAPPED)
-    known = [kind for kind in SETTINGS if kind in draw.behaviour.config_resource_types]
+    known = [kind for kind in SETTINGS if kind in draw.config_behaviour.config_resource_types]
     if draw.chance(0.04):
         known = list(SETTINGS)
     return draw.pick(TOPIC, *known)

@@ -34,10 +34,13 @@ from protocol.messages.create_partitions_request import (
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
-from protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from protocol.messages.create_topics_request import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
 from protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
 from protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
-from protocol.messages.describe_acls_request import DescribeAclsRequest
 from protocol.messages.describe_client_quotas_request import (
     ComponentData,
     DescribeClientQuotasRequest,
@@ -59,6 +62,7 @@ from protocol.messages.list_offsets_request import (
 )
 from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from protocol.messages.renew_delegation_token_request import RenewDelegationTokenRequest
+from tests.acl_filters import described_acls
 from tests.conformance.draw import USERS
 from tests.conformance.scenario import ONE_SEGMENT, topic_id_of
 from tests.conformance.telling import Move, Story, Teller
@@ -98,6 +102,21 @@ def topic_life(teller: Teller) -> Story:
     if draw.chance(0.5):
         yield Move(ApiKey.CREATE_TOPICS, create, version=newest)
         yield _metadata(teller, name)
+
+
+def made(teller: Teller, name: str) -> Move:
+    """A topic for records of any time."""
+    topic = CreatableTopic(name=name, num_partitions=2, replication_factor=1)
+    topic.configs = [CreatableTopicConfig(name=key, value=one) for key, one in ONE_SEGMENT.items()]
+    request = CreateTopicsRequest(topics=[topic], timeout_ms=3000)
+    newest = teller.draw.versions[ApiKey.CREATE_TOPICS][1]  # whose answer tells the id
+    return Move(ApiKey.CREATE_TOPICS, request, version=newest)
+
+
+def deleted(name: str) -> Move:
+    state = DeleteTopicState(name=name)
+    request = DeleteTopicsRequest(topics=[state], topic_names=[name], timeout_ms=3000)
+    return Move(ApiKey.DELETE_TOPICS, request)
 
 
 def _metadata(teller: Teller, name: str) -> Move:
@@ -191,18 +210,7 @@ def acl_change(teller: Teller) -> Story:
         is_create = isinstance(change, CreateAclsRequest)
         yield Move(ApiKey.CREATE_ACLS if is_create else ApiKey.DELETE_ACLS, change)
         yield Move(ApiKey.METADATA, looking, version=newest, user=user)
-        yield Move(
-            ApiKey.DESCRIBE_ACLS,
-            DescribeAclsRequest(
-                resource_type_filter=ANY,
-                resource_name_filter=None,
-                pattern_type_filter=ANY,
-                principal_filter=None,
-                host_filter=None,
-                operation=ANY,
-                permission_type=ANY,
-            ),
-        )
+        yield Move(ApiKey.DESCRIBE_ACLS, described_acls())
 
 
 def token_life(teller: Teller) -> Story:

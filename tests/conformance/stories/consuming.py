@@ -33,9 +33,6 @@ from tests.conformance.requests.groups import subscription
 from tests.conformance.scenario import topic_id_of
 from tests.conformance.telling import Move, Story, Teller
 
-PROTOCOL_NEEDED_SINCE = 5
-"""SyncGroup names the protocol from this version on."""
-
 
 class Member:
     """A classic member in moves; `joined` is the label of its last join."""

@@ -1,5 +1,7 @@
 """Stories of transactional producers that are in each other's way, or do things out of turn."""
 
+from collections.abc import Callable
+
 from protocol.enums import ApiKey
 from protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
 from protocol.messages.add_partitions_to_txn_request import (
@@ -117,7 +119,7 @@ def rivals(teller: Teller) -> Story:
     yield first.add(topic)
     yield first.produce(topic, 0)
     yield second.init()
-    tries = [
+    tries: list[Callable[[], Move]] = [
         lambda: first.add(topic, 1),
         lambda: first.produce(topic, 2),
         lambda: first.end(committed=True),

@@ -58,7 +58,7 @@ def busy_group(teller: Teller) -> Story:
     yield _outsider(teller, group, topic)
     yield member.sync(member.joined)
     yield member.commit(topic, 4)
-    tries = [_outsider(teller, group, topic), _simple_commit(group, topic)]
+    tries = [_outsider(teller, group, topic), simple_commit(group, topic)]
     if draw.has(ApiKey.OFFSET_DELETE):
         tries.append(_offset_delete(group, topic))
     if draw.has(ApiKey.DELETE_GROUPS):
@@ -91,7 +91,7 @@ def _outsider(teller: Teller, group: str, topic: str) -> Move:
     return _commit_of(group, topic, "nobody", teller.draw.pick(1, 1, 4))
 
 
-def _simple_commit(group: str, topic: str) -> Move:
+def simple_commit(group: str, topic: str) -> Move:
     return _commit_of(group, topic, "", -1)
 
 
@@ -172,16 +172,16 @@ def modern_pair(teller: Teller) -> Story:
     yield first.alive(topic)
     yield first.commit(topic)
     yield second.join(subscribed_topic_names=[topic])
-    yield _group_described(group)
+    yield group_described(group)
     yield draw.pick(first.commit(topic), second.commit(topic))
     yield second.leave()
     yield first.alive()
-    yield _group_described(group)
+    yield group_described(group)
     if draw.chance(0.5):
         yield first.join(subscribed_topic_names=draw.some(draw.topics, 1, 2))
     yield first.alive()
     yield first.leave()
-    yield _group_described(group)
+    yield group_described(group)
 
 
 def modern_static(teller: Teller) -> Story:
@@ -195,12 +195,12 @@ def modern_static(teller: Teller) -> Story:
     if draw.chance(0.3):
         yield second.join(subscribed_topic_names=[topic])
     yield first.leave(-2)
-    yield _group_described(group)
+    yield group_described(group)
     yield second.join(subscribed_topic_names=[topic])
     yield first.alive() if draw.chance(0.5) else first.commit(topic)
     yield second.alive(topic)
     yield second.commit(topic)
-    yield _group_described(group)
+    yield group_described(group)
     yield second.leave()
     yield Move(ApiKey.DELETE_GROUPS, DeleteGroupsRequest(groups_names=[group]))
 
@@ -214,13 +214,13 @@ def by_expression(teller: Teller) -> Story:
     yield member.join(subscribed_topic_regex=draw.pick(*expressions))
     yield member.alive()
     yield member.alive()
-    yield _group_described(group)
+    yield group_described(group)
     yield member.alive(subscribed_topic_regex=draw.pick("", *expressions[:2]))
     yield member.alive()
-    yield _group_described(group)
+    yield group_described(group)
     yield member.leave()
 
 
-def _group_described(group: str) -> Move:
+def group_described(group: str) -> Move:
     request = ConsumerGroupDescribeRequest(group_ids=[group], include_authorized_operations=True)
     return Move(ApiKey.CONSUMER_GROUP_DESCRIBE, request)

@@ -59,13 +59,13 @@ def share_member(teller: Teller) -> Story:
     takes = {"member_epoch": f"{joined}:member_epoch"}
     yield Move(ApiKey.SHARE_GROUP_HEARTBEAT, alive, takes)
     yield _fetch(group, topic, 0)
-    yield _produced(topic)
+    yield produced(topic)
     yield _fetch(group, topic, 1)
     yield _acknowledge(group, topic, 2, draw.pick([1], [2], [3], [1, 2]))
     describe = ShareGroupDescribeRequest(group_ids=[group], include_authorized_operations=True)
     yield Move(ApiKey.SHARE_GROUP_DESCRIBE, describe)
     yield _fetch(group, topic, 3)
-    yield _offsets(group)
+    yield share_offsets(group)
     gone = ShareGroupHeartbeatRequest(group_id=group, member_id=MEMBER, member_epoch=-1)
     yield _fetch(group, topic, -1)
     yield Move(ApiKey.SHARE_GROUP_HEARTBEAT, gone)
@@ -73,7 +73,7 @@ def share_member(teller: Teller) -> Story:
     altered = AlterShareGroupOffsetsRequestTopic(topic_name=topic, partitions=[partition])
     alter = AlterShareGroupOffsetsRequest(group_id=group, topics=[altered])
     yield Move(ApiKey.ALTER_SHARE_GROUP_OFFSETS, alter)
-    yield _offsets(group)
+    yield share_offsets(group)
     removed = DeleteShareGroupOffsetsRequestTopic(topic_name=topic)
     delete = DeleteShareGroupOffsetsRequest(group_id=group, topics=[removed])
     yield Move(ApiKey.DELETE_SHARE_GROUP_OFFSETS, delete)
@@ -107,13 +107,13 @@ def _acknowledge(group: str, topic: str, epoch: int, types: list[int]) -> Move:
     return Move(ApiKey.SHARE_ACKNOWLEDGE, request)
 
 
-def _produced(topic: str) -> Move:
+def produced(topic: str) -> Move:
     partition = PartitionProduceData(index=0, records=batch([b"v1", b"v2"]))
     row = TopicProduceData(name=topic, topic_id=topic_id_of(topic), partition_data=[partition])
     return Move(ApiKey.PRODUCE, ProduceRequest(acks=-1, timeout_ms=3000, topic_data=[row]))
 
 
-def _offsets(group: str) -> Move:
+def share_offsets(group: str) -> Move:
     row = DescribeShareGroupOffsetsRequestGroup(group_id=group, topics=None)
     return Move(ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS, DescribeShareGroupOffsetsRequest(groups=[row]))
 
@@ -124,23 +124,23 @@ def streams_member(teller: Teller) -> Story:
     group, member = draw.fresh("g-t"), draw.fresh("member")
     joined = teller.label()
     changelog = draw.fresh("changelog") if draw.chance(0.4) else ""
-    yield _heartbeat(group, member, label=joined, topology=_topology(draw.topics[0], changelog))
+    yield heartbeat(group, member, label=joined, topology=topology(draw.topics[0], changelog))
     takes = {"member_epoch": f"{joined}:member_epoch"}
     again = teller.label()
-    yield _heartbeat(group, member, takes, label=again)
+    yield heartbeat(group, member, takes, label=again)
     describe = StreamsGroupDescribeRequest(group_ids=[group], include_authorized_operations=True)
     yield Move(ApiKey.STREAMS_GROUP_DESCRIBE, describe)
     takes = {"member_epoch": f"{again}:member_epoch"}
     tasks = [TaskIds(subtopology_id="0", partitions=[0, 1])]
-    yield _heartbeat(group, member, takes, active_tasks=tasks, standby_tasks=[], warmup_tasks=[])
-    yield _heartbeat(group, member, takes, topology=_topology(draw.topics[1], "", epoch=1))
+    yield heartbeat(group, member, takes, active_tasks=tasks, standby_tasks=[], warmup_tasks=[])
+    yield heartbeat(group, member, takes, topology=topology(draw.topics[1], "", epoch=1))
     yield Move(ApiKey.STREAMS_GROUP_DESCRIBE, describe)
-    yield _heartbeat(group, member, member_epoch=-1)
+    yield heartbeat(group, member, member_epoch=-1)
     yield Move(ApiKey.STREAMS_GROUP_DESCRIBE, describe)
     yield Move(ApiKey.DELETE_GROUPS, DeleteGroupsRequest(groups_names=[group]))
 
 
-def _topology(topic: str, changelog: str, epoch: int = 0) -> Topology:
+def topology(topic: str, changelog: str, epoch: int = 0) -> Topology:
     logs = [TopicInfo(name=changelog, partitions=0, replication_factor=1)] if changelog else []
     subtopology = Subtopology(
         subtopology_id="0", source_topics=[topic], state_changelog_topics=logs
@@ -148,7 +148,7 @@ def _topology(topic: str, changelog: str, epoch: int = 0) -> Topology:
     return Topology(epoch=epoch, subtopologies=[subtopology])
 
 
-def _heartbeat(
+def heartbeat(
     group: str, member: str, takes: dict[str, str] | None = None, label: str = "", **more: object
 ) -> Move:
     request = StreamsGroupHeartbeatRequest(group_id=group, member_id=member)

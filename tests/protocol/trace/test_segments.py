@@ -1,8 +1,10 @@
 """protocol.trace: what is written is read back, and damage costs the block it is in, no more."""
 
+import contextlib
 import random
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -26,6 +28,7 @@ from protocol.trace.segments import (
     read_trace,
     segments,
 )
+from tests.small_disk import files_up_to, needs_a_limit
 
 texts = st.text(max_size=20)
 numbers = st.integers(0, 2**31 - 1)
@@ -54,7 +57,6 @@ def body(number: int, count: int = 3) -> Body:
     return Body([who], found)
 
 
-@settings(deadline=None)  # the first block of a kind loads its package
 @given(bodies, st.sampled_from(COMPRESSIONS))
 def test_a_block_is_read_as_it_was_written(written: Body, compression: str) -> None:
     block = write_block(written, compression)
@@ -65,7 +67,7 @@ def test_a_block_is_read_as_it_was_written(written: Body, compression: str) -> N
     assert read_body(header, block[HEADER_BYTES:]) == written
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(bodies, st.data())
 def test_any_flipped_bit_is_noticed(written: Body, choices: st.DataObject) -> None:
     block = bytearray(write_block(written))
@@ -75,7 +77,7 @@ def test_any_flipped_bit_is_noticed(written: Body, choices: st.DataObject) -> No
         read_body(read_header(bytes(block)), bytes(block[HEADER_BYTES:]))
 
 
-def write(folder: Path, blocks: int, **settings_: int) -> list[Body]:
+def write(folder: Path, blocks: int, **settings_: Any) -> list[Body]:
     written = [body(number) for number in range(blocks)]
     writer = SegmentWriter(folder, "w", **settings_)
     for one in written:
@@ -199,3 +201,24 @@ def test_noise_is_damage_not_an_error(tmp_path: Path) -> None:
     good, (damage,) = read(tmp_path)
     assert good == []
     assert (damage.at, damage.length) == (0, 5_000)
+
+
+@needs_a_limit
+def test_what_a_full_disk_took_of_a_block_is_cut_off_again(tmp_path: Path) -> None:
+    writer = SegmentWriter(tmp_path, "w")
+    written = 0
+    with files_up_to(1000), contextlib.suppress(OSError):
+        while written < 1000:
+            writer.write(body(written))
+            written += 1
+    writer.close()
+    found = list(read_trace(tmp_path))
+    assert [one.header.entries for one in found if isinstance(one, Block)] == [3] * written
+    assert 1 < len(found) == written < 1000
+
+
+def test_a_segment_that_nothing_was_written_to_does_not_stay(tmp_path: Path) -> None:
+    writer = SegmentWriter(tmp_path, "w")
+    assert segments(tmp_path) == [writer.path]
+    writer.close()
+    assert segments(tmp_path) == []

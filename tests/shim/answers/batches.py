@@ -20,6 +20,7 @@ ZSTD = 4
 APPEND_TIME = 8
 TRANSACTIONAL = 0x10
 CONTROL = 0x20
+DELETE_HORIZON = 0x40
 
 
 def zigzag(number: int) -> bytes:
@@ -138,6 +139,8 @@ def _batch(data: bytes) -> str:
         body = gzip.decompress(body)
     shown = "?" if attributes & 7 > GZIP else " ".join(_records(body, count, first_time))
     good = "" if crc32c(data[21:]) == crc else " BAD CRC"
+    if attributes & DELETE_HORIZON:
+        good = f" horizon={{{first_time}}}" + good
     return (
         f"v2 base={base} last={last} leader={leader_epoch} attributes={attributes:#x}"
         f" time={{{newest}}} producer={{{pid}}}/{epoch}/{sequence} [{shown}]{good}"

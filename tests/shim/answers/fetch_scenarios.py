@@ -12,6 +12,8 @@ from protocol.messages.fetch_request import (
 from tests.shim.answers.batches import batch
 from tests.shim.answers.play import Play
 
+LAST_WITH_NAMES = 12
+
 
 def filled(play: Play, name: str = "a", partitions: int = 1, batches: int = 4) -> str:
     """A topic with some batches of two records in each partition."""
@@ -111,6 +113,8 @@ def isolation(play: Play) -> None:
             for level in (0, 1):
                 play.fetch(f"isolation {level}, {version}", topic, version=version, isolation=level)
     play.fetch("isolation 2", topic, isolation=2)
+    if play.newest(ApiKey.FETCH) > LAST_WITH_NAMES:
+        play.fetch("isolation 2, by name", topic, version=LAST_WITH_NAMES, isolation=2)
 
 
 def followers(play: Play) -> None:
@@ -123,6 +127,18 @@ def followers(play: Play) -> None:
             request.replica_id = replica
             request.replica_state = ReplicaState(replica_id=replica)
             play.ask(f"replica {replica}, {version}", ApiKey.FETCH, version, request)
+
+
+def follower_epochs(play: Play) -> None:
+    """Brokers that are no replicas, with an idea of the leader's epoch."""
+    topic = filled(play)
+    for version in (9, play.newest(ApiKey.FETCH)):
+        for epoch in (-1, 0, 1):
+            wanted = part(0)
+            wanted.current_leader_epoch = epoch
+            request = play.fetch_request([(topic, [wanted])])
+            request.replica_id, request.replica_state = 7, ReplicaState(replica_id=7)
+            play.ask(f"epoch {epoch}, {version}", ApiKey.FETCH, version, request)
 
 
 class Session:
@@ -231,6 +247,7 @@ SCENARIOS = (
     leader_epochs,
     isolation,
     followers,
+    follower_epochs,
     sessions,
     session_changes_form,
     closed_sessions,

@@ -1,11 +1,13 @@
 """The shim as a broker that scenarios are played on."""
 
+from collections.abc import Callable
 from typing import Any
 
 from protocol.enums import ApiKey
-from shim.dispatch import NoAnswer, Pending
+from shim.dispatch import Pending
 from shim.errors import CloseConnection
 from shim.state.coordinators import KeyType
+from shim.wait import NoAnswer
 from tests.shim.answers.peers import CLOSED, SILENT, versions
 from tests.shim.play import Stage
 
@@ -43,3 +45,7 @@ class InProcess:
 
     def pause(self, milliseconds: int) -> None:
         self.stage.clock.advance(milliseconds)
+
+    def compact(self, topic: str, roll: Callable[[], None]) -> None:
+        self.stage.compact(topic)
+        roll()

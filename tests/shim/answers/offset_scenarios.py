@@ -19,8 +19,6 @@ from protocol.messages.offset_for_leader_epoch_request import (
 from tests.shim.answers.batches import GZIP, T0, batch
 from tests.shim.answers.play import Play
 
-NO_TIME = -1
-
 
 def timed(play: Play, name: str = "a") -> str:
     """A topic whose records' times go up and down."""

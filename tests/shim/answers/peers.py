@@ -2,6 +2,7 @@
 
 import socket
 import time
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from protocol import codecs
@@ -28,6 +29,8 @@ NO_ANSWER = "no answer"
 """A real broker failed without a word, or wrote what cannot be read."""
 SILENT = "silent"
 CLIENT_ID = "answers"
+CLEANING_SECONDS = 2.5
+"""A cleaner that looks every 200 ms (log.cleaner.backoff.ms) has been everywhere by then."""
 
 
 class Peer(Protocol):
@@ -40,6 +43,7 @@ class Peer(Protocol):
     def ask(self, api: ApiKey, version: int, request: Any) -> Any: ...
     def ask_silently(self, api: ApiKey, version: int, request: Any) -> str: ...
     def pause(self, milliseconds: int) -> None: ...
+    def compact(self, topic: str, roll: Callable[[], None]) -> None: ...
 
 
 class RealBroker:
@@ -111,6 +115,11 @@ class RealBroker:
 
     def pause(self, milliseconds: int) -> None:
         time.sleep(milliseconds / 1000)
+
+    def compact(self, topic: str, roll: Callable[[], None]) -> None:
+        """Have partition 0 of a topic cleaned, once `roll` has begun a new segment."""
+        roll()
+        time.sleep(CLEANING_SECONDS)
 
     def _send(self, api: ApiKey, version: int, request: Any) -> None:
         if self._socket is None:

@@ -5,7 +5,7 @@ producer ids `pid1`, `pid2` in the order of their first appearance, error texts 
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -19,6 +19,7 @@ from protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
+from protocol.records import batches
 from protocol.spec import StructSpec, load
 from shim.state.config_definitions import definitions
 from tests.shim.answers.batches import summary
@@ -122,7 +123,7 @@ class Play:
 
     def produce_request(
         self,
-        topics: list[tuple[str, list[tuple[int, bytes | None]]]],
+        topics: Sequence[tuple[str, Sequence[tuple[int, bytes | None]]]],
         acks: int = -1,
         transactional_id: str | None = None,
     ) -> ProduceRequest:
@@ -166,6 +167,31 @@ class Play:
         request = self.fetch_request([(topic, [partition])], isolation)
         request.max_bytes = bytes_max
         return self.ask(label, ApiKey.FETCH, version, request)
+
+    def read_on(self, label: str, topic: str, offset: int = 0, *, isolation: int = 0) -> None:
+        """Fetch as a consumer does, from `offset` to the end; kept is what it has got in all.
+
+        A real broker's answers end where a file of its log does, wherever that is.
+        """
+        version = self.newest(ApiKey.FETCH)
+        rows: list[str] = []
+        aborted: set[tuple[str | int, int]] = set()
+        while True:
+            wanted = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1 << 20)
+            request = self.fetch_request([(topic, [wanted])], isolation)
+            _fit(load("FetchRequest").struct, request, version)
+            found = self.peer.ask(ApiKey.FETCH, version, request).responses[0].partitions[0]
+            if not found.records:
+                break
+            rows += self._value("records", None, found.records, version)
+            aborted |= {
+                (self._producer(one.producer_id), one.first_offset)
+                for one in found.aborted_transactions or ()
+            }
+            *_, last = batches(found.records)
+            offset = last.last_offset + 1
+        kept = {"records": rows, "aborted": sorted(map(list, aborted)), "next_offset": offset}
+        self.steps.append((label, kept))
 
     def fetch_request(
         self, topics: list[tuple[str, list[FetchPartition]]], isolation: int = 0
@@ -293,7 +319,7 @@ def _codes(value: Any) -> list[int]:
         return [code for row in value for code in _codes(row)]
     if not isinstance(value, msgspec.Struct):
         return []
-    found = []
+    found: list[int] = []
     for name in value.__struct_fields__:
         content = getattr(value, name)
         found += [content] if name.endswith("error_code") else _codes(content)

@@ -1,29 +1,32 @@
-"""Record real answers: `python -m tests.shim.answers.record RELEASE PORT [SCENARIO ...]`.
+"""Record real answers: `python -m tests.shim.answers.record RELEASE [SCENARIO ...]`.
 
-RELEASE is the full one (`4.3.1`), PORT a plaintext port where anonymous is a super user. Scenarios
-that are named replace those in the recording.
+RELEASE is the full one (`4.3.1`); a real broker is started (Java 17 and Maven). Scenarios that are
+named replace those in the recording.
 """
 
 import sys
 import time
 
+from tests.oracle.real_kafka import RealKafka
 from tests.shim.answers import recording
 from tests.shim.answers.peers import RealBroker
 from tests.shim.answers.play import Play
 
+QUICK_CLEANER = {"log.cleaner.backoff.ms": "200"}
+
 
 def main() -> None:
-    release, port, *names = sys.argv[1:]
-    peer = RealBroker(release, int(port))
+    release, *names = sys.argv[1:]
     answers = recording.load(release) if names else {}
-    run = time.time_ns() // 1_000_000_000  # a broker may be used more than once
-    for name, scenario in recording.SCENARIOS.items():
-        if names and name not in names:
-            continue
-        play = Play(f"{name}-{run:x}", peer, lambda: time.time_ns() // 1_000_000)
-        scenario(play)
-        answers[name] = play.steps
-        print(f"{name}: {len(play.steps)} answers")  # noqa: T201 - a command for people
+    with RealKafka(release, "none", QUICK_CLEANER) as kafka:
+        peer = RealBroker(release, kafka.plain_port)
+        for name, scenario in recording.SCENARIOS.items():
+            if names and name not in names:
+                continue
+            play = Play(name, peer, lambda: time.time_ns() // 1_000_000)
+            scenario(play)
+            answers[name] = play.steps
+            print(f"{name}: {len(play.steps)} answers")  # noqa: T201 - a command for people
     recording.save(release, answers)
 
 

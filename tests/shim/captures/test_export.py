@@ -1,13 +1,9 @@
 """Traces as captures: they import again to the same, and tshark finds nothing wrong with them."""
 
 import asyncio
-import contextlib
 import io
 import shutil
-import signal
 import subprocess
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +13,19 @@ from protocol.api_versions import RELEASES, advertised
 from protocol.enums import ApiKey
 from protocol.messages.api_versions_request import ApiVersionsRequest
 from protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
-from protocol.messages.describe_acls_request import DescribeAclsRequest
 from protocol.messages.metadata_request import MetadataRequest
 from protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from protocol.messages.sasl_handshake_request import SaslHandshakeRequest
-from protocol.trace.entries import Body, Closed, Connection, Request, Response
+from protocol.trace.entries import Body, Closed, Connection, Entry, Request, Response
 from protocol.trace.segments import SegmentWriter
 from shim.captures.export import export_capture
+from shim.captures.files import TIME_MAX_US, packets
 from shim.captures.into_trace import import_capture
+from tests.acl_filters import ANY_ACL
+from tests.shim.captures.live import capturing, needs_capturing
 from tests.shim.captures.wires import heartbeat, heartbeat_answer
 from tests.shim.traces.test_recorder import entries
 from tests.shim.wire import connected, serving
-
-ANY_ACL = DescribeAclsRequest(
-    resource_type_filter=1, pattern_type_filter=1, operation=1, permission_type=1
-)
 
 
 async def talk(broker: Any) -> None:
@@ -91,15 +85,27 @@ def test_frames_larger_than_a_packet_and_ipv6(
     monkeypatch.setattr("shim.captures.export.SEGMENT_BYTES_MAX", 1000)
     who = Connection(0, 1, 2, "PLAINTEXT", "0:0:0:0:0:0:0:1", 50_000, "User:x")
     large = heartbeat(3, 30_000)
-    rows = [Request(0, 0, 10, large), Response(0, 0, 20, 12, 4, heartbeat_answer(3))]
+    rows: list[Entry] = [Request(0, 0, 10, large), Response(0, 0, 20, 12, 4, heartbeat_answer(3))]
     writer = SegmentWriter(tmp_path / "trace", "w")
-    writer.write(Body([who], list(rows)))
+    writer.write(Body([who], rows))
     writer.close()
     file = io.BytesIO()
     export_capture(tmp_path / "trace", file)
     file.seek(0)
     import_capture(file, tmp_path / "again")
     assert told(tmp_path / "again") == told(tmp_path / "trace")
+
+
+@pytest.mark.parametrize("time_us", [-1, 253_402_000_000_000_000])
+def test_a_time_that_pcap_has_no_room_for_is_the_nearest(time_us: int, tmp_path: Path) -> None:
+    who = Connection(0, 1, 2, "PLAINTEXT", "127.0.0.1", 50_000, "User:x")
+    writer = SegmentWriter(tmp_path, "w")
+    writer.write(Body([who], [Request(0, 0, time_us, heartbeat(3, 10))]))
+    writer.close()
+    file = io.BytesIO()
+    export_capture(tmp_path, file)
+    file.seek(0)
+    assert {one.time_us for one in packets(file)} <= {0, TIME_MAX_US}
 
 
 needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
@@ -139,27 +145,7 @@ async def test_tshark_dissects_every_frame(tmp_path: Path, release: str) -> None
     assert malformed == []
 
 
-@contextlib.contextmanager
-def capturing(file: Path, ports: list[str]) -> Iterator[None]:
-    filters = " or ".join(f"port {port}" for port in ports)
-    command = ["tcpdump", "-i", "lo", "-U", "-w", str(file), filters]
-    child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    assert child.stderr is not None
-    said = next((line for line in child.stderr if "tcpdump: " in line), "it said nothing")
-    if "listening on" not in said:
-        child.wait(10)
-        child.stderr.close()
-        pytest.skip(f"tcpdump may not listen here: {said.strip()}")
-    try:
-        yield
-        time.sleep(1)  # what it has not yet written
-    finally:
-        child.send_signal(signal.SIGINT)
-        child.wait(10)
-        child.stderr.close()
-
-
-@pytest.mark.skipif(shutil.which("tcpdump") is None, reason="tcpdump is not installed")
+@needs_capturing
 @pytest.mark.asyncio
 async def test_tcpdump_of_a_run_imports_to_what_the_broker_recorded(tmp_path: Path) -> None:
     capture = tmp_path / "lo.pcap"

@@ -1,5 +1,6 @@
 """Captures into traces: shuffled, repeated, with holes, cut off, from several kinds of links."""
 
+import contextlib
 import io
 import random
 from pathlib import Path
@@ -8,6 +9,8 @@ import msgspec
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from protocol.enums import ApiKey
+from protocol.headers import RequestHeader, write_request_header
 from protocol.trace.entries import Closed, Request, Response
 from shim.captures.files import CaptureError, packets
 from shim.captures.into_trace import CaptureReport, import_capture
@@ -16,9 +19,11 @@ from tests.shim.captures.wires import (
     CLIENT,
     SERVER,
     capture_of,
+    connection,
     conversation,
     cooked,
     ethernet,
+    framed,
     heartbeat,
     heartbeat_answer,
     ip4,
@@ -58,6 +63,19 @@ def test_requests_and_answers_with_their_times_and_ends(tmp_path: Path) -> None:
     last_of_first = next(one for one in segments if one.data and one.source != CLIENT).time_us
     assert first.time_us == last_of_first - 1000
     assert isinstance(found[-1][1], Closed)
+
+
+def test_a_connection_may_begin_with_a_version_that_nobody_knows(tmp_path: Path) -> None:
+    """franz-go asks for ApiVersions 5 first, which 4.3 answers in version 0 (KIP-511)."""
+    head = write_request_header(RequestHeader(ApiKey.API_VERSIONS, 4, 0, "kgo"))
+    newer = head[:2] + (5).to_bytes(2, "big") + head[4:] + b"\4kgo\0021\0\0"
+    refused = bytes(4) + (35).to_bytes(2, "big") + bytes(4)
+    pieces = [(0, framed(newer)), (1, framed(refused))]
+    pieces += [(0, framed(REQUESTS[1])), (1, framed(ANSWERS[1]))]
+    requests, answers, report = imported(capture_of(connection(pieces)), tmp_path)
+    assert requests == [newer, REQUESTS[1]]
+    assert answers == [refused, ANSWERS[1]]
+    assert report.passed_over == {}
 
 
 @settings(max_examples=40, deadline=None)
@@ -184,6 +202,14 @@ def test_pcapng_with_interfaces_of_different_kinds(tmp_path: Path, order: str) -
     assert report.passed_over == {}
 
 
+def test_a_time_that_cannot_be_is_damage(tmp_path: Path) -> None:
+    rows = [(0, one.time_us, ethernet(one)) for one in conversation(COUNT)]
+    rows[20] = (0, 1 << 60, rows[20][2])
+    _, _, report = imported(io.BytesIO(pcapng(rows, (1,), "<")), tmp_path)
+    assert report.packets == 20
+    assert report.damage == f"a packet claims to be of {(1 << 60) // 1_000_000} seconds after 1970"
+
+
 def test_a_file_that_is_cut_off_anywhere_is_read_to_there(tmp_path: Path) -> None:
     segments = conversation(COUNT)
     rows = [(one.time_us, ethernet(one)) for one in segments]
@@ -203,9 +229,11 @@ def test_a_file_that_is_cut_off_anywhere_is_read_to_there(tmp_path: Path) -> Non
 
 def test_noise_is_an_error_or_damage_never_a_crash(tmp_path: Path) -> None:
     rng = random.Random(3)
-    data = bytearray(pcap((one.time_us, ethernet(one)) for one in conversation(COUNT)))
-    for number in range(60):
-        spoiled = bytearray(data)
+    rows = [(one.time_us, ethernet(one)) for one in conversation(COUNT)]
+    files = (pcap(rows), pcapng([(0, *row) for row in rows], (1,), "<"))
+    for number in range(120):
+        spoiled = bytearray(files[number % 2])
         for _ in range(rng.randrange(1, 30)):
             spoiled[rng.randrange(24, len(spoiled))] = rng.randrange(256)
-        import_capture(io.BytesIO(bytes(spoiled)), tmp_path / str(number))
+        with contextlib.suppress(CaptureError):
+            import_capture(io.BytesIO(bytes(spoiled)), tmp_path / str(number))

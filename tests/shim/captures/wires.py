@@ -39,6 +39,22 @@ def conversation(
     padding: int = 30,
 ) -> list[Segment]:
     """Requests and answers in small segments, from SYN to FIN; sequence numbers go round."""
+    pieces: list[tuple[int, bytes]] = []
+    for number in range(count):
+        for sender, frame in ((0, heartbeat(number, padding)), (1, heartbeat_answer(number))):
+            data = framed(frame)
+            bounds = [*range(0, len(data), segment_bytes), len(data)]
+            pieces += ((sender, data[start:end]) for start, end in pairwise(bounds))
+    return connection(pieces, client=client, first_sequence=first_sequence)
+
+
+def connection(
+    pieces: Iterable[tuple[int, bytes]],
+    *,
+    client: Address = CLIENT,
+    first_sequence: int = 2**32 - 40,
+) -> list[Segment]:
+    """What the client (0) and the server (1) send, in segments from SYN to FIN."""
     ends, next_up, next_down = (client, SERVER), first_sequence, 77
     found: list[Segment] = []
 
@@ -58,12 +74,8 @@ def conversation(
     say(0, is_syn=True)
     say(1, is_syn=True)
     say(0)
-    for number in range(count):
-        for sender, frame in ((0, heartbeat(number, padding)), (1, heartbeat_answer(number))):
-            data = framed(frame)
-            bounds = [*range(0, len(data), segment_bytes), len(data)]
-            for start, end in pairwise(bounds):
-                say(sender, data[start:end])
+    for sender, data in pieces:
+        say(sender, data)
     say(0, is_fin=True)
     say(1, is_fin=True)
     say(0)

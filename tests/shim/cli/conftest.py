@@ -1,5 +1,7 @@
 import asyncio
 import contextlib
+import logging
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -48,6 +50,26 @@ class Running:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
         self._loop.close()
+
+
+@pytest.fixture(autouse=True)
+def logs_as_before() -> Iterator[None]:
+    """A command sets up the logs of its process; what it set up does not outlive the test."""
+    root = logging.getLogger()
+    level = root.level
+    yield
+    root.setLevel(level)
+    for handler in root.handlers[:]:
+        if type(handler) is logging.StreamHandler:  # pytest's own are of classes below it
+            root.removeHandler(handler)
+
+
+@pytest.fixture
+def nobody() -> Iterator[str]:
+    """An address where nobody listens, and nobody else can begin to."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield "{}:{}".format(*taken.getsockname())
 
 
 @pytest.fixture

@@ -15,16 +15,32 @@ MORE = (
     "--add --cluster --deny-principal User:carol --deny-host 10.0.0.1 --operation IdempotentWrite",
     "--add --transactional-id tx --allow-principal User:alice --producer --topic orders",
 )
+SESSION = (
+    "--add --producer --topic orders --allow-principal User:p",
+    "--add --producer --idempotent --transactional-id tx --topic orders --allow-principal User:i",
+    "--add --consumer --topic orders --group g --allow-principal User:c",
+    "--add --producer --consumer --topic both --group g --allow-principal User:b",
+    "--add --cluster --allow-principal User:x --allow-host 10.0.0.1",
+    "--list --topic orders",
+    "--list --cluster --group g",
+    "--remove --producer --topic orders --allow-principal User:p --force",
+    "--remove --topic both --force",
+    "--remove --consumer --topic orders --group g --allow-principal User:c --force",
+    "--list",
+)
+"""One after the other, where nothing was added before: the short cuts, and what --remove says."""
 PREFIXED = "--add --topic pre --allow-principal User:b --resource-pattern-type prefixed"
 OPENED = ("java.lang", "java.nio", "sun.nio.ch")
 
 
-def record(release: str, command: str) -> dict[str, str]:
+def record(release: str, command: str) -> dict[str, str | dict[str, str]]:
+    with RealKafka(release) as kafka:
+        session = {one: kafka_acls(kafka, one) for one in SESSION}
     with RealKafka(release) as kafka:
         added = kafka_acls(kafka, command)
         for one in (*MORE, *([PREFIXED] if numbers(release) >= (2,) else [])):
             kafka_acls(kafka, one)
-        return {"added": added, "listed": kafka_acls(kafka, "--list")}
+        return {"added": added, "listed": kafka_acls(kafka, "--list"), "session": session}
 
 
 def kafka_acls(kafka: RealKafka, command: str) -> str:

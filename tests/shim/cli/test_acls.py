@@ -32,7 +32,9 @@ def login(folder: Path, user: str, password: str) -> str:
     return str(path)
 
 
-def test_adding_prints_what_the_tool_prints_to_the_byte(acls: Acls, capsys) -> None:
+def test_adding_prints_what_the_tool_prints_to_the_byte(
+    acls: Acls, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert acls(*ADD) == 0
     assert capsys.readouterr().out == (
         "Adding ACLs for resource `ResourcePattern(resourceType=TOPIC, name=t,"
@@ -46,7 +48,9 @@ def test_adding_prints_what_the_tool_prints_to_the_byte(acls: Acls, capsys) -> N
     )
 
 
-def test_listing_prints_what_the_tool_prints_to_the_byte(acls: Acls, capsys) -> None:
+def test_listing_prints_what_the_tool_prints_to_the_byte(
+    acls: Acls, capsys: pytest.CaptureFixture[str]
+) -> None:
     acls(*ADD)
     capsys.readouterr()
     assert acls("--list", "--principal", "User:a") == 0
@@ -60,7 +64,12 @@ def test_listing_prints_what_the_tool_prints_to_the_byte(acls: Acls, capsys) -> 
 
 @pytest.mark.parametrize(("answer", "left"), [("n", 1), ("yes", 1), ("", 1), ("y", 0), ("Y", 0)])
 def test_removal_asks_and_only_y_agrees(
-    acls: Acls, broker: Running, capsys, monkeypatch, answer: str, left: int
+    acls: Acls,
+    broker: Running,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    answer: str,
+    left: int,
 ) -> None:
     acls(*ADD)
     capsys.readouterr()
@@ -75,7 +84,24 @@ def test_removal_asks_and_only_y_agrees(
     assert len(stored(broker)) == left
 
 
-def test_removal_of_everything_asks_too(acls: Acls, broker: Running, capsys, monkeypatch) -> None:
+@pytest.mark.parametrize("stream", [None, io.StringIO()], ids=["closed", "at its end"])
+def test_removal_without_anybody_to_ask(
+    acls: Acls,
+    broker: Running,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    stream: io.StringIO | None,
+) -> None:
+    acls(*ADD)
+    monkeypatch.setattr(sys, "stdin", stream)
+    assert acls(*REMOVE) == 1
+    assert "nobody to answer; use --force" in capsys.readouterr().err
+    assert len(stored(broker)) == 1
+
+
+def test_removal_of_everything_asks_too(
+    acls: Acls, broker: Running, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     acls(*ADD)
     capsys.readouterr()
     monkeypatch.setattr(sys, "stdin", io.StringIO(""))
@@ -89,7 +115,7 @@ def test_removal_of_everything_asks_too(acls: Acls, broker: Running, capsys, mon
     assert len(stored(broker)) == 1
 
 
-def test_json_of_each_action(acls: Acls, capsys) -> None:
+def test_json_of_each_action(acls: Acls, capsys: pytest.CaptureFixture[str]) -> None:
     entry = {
         "principal": "User:a",
         "host": "*",
@@ -113,7 +139,7 @@ def test_json_of_each_action(acls: Acls, capsys) -> None:
 
 
 def test_login_by_jaas_and_a_denial_that_can_be_read(
-    broker: Running, capsys, tmp_path: Path
+    broker: Running, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     def as_user(user: str, password: str, *words: str) -> int:
         config = login(tmp_path, user, password)
@@ -135,7 +161,9 @@ def test_login_by_jaas_and_a_denial_that_can_be_read(
 
 
 @pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
-def test_login_by_scram(broker: Running, capsys, tmp_path: Path, mechanism: str) -> None:
+def test_login_by_scram(
+    broker: Running, capsys: pytest.CaptureFixture[str], tmp_path: Path, mechanism: str
+) -> None:
     for password, code in (("admin-secret", 0), ("wrong", 1)):
         path = tmp_path / "scram.properties"
         path.write_text(
@@ -148,7 +176,7 @@ def test_login_by_scram(broker: Running, capsys, tmp_path: Path, mechanism: str)
 
 
 def test_tls_with_a_certificate_of_one_s_own(
-    start: Callable[..., Running], capsys, tmp_path: Path
+    start: Callable[..., Running], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     pytest.importorskip("trustme")
     listener = ListenerConfig("SSL", SecurityProtocol.SSL, "127.0.0.1", 0)
@@ -177,7 +205,9 @@ def test_tls_with_a_certificate_of_one_s_own(
     assert "a TLS listener SSL or SASL_SSL" in capsys.readouterr().err
 
 
-def test_no_authorizer_is_said(start: Callable[..., Running], capsys) -> None:
+def test_no_authorizer_is_said(
+    start: Callable[..., Running], capsys: pytest.CaptureFixture[str]
+) -> None:
     bootstrap = start(authorizer="none").plaintext
     assert main(["acls", "--bootstrap-server", bootstrap, "--list"]) == 1
     err = capsys.readouterr().err
@@ -185,12 +215,14 @@ def test_no_authorizer_is_said(start: Callable[..., Running], capsys) -> None:
     assert "set authorizer.class.name" in err
 
 
-def test_nobody_at_the_address(capsys) -> None:
+def test_nobody_at_the_address(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["acls", "--bootstrap-server", "127.0.0.1:1", "--list"]) == 1
     assert "cannot connect to 127.0.0.1:1: Connection refused" in capsys.readouterr().err
 
 
-def test_the_address_may_come_from_the_environment(broker: Running, capsys, monkeypatch) -> None:
+def test_the_address_may_come_from_the_environment(
+    broker: Running, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("KAFKA_BOOTSTRAP_SERVERS", broker.plaintext)
     assert main(["acls", "--list"]) == 0
     monkeypatch.delenv("KAFKA_BOOTSTRAP_SERVERS")
@@ -201,7 +233,9 @@ def test_the_address_may_come_from_the_environment(broker: Running, capsys, monk
 
 
 @pytest.mark.parametrize("release", ["0.11", "1.1", "2.0", "2.8", "3.9", "4.3"])
-def test_every_release_is_served(start: Callable[..., Running], capsys, release: str) -> None:
+def test_every_release_is_served(
+    start: Callable[..., Running], capsys: pytest.CaptureFixture[str], release: str
+) -> None:
     server = ("--bootstrap-server", start(release=release).plaintext)
     assert main(["acls", *server, *ADD]) == 0
     capsys.readouterr()

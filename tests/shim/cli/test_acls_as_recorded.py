@@ -16,6 +16,8 @@ from tests.shim.cli.printed import complaint, normal
 RECORDED = json.loads((Path(__file__).parent / "recorded_acl_commands.json").read_text())
 FOREIGN = os.environ.get("KAFKA_SHIM_TEST_ACLS_BOOTSTRAP")
 
+HELP = " (see `kafka-shim acls --help`)\n"
+
 OWN_WORDS = {
     "Option topic requires an argument": "argument --topic: expected one argument",
     "unknown-option is not a recognized option": "unrecognized arguments: --unknown-option",
@@ -41,10 +43,13 @@ def test_the_recording_has_successes_and_refusals() -> None:
     assert codes.count(1) > 30
 
 
-def test_every_command_prints_what_kafka_acls_printed(request, capsys) -> None:
+def test_every_command_prints_what_kafka_acls_printed(
+    request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
     bootstrap = FOREIGN or request.getfixturevalue("broker").plaintext
     for entry in RECORDED:
         words = ["acls", "--bootstrap-server", bootstrap, *entry["command"].split()]
+        code: str | int | None
         try:
             code = main(words)
         except SystemExit as exit_:
@@ -56,7 +61,7 @@ def test_every_command_prints_what_kafka_acls_printed(request, capsys) -> None:
             assert normal(captured.out) == entry["output"], where
         else:
             assert code == 2, where
-            said = captured.err.rpartition("error: ")[2].strip()
+            said = captured.err.removeprefix("kafka-shim acls: ").removesuffix(HELP)
             said = said.partition(" (choose from")[0]
             expected = OWN_WORDS.get(entry["complaint"], entry["complaint"])
             if "Foo" in where:

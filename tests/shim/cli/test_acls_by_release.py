@@ -1,6 +1,8 @@
 """`kafka-shim acls --kafka-version` beside what the tool of that release printed."""
 
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -31,7 +33,9 @@ def test_a_list_is_read_and_printed_as_by_the_tool(release: str) -> None:
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_additions_are_told_as_by_the_tool(release: str, broker: Running, capsys) -> None:
+def test_additions_are_told_as_by_the_tool(
+    release: str, broker: Running, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = ["acls", "--bootstrap-server", broker.plaintext, "--kafka-version", release]
     assert main([*words, *RECORDED["command"].split()]) == 0
     printed = capsys.readouterr().out
@@ -40,7 +44,9 @@ def test_additions_are_told_as_by_the_tool(release: str, broker: Running, capsys
     assert printed.count("Current ACLs") == text.count("Current ACLs")
 
 
-def test_prefixed_patterns_are_beyond_the_oldest_tools(broker: Running, capsys) -> None:
+def test_prefixed_patterns_are_beyond_the_oldest_tools(
+    broker: Running, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = ["acls", "--bootstrap-server", broker.plaintext]
     prefixed = [
         "--topic",
@@ -55,3 +61,18 @@ def test_prefixed_patterns_are_beyond_the_oldest_tools(broker: Running, capsys) 
         main([*words, "--list", "--kafka-version", "1.1"])
     assert ended.value.code == 2
     assert "before 2.0 does not know prefixed patterns" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("release", [one for one, told in RELEASES.items() if "session" in told])
+def test_a_session_prints_what_the_tool_printed(
+    release: str, start: Callable[..., Running], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The short cuts, lists of some resources, and removals.
+
+    KAFKA_SHIM_TEST_ACLS_BOOTSTRAP=HOST:PORT plays one release (-k) against its real broker.
+    """
+    bootstrap = os.environ.get("KAFKA_SHIM_TEST_ACLS_BOOTSTRAP") or start().plaintext
+    words = ["acls", "--bootstrap-server", bootstrap, "--kafka-version", release]
+    for command, printed in RELEASES[release]["session"].items():
+        assert main([*words, *command.split()]) == 0
+        assert lines(capsys.readouterr().out.rstrip()) == lines(printed.rstrip()), command

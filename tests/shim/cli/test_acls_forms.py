@@ -28,19 +28,23 @@ def table(tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_a_file_is_converted_without_a_broker(form: str, table: str, capsys) -> None:
+def test_a_file_is_converted_without_a_broker(
+    form: str, table: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["acls", "--from", table, "--to", form]) == 0
     assert set(read(capsys.readouterr().out, form)) == set(read(TABLE))
 
 
-def test_standard_input_is_converted_too(monkeypatch, capsys) -> None:
+def test_standard_input_is_converted_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO(TABLE))
     assert main(["acls", "--from", "-", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[1]["permission"] == "DENY"
 
 
 def test_the_acls_of_a_file_are_added_listed_and_removed(
-    broker: Running, table: str, capsys
+    broker: Running, table: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["acls", "--bootstrap-server", broker.plaintext]
     assert main([*words, "--add", "--from", table]) == 0
@@ -73,7 +77,9 @@ def test_the_acls_of_a_file_are_added_listed_and_removed(
         ("--list --kafka-version 9.9", "--kafka-version: "),
     ],
 )
-def test_options_that_do_not_go_together(words: str, complaint: str, table: str, capsys) -> None:
+def test_options_that_do_not_go_together(
+    words: str, complaint: str, table: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["acls", *words.replace("FILE", table).split()])
     assert ended.value.code == 2
@@ -88,7 +94,7 @@ def test_options_that_do_not_go_together(words: str, complaint: str, table: str,
     ],
 )
 def test_what_cannot_be_converted_is_told(
-    text: str, form: str, complaint: str, table: str, capsys
+    text: str, form: str, complaint: str, table: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path(table).write_text(text)
     assert main(["acls", "--from", table, "--to", form]) == 1

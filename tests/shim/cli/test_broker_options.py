@@ -1,14 +1,15 @@
 import argparse
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from shim.broker import Broker
 from shim.cli.broker_options import add_broker_arguments, config_from
 from shim.config import Config, ListenerConfig, SecurityProtocol, TopicSeed
 from shim.errors import ConfigError
-
-Make = Callable[..., Config]
+from tests.shim.cli.conftest import Running
 
 
 def parse(*words: str) -> argparse.Namespace:
@@ -83,7 +84,9 @@ ready-file = "here"
 
 
 @pytest.mark.parametrize(("name", "text"), [("a.yaml", YAML), ("a.toml", TOML)])
-def test_a_file_says_what_options_can(write, name: str, text: str) -> None:
+def test_a_file_says_what_options_can(
+    write: Callable[[str, str], str], name: str, text: str
+) -> None:
     args = parse("--config", write(name, text))
     config = config_from(args, {})
     assert config.listeners[0].port == 1111
@@ -107,7 +110,9 @@ LISTENER = ("--listener", "PLAINTEXT://127.0.0.1:2222")
 
 
 @pytest.mark.parametrize("name", ["a.yaml", "a.properties"])
-def test_command_line_before_environment_before_file_before_default(write, name: str) -> None:
+def test_command_line_before_environment_before_file_before_default(
+    write: Callable[[str, str], str], name: str
+) -> None:
     file = ("--config", write(name, YAML if name == "a.yaml" else PROPERTIES))
     env = {"KAFKA_SUPER_USERS": "User:env", "KAFKA_NUM_PARTITIONS": "5"}
     typed = ("--super-user", "User:cli", "-c", "num.partitions=8")
@@ -123,7 +128,9 @@ def test_command_line_before_environment_before_file_before_default(write, name:
     assert found(*file, "-c", "super.users=User:c", **env) == (("User:c",), "5")
 
 
-def test_parts_of_one_thing_may_come_from_different_places(write) -> None:
+def test_parts_of_one_thing_may_come_from_different_places(
+    write: Callable[[str, str], str],
+) -> None:
     file = ("--config", write("a.properties", PROPERTIES))
     (listener,) = make(*file, KAFKA_ADVERTISED_LISTENERS="OUTSIDE://kafka:9094").listeners
     assert listener.protocol is SecurityProtocol.SASL_PLAINTEXT
@@ -131,7 +138,62 @@ def test_parts_of_one_thing_may_come_from_different_places(write) -> None:
     assert make(*file, *LISTENER).listeners[0].port == 2222
 
 
-def test_a_broker_without_authorizer_class_name_has_none(write, capsys) -> None:
+@pytest.mark.parametrize("where", ["command line", "environment", "file", "nowhere"])
+def test_any_listener_may_have_an_advertised_address(
+    write: Callable[[str, str], str], where: str
+) -> None:
+    """As in a container whose port is published: the listener may be of the image's own file."""
+    words = {
+        "command line": ("--listener", "PLAINTEXT://0.0.0.0:9092"),
+        "file": ("--config", write("a.yaml", "listener: [PLAINTEXT://0.0.0.0:9092]")),
+    }.get(where, ())
+    environ = {"KAFKA_LISTENERS": "PLAINTEXT://:9092"} if where == "environment" else {}
+    setting = "PLAINTEXT://localhost:19092"
+    for listener in (
+        *make(*words, **environ, KAFKA_ADVERTISED_LISTENERS=setting).listeners,
+        *make(*words, "-c", f"advertised.listeners={setting}", **environ).listeners,
+    ):
+        assert listener.port == 9092
+        assert listener.advertised == ("localhost", 19092)
+
+
+CONFLUENT = {
+    "KAFKA_ADVERTISED_LISTENERS": "PLAINTEXT://broker:29092,PLAINTEXT_HOST://localhost:9092",
+    "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP": "PLAINTEXT:PLAINTEXT,PLAINTEXT_HOST:PLAINTEXT",
+}
+
+
+@pytest.mark.parametrize("has_file", [False, True])
+def test_listeners_are_those_that_are_advertised_as_in_confluents_image(
+    write: Callable[[str, str], str], has_file: bool
+) -> None:
+    """The file is our own image's, which does not know of the other one."""
+    file = ("--config", write("a.yaml", "listener: [PLAINTEXT://0.0.0.0:9092]"))
+    found = make(*(file if has_file else ()), **CONFLUENT).listeners
+    assert [(one.name, one.host, one.port, one.advertised) for one in found] == [
+        ("PLAINTEXT", "0.0.0.0", 29092, ("broker", 29092)),
+        ("PLAINTEXT_HOST", "0.0.0.0", 9092, ("localhost", 9092)),
+    ]
+
+
+def test_a_listener_that_is_advertised_needs_a_protocol() -> None:
+    with pytest.raises(ConfigError, match=r"`OTHER` is not one of .* must name one"):
+        make(KAFKA_ADVERTISED_LISTENERS="PLAINTEXT://a:1,OTHER://b:2")
+
+
+def test_what_is_advertised_and_not_there_is_noted(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = "CONTROLLER://b:1,PLAINTEXT://a:2,OTHER://c:3"
+    words = ("-c", f"advertised.listeners={asked}", "-c", "controller.listener.names=CONTROLLER")
+    (listener,) = make("--listener", "PLAINTEXT://127.0.0.1:0", *words).listeners
+    assert listener.advertised == ("a", 2)
+    assert capsys.readouterr().err == (
+        "kafka-shim: note: advertised.listeners has OTHER, which no listener is named\n"
+    )
+
+
+def test_a_broker_without_authorizer_class_name_has_none(
+    write: Callable[[str, str], str], capsys: pytest.CaptureFixture[str]
+) -> None:
     text = PROPERTIES.replace("authorizer.class.name", "#")
     file = ("--config", write("a.properties", text))
     assert make(*file).authorizer == "none"
@@ -144,7 +206,9 @@ def test_a_broker_without_authorizer_class_name_has_none(write, capsys) -> None:
     assert capsys.readouterr().err == ""
 
 
-def test_unknown_settings_are_noted(write, capsys) -> None:
+def test_unknown_settings_are_noted(
+    write: Callable[[str, str], str], capsys: pytest.CaptureFixture[str]
+) -> None:
     make("-c", "my.setting=1", "-c", "num.partitions=1")
     assert capsys.readouterr().err == (
         "kafka-shim: note: settings that no Kafka release knows: my.setting\n"
@@ -160,7 +224,7 @@ groups: {g: {orders: {0: 1}}}
 """
 
 
-def test_the_state_is_there_besides_the_options(write) -> None:
+def test_the_state_is_there_besides_the_options(write: Callable[[str, str], str]) -> None:
     acls = write("acls.yaml", "[{principal: User:b, allow: Read, topic: t}]")
     config = make(
         *("--state", write("state.yaml", STATE), "--acls", acls, "--super-user", "User:cli"),
@@ -190,7 +254,9 @@ def test_the_state_is_there_besides_the_options(write) -> None:
         ("a.properties", "listeners=9092", "listener `9092`: expected NAME://HOST:PORT"),
     ],
 )
-def test_what_is_wrong_with_a_file(write, name: str, text: str, complaint: str) -> None:
+def test_what_is_wrong_with_a_file(
+    write: Callable[[str, str], str], name: str, text: str, complaint: str
+) -> None:
     path = write(name, text)
     with pytest.raises(ConfigError) as caught:
         make("--config", path)
@@ -218,11 +284,46 @@ def test_what_is_wrong_with_an_option(words: tuple[str, ...], complaint: str) ->
 def test_what_is_wrong_in_the_environment() -> None:
     with pytest.raises(ConfigError, match=r"^environment: "):
         make(KAFKA_LISTENERS="nonsense")
+    with pytest.raises(ConfigError, match=r"^advertised.listeners: listener `nonsense`: expected"):
+        make(KAFKA_ADVERTISED_LISTENERS="nonsense")
 
 
-def test_clients_are_told_the_advertised_address(start) -> None:
+def test_clients_are_told_the_advertised_address(start: Callable[..., Running]) -> None:
     told = ListenerConfig(
         "PLAINTEXT", SecurityProtocol.PLAINTEXT, "127.0.0.1", 0, advertised=("kafka.example", 9094)
     )
     running = start(listeners=(told,), brokers=2)
     assert running.plaintext == "kafka.example:9094,kafka.example:9095"
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ("--brokers 0", "--brokers 0: expected 1 to 1000"),
+        ("--brokers 100000", "--brokers 100000: expected 1 to 1000"),
+        ("--listener PLAINTEXT://h:65530 --brokers 10", "need ports above 65535"),
+        ("--listener PLAINTEXT://h:1 --listener PLAINTEXT://h:2", "two listeners are named"),
+        ("--listener PLAINTEXT://[::1:9092", "expected NAME://HOST:PORT"),
+        ("--listener PLAINTEXT://::1:9092", "expected NAME://HOST:PORT"),
+        ("--listener-principal PLAINTEXT=alice", "`alice` is not of the form Type:name"),
+    ],
+)
+def test_what_no_cluster_can_have(words: str, complaint: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(complaint)):
+        make(*words.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ("-c num.partitions=abc", "`abc` for num.partitions: a whole number"),
+        ("-c offsets.topic.num.partitions=2000000000", "at most 100000 can be kept"),
+        ("-c num.partitions=-4", "`-4` for num.partitions: at least 1 is expected"),
+        ("-c auto.create.topics.enable=perhaps", "true or false is expected"),
+        ("-c connections.max.reauth.ms=soon", "`soon` for connections.max.reauth.ms"),
+        ("--acl-propagation-delay -3", "is `-3`: expected milliseconds, from 0"),
+    ],
+)
+def test_what_no_broker_would_start_with(words: str, complaint: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(complaint)):
+        Broker(make(*words.split()))

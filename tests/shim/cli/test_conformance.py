@@ -12,7 +12,7 @@ import pytest
 
 from tests.shim.cli.test_serve_and_run import SHIM, environment
 
-pytestmark = [pytest.mark.client, pytest.mark.timeout(150)]
+pytestmark = pytest.mark.client
 
 BROKER = [
     *("--listener", "PLAINTEXT://127.0.0.1:0", "--listener", "SASL_PLAINTEXT://127.0.0.1:0"),
@@ -35,7 +35,7 @@ def conformance(*words: str) -> subprocess.CompletedProcess[str]:
 def test_a_client_of_the_kit_has_a_scorecard(driver: str, tmp_path: Path) -> None:
     command = f"{sys.executable} -m tests.clients.kit permissions {driver}"
     trace = tmp_path / "trace"
-    record = ("--record", str(trace), "--output", "json", "--name", driver)
+    record = ("--record", str(trace), "--json", "--name", driver)
     done = conformance("run", "--client-command", command, *record, *BROKER)
     card = json.loads(done.stdout)
     found = {one["id"]: one["status"] for one in card["behaviours"]}
@@ -58,13 +58,13 @@ def test_a_client_of_the_kit_has_a_scorecard(driver: str, tmp_path: Path) -> Non
         "sasl.wrapped",
     ):
         assert found[right] == "passed", (right, card)
-    checked = conformance("check", str(trace), "--output", "junit", "--name", driver)
+    checked = conformance("check", str(trace), "--to", "junit", "--name", driver)
     suite = ET.fromstring(checked.stdout)
     assert int(suite.attrib["failures"]) == len(failed) == len(suite.findall(".//failure"))
     assert len(suite) == len(found)
     text = conformance("check", str(trace)).stdout
     assert text.startswith(f"client: {list(found.values()).count('passed')} passed")
-    markdown = conformance("check", str(trace), "--output", "markdown").stdout
+    markdown = conformance("check", str(trace), "--to", "markdown").stdout
     assert "✅ `versions.negotiated` | 35 |" in markdown
 
 
@@ -90,7 +90,10 @@ def test_a_client_that_errs_fails(tmp_path: Path) -> None:
     [
         (["run", "--client-command", "true"], 1, "sent no request"),
         (["run", "--client-command", "no-such-client"], 1, "cannot start"),
+        (["run", "--client-command", ""], 1, "--client-command is empty"),
+        (["run", "--client-command", "'x"], 1, "--client-command `'x`: no closing quotation"),
         (["check", "no-such-folder"], 1, "does not exist"),
+        (["check", __file__], 1, "is no trace"),
         (["list"], 0, ""),
     ],
 )
@@ -99,6 +102,13 @@ def test_what_can_go_wrong_is_said(words: list[str], code: int, says: str) -> No
     assert done.returncode == code
     assert says in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_catalogue_is_there_for_people_and_as_json() -> None:
+    rows = json.loads(conformance("list", "--json").stdout)
+    assert [set(row) for row in rows] == [{"id", "kip", "text", "seen"}] * len(rows)
+    printed = conformance("list").stdout
+    assert all(row["id"] in printed and row["seen"] in printed for row in rows)
 
 
 @pytest.mark.parametrize("form", ["text", "json"])

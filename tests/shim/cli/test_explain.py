@@ -34,7 +34,7 @@ def question(user: str, operation: str, topic: str) -> tuple[str, ...]:
     return ("--principal", f"User:{user}", "--operation", operation, "--topic", topic)
 
 
-def test_a_denial_can_be_read(explain: Explain, capsys) -> None:
+def test_a_denial_can_be_read(explain: Explain, capsys: pytest.CaptureFixture[str]) -> None:
     assert explain(*question("carol", "Write", "orders")) == 3
     assert capsys.readouterr().out == (
         "denied: Write on topic `orders` by User:carol from 127.0.0.1\n"
@@ -44,7 +44,9 @@ def test_a_denial_can_be_read(explain: Explain, capsys) -> None:
     )
 
 
-def test_a_denial_by_an_acl_names_it_and_how_to_undo_it(explain: Explain, capsys) -> None:
+def test_a_denial_by_an_acl_names_it_and_how_to_undo_it(
+    explain: Explain, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert explain(*question("bob", "read", "orders-secret")) == 3
     assert capsys.readouterr().out == (
         "denied: Read on topic `orders-secret` by User:bob from 127.0.0.1\n"
@@ -59,7 +61,9 @@ def test_a_denial_by_an_acl_names_it_and_how_to_undo_it(explain: Explain, capsys
     )
 
 
-def test_an_allowed_question_names_its_acl(explain: Explain, capsys) -> None:
+def test_an_allowed_question_names_its_acl(
+    explain: Explain, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert explain(*question("bob", "Describe", "orders-eu"), "--host", "10.0.0.9") == 0
     assert capsys.readouterr().out == (
         "allowed: Describe on topic `orders-eu` by User:bob from 10.0.0.9\n"
@@ -69,14 +73,14 @@ def test_an_allowed_question_names_its_acl(explain: Explain, capsys) -> None:
     )
 
 
-def test_several_resources_at_once(explain: Explain, capsys) -> None:
+def test_several_resources_at_once(explain: Explain, capsys: pytest.CaptureFixture[str]) -> None:
     assert explain(*question("bob", "Read", "orders"), "--topic", "payments") == 3
     out = capsys.readouterr().out
     assert out.count("allowed: ") == 1
     assert out.count("denied: ") == 1
 
 
-def test_json(explain: Explain, capsys) -> None:
+def test_json(explain: Explain, capsys: pytest.CaptureFixture[str]) -> None:
     assert explain(*question("carol", "Write", "orders"), "--host", "10.0.0.1", "--json") == 3
     answer = json.loads(capsys.readouterr().out)
     assert answer["allowed"] is False
@@ -91,14 +95,16 @@ def test_json(explain: Explain, capsys) -> None:
     assert "--allow-host 10.0.0.1" in step["command"]
 
 
-def test_super_users_and_the_open_door(explain: Explain, capsys) -> None:
+def test_super_users_and_the_open_door(
+    explain: Explain, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = question("carol", "Write", "payments")
     assert explain(*words, "--super-user", "User:carol") == 0
     assert "User:carol is a super user" in capsys.readouterr().out
     assert explain(*words, "--allow-everyone-if-no-acl-found") == 0
 
 
-def test_an_api(explain: Explain, capsys) -> None:
+def test_an_api(explain: Explain, capsys: pytest.CaptureFixture[str]) -> None:
     assert explain("--principal", "User:bob", "--api", "fetch", "--topic", "orders") == 0
     out = capsys.readouterr().out
     assert out.startswith("allowed: Fetch version ")
@@ -109,7 +115,7 @@ def test_an_api(explain: Explain, capsys) -> None:
     assert "kafka-acls --add --allow-principal User:bob --operation Write --topic orders" in out
 
 
-def test_an_api_as_json(explain: Explain, capsys) -> None:
+def test_an_api_as_json(explain: Explain, capsys: pytest.CaptureFixture[str]) -> None:
     words = ("--principal", "User:bob", "--api", "InitProducerId", "--cluster", "--json")
     assert explain(*words) == 3
     answer = json.loads(capsys.readouterr().out)
@@ -120,7 +126,7 @@ def test_an_api_as_json(explain: Explain, capsys) -> None:
     assert [one["operation"] for one in case["questions"]] == ["IDEMPOTENT_WRITE", "WRITE"]
 
 
-def test_an_api_that_asks_nothing(explain: Explain, capsys) -> None:
+def test_an_api_that_asks_nothing(explain: Explain, capsys: pytest.CaptureFixture[str]) -> None:
     assert explain("--principal", "User:bob", "--api", "18") == 0
     assert "the API is open to everybody" in capsys.readouterr().out
 
@@ -145,21 +151,25 @@ def test_an_api_that_asks_nothing(explain: Explain, capsys) -> None:
         ((*question("a", "Read", "t"), "--super-user", "root"), "expected Type:name"),
     ],
 )
-def test_what_is_wrong_is_said(explain: Explain, capsys, words, complaint: str) -> None:
+def test_what_is_wrong_is_said(
+    explain: Explain, capsys: pytest.CaptureFixture[str], words: list[str], complaint: str
+) -> None:
     with pytest.raises(SystemExit) as ended:
         explain(*words)
     assert ended.value.code == 2
     assert complaint in capsys.readouterr().err
 
 
-def test_a_source_is_needed(capsys, monkeypatch) -> None:
+def test_a_source_is_needed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("KAFKA_BOOTSTRAP_SERVERS", raising=False)
     with pytest.raises(SystemExit):
         main(["explain", *question("a", "Read", "t")])
     assert "--acls FILE or --bootstrap-server" in capsys.readouterr().err
 
 
-def test_a_running_broker_is_asked(broker: Running, capsys) -> None:
+def test_a_running_broker_is_asked(broker: Running, capsys: pytest.CaptureFixture[str]) -> None:
     server = ("--bootstrap-server", broker.plaintext)
     words = question("alice", "Read", "orders")
     assert main(["explain", *server, *words]) == 3
@@ -171,7 +181,9 @@ def test_a_running_broker_is_asked(broker: Running, capsys) -> None:
     assert main(["explain", *server, *words]) == 0
 
 
-def test_the_commands_it_gives_do_what_it_says(broker: Running, capsys) -> None:
+def test_the_commands_it_gives_do_what_it_says(
+    broker: Running, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Whatever stands in the way: run the advice, ask again."""
     server = ("--bootstrap-server", broker.plaintext)
     for words in (
@@ -195,7 +207,9 @@ def test_the_commands_it_gives_do_what_it_says(broker: Running, capsys) -> None:
     assert main(asked) == 0
 
 
-def test_a_broker_that_cannot_be_asked(start: Callable[..., Running], capsys) -> None:
+def test_a_broker_that_cannot_be_asked(
+    start: Callable[..., Running], capsys: pytest.CaptureFixture[str]
+) -> None:
     bootstrap = start(authorizer="none").plaintext
     assert main(["explain", "--bootstrap-server", bootstrap, *question("a", "Read", "t")]) == 1
     assert "SECURITY_DISABLED" in capsys.readouterr().err
@@ -218,7 +232,7 @@ def test_the_release_of_a_broker_is_found_by_its_versions(release: str) -> None:
         ("who-can", "Read", "topic:t"),
     ],
 )
-def test_an_answer_takes_less_than_half_a_second(tmp_path: Path, words) -> None:
+def test_an_answer_takes_less_than_half_a_second(tmp_path: Path, words: list[str]) -> None:
     path = tmp_path / "acls.yaml"
     path.write_text(ACLS)
     command = [sys.executable, "-P", "-m", "shim", *words, "--acls", str(path)]

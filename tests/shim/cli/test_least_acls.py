@@ -10,7 +10,7 @@ import pytest
 from shim.acl_file import read_acls
 from tests.shim.cli.test_serve_and_run import SHIM, environment
 
-pytestmark = [pytest.mark.client, pytest.mark.timeout(90)]
+pytestmark = pytest.mark.client
 
 PROGRAM = """
 import os, sys
@@ -54,8 +54,16 @@ def least_acls(*words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def test_the_program_finds_every_listener() -> None:
+    names = "KAFKA_BOOTSTRAP_SERVERS_PLAINTEXT", "KAFKA_BOOTSTRAP_SERVERS_SASL_PLAINTEXT"
+    listeners = "--listener PLAINTEXT://127.0.0.1:0 --listener SASL_PLAINTEXT://127.0.0.1:0"
+    code = f"import os; assert len({{os.environ[name] for name in {names}}}) == 2"
+    done = least_acls(*listeners.split(), "--", sys.executable, "-c", code)
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_producer_and_consumer_need_four_acls(program: str, tmp_path: Path) -> None:
-    done = least_acls("--principal", "User:etl", "--output", "yaml", "--", sys.executable, program)
+    done = least_acls("--principal", "User:etl", "--to", "yaml", "--", sys.executable, program)
     assert done.returncode == 0, done.stderr
     assert "proven" in done.stderr
     path = tmp_path / "acls.yaml"
@@ -70,7 +78,7 @@ def test_a_producer_and_consumer_need_four_acls(program: str, tmp_path: Path) ->
 
 
 def test_names_that_differ_from_run_to_run_need_a_prefix(program: str) -> None:
-    command = ("--topic", "orders", "--output", "json", "--", sys.executable, program, "--odd")
+    command = ("--topic", "orders", "--json", "--", sys.executable, program, "--odd")
     done = least_acls(*command)
     assert done.returncode == 3
     assert json.loads(done.stdout)["proven"] is False
@@ -86,6 +94,7 @@ def test_names_that_differ_from_run_to_run_need_a_prefix(program: str) -> None:
     ("words", "code", "says"),
     [
         (["--"], 2, "no command given"),
+        (["--principal", "etl", "--", "true"], 2, "--principal `etl`: expected Type:name"),
         (["--", "no-such-program-anywhere"], 1, "cannot start"),
         (["--", sys.executable, "-c", "raise SystemExit(5)"], 1, "ends with 5 even with"),
         (["--no-proof", "--", sys.executable, "-c", "print(1)"], 0, "1\n"),

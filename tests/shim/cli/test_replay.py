@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer
@@ -11,12 +12,12 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from authorizer.model import Acl
 from protocol.api_versions import RELEASES
 from protocol.enums import Operation, PatternType, Permission, ResourceType
-from shim.cli import main
+from shim.cli import EXIT_USAGE, main
 from shim.config import Config
 from shim.traces.recorder import Recorder
 from tests.shim.cli.conftest import PLAINTEXT, SASL, USERS, Running
 
-pytestmark = [pytest.mark.client, pytest.mark.timeout(90)]
+pytestmark = pytest.mark.client
 
 CREATE = Acl(
     ResourceType.TOPIC,
@@ -39,7 +40,7 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
     )
     recorded.cluster.recorder = Recorder(folder, recorded.cluster.clock)
-    servers = {"bootstrap.servers": recorded.plaintext}
+    servers: dict[str, Any] = {"bootstrap.servers": recorded.plaintext}
     admin = AdminClient(servers)
     admin.create_topics([NewTopic("orders", 1, 1)])["orders"].result(10)
     producer = Producer(servers | {"transactional.id": "tx"})
@@ -51,7 +52,7 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     consumer.subscribe(["orders"])
     message = next(m for m in iter(lambda: consumer.poll(1), 0) if m is not None)
     assert message.error() is None
-    consumer.commit(message, asynchronous=False)
+    consumer.commit(message=message, asynchronous=False)
     consumer.close()
     alice = AdminClient(
         {
@@ -71,14 +72,14 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def replay(
     capsys: pytest.CaptureFixture[str], trace: Path, target: Running, *options: str
-) -> tuple[int, dict[str, object]]:
+) -> tuple[int, dict[str, Any]]:
     words = ["--to", target.plaintext, "--route", f"SASL_PLAINTEXT={target.sasl}", "--json"]
     code = main(["replay", str(trace), *words, *options])
     out = capsys.readouterr().out
     return code, json.loads(out[out.index("{\n") :])  # brokers of this process log before it
 
 
-def fields(report: dict[str, object]) -> set[tuple[str, str]]:
+def fields(report: dict[str, Any]) -> set[tuple[str, str]]:
     rows = report["differences"]
     assert isinstance(rows, list)
     return {(row["api"], row["field"]) for row in rows}
@@ -104,8 +105,8 @@ def test_another_acl_shows_where_it_decides(
     code, report = replay(capsys, trace, start(acls=(CREATE,)), *ALICE)
     assert code == 3
     assert fields(report) == {("CreateTopics", "topics[].error_code")}
-    (row,) = report["differences"]  # type: ignore[misc]
-    (example,) = row["examples"]  # type: ignore[index]
+    (row,) = report["differences"]
+    (example,) = row["examples"]
     assert (example["principal"], example["recorded"], example["actual"]) == ("User:alice", 29, 36)
     code, _ = replay(capsys, trace, start(acls=(CREATE,)), *ALICE, "--ignore", "CreateTopics")
     assert code == 0
@@ -142,17 +143,22 @@ def test_a_wrong_password_is_a_difference(
 
 
 def test_a_target_that_is_not_there_is_said(
-    trace: Path, capsys: pytest.CaptureFixture[str]
+    trace: Path, nobody: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["replay", str(trace), "--to", "127.0.0.1:1"]) == 3
-    assert "cannot connect to 127.0.0.1:1" in capsys.readouterr().err
+    assert main(["replay", str(trace), "--to", nobody]) == 3
+    assert f"cannot connect to {nobody}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
         (["--to", "nonsense"], "HOST:PORT"),
+        (["--to", "h:70000"], "HOST:PORT"),
         (["--to", "h:1", "--speed", "0"], "--speed"),
+        (["--to", "h:1", "--speed", "nan"], "--speed `nan`: expected"),
+        (["--to", "h:1", "--timeout", "0"], "--timeout `0`: expected"),
+        (["--to", "h:1", "--timeout", "inf"], "--timeout `inf`: expected"),
+        (["--to", "h:1", "--timeout", "soon"], "--timeout `soon`: expected"),
         (["--to", "h:1", "--user", "alice"], "NAME:PASSWORD"),
         (["--to", "h:1", "--route", "x"], "LISTENER="),
     ],
@@ -162,3 +168,10 @@ def test_wrong_options_are_said(
 ) -> None:
     assert main(["replay", str(trace), *options]) == 1
     assert says in capsys.readouterr().err
+
+
+def test_an_api_to_ignore_must_be_one(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["replay", str(trace), "--to", "h:1", "--ignore", "Fetsch.error_code"])
+    assert ended.value.code == EXIT_USAGE
+    assert "--ignore: `Fetsch` is no API of Kafka; did you mean Fetch" in capsys.readouterr().err

@@ -11,7 +11,6 @@ import pytest
 from protocol import codecs
 from protocol.enums import ApiKey
 from protocol.headers import RequestHeader, write_request_header, write_response_header
-from protocol.messages.describe_acls_request import DescribeAclsRequest
 from protocol.messages.describe_acls_response import DescribeAclsResponse
 from protocol.messages.metadata_request import MetadataRequest
 from protocol.messages.metadata_response import MetadataResponse
@@ -20,13 +19,11 @@ from protocol.trace.entries import Body, Closed, Connection, Entry, Request, Res
 from protocol.trace.segments import SegmentWriter
 from shim.cli import main
 from shim.traces.recorder import Recorder
+from tests.acl_filters import ANY_ACL
 from tests.shim.cli.conftest import Running
 from tests.shim.traces.test_recorder import entries
 
 WHO = Connection(0, 1, 1, "PLAINTEXT", "127.0.0.1", 5000, "User:ANONYMOUS")
-ANY_ACL = DescribeAclsRequest(
-    resource_type_filter=1, pattern_type_filter=1, operation=1, permission_type=1
-)
 
 ANSWER = write_response_header(ApiKey.DESCRIBE_ACLS, 3, 3) + codecs.write_response(
     ApiKey.DESCRIBE_ACLS, 3, DescribeAclsResponse()

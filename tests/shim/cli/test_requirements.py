@@ -1,4 +1,5 @@
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,12 @@ ROOT = Path(__file__).parents[3]
 GOLDEN = ROOT / "tests" / "golden" / "requirements.txt"
 PAGE = ROOT / "docs" / "requirements.md"
 NEWEST_RELEASE = RELEASES[-1]
+Ask = Callable[..., str]
+"""The command with these words, and what it printed."""
 
 
 @pytest.fixture
-def ask(capsys):
+def ask(capsys: pytest.CaptureFixture[str]) -> Ask:
     def asked(*words: str) -> str:
         assert main(["requirements", *words]) == 0
         return capsys.readouterr().out
@@ -23,17 +26,17 @@ def ask(capsys):
     return asked
 
 
-def test_the_golden_table_is_what_the_command_prints(ask):
+def test_the_golden_table_is_what_the_command_prints(ask: Ask) -> None:
     """Refresh with `kafka-shim requirements > tests/golden/requirements.txt`; review each line."""
     assert ask() == GOLDEN.read_text()
 
 
-def test_the_page_is_what_the_command_prints(ask):
+def test_the_page_is_what_the_command_prints(ask: Ask) -> None:
     """Refresh with `kafka-shim requirements --markdown > docs/requirements.md`."""
     assert ask("--markdown") == PAGE.read_text()
 
 
-def test_every_row_and_every_open_api_is_in_the_table(ask):
+def test_every_row_and_every_open_api_is_in_the_table(ask: Ask) -> None:
     printed = ask()
     assert [
         line.split()[0]
@@ -43,7 +46,7 @@ def test_every_row_and_every_open_api_is_in_the_table(ask):
     assert printed.count("may ask nothing") == len(OPEN_TO_ALL)
 
 
-def test_a_row_in_full(ask):
+def test_a_row_in_full(ask: Ask) -> None:
     assert ask("--api", "OffsetFetch").split("\n\n")[0] == (
         "OffsetFetch.group  0.11-4.3  KIP-163  KafkaApis\n"
         "    READ GROUP, up to 0.11\n"
@@ -60,38 +63,38 @@ def test_a_row_in_full(ask):
     )
 
 
-def test_periods_with_a_gap(ask):
+def test_periods_with_a_gap(ask: Ask) -> None:
     full = ask("--api", "CreateTopics")
     assert "CreateTopics.configs  2.4-2.8, 3.3-4.3  KIP-525" in full
     assert "    unlogged if denied: CREATE CLUSTER, 2.4-2.8, since 3.2\n" in full
     assert "DescribeDelegationToken.token  1.1-2.8, 3.6-4.3  KIP-373" in ask("--api", "41")
 
 
-def test_one_release_in_short(ask):
-    assert ask("--release", "2.0", "--api", "Fetch") == (
+def test_one_release_in_short(ask: Ask) -> None:
+    assert ask("--kafka-version", "2.0", "--api", "Fetch") == (
         "Fetch.follower  CLUSTER_ACTION CLUSTER  29 each  when replica_id is 0 or more\n"
         "Fetch.topic     READ TOPIC              29 each  when replica_id is below 0\n"
     )
 
 
-def test_the_rows_of_a_release(ask):
-    lines = ask("--release", NEWEST_RELEASE).splitlines()
+def test_the_rows_of_a_release(ask: Ask) -> None:
+    lines = ask("--kafka-version", NEWEST_RELEASE).splitlines()
     rows = [line.split()[0] for line in lines if "may ask nothing" not in line]
     assert rows == [bound.row.id for bound in in_force(NEWEST_RELEASE)]
 
 
-def test_a_need_by_any_name(ask):
-    idempotent = ask("--release", "2.8.2", "--api", "InitProducerId").splitlines()[1]
+def test_a_need_by_any_name(ask: Ask) -> None:
+    idempotent = ask("--kafka-version", "2.8.2", "--api", "InitProducerId").splitlines()[1]
     assert "IDEMPOTENT_WRITE CLUSTER or WRITE on any TOPIC  31 top" in idempotent
 
 
 @pytest.mark.parametrize("word", ["CreateAcls", "create-acls", "CREATE_ACLS", "createacls", "30"])
-def test_an_api_by_any_spelling(ask, word):
+def test_an_api_by_any_spelling(ask: Ask, word: str) -> None:
     assert ask("--api", word).startswith("CreateAcls.cluster")
 
 
-def test_operation_and_resource_hold_for_the_same_need(ask):
-    listed = ask("--operation", "create", "--resource", "topic", "--release", NEWEST_RELEASE)
+def test_operation_and_resource_hold_for_the_same_need(ask: Ask) -> None:
+    listed = ask("--operation", "create", "--resource", "topic", "--kafka-version", NEWEST_RELEASE)
     assert [line.split()[0] for line in listed.splitlines()] == [
         "Metadata.auto_create",
         "CreateTopics.topic",
@@ -99,10 +102,10 @@ def test_operation_and_resource_hold_for_the_same_need(ask):
     ]
 
 
-def test_a_past_need_is_found_without_a_release(ask):
+def test_a_past_need_is_found_without_a_release(ask: Ask) -> None:
     words = ("--operation", "READ", "--resource", "GROUP", "--api", "OffsetFetch")
     assert ask(*words).startswith("OffsetFetch.group")
-    assert ask(*words, "--release", "1.0") == "no requirement of Kafka 1.0 matches\n"
+    assert ask(*words, "--kafka-version", "1.0") == "no requirement of Kafka 1.0 matches\n"
 
 
 @pytest.mark.parametrize(
@@ -111,7 +114,7 @@ def test_a_past_need_is_found_without_a_release(ask):
         (["--api", "SaslHandshake"], "SaslHandshake  may ask nothing: part of authentication"),
         (["--api", "Vote"], "no client-facing listener of any release serves Vote"),
         (
-            ["--api", "ShareFetch", "--release", "2.0"],
+            ["--api", "ShareFetch", "--kafka-version", "2.0"],
             "no client-facing listener of Kafka 2.0 serves ShareFetch",
         ),
         (
@@ -120,11 +123,11 @@ def test_a_past_need_is_found_without_a_release(ask):
         ),
     ],
 )
-def test_when_there_is_no_row(ask, words, answer):
+def test_when_there_is_no_row(ask: Ask, words: list[str], answer: str) -> None:
     assert ask(*words) == answer + "\n"
 
 
-def test_json_has_the_whole_row(ask):
+def test_json_has_the_whole_row(ask: Ask) -> None:
     found = json.loads(ask("--json", "--api", "InitProducerId"))
     assert found["release"] is None
     row = next(r for r in found["requirements"] if r["id"] == "InitProducerId.idempotent")
@@ -151,8 +154,8 @@ def test_json_has_the_whole_row(ask):
     ]
 
 
-def test_json_of_a_release_has_only_what_holds_there(ask):
-    rows = json.loads(ask("--json", "--release", "0.11"))["requirements"]
+def test_json_of_a_release_has_only_what_holds_there(ask: Ask) -> None:
+    rows = json.loads(ask("--json", "--kafka-version", "0.11"))["requirements"]
     assert [row["id"] for row in rows] == [bound.row.id for bound in in_force("0.11")]
     produce = next(row for row in rows if row["id"] == "Produce.topic")
     hidden = {"error": "UNKNOWN_TOPIC_OR_PARTITION", "until": "1.0", "first": True}
@@ -161,7 +164,7 @@ def test_json_of_a_release_has_only_what_holds_there(ask):
     assert [need["operation"] for need in fetch["any_of"]] == ["READ"]
 
 
-def test_json_of_nothing_is_an_empty_list(ask):
+def test_json_of_nothing_is_an_empty_list(ask: Ask) -> None:
     found = json.loads(ask("--json", "--api", "Vote"))
     assert found == {"release": None, "requirements": [], "open_to_all": {}}
 
@@ -173,11 +176,13 @@ def test_json_of_nothing_is_an_empty_list(ask):
         (["--api", "999"], "unknown API '999': one of PRODUCE, FETCH, "),
         (["--operation", "ANY"], "unknown operation 'ANY': one of READ, WRITE, "),
         (["--resource", "topics"], "unknown resource type 'topics': did you mean TOPIC?"),
-        (["--release", "9"], "unknown Kafka release '9': choose one of 0.11, "),
+        (["--kafka-version", "9"], "unknown Kafka release '9': choose one of 0.11, "),
         (["--json", "--markdown"], "not allowed with argument --json"),
     ],
 )
-def test_a_wrong_word_is_named_with_a_way_out(capsys, words, message):
+def test_a_wrong_word_is_named_with_a_way_out(
+    capsys: pytest.CaptureFixture[str], words: list[str], message: str
+) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["requirements", *words])
     assert ended.value.code == EXIT_USAGE

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from shim.cli import EXIT_FAILURE
+from tests.small_disk import files_up_to, needs_a_limit
+
 SHIM = [sys.executable, "-P", "-m", "shim"]
 ROOT = Path(__file__).parents[3]
 
@@ -75,6 +78,11 @@ def test_a_port_in_use_is_one_clear_line() -> None:
         (["--authorizer", "no.such:Thing"], "no.such"),
         (["--listener-principal", "OTHER=User:x"], "OTHER"),
         (["-c", "sasl.enabled.mechanisms=MAGIC"], "MAGIC"),
+        (["--conformance", "json:/no/such/x.json"], "there is no such folder"),
+        (["--record-keep", "3"], "without --record"),
+        (["--record-compression", "zlib"], "without --record"),
+        (["--manual-clock"], "--manual-clock needs --control"),
+        (["--control", "0.0.0.0:0", "--control-token", ""], "--control-token is empty"),
     ],
 )
 def test_wrong_options_are_said_clearly(arguments: list[str], says: str) -> None:
@@ -127,6 +135,34 @@ def test_run_tells_the_command_where_the_control_api_is() -> None:
     assert '"status":"ok"' in done.stdout
 
 
+def test_run_tells_the_command_the_token_of_the_control_api() -> None:
+    code = (
+        "import os, urllib.request\n"
+        "url, token = (os.environ[f'KAFKA_SHIM_CONTROL_{name}'] for name in ('URL', 'TOKEN'))\n"
+        "headers = {'Authorization': f'Bearer {token}'}\n"
+        "asked = urllib.request.Request(url + '/clock', headers=headers)\n"
+        "with urllib.request.urlopen(asked) as answer:\n"
+        "    print(answer.read().decode())"
+    )
+    done = run(code, "--control", "127.0.0.1:0", "--control-token", "t", "--manual-clock")
+    assert done.returncode == 0, done.stderr
+    assert '"is_manual":true' in done.stdout
+
+
+def test_run_records_what_the_command_does(tmp_path: Path) -> None:
+    code = """
+import os, socket
+host, _, port = os.environ["KAFKA_BOOTSTRAP_SERVERS"].rpartition(":")
+with socket.create_connection((host, int(port)), 5) as client:
+    client.sendall(bytes.fromhex("0000000d001200000000000100036f6e65"))
+    assert client.recv(1)
+"""
+    assert run(code, "--record", str(tmp_path / "trace")).returncode == 0
+    words = [*SHIM, "trace", "cat", str(tmp_path / "trace")]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, env=environment())
+    assert "ApiVersions" in done.stdout
+
+
 def test_run_of_a_killed_command_says_which_signal() -> None:
     code = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
     assert run(code).returncode == 128 + signal.SIGKILL
@@ -167,3 +203,25 @@ def test_a_folder_of_the_users_named_protocol_is_not_in_the_way(tmp_path: Path) 
     )
     assert done.returncode == 0, done.stderr
     assert "CreateAcls" in done.stdout
+
+
+@needs_a_limit
+def test_a_trace_without_room_fails_the_run_but_not_the_command(tmp_path: Path) -> None:
+    ask = "import os, socket; host, port = os.environ['KAFKA_BOOTSTRAP_SERVERS'].split(':');"
+    ask += "peer = socket.create_connection((host, int(port)));"
+    ask += "peer.sendall(bytes.fromhex('0000000a 0012 0000 00000001 ffff'));"
+    ask += "peer.recv(1); print('answered')"
+    with files_up_to(100):
+        done = subprocess.run(
+            [*SHIM, "run", "--record", str(tmp_path), "--", sys.executable, "-c", ask],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+            env=environment(),
+        )
+    assert done.stdout == "answered\n"
+    assert done.returncode == EXIT_FAILURE
+    assert "recording has ended early" in done.stderr
+    assert "File too large" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,20 +1,21 @@
 """`kafka-shim trace`: totals, entries, and those that fit, from a trace made here."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.messages.describe_acls_request import DescribeAclsRequest
 from protocol.messages.describe_cluster_request import DescribeClusterRequest
-from shim.cli import main
+from shim.cli import EXIT_FAILURE, EXIT_USAGE, main
+from shim.clock import ManualClock
 from shim.traces.recorder import Recorder
+from tests.acl_filters import ANY_ACL
+from tests.shim.cli.test_serve_and_run import SHIM, environment
 from tests.shim.play import Stage
 
-ANY_ACL = DescribeAclsRequest(
-    resource_type_filter=1, pattern_type_filter=1, operation=1, permission_type=1
-)
+FULL = Path("/dev/full")
 
 
 @pytest.fixture
@@ -41,8 +42,12 @@ def test_info_counts_what_there_is(trace: Path, capsys: pytest.CaptureFixture[st
     assert info["principals"] == {"User:bob": 2, "User:alice": 1}
     assert info["denials"] == {"User:alice DESCRIBE CLUSTER:kafka-cluster": 1}
     assert info["damage"] == 0
+    assert info["time_line"]["slot_seconds"] == 0.1
+    assert info["time_line"]["slots"] == [{"start_us": 0, "requests": 3, "denials": 1}]
     assert main(["trace", "info", str(trace)]) == 0
-    assert "DescribeAcls v3" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "DescribeAcls v3" in out
+    assert "           3          0 s  ########################################  1" in out
 
 
 def test_cat_gives_every_entry_decoded(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -57,11 +62,24 @@ def test_cat_gives_every_entry_decoded(trace: Path, capsys: pytest.CaptureFixtur
     assert access["rule"] == "CLUSTER|kafka-cluster|LITERAL|User:bob|*|DESCRIBE|ALLOW"
 
 
+def test_lines_can_be_read_by_people(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["trace", "cat", str(trace), "--lines"]) == 0
+    found = [text[23:].strip() for text in capsys.readouterr().out.splitlines()]
+    assert found[0].startswith('1/0  User:alice  -> DescribeAcls v3 {"resourceTypeFilter": 1, ')
+    assert found[1] == (
+        "1/0  User:alice  denied DESCRIBE CLUSTER:kafka-cluster for DescribeAcls v3 by DefaultDeny"
+    )
+    assert '<- DescribeAcls v3 {"throttleTimeMs": 0, "errorCode": 31' in found[2]
+    assert main(["trace", "grep", str(trace), "--lines", "--api", "DescribeCluster"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2
+
+
 @pytest.mark.parametrize(
     ("conditions", "count"),
     [
         (["--principal", "User:alice"], 3),
         (["--api", "DescribeCluster"], 2),
+        (["--api", "describe_cluster"], 2),
         (["--denied"], 3),
         (["--text", "LITERAL"], 1),
         (["--denied", "--principal", "User:bob"], 0),
@@ -74,15 +92,70 @@ def test_grep_gives_what_fits(
     assert len(lines(capsys)) == count
 
 
-def test_damage_is_said(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "words", [["info"], ["cat"], ["grep"], ["export"], ["export", "--as", "protocol-log"]]
+)
+def test_damage_is_said(words: list[str], trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (path,) = trace.glob("*.ktrace")
     path.write_bytes(path.read_bytes()[:-3])
-    assert main(["trace", "info", str(trace)]) == 0
+    assert main(["trace", *words, str(trace)]) == 0
     assert "not yet written" in capsys.readouterr().err
 
 
-def test_a_trace_that_is_not_there_is_one_line(
+@pytest.mark.parametrize("words", [["info"], ["cat"], ["grep"], ["export"]])
+def test_what_is_no_trace_is_one_line(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "text").write_text("nothing that was ever recorded")
+    (tmp_path / "empty").mkdir()
+    for name, says in (
+        ("none", "`{}` does not exist"),
+        ("text", "`{}` is no trace: no block of one begins in it"),
+        ("empty", "`{}` has no trace: no segment (*.ktrace) was recorded there"),
+    ):
+        place = tmp_path / name
+        assert main(["trace", *words, str(place)]) == EXIT_FAILURE
+        out, err = capsys.readouterr()
+        assert (out, err) == ("", f"kafka-shim: {says.format(place)}\n")
+
+
+def test_a_segment_that_has_just_begun_is_a_trace(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["trace", "cat", str(tmp_path / "none")]) == 1
-    assert "does not exist" in capsys.readouterr().err
+    recorder = Recorder(tmp_path, ManualClock(0))
+    assert main(["trace", "info", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == "0.000 seconds\n"
+    recorder.close()
+
+
+@pytest.mark.parametrize(
+    ("condition", "says"),
+    [
+        (["--api", "Fech"], "did you mean Fetch"),
+        (["--principal", "bob"], "--principal `bob`: expected Type:name"),
+    ],
+)
+def test_conditions_that_nothing_can_fit(
+    trace: Path, capsys: pytest.CaptureFixture[str], condition: list[str], says: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["trace", "grep", str(trace), *condition])
+    assert ended.value.code == EXIT_USAGE
+    assert says in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize("words", [["info"], ["cat"], ["export"]])
+def test_output_that_cannot_be_written_is_one_line(words: list[str], trace: Path) -> None:
+    with FULL.open("w") as full:
+        done = subprocess.run(
+            [*SHIM, "trace", *words, str(trace)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=60,
+            env=environment(),
+        )
+    assert done.returncode == EXIT_FAILURE
+    assert done.stderr == "kafka-shim trace: No space left on device\n"

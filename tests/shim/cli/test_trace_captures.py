@@ -30,6 +30,7 @@ def test_what_was_found_and_what_was_lost(
     assert main([*words, str(tmp_path / "two"), "--json", "--port", "9092"]) == 0
     assert json.loads(capsys.readouterr().out)["troubles"][0]["lost_bytes"] == 59
     assert main([*words, str(tmp_path / "three"), "--port", "9093"]) == 1
+    assert "some.pcap` has nothing in the form pcap" in capsys.readouterr().err
 
 
 def test_an_exported_capture_is_imported(
@@ -48,8 +49,13 @@ def test_an_exported_capture_is_imported(
     ("words", "says"),
     [
         (["import", "--from", "pcap", "{nonsense}", "{folder}"], "neither pcap nor pcapng"),
+        (["import", "--from", "pcap", "{nonsense}", "{nonsense}"], "cannot record to"),
+        (["import", "--from", "request-log", "{nonsense}", "{nonsense}"], "File exists"),
+        (["export", "{trace}", "--output", "{nonsense}/x"], "/nonsense/x`: Not a directory"),
+        (["export", "{trace}", "--as", "pcap", "--output", "/dev"], "`/dev`: Is a directory"),
         (["import", "--from", "pcap", "no-such-file", "{folder}"], "No such file"),
         (["import", "--from", "audit-log", "{nonsense}", "{folder}", "--port", "1"], "--port"),
+        (["import", "--from", "pcap", "{nonsense}", "{folder}", "--port", "70000"], "`70000`"),
         (["export", "{trace}", "--as", "pcap"], "needs --output"),
     ],
 )
@@ -64,3 +70,4 @@ def test_what_can_go_wrong_is_said(
     places = {"nonsense": tmp_path / "nonsense", "folder": tmp_path / "folder", "trace": trace}
     assert main(["trace", *(word.format(**places) for word in words)]) == 1
     assert says in capsys.readouterr().err
+    assert list(tmp_path.glob("folder/*")) == []

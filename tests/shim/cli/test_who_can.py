@@ -23,7 +23,7 @@ def acls(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_who_may_and_who_may_not(acls: str, capsys) -> None:
+def test_who_may_and_who_may_not(acls: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["who-can", "READ", "topic:orders", "--acls", acls]) == 0
     assert capsys.readouterr().out == (
         "who is allowed Read on topic `orders`:\n"
@@ -37,7 +37,7 @@ def test_who_may_and_who_may_not(acls: str, capsys) -> None:
     )
 
 
-def test_everyone_is_named_so(acls: str, capsys) -> None:
+def test_everyone_is_named_so(acls: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["who-can", "Describe", "topic:x", "--acls", acls, "--super-user", "User:root"]
     assert main(words) == 0
     out = capsys.readouterr().out
@@ -47,12 +47,12 @@ def test_everyone_is_named_so(acls: str, capsys) -> None:
     assert "  everyone else (User:*), from everywhere\n" in out
 
 
-def test_nobody(acls: str, capsys) -> None:
+def test_nobody(acls: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["who-can", "Delete", "group:g", "--acls", acls]) == 0
     assert capsys.readouterr().out == "nobody is allowed Delete on group `g`\n"
 
 
-def test_the_cluster_as_json(acls: str, capsys) -> None:
+def test_the_cluster_as_json(acls: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["who-can", "describe", "cluster", "--acls", acls, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["resource_name"] == "kafka-cluster"
@@ -64,7 +64,7 @@ def test_the_cluster_as_json(acls: str, capsys) -> None:
     assert answer["denied"] == []
 
 
-def test_a_running_broker_is_asked(broker: Running, capsys) -> None:
+def test_a_running_broker_is_asked(broker: Running, capsys: pytest.CaptureFixture[str]) -> None:
     server = ["--bootstrap-server", broker.plaintext]
     grant = ["--add", "--allow-principal", "User:a", "--producer", "--topic", "t"]
     main(["acls", *server, *grant])
@@ -86,7 +86,7 @@ def test_a_running_broker_is_asked(broker: Running, capsys) -> None:
     ],
 )
 def test_what_is_wrong_is_said(
-    acls: str, capsys, operation: str, resource: str, complaint: str
+    acls: str, capsys: pytest.CaptureFixture[str], operation: str, resource: str, complaint: str
 ) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["who-can", operation, resource, "--acls", acls])
@@ -94,6 +94,6 @@ def test_what_is_wrong_is_said(
     assert complaint in capsys.readouterr().err
 
 
-def test_a_file_that_is_not_there(capsys) -> None:
+def test_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["who-can", "Read", "topic:t", "--acls", "none.yaml"]) == 1
     assert "--acls none.yaml: No such file" in capsys.readouterr().err

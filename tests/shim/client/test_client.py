@@ -19,7 +19,7 @@ from shim.config import SecurityProtocol
 FAST = ClientConfig(timeout_s=0.3)
 LOGIN = ClientConfig(SecurityProtocol.SASL_PLAINTEXT, Login("PLAIN", "a", "s"), timeout_s=2)
 
-Script = Callable[[socket.socket], None]
+Script = Callable[[socket.socket], object]
 Peer = Callable[[Script], str]
 
 

@@ -54,7 +54,9 @@ class Step(msgspec.Struct):
 
 
 def recording(steps: Sequence[Step], *, answers_late: bool = False) -> Recording:
-    events, late, now = [], [], 0
+    events: list[Any] = []
+    late: list[Any] = []
+    now = 0
     for number, step in enumerate(steps):
         now += step.pause_us
         wanted = number if step.correlation_id is None else step.correlation_id
@@ -168,7 +170,6 @@ ONLY_0 = offer((ApiKey.DESCRIBE_ACLS, 0))
 NEAR = offer((ApiKey.METADATA, 11))
 ASKING = Step(ApiKey.METADATA, 12, MetadataRequest(include_topic_authorized_operations=True))
 ASKED = msgspec.structs.replace(ASKING, answer=MetadataResponse())
-SAME_ID = [msgspec.structs.replace(METADATA, correlation_id=7, answer=None)] * 2
 
 CASES: list[tuple[str, list[Step], list[Step]]] = [
     ("versions.negotiated", [OFFER], [METADATA]),

@@ -14,7 +14,7 @@ from confluent_kafka import Producer
 
 from shim.testing import KafkaBroker, start
 
-pytestmark = [pytest.mark.client, pytest.mark.timeout(120, func_only=True)]
+pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 DRIVER = shutil.which("chromedriver")
@@ -202,6 +202,36 @@ def test_the_keyboard_reaches_everything(page: Page) -> None:
         ".map(one => one.computedName ?? one.labels?.[0]?.innerText ?? one.innerText)"
     )
     assert all(names)
+
+
+@pytest.fixture
+def narrow(chrome: Any) -> Iterator[None]:
+    size = {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    yield
+    chrome.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@needs_browser
+def test_a_narrow_page_fits(narrow: None, page: Page, broker: KafkaBroker) -> None:
+    """Tables scroll in themselves; no row is two lines high, and details are below the rows."""
+    broker.faults.pause(api="JoinGroup")
+    send(broker, "bob")
+    page.row("Metadata", "User:bob")
+    for number, _ in enumerate(TABS, 1):
+        page.press(str(number))
+        page.wait(lambda: page.rows)
+        script = "return document.scrollingElement.scrollWidth"
+        assert page.driver.execute_script(script) <= 400
+        heights = "return [...document.querySelectorAll('tbody tr')].map(row => row.offsetHeight)"
+        assert max(page.driver.execute_script(heights)) < 50
+    page.press("1")
+    page.row("Metadata", "User:bob")
+    page.press("j", "\ue007")  # Enter
+    page.wait(lambda: page.one("#detail").is_displayed())
+    detail, panel = page.one("#detail").rect, page.one("#panel").rect
+    assert detail["y"] >= panel["y"] + panel["height"]
+    assert detail["width"] == 400
 
 
 @needs_browser

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 from hypothesis import given, strategies as st
@@ -27,7 +27,7 @@ def allow(operation: Operation, kind: ResourceType, name: str = "x") -> Acl:
 
 def ask(
     api: ApiKey,
-    names: dict[ResourceType, Sequence[str]],
+    names: Mapping[ResourceType, Sequence[str]],
     acls: Sequence[Acl] = (),
     release: str = NEWEST,
     version: int | None = None,

@@ -1,4 +1,5 @@
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
@@ -25,7 +26,7 @@ def acl(
     return Acl(ResourceType.TOPIC, name, pattern_type, principal, host, operation, permission)
 
 
-def authorizer(*acls: Acl, **settings: object) -> StandardAuthorizer:
+def authorizer(*acls: Acl, **settings: Any) -> StandardAuthorizer:
     return StandardAuthorizer(store=AclStore(acls), **settings)
 
 
@@ -38,7 +39,8 @@ def test_nothing_there() -> None:
     found = explain(authorizer(), ALICE, READ_ORDERS)
     assert because_text(found) == "no ACL allows it; there is none on the resource"
     assert found.steps == (Step("add", ALLOW),)
-    assert found.also == found.misses == ()
+    assert found.also == ()
+    assert found.misses == ()
 
 
 def test_a_new_acl_can_be_for_the_host_alone() -> None:

@@ -1,3 +1,5 @@
+from typing import Any
+
 from hypothesis import given, strategies as st
 
 from authorizer.authorizer import StandardAuthorizer
@@ -21,12 +23,18 @@ def acl(
     return Acl(ResourceType.TOPIC, name, pattern_type, principal, host, operation, permission)
 
 
-def ask(*acls: Acl, **settings: object) -> Answer:
+def ask(*acls: Acl, **settings: Any) -> Answer:
     return who_can(StandardAuthorizer(store=AclStore(acls), **settings), READ)
 
 
-def right(principal: str, *acls: Acl, **more: object) -> Right:
-    fields = {"hosts": ("*",), "except_hosts": (), "because": Because.ACL, "denials": ()} | more
+def right(principal: str, *acls: Acl, **more: Any) -> Right:
+    fields: dict[str, Any] = {
+        "hosts": ("*",),
+        "except_hosts": (),
+        "because": Because.ACL,
+        "denials": (),
+    }
+    fields |= more
     return Right(principal, acls=acls, **fields)
 
 

@@ -11,7 +11,7 @@ from confluent_kafka.admin import AdminClient
 
 from shim.testing import KafkaBroker, start
 
-pytestmark = [pytest.mark.client, pytest.mark.timeout(60, func_only=True)]
+pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
 
 QUICK = {
     "retry.backoff.ms": 20,
@@ -205,6 +205,12 @@ def test_a_failed_login_is_tried_again(broker: KafkaBroker) -> None:
     assert "_AUTHENTICATION" in errors
 
 
+def test_a_lost_login_is_made_again(broker: KafkaBroker) -> None:
+    fault = broker.faults.disconnect("after", api="SaslAuthenticate")
+    assert Sender(broker).send() is None
+    assert fault.fired == 1
+
+
 def test_a_pause_orders_what_two_clients_do(broker: KafkaBroker) -> None:
     fault = broker.faults.pause(api="Produce")
     outcome: list[KafkaError | None] = []
@@ -227,7 +233,7 @@ def test_a_consumer_loses_its_grant(broker: KafkaBroker) -> None:
     sender = Sender(broker)
     assert sender.send() is None
     options = {"group.id": "billing", "auto.offset.reset": "earliest", "fetch.wait.max.ms": 50}
-    consumer = Consumer(broker.config("alice", **options) | QUICK)
+    consumer = Consumer(broker.config("alice") | options | QUICK)
     consumer.subscribe(["orders"])
     first = next_message(consumer)
     assert first.error() is None

@@ -1,5 +1,6 @@
 """What Kafka's own Java clients do about faults: they retry, give up, log in again, or tell."""
 
+import select
 import subprocess
 import time
 from collections.abc import Iterator
@@ -9,9 +10,10 @@ from typing import Any
 import pytest
 
 from shim.testing import KafkaBroker, start
+from shim.testing.faults import SetFault
 from tests.clients.toolchains import java_program
 
-pytestmark = [pytest.mark.client, pytest.mark.timeout(120, func_only=True)]
+pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
 
 RULE = {"principal": "alice", "allow": ["Write", "Describe"], "topic": "orders"}
 QUICK = {
@@ -39,12 +41,23 @@ class Java:
         )
 
     def __call__(self, line: str, **settings: object) -> str:
+        self.ask(line, **settings)
+        return self.answer()
+
+    def ask(self, line: str, **settings: object) -> None:
         assert self._child.stdin is not None
-        assert self._child.stdout is not None
         options = [f"{key.replace('_', '.')}={value}" for key, value in settings.items()]
         self._child.stdin.write(" ".join([line, *options]) + "\n")
         self._child.stdin.flush()
+
+    def answer(self) -> str:
+        assert self._child.stdout is not None
         return self._child.stdout.readline().strip()
+
+    def has_answered(self, within_s: float) -> bool:
+        """Whether there is something to read, nothing of which is buffered here yet."""
+        assert self._child.stdout is not None
+        return bool(select.select([self._child.stdout], [], [], within_s)[0])
 
     def end(self) -> None:
         self._child.terminate()
@@ -137,13 +150,47 @@ def test_a_black_hole_ends_in_a_timeout(java: Java, broker: KafkaBroker) -> None
     assert fault.fired >= 1
 
 
-def test_a_pause_holds_the_answer_until_it_is_released(java: Java, broker: KafkaBroker) -> None:
+def test_a_pause_is_released_while_the_producer_waits(java: Java, broker: KafkaBroker) -> None:
+    """It goes on with the answer to the request that was held back, and asks no second time."""
+    fault = broker.faults.pause(api="Produce")
+    java.ask("send")
+    wait_until_it_strikes(fault)
+    assert not java.has_answered(within_s=0.3)
+    assert stored(broker) == 1
+    assert fault.release() == 1
+    assert java.answer() == "ok"
+    assert (java("send"), fault.calls, stored(broker)) == ("ok", 2, 2)
+
+
+def test_a_pause_is_released_while_the_consumer_waits(java: Java, broker: KafkaBroker) -> None:
+    broker.acls.add(
+        {"principal": "alice", "allow": "Read", "topic": "orders"},
+        {"principal": "alice", "allow": "Read", "group": "billing"},
+    )
+    assert java("send") == "ok"
+    java("consumer", group_id="billing", auto_offset_reset="earliest", fetch_max_wait_ms=50)
+    fault = broker.faults.pause(api="JoinGroup")
+    java.ask("poll")
+    wait_until_it_strikes(fault)
+    assert not java.has_answered(within_s=0.3)
+    assert fault.release() == 1
+    assert java.answer() == "1"
+
+
+def test_a_pause_that_is_not_released_ends_in_a_timeout(java: Java, broker: KafkaBroker) -> None:
     java("producer", request_timeout_ms=300, delivery_timeout_ms=600)
     fault = broker.faults.pause(api="Produce", every_time=True)
     assert java("send") == "TimeoutException"
     assert fault.release() >= 1
     fault.remove()
     assert java("send") == "ok"
+
+
+def wait_until_it_strikes(fault: SetFault) -> None:
+    deadline = time.monotonic() + 20
+    while fault.fired == 0:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def test_throttling_is_told(java: Java, broker: KafkaBroker) -> None:

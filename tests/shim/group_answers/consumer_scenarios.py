@@ -1,5 +1,7 @@
 """Consumer groups (KIP-848)."""
 
+from typing import Any
+
 from protocol.enums import ApiKey
 from tests.shim.group_answers.modern_play import ModernPlay
 
@@ -12,7 +14,7 @@ def bad_heartbeats(play: ModernPlay) -> None:
     (topic,) = play.topic("t")
     for version in play.versions(HEARTBEAT):
         group = play.text(f"v{version}")
-        new = {"version": version}
+        new: dict[str, Any] = {"version": version}
         play.enter(f"no member id {version}", play.text(f"n{version}"), "", topic, **new)
         play.enter(f"no group id {version}", "", "m", topic, **new)
         play.enter(f"blank group id {version}", " ", "m", topic, **new)
@@ -48,7 +50,7 @@ def one_member(play: ModernPlay) -> None:
     play.beat("says nothing", group, "m")
     play.beat("owns it", group, "m", owned={topic: [0, 1]})
     play.beat("owns a part", group, "m", owned={topic: [0]})
-    full = {"rebalance_timeout_ms": 10_000, "subscribed_topic_names": [topic]}
+    full: dict[str, Any] = {"rebalance_timeout_ms": 10_000, "subscribed_topic_names": [topic]}
     play.beat("in full", group, "m", owned={topic: [0, 1]}, **full)
     play.beat("topics again", group, "m", subscribed_topic_names=[topic])
     for ahead in (1, 6, -1):
@@ -155,11 +157,11 @@ def expressions(play: ModernPlay) -> None:
         return
     one, two = play.topic("t", "u", partitions=1)
     group = play.text("g")
-    plain = {"subscribed_topic_names": None}
+    plain: dict[str, Any] = {"subscribed_topic_names": None}
     play.enter("broken", group, "m", subscribed_topic_regex="(", **plain)
     play.enter("empty", play.text("e"), "m", subscribed_topic_regex="", **plain)
     play.enter("both", play.text("b"), "m", one, subscribed_topic_regex=f"{two}.*")
-    matching = {"subscribed_topic_regex": play.text("-[tx]"), **plain}
+    matching: dict[str, Any] = {"subscribed_topic_regex": play.text("-[tx]"), **plain}
     play.enter("matching", group, "m", **matching)
     play.settle()
     play.beat("matched", group, "m", owned={})
@@ -177,7 +179,7 @@ def static_members(play: ModernPlay) -> None:
         return
     (topic,) = play.topic("t")
     group = play.text("g")
-    one = {"instance_id": "i1"}
+    one: dict[str, Any] = {"instance_id": "i1"}
     play.enter("joins", group, "a", topic, **one)
     play.beat("owns it", group, "a", owned={topic: [0, 1]}, **one)
     play.beat("without instance", group, "a")
@@ -228,9 +230,9 @@ def offsets(play: ModernPlay) -> None:
             ("no epoch", "m", -1),
             ("epoch alone", None, now),
         ):
-            who = {"member_id": member, "member_epoch": epoch}
-            play.fetch(f"fetch: {label} {version}", group, [(topic, [0])], version, **who)
-            play.fetch(f"fetch all: {label} {version}", group, None, version, **who)
+            asker: dict[str, Any] = {"member_id": member, "member_epoch": epoch}
+            play.fetch(f"fetch: {label} {version}", group, [(topic, [0])], version, **asker)
+            play.fetch(f"fetch all: {label} {version}", group, None, version, **asker)
     play.delete_offsets("subscribed", group, topic)
     play.settle()
     play.enter("another", group, "n", topic)

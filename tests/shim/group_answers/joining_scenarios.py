@@ -1,5 +1,7 @@
 """Classic groups: joining, syncing, leaving, and what happens when somebody does not."""
 
+from typing import Any
+
 from protocol.enums import ApiKey
 from tests.shim.group_answers.classic_play import ClassicPlay
 
@@ -243,7 +245,7 @@ def session_expires(play: ClassicPlay) -> None:
 
 def rebalance_expires(play: ClassicPlay) -> None:
     group = play.text()
-    long = {"session_timeout_ms": 30_000}
+    long: dict[str, Any] = {"session_timeout_ms": 30_000}
     member = play.join("a", group, rebalance_timeout_ms=3000, **long).member_id
     play.sync("a", group, 1, member)
     play.begin_join(group, "b", rebalance_timeout_ms=2000, **long)

@@ -59,7 +59,7 @@ class ModernPlay(ClassicPlay):
         self, label: str, group: str, member: str, *topics: str, version: int = NEWEST, **more: Any
     ) -> Any:
         """The first heartbeat of a member."""
-        request = {
+        request: dict[str, Any] = {
             "rebalance_timeout_ms": 10_000,
             "subscribed_topic_names": list(topics),
             "owned": {},
@@ -82,23 +82,15 @@ class ModernPlay(ClassicPlay):
         **more: Any,
     ) -> Any:
         """A heartbeat of a share group's member."""
-        last = self._epochs.get((group, member), 1)
-        request = {
-            "group_id": group,
-            "member_id": member,
-            "member_epoch": (last if epoch is None else epoch) + ahead,
-            "subscribed_topic_names": None if topics is None else list(topics),
-        } | more
-        answer = self.call(label, ApiKey.SHARE_GROUP_HEARTBEAT, NEWEST, request)
-        if answer is not None and not isinstance(answer, str) and answer.error_code == 0:
-            self._epochs[group, member] = answer.member_epoch
-        return answer
+        fields = {"subscribed_topic_names": None if topics is None else list(topics)} | more
+        who = (group, member)
+        return self._beat_as(label, ApiKey.SHARE_GROUP_HEARTBEAT, who, epoch, ahead, fields)
 
     def start(
         self, label: str, group: str, member: str, topology: dict[str, Any] | None, **more: Any
     ) -> Any:
         """The first heartbeat of a streams group's member."""
-        request = {
+        request: dict[str, Any] = {
             "rebalance_timeout_ms": 10_000,
             "process_id": "p",
             "topology": topology,
@@ -119,15 +111,24 @@ class ModernPlay(ClassicPlay):
         **more: Any,
     ) -> Any:
         """A later heartbeat of a streams group's member."""
-        last = self._epochs.get((group, member), 1)
-        request = {
-            "group_id": group,
-            "member_id": member,
-            "member_epoch": (last if epoch is None else epoch) + ahead,
-        } | more
-        answer = self.call(label, ApiKey.STREAMS_GROUP_HEARTBEAT, NEWEST, request)
+        who = (group, member)
+        return self._beat_as(label, ApiKey.STREAMS_GROUP_HEARTBEAT, who, epoch, ahead, more)
+
+    def _beat_as(
+        self,
+        label: str,
+        api: ApiKey,
+        who: tuple[str, str],
+        epoch: int | None,
+        ahead: int,
+        fields: dict[str, Any],
+    ) -> Any:
+        """A heartbeat of a group's member, with the epoch it was last told unless one is given."""
+        known = self._epochs.get(who, 1) if epoch is None else epoch
+        named = {"group_id": who[0], "member_id": who[1], "member_epoch": known + ahead}
+        answer = self.call(label, api, NEWEST, named | fields)
         if answer is not None and not isinstance(answer, str) and answer.error_code == 0:
-            self._epochs[group, member] = answer.member_epoch
+            self._epochs[who] = answer.member_epoch
         return answer
 
     def streams_groups(self, label: str, *groups: str) -> None:

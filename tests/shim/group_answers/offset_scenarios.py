@@ -1,9 +1,15 @@
-"""Committed offsets: OffsetCommit, OffsetFetch, OffsetDelete, in transactions too."""
+"""Committed offsets: OffsetCommit, OffsetFetch, OffsetDelete."""
 
 from typing import Any
 
 from protocol.enums import ApiKey
 from tests.shim.group_answers.classic_play import ClassicPlay, subscription
+from tests.shim.group_answers.offsets_in_transactions import (
+    in_transactions,
+    transactions_of_both_protocols,
+    transactions_of_members,
+    transactions_of_new_groups,
+)
 
 COMMIT = ApiKey.OFFSET_COMMIT
 FETCH = ApiKey.OFFSET_FETCH
@@ -72,7 +78,7 @@ def odd_fetches(play: ClassicPlay) -> None:
             play.fetch(f"all of an unknown group {version}", play.text("x"), None, version)
         if version >= 9:
             for member, epoch in (("m", 3), ("", 0), ("m", -1)):
-                who = {"member_id": member, "member_epoch": epoch}
+                who: dict[str, Any] = {"member_id": member, "member_epoch": epoch}
                 label = f"as {member!r} of epoch {epoch} {version}"
                 play.fetch(label, group, [(topic, [0])], version, **who)
                 play.fetch(
@@ -169,6 +175,52 @@ def deleting(play: ClassicPlay) -> None:
         play.delete_offsets(suffix, group, here)
 
 
+def deletions_twice(play: ClassicPlay) -> None:
+    """A topic, or a partition of it, is in an OffsetDelete twice; some are not there."""
+    if not play.has(ApiKey.OFFSET_DELETE):
+        return
+    here, there = play.topic("t", "u")
+    missing = play.unknown()
+    for number, names in enumerate(
+        (
+            (here, missing, here),
+            (missing, here, here),
+            (missing, missing),
+            (missing, here, missing),
+            (here, there, here),
+            (here, here, there, missing, there, here),
+        )
+    ):
+        for partitions in ((0,), (0, 0), (0, 9, 0), (9, 9)):
+            group = play.text(f"g{number}-{len(partitions)}{partitions[0]}")
+            play.commit(f"{group} commits", group, [(here, 0, 1), (there, 1, 1)])
+            label = f"{number}, {partitions}"
+            play.delete_offsets(label, group, *names, partitions=partitions)
+
+
+def topics_twice(play: ClassicPlay) -> None:
+    """A topic is in the request twice: a commit that works, one of a stranger, one to nowhere."""
+    here, there = play.topic("t", "u")
+    missing = play.unknown()
+    for version in [one for one in play.versions(COMMIT) if one > 0]:
+        for generation in (-1, 5):
+            for names in ((here, there, here), (here, here), (missing, here, there, here)):
+                rows = [
+                    {
+                        "name": name,
+                        "topic_id": play.topic_ids[name],
+                        "partitions": [{"partition_index": number % 2, "committed_offset": 1}],
+                    }
+                    for number, name in enumerate(names)
+                ]
+                request = {
+                    "group_id": play.text(f"g{version}"),
+                    "generation_id_or_member_epoch": generation,
+                    "topics": rows,
+                }
+                play.call(f"{len(names)} topics, {generation}, {version}", COMMIT, version, request)
+
+
 def deleted_topic(play: ClassicPlay) -> None:
     gone, stays = play.topic("t", "u")
     alone, both, joined = play.text("a"), play.text("b"), play.text("j")
@@ -187,135 +239,17 @@ def deleted_topic(play: ClassicPlay) -> None:
     play.delete("alone", alone)
 
 
-class _Transaction:
-    """One transactional producer of a play."""
-
-    def __init__(self, play: ClassicPlay) -> None:
-        self.play = play
-        transactional_id = play.text("-tx")
-        request = {"transactional_id": transactional_id, "transaction_timeout_ms": 60_000}
-        for _ in range(100):
-            answer = play.ask(ApiKey.INIT_PRODUCER_ID, 4, request)
-            if answer.error_code == 0:
-                break
-            play.peer.pause(100)
-        self.identity = {
-            "transactional_id": transactional_id,
-            "producer_id": answer.producer_id,
-            "producer_epoch": answer.producer_epoch,
-        }
-
-    def add(self, group: str) -> None:
-        request = self.identity | {"group_id": group}
-        self.play.call("add", ApiKey.ADD_OFFSETS_TO_TXN, 3, request)
-
-    def commit(self, label: str, group: str, topic: str, offset: int, *who: Any) -> None:
-        row = {
-            "partition_index": 0,
-            "committed_offset": offset,
-            "committed_metadata": "tx",
-        }
-        generation, member = who or (-1, "")
-        request = self.identity | {
-            "group_id": group,
-            "generation_id": generation,
-            "member_id": member,
-            "topics": [{"name": topic, "partitions": [row]}],
-        }
-        self.play.call(label, ApiKey.TXN_OFFSET_COMMIT, 3, request)
-
-    def end(self, *, committed: bool) -> None:
-        request = self.identity | {"committed": committed}
-        self.play.call("end", ApiKey.END_TXN, 3, request)
-        self.play.peer.pause(700)
-
-
-def in_transactions(play: ClassicPlay) -> None:
-    (topic,) = play.topic("t")
-    group = play.text("g")
-    both = [(topic, [0, 1])]
-    play.commit("before", group, [(topic, 0, 1), (topic, 1, 1)])
-    transaction = _Transaction(play)
-    for committed in (False, True):
-        transaction.add(group)
-        transaction.commit("in the transaction", group, topic, 77 if committed else 66)
-        play.fetch("unstable", group, both)
-        play.fetch("stable", group, both, stable=True)
-        play.fetch("all, stable", group, None, stable=True)
-        transaction.end(committed=committed)
-        play.fetch("ended", group, both, stable=True)
-    transaction.add(group)
-    transaction.commit("overtaken", group, topic, 100)
-    play.commit("overtakes", group, [(topic, 0, 200)])
-    play.fetch("unstable", group, both, stable=True)
-    transaction.end(committed=True)
-    play.fetch("the later counts", group, both, stable=True)
-
-
-def transactions_of_new_groups(play: ClassicPlay) -> None:
-    (topic,) = play.topic("t")
-    group = play.text("g")
-    one = [(topic, [0])]
-    transaction = _Transaction(play)
-    transaction.add(group)
-    transaction.commit("new group", group, topic, 5)
-    play.describe("new group", group)
-    play.list("new group")
-    play.fetch("all, stable", group, None, stable=True)
-    play.fetch("stable", group, one, stable=True)
-    play.fetch("unstable", group, one)
-    transaction.end(committed=True)
-    play.fetch("ended", group, one, stable=True)
-    play.describe("ended", group)
-    deleted = play.text("d")
-    transaction.add(deleted)
-    transaction.commit("to be deleted", deleted, topic, 5)
-    play.delete("with pending offsets", deleted)
-    play.fetch("deleted", deleted, one, stable=True)
-    transaction.end(committed=True)
-    play.fetch("deleted, ended", deleted, one, stable=True)
-    transaction.commit("empty group id", "", topic, 1)
-
-
-def transactions_of_members(play: ClassicPlay) -> None:
-    (topic,) = play.topic("t")
-    group = play.text("g")
-    member = play.join("joins", group).member_id
-    transaction = _Transaction(play)
-    transaction.add(group)
-    whos = {
-        "itself": (1, member),
-        "nobody": (-1, ""),
-        "a generation alone": (1, ""),
-        "other generation": (9, member),
-        "unknown": (1, "bogus"),
-        "unknown without generation": (-1, "bogus"),
-    }
-    for label, who in whos.items():
-        transaction.commit(f"to sync: {label}", group, topic, 5, *who)
-    play.sync("syncs", group, 1, member)
-    for label, who in whos.items():
-        transaction.commit(f"stable: {label}", group, topic, 6, *who)
-    transaction.end(committed=True)
-    play.fetch("ended", group, [(topic, [0])], stable=True)
-    play.leave("leaves", group, (member, None))
-    transaction.add(group)
-    for label, who in whos.items():
-        transaction.commit(f"empty: {label}", group, topic, 7, *who)
-    for label, who in whos.items():
-        transaction.commit(f"no group: {label}", play.text("x"), topic, 7, *who)
-    transaction.end(committed=True)
-    play.fetch("ended then", group, [(topic, [0])], stable=True)
-
-
 SCENARIOS = (
     every_commit,
     odd_commits,
     odd_fetches,
     of_members,
     deleting,
+    deletions_twice,
+    topics_twice,
     deleted_topic,
     in_transactions,
     transactions_of_new_groups,
     transactions_of_members,
+    transactions_of_both_protocols,
 )

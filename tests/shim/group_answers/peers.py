@@ -6,6 +6,7 @@ A scenario has several connections, by name; the name is also the client id.
 import select
 import socket
 import time
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from protocol import codecs
@@ -17,9 +18,10 @@ from protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteT
 from protocol.messages.find_coordinator_request import FindCoordinatorRequest
 from protocol.messages.init_producer_id_request import InitProducerIdRequest
 from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from shim.dispatch import NoAnswer, Pending, dispatch
+from shim.dispatch import Pending, dispatch
 from shim.errors import CloseConnection
 from shim.session import Phase, Session
+from shim.wait import NoAnswer
 from tests.shim.play import ADMIN, LISTENER, Stage
 
 CLOSED = "closed"
@@ -35,6 +37,8 @@ READS_COMMITTED = frozenset(
 """What a new coordinator answers from its log, which is a little behind."""
 WAITS = "waits"
 STEP_MS = 50
+CLEANING_SECONDS = 2.5
+"""A cleaner that looks every 200 ms (log.cleaner.backoff.ms) has been everywhere by then."""
 
 
 class Peer(Protocol):
@@ -49,6 +53,7 @@ class Peer(Protocol):
     def receive(self, connection: str, patience_ms: int) -> Any: ...
     def hang_up(self, connection: str) -> None: ...
     def pause(self, milliseconds: int) -> None: ...
+    def compact(self, topic: str, roll: Callable[[], None]) -> None: ...
 
 
 class InProcess:
@@ -106,6 +111,10 @@ class InProcess:
 
     def pause(self, milliseconds: int) -> None:
         self.stage.clock.advance(milliseconds)
+
+    def compact(self, topic: str, roll: Callable[[], None]) -> None:
+        self.stage.compact(topic)
+        roll()
 
 
 class RealBroker:
@@ -172,6 +181,11 @@ class RealBroker:
 
     def pause(self, milliseconds: int) -> None:
         time.sleep(milliseconds / 1000)
+
+    def compact(self, topic: str, roll: Callable[[], None]) -> None:
+        """Have partition 0 of a topic cleaned, once `roll` has begun a new segment."""
+        roll()
+        time.sleep(CLEANING_SECONDS)
 
     def _ask(self, api: ApiKey, request: Any, at_most: int = 99) -> Any:
         version = min(at_most, self.versions(api)[-1])

@@ -143,7 +143,7 @@ class Play:
         if name.endswith(("error_message", "status_detail")):
             return content if content in ("", "NONE") else "text"
         match = MEMBER_ID.fullmatch(content)
-        short = name == "member_id" and SHORT_ID.fullmatch(content)
+        short = name in ("member_id", "leader") and SHORT_ID.fullmatch(content)
         if match or short:
             prefix = match[1] if match else "short"
             return self._members.setdefault(content, f"<{prefix}#{len(self._members)}>")

@@ -1,17 +1,15 @@
 """All group scenarios by name, and the recordings of real brokers: one file a release."""
 
-import gzip
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
-
-import msgspec
 
 from tests.shim.group_answers import (
     admin_scenarios,
     consumer_scenarios,
+    epoch_scenarios,
     joining_scenarios,
+    migration_scenarios,
     offset_scenarios,
+    policy_scenarios,
     share_scenarios,
     sharing_scenarios,
     static_scenarios,
@@ -19,24 +17,29 @@ from tests.shim.group_answers import (
 )
 from tests.shim.group_answers.modern_play import ModernPlay
 from tests.shim.group_answers.peers import Peer
+from tests.shim.recordings import Recordings, Steps, by_name
 
-FOLDER = Path(__file__).parent / "recorded"
-Steps = list[tuple[str, Any]]
-
-SCENARIOS: dict[str, Callable[[Any], None]] = {
-    f"{area.__name__.rpartition('.')[2].removesuffix('_scenarios')}-{scenario.__name__}": scenario
-    for area in (
+SCENARIOS = by_name(
+    (
         joining_scenarios,
         static_scenarios,
         offset_scenarios,
         admin_scenarios,
         consumer_scenarios,
+        epoch_scenarios,
+        migration_scenarios,
+        policy_scenarios,
         share_scenarios,
         sharing_scenarios,
         streams_scenarios,
     )
-    for scenario in area.SCENARIOS
-}
+)
+
+SETTINGS = {f"policy-{name}": told for name, told in policy_scenarios.SETTINGS.items()}
+"""Scenarios that want broker settings of their own, and these."""
+
+RECORDINGS = Recordings(Path(__file__).parent / "recorded")
+releases, load, save = RECORDINGS.releases, RECORDINGS.load, RECORDINGS.save
 
 
 def played(name: str, peer: Peer) -> Steps:
@@ -44,20 +47,3 @@ def played(name: str, peer: Peer) -> Steps:
     play = ModernPlay(name, peer)
     SCENARIOS[name](play)
     return play.steps
-
-
-def releases() -> list[str]:
-    """The releases that were recorded: `4.3.1`."""
-    return sorted(path.name.removesuffix(".json.gz") for path in FOLDER.glob("*.json.gz"))
-
-
-def load(release: str) -> dict[str, Steps]:
-    path = FOLDER / f"{release}.json.gz"
-    return msgspec.json.decode(gzip.decompress(path.read_bytes()), type=dict[str, Steps])
-
-
-def save(release: str, answers: dict[str, Steps]) -> None:
-    """The same answers give the same bytes."""
-    FOLDER.mkdir(exist_ok=True)
-    text = msgspec.json.format(msgspec.json.encode(answers), indent=0)
-    (FOLDER / f"{release}.json.gz").write_bytes(gzip.compress(text, 9, mtime=0))

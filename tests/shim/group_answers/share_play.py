@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from protocol.enums import ApiKey, ConfigResourceType
-from tests.shim.answers.batches import batch
+from tests.shim.answers.batches import T0, batch
 from tests.shim.answers.play import KEPT
 from tests.shim.group_answers.modern_play import NEWEST, ModernPlay
 
@@ -13,6 +13,9 @@ B = "AAAAAAAAAAAAAAAAAAAAAg"
 ACCEPT, RELEASE, REJECT, RENEW = 1, 2, 3, 4
 GAP = 0
 PRODUCE_BY_NAME = 12
+RENEWS_SINCE = 2
+"""The version of ShareFetch and ShareAcknowledge that can ask for more time."""
+HOUR_MS = 3_600_000
 SETTLED_MS = 600
 """After which a broker has heard of a setting."""
 
@@ -54,7 +57,7 @@ class Sharer:
         version: int = NEWEST,
         **more: Any,
     ) -> Any:
-        rows = {place: [] for place in wanted} | dict(acks or {})
+        rows: dict[tuple[str, int], Any] = {place: [] for place in wanted} | dict(acks or {})
         request = {
             "group_id": self.group,
             "member_id": self.member,
@@ -131,6 +134,22 @@ def kept_topics(play: ModernPlay, *suffixes: str, partitions: int = 2) -> list[s
     return names
 
 
+def compact_soon(play: ModernPlay, *topics: str) -> None:
+    """Topics that a cleaner goes over as soon as a segment ends, after an hour's time."""
+    settings = {
+        "cleanup.policy": "compact",
+        "min.cleanable.dirty.ratio": "0.0",
+        "segment.ms": str(HOUR_MS),
+    }
+    for name in topics:
+        _configure(play, ConfigResourceType.TOPIC, name, settings)
+
+
+def roll(play: ModernPlay, topic: str) -> None:
+    """Append a record that begins a segment."""
+    produce(play, topic, 1, keys=[b"roll"], times=[T0 + 2 * HOUR_MS])
+
+
 def _configure(
     play: ModernPlay, kind: ConfigResourceType, name: str, settings: Mapping[str, str]
 ) -> None:
@@ -157,3 +176,19 @@ def state(play: ModernPlay, label: str, group: str, topic: str, index: int = 0) 
     groups = [{"group_id": group, "topics": named}]
     api = ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS
     play.call(f"{label}, {api.wire_name}", api, NEWEST, {"groups": groups})
+
+
+def serves(play: ModernPlay) -> bool:
+    """Whether share groups are switched on."""
+    if not play.has(ApiKey.SHARE_FETCH):
+        return False
+    request = {"group_id": "off", "member_id": A, "member_epoch": -1}
+    answer = play.ask(ApiKey.SHARE_GROUP_HEARTBEAT, 1, request)
+    return bool(answer.error_code != 35)
+
+
+def earliest(play: ModernPlay, name: str = "g", **settings: str) -> str:
+    """A group that begins to read at the start of a topic."""
+    group = play.text(name)
+    configure(play, group, share_auto_offset_reset="earliest", **settings)
+    return group

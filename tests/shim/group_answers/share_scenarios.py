@@ -1,6 +1,8 @@
 """Share groups (KIP-932): their members and their offsets."""
 
 from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from protocol.enums import ApiKey
@@ -92,6 +94,8 @@ def offsets_of_strange_groups(play: ModernPlay) -> None:
     _alter(play, "unknown group, no topics", play.text("b"), [])
     _alter(play, "unknown group, missing topic", play.text("c"), [(missing, 0, 1)])
     play.share_groups("altered with nothing", play.text("b"), play.text("c"))
+    _alter(play, "unknown group, missing partition", play.text("d"), [(one, 7, 1)])
+    play.share_groups("altered a missing partition", play.text("d"))
     play.commit("classic", play.text("s"), [(one, 0, 1)])
     _alter(play, "of a classic group", play.text("s"), [(one, 0, 1)])
     _delete(play, "of a classic group", play.text("s"), [one])
@@ -99,6 +103,21 @@ def offsets_of_strange_groups(play: ModernPlay) -> None:
     _delete(play, "unknown group", none, [one])
     _delete(play, "unknown group, no topics", none, [])
     _delete(play, "no group id", "", [one])
+
+
+def offsets_that_cannot_be(play: ModernPlay) -> None:
+    """Of a group without a name, and of topics without partitions."""
+    if not play.has(ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS):
+        return
+    (one,) = play.topic("t")
+    missing, none = play.text("-nope"), play.text("none")
+    for version in play.versions(ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS):
+        for group, name in (("", "no name"), (none, "unknown")):
+            _describe(play, f"all, {name} {version}", [(group, None)], version)
+            _describe(play, f"missing, {name} {version}", [(group, [(missing, [0])])], version)
+            _describe(play, f"no partitions, {name} {version}", [(group, [(one, [])])], version)
+            both = [(group, [(one, []), (missing, [0])])]
+            _describe(play, f"both, {name} {version}", both, version)
 
 
 def offsets(play: ModernPlay) -> None:
@@ -134,6 +153,34 @@ def offsets(play: ModernPlay) -> None:
     _describe(play, "all that is left", [(group, None)])
 
 
+def topics_twice(play: ModernPlay) -> None:
+    """Topics, and partitions, that a request names more than once."""
+    if not play.has(ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS):
+        return
+    one, two = play.topic("t", "u")
+    missing, group = play.text("-nope"), play.text("g")
+    _alter(play, "first", group, [(two, 0, 1), (one, 0, 1), (two, 0, 2), (one, 1, 3), (one, 1, 4)])
+    gone = [
+        (missing, 0, 1),
+        (one, 9, 1),
+        (missing, 0, 2),
+        (one, 0, 5),
+        (one, 9, 2),
+        (missing, 1, 1),
+    ]
+    _alter(play, "missing", group, gone)
+    for version in play.versions(ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS):
+        for label, topics in {
+            "topics": [(one, [0]), (two, [0]), (one, [1, 0]), (two, [0])],
+            "partitions": [(one, [0, 0, 1]), (two, [0, 0])],
+            "missing": [(missing, [0, 0]), (one, [0]), (missing, [1, 0]), (one, [0])],
+            "missing alone": [(missing, [0, 0]), (missing, [1, 0])],
+        }.items():
+            _describe(play, f"{label} {version}", [(group, topics)], version)
+        _describe(play, f"groups {version}", [(group, [(one, [0])])] * 2, version)
+    _delete(play, "twice", group, [one, missing, one, two, missing])
+
+
 def _describe(
     play: ModernPlay,
     label: str,
@@ -152,11 +199,14 @@ def _describe(
 def _alter(
     play: ModernPlay, label: str, group: str, offsets: Sequence[tuple[str, int, int]]
 ) -> None:
-    topics: dict[str, list[dict[str, int]]] = {}
-    for name, partition, offset in offsets:
-        row = {"partition_index": partition, "start_offset": offset}
-        topics.setdefault(name, []).append(row)
-    rows = [{"topic_name": name, "partitions": at} for name, at in topics.items()]
+    """Neighbours of the same topic are together in the request."""
+    rows = [
+        {
+            "topic_name": name,
+            "partitions": [{"partition_index": at, "start_offset": to} for _, at, to in part],
+        }
+        for name, part in groupby(offsets, itemgetter(0))
+    ]
     request = {"group_id": group, "topics": rows}
     play.call(f"alter: {label}", ApiKey.ALTER_SHARE_GROUP_OFFSETS, 0, request)
 
@@ -166,4 +216,11 @@ def _delete(play: ModernPlay, label: str, group: str, topics: Sequence[str]) -> 
     play.call(f"delete: {label}", ApiKey.DELETE_SHARE_GROUP_OFFSETS, 0, request)
 
 
-SCENARIOS = (bad_heartbeats, members, offsets_of_strange_groups, offsets)
+SCENARIOS = (
+    bad_heartbeats,
+    members,
+    offsets_of_strange_groups,
+    offsets_that_cannot_be,
+    offsets,
+    topics_twice,
+)

@@ -1,5 +1,7 @@
 """Static members (KIP-345): they come back under a new id, without a rebalance if possible."""
 
+from typing import Any
+
 from protocol.enums import ApiKey
 from tests.shim.group_answers.classic_play import ClassicPlay
 
@@ -11,7 +13,7 @@ def coming_back(play: ClassicPlay) -> None:
     if not play.has(JOIN, STATIC_SINCE):
         return
     group = play.text()
-    one = {"group_instance_id": "i1"}
+    one: dict[str, Any] = {"group_instance_id": "i1"}
     first = play.join("a", group, **one).member_id
     play.sync("a", group, 1, first, {first: b"\xaa"}, **one)
     play.describe("described", group)
@@ -43,7 +45,8 @@ def two_of_them(play: ClassicPlay) -> None:
     if not play.has(JOIN, STATIC_SINCE):
         return
     group = play.text()
-    one, two = {"group_instance_id": "i1"}, {"group_instance_id": "i2"}
+    one: dict[str, Any] = {"group_instance_id": "i1"}
+    two: dict[str, Any] = {"group_instance_id": "i2"}
     first = play.join("a", group, **one).member_id
     play.sync("a", group, 1, first, **one)
     play.begin(JOIN, 9, play.join_request(group, **two), "b")
@@ -94,7 +97,7 @@ def protocol_changes(play: ClassicPlay) -> None:
     if not play.has(JOIN, STATIC_SINCE):
         return
     group = play.text()
-    static = {"group_instance_id": "i1"}
+    static: dict[str, Any] = {"group_instance_id": "i1"}
     member = play.join("x and y", group, protocols=(("x", b"\1"), ("y", b"\2")), **static)
     play.sync("x and y", group, 1, member.member_id, protocol_name="x", **static)
     request = play.join_request(group, protocols=(("y", b"\3"),), **static)
@@ -107,7 +110,7 @@ def session_expires(play: ClassicPlay) -> None:
     if not play.has(JOIN, STATIC_SINCE):
         return
     group = play.text()
-    long = {"session_timeout_ms": 30_000, "rebalance_timeout_ms": 2000}
+    long: dict[str, Any] = {"session_timeout_ms": 30_000, "rebalance_timeout_ms": 2000}
     first = play.join("a", group, group_instance_id="i1", **long).member_id
     play.sync("a", group, 1, first, group_instance_id="i1")
     play.begin(JOIN, 9, play.join_request(group, group_instance_id="i2", **long), "b")

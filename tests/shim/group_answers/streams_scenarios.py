@@ -97,7 +97,11 @@ def one_member(play: ModernPlay) -> None:
     play.run("assigned", group, "m")
     play.streams_groups("assigned", group)
     play.run("says nothing", group, "m")
-    full = {"active_tasks": tasks(s=[0, 1]), "standby_tasks": [], "warmup_tasks": []}
+    full: dict[str, Any] = {
+        "active_tasks": tasks(s=[0, 1]),
+        "standby_tasks": [],
+        "warmup_tasks": [],
+    }
     play.run("runs them", group, "m", **full)
     for ahead in (1, 6, -1):
         play.run(f"{ahead} ahead", group, "m", ahead=ahead, **full)
@@ -127,7 +131,7 @@ def two_members(play: ModernPlay) -> None:
     (topic,) = play.topic("t")
     group = play.text("g")
     plain = topology(subtopology("s", [topic]))
-    none = {"active_tasks": [], "standby_tasks": [], "warmup_tasks": []}
+    none: dict[str, Any] = {"active_tasks": [], "standby_tasks": [], "warmup_tasks": []}
     play.start("a joins", group, "a", plain, process_id="pa")
     play.peer.pause(FIRST_DELAY_MS)
     play.run("a, all", group, "a", **none)
@@ -226,6 +230,81 @@ def beside_other_groups(play: ModernPlay) -> None:
     play.list("in the end")
 
 
+def looked_at_by_heartbeats(play: ModernPlay) -> None:
+    """What a group knows of its topics is from the last heartbeat of a member."""
+    if not play.has(HEARTBEAT):
+        return
+    (topic,) = play.topic("t")
+    group, log = play.text("g"), play.text("-log")
+    play.start("joins", group, "m", topology(subtopology("s", [topic], changelogs=[log])))
+    _describe(play, "joined", group)
+    play.peer.pause(FIRST_DELAY_MS)
+    _describe(play, "the log is made", group)
+    _beat_and_describe(play, "knows the log", group)
+    _widen(play, topic, 5)
+    _describe(play, "a wider source", group)
+    _beat_and_describe(play, "knows the wider source", group)
+    _widen(play, log, 5)
+    _describe(play, "a wider log", group)
+    _beat_and_describe(play, "knows the wider log", group)
+    play.peer.delete(log)
+    _describe(play, "the log is gone", group)
+    _beat_and_describe(play, "misses the log", group)
+    play.peer.pause(FIRST_DELAY_MS)
+    _beat_and_describe(play, "has the log again", group)
+    play.run("leaves", group, "m", -1)
+    _describe(play, "left", group)
+    play.peer.delete(topic)
+    _describe(play, "the source is gone", group)
+    play.list("the source is gone")
+
+
+def two_missing_sources(play: ModernPlay) -> None:
+    if not play.has(HEARTBEAT):
+        return
+    one, two, log = play.text("-one"), play.text("-two"), play.text("-log")
+    group = play.text("g")
+    part = subtopology("s", [one, two], changelogs=[log])
+    play.start("joins", group, "m", topology(part))
+    _describe(play, "joined", group)
+    play.topic("one")
+    play.peer.pause(FIRST_DELAY_MS)
+    _beat_and_describe(play, "one", group)
+    play.topic("two")
+    play.peer.pause(FIRST_DELAY_MS)
+    _describe(play, "two", group)
+    _beat_and_describe(play, "knows two", group)
+    play.peer.pause(FIRST_DELAY_MS)
+    _beat_and_describe(play, "knows the log", group)
+
+
+def _describe(play: ModernPlay, label: str, group: str) -> None:
+    play.settle()
+    play.streams_groups(f"{label}: described", group)
+
+
+def _beat_and_describe(play: ModernPlay, label: str, group: str) -> None:
+    """Two heartbeats, the second of which has what the first was told."""
+    first = play.run(f"{label}: once", group, "m")
+    play.settle()
+    told: dict[str, Any] = {}
+    if not isinstance(first, str) and first.active_tasks is not None:
+        has = {one.subtopology_id: one.partitions for one in first.active_tasks}
+        told = {"active_tasks": tasks(**has), "standby_tasks": [], "warmup_tasks": []}
+    play.run(f"{label}: twice", group, "m", **told)
+    play.settle()
+    play.streams_groups(f"{label}: described", group)
+
+
+def _widen(play: ModernPlay, topic: str, partitions: int) -> None:
+    request = {
+        "topics": [{"name": topic, "count": partitions, "assignments": None}],
+        "timeout_ms": 9000,
+    }
+    answer = play.ask(ApiKey.CREATE_PARTITIONS, 3, request)
+    assert answer.results[0].error_code == 0, answer
+
+
 SCENARIOS = (
     bad_heartbeats,
     bad_topologies,
@@ -233,6 +312,8 @@ SCENARIOS = (
     two_members,
     missing_sources,
     internal_topics,
+    looked_at_by_heartbeats,
+    two_missing_sources,
     topology_changes,
     beside_other_groups,
 )

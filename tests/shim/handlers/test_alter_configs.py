@@ -1,5 +1,6 @@
 """APIs 33 and 44: who may alter what, in which order things are looked at (KIP-133, 339, 412)."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from protocol.messages.alter_configs_request import (
     AlterConfigsRequest,
     AlterConfigsResource,
 )
-from shim.dispatch import CloseConnection
+from shim.errors import CloseConnection
 from tests.shim.play import ADMIN, Stage
 
 ALICE, CAROL = "User:alice", "User:carol"
@@ -23,7 +24,7 @@ TOPIC, BROKER, LOGGER, METRICS, GROUP = (
     ConfigResourceType.GROUP,
 )
 SET, REMOVE, APPEND, SUBTRACT = range(4)
-Resource = tuple[int, str, dict[str, str | None]]
+Resource = tuple[int, str, Mapping[str, str | None]]
 
 
 def alter(stage: Stage, *resources: Resource, who: str = ADMIN, dry: bool = False) -> list[int]:
@@ -56,7 +57,7 @@ def stage_of(release: str = "") -> Stage:
 
 
 def own(stage: Stage) -> dict[str, str]:
-    configs: dict[str, str] = stage.cluster.topics.get("a").configs
+    configs: dict[str, str] = stage.found("a").configs
     return configs
 
 
@@ -215,3 +216,35 @@ def test_what_was_set_for_all_brokers_holds_for_topics() -> None:
     assert stage.cluster.configs.topic_value({}, "retention.ms") == "55"
     assert change(stage, BROKER, "", ("log.retention.ms", REMOVE, None)) == 0
     assert stage.cluster.configs.topic_value({}, "retention.ms") == "604800000"
+
+
+UNKNOWN = ("retention.ms", 99, "1")
+
+
+@pytest.mark.parametrize(
+    ("first", "errors"),
+    [
+        ((TOPIC, "a", UNKNOWN), [-1, -1]),
+        ((TOPIC, "m", UNKNOWN), [-1, -1]),
+        ((GROUP, "g", UNKNOWN), [-1, -1]),
+        ((BROKER, "1", UNKNOWN), [42, 0]),
+        ((TOPIC, "a", ("retention.ms", 2, "1")), [40, 0]),
+    ],
+)
+def test_an_unknown_operation_fails_the_controller(first: Any, errors: list[int]) -> None:
+    """As 4.3.1 answers it: all that it was asked for is -1, and nothing changes."""
+    stage = stage_of()
+    stage.topic("b")
+    resources = [
+        incremental_request.AlterConfigsResource(
+            kind, name, [incremental_request.AlterableConfig(*operation)]
+        )
+        for kind, name, operation in (first, (TOPIC, "b", ("retention.ms", SET, "11")))
+    ]
+    resources.append(incremental_request.AlterConfigsResource(99, "x", []))
+    request = incremental_request.IncrementalAlterConfigsRequest(resources)
+    answer = stage.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, request)
+    assert [one.error_code for one in answer.responses] == [*errors, 42]
+    topic = stage.cluster.topics.get("b")
+    assert topic is not None
+    assert topic.configs == ({} if errors[1] else {"retention.ms": "11"})

@@ -1,4 +1,6 @@
-"""API 45: cancelling what is not in progress, of a topic that exists and of one that does not."""
+"""API 45: cancelling what is not in progress, of a topic that exists and of one that does not; and
+nothing at all, as Kafka 4.3.1 answers it.
+"""
 
 import pytest
 
@@ -22,3 +24,10 @@ def test_nothing_to_cancel(release: str, missing: int) -> None:
     answer = stage.ask(ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, request)
     codes = {one.name: one.partitions[0].error_code for one in answer.responses}
     assert codes == {"t": NOT_IN_PROGRESS, "none": missing}
+
+
+def test_nothing_at_all_is_answered_by_defaults() -> None:
+    request = AlterPartitionReassignmentsRequest(allow_replication_factor_change=False)
+    answer = Stage("4.3").ask(ApiKey.ALTER_PARTITION_REASSIGNMENTS, 1, request)
+    assert answer.allow_replication_factor_change
+    assert answer.error_message == ""

@@ -1,5 +1,6 @@
 """APIs 48 and 49 (KIP-546), with the answers that a real 4.3.1 gave to the same requests."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from tests.shim.play import ADMIN, Stage
 ALICE = {"user": "alice"}
 
 
-def entry(entity: dict[str, str | None], **limits: float | None) -> EntryData:
+def entry(entity: Mapping[str, str | None], **limits: float | None) -> EntryData:
     parts = [EntityData(kind, name) for kind, name in entity.items()]
     ops = [OpData(key, value or 0.0, value is None) for key, value in limits.items()]
     return EntryData(parts, ops)

@@ -55,9 +55,9 @@ def test_the_first_kraft_brokers_asked_for_create() -> None:
 
 def test_growing_keeps_what_is_there() -> None:
     stage = stage_of(brokers=3)
-    before = list(stage.cluster.topics.get("a").partitions)
+    before = list(stage.found("a").partitions)
     assert ask(stage, wish("a", 5)) == {"a": 0}
-    after = stage.cluster.topics.get("a").partitions
+    after = stage.found("a").partitions
     assert after[:2] == before
     assert [one.index for one in after] == [0, 1, 2, 3, 4]
 
@@ -65,7 +65,7 @@ def test_growing_keeps_what_is_there() -> None:
 def test_validating_changes_nothing() -> None:
     stage = stage_of()
     assert ask(stage, wish("a", 5), dry=True) == {"a": 0}
-    assert len(stage.cluster.topics.get("a").partitions) == 2
+    assert len(stage.found("a").partitions) == 2
 
 
 def test_a_topic_given_twice_is_refused_before_rights() -> None:
@@ -89,9 +89,15 @@ def test_given_replicas(given: list[list[int]], error: int) -> None:
     stage = stage_of(brokers=2)
     assert ask(stage, wish("a", 3, given)) == {"a": error}
     if not error:
-        assert stage.cluster.topics.get("a").partitions[2].replicas == [2]
+        assert stage.found("a").partitions[2].replicas == [2]
 
 
 def test_not_more_than_fits_into_a_batch_of_the_controllers() -> None:
     assert ask(stage_of("3.5"), wish("a", 10_003)) == {"a": -1}
     assert ask(stage_of("3.4"), wish("a", 10_003), dry=True) == {"a": 0}
+
+
+def test_a_topic_does_not_grow_without_end() -> None:
+    stage = stage_of("2.8")
+    assert ask(stage, wish("a", 2**31 - 1)) == {"a": 37}
+    assert len(stage.found("a").partitions) == 2

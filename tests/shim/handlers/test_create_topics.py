@@ -12,6 +12,7 @@ from protocol.messages.create_topics_request import (
     CreateTopicsRequest,
 )
 from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from shim.state.placement import PARTITIONS_MAX
 from tests.shim.play import ADMIN, Stage
 
 ALICE = "User:alice"
@@ -37,7 +38,7 @@ def outcome(rows: Any) -> dict[str, int]:
 def test_topics_are_made_with_partitions_replicas_and_settings() -> None:
     stage = Stage(brokers=3)
     assert outcome(ask(stage, topic("t", 5, 2, retention_ms="7"))) == {"t": 0}
-    made = stage.cluster.topics.get("t")
+    made = stage.found("t")
     assert [len(partition.replicas) for partition in made.partitions] == [2] * 5
     assert made.configs == {"retention.ms": "7"}
 
@@ -101,7 +102,7 @@ def test_without_describe_configs_the_topic_is_made_but_not_described() -> None:
     own, told = ask(stage, topic("own", 3), topic("told", 3), who=ALICE, version=7)
     assert (own.error_code, own.topic_config_error_code) == (0, 29)
     assert (own.num_partitions, own.replication_factor, own.configs) == (-1, -1, [])
-    assert own.topic_id == stage.cluster.topics.get("own").topic_id
+    assert own.topic_id == stage.found("own").topic_id
     assert (told.num_partitions, told.replication_factor, told.topic_config_error_code) == (3, 1, 0)
     assert {one.name: one.value for one in told.configs}["cleanup.policy"] == "delete"
 
@@ -158,7 +159,7 @@ def test_given_replicas(replicas: dict[int, list[int]], error: int) -> None:
     wanted.assignments = [CreatableReplicaAssignment(*one) for one in replicas.items()]
     assert outcome(ask(stage, wanted)) == {"t": error}
     if not error:
-        made = stage.cluster.topics.get("t").partitions
+        made = stage.found("t").partitions
         assert [(one.leader_id, one.replicas) for one in made] == [(2, [2, 1]), (1, [1, 2])]
 
 
@@ -178,7 +179,7 @@ def test_brokers_on_zookeeper_send_the_client_to_the_controller() -> None:
 
 def test_only_version_7_tells_the_id() -> None:
     stage = Stage()
-    assert ask(stage, topic("a"), version=7)[0].topic_id == stage.cluster.topics.get("a").topic_id
+    assert ask(stage, topic("a"), version=7)[0].topic_id == stage.found("a").topic_id
     assert ask(stage, topic("b"), version=6)[0].topic_id == NO_ID
 
 
@@ -198,3 +199,10 @@ def test_a_topic_on_a_broker_that_there_is_not_keeps_its_maker_waiting() -> None
     assert [one.error_code for one in answer.topics] == [7]
     (found,) = stage.ask(ApiKey.METADATA, 1, MetadataRequest(topics=None)).topics
     assert [one.partition_index for one in found.partitions] == [0]
+
+
+@pytest.mark.parametrize("release", ["0.11", "2.8", "3.4"])
+def test_a_topic_has_room_for_so_many_partitions_only(release: str) -> None:
+    stage = Stage(release)
+    asked = [topic("t", 2**31 - 1), topic("u", PARTITIONS_MAX + 1), topic("v", 2)]
+    assert outcome(ask(stage, *asked, version=2)) == {"t": 37, "u": 37, "v": 0}

@@ -42,7 +42,7 @@ def by_name(stage: Stage, *names: str, who: str = ALICE) -> Any:
 
 def by_id(stage: Stage, *names: str, who: str = ALICE) -> Any:
     topics = stage.cluster.topics
-    ids = {(topics.get(name).topic_id if name in topics else b"?" * 16): name for name in names}
+    ids = {(stage.found(name).topic_id if name in topics else b"?" * 16): name for name in names}
     states = [DeleteTopicState(topic_id=topic_id) for topic_id in ids]
     request = DeleteTopicsRequest(states, timeout_ms=5000)
     rows = stage.ask(ApiKey.DELETE_TOPICS, 6, request, who).responses
@@ -106,7 +106,7 @@ def test_the_oldest_release_hides() -> None:
 
 def test_malformed_entries_are_found_before_rights() -> None:
     stage = stage_of()
-    hidden = stage.cluster.topics.get("hidden").topic_id
+    hidden = stage.found("hidden").topic_id
     states = [
         DeleteTopicState(),
         DeleteTopicState("hidden", hidden),
@@ -127,7 +127,7 @@ def test_malformed_entries_are_found_before_rights() -> None:
 
 def test_by_name_and_by_id_at_once_is_refused_after_rights() -> None:
     stage = stage_of()
-    topic_id = stage.cluster.topics.get("hidden").topic_id
+    topic_id = stage.found("hidden").topic_id
     states = [DeleteTopicState("hidden"), DeleteTopicState(topic_id=topic_id)]
     request = DeleteTopicsRequest(states, timeout_ms=5000)
     (row,) = stage.ask(ApiKey.DELETE_TOPICS, 6, request, ADMIN).responses

@@ -156,11 +156,11 @@ def test_synonyms_and_documentation_are_told_when_asked_for() -> None:
 
 
 def test_settings_of_brokers_are_documented_too() -> None:
-    (result,) = ask(
-        stage_of(), (BROKER, "1"), include_documentation=True, keys=["log.cleanup.policy"]
-    )
-    (config,) = result.configs
-    assert "compact" in config.documentation
+    (result,) = ask(stage_of(), (BROKER, "1"), include_documentation=True, keys=None)
+    texts = {config.name: config.documentation for config in result.configs}
+    assert "compact" in texts["log.cleanup.policy"]
+    assert "type int, by default -1" in texts["broker.id"]
+    assert [name for name, text in texts.items() if text is None] == ["super.users"]
 
 
 @pytest.mark.parametrize(("keys", "count"), [(None, 33), ([], 33), (["nonsense"], 0)])

@@ -43,7 +43,7 @@ def test_the_first_release_hides_what_may_not_be_described() -> None:
 
 def test_an_unknown_id_comes_before_permission() -> None:
     stage = stage_with("others")
-    others = stage.cluster.topics.get("others").topic_id
+    others = stage.found("others").topic_id
     partition = FetchPartition(0)
     rows = [FetchTopic(topic_id=one, partitions=[partition]) for one in (others, b"\x01" * 16)]
     answer = ask(stage, FetchRequest(max_wait_ms=0, topics=rows), version=13)
@@ -62,7 +62,7 @@ def test_a_follower_needs_the_cluster_and_no_topic(release: str, code: int) -> N
 
 def test_a_follower_says_so_in_its_state_since_version_15() -> None:
     stage = stage_with("mine")
-    topic_id = stage.cluster.topics.get("mine").topic_id
+    topic_id = stage.found("mine").topic_id
     request = FetchRequest(
         max_wait_ms=0,
         replica_state=ReplicaState(replica_id=3),
@@ -131,10 +131,11 @@ def test_what_fails_is_told_at_once() -> None:
 def test_nothing_is_left_behind_when_the_client_is_gone() -> None:
     stage = stage_with("mine")
     waiting = ask(stage, fetch_request("mine", max_wait_ms=5000, min_bytes=1))
-    log = stage.cluster.topics.partition("mine", 0).log
-    assert log.is_watched
+    log = stage.found("mine").partitions[0].log
+    watched = [log.is_watched]
     waiting.wait.cancel()
-    assert not log.is_watched
+    watched.append(log.is_watched)
+    assert watched == [True, False]
     produce(stage, "mine")
 
 

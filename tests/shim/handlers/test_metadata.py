@@ -12,9 +12,7 @@ ALICE, BOB = "User:alice", "User:bob"
 NO_ID = bytes(16)
 
 
-def ask(
-    stage: Stage, names: list[str] | None, version: int, who: str = ADMIN, **flags: bool
-) -> Any:
+def ask(stage: Stage, names: list[str] | None, version: int, who: str = ADMIN, **flags: Any) -> Any:
     topics = None if names is None else [MetadataRequestTopic(name=name) for name in names]
     flags.setdefault("allow_auto_topic_creation", version < 4)
     return stage.ask(ApiKey.METADATA, version, MetadataRequest(topics, **flags), who)
@@ -68,7 +66,7 @@ def test_the_oldest_release_hides_what_may_not_be_described() -> None:
 
 def test_ids_are_no_secret_but_names_are() -> None:
     stage = describer()
-    ids = [stage.cluster.topics.get(name).topic_id for name in ("a", "hidden")]
+    ids = [stage.found(name).topic_id for name in ("a", "hidden")]
     topics = [MetadataRequestTopic(topic_id=one, name=None) for one in (*ids, b"?" * 16)]
     request = MetadataRequest([*topics, MetadataRequestTopic(name="hidden")], False)
     answer = stage.ask(ApiKey.METADATA, 12, request, ALICE)

@@ -87,6 +87,8 @@ def test_elections_of_everything(release: str, names: list[str]) -> None:
 def test_election_types() -> None:
     assert elect(stage_of(), 0, kind=9) == (42, [42])
     assert elect(stage_of("2.8"), 0, kind=9) == (-1, [-1])
+    nothing = ElectLeadersRequest(9, [], 5000)
+    assert stage_of().ask(ApiKey.ELECT_LEADERS, 1, nothing, ALICE).error_code == 0
 
 
 def reassign(stage: Stage, replicas: list[int] | None, index: int = 0, **more: Any) -> Any:

@@ -1,5 +1,7 @@
 """API 0: who may produce, in which order that is looked at, and where it is done."""
 
+from typing import Any
+
 import pytest
 
 from protocol.enums import ApiKey, Operation, ResourceType
@@ -8,7 +10,7 @@ from protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
-from shim.dispatch import NoAnswer
+from shim.wait import NoAnswer
 from tests.shim.answers.batches import TRANSACTIONAL, batch
 from tests.shim.handlers.records import ALICE, produce, produced
 from tests.shim.play import Stage
@@ -47,7 +49,7 @@ def test_the_first_release_hides_what_may_not_be_described() -> None:
 
 def test_an_unknown_id_comes_before_permission() -> None:
     stage = stage_with()
-    others = stage.cluster.topics.get("others").topic_id
+    others = stage.found("others").topic_id
     data = [PartitionProduceData(0, batch())]
     request = ProduceRequest(
         acks=-1,
@@ -63,7 +65,7 @@ def test_an_unknown_id_comes_before_permission() -> None:
 
 def test_a_transactional_batch_needs_the_id_for_every_partition() -> None:
     stage = stage_with("3.5")
-    arguments = {"records": IN_TRANSACTION, "principal": ALICE}
+    arguments: dict[str, Any] = {"records": IN_TRANSACTION, "principal": ALICE}
     denied = produce(stage, "mine", "missing", transactional_id="x", **arguments)
     assert produced(denied) == {"mine": 53, "missing": 53}
     assert produced(produce(stage, "mine", **arguments)) == {"mine": 53}
@@ -92,7 +94,7 @@ def test_without_acknowledgement_a_denial_closes_after_the_rest_was_appended() -
     stage = stage_with()
     assert produce(stage, "mine", acks=0, principal=ALICE) is NoAnswer.SILENT
     assert produce(stage, "mine", "others", acks=0, principal=ALICE) is NoAnswer.CLOSE
-    log = stage.cluster.topics.partition("mine", 0).log
+    log = stage.found("mine").partitions[0].log
     assert log.end_offset == 2
 
 

@@ -114,6 +114,17 @@ def test_an_unknown_topic_id_fails_the_whole_request(authorizer: str) -> None:
     assert (answer.error_code, answer.responses) == (-1, [])
 
 
+def test_an_unknown_topic_id_is_acknowledged_alone_where_nothing_can_be_asked() -> None:
+    answers = {}
+    for authorizer in ("standard", "none"):
+        sharing = Sharing(authorizer=authorizer)
+        sharing.fetch(sharing.ids["a"])
+        answers[authorizer] = sharing.acknowledge(NEVER, 1)
+    assert (answers["standard"].error_code, answers["standard"].responses) == (-1, [])
+    assert answers["none"].error_code == 0
+    assert rows_of(answers["none"])[NEVER].error_code == 100
+
+
 def test_share_groups_can_be_off() -> None:
     sharing = Sharing("4.1.1")
     assert sharing.fetch(sharing.ids["a"]).error_code == 35

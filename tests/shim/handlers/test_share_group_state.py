@@ -16,6 +16,8 @@ from tests.shim.play import ADMIN, Stage
 
 UNKNOWN = b"\x77" * 16
 FENCED_STATE, FENCED_LEADER = 124, 74
+Batch = tuple[int, int, int, int]
+"""First and last offset, state, how often delivered."""
 
 
 class Share:
@@ -51,7 +53,11 @@ class Share:
         return self.ask(ApiKey.READ_SHARE_GROUP_STATE_SUMMARY, 1, request)
 
     def write(
-        self, partition: int, epochs: tuple[int, int], start: int, *batches: tuple[int, ...]
+        self,
+        partition: int,
+        epochs: tuple[int, int],
+        start: int,
+        *batches: tuple[int, int, int, int],
     ) -> int:
         m = write_messages
         rows = [m.StateBatch(*batch) for batch in batches]

@@ -43,7 +43,8 @@ def test_altered_credentials_are_described_without_keys() -> None:
     stage = Stage()
     zed = [upsertion("zed", 2, 8192)]
     assert alter(stage, (), [*zed, upsertion("abe")]) == [("abe", 0), ("zed", 0)]
-    for names in (None, []):
+    nobody: list[str] = []
+    for names in (None, nobody):
         results = describe(stage, names).results
         found = {
             one.user: [(c.mechanism, c.iterations) for c in one.credential_infos] for one in results
@@ -121,3 +122,28 @@ def test_zookeeper_brokers_deny_without_a_result() -> None:
     answer = describe(Stage("2.7"), ["zed"], "User:alice")
     assert answer.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
     assert answer.results == []
+
+
+@pytest.mark.parametrize(
+    ("deletions", "upsertions", "kraft", "zookeeper"),
+    [
+        ([], [upsertion("a", 1), upsertion("a", 2)], 92, 0),
+        ([], [upsertion("a", 1), upsertion("a", 1)], 92, 92),
+        ([DELETION("b", 1)], [upsertion("b", 1)], 92, 92),
+        ([DELETION("b", 1)], [upsertion("b", 2)], 92, 0),
+        ([DELETION("b", 1), DELETION("b", 2)], [], 92, 91),
+        ([DELETION("a", 1)], [upsertion("a", 1)], 91, 92),
+        ([DELETION("a", 1)], [upsertion("a", 2)], 91, 91),
+        ([DELETION("a", 9)], [upsertion("a", 1)], 33, 33),
+        ([], [upsertion("a", 1), upsertion("a", 2, 1)], 92, 93),
+    ],
+)
+def test_several_alterations_of_one_user(
+    deletions: Any, upsertions: Any, kraft: int, zookeeper: int
+) -> None:
+    """As 4.3.1 and 2.8.2 answered; `b` has a credential for mechanism 1."""
+    for release, error in (("4.3", kraft), ("2.8", zookeeper)):
+        stage = Stage(release)
+        assert alter(stage, (), [upsertion("b", 1)]) == [("b", 0)]
+        ((_, found),) = alter(stage, deletions, upsertions)
+        assert found == error, release

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from tests.shim.cli.test_trace_import import trace  # noqa: F401 -- a fixture
 from tests.shim.traces.test_recorder import entries
 
 LOG = Path(__file__).parent / "kroxylicious.log"
-REQUEST = {
+REQUEST: dict[str, dict[str, Any]] = {
     "header": {
         "type": "REQUEST",
         "apiKey": "LIST_GROUPS",

@@ -2,33 +2,39 @@
 
 import asyncio
 import contextlib
+import socket
+import ssl
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from protocol.enums import ApiKey
 from protocol.error_codes import ErrorCode
-from protocol.messages.describe_acls_request import DescribeAclsRequest
 from protocol.messages.describe_cluster_request import DescribeClusterRequest
 from protocol.messages.metadata_request import MetadataRequest
 from protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from protocol.trace.entries import Request, Response
 from shim.broker import Broker
+from shim.client.config import ClientConfig, Login, Trust
 from shim.clock import SystemClock
+from shim.config import SecurityProtocol
 from shim.errors import ConfigError
 from shim.proxy.proxy import Proxy
+from shim.proxy.upstream import Upstream
+from shim.tls.context import server_context
 from shim.traces.passing_login import claimed_name
 from shim.traces.recorder import Recorder
+from tests.acl_filters import ANY_ACL
+from tests.shim.tls.test_tls_listeners import TLS
 from tests.shim.traces.test_recorder import entries
 from tests.shim.wire import Wire, serving
 
-pytestmark = pytest.mark.asyncio
+HAS_IPV6 = socket.has_ipv6 and Path("/proc/net/if_inet6").exists()
 
-ANY_ACL = DescribeAclsRequest(
-    resource_type_filter=1, pattern_type_filter=1, operation=1, permission_type=1
-)
+pytestmark = pytest.mark.asyncio
 
 
 def split(address: str) -> tuple[str, int]:
@@ -42,20 +48,19 @@ def first(broker: Broker, listener: str = "PLAINTEXT") -> tuple[str, int]:
 
 @contextlib.asynccontextmanager
 async def proxied(
-    broker: Broker, folder: Path, listener: str = "PLAINTEXT"
+    broker: Broker, folder: Path, listener: str = "PLAINTEXT", **more: Any
 ) -> AsyncIterator[tuple[Proxy, str]]:
     recorder = Recorder(folder, SystemClock(), writer="proxy")
-    proxy = Proxy(first(broker, listener), ("127.0.0.1", 0), recorder)
-    address = await proxy.start()
+    proxy = Proxy(first(broker, listener), ("127.0.0.1", 0), recorder, **more)
     try:
-        yield proxy, address
+        yield proxy, await proxy.start()
     finally:
         await proxy.stop()
 
 
 @contextlib.asynccontextmanager
-async def client(address: str) -> AsyncIterator[Wire]:
-    reader, writer = await asyncio.open_connection(*split(address))
+async def client(address: str, context: ssl.SSLContext | None = None) -> AsyncIterator[Wire]:
+    reader, writer = await asyncio.open_connection(*split(address), ssl=context)
     try:
         yield Wire(reader, writer)
     finally:
@@ -137,6 +142,69 @@ async def test_a_port_in_use_is_said(tmp_path: Path) -> None:
         proxy = Proxy(taken, taken, recorder)
         with pytest.raises(ConfigError, match="cannot listen"):
             await proxy.start()
+        await proxy.stop()
+
+
+async def test_tls_ends_at_the_proxy_on_either_side(tmp_path: Path) -> None:
+    """Clients trust the proxy's authority, the proxy the brokers'; what is between is recorded."""
+    certificates = {"shim.tls.directory": str(tmp_path / "broker")}
+    own = server_context({"shim.tls.directory": str(tmp_path / "proxy")}, "PROXY", "127.0.0.1")
+    async with serving(brokers=2, listeners=(TLS,), properties=certificates) as broker:
+        trust = Trust(location=str(tmp_path / "broker/ca.pem"))
+        upstream = Upstream(ClientConfig(SecurityProtocol.SSL, trust=trust))
+        trace = tmp_path / "trace"
+        async with proxied(broker, trace, "SSL", brokers=upstream, tls=own) as (_, address):
+            context = ssl.create_default_context(cafile=str(tmp_path / "proxy/ca.pem"))
+            async with client(address, context) as wire:
+                told = await wire.ask(ApiKey.METADATA, 12, MetadataRequest(topics=[]))
+            for one in told.brokers:
+                async with client(f"{one.host}:{one.port}", context) as wire:
+                    answer = await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
+                    assert answer.error_code == ErrorCode.NONE
+    requests = [who for who, one in entries(trace)[0] if isinstance(one, Request)]
+    assert len(requests) == 3
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
+async def test_the_proxy_may_log_in_for_its_clients(mechanism: str, tmp_path: Path) -> None:
+    login = Login(mechanism, "alice", "alice-secret")
+    upstream = Upstream(ClientConfig(SecurityProtocol.SASL_PLAINTEXT, login))
+    async with (
+        serving() as broker,
+        proxied(broker, tmp_path, "SASL_PLAINTEXT", brokers=upstream) as (_, address),
+        client(address) as wire,
+    ):
+        answer = await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
+        assert answer.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    found, _ = entries(tmp_path)
+    (who,) = [who for who, one in found if isinstance(one, Request)]
+    assert (who.principal, who.mechanism) == ("User:alice", mechanism)
+
+
+async def test_a_refused_login_of_the_proxys_ends_its_clients_connections(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    login = Login("PLAIN", "alice", "wrong")
+    upstream = Upstream(ClientConfig(SecurityProtocol.SASL_PLAINTEXT, login))
+    async with (
+        serving() as broker,
+        proxied(broker, tmp_path, "SASL_PLAINTEXT", brokers=upstream) as (_, address),
+        client(address) as wire,
+    ):
+        assert await wire.is_closed()
+    assert "refused the login of alice: error 58" in caplog.text
+
+
+@pytest.mark.skipif(not HAS_IPV6, reason="this machine has no IPv6")
+async def test_a_proxy_on_ipv6(tmp_path: Path) -> None:
+    async with serving() as broker:
+        recorder = Recorder(tmp_path, SystemClock())
+        proxy = Proxy(first(broker), ("::1", 0), recorder)
+        address = await proxy.start()
+        assert address.startswith("[::1]:")
+        async with client(f"::1:{address.rpartition(':')[2]}") as wire:
+            metadata = await wire.ask(ApiKey.METADATA, 12, MetadataRequest(topics=[]))
+        assert {one.host for one in metadata.brokers} == {"::1"}
         await proxy.stop()
 
 

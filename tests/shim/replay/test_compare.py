@@ -1,13 +1,26 @@
 """What counts as a difference between two answers, and what does not."""
 
+import pytest
+
+from protocol import codecs
+from protocol.enums import ApiKey
+from protocol.headers import RequestHeader, write_request_header, write_response_header
 from protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
 from protocol.messages.fetch_response import (
     FetchableTopicResponse,
     FetchResponse,
     PartitionData,
 )
-from protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
-from shim.replay.compare import Difference, differences
+from protocol.messages.metadata_response import (
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponseTopic,
+)
+from protocol.trace.entries import Response
+from shim.replay.answers import read_answer
+from shim.replay.compare import Difference, compare, differences
+from shim.replay.events import Event
+from shim.replay.learned import Learned
 
 
 def metadata(*names: str, error: int = 0, **fields: object) -> MetadataResponse:
@@ -51,3 +64,45 @@ def test_a_fetch_may_leave_out_partitions_but_not_change_errors() -> None:
     assert differences(11, fetch(0, 0), fetch(0)) == []
     assert differences(11, fetch(0), FetchResponse()) == []
     assert [d.actual for d in differences(11, fetch(0, 0), fetch(0, 29))] == [29]
+
+
+def played(learned: Learned, host: str, port: int, cluster_id: str) -> list[Difference]:
+    """A Metadata request whose answers differ in an address and in a cluster id."""
+    request = write_request_header(RequestHeader(ApiKey.METADATA, 12, 7, "c")) + b"\0" * 4
+
+    def frame(answer: MetadataResponse) -> bytes:
+        head = write_response_header(ApiKey.METADATA, 12, 7)
+        return head + codecs.write_response(ApiKey.METADATA, 12, answer)
+
+    here = [MetadataResponseBroker(node_id=1, host="recorded", port=9092)]
+    there = [MetadataResponseBroker(node_id=1, host=host, port=port)]
+    old, new = (
+        frame(metadata("t", brokers=brokers, cluster_id=name))
+        for brokers, name in ((here, "one"), (there, cluster_id))
+    )
+    entry = Response(1, 0, 0, ApiKey.METADATA, 12, old)
+    return compare(learned, Event(("w", 1), "User:a", 1, "PLAINTEXT", entry), request, entry, new)
+
+
+def test_the_same_two_answers_are_read_once_while_nothing_else_is_learned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[bytes] = []
+
+    def noting(entry: Response, frame: bytes) -> object:
+        read.append(frame)
+        return read_answer(entry, frame)
+
+    monkeypatch.setattr("shim.replay.compare.read_answer", noting)
+    learned = Learned()
+    event = Event(("w", 1), "User:a", 1, "PLAINTEXT", Response(1, 0, 0, ApiKey.METADATA, 12, b""))
+    for host, port, cluster_id, reads in (
+        ("a", 1, "two", 2),
+        ("a", 1, "two", 0),  # the same
+        ("b", 1, "two", 2),  # the broker has moved,
+        ("a", 1, "two", 2),  # and back: what was known of the first pair does not hold any more
+        ("a", 1, "two", 0),
+    ):
+        read.clear()
+        assert played(learned, host, port, cluster_id) == []
+        assert (len(read), learned.address(event)) == (reads, (host, port))

@@ -2,6 +2,8 @@
 
 from crc32c import crc32c
 
+from protocol.messages.fetch_request import FetchRequest
+from protocol.messages.fetch_response import FetchResponse
 from protocol.messages.heartbeat_request import HeartbeatRequest
 from protocol.messages.init_producer_id_request import InitProducerIdRequest
 from protocol.messages.init_producer_id_response import InitProducerIdResponse
@@ -53,6 +55,18 @@ def test_producers_in_requests_and_in_their_batches() -> None:
     assert ids.rewrite("line", again)
     assert (again.producer_id, again.producer_epoch) == (7, 3)
     assert not ids.rewrite("line", InitProducerIdRequest(producer_id=-1, producer_epoch=-1))
+
+
+def test_fetch_sessions_are_a_connections_own() -> None:
+    ids = Ids()
+    ids.learn("line", FetchRequest(), FetchResponse(session_id=5), FetchResponse(session_id=9))
+    for line, actual in (("line", 9), ("another line", 5)):
+        request = FetchRequest(session_id=5)
+        assert ids.rewrite(line, request) == (actual == 9)
+        assert request.session_id == actual
+    none = FetchRequest(session_id=0)
+    ids.learn("line", FetchRequest(), FetchResponse(session_id=0), FetchResponse(session_id=4))
+    assert not ids.rewrite("line", none)
 
 
 def test_topics_are_learned_by_their_names() -> None:

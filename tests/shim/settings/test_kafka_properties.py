@@ -57,18 +57,11 @@ def test_bitnami_s_users() -> None:
 def test_listeners_with_names_of_their_own() -> None:
     found = translated(
         listeners="OUTSIDE://:9092, inside://[::1]:9093,CONTROLLER://:9094",
-        advertised_listeners="OUTSIDE://kafka.example:19092",
         listener_security_protocol_map="OUTSIDE:SASL_SSL,INSIDE:plaintext,CONTROLLER:PLAINTEXT",
         controller_listener_names="CONTROLLER",
     )
     assert found.fields["listeners"] == (
-        ListenerConfig(
-            "OUTSIDE",
-            SecurityProtocol.SASL_SSL,
-            "0.0.0.0",
-            9092,
-            advertised=("kafka.example", 19092),
-        ),
+        ListenerConfig("OUTSIDE", SecurityProtocol.SASL_SSL, "0.0.0.0", 9092),
         ListenerConfig("INSIDE", SecurityProtocol.PLAINTEXT, "::1", 9093),
     )
     assert set(found.properties) == {"controller.listener.names"}

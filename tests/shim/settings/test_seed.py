@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from authorizer.model import Acl, AclFilter
@@ -21,10 +23,16 @@ def acl(number: int = 0, pattern_type: PatternType = PatternType.LITERAL) -> Acl
     )
 
 
-def seeded(**settings: object) -> Cluster:
+def seeded(**settings: Any) -> Cluster:
     cluster = Cluster(Config(seed=1, **settings))
     seed(cluster)
     return cluster
+
+
+def test_faults_are_there() -> None:
+    cluster = seeded(faults=({"match": {"api": "Produce"}, "action": {"error": 7}},))
+    (fault,) = cluster.faults
+    assert (fault.spec.match.api, fault.spec.action.error) == ("Produce", 7)
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -50,7 +58,7 @@ def test_replicas() -> None:
 @pytest.mark.parametrize(
     ("topic", "complaint"),
     [
-        (TopicSeed("a b"), "topic `a b`: "),
+        (TopicSeed("a b"), "^topic name `a b` has characters other"),
         (TopicSeed("t", replication_factor=2), "there are only 1 brokers"),
         (TopicSeed("t", configs={"colour": "red"}), "colour is no setting of a topic"),
         (TopicSeed("t", configs={"retention.ms": "soon"}), "topic `t`: "),
@@ -96,3 +104,27 @@ def test_groups_have_their_offsets() -> None:
 def test_offsets_of_what_is_not_there(offsets: dict[str, dict[int, int]], complaint: str) -> None:
     with pytest.raises(ConfigError, match=f"group `g`: .*{complaint}"):
         seeded(topics=(TopicSeed("t"),), groups=(GroupSeed("g", offsets),))
+
+
+def test_clients_are_asked_for_metrics() -> None:
+    asked = {"metrics": "org.apache.kafka.", "interval.ms": "5000", "match": "client_id=a.*"}
+    cluster = seeded(client_metrics={"all": asked, "none": {}})
+    assert cluster.configs.client_metrics == {"all": asked}
+
+
+@pytest.mark.parametrize(
+    ("release", "settings", "complaint"),
+    [
+        ("4.3", {"colour": "red"}, "no such settings here: colour"),
+        ("4.3", {"interval.ms": "5"}, "interval.ms of 5: 100 to 3600000 is allowed"),
+        ("4.3", {"interval.ms": "soon"}, "soon"),
+        ("3.7", {"interval.ms": "soon"}, "Kafka 3.7 cannot read these settings"),
+        ("4.3", {"match": "colour=red"}, "colour"),
+        ("3.6", {"interval.ms": "5000"}, "no such settings here"),
+    ],
+)
+def test_metrics_that_no_client_can_be_asked_for(
+    release: str, settings: dict[str, str], complaint: str
+) -> None:
+    with pytest.raises(ConfigError, match=f"client metrics `m`: .*{complaint}"):
+        seeded(release=release, client_metrics={"m": settings})

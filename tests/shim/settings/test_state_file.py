@@ -22,6 +22,10 @@ acls:
 groups:
   billing:
     orders: {0: 42, 2: 0}
+client_metrics:
+  latencies: {metrics: org.apache.kafka.producer., interval.ms: 5000}
+faults:
+  - {match: {api: Produce}, action: {error: REQUEST_TIMED_OUT}}
 """
 
 
@@ -52,6 +56,10 @@ def test_the_whole_of_it(tmp_path: Path) -> None:
             ),
         ),
         groups=(GroupSeed("billing", {"orders": {0: 42, 2: 0}}),),
+        client_metrics={
+            "latencies": {"metrics": "org.apache.kafka.producer.", "interval.ms": "5000"}
+        },
+        faults=({"match": {"api": "Produce"}, "action": {"error": "REQUEST_TIMED_OUT"}},),
     )
 
 
@@ -90,6 +98,11 @@ def test_the_demo_is_read() -> None:
         ("groups: {g: {t: 5}}", "`groups.g.t` must be offsets by partition"),
         ("groups: {g: {t: {0: -1}}}", "`groups.g.t`: `-1` is no number from 0"),
         ("groups: {g: {t: {x: 1}}}", "`groups.g.t`: `x` is no number from 0"),
+        ("client_metrics: [a]", "`client_metrics` must be a mapping"),
+        ("client_metrics: {a: {match: [b]}}", "`client_metrics.a.match` must be a text or"),
+        ("faults: {action: {delay_ms: 1}}", "`faults` must be a list"),
+        ("faults: [{action: {}}]", "`faults` 1: the fault does nothing; give one of error"),
+        ("faults: [5]", "`faults` 1: no fault: Expected `object`, got `int`"),
         ("a: [", "not YAML"),
     ],
 )

@@ -1,8 +1,11 @@
 """Where values of settings come from, and in which order sources win."""
 
+from collections.abc import Iterable
+
 import pytest
 
-from shim.state.configs import ConfigEntry, Configs, Source
+from shim.state.config_entries import ConfigEntry, Source
+from shim.state.configs import Configs
 
 STATIC = {"log.retention.hours": "24", "super.users": "User:a", "num.io.threads": "16"}
 
@@ -12,8 +15,8 @@ def configs(release: str = "4.3", **static: str) -> Configs:
     return Configs(release, lambda _: settings, {})
 
 
-def entry(entries: object, name: str) -> ConfigEntry:
-    return next(one for one in entries if one.name == name)  # type: ignore[attr-defined]
+def entry(entries: Iterable[ConfigEntry], name: str) -> ConfigEntry:
+    return next(one for one in entries if one.name == name)
 
 
 def test_the_strongest_source_wins() -> None:
@@ -90,7 +93,8 @@ def test_brokers_can_be_altered_since_kip_226(release: str, is_fixed: bool) -> N
 def test_internal_settings_are_hidden() -> None:
     assert "internal.segment.bytes" not in {one.name for one in configs().topic_entries({})}
     own = {"internal.segment.bytes": "100"}
-    assert entry(configs().topic_entries(own, as_given=True), "internal.segment.bytes")
+    given = {one.name for one in configs().topic_entries(own, as_given=True)}
+    assert "internal.segment.bytes" in given
 
 
 def test_a_topics_own_values_can_be_told_as_they_were_given() -> None:

@@ -4,6 +4,7 @@ from hypothesis import given, strategies as st
 
 from shim.clock import ManualClock
 from shim.state.log import CHECK_INTERVAL_MS, Log, StoredBatch
+from shim.state.log_settings import InForce
 
 DAY_MS = 86_400_000
 
@@ -12,7 +13,7 @@ def log_of(
     *sizes: int, configs: dict[str, str] | None = None, clock: ManualClock | None = None
 ) -> Log:
     """A log with a batch of so many records each, of ten bytes a record."""
-    log = Log(configs or {}, clock or ManualClock())
+    log = Log(InForce(configs or {}), clock or ManualClock())
     for size in sizes:
         add(log, size)
     return log
@@ -31,7 +32,7 @@ def test_reading_finds_the_batches_from_an_offset_on(sizes: list[int], data: st.
     end = data.draw(st.integers(offset, log.end_offset))
     limit = data.draw(st.integers(0, 150))
     found = log.read(offset, end, limit, whole_first=False)
-    expected = []
+    expected: list[bytes] = []
     for batch in log.batches:
         if batch.last_offset >= offset and batch.last_offset < end:
             if sum(map(len, expected)) + len(batch.payload) > limit:
@@ -73,31 +74,29 @@ def test_deleting_drops_whole_batches_and_moves_the_start() -> None:
     assert log.end_offset == 7
 
 
-def test_time_finds_the_first_batch_that_is_late_enough() -> None:
-    log = Log({}, ManualClock())
+def test_time_finds_the_batches_that_are_late_enough() -> None:
+    log = Log(InForce({}), ManualClock())
     for time in (100, 300, 200, 400):
         add(log, 1, time=time)
-    found = {at: log.first_batch_at(at) for at in (50, 150, 250, 301, 401)}
-    offsets = {at: batch and batch.base_offset for at, batch in found.items()}
-    assert offsets == {50: 0, 150: 1, 250: 1, 301: 3, 401: None}
+    found = {at: log.batches_at(at) for at in (50, 150, 250, 301, 401)}
+    offsets = {at: [batch.base_offset for batch in batches] for at, batches in found.items()}
+    assert offsets == {50: [0, 1, 2, 3], 150: [1, 2, 3], 250: [1, 3], 301: [3], 401: []}
     newest = log.newest_batch()
     assert newest is not None
     assert newest.base_offset == 3
 
 
 def test_time_looks_past_what_was_deleted() -> None:
-    log = Log({}, ManualClock())
+    log = Log(InForce({}), ManualClock())
     for time in (500, 100, 300):
         add(log, 1, time=time)
     log.delete_before(1)
-    found = log.first_batch_at(200)
-    assert found is not None
-    assert found.base_offset == 2
+    assert [batch.base_offset for batch in log.batches_at(200)] == [2]
 
 
 def test_the_newest_time_outlives_its_records_until_they_are_old() -> None:
     clock = ManualClock()
-    log = Log({"retention.ms": "1000"}, clock)
+    log = Log(InForce({"retention.ms": "1000"}), clock)
     add(log, 1, time=clock.now_ms() + 50)
     add(log, 1, time=clock.now_ms() + 20)
     log.trim_before(2)
@@ -123,7 +122,7 @@ def test_leader_epochs_end_where_the_next_begins() -> None:
 
 def test_old_batches_go_when_retention_is_looked_at() -> None:
     clock = ManualClock(10 * DAY_MS)
-    log = Log({"retention.ms": str(DAY_MS)}, clock)
+    log = Log(InForce({"retention.ms": str(DAY_MS)}), clock)
     add(log, 1, time=clock.now_ms())
     clock.advance(2 * DAY_MS)
     assert log.start_offset == 0
@@ -142,7 +141,7 @@ def test_retention_by_size_keeps_at_least_so_much() -> None:
 
 def test_a_compacted_topic_keeps_all() -> None:
     clock = ManualClock(10 * DAY_MS)
-    log = Log({"cleanup.policy": "compact", "retention.ms": "1"}, clock)
+    log = Log(InForce({"cleanup.policy": "compact", "retention.ms": "1"}), clock)
     add(log, 1)
     clock.advance(DAY_MS)
     add(log, 1)
@@ -150,7 +149,7 @@ def test_a_compacted_topic_keeps_all() -> None:
 
 
 def test_who_waits_is_told_of_every_change_until_it_stops() -> None:
-    log = Log({}, ManualClock())
+    log = Log(InForce({}), ManualClock())
     told: list[int] = []
     stop = log.when_changed(lambda: told.append(log.end_offset))
     add(log, 2)

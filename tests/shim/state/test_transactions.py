@@ -1,6 +1,7 @@
 """Transactional ids: epochs, fencing, ends, timeouts, and what is asked twice."""
 
 from protocol.error_codes import ErrorCode
+from protocol.record_releases import record_behaviour_of
 from shim.clock import ManualClock
 from shim.state.transactions import EPOCH_MAX, State, Transaction, Transactions
 
@@ -21,7 +22,7 @@ class Coordinator:
             timeout_ms_max=15 * MINUTE_MS,
             expiration_ms=7 * DAY_MS,
             check_interval_ms=10_000,
-            fencing_remembers=False,
+            behaviour=record_behaviour_of("3.9"),
         )
 
     def _mark(self, ended: Transaction, epoch: int, commit: bool) -> None:

@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 import trustme
+from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 from cryptography.hazmat.primitives.serialization import (
     BestAvailableEncryption,
+    Encoding,
+    PrivateFormat,
     load_pem_private_key,
     pkcs12,
 )
@@ -126,6 +129,7 @@ async def test_a_pkcs12_keystore_and_truststore_with_mutual_tls(tmp_path: Path) 
     authority = trustme.CA()
     identity = authority.issue_cert("localhost")
     key = load_pem_private_key(identity.private_key_pem.bytes(), None)
+    assert isinstance(key, EllipticCurvePrivateKey)
     certificate = load_pem_x509_certificate(identity.cert_chain_pems[0].bytes())
     root = load_pem_x509_certificate(authority.cert_pem.bytes())
     secret = BestAvailableEncryption(b"changeit")
@@ -155,7 +159,9 @@ async def test_a_pkcs12_keystore_and_truststore_with_mutual_tls(tmp_path: Path) 
     [
         ({}, "--tls-dir"),
         ({"ssl.keystore.type": "PEM"}, "ssl.keystore.location"),
-        ({"ssl.keystore.location": "/nowhere/x.pem"}, "cannot set up TLS"),
+        ({"ssl.keystore.location": "/nowhere/x.pem"}, "`/nowhere/x.pem`: No such file"),
+        ({"ssl.keystore.location": "/nowhere/x.jks"}, "TLS: `/nowhere/x.jks`: No such file"),
+        ({"ssl.keystore.location": __file__, "ssl.keystore.type": "PEM"}, "holds no PEM key"),
         ({"ssl.client.auth": "maybe", "shim.tls.directory": "x"}, "maybe"),
     ],
 )
@@ -163,3 +169,20 @@ async def test_what_is_wrong_with_the_settings_is_said(settings: dict[str, str],
     with pytest.raises(ConfigError, match=says):
         async with serving(listeners=(TLS,), properties=settings):
             pass
+
+
+async def test_the_password_of_a_key_is_not_asked_for_at_a_terminal(tmp_path: Path) -> None:
+    made = trustme.CA().issue_cert("127.0.0.1")
+    key = load_pem_private_key(made.private_key_pem.bytes(), None)
+    locked = key.private_bytes(
+        Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"changeit")
+    )
+    store = tmp_path / "server.pem"
+    store.write_bytes(locked + made.cert_chain_pems[0].bytes())
+    settings = {"ssl.keystore.location": str(store)}
+    async with serving(listeners=(TLS,), properties={**settings, "ssl.key.password": "changeit"}):
+        pass
+    for words in {}, {"ssl.key.password": "wrong"}:
+        with pytest.raises(ConfigError, match="the password is not the one of the key"):
+            async with serving(listeners=(TLS,), properties=settings | words):
+                pass

@@ -23,18 +23,16 @@ from protocol.messages.alter_user_scram_credentials_request import (
 )
 from protocol.messages.api_versions_request import ApiVersionsRequest
 from protocol.messages.create_delegation_token_request import CreateDelegationTokenRequest
-from protocol.messages.describe_acls_request import DescribeAclsRequest
 from protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from protocol.trace.blocks import ZSTD
 from protocol.trace.entries import Access, Closed, Request, Response
 from protocol.trace.segments import Block, Damage, Keeping, read_trace, segments
+from tests.acl_filters import ANY_ACL
 from tests.shim.wire import connected, serving
+from tests.small_disk import files_up_to, needs_a_limit
 
 ROOT = Path(__file__).parents[3]
-ANY_ACL = DescribeAclsRequest(
-    resource_type_filter=1, pattern_type_filter=1, operation=1, permission_type=1
-)
 
 
 def entries(folder: Path) -> tuple[list[Any], list[Any]]:
@@ -147,6 +145,29 @@ async def test_no_secret_reaches_the_disk(tmp_path: Path) -> None:
     found, _ = entries(tmp_path)
     redacted = [one for _, one in found if getattr(one, "redacted", False)]
     assert len(redacted) == 4  # a log-in both ways, the salted password, the token
+
+
+@needs_a_limit
+@pytest.mark.asyncio
+async def test_a_broker_goes_on_when_its_trace_has_no_room(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serving() as broker:
+        broker.record(tmp_path)
+        recorder = broker.cluster.recorder
+        assert recorder is not None
+        async with connected(broker) as wire:
+            with files_up_to(4000):
+                while recorder.failure is None:
+                    await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
+                    recorder.flush()
+            written = recorder.entries_written
+            await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
+            recorder.flush()
+    found, damage = entries(tmp_path)
+    assert damage == []
+    assert len(found) == written == recorder.entries_written > 0
+    assert [one for one in caplog.text.splitlines() if "recording has ended early" in one]
 
 
 def ask_until_killed(port: int, seconds: float, process: subprocess.Popen[bytes]) -> list[float]:

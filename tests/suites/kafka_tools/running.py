@@ -127,8 +127,7 @@ def _execute(stage: Stage, step: Step, background: ExitStack) -> tuple[str, int]
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        said = error.stdout or b""
-        return said.decode() if isinstance(said, bytes) else said, -1
+        return (error.stdout or b"").decode(), -1  # bytes, also where text is asked for
     return done.stdout, done.returncode
 
 

@@ -28,16 +28,17 @@ type request struct {
 
 // arguments of all calls; a call reads those that it knows.
 type arguments struct {
-	Topic      *string  `json:"topic"`
-	Group      string   `json:"group"`
-	Values     []string `json:"values"`
-	Idempotent *bool    `json:"idempotent"`
-	Count      int      `json:"count"`
-	Seconds    float64  `json:"seconds"`
-	Offset     int64    `json:"offset"`
-	Acls       []acl    `json:"acls"`
-	Filter     acl      `json:"filter"`
-	Filters    []acl    `json:"filters"`
+	Topic           *string  `json:"topic"`
+	TransactionalID string   `json:"transactional_id"`
+	Group           string   `json:"group"`
+	Values          []string `json:"values"`
+	Idempotent      *bool    `json:"idempotent"`
+	Count           int      `json:"count"`
+	Seconds         float64  `json:"seconds"`
+	Offset          int64    `json:"offset"`
+	Acls            []acl    `json:"acls"`
+	Filter          acl      `json:"filter"`
+	Filters         []acl    `json:"filters"`
 }
 
 type failure struct {
@@ -55,18 +56,19 @@ type connection struct {
 type call func(context.Context, connection, arguments) (any, error)
 
 var calls = map[string]call{
-	"create_topic":       createTopic,
-	"delete_topic":       deleteTopic,
-	"create_acls":        createAcls,
-	"list_acls":          listAcls,
-	"delete_acls":        deleteAcls,
-	"cluster_operations": clusterOperations,
-	"topic_operations":   topicOperations,
-	"group_operations":   groupOperations,
-	"produce":            produce,
-	"consume":            consume,
-	"commit_offset":      commitOffset,
-	"offset_fetch":       offsetFetch,
+	"create_topic":        createTopic,
+	"delete_topic":        deleteTopic,
+	"create_acls":         createAcls,
+	"list_acls":           listAcls,
+	"delete_acls":         deleteAcls,
+	"cluster_operations":  clusterOperations,
+	"topic_operations":    topicOperations,
+	"group_operations":    groupOperations,
+	"produce":             produce,
+	"produce_transaction": produceTransaction,
+	"consume":             consume,
+	"commit_offset":       commitOffset,
+	"offset_fetch":        offsetFetch,
 }
 
 func main() {

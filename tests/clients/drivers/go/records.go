@@ -34,6 +34,24 @@ func produce(ctx context.Context, where connection, args arguments) (any, error)
 	return offsets, nil
 }
 
+func produceTransaction(ctx context.Context, where connection, args arguments) (any, error) {
+	client, err := where.client(kgo.TransactionalID(args.TransactionalID))
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	if err := client.BeginTransaction(); err != nil {
+		return nil, err
+	}
+	for _, value := range args.Values {
+		client.Produce(ctx, &kgo.Record{Topic: *args.Topic, Value: []byte(value)}, nil)
+	}
+	if err := client.Flush(ctx); err != nil {
+		return nil, err
+	}
+	return nil, client.EndTransaction(ctx, kgo.TryCommit)
+}
+
 func consume(ctx context.Context, where connection, args arguments) (any, error) {
 	client, err := where.client(
 		kgo.ConsumerGroup(args.Group),

@@ -49,6 +49,7 @@ public final class Driver {
         CALLS.put("topic_operations", Operations::ofTopic);
         CALLS.put("group_operations", Operations::ofGroup);
         CALLS.put("produce", Records::produce);
+        CALLS.put("produce_transaction", Transactions::produce);
         CALLS.put("consume", Records::consume);
         CALLS.put("transact", Transactions::run);
         CALLS.put("count_words", WordCount::run);

@@ -43,6 +43,19 @@ final class Transactions {
         return committed(request, to);
     }
 
+    /** Writes the values in one transaction. */
+    static Object produce(Driver.Request request) {
+        try (var producer = producer(request)) {
+            producer.initTransactions();
+            producer.beginTransaction();
+            for (var value : request.arguments().get("values")) {
+                producer.send(new ProducerRecord<>(request.text("topic"), value.asText()));
+            }
+            producer.commitTransaction();
+        }
+        return null;
+    }
+
     /** What a reader of committed records finds. */
     private static List<String> committed(Driver.Request request, String topic) throws Exception {
         var consumer = consumer(request, null);

@@ -111,6 +111,21 @@ async function produce(request) {
   }
 }
 
+async function produceTransaction(request) {
+  const { topic, values, transactional_id: transactionalId } = request.arguments;
+  // not `idempotent`, by which it asks for a second producer id, of no transaction
+  const producer = kafka(request).producer({ transactionalId, maxInFlightRequests: 1 });
+  await producer.connect();
+  try {
+    const transaction = await producer.transaction();
+    await transaction.send({ topic, messages: values.map((value) => ({ value })) });
+    await transaction.commit();
+    return null;
+  } finally {
+    await producer.disconnect();
+  }
+}
+
 async function consume(request) {
   const { topic, group, count, seconds } = request.arguments;
   const consumer = kafka(request).consumer({ groupId: group, maxWaitTimeInMs: 200 });
@@ -151,6 +166,7 @@ const calls = {
   list_acls: listAcls,
   delete_acls: deleteAcls,
   produce,
+  produce_transaction: produceTransaction,
   consume,
 };
 for await (const line of createInterface({ input: process.stdin })) {

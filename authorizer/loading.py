@@ -1,0 +1,64 @@
+"""Making the authorizer that a configuration names: Kafka's, none, or a class of the user's."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from inspect import isclass
+from typing import cast
+
+from authorizer.authorizer import Authorizer, StandardAuthorizer
+from authorizer.rules import NEWEST_RULES, AclRules
+
+OURS = frozenset(
+    {
+        "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "kafka.security.authorizer.AclAuthorizer",
+        "kafka.security.auth.SimpleAclAuthorizer",
+        "standard",
+    }
+)
+"""Values of `authorizer.class.name` that mean StandardAuthorizer."""
+
+_METHODS = (
+    "configure",
+    "authorize",
+    "authorize_by_resource_type",
+    "create_acls",
+    "delete_acls",
+    "acls",
+)
+
+
+def load_authorizer(
+    spec: str, config: Mapping[str, str], rules: AclRules = NEWEST_RULES
+) -> Authorizer | None:
+    """Make the authorizer that `authorizer.class.name` names; None for no authorizer.
+
+    `spec` is empty or `none`, `standard` or the name of one of Kafka's own classes (all mean
+    StandardAuthorizer here), or `package.module:Class`. Raises ValueError, saying what is wrong.
+    """
+    spec = spec.strip()
+    if spec in ("", "none"):
+        return None
+    authorizer = StandardAuthorizer(rules=rules) if spec in OURS else _load_class(spec)()
+    authorizer.configure(config)
+    return authorizer
+
+
+def _load_class(spec: str) -> type[Authorizer]:
+    module_name, colon, class_name = spec.partition(":")
+    if not (module_name and colon and class_name):
+        raise ValueError(
+            f"unknown authorizer `{spec}`: give `standard`, `none`, the name of one of Kafka's"
+            " authorizer classes, or `package.module:Class` for a Python class of your own"
+        )
+    try:
+        module = import_module(module_name)
+    except ImportError as error:
+        raise ValueError(f"cannot import the authorizer `{spec}`: {error}") from error
+    found = getattr(module, class_name, None)
+    if not isclass(found):
+        raise ValueError(f"there is no class `{class_name}` in `{module_name}` to authorize with")
+    missing = [name for name in _METHODS if not callable(getattr(found, name, None))]
+    if missing:
+        raise ValueError(f"the authorizer `{spec}` lacks {', '.join(missing)}")
+    return cast("type[Authorizer]", found)

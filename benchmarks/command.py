@@ -1,0 +1,28 @@
+"""The command line of a benchmark: the figures as text or as JSON, and whether goals were met."""
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+
+
+def parse_arguments(doc: str | None, **numbers: tuple[int, str]) -> argparse.Namespace:
+    """`--json`, `--check`, and an option for each of `numbers`: its default, and what it means."""
+    parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
+    for name, (default, meaning) in numbers.items():
+        parser.add_argument(
+            f"--{name}", type=int, default=default, help=f"{meaning} (default {default})"
+        )
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    parser.add_argument("--check", action="store_true", help="exit 3 when a goal is missed")
+    return parser.parse_args()
+
+
+def finish(
+    options: argparse.Namespace, figures: Mapping[str, object], text: str, missed: Sequence[str]
+) -> int:
+    """Print the figures, as `text` or as JSON, and the goals that were missed; the exit code."""
+    print(json.dumps(figures, indent=1) if options.json else text)
+    for goal in missed:
+        print(f"goal missed: {goal}", file=sys.stderr)
+    return 3 if options.check and missed else 0

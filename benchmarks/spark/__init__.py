@@ -1,0 +1,1 @@
+"""The pipeline on Spark; see `__main__`."""

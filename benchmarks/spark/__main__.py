@@ -1,0 +1,96 @@
+"""The pipeline on Spark, as ratios between two ways to do the same on this machine in this run.
+
+    python -m benchmarks.spark [--requests N] [--accesses N] [--acls N] [--only NAME,...]
+                              [--json] [--check]
+
+Both ways' results are compared first; they take turns, and the best of each counts. Spark has two
+cores and one GiB. Each row is printed as soon as it is known (with `--json`, an object a line);
+which round is on is said on standard error. The exit code is 1 when one could not be measured.
+Skimming against decoding (S10) is in `benchmarks/codec.py`.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from benchmarks.spark.cold import s11_clock, s11_cold
+from benchmarks.spark.data import make_trace
+from benchmarks.spark.decisions import s6_engine, what_breaks_cores
+from benchmarks.spark.following import s8_follow
+from benchmarks.spark.lakes import s7_lake, s9_nothing_new
+from benchmarks.spark.ratio import Bench, Ratio, tell
+from benchmarks.spark.reading import s1_one_process, s2_two_processes, s3_arrow_batches, two_cores
+from benchmarks.spark.wireshark import s4_csv, s4_rows, s5_names
+from pipeline.requisites import missing
+from pipeline.spark.session import spark_session
+
+BENCHES: dict[str, Callable[[Bench], Ratio]] = {
+    "S1": s1_one_process,
+    "S2": s2_two_processes,
+    "cores": two_cores,
+    "S3": s3_arrow_batches,
+    "S4": s4_rows,
+    "S4 CSV": s4_csv,
+    "S5": s5_names,
+    "S6": s6_engine,
+    "what-breaks": what_breaks_cores,
+    "S7": s7_lake,
+    "S8": s8_follow,
+    "S9": s9_nothing_new,
+    "S11": s11_cold,
+    "S11 clock": s11_clock,
+}
+HEAD = "| | ours | | other | | ratio | goal |\n|---|---|---|---|---|---|---|"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--requests", type=int, default=600_000)
+    parser.add_argument("--accesses", type=int, default=1_000_000)
+    parser.add_argument("--acls", type=int, default=100_000)
+    parser.add_argument("--only", help=f"some of {', '.join(BENCHES)}")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--check", action="store_true", help="exit 3 when a goal is missed")
+    args = parser.parse_args()
+    problem = missing()
+    if problem is not None:
+        sys.exit(f"benchmarks.spark: {problem}")
+    names = args.only.split(",") if args.only else list(BENCHES)
+    for name in names:
+        if name not in BENCHES:
+            parser.error(f"there is no `{name}`; there are {', '.join(BENCHES)}")
+    if not args.json:
+        print(f"load average {os.getloadavg()[0]:.1f}; {args.requests} requests,")
+        print(f"{args.accesses} accesses, {args.acls} ACLs\n\n{HEAD}", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        tell("the trace is made")
+        make_trace(Path(folder, "trace"), args.requests)
+        bench = Bench(spark_session("local[2]", is_short=False), Path(folder), args)
+        found = [measured(name, bench) for name in names]
+        bench.spark.stop()
+    if None in found:
+        return 1
+    return 3 if args.check and not all(one.is_met for one in found if one) else 0
+
+
+def measured(name: str, bench: Bench) -> Ratio | None:
+    """One row, printed; None for one that could not be measured, which costs no other."""
+    tell(f"{name} ...")
+    try:
+        found = BENCHES[name](bench)
+    except Exception as error:  # noqa: BLE001 - the others' figures are wanted all the same
+        tell(f"{name} could not be measured: {type(error).__name__}: {error}")
+        return None
+    load = round(os.getloadavg()[0], 1)
+    row = msgspec.structs.asdict(found) | {"is_met": found.is_met, "load": load}
+    print(msgspec.json.encode(row).decode() if bench.args.json else found.line(), flush=True)
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,110 @@
+"""What the benchmarks of the pipeline work on: traces, ACLs and accesses, the same in every run."""
+
+import random
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from authorizer.model import Acl
+from pipeline.tables import OBSERVED
+from protocol import codecs
+from protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
+from protocol.headers import RequestHeader, write_request_header
+from protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from protocol.trace.entries import Access, Body, Connection, Request
+from protocol.trace.segments import SegmentWriter
+
+ENTRIES_A_BLOCK = 2000
+PEOPLE, TOPICS = 300, 3000
+PRINCIPALS, HOSTS = 3000, ("10.0.0.1", "10.0.0.2")
+WHEN = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Traffic:
+    """Fetch requests of 300 principals for 3,000 topics, two each, with their accesses."""
+
+    def __init__(self) -> None:
+        self._rng = random.Random(1)
+        self._header = write_request_header(RequestHeader(ApiKey.FETCH, 11, 1, "bench"))
+        self._sequence = 0
+        self.people = [
+            Connection(n, n, 1, "SASL", f"10.0.0.{n % 30}", 1000 + n, f"User:u{n}")
+            for n in range(PEOPLE)
+        ]
+
+    def entries(self, requests: int, now_us: int | None = None) -> list[Any]:
+        """So many requests; 100 microseconds apart, or all at one time."""
+        found: list[Any] = []
+        for _ in range(requests):
+            n = self._sequence
+            self._sequence += 1
+            who = self._rng.randrange(PEOPLE)
+            names = [f"topic-{int(self._rng.paretovariate(0.7)) % TOPICS}" for _ in "ab"]
+            when = n * 100 if now_us is None else now_us
+            found.append(Request(who, n, when, self._header + fetch_body(names)))
+            found += [
+                Access(
+                    *(who, n, when, ApiKey.FETCH, 11),
+                    *(Operation.READ, ResourceType.TOPIC, name, True, "x"),
+                )
+                for name in names
+            ]
+        return found
+
+
+def fetch_body(names: list[str]) -> bytes:
+    topics = [FetchTopic(topic=name, partitions=[FetchPartition()]) for name in names]
+    return codecs.write_request(FetchRequest(topics=topics), 11)
+
+
+def make_trace(folder: Path, requests: int, *, accesses: bool = True) -> None:
+    """A trace of the traffic; without accesses, of the requests alone."""
+    traffic = Traffic()
+    writer = SegmentWriter(folder, "bench", segment_bytes=16 << 20)
+    a_block = ENTRIES_A_BLOCK // 3
+    for at in range(0, requests, a_block):
+        entries = traffic.entries(min(a_block, requests - at))
+        kept = [one for one in entries if accesses or not isinstance(one, Access)]
+        writer.write(Body(traffic.people, kept))
+    writer.close()
+
+
+def random_acls(count: int) -> list[Acl]:
+    """Literal and prefixed, allow and deny, of principals and of everybody, any host and one."""
+    rng = random.Random(2)
+    found: dict[Acl, None] = {}
+    while len(found) < count:
+        n = rng.randrange(count)
+        prefixed = rng.random() < 0.2
+        name = f"team-{n % 5000}." + ("" if prefixed else f"topic-{n}")
+        acl = Acl(
+            ResourceType.TOPIC,
+            name,
+            PatternType.PREFIXED if prefixed else PatternType.LITERAL,
+            f"User:u{rng.randrange(PRINCIPALS)}" if rng.random() < 0.95 else "User:*",
+            "*" if rng.random() < 0.9 else rng.choice(HOSTS),
+            rng.choice((Operation.READ, Operation.WRITE, Operation.ALL)),
+            Permission.DENY if rng.random() < 0.05 else Permission.ALLOW,
+        )
+        found[acl] = None
+    return list(found)
+
+
+def access_rows(numbers: list[int], names: int) -> pa.RecordBatch:
+    """A different access for each number, all said to have been allowed, to so many names."""
+    columns: dict[str, Any] = {name: [None] * len(numbers) for name in OBSERVED.names}
+    columns["principal"] = [f"User:u{(n + n // names) % PRINCIPALS}" for n in numbers]
+    columns["host"] = [HOSTS[n % len(HOSTS)] for n in numbers]
+    columns["api_key"] = [1] * len(numbers)
+    columns["operation"] = [("READ", "WRITE", "DESCRIBE")[n // 7 % 3] for n in numbers]
+    columns["resource_type"] = ["TOPIC"] * len(numbers)
+    columns["resource_name"] = [f"team-{n % names % 5000}.topic-{n % names}" for n in numbers]
+    columns["role"] = ["required"] * len(numbers)
+    columns["instead"] = [[]] * len(numbers)
+    columns["allowed"] = [True] * len(numbers)
+    columns["requests"] = [1] * len(numbers)
+    columns["first_seen"] = columns["last_seen"] = [WHEN] * len(numbers)
+    arrays = [pa.array(columns[field.name], field.type) for field in OBSERVED]
+    return pa.RecordBatch.from_arrays(arrays, schema=OBSERVED)

@@ -1,0 +1,160 @@
+"""Many different accesses against many ACLs: the job, the same in one process, and in SQL."""
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import functions as f
+
+from authorizer.acl_formats.trace_rule import acl_rule
+from authorizer.implied import allowing, denying
+from authorizer.model import Acl
+from benchmarks.spark.data import access_rows, random_acls
+from benchmarks.spark.ratio import Bench, Ratio, faster, in_turns, tell
+from pipeline.acls.acl_set import AclSet, packed
+from pipeline.acls.verdict import QUESTION, verdicts
+from pipeline.spark.judged import judged
+from pipeline.tables import OBSERVED, ddl
+from protocol.enums import Operation, PatternType, Permission
+
+BATCH = 10_000
+BIG_ROUNDS = 2
+SUPER_USER = "User:u7"
+_KEYS = ("principal", "host", "operation", "resource_name")
+_ACLS = pa.schema(
+    [
+        ("by", pa.string()),
+        ("from", pa.string()),
+        ("asked", pa.string()),
+        ("prefixed", pa.bool_()),
+        ("pattern", pa.string()),
+        ("allows", pa.bool_()),
+        ("place", pa.int32()),
+    ]
+)
+Denied = tuple[int, int]
+"""How many accesses are denied, and a sum of all accesses with their verdicts and rules."""
+
+
+class Decisions(msgspec.Struct):
+    """Three ways to the same."""
+
+    on_spark: Callable[[], Denied]
+    in_sql: Callable[[], Denied]
+    in_one_process: Callable[[], int]
+
+
+@cache
+def decisions(spark: Any, accesses: int, acls: int) -> Decisions:
+    """The accesses are kept by Spark, or in memory, before."""
+    tell(f"  {accesses} accesses and {acls} ACLs are made")
+    candidate = random_acls(acls)
+    acl_set = AclSet(tuple(candidate), (SUPER_USER,))
+
+    def rows(source: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in source:
+            yield access_rows(batch.column(0).to_pylist(), acls)
+
+    frame = spark.range(0, accesses, 1, 8).mapInArrow(rows, ddl(OBSERVED)).persist()
+    assert frame.select(*_KEYS).distinct().count() == accesses
+    ordered = sorted(candidate, key=_order)
+    table = _acl_table(spark, ordered).persist()
+    rules = spark.createDataFrame([*enumerate(map(acl_rule, ordered))], "place int, named string")
+    rules.persist()
+    assert table.count() > rules.count() > 0
+    numbers = ([*range(at, min(at + BATCH, accesses))] for at in range(0, accesses, BATCH))
+    plain = [access_rows(one, acls).select(QUESTION).columns for one in numbers]
+
+    def on_spark() -> Denied:  # a new plan each time: Spark would reuse an old one's work
+        return _denied(judged(frame, acl_set))
+
+    def in_sql() -> Denied:
+        return _denied(_joined(frame, table, rules))
+
+    def in_one_process() -> int:
+        judge = packed(acl_set).authorizer()
+        found = (verdicts(judge, columns).field("allowed") for columns in plain)
+        return sum(pc.sum(pc.invert(allowed)).as_py() for allowed in found)
+
+    return Decisions(on_spark, in_sql, in_one_process)
+
+
+def s6_engine(bench: Bench) -> Ratio:
+    ways = decisions(bench.spark, bench.args.accesses, bench.args.acls)
+    assert ways.on_spark() == ways.in_sql(), "the authorizer and the SQL join differ"
+    times = in_turns(ways.on_spark, ways.in_sql, BIG_ROUNDS)
+    return faster("S6", "authorizer in workers", "SQL join", times, 1.2)
+
+
+def what_breaks_cores(bench: Bench) -> Ratio:
+    ways = decisions(bench.spark, bench.args.accesses, bench.args.acls)
+    assert ways.on_spark()[0] == ways.in_one_process()
+    times = in_turns(ways.on_spark, ways.in_one_process, BIG_ROUNDS)
+    return faster("what-breaks", "two cores", "one process", times, 1.3)
+
+
+def _denied(rows: Any) -> Denied:
+    verdict = f.xxhash64(*_KEYS, "would_be_allowed", "would_be_rule")
+    found = rows.agg(f.count_if(~f.col("would_be_allowed")), f.bit_xor(verdict)).collect()[0]
+    return found[0], found[1]
+
+
+def _order(acl: Acl) -> tuple[Any, ...]:
+    """The order in which a broker looks at ACLs that match one name: literals, prefixes, `*`."""
+    is_prefix = acl.pattern_type is PatternType.PREFIXED
+    pattern = -len(acl.resource_name) if is_prefix else -(1 << 20) * (acl.resource_name != "*")
+    is_last = not is_prefix and acl.resource_name == "*"
+    return (is_last, pattern, acl.operation, acl.principal, acl.host)
+
+
+def _acl_table(spark: Any, acls: list[Acl]) -> Any:
+    """One row for each operation that an ACL speaks to, with its place in the order."""
+    rows = []
+    for place, acl in enumerate(acls):
+        is_allow = acl.permission is Permission.ALLOW
+        for asked in (Operation.READ, Operation.WRITE, Operation.DESCRIBE):
+            if acl.operation in (allowing if is_allow else denying)(asked):
+                prefixed = acl.pattern_type is PatternType.PREFIXED
+                who = (acl.principal, acl.host)
+                values = (*who, asked.name, prefixed, acl.resource_name, is_allow, place)
+                rows.append(dict(zip(_ACLS.names, values, strict=True)))
+    return spark.createDataFrame(pa.Table.from_pylist(rows, _ACLS))
+
+
+def _joined(accesses: Any, acls: Any, rules: Any) -> Any:
+    """Each access with its prefixes of the lengths that occur, joined with what says so of it.
+
+    As the authorizer: a super user may all, the first DENY wins, else the last ALLOW.
+    """
+    lengths = [
+        row[0] for row in acls.where("prefixed").select(f.length("pattern")).distinct().collect()
+    ]
+    prefixes = [
+        f.struct(f.lit(True).alias("prefixed"), f.substring("resource_name", 1, n).alias("pattern"))
+        for n in lengths
+    ]
+    literals = [
+        f.struct(f.lit(False).alias("prefixed"), name.alias("pattern"))
+        for name in (f.col("resource_name"), f.lit("*"))
+    ]
+    by = f.explode(f.array("principal", f.lit("User:*")))
+    keyed = accesses.select(*_KEYS, f.col("operation").alias("asked"), by.alias("by"))
+    keys = f.explode(f.array_distinct(f.array(*literals, *prefixes)))
+    wide = keyed.withColumn("key", keys).select(*_KEYS, "asked", "by", "key.*")
+    matched = wide.join(f.broadcast(acls), ["by", "asked", "prefixed", "pattern"], "left")
+    applies = f.col("from").isin("*") | (f.col("from") == f.col("host"))
+    said = matched.groupBy(*_KEYS).agg(
+        f.min(f.when(applies & ~f.col("allows"), f.col("place"))).alias("denied_by"),
+        f.max(f.when(applies & f.col("allows"), f.col("place"))).alias("allowed_by"),
+    )
+    place = f.coalesce("denied_by", "allowed_by").alias("place")
+    named = said.select("*", place).join(f.broadcast(rules), "place", "left")
+    is_super = f.col("principal") == SUPER_USER
+    is_allowed = f.col("denied_by").isNull() & f.col("allowed_by").isNotNull()
+    rule = f.when(is_super, "SuperUser").otherwise(f.coalesce("named", f.lit("DefaultDeny")))
+    return named.select(
+        *_KEYS, (is_super | is_allowed).alias("would_be_allowed"), rule.alias("would_be_rule")
+    )

@@ -1,0 +1,41 @@
+"""Lakes: asked again without reading the trace, and brought up to date when nothing is new."""
+
+import time
+
+from benchmarks.spark.ratio import ROUNDS, Bench, Ratio, faster, in_turns, took
+from pipeline.acls.acl_set import AclSet
+from pipeline.commands.reading import Source
+from pipeline.jobs.ingest import ingest, lake_table
+from pipeline.jobs.what_breaks import what_breaks
+from protocol.api_versions import RELEASES
+
+
+def s7_lake(bench: Bench) -> Ratio:
+    lake = bench.folder / "lake-7"
+    candidate = AclSet(())
+
+    def ask() -> int:
+        found = Source(bench.spark, [str(lake)], {}).observed()
+        return int(what_breaks(found, candidate).count())
+
+    def all_again() -> int:
+        folder = bench.folder / f"lake-{time.monotonic_ns()}"
+        ingest(bench.spark, bench.paths, folder, RELEASES[-1])
+        found = Source(bench.spark, [str(folder)], {}).observed()
+        return int(what_breaks(found, candidate).count())
+
+    ingest(bench.spark, bench.paths, lake, RELEASES[-1])
+    assert ask() == all_again() > 0
+    return faster("S7", "what-breaks of a lake", "with ingest", in_turns(ask, all_again), 3)
+
+
+def s9_nothing_new(bench: Bench) -> Ratio:
+    """The second ingest adds no row and takes two seconds at most."""
+    lake = bench.folder / "lake-9"
+    ingest(bench.spark, bench.paths, lake, RELEASES[-1])
+    before = lake_table(bench.spark, "accesses", lake).count()
+    times = [
+        took(lambda: ingest(bench.spark, bench.paths, lake, RELEASES[-1])) for _ in range(ROUNDS)
+    ]
+    assert lake_table(bench.spark, "accesses", lake).count() == before
+    return faster("S9", "ingest, nothing new", "two seconds", (min(times), 2.0), 1)

@@ -1,0 +1,104 @@
+"""One figure of the benchmarks, and how it is come by: two ways to the same, in turns."""
+
+import argparse
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from pipeline.spark.observed import observed
+
+ROUNDS = 3
+
+
+class Ratio(msgspec.Struct):
+    """How many times better ours is; `goal` is the least, if there is one."""
+
+    name: str
+    ours: str
+    ours_value: float
+    other: str
+    other_value: float
+    ratio: float
+    goal: float | None
+    unit: str = "s"
+
+    @property
+    def is_met(self) -> bool:
+        return self.goal is None or self.ratio >= self.goal
+
+    def line(self) -> str:
+        """A row of the table."""
+        values = [f"{value:.2f} {self.unit}" for value in (self.ours_value, self.other_value)]
+        cells = [self.name, self.ours, values[0], self.other, values[1], f"x{self.ratio:.2f}"]
+        goal = "" if self.goal is None else f"{self.goal:.2f}"
+        return f"| {' | '.join(cells)} | {goal}{'' if self.is_met else ', **missed**'} |"
+
+
+class Bench(msgspec.Struct):
+    """The session and the trace that all look at."""
+
+    spark: Any
+    folder: Path
+    args: argparse.Namespace
+
+    @property
+    def paths(self) -> list[str]:
+        return [str(self.folder / "trace")]
+
+    def count(self) -> int:
+        return int(observed(self.spark, self.paths).count())
+
+
+def took(what: Callable[[], Any]) -> float:
+    """Seconds by the clock."""
+    begin = time.perf_counter()
+    what()
+    return time.perf_counter() - begin
+
+
+def processor_seconds(root: int) -> float:
+    """Of a process and all that descend from it, those that ended included."""
+    parents: dict[int, int] = {}
+    ticks: Counter[int] = Counter()
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            text = path.read_text()
+        except OSError:  # it has just ended
+            continue
+        fields = text.rpartition(")")[2].split()  # the name, before, may have blanks in it
+        pid = int(path.parent.name)
+        parents[pid] = int(fields[1])
+        ticks[pid] = sum(map(int, fields[11:15]))
+    wanted = {root}
+    while more := {pid for pid, parent in parents.items() if parent in wanted} - wanted:
+        wanted |= more
+    return sum(ticks[pid] for pid in wanted) / os.sysconf("SC_CLK_TCK")
+
+
+def tell(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def in_turns(
+    ours: Callable[[], Any], other: Callable[[], Any], rounds: int = ROUNDS
+) -> tuple[float, float]:
+    """The best seconds of each, after one round that does not count."""
+    found: tuple[list[float], list[float]] = ([], [])
+    for number in range(rounds + 1):
+        for times, what in zip(found, (ours, other), strict=True):
+            times.append(took(what))
+        tell(f"  round {number} of {rounds}: {found[0][-1]:.2f} s, {found[1][-1]:.2f} s")
+    return min(found[0][1:]), min(found[1][1:])
+
+
+def faster(
+    name: str, ours: str, other: str, times: tuple[float, float], goal: float | None
+) -> Ratio:
+    """The ratio of two times, ours and the other's."""
+    return Ratio(name, ours, times[0], other, times[1], times[1] / times[0], goal)

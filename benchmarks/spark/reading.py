@@ -1,0 +1,70 @@
+"""Traces into rows: the data source against plain Python, tuples, and one core."""
+
+import json
+import multiprocessing
+from typing import Any
+
+import pyarrow as pa
+
+from benchmarks.spark.ratio import Bench, Ratio, faster, in_turns
+from benchmarks.spark.tuples import TuplesSource
+from pipeline.rows.batches import Split, batches, plan, regroup
+from pipeline.rows.columns import Selection
+from pipeline.spark.source import trace_table
+from pipeline.tables import OBSERVED
+
+DISTINCT = "distinct accesses"
+
+
+def distinct_in(split: Split) -> bytes:
+    """The different accesses of one split, as Arrow's IPC: what a process hands to another."""
+    table = pa.Table.from_batches(list(batches("observed", split, Selection())), OBSERVED)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, OBSERVED) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def added(parts: list[bytes]) -> int:
+    tables = [pa.ipc.open_stream(part).read_all() for part in parts]
+    return int(regroup(pa.concat_tables(tables)).num_rows)
+
+
+def s1_one_process(bench: Bench) -> Ratio:
+    def plain() -> int:
+        return added([distinct_in(split) for split in plan(bench.paths)])
+
+    assert plain() == bench.count()
+    return faster("S1", DISTINCT, "one process", in_turns(bench.count, plain), 1.3)
+
+
+def s2_two_processes(bench: Bench) -> Ratio:
+    def pooled() -> int:
+        with multiprocessing.get_context("spawn").Pool(2) as pool:
+            return added(pool.map(distinct_in, plan(bench.paths), chunksize=1))
+
+    assert pooled() == bench.count()
+    return faster("S2", DISTINCT, "pool of two", in_turns(bench.count, pooled), 0.85)
+
+
+def two_cores(bench: Bench) -> Ratio:
+    def single() -> Any:
+        rows = trace_table(bench.spark, "observed", bench.paths).coalesce(1)
+        return rows.groupBy("principal").count().collect()
+
+    def double() -> Any:
+        rows = trace_table(bench.spark, "observed", bench.paths)
+        return rows.groupBy("principal").count().collect()
+
+    return faster("cores", "two cores", "one core", in_turns(double, single), 1.3)
+
+
+def s3_arrow_batches(bench: Bench) -> Ratio:
+    bench.spark.dataSource.register(TuplesSource)
+
+    def read(form: str) -> None:
+        reader = bench.spark.read.format(form).option("paths", json.dumps(bench.paths))
+        reader.load().write.format("noop").mode("overwrite").save()
+
+    times = in_turns(lambda: read("kafka_trace"), lambda: read(TuplesSource.name()))
+    return faster("S3", "Arrow batches", "tuples", times, 1.25)

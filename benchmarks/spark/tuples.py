@@ -1,0 +1,35 @@
+"""The data source as it would be with tuples: what Arrow batches are compared with."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from pyspark.sql.datasource import DataSourceReader, InputPartition
+from pyspark.sql.types import StructType
+
+from pipeline.spark.source import KafkaTraceSource
+
+
+class TuplesReader(DataSourceReader):
+    """The same rows, one by one."""
+
+    def __init__(self, reader: DataSourceReader) -> None:
+        self._reader: Any = reader  # of batches, which its interface leaves open
+
+    def partitions(self) -> Any:
+        return self._reader.partitions()
+
+    def read(self, partition: InputPartition) -> Iterator[tuple[Any, ...]]:
+        for batch in self._reader.read(partition):
+            for row in batch.to_pylist():
+                yield tuple(row.values())
+
+
+class TuplesSource(KafkaTraceSource):
+    """`kafka_trace` with rows in tuples."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "kafka_trace_tuples"
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        return TuplesReader(super().reader(schema))

@@ -1,0 +1,73 @@
+"""An ACL set with all that a decision depends on, small enough to be sent to every worker."""
+
+import hashlib
+from pathlib import Path
+
+import msgspec
+
+from authorizer.acl_formats import read
+from authorizer.acl_names import AclTextError
+from authorizer.acl_releases import rules_of
+from authorizer.authorizer import StandardAuthorizer
+from authorizer.model import Acl
+from authorizer.store import RememberingAclStore
+from pipeline.errors import PipelineError
+from protocol.api_versions import RELEASES
+
+_AUTHORIZERS: dict[str, StandardAuthorizer] = {}
+_AUTHORIZERS_MAX = 4
+
+
+class AclSet(msgspec.Struct, frozen=True):
+    """ACLs, super users and the release whose rules decide."""
+
+    acls: tuple[Acl, ...]
+    super_users: tuple[str, ...] = ()
+    allow_everyone: bool = False
+    release: str = RELEASES[-1]
+
+    def authorizer(self) -> StandardAuthorizer:
+        """The broker's own authorizer, with this set, for many questions."""
+        return StandardAuthorizer(
+            super_users=self.super_users,
+            allow_everyone=self.allow_everyone,
+            rules=rules_of(self.release),
+            store=RememberingAclStore(self.acls),
+        )
+
+
+class PackedAclSet(msgspec.Struct, frozen=True):
+    """An ACL set as it is sent to workers: as objects, 10^5 ACLs take seconds to send."""
+
+    content: bytes
+    digest: str
+
+    def unpacked(self) -> AclSet:
+        return msgspec.msgpack.decode(self.content, type=AclSet)
+
+    def authorizer(self) -> StandardAuthorizer:
+        """The authorizer of this process with this set; for all tasks the same one."""
+        found = _AUTHORIZERS.get(self.digest)
+        if found is None:
+            if len(_AUTHORIZERS) >= _AUTHORIZERS_MAX:
+                _AUTHORIZERS.clear()
+            found = _AUTHORIZERS[self.digest] = self.unpacked().authorizer()
+        return found
+
+
+def packed(acl_set: AclSet) -> PackedAclSet:
+    """The set as bytes, and what names it."""
+    content = msgspec.msgpack.encode(acl_set)
+    return PackedAclSet(content, hashlib.sha256(content).hexdigest())
+
+
+def read_acls(path: str) -> list[Acl]:
+    """The ACLs of a file in any form of `acl_formats`, each once; PipelineError if not."""
+    try:
+        return read(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PipelineError(f"{path}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise PipelineError(f"{path}: not a text file in UTF-8") from error
+    except AclTextError as error:
+        raise PipelineError(f"{path}: {error}") from error

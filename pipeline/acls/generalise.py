@@ -1,0 +1,97 @@
+"""From literal ACLs to prefixed ones, within a budget of known names that this allows besides."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from authorizer.implied import allowing
+from authorizer.model import WILDCARD, Acl
+from protocol.enums import Operation, PatternType, ResourceType
+
+if TYPE_CHECKING:
+    from pipeline.acls.synthesis import Grant, What
+
+PREFIX_CHARACTERS_MIN = 3
+Known = Mapping[ResourceType, frozenset[str]]
+"""All names that anybody was seen to use."""
+
+_BOUNDARY = re.compile(r"[.\-_]")
+_GENERATED = re.compile(
+    r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}.*|\d{2,}.*", re.IGNORECASE
+)
+_Key = tuple[ResourceType, str, Operation]
+"""What stays the same when names are joined: the type, the host and the operation."""
+
+
+def generalise(
+    grants: "list[Grant]", known: Known, budget: int, denied: "Iterable[What]"
+) -> "list[Grant]":
+    """The grants with as many literals as possible joined under prefixes.
+
+    A prefix ends at `.`, `-` or `_`, or before a part that looks generated, and has at least three
+    characters. It is taken if the known names it allows besides, of all prefixes together, stay
+    within the budget, and if it allows nothing that was denied.
+    """
+    by_key: dict[_Key, list[Grant]] = defaultdict(list)
+    for grant in grants:
+        acl = grant.acl
+        by_key[acl.resource_type, acl.host, acl.operation].append(grant)
+    refused = list(denied)
+    found: list[Grant] = []
+    for key, group in by_key.items():
+        joined, budget = _joined(key, group, known, budget, refused)
+        found += joined
+    return found
+
+
+def _joined(
+    key: _Key, group: "list[Grant]", known: Known, budget: int, denied: "list[What]"
+) -> "tuple[list[Grant], int]":
+    kind, _, operation = key
+    rest = {grant.acl.resource_name: grant for grant in group}
+    names = known.get(kind, frozenset())
+    taken: list[Grant] = []
+    for prefix in sorted(_prefixes(rest), key=lambda one: (len(one), one)):
+        covered = [name for name in rest if name.startswith(prefix)]
+        if len(covered) < 2 and not any(_is_generated(name, prefix) for name in covered):
+            continue
+        over = sorted(name for name in names if name.startswith(prefix) and name not in rest)
+        if not covered or len(over) > budget or _is_denied(kind, operation, prefix, denied):
+            continue
+        budget -= len(over)
+        taken.append(_prefixed([rest.pop(name) for name in covered], prefix, tuple(over)))
+    return [*taken, *rest.values()], budget
+
+
+def _prefixes(names: Iterable[str]) -> set[str]:
+    found = set()
+    for name in names:
+        ends = [match.end() for match in _BOUNDARY.finditer(name)]
+        found |= {name[:end] for end in ends if PREFIX_CHARACTERS_MIN <= end < len(name)}
+        generated = _GENERATED.search(name)
+        if generated and generated.start() >= PREFIX_CHARACTERS_MIN:
+            found.add(name[: generated.start()])
+    return {prefix for prefix in found if not prefix.startswith(WILDCARD)}
+
+
+def _is_generated(name: str, prefix: str) -> bool:
+    return _GENERATED.fullmatch(name, len(prefix)) is not None
+
+
+def _is_denied(kind: ResourceType, operation: Operation, prefix: str, denied: "list[What]") -> bool:
+    return any(
+        of is kind and name.startswith(prefix) and operation in allowing(refused)
+        for refused, of, name in denied
+    )
+
+
+def _prefixed(covered: "list[Grant]", prefix: str, over: tuple[str, ...]) -> "Grant":
+    first = covered[0]
+    acl: Acl = msgspec.structs.replace(
+        first.acl, resource_name=prefix, pattern_type=PatternType.PREFIXED
+    )
+    requests = sum(grant.requests for grant in covered)
+    return msgspec.structs.replace(first, acl=acl, requests=requests, over_grants=over)

@@ -1,0 +1,149 @@
+"""Which ACLs of a set speak to an access: what its decision depends on."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+
+from authorizer.acl_releases import rules_of
+from authorizer.decide import PROBE
+from authorizer.implied import allowing, denying
+from authorizer.model import ANY_USER, WILDCARD, Acl, Action, Actor
+from authorizer.pattern import Pattern, Subject
+from authorizer.store import AclStore, acl_of
+from pipeline.acls.acl_set import AclSet, packed
+from pipeline.acls.verdict import is_about_any
+from pipeline.tables import OBSERVED
+from protocol.enums import Operation, PatternType, Permission, ResourceType
+
+_POSITIONS = pa.list_(pa.int32())
+SPOKEN = pa.schema(
+    [
+        ("is_simple", pa.bool_()),
+        ("allows", _POSITIONS),
+        ("denies", _POSITIONS),
+        ("others", _POSITIONS),
+        ("requests", pa.int64()),
+        ("last_seen", OBSERVED.field("last_seen").type),
+    ]
+)
+SPOKEN_DDL = (
+    "is_simple boolean, allows array<int>, denies array<int>, others array<int>,"
+    " requests long, last_seen timestamp"
+)
+
+
+class Signature(msgspec.Struct, frozen=True):
+    """The ACLs that a decision depends on, by their positions in the set.
+
+    `others` are on the same resource, but for somebody or something else: they matter where
+    everyone is allowed as long as a resource has no ACL. Not simple: there was another way to
+    meet the requirement, the question was about a whole resource type, or the release overlooks
+    ACLs (`search_stops_early`).
+    """
+
+    is_simple: bool
+    allows: tuple[int, ...]
+    denies: tuple[int, ...]
+    others: tuple[int, ...]
+
+    def outcome(self, gone: set[int], *, allow_everyone: bool) -> bool:
+        """What is decided without the ACLs that are gone; for a simple one."""
+        if any(at not in gone for at in self.denies):
+            return False
+        if any(at not in gone for at in self.allows):
+            return True
+        rest = (*self.allows, *self.denies, *self.others)
+        return allow_everyone and all(at in gone for at in rest)
+
+
+def speaks(acl_set: AclSet) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """A function for mapInArrow: batches of `observed` to `SPOKEN`; super users are left out."""
+    present = packed(acl_set)
+
+    def spoken(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        acl_set = present.unpacked()
+        matcher = Matcher(acl_set, present.authorizer().store)
+        for batch in batches:
+            rows = []
+            for row in batch.to_pylist():
+                if row["principal"] not in acl_set.super_users:
+                    found = msgspec.structs.asdict(matcher.signature(row))
+                    rows.append({**found, **{k: row[k] for k in ("requests", "last_seen")}})
+            yield pa.RecordBatch.from_pylist(rows, SPOKEN)
+
+    return spoken
+
+
+class Matcher:
+    """Finds signatures; keeps what it found for each resource and actor."""
+
+    def __init__(self, acl_set: AclSet, store: AclStore) -> None:
+        self._store = store
+        self._positions = {acl: at for at, acl in enumerate(acl_set.acls)}
+        self._with_others = acl_set.allow_everyone
+        rules = rules_of(acl_set.release)
+        self._starred = rules.wildcard_covers_starred
+        self._is_plain = not rules.search_stops_early
+
+    def signature(self, row: dict[str, Any]) -> Signature:
+        """The signature of one row of `observed`."""
+        actor = Actor(row["principal"], row["host"])
+        texts = [f"{row['operation']}|{row['resource_type']}|{row['resource_name']}"]
+        is_any = is_about_any(row)
+        found: dict[str, set[int]] = {"allows": set(), "denies": set(), "others": set()}
+        for text in (*texts, *row["instead"]):
+            operation, kind, name = text.split("|", 2)
+            action = Action(Operation[operation], ResourceType[kind], name)
+            for acl in self._entries(actor, action, whole_type=is_any or name == WILDCARD):
+                found[_bearing(acl, actor, action)].add(self._positions[acl])
+        parts = (tuple(sorted(found[name])) for name in ("allows", "denies", "others"))
+        return Signature(self._is_plain and not is_any and not row["instead"], *parts)
+
+    def _entries(self, actor: Actor, action: Action, *, whole_type: bool) -> Iterator[Acl]:
+        if not whole_type or action.resource_type is not ResourceType.TOPIC:
+            yield from self._on(action.resource_type, action.resource_name, actor)
+            return
+        for subject in self._store.subjects_of(actor):
+            for pattern in self._store.patterns_of(action.resource_type, subject):
+                yield from _acls(pattern, subject, pattern.grant_of(subject))
+        if self._with_others:  # everyone is allowed unless the name asked first has an ACL
+            yield from self._on(action.resource_type, PROBE, actor)
+
+    def _on(self, resource_type: ResourceType, name: str, actor: Actor) -> Iterator[Acl]:
+        """The ACLs on one resource that matter to the actor."""
+        for pattern in self._store.patterns_for(resource_type, name):
+            if not self._starred and _is_passed_over(pattern, name):
+                continue
+            if self._with_others:
+                for subject, grant in pattern.grants():
+                    yield from _acls(pattern, subject, grant)
+                continue
+            for subject in self._store.subjects_of(actor):
+                yield from _acls(pattern, subject, pattern.grant_of(subject))
+
+
+def _acls(pattern: Pattern, subject: Subject, grant: int) -> Iterator[Acl]:
+    while grant:
+        low = grant & -grant
+        yield acl_of(pattern, subject, low.bit_length() - 1)
+        grant ^= low
+
+
+def _is_passed_over(pattern: Pattern, name: str) -> bool:
+    """Literal `*` does not cover names that begin with an asterisk, in most releases."""
+    is_wildcard = pattern.pattern_type is PatternType.LITERAL and pattern.resource_name == WILDCARD
+    return is_wildcard and name != WILDCARD and name[:1] == WILDCARD
+
+
+def _bearing(acl: Acl, actor: Actor, action: Action) -> str:
+    allows = acl.permission is Permission.ALLOW
+    operations = (allowing if allows else denying)(action.operation)
+    if (
+        acl.principal not in (actor.principal, ANY_USER)
+        or acl.host not in (WILDCARD, actor.host)
+        or acl.operation not in operations
+    ):
+        return "others"
+    return "allows" if allows else "denies"

@@ -1,0 +1,200 @@
+"""Which ACLs can go: never used, shadowed, redundant; a set that can go together."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from authorizer.acl_releases import rules_of
+from authorizer.implied import allowing
+from authorizer.model import ANY_USER, WILDCARD, Acl
+from authorizer.store import AclStore
+from pipeline.acls.acl_set import AclSet
+from pipeline.acls.matches import Matcher, Signature
+from pipeline.acls.verdict import verdict
+from protocol.enums import Operation, PatternType, Permission
+
+NEVER = "never used"
+SHADOWED = "shadowed"
+REDUNDANT = "redundant"
+NEEDED = "needed"
+
+
+class AclUse(msgspec.Struct):
+    """What was found about one ACL.
+
+    `requests` and `last_used` count the accesses that it applies to. `shadowed_by` covers all
+    that it says. `can_go`: it is in the set that can be removed as a whole.
+    """
+
+    acl: Acl
+    state: str
+    requests: int = 0
+    last_used: datetime | None = None
+    shadowed_by: Acl | None = None
+    can_go: bool = False
+
+
+Seen = tuple[Signature, int, datetime]
+"""A signature, its requests, and when it was last seen."""
+
+
+def acl_uses(acl_set: AclSet, seen: list[Seen], special: list[dict[str, Any]]) -> list[AclUse]:
+    """One finding an ACL, in the order of the set.
+
+    `special` are the rows that a signature does not decide, with the columns of `QUESTION`; they
+    are asked of the authorizer itself.
+    """
+    uses = _used(acl_set, seen)
+    signatures = [signature for signature, _, _ in seen]
+    alone = _Trial(acl_set, signatures, special)
+    for at, use in enumerate(uses):
+        if alone.take(at):
+            alone.put_back(at)
+            use.state = REDUNDANT if use.state == NEEDED else use.state
+    together = _Trial(acl_set, signatures, special)
+    for at in _least_used_first(uses):
+        uses[at].can_go = together.take(at)
+    return uses
+
+
+def _used(acl_set: AclSet, seen: list[Seen]) -> list[AclUse]:
+    """What is known of each ACL before any is taken away."""
+    counts: dict[int, int] = defaultdict(int)
+    last: dict[int, datetime] = {}
+    for signature, requests, when in seen:
+        for at in (*signature.allows, *signature.denies):
+            counts[at] += requests
+            last[at] = max(when, last.get(at, when))
+    store = AclStore(acl_set.acls)
+    uses = []
+    for at, acl in enumerate(acl_set.acls):
+        cover = shadow_of(acl, store, acl_set.release)
+        state = NEVER if at not in counts else SHADOWED if cover else NEEDED
+        uses.append(AclUse(acl, state, counts[at], last.get(at), cover))
+    return uses
+
+
+def _least_used_first(uses: list[AclUse]) -> list[int]:
+    """Unused ones first; of those that are used alike, the shadowed ones."""
+    return sorted(
+        range(len(uses)),
+        key=lambda at: (uses[at].requests, uses[at].state != SHADOWED, at),
+    )
+
+
+class _Trial:
+    """A set of ACLs, from which one after the other is taken if that changes no decision."""
+
+    def __init__(
+        self, acl_set: AclSet, signatures: list[Signature], special: list[dict[str, Any]]
+    ) -> None:
+        self._acl_set = acl_set
+        self._authorizer = acl_set.authorizer()
+        self._gone: set[int] = set()
+        self._simple: dict[int, list[Signature]] = defaultdict(list)
+        for one in dict.fromkeys(signatures):
+            for at in _positions(one) if one.is_simple else ():
+                self._simple[at].append(one)
+        self._special = [(row, verdict(self._authorizer, row).allowed) for row in special]
+        self._touched = self._touching()
+
+    def take(self, at: int) -> bool:
+        """Take an ACL away unless a decision would change; tells whether it is gone."""
+        self._gone.add(at)
+        self._authorizer.store.remove(self._acl_set.acls[at])
+        if self._changes(at):
+            self.put_back(at)
+            return False
+        return True
+
+    def put_back(self, at: int) -> None:
+        self._gone.discard(at)
+        self._authorizer.store.add(self._acl_set.acls[at])
+
+    def _changes(self, at: int) -> bool:
+        everyone = self._acl_set.allow_everyone
+        if any(
+            one.outcome(self._gone, allow_everyone=everyone)
+            != one.outcome(set(), allow_everyone=everyone)
+            for one in self._simple.get(at, ())
+        ):
+            return True
+        return any(
+            verdict(self._authorizer, row).allowed != was
+            for row, was in (self._special[n] for n in self._touched.get(at, ()))
+        )
+
+    def _touching(self) -> Mapping[int, Sequence[int]]:
+        """Which special rows each ACL can matter to; where ACLs are overlooked, all to all."""
+        if rules_of(self._acl_set.release).search_stops_early:
+            return dict.fromkeys(range(len(self._acl_set.acls)), range(len(self._special)))
+        matcher = Matcher(self._acl_set, self._authorizer.store)
+        found: dict[int, list[int]] = defaultdict(list)
+        for number, (row, _) in enumerate(self._special):
+            for at in _positions(matcher.signature(row)):
+                found[at].append(number)
+        return found
+
+
+def _positions(signature: Signature) -> tuple[int, ...]:
+    return (*signature.allows, *signature.denies, *signature.others)
+
+
+def shadow_of(acl: Acl, store: AclStore, release: str) -> Acl | None:
+    """Another ACL of the store that says all that this one says, or overrules it entirely.
+
+    None in a release that may overlook that other one.
+    """
+    rules = rules_of(release)
+    if rules.search_stops_early:
+        return None
+    starred = rules.wildcard_covers_starred
+    for pattern in store.patterns_for(acl.resource_type, acl.resource_name):
+        kind = (pattern.resource_name, pattern.pattern_type)
+        if not _contains(kind, (acl.resource_name, acl.pattern_type), starred=starred):
+            continue
+        for principal in dict.fromkeys((acl.principal, ANY_USER)):
+            for host in dict.fromkeys((acl.host, WILDCARD)):
+                for permission, operation in _sayings(acl):
+                    other = Acl(
+                        acl.resource_type,
+                        pattern.resource_name,
+                        pattern.pattern_type,
+                        principal,
+                        host,
+                        operation,
+                        permission,
+                    )
+                    if other != acl and other in store:
+                        return other
+    return None
+
+
+def _contains(
+    outer: tuple[str, PatternType], inner: tuple[str, PatternType], *, starred: bool
+) -> bool:
+    name, kind = outer
+    if kind is PatternType.PREFIXED:
+        return inner[0].startswith(name) and (
+            inner[0] != WILDCARD or inner[1] != PatternType.LITERAL
+        )
+    if name == WILDCARD:
+        return inner[0] == WILDCARD or starred or not inner[0].startswith(WILDCARD)
+    return outer == inner
+
+
+def _sayings(acl: Acl) -> list[tuple[Permission, Operation]]:
+    """What, said of the same or more, makes an ACL superfluous; overruling denials last."""
+    if acl.permission is Permission.DENY:
+        return [(Permission.DENY, op) for op in dict.fromkeys((acl.operation, Operation.ALL))]
+    same = [acl.operation, *sorted(_including(acl.operation))]
+    found = [(Permission.ALLOW, op) for op in dict.fromkeys(same)]
+    return [*found, (Permission.DENY, Operation.ALL)]
+
+
+def _including(operation: Operation) -> frozenset[Operation]:
+    """Operations whose ALLOW allows all that this one's does."""
+    return allowing(operation) if operation is not Operation.ALL else frozenset({operation})

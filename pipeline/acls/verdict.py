@@ -1,0 +1,104 @@
+"""What an ACL set says about observed accesses: columns in, columns out."""
+
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from authorizer.acl_formats.trace_rule import decision_rule
+from authorizer.authorizer import StandardAuthorizer
+from authorizer.model import WILDCARD, Action, Actor, Decision
+from pipeline.rows.roles import any_name_keys
+from protocol.enums import Operation, ResourceType
+
+QUESTION = (
+    *("principal", "host", "api_key"),
+    *("operation", "resource_type", "resource_name", "instead"),
+)
+"""The columns of `observed` that a verdict depends on."""
+VERDICT = pa.struct([("allowed", pa.bool_()), ("rule", pa.string())])
+ACTORS_KEPT = 4096
+
+_actor = lru_cache(ACTORS_KEPT)(Actor)
+
+
+class _What(msgspec.Struct, frozen=True):
+    """What is asked, but for the name; `*` for that may mean any resource of the type."""
+
+    operation: Operation
+    resource_type: ResourceType
+    may_be_any: bool
+
+
+@cache
+def _what(api_key: int, operation: str, resource_type: str) -> _What:
+    key = (api_key, Operation[operation], ResourceType[resource_type])
+    return _What(key[1], key[2], key in any_name_keys())
+
+
+def verdicts(authorizer: StandardAuthorizer, questions: Sequence[pa.Array]) -> pa.StructArray:
+    """Whether the requirement behind each access is met, and by which rule: `VERDICT`.
+
+    `questions` are the columns of `QUESTION`, in that order.
+    """
+    *columns, instead = questions
+    principals, hosts, api_keys, operations, types, names = (one.to_pylist() for one in columns)
+    actors = map(_actor, principals, hosts)
+    asked = map(_what, api_keys, operations, types)
+    found = [
+        _decide(authorizer, actor, what, name)
+        for actor, what, name in zip(actors, asked, names, strict=True)
+    ]
+    for at, texts in _given(instead):
+        if not found[at].allowed:
+            actor = _actor(principals[at], hosts[at])
+            found[at] = _instead(authorizer, actor, api_keys[at], texts) or found[at]
+    allowed = pa.array([one.allowed for one in found], pa.bool_())
+    rules = pa.array([decision_rule(one) for one in found], pa.string())
+    return pa.StructArray.from_arrays([allowed, rules], fields=list(VERDICT))
+
+
+def verdict(authorizer: StandardAuthorizer, row: dict[str, Any]) -> Decision:
+    """Whether the requirement behind an observed access is met: by it, or by what does instead.
+
+    `row` has the columns of `QUESTION`.
+    """
+    actor = _actor(row["principal"], row["host"])
+    what = _what(row["api_key"], row["operation"], row["resource_type"])
+    own = _decide(authorizer, actor, what, row["resource_name"])
+    if own.allowed or not row["instead"]:
+        return own
+    return _instead(authorizer, actor, row["api_key"], row["instead"]) or own
+
+
+def _given(lists: pa.Array) -> Iterator[tuple[int, list[str]]]:
+    """The lists that are not empty, which few are, with their places."""
+    places = pc.indices_nonzero(pc.list_value_length(lists))
+    return zip(places.to_pylist(), lists.take(places).to_pylist(), strict=True)
+
+
+def _decide(authorizer: StandardAuthorizer, actor: Actor, what: _What, name: str) -> Decision:
+    if what.may_be_any and name == WILDCARD:
+        return authorizer.authorize_by_resource_type(actor, what.operation, what.resource_type)
+    return authorizer.decide(actor, Action(what.operation, what.resource_type, name))
+
+
+def _instead(
+    authorizer: StandardAuthorizer, actor: Actor, api_key: int, texts: list[str]
+) -> Decision | None:
+    """The decision about the first of them, if all are allowed."""
+    asked = (text.split("|", 2) for text in texts)
+    found = [
+        _decide(authorizer, actor, _what(api_key, operation, resource_type), name)
+        for operation, resource_type, name in asked
+    ]
+    return found[0] if all(one.allowed for one in found) else None
+
+
+def is_about_any(row: dict[str, Any]) -> bool:
+    """Whether an observed row was a question about a whole resource type."""
+    what = _what(row["api_key"], row["operation"], row["resource_type"])
+    return what.may_be_any and bool(row["resource_name"] == WILDCARD)

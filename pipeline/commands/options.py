@@ -1,0 +1,93 @@
+"""Options of jobs: what is wrong with them is said before Spark is started."""
+
+import argparse
+import os
+from pathlib import Path
+
+from pipeline.acls.acl_set import read_acls
+from pipeline.commands.reading import lake_of
+from pipeline.commands.table_jobs import known_release
+from pipeline.errors import PipelineError
+from pipeline.intervals import interval_seconds
+from pipeline.rows.batches import plan
+from pipeline.spark.source import selection_of
+from protocol.api_versions import RELEASES
+from protocol.trace.segments import has_block, segments
+
+
+def source_options(args: argparse.Namespace) -> dict[str, str]:
+    """The options for reading traces; PipelineError for any that cannot be followed."""
+    release = known_release(args.kafka_version or RELEASES[-1])
+    given = {"since": args.since, "until": args.until, "apis": args.apis, "release": release}
+    options = {name: value for name, value in given.items() if value}
+    limits = selection_of(options)
+    since, until = limits.since_us, limits.until_us
+    if since is not None and until is not None and since >= until:
+        raise PipelineError(f"--until {args.until} is not after --since {args.since}")
+    for user in args.super_user or ():
+        if not all(user.partition(":")[:2]):
+            raise PipelineError(f"--super-user `{user}`: expected Type:name, as in User:alice")
+    _check_traces(args)
+    for name in ("present", "target"):
+        if getattr(args, name, None):
+            known_release(getattr(args, name))
+    for name in ("interval", "every"):
+        if getattr(args, name, None):
+            interval_seconds(getattr(args, name))
+    for name in ("acls", "baseline", "against"):
+        if getattr(args, name, None):
+            read_acls(getattr(args, name))
+    _check_output(args)
+    return options
+
+
+def _check_traces(args: argparse.Namespace) -> None:
+    is_stream = args.job in ("ingest", "watch")
+    lake = lake_of(args.trace)
+    if lake is not None and is_stream:
+        raise PipelineError(f"`{lake}` is a lake; {args.job} reads the folder of a trace itself")
+    is_follower = args.job == "watch" or getattr(args, "follow", False)
+    if is_follower:
+        return
+    for paths in (args.trace, [args.other] if getattr(args, "other", None) else []):
+        if paths and lake_of(paths) is None:
+            _check_segments(paths, even_damaged=args.job == "damage")
+
+
+def _check_segments(paths: list[str], *, even_damaged: bool) -> None:
+    """Refuse what cannot be a trace."""
+    found = list(dict.fromkeys(split.path for split in plan(paths)))
+    if not found:
+        raise PipelineError(f"there are no segments in {', '.join(paths)}")
+    if not even_damaged and not any(has_block(Path(path)) for path in found):
+        raise PipelineError(
+            f"{', '.join(paths)}: there is not one whole block of a trace in it;"
+            " `kafka-shim pipeline damage` tells more"
+        )
+
+
+def _check_output(args: argparse.Namespace) -> None:
+    if getattr(args, "to", None) and (args.json or args.csv):
+        raise PipelineError("--to prints the ACLs alone; leave out --json and --csv")
+    if args.job == "report" and (args.csv or args.parquet):
+        raise PipelineError("a report has many tables; use --html FILE or --json")
+    if getattr(args, "html", None) and not Path(args.html).absolute().parent.is_dir():
+        raise PipelineError(f"--html {args.html}: there is no such folder")
+    for option, folder in (("--output", "output"), ("--parquet", "parquet")):
+        if getattr(args, folder, None):
+            _check_folder(option, getattr(args, folder))
+
+
+def _check_folder(option: str, place: str) -> None:
+    """Refuse to write where traces are, or where nothing can be written."""
+    if "://" in place:  # Spark's to reach
+        return
+    folder = Path(place)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise PipelineError(f"{option} {folder}: {error.strerror}") from error
+    if segments(folder):
+        raise PipelineError(f"{option} {folder}: there is a trace in it; name another folder")
+    if not os.access(folder, os.W_OK):
+        raise PipelineError(f"{option} {folder}: nothing can be written there")

@@ -1,0 +1,68 @@
+"""Requests that another ACL set would make fail or succeed, by what changes in them."""
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as f
+
+from pipeline.acls.verdict import QUESTION
+from pipeline.jobs.what_breaks import ALLOWED, DENIED, in_order
+from protocol.trace.entries import AUDIT
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+COLUMNS = ("writer", "connection", "sequence", "time", "source", "role", *QUESTION, "allowed")
+"""Those of the table `accesses` that are needed."""
+_RESOURCE = ("operation", "resource_type", "resource_name")
+_KEYS = ("change", "principal", *_RESOURCE)
+
+
+def with_requests(
+    changes: "DataFrame", doubtful: "DataFrame", rows: "DataFrame", *, by_baseline: bool
+) -> "DataFrame":
+    """The rows of `what_breaks`, with how many requests each and each principal is about.
+
+    `requests_changed`: the requests that would newly fail, or newly succeed, with this among the
+    causes; `requests_changed_of_principal`: those of the principal with any cause. `doubtful` is
+    what the changes were found in; `rows` are accesses one by one, as `observed.asked` gives them.
+    """
+    requests = _changed(doubtful, rows, by_baseline=by_baseline)
+    of_cause = requests.select("*", f.explode("causes").alias("cause")).select(
+        "change", "principal", "cause.*"
+    )
+    counted = of_cause.groupBy(*_KEYS).agg(f.count("*").alias("requests_changed"))
+    people = requests.groupBy("change", "principal").agg(
+        f.count("*").alias("requests_changed_of_principal")
+    )
+    joined = changes.join(counted, [*_KEYS], "left").join(people, ["change", "principal"], "left")
+    return in_order(joined.fillna(0, ["requests_changed", "requests_changed_of_principal"]))
+
+
+def _changed(doubtful: "DataFrame", rows: "DataFrame", *, by_baseline: bool) -> "DataFrame":
+    """One row a request that failed and would not, or would and did not, and what changes in it.
+
+    A request fails when anything that it needed is denied and nothing that would do instead is
+    allowed. What a broker did not ask after it had refused is not known.
+    """
+    before = f.col("was_allowed") if by_baseline else f.col("allowed")
+    after = f.col("would_be_allowed")
+    was = [f.col("allowed").alias("was_allowed")] if by_baseline else []
+    verdicts = doubtful.select(*QUESTION, *was, after).distinct()
+    is_logged = f.col("source") == AUDIT  # a line each, which time and API put together
+    request = (
+        "writer",
+        "connection",
+        f.when(~is_logged, f.col("sequence")),
+        f.when(is_logged, f.col("time")),
+        "api_key",
+        "principal",
+    )
+    judged = rows.where(f.col("allowed").isNotNull()).join(verdicts, [*QUESTION])
+    cause = f.when(before != after, f.struct(*_RESOURCE))
+    found = judged.groupBy(*request).agg(
+        f.bool_or(~before).alias("failed"),
+        f.bool_or(~after).alias("would_fail"),
+        f.collect_set(cause).alias("causes"),
+    )
+    change = f.when(f.col("would_fail"), DENIED).otherwise(ALLOWED).alias("change")
+    return found.where("failed != would_fail").select("*", change)

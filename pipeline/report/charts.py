@@ -1,0 +1,259 @@
+"""Plots as inline SVG: bars by name, columns and lines over time.
+
+Each is a figure that a screen reader reads as one picture with a summary, with the same values as a
+table below it; series differ in hatching, dashes and markers, not in colour alone.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from html import escape
+from itertools import count
+
+import msgspec
+
+from pipeline.intervals import round_steps, step_at_least
+
+WIDTH, LEFT, RIGHT, TOP, PLOT_HEIGHT = 760, 70, 20, 14, 200
+BAR_HEIGHT, NAME_WIDTH, NAME_CHARACTERS = 24, 300, 36
+BARS_MAX = 15
+SERIES_MAX = 5
+OTHERS = "others"
+_DASHES = ("", "6 3", "2 3", "8 3 2 3", "12 4", "1 4")
+_NUMBERS = count(1)
+
+Bar = tuple[str, float]
+Point = tuple[datetime, str, float]
+"""When, which series, how much."""
+
+
+class Chart(msgspec.Struct, frozen=True):
+    """A title, what it shows in words, the picture's content and height, and its values."""
+
+    title: str
+    summary: str
+    svg: str
+    height: int
+    heads: tuple[str, ...]
+    values: Sequence[tuple[str, ...]]
+
+
+def figure(chart: Chart) -> str:
+    """The chart as HTML; its parts are numbered through the page."""
+    name = f"chart-{next(_NUMBERS)}"
+    heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in chart.heads)
+    rows = "".join(
+        f'<tr><th scope="row">{escape(row[0])}</th>'
+        + "".join(f"<td>{escape(value)}</td>" for value in row[1:])
+        + "</tr>"
+        for row in chart.values
+    )
+    title = escape(chart.title)
+    return (
+        f'<figure><figcaption id="{name}">{title}</figcaption>'
+        f'<div class="wide" tabindex="0" role="region" aria-label="Plot: {title}">'
+        f'<svg viewBox="0 0 {WIDTH} {chart.height}" role="img"'
+        f' aria-labelledby="{name}" aria-describedby="{name}-text">'
+        f'<desc id="{name}-text">{escape(chart.summary)}</desc>{chart.svg}</svg></div>'
+        f"<details><summary>Values of: {title}</summary>"
+        f'<div class="wide" tabindex="0" role="region" aria-label="Values of: {title}">'
+        f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
+        "</details></figure>"
+    )
+
+
+def bars(title: str, unit: str, values: Sequence[Bar]) -> Chart:
+    """Horizontal bars, the longest first; those beyond fifteen are added up as others."""
+    ordered = sorted(values, key=lambda bar: (-bar[1], bar[0]))
+    rest = ordered[BARS_MAX:]
+    shown = ordered[:BARS_MAX]
+    if rest:
+        shown.append((f"{len(rest)} {OTHERS}", sum(value for _, value in rest)))
+    largest = max((value for _, value in shown), default=1) or 1
+    room = WIDTH - NAME_WIDTH - 90
+    parts = []
+    for at, (name, value) in enumerate(shown):
+        y, length = at * BAR_HEIGHT, room * value / largest
+        parts.append(
+            f'<text x="{NAME_WIDTH - 8}" y="{y + 16}" class="end">{escape(_short(name))}</text>'
+            f'<rect x="{NAME_WIDTH}" y="{y + 4}" width="{length:.1f}" height="{BAR_HEIGHT - 8}"'
+            f' class="s0"><title>{escape(name)}: {number(value)} {unit}</title></rect>'
+            f'<text x="{NAME_WIDTH + length + 6:.1f}" y="{y + 16}">{number(value)}</text>'
+        )
+    heads = ("", unit)
+    table = [(name, number(value)) for name, value in ordered]
+    summary = _summary([f"{name} {number(value)}" for name, value in shown], unit)
+    return Chart(title, summary, "".join(parts), len(shown) * BAR_HEIGHT + 4, heads, table)
+
+
+def columns(title: str, unit: str, points: Sequence[Point], step_s: int) -> Chart:
+    """Values over time, of all series on top of each other, in columns as wide as the step."""
+    series, by_time = _by_time(points)
+    stacks = [(when, sum(values.values())) for when, values in by_time.items()]
+    plot = _Plot(list(by_time), timedelta(seconds=step_s), max((v for _, v in stacks), default=0))
+    parts = [plot.axes(unit)]
+    width = max(1.0, plot.x(plot.first + plot.step) - plot.x(plot.first) - 1)
+    for when, values in by_time.items():
+        below = 0.0
+        for at, name in enumerate(series):
+            if value := values.get(name, 0):
+                y, height = plot.y(below + value), plot.y(below) - plot.y(below + value)
+                below += value
+                parts.append(
+                    f'<rect x="{plot.x(when):.1f}" y="{y:.1f}" width="{width:.1f}"'
+                    f' height="{height:.1f}" class="s{at}">'
+                    f"<title>{_when(when)}, {escape(name)}: {number(value)} {unit}</title></rect>"
+                )
+    return _over_time(title, unit, series, by_time, parts, summed=True)
+
+
+def lines(title: str, unit: str, points: Sequence[Point], step_s: int) -> Chart:
+    """Values over time, a line and markers for each series."""
+    series, by_time = _by_time(points, summed=False)
+    largest = max((value for values in by_time.values() for value in values.values()), default=0)
+    plot = _Plot(list(by_time), timedelta(seconds=step_s), largest)
+    parts = [plot.axes(unit)]
+    for at, name in enumerate(series):
+        mine = [(when, values[name]) for when, values in by_time.items() if name in values]
+        middle = [(plot.x(when + plot.step / 2), plot.y(value)) for when, value in mine]
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in middle)
+        parts.append(
+            f'<polyline points="{path}" class="line l{at}" stroke-dasharray="{_DASHES[at]}"/>'
+            + "".join(
+                f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" class="s{at}">'
+                f"<title>{_when(when)}, {escape(name)}: {number(value)} {unit}</title></circle>"
+                for (x, y), (when, value) in zip(middle, mine, strict=True)
+            )
+        )
+    return _over_time(title, unit, series, by_time, parts, summed=False)
+
+
+class _Plot:
+    """Where times and values are in the picture."""
+
+    def __init__(self, times: list[datetime], step: timedelta, largest: float) -> None:
+        self.step = step
+        self.first = min(times, default=datetime(1970, 1, 1, tzinfo=UTC))
+        self._span = max(times, default=self.first) + step - self.first
+        self._ticks = round_steps(largest)
+
+    def x(self, when: datetime) -> float:
+        return LEFT + (WIDTH - LEFT - RIGHT) * ((when - self.first) / self._span)
+
+    def y(self, value: float) -> float:
+        return TOP + PLOT_HEIGHT * (1 - value / self._ticks[-1])
+
+    def axes(self, unit: str) -> str:
+        parts = []
+        for value in self._ticks:
+            y = self.y(value)
+            parts.append(
+                f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>'
+                f'<text x="{LEFT - 8}" y="{y + 4:.1f}" class="end">{number(value)}</text>'
+            )
+        every = timedelta(seconds=step_at_least(self._span.total_seconds() / 6))
+        when = datetime.fromtimestamp(
+            self.first.timestamp() // every.total_seconds() * every.total_seconds(), UTC
+        )
+        while when <= self.first + self._span:
+            if when >= self.first:
+                x = self.x(when)
+                parts.append(
+                    f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TOP + PLOT_HEIGHT}"'
+                    f' y2="{TOP + PLOT_HEIGHT + 5}" class="tick"/>'
+                    f'<text x="{x:.1f}" y="{TOP + PLOT_HEIGHT + 19}" class="middle">'
+                    f"{_tick(when, every)}</text>"
+                )
+            when += every
+        day = f"{self.first:%Y-%m-%d} UTC"
+        return "".join(parts) + (
+            f'<text x="{LEFT}" y="{TOP + PLOT_HEIGHT + 38}">from {day}; {escape(unit)}</text>'
+        )
+
+
+def _over_time(
+    title: str,
+    unit: str,
+    series: list[str],
+    by_time: dict[datetime, dict[str, float]],
+    parts: list[str],
+    *,
+    summed: bool,
+) -> Chart:
+    """The legend, the table and the summary."""
+    y = TOP + PLOT_HEIGHT + 60
+    for at, name in enumerate(series):
+        x = LEFT + (at % 3) * 225
+        row = y + (at // 3) * 20
+        parts.append(
+            _key(at, x, row, is_line=not summed)
+            + f'<text x="{x + 32}" y="{row}">{escape(_short(name, 22))}</text>'
+        )
+    table = [
+        (_when(when), *(number(values[name]) if name in values else "" for name in series))
+        for when, values in by_time.items()
+    ]
+    said = []
+    for name in series:
+        mine = [values[name] for values in by_time.values() if name in values]
+        said.append(f"{name} {number(sum(mine))}" if summed else f"{name} up to {max(mine)}")
+    height = y + (max(0, len(series) - 1) // 3) * 20 + 12
+    return Chart(title, _summary(said, unit), "".join(parts), height, ("time", *series), table)
+
+
+def _key(at: int, x: int, y: int, *, is_line: bool) -> str:
+    """How a series looks, beside its name."""
+    if is_line:
+        return (
+            f'<line x1="{x}" x2="{x + 26}" y1="{y - 4}" y2="{y - 4}" class="line l{at}"'
+            f' stroke-dasharray="{_DASHES[at]}"/>'
+        )
+    return f'<rect x="{x + 10}" y="{y - 10}" width="14" height="12" class="s{at}"/>'
+
+
+def _by_time(
+    points: Sequence[Point], *, summed: bool = True
+) -> tuple[list[str], dict[datetime, dict[str, float]]]:
+    """The series, largest first, and their values by time.
+
+    Series beyond the fifth are added up as others, or left out where a sum would say nothing.
+    """
+    totals: dict[str, float] = {}
+    for _, name, value in points:
+        totals[name] = totals.get(name, 0) + value
+    ordered = sorted(totals, key=lambda name: (-totals[name], name))
+    kept = ordered[:SERIES_MAX]
+    found: dict[datetime, dict[str, float]] = {}
+    for when, name, value in sorted(points, key=lambda point: point[0]):
+        values = found.setdefault(when.astimezone(UTC), {})
+        if name in kept:
+            values[name] = values.get(name, 0) + value
+        elif summed:
+            values[OTHERS] = values.get(OTHERS, 0) + value
+    return kept + [OTHERS] * (summed and len(ordered) > SERIES_MAX), found
+
+
+def number(value: float) -> str:
+    """`1234567` as `1 234 567`; at most three decimals."""
+    return f"{round(value, 3):,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def _summary(said: Sequence[str], unit: str) -> str:
+    return f"{unit}: {', '.join(said)}" if said else "nothing"
+
+
+def _short(text: str, longest: int = NAME_CHARACTERS) -> str:
+    """Long names lose their middle, since they often differ in their last part only."""
+    if len(text) <= longest:
+        return text
+    end = longest // 2
+    return f"{text[: longest - end - 1]}\N{HORIZONTAL ELLIPSIS}{text[-end:]}"
+
+
+def _when(when: datetime) -> str:
+    return f"{when:%Y-%m-%d %H:%M:%S}"
+
+
+def _tick(when: datetime, every: timedelta) -> str:
+    if every >= timedelta(days=1):
+        return f"{when:%m-%d}" if every < timedelta(days=360) else f"{when:%Y-%m}"
+    return f"{when:%H:%M}" if every >= timedelta(minutes=1) else f"{when:%H:%M:%S}"

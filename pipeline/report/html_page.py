@@ -1,0 +1,124 @@
+"""One self-contained HTML page: no script, nothing loaded.
+
+All of it can be reached by keyboard, and has words for those who listen to it.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from pipeline.report.charts import Chart, figure
+from pipeline.report.output import cell
+
+ROWS_MAX = 500
+ROWS_OPEN = 25
+"""Longer tables are folded, so that the plots of a report stay in sight."""
+_STYLE = Path(__file__).with_name("report.css")
+_STRIPES = (
+    "",
+    "M0 6 L6 0",
+    "M0 3 H6",
+    "M3 0 V6",
+    "M0 0 L6 6",
+    "M0 3 H6 M3 0 V6",
+)
+"""What is drawn over the colour of each series, so that colour alone tells nothing apart."""
+
+
+class Section(msgspec.Struct):
+    """One job's part of a page; `columns` are those of the rows that are shown."""
+
+    title: str
+    explanation: str
+    notes: Sequence[str]
+    charts: Sequence[Chart]
+    columns: Sequence[str]
+    rows: Sequence[dict[str, Any]]
+
+
+def page(title: str, about: str, sections: Sequence[Section]) -> str:
+    """The page as text."""
+    links = "".join(
+        f'<li><a href="#section-{n}">{escape(one.title)}</a></li>'
+        for n, one in enumerate(sections, start=1)
+    )
+    contents = f'<nav aria-label="Contents"><ol>{links}</ol></nav>' if len(sections) > 1 else ""
+    body = "".join(_section(n, one) for n, one in enumerate(sections, start=1))
+    colours = "".join(
+        f".s{n} {{ fill: {f'url(#hatch-{n})' if stripes else 'var(--c0)'}; }}\n"
+        f".l{n} {{ stroke: var(--c{n}); }}\n"
+        for n, stripes in enumerate(_STRIPES)
+    )
+    policy = "default-src 'none'; style-src 'unsafe-inline'"
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{_STYLE.read_text()}{colours}</style>\n</head>\n<body>\n"
+        f"{_hatches()}"
+        '<a class="skip" href="#main">Skip to the findings</a>\n'
+        f"<header><h1>{escape(title)}</h1><p>{escape(about)}</p>{contents}</header>\n"
+        f'<main id="main" tabindex="-1">{body}</main>\n</body>\n</html>\n'
+    )
+
+
+def _hatches() -> str:
+    patterns = "".join(
+        f'<pattern id="hatch-{n}" width="6" height="6" patternUnits="userSpaceOnUse">'
+        f'<rect width="6" height="6" fill="var(--c{n})"/>'
+        f'<path d="{stripes}" stroke="var(--paper)" stroke-width="1"/></pattern>'
+        for n, stripes in enumerate(_STRIPES)
+        if stripes
+    )
+    return f'<svg class="hatches" aria-hidden="true"><defs>{patterns}</defs></svg>\n'
+
+
+def _section(number: int, section: Section) -> str:
+    notes = "".join(f"<li>{escape(note.strip())}</li>" for note in section.notes)
+    name = f"section-{number}"
+    return (
+        f'<section id="{name}" aria-labelledby="{name}-title">'
+        f'<h2 id="{name}-title">{escape(section.title)}</h2><p>{escape(section.explanation)}</p>'
+        + (f"<ul>{notes}</ul>" if notes else "")
+        + "".join(figure(chart) for chart in section.charts)
+        + _table(section)
+        + "</section>\n"
+    )
+
+
+def _table(section: Section) -> str:
+    if not section.rows:
+        return "<p>No rows.</p>"
+    shown = section.rows[:ROWS_MAX]
+    heads = "".join(f'<th scope="col">{escape(_words(name))}</th>' for name in section.columns)
+    rows = "".join(
+        "<tr>" + "".join(_cell(row[name]) for name in section.columns) + "</tr>\n" for row in shown
+    )
+    size = f"{len(section.rows)} rows"
+    if len(shown) < len(section.rows):
+        size = f"the first {len(shown)} of {size}; --csv and --parquet have all"
+    title = escape(section.title)
+    is_open = " open" if len(shown) <= ROWS_OPEN else ""
+    return (
+        f"<details{is_open}><summary>{title}: {size}</summary>"
+        f'<div class="wide" tabindex="0" role="region" aria-label="Rows of {title}">'
+        f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div></details>"
+    )
+
+
+def _cell(value: object) -> str:
+    """Figures are on the right, so that they can be compared; ACLs are as one types them."""
+    text = escape(cell(value))
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f'<td class="end">{text}</td>'
+    if isinstance(value, datetime):
+        return f'<td class="when">{text}</td>'
+    return f"<td><code>{text}</code></td>" if "|" in text else f"<td>{text}</td>"
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")

@@ -1,0 +1,205 @@
+"""Rows about accesses: what the broker decided, and which part each played in its request."""
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+
+from pipeline.rows.answers import NAMING_APIS, read_answer, topic_names
+from pipeline.rows.asked import Asked
+from pipeline.rows.columns import Columns, Counts, Pending, Person, Selection, api_name, people
+from pipeline.rows.derived import asked_of, plan_of
+from pipeline.rows.roles import EITHER, apis_by_name, instead_of, roles
+from protocol.enums import Operation, ResourceType
+from protocol.errors import ProtocolError
+from protocol.headers import read_request_header
+from protocol.skim import skim_request
+from protocol.trace.entries import AUDIT, DERIVED, Access, Connection, Entry, Request, Response
+from protocol.trace.segments import Block
+
+_Group = tuple[int, int, int]
+"""Accesses of one request: the connection and, of a log that names no requests, time and API."""
+
+
+def access_rows(columns: Columns, block: Block, selection: Selection, open_: Pending) -> None:
+    """A row for each access: recorded, of an authorizer's log, or derived."""
+    who = people(block)
+    add = _adder(columns, open_)
+    groups: dict[_Group, list[Access]] = {}
+    for entry in block.body.entries:
+        connection, person = who.get(entry.connection, (None, {}))
+        if connection is None:
+            continue
+        if isinstance(entry, Access):
+            if selection.wants(entry.time_us, entry.api_key):
+                groups.setdefault(_group(entry, connection), []).append(entry)
+        elif connection.accesses == DERIVED:
+            key = connection.writer_connection, entry.sequence
+            add(person, _derived(entry, key, person, selection, open_))
+        elif isinstance(entry, Request) and _key(entry.frame) in apis_by_name(selection.release):
+            open_.frames[connection.writer_connection, entry.sequence] = entry.frame
+    for (number, _, _), accesses in groups.items():
+        connection, person = who[number]
+        frame = open_.frames.pop((connection.writer_connection, accesses[0].sequence), None)
+        found = _recorded(accesses, _topics(frame), selection.release, connection.accesses)
+        add(person, found)
+
+
+def unanswered_rows(columns: Columns, selection: Selection, open_: Pending) -> None:
+    """Rows about requests whose answer is not in this split."""
+    add = _adder(columns, open_)
+    for person, planned in open_.planned.values():
+        add(person, asked_of(planned, None, selection.release, selection.names))
+    open_.planned.clear()
+
+
+def topic_id_rows(columns: Columns, block: Block, _: Selection, __: Pending) -> None:
+    """A row for each topic id with its name in answers of traces whose accesses are derived."""
+    who = people(block)
+    for entry in block.body.entries:
+        if not isinstance(entry, Response) or entry.api_key not in NAMING_APIS:
+            continue
+        connection, person = who.get(entry.connection, (None, {}))
+        if connection is not None and connection.accesses == DERIVED:
+            answer = read_answer(entry)
+            for topic_id, name in topic_names(answer) if answer is not None else ():
+                columns.add(
+                    {"topic_id": topic_id.hex(), "name": name, "time": entry.time_us}, person
+                )
+
+
+def _group(access: Access, connection: Connection) -> _Group:
+    if connection.accesses == AUDIT:
+        return access.connection, access.time_us, access.api_key
+    return access.connection, access.sequence, access.api_key
+
+
+def _derived(
+    entry: Entry, key: tuple[int, int], person: Person, selection: Selection, open_: Pending
+) -> list[Asked]:
+    """What a request needed, once its answer is there."""
+    if isinstance(entry, Request) and selection.wants(entry.time_us, _key(entry.frame)):
+        planned = plan_of(entry, selection.release, selection.names)
+        if planned is not None and planned.is_unanswered:
+            return asked_of(planned, None, selection.release, selection.names)
+        if planned is not None:
+            open_.planned[key] = (person, planned)
+    elif isinstance(entry, Response):
+        waiting = open_.planned.pop(key, None)
+        if waiting is not None:
+            return asked_of(waiting[1], entry, selection.release, selection.names)
+    return []
+
+
+def _recorded(
+    accesses: list[Access], topics: list[str], release: str, source: str
+) -> Iterator[Asked]:
+    for access, role in zip(accesses, roles(accesses, topics, release), strict=True):
+        yield Asked(
+            access.sequence,
+            access.time_us,
+            access.api_key,
+            access.api_version,
+            access.operation,
+            access.resource_type,
+            access.resource_name,
+            role,
+            tuple(instead_of(access, topics, release)) if role == EITHER else (),
+            source,
+            access.allowed,
+            access.rule,
+            access.count,
+        )
+
+
+def _adder(columns: Columns, open_: Pending) -> Callable[[Person, Iterable[Asked]], None]:
+    """What takes accesses: equal ones are counted where only their number is wanted."""
+    if columns.wants("requests"):
+        return partial(_count, open_.counts)
+    return partial(_add, columns)
+
+
+def _count(counts: Counts, person: Person, found: Iterable[Asked]) -> None:
+    """Add to the counts: far cheaper than a row each, since most accesses are repeated.
+
+    Those of which it is not known how they were decided are in the table `accesses` only.
+    """
+    principal, host = person["principal"], person["host"]
+    for one in found:
+        if one.allowed is None:
+            continue
+        key = (
+            *(principal, host, one.api_key, one.api_version),
+            *(one.operation, one.resource_type, one.resource_name),
+            *(one.role, one.instead, one.source, one.allowed, one.rule),
+        )
+        known = counts.get(key)
+        if known is None:
+            example = f"{person['writer']}/{person['connection']}#{one.sequence}"
+            counts[key] = [1, one.time_us, one.time_us, example]
+        else:
+            known[0] += 1
+            known[2] = max(known[2], one.time_us)
+
+
+def count_rows(columns: Columns, open_: Pending) -> None:
+    """A row for each different access that was counted, which is forgotten then."""
+    for key, (requests, first, last, example) in open_.counts.items():
+        principal, host, api_key, version, operation, kind, name, *rest = key
+        role, instead, source, allowed, rule = rest
+        columns.add(
+            {
+                "api": api_name(api_key),
+                "api_key": api_key,
+                "api_version": version,
+                "operation": Operation(operation).name,
+                "resource_type": ResourceType(kind).name,
+                "resource_name": name,
+                "role": role,
+                "instead": list(instead),
+                "source": source,
+                "allowed": allowed,
+                "rule": rule,
+                "requests": requests,
+                "first_seen": first,
+                "last_seen": last,
+                "example": example,
+            },
+            {"principal": principal, "host": host},
+        )
+    open_.counts.clear()
+
+
+def _add(columns: Columns, person: Person, found: Iterable[Asked]) -> None:
+    for one in found:
+        columns.add(
+            {
+                "sequence": one.sequence,
+                "time": one.time_us,
+                "api": api_name(one.api_key),
+                "api_key": one.api_key,
+                "api_version": one.api_version,
+                "operation": Operation(one.operation).name,
+                "resource_type": ResourceType(one.resource_type).name,
+                "resource_name": one.resource_name,
+                "role": one.role,
+                "instead": list(one.instead),
+                "source": one.source,
+                "allowed": one.allowed,
+                "rule": one.rule,
+                "count": one.count,
+            },
+            person,
+        )
+
+
+def _topics(frame: bytes | None) -> list[str]:
+    if frame is None:
+        return []
+    try:
+        header, at = read_request_header(frame)
+        return skim_request(header.api_key, header.api_version, frame, at).topics
+    except ProtocolError:
+        return []
+
+
+def _key(frame: bytes) -> int:
+    return int.from_bytes(frame[:2], "big", signed=True)

@@ -1,0 +1,161 @@
+"""From segments to Arrow batches, without Spark: what is read in which pieces, and the rows.
+
+`plan` cuts a trace into splits, `batches` reads one split as one of the tables.
+"""
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipeline.errors import PipelineError
+from pipeline.rows.accesses import access_rows, count_rows, topic_id_rows, unanswered_rows
+from pipeline.rows.columns import Columns, Pending, Selection
+from pipeline.rows.frames import request_rows, response_rows
+from pipeline.rows.written import damage_at
+from pipeline.tables import CLIENTS, OBSERVED, TABLES, pruned
+from protocol.trace.blocks import BlockHeader
+from protocol.trace.segments import Block, Damage, read_segment, segments
+
+SPLIT_BYTES = 64 * 1024 * 1024
+BATCH_ROWS = 16_384
+DISTINCT_ROWS = 200_000
+"""Distinct rows that are kept before they are handed on; more are counted again by Spark."""
+
+_ROWS: dict[str, Callable[[Columns, Block, Selection, Pending], None]] = {
+    "requests": request_rows,
+    "clients": request_rows,
+    "responses": response_rows,
+    "accesses": access_rows,
+    "observed": access_rows,
+    "topic_ids": topic_id_rows,
+}
+_GROUPED = {"clients": CLIENTS, "observed": OBSERVED}
+
+
+class Split(msgspec.Struct, frozen=True):
+    """The blocks of one segment that begin in [start, end).
+
+    `at_block`: a block should begin at the start; else it is searched for.
+    """
+
+    path: str
+    start: int
+    end: int
+    at_block: bool = False
+
+
+def plan(paths: list[str], split_bytes: int = SPLIT_BYTES) -> list[Split]:
+    """The splits of traces, each a folder or one segment; PipelineError for one that is not there.
+
+    A segment of the usual size is one split; a last piece of less than half a split is added to
+    the one before.
+    """
+    found: list[Split] = []
+    for name in paths:
+        path = Path(name)
+        if not path.exists():
+            raise PipelineError(f"the trace `{name}` does not exist")
+        for segment in segments(path):
+            size = segment.stat().st_size
+            pieces = max(1, round(size / split_bytes))
+            edges = [size * n // pieces for n in range(pieces + 1)]
+            found += [
+                Split(str(segment), start, end)
+                for start, end in itertools.pairwise(edges)
+                if end > start
+            ]
+    return found
+
+
+def batches(
+    table: str, split: Split, selection: Selection, columns: list[str] | None = None
+) -> Iterator[pa.RecordBatch]:
+    """One split as one table; `columns` in the order wanted, None for all."""
+    schema = TABLES[table]
+    wanted = schema if columns is None else pruned(schema, columns)
+    if table in ("damage", "pieces"):
+        damage = (one for one in _blocks(split) if isinstance(one, Damage))
+        found = [split] if table == "pieces" else damage
+        rows = [msgspec.structs.asdict(one) for one in found]
+        if rows:
+            yield pa.RecordBatch.from_pylist(rows, schema).select(wanted.names)
+        return
+    source = _source(table, split, selection, wanted.names)
+    if table in _GROUPED:
+        source = _grouped(source)
+    for batch in source:
+        yield batch.select(wanted.names)
+
+
+def _blocks(
+    split: Split, wants: Callable[[BlockHeader], bool] | None = None
+) -> Iterator[Block | Damage]:
+    path = Path(split.path)
+    if split.at_block and split.start:
+        damage = damage_at(path, split.start)
+        if damage is not None:
+            yield damage
+    yield from read_segment(path, split.start, split.end, wants)
+
+
+def _source(
+    table: str, split: Split, selection: Selection, names: list[str]
+) -> Iterator[pa.RecordBatch]:
+    """Rows as they come, in batches; damage is left to the table of that name."""
+    grouped = _GROUPED.get(table)
+    columns = Columns(grouped or pruned(TABLES[table], names))
+    pending = Pending()
+    for block in _blocks(split, selection.overlaps if selection.is_limited else None):
+        if isinstance(block, Damage):
+            continue
+        _ROWS[table](columns, block, selection, pending)
+        if len(pending.counts) >= DISTINCT_ROWS:
+            count_rows(columns, pending)
+        if len(columns) >= BATCH_ROWS:
+            yield columns.batch()
+    unanswered_rows(columns, selection, pending)
+    count_rows(columns, pending)
+    if len(columns):
+        yield columns.batch()
+
+
+def _grouped(source: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Count equal rows; handed on when there are too many different ones to keep."""
+    kept: pa.Table | None = None
+    for batch in source:
+        part = regroup(pa.Table.from_batches([batch]))
+        kept = part if kept is None else regroup(pa.concat_tables([kept, part]))
+        if kept.num_rows >= DISTINCT_ROWS:
+            yield from kept.combine_chunks().to_batches()
+            kept = None
+    if kept is not None:
+        yield from kept.combine_chunks().to_batches()
+
+
+def regroup(counts: pa.Table) -> pa.Table:
+    """Add up rows with equal keys; the example is the first one's. `instead` may be a list."""
+    schema = counts.schema
+    measures = {"requests", "first_seen", "last_seen", "example"}
+    keys = [name for name in schema.names if name not in measures]
+    plain = counts
+    if "instead" in keys:  # lists cannot be keys of a group
+        joined = pc.binary_join(counts["instead"], "\n")
+        plain = counts.set_column(keys_at(schema, "instead"), "instead", joined)
+    wanted = [("requests", "sum"), ("first_seen", "min"), ("last_seen", "max")]
+    if "example" in schema.names:
+        wanted.append(("example", "first"))
+    summed = plain.group_by(keys, use_threads=False).aggregate(wanted)
+    summed = summed.rename_columns({f"{name}_{how}": name for name, how in wanted})
+    if "instead" in keys:
+        split = [text.split("\n") if text else [] for text in summed["instead"].to_pylist()]
+        at = keys_at(summed.schema, "instead")
+        summed = summed.set_column(at, "instead", pa.array(split, schema.field("instead").type))
+    return summed.select(schema.names).cast(schema)
+
+
+def keys_at(schema: pa.Schema, name: str) -> int:
+    return int(schema.get_field_index(name))

@@ -1,0 +1,180 @@
+"""What the row builders share: the columns being filled, the selection, requests still open."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from itertools import repeat
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pyarrow as pa
+
+from protocol.api_versions import RELEASES
+from protocol.enums import ApiKey
+from protocol.trace.blocks import BlockHeader
+from protocol.trace.entries import Connection
+from protocol.trace.segments import Block
+
+if TYPE_CHECKING:
+    from pipeline.rows.derived import Planned
+
+PERSONAL = frozenset(
+    {
+        *("writer", "connection", "node_id", "listener", "principal", "host", "port"),
+        *("software_name", "software_version"),
+    }
+)
+"""Columns that are the same in all rows about one connection."""
+
+Person = Mapping[str, Any]
+"""What all rows about one connection have in common: values of `PERSONAL`."""
+
+_WRITER = re.compile(r"(.+)-\d{8}\.ktrace")
+
+
+Counts = dict[tuple[Any, ...], list[Any]]
+"""Requests, first and last time and an example by what is the same in them."""
+
+
+class Selection(msgspec.Struct, frozen=True):
+    """Which entries are wanted: times in microseconds, [since, until); no APIs means all.
+
+    `release` decides which accesses were ways to meet the same requirement. `names` are those of
+    topic ids, for accesses that are derived.
+    """
+
+    since_us: int | None = None
+    until_us: int | None = None
+    apis: frozenset[int] = frozenset()
+    release: str = RELEASES[-1]
+    names: dict[bytes, str] = {}
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether blocks of some times are not wanted."""
+        return self.since_us is not None or self.until_us is not None
+
+    @property
+    def is_all(self) -> bool:
+        """Whether every entry is wanted."""
+        return not (self.is_limited or self.apis)
+
+    def overlaps(self, header: BlockHeader) -> bool:
+        return (self.since_us is None or header.last_us >= self.since_us) and (
+            self.until_us is None or header.first_us < self.until_us
+        )
+
+    def wants(self, time_us: int, api_key: int) -> bool:
+        return (
+            (not self.apis or api_key in self.apis)
+            and (self.since_us is None or time_us >= self.since_us)
+            and (self.until_us is None or time_us < self.until_us)
+        )
+
+
+class Pending:
+    """Requests that are not answered yet: time and client id, and frames that are asked for later.
+
+    `planned` are those whose accesses are derived and whose answer is to come, with who sent them.
+    `counts` has the different accesses so far.
+    """
+
+    def __init__(self) -> None:
+        self.sent: dict[tuple[int, int], tuple[int, str | None]] = {}
+        self.frames: dict[tuple[int, int], bytes] = {}
+        self.planned: dict[tuple[int, int], tuple[Person, Planned]] = {}
+        self.counts: Counts = {}
+
+
+class Columns:
+    """Values by column, until they are a batch. Rows give more than is wanted; it is left out.
+
+    What all rows of a connection have in common is kept once, and repeated by Arrow.
+    """
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self._schema = schema
+        self._own: dict[str, list[Any]] = {n: [] for n in schema.names if n not in PERSONAL}
+        self._appends = [(name, values.append) for name, values in self._own.items()]
+        self._people: dict[int, tuple[int, Person]] = {}
+        self._who: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self._who)
+
+    def wants(self, *names: str) -> bool:
+        """Whether one of these columns is there: some cost more than others."""
+        return any(name in self._own for name in names)
+
+    def add(self, values: Mapping[str, object], person: Person) -> None:
+        """One row; a column that neither has is null."""
+        self._who.append(self._number(person))
+        for name, append in self._appends:
+            append(values.get(name))
+
+    def add_all(self, values: Mapping[str, Iterable[object]], persons: Sequence[Person]) -> None:
+        """A row for each person; of `values`, by column, only those wanted are gone through."""
+        self._who += map(self._number, persons)
+        for name, column in self._own.items():
+            column.extend(values.get(name) or repeat(None, len(persons)))
+
+    def _number(self, person: Person) -> int:
+        known = self._people.get(id(person))
+        if known is None:  # kept with its person, so that the id stays its own
+            known = self._people[id(person)] = (len(self._people), person)
+        return known[0]
+
+    def batch(self) -> pa.RecordBatch:
+        """What was collected; the columns are empty then."""
+        rows, who = len(self), pa.array(self._who, pa.int32())
+        arrays = [self._array(field, who) for field in self._schema]
+        for values in (*self._own.values(), self._who):
+            values.clear()
+        self._people.clear()
+        if not arrays:  # `count()` asks for no column at all
+            return pa.RecordBatch.from_struct_array(pa.array([{}] * rows, pa.struct([])))
+        return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+
+    def _array(self, field: pa.Field, who: pa.Array) -> pa.Array:
+        if field.name in self._own:
+            return pa.array(self._own[field.name], field.type)
+        values = [person.get(field.name) for _, person in self._people.values()]
+        return pa.array(values, field.type).take(who)
+
+
+def writer_of(path: str) -> str:
+    """The writer that a segment's name begins with."""
+    found = _WRITER.fullmatch(Path(path).name)
+    return found[1] if found else Path(path).name
+
+
+def people(block: Block) -> dict[int, tuple[Connection, Person]]:
+    """The connections of a block by number, each with what its rows have in common."""
+    writer = writer_of(block.path)
+    return {
+        one.number: (
+            one,
+            {
+                "writer": writer,
+                "connection": one.writer_connection,
+                "node_id": one.node_id,
+                "listener": one.listener,
+                "principal": one.principal,
+                "host": one.host,
+                "port": one.port,
+                "software_name": one.software_name,
+                "software_version": one.software_version,
+            },
+        )
+        for one in block.body.connections
+    }
+
+
+@cache
+def api_name(key: int) -> str:
+    """Kafka's name of an API, or the number of one that is not known."""
+    try:
+        return ApiKey(key).wire_name
+    except ValueError:
+        return str(key)

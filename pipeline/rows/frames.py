@@ -1,0 +1,105 @@
+"""Rows about requests and answers: read as far as the tables need, the rest is stepped over."""
+
+from itertools import repeat
+
+from pipeline.rows.answers import decoded, error_codes
+from pipeline.rows.columns import Columns, Pending, Selection, api_name, people
+from protocol.errors import ProtocolError
+from protocol.headers import RequestHeader, read_request_header
+from protocol.skim import ResourceNames, skim_request
+from protocol.trace.entries import Request, Response
+from protocol.trace.segments import Block
+
+_NO_NAMES = ResourceNames()
+
+
+def request_rows(columns: Columns, block: Block, selection: Selection, _: Pending) -> None:
+    """A row for each request; one that cannot be read says why and is not left out."""
+    who = people(block)
+    skim = columns.wants("topics", "groups", "transactional_ids", "undecoded")
+    requests = [entry for entry in block.body.entries if isinstance(entry, Request)]
+    if not selection.is_all:
+        requests = [one for one in requests if selection.wants(one.time_us, _key(one.frame))]
+    read = [_read(one.frame, skim=skim) for one in requests]
+    headers = [header for header, _, _ in read]
+    names = [found for _, found, _ in read]
+    times = [one.time_us for one in requests]
+    columns.add_all(
+        {
+            "sequence": (one.sequence for one in requests),
+            "time": times,
+            "api": (api_name(header.api_key) for header in headers),
+            "api_key": (header.api_key for header in headers),
+            "api_version": (header.api_version for header in headers),
+            "correlation_id": (header.correlation_id for header in headers),
+            "client_id": (header.client_id for header in headers),
+            "bytes": (len(one.frame) for one in requests),
+            "redacted": (one.redacted for one in requests),
+            "topics": (found.topics for found in names),
+            "groups": (found.groups for found in names),
+            "transactional_ids": (found.transactional_ids for found in names),
+            "undecoded": (undecoded for _, _, undecoded in read),
+            "requests": repeat(1, len(requests)),
+            "first_seen": times,
+            "last_seen": times,
+        },
+        [who[one.connection][1] for one in requests],
+    )
+
+
+def response_rows(columns: Columns, block: Block, selection: Selection, open_: Pending) -> None:
+    """A row for each answer, with the time since its request if that is in the same split."""
+    who = people(block)
+    read, has_client = columns.wants("error_codes", "undecoded"), columns.wants("client_id")
+    for entry in block.body.entries:
+        connection, person = who.get(entry.connection, (None, {}))
+        key = (connection.writer_connection if connection else -1, entry.sequence)
+        if isinstance(entry, Request):
+            client_id = _read(entry.frame, skim=False)[0].client_id if has_client else None
+            open_.sent[key] = entry.time_us, client_id
+        if not isinstance(entry, Response):
+            continue
+        asked_us, client_id = open_.sent.pop(key, (None, None))
+        if not selection.wants(entry.time_us, entry.api_key):
+            continue
+        codes, undecoded = _codes(entry) if read else ([], None)
+        columns.add(
+            {
+                "sequence": entry.sequence,
+                "time": entry.time_us,
+                "api": api_name(entry.api_key),
+                "api_key": entry.api_key,
+                "api_version": entry.api_version,
+                "client_id": client_id,
+                "latency_us": None if asked_us is None else entry.time_us - asked_us,
+                "bytes": len(entry.frame),
+                "error_codes": codes,
+                "undecoded": undecoded,
+            },
+            person,
+        )
+
+
+def _key(frame: bytes) -> int:
+    return int.from_bytes(frame[:2], "big", signed=True)
+
+
+def _read(frame: bytes, *, skim: bool) -> tuple[RequestHeader, ResourceNames, str | None]:
+    try:
+        header, at = read_request_header(frame)
+    except ProtocolError as error:
+        return RequestHeader(_key(frame), -1, -1), _NO_NAMES, str(error)
+    if not skim:
+        return header, _NO_NAMES, None
+    try:
+        return header, skim_request(header.api_key, header.api_version, frame, at), None
+    except ProtocolError as error:
+        return header, _NO_NAMES, str(error)
+
+
+def _codes(entry: Response) -> tuple[list[int], str | None]:
+    """The errors that an answer has in it, each once."""
+    try:
+        return error_codes(decoded(entry)), None
+    except ProtocolError as error:
+        return [], str(error)

@@ -1,0 +1,62 @@
+"""What Spark is at, on the terminal, while one waits."""
+
+import os
+import sys
+import threading
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+WIDTH = 30
+INTERVAL_S = 0.2
+
+
+class Progress:
+    """A line on standard error with the tasks done so far; nothing where that is no terminal."""
+
+    def __init__(self, what: str, spark: "SparkSession | None" = None) -> None:
+        self._what = what
+        # a server elsewhere (Spark Connect) does not tell about its tasks
+        self._spark = None if "SPARK_REMOTE" in os.environ else spark
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> "Progress":
+        if sys.stderr.isatty():
+            self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._done.set()
+        if self._thread.is_alive():
+            self._thread.join()
+            sys.stderr.write("\r\x1b[K")
+
+    def _watch(self) -> None:
+        while not self._done.wait(INTERVAL_S):
+            sys.stderr.write(f"\r\x1b[K{bar(self._what, *self._tasks())}")
+            sys.stderr.flush()
+
+    def _tasks(self) -> tuple[int, int]:
+        if self._spark is None:
+            return 0, 0
+        tracker = self._spark.sparkContext.statusTracker()
+        stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+        known = [stage for stage in stages if stage is not None]
+        done = sum(stage.numCompletedTasks for stage in known)
+        return done, sum(stage.numTasks for stage in known)
+
+
+def bar(what: str, done: int, of: int) -> str:
+    """`reading [#######-------] 3/6 tasks`; without the bar when there is nothing to count."""
+    if of == 0:
+        return f"{what} ..."
+    full = WIDTH * done // of
+    return f"{what} [{'#' * full}{'-' * (WIDTH - full)}] {done}/{of} tasks"

@@ -1,0 +1,63 @@
+"""A Spark session that fits: Java is there, workers run this Python, short runs start quickly."""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipeline.errors import PipelineError
+from pipeline.requisites import missing
+from pipeline.spark.source import KafkaTraceSource
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+_STACK = "-Xss16m"
+"""When a stream is stopped in the middle of a micro-batch, Spark matches the text of the error with
+a regular expression that takes a stack frame a character; a megabyte is not always enough."""
+_LOG_SETTINGS = Path(__file__).with_name("log4j2.properties").absolute()
+
+
+def spark_session(master: str | None = None, *, is_short: bool = True) -> "SparkSession":
+    """The session of this process, with the data source in it; PipelineError if that cannot be.
+
+    `master` is None for what spark-submit or the environment say, else all local cores. `is_short`
+    keeps the JVM from optimising: a third less for runs under a minute, a loss for long ones.
+    """
+    problem = missing()
+    if problem is not None:
+        raise PipelineError(problem)
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - only when all of it is there
+
+    builder = SparkSession.builder.appName("kafka-shim pipeline")
+    if not _is_submitted():
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else whatever python3 is
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        cores = os.cpu_count() or 2
+        builder = builder.master(master or f"local[{cores}]")
+        for name, value in _local_settings(cores, is_short=is_short).items():
+            builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.conf.set("spark.sql.session.timeZone", "UTC")
+    session.dataSource.register(KafkaTraceSource)
+    return session
+
+
+def _is_submitted() -> bool:
+    """Whether somebody else says where and how Spark runs."""
+    return "SPARK_REMOTE" in os.environ or "PYSPARK_GATEWAY_PORT" in os.environ
+
+
+def _local_settings(cores: int, *, is_short: bool) -> dict[str, str]:
+    options = [_STACK, f"-Dlog4j.configurationFile={_LOG_SETTINGS.as_uri()}"]
+    options += ["-XX:TieredStopAtLevel=1"] if is_short else []
+    return {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",  # would overwrite what we print
+        "spark.sql.shuffle.partitions": str(cores),
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.driver.extraJavaOptions": " ".join(options),
+    }

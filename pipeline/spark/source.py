@@ -1,0 +1,128 @@
+"""`spark.read.format("kafka_trace")`: the tables of a trace as DataFrames, batch or streaming.
+
+Options: `table` (accesses if not given), `paths` or the path of `load`, `since` and `until` (ISO
+times), `apis` (Kafka's names, separated by commas), `release`, `splitBytes`, `topicIds` (names by
+id in hexadecimal, as JSON, for accesses that are derived), or `splits`, a JSON list of [path,
+start, end, whether a block begins there]. A stream has `startingOffsets` (earliest, latest) and
+`maxBytesPerTrigger` besides. Columns are pruned by `schema(...)`.
+
+Filters are not pushed down on purpose: Spark then reuses a filtered reader for the same DataFrame
+without the filter, and gives wrong results.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader
+from pyspark.sql.types import StructType
+
+from pipeline.errors import PipelineError
+from pipeline.rows.batches import SPLIT_BYTES, Split, plan
+from pipeline.rows.columns import Selection
+from pipeline.spark.stream import TraceStreamReader
+from pipeline.spark.trace_reader import TraceReader
+from pipeline.tables import TABLES, ddl, pruned
+from protocol.api_versions import RELEASES
+from protocol.enums import ApiKey
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+FORMAT = "kafka_trace"
+TOPIC_IDS = "topicIds"
+MAX_BYTES_PER_TRIGGER = 1 << 30
+
+
+class KafkaTraceSource(DataSource):
+    """Tables of traces; see the module's text for the options."""
+
+    @classmethod
+    def name(cls) -> str:
+        return FORMAT
+
+    def schema(self) -> str:
+        return ddl(TABLES[self._table()])
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        splits = _splits(self.options)
+        return TraceReader(self._table(), splits, selection_of(self.options), schema.names)
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
+        return TraceStreamReader(
+            _paths(self.options),
+            TraceReader(self._table(), [], selection_of(self.options), schema.names),
+            int(self.options.get("splitBytes", SPLIT_BYTES)),
+            int(self.options.get("maxBytesPerTrigger", MAX_BYTES_PER_TRIGGER)),
+            from_now=self.options.get("startingOffsets", "earliest") == "latest",
+        )
+
+    def _table(self) -> str:
+        table = self.options.get("table", "accesses")
+        if table not in TABLES:
+            raise PipelineError(f"there is no table `{table}`; there are {', '.join(TABLES)}")
+        return table
+
+
+def trace_table(
+    spark: "SparkSession",
+    table: str,
+    paths: list[str],
+    options: Mapping[str, str] | None = None,
+    columns: Sequence[str] = (),
+) -> "DataFrame":
+    """One table of traces, or some of its columns.
+
+    A new DataFrame each time, since Spark keeps the plan of an old one.
+    """
+    reader = spark.read.format(FORMAT).option("table", table).option("paths", json.dumps(paths))
+    if columns:
+        reader = reader.schema(ddl(pruned(TABLES[table], list(columns))))
+    return reader.options(**(options or {})).load()
+
+
+def selection_of(options: Mapping[str, str]) -> Selection:
+    """The selection that options ask for; PipelineError for one that cannot be read."""
+    apis = [name.strip() for name in options.get("apis", "").split(",") if name.strip()]
+    known = {key.wire_name: int(key) for key in ApiKey}
+    for name in apis:
+        if name not in known:
+            raise PipelineError(f"there is no API `{name}`; names are as in `Fetch`")
+    release = options.get("release", RELEASES[-1])
+    names = json.loads(options.get(TOPIC_IDS, "{}"))
+    return Selection(
+        _time_us(options, "since"),
+        _time_us(options, "until"),
+        frozenset(known[name] for name in apis),
+        release,
+        {bytes.fromhex(topic_id): name for topic_id, name in names.items()},
+    )
+
+
+def _time_us(options: Mapping[str, str], name: str) -> int | None:
+    text = options.get(name)
+    if text is None:
+        return None
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        raise PipelineError(f"{name} is `{text}`; it must be like 2026-01-31T12:00:00Z") from None
+    if when.tzinfo is None:
+        when = when.replace(tzinfo=UTC)
+    return round(when.timestamp() * 1_000_000)
+
+
+def _splits(options: Mapping[str, str]) -> list[Split]:
+    """The pieces to read: those given, or all of the traces."""
+    if "splits" in options:
+        return [Split(*one) for one in json.loads(options["splits"])]
+    return plan(_paths(options), int(options.get("splitBytes", SPLIT_BYTES)))
+
+
+def _paths(options: Mapping[str, str]) -> list[str]:
+    if "paths" in options:
+        return list(json.loads(options["paths"]))
+    if "path" in options:
+        return [options["path"]]
+    raise PipelineError("no trace was named; use load(PATH) or the option `paths`")

@@ -1,0 +1,53 @@
+"""The control API of a command that starts a broker: its options, and what they make."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from shim.broker import Broker
+from shim.clock import ManualClock, SystemClock
+from shim.errors import ConfigError
+
+if TYPE_CHECKING:
+    from shim.config import Config
+    from shim.control.server import ControlServer
+
+
+def add_control_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--control",
+        metavar="HOST:PORT",
+        help="an HTTP API to see and change the broker (/openapi.json describes it)",
+    )
+    parser.add_argument(
+        "--control-token",
+        metavar="TOKEN",
+        help="what callers of the control API must know; needed beyond loopback",
+    )
+    parser.add_argument(
+        "--manual-clock",
+        action="store_true",
+        default=None,
+        help="time stands still but for the control API's /clock/advance",
+    )
+
+
+def broker_of(config: "Config", args: argparse.Namespace) -> Broker:
+    """The broker, whose time stands still if that is asked for."""
+    if not args.manual_clock:
+        return Broker(config)
+    if args.control is None:
+        raise ConfigError("--manual-clock needs --control: nothing else could move the time")
+    return Broker(config, ManualClock(SystemClock().now_ms()))
+
+
+def control_of(broker: Broker, args: argparse.Namespace) -> "ControlServer | None":
+    """The API's server, not yet started, if one is asked for."""
+    if args.control is None:
+        if args.control_token is not None:
+            raise ConfigError("--control-token is of no use without --control")
+        return None
+    if args.control_token == "":
+        raise ConfigError("--control-token is empty: everybody would know it")
+    from shim.control.server import ControlServer
+
+    return ControlServer(broker, args.control, args.control_token)

@@ -1,0 +1,55 @@
+"""Room for connections: each is an open file, of which a process may have so many only."""
+
+import asyncio
+import errno
+import sys
+from typing import Any
+
+from shim.config import Limits
+
+WANTED = Limits().connections_max + 1000
+TELL_S = 10
+_SHORT_OF = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM))
+
+
+def expect_many_connections() -> None:
+    """On the broker's event loop, before it begins."""
+    _make_room()
+    Shortage().watch(asyncio.get_running_loop())
+
+
+def _make_room() -> None:
+    """Let the process have as many open files as it may, as a JVM does; shells begin with few."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = WANTED if hard == resource.RLIM_INFINITY else min(WANTED, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        except (OSError, ValueError):  # macOS has a limit that it does not tell
+            return
+
+
+class Shortage:
+    """Says now and then that no more connections are taken in, where asyncio would a
+    thousand times a second, each time with a traceback.
+    """
+
+    def __init__(self) -> None:
+        self._told_s = -float(TELL_S)
+
+    def watch(self, loop: asyncio.AbstractEventLoop) -> None:
+        loop.set_exception_handler(self._handle)
+
+    def _handle(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if not isinstance(error, OSError) or error.errno not in _SHORT_OF:
+            loop.default_exception_handler(context)
+        elif loop.time() - self._told_s >= TELL_S:
+            self._told_s = loop.time()
+            # not by the log: what it needs is imported late, from files
+            said = f"{error.strerror}: new connections wait; raise `ulimit -n`, or connect fewer"
+            print(f"kafka-shim: {said}", file=sys.stderr, flush=True)

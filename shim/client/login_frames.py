@@ -1,0 +1,51 @@
+"""A whole log-in as frames (SaslHandshake 1, SaslAuthenticate 0), whatever carries them."""
+
+from collections.abc import Generator
+from typing import Any
+
+import msgspec
+
+from protocol import codecs
+from protocol.enums import ApiKey
+from protocol.errors import ProtocolError
+from protocol.headers import RequestHeader, read_response_header, write_request_header
+from protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
+from protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from shim.client.config import Login
+from shim.client.login import LoginError, messages
+
+CLIENT_ID = "kafka-shim"
+
+Frames = Generator[bytes, bytes, int]
+"""Requests without their sizes; the frame of each answer is sent in. Ends with an error code."""
+
+
+def login_frames(login: Login) -> Frames:
+    """The frames of one log-in; the error code is 0 if it was taken.
+
+    Raises LoginError if an answer makes no sense.
+    """
+    handshake = yield from _asked(ApiKey.SASL_HANDSHAKE, 1, SaslHandshakeRequest(login.mechanism))
+    if handshake.error_code:
+        return int(handshake.error_code)
+    exchange = messages(login)
+    try:
+        message = next(exchange)
+        while True:
+            said = SaslAuthenticateRequest(message)
+            answer = yield from _asked(ApiKey.SASL_AUTHENTICATE, 0, said)
+            if answer.error_code:
+                return int(answer.error_code)
+            message = exchange.send(answer.auth_bytes)
+    except StopIteration:
+        return 0
+
+
+def _asked(api: ApiKey, version: int, request: msgspec.Struct) -> Generator[bytes, bytes, Any]:
+    head = write_request_header(RequestHeader(api, version, 0, CLIENT_ID))
+    frame = yield head + codecs.write_request(request, version)
+    try:
+        _, at = read_response_header(api, version, frame)
+        return codecs.read_response(api, version, frame, at)
+    except ProtocolError as error:
+        raise LoginError(str(error)) from error

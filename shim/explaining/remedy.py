@@ -1,0 +1,41 @@
+"""The least that would allow what was denied: an ACL to add, or the DENY that has to go."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from authorizer.model import WILDCARD, Acl, Because
+from protocol.enums import PatternType, Permission
+from shim.access import AccessRecord
+
+
+def would_allow(record: AccessRecord, principal: str) -> dict[str, Any] | None:
+    """`{add: rule}` or `{remove: rule}`, a rule as in the state file; None if it was allowed."""
+    if record.decision.allowed:
+        return None
+    from authorizer.acl_formats.rules import to_rules  # noqa: PLC0415 - the start is shorter by it
+
+    acl = record.decision.acl
+    if record.decision.because is Because.ACL and acl is not None:
+        return {"remove": to_rules([acl])[0]}
+    action = record.action
+    narrowest = Acl(
+        action.resource_type,
+        action.resource_name,
+        PatternType.LITERAL,
+        principal,
+        WILDCARD,
+        action.operation,
+        Permission.ALLOW,
+    )
+    return {"add": to_rules([narrowest])[0]}
+
+
+def rule_text(rule: Mapping[str, Any]) -> str:
+    """`{principal: User:alice, allow: Write, topic: orders}`, to paste into a state file."""
+    return f"{{{', '.join(f'{key}: {_value(value)}' for key, value in rule.items())}}}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list):
+        return value[0] if len(value) == 1 else f"[{', '.join(value)}]"
+    return str(value)

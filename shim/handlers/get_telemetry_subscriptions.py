@@ -1,0 +1,44 @@
+"""71 GetTelemetrySubscriptions, version 0. Tells a client which of its metrics to push, and how
+often (KIP-714). Open to everybody.
+
+A client without an id is given one. Who asks again before the interval is over is 89, unless it was
+told that its subscription, or its compression, is not the one that is wanted.
+"""
+
+from protocol.compression import Compression
+from protocol.error_codes import ErrorCode
+from protocol.messages.get_telemetry_subscriptions_request import GetTelemetrySubscriptionsRequest
+from protocol.messages.get_telemetry_subscriptions_response import (
+    GetTelemetrySubscriptionsResponse,
+)
+from shim.context import RequestContext
+from shim.handling.telemetry_client import client_of
+from shim.state.telemetry import NO_ID
+
+ACCEPTED = (Compression.ZSTD, Compression.LZ4, Compression.GZIP, Compression.SNAPPY)
+"""The best one first."""
+
+
+def handle(
+    request: GetTelemetrySubscriptionsRequest, context: RequestContext
+) -> GetTelemetrySubscriptionsResponse:
+    telemetry = context.cluster.telemetry[context.node_id]
+    instance_id = request.client_instance_id
+    if instance_id == NO_ID:
+        instance_id = telemetry.new_instance_id()
+    wanted = telemetry.subscription(instance_id, client_of(instance_id, context))
+    return GetTelemetrySubscriptionsResponse(
+        client_instance_id=instance_id,
+        subscription_id=wanted.subscription_id,
+        accepted_compression_types=[int(one) for one in ACCEPTED],
+        push_interval_ms=wanted.interval_ms,
+        telemetry_max_bytes=telemetry.bytes_max,
+        delta_temporality=True,
+        requested_metrics=list(wanted.metrics),
+    )
+
+
+def refuse(
+    request: GetTelemetrySubscriptionsRequest, error: ErrorCode, message: str | None
+) -> GetTelemetrySubscriptionsResponse:
+    return GetTelemetrySubscriptionsResponse(error_code=error)

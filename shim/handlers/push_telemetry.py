@@ -1,0 +1,34 @@
+"""72 PushTelemetry, version 0. A client's metrics (KIP-714). Open to everybody.
+
+Looked at in this order: whether the client had said before that it ends (42), the interval (89),
+the subscription (117), the compression (76), the size (118), whether it can be decompressed (87).
+"""
+
+from protocol.error_codes import ErrorCode
+from protocol.messages.push_telemetry_request import PushTelemetryRequest
+from protocol.messages.push_telemetry_response import PushTelemetryResponse
+from shim.context import RequestContext
+from shim.errors import Refused
+from shim.handling.telemetry_client import client_of
+from shim.state.telemetry import NO_ID, Pushed
+
+
+def handle(request: PushTelemetryRequest, context: RequestContext) -> PushTelemetryResponse:
+    instance_id = request.client_instance_id
+    if instance_id == NO_ID:
+        raise Refused(ErrorCode.INVALID_REQUEST, "metrics without the id of a client")
+    pushed = Pushed(
+        client=client_of(instance_id, context),
+        is_terminating=request.terminating,
+        compression=request.compression_type,
+        metrics=request.metrics,
+    )
+    telemetry = context.cluster.telemetry[context.node_id]
+    telemetry.push(instance_id, request.subscription_id, pushed)
+    return PushTelemetryResponse()
+
+
+def refuse(
+    request: PushTelemetryRequest, error: ErrorCode, message: str | None
+) -> PushTelemetryResponse:
+    return PushTelemetryResponse(error_code=error)

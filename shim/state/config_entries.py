@@ -1,0 +1,85 @@
+"""A setting as a broker describes it: its value, and all that has a say in it (KIP-226)."""
+
+from enum import IntEnum
+
+import msgspec
+
+from shim.state.config_definitions import Definition
+from shim.state.config_values import ConfigFault, canonical
+
+
+class Source(IntEnum):
+    """Where a value comes from, in the codes of the wire (KIP-226)."""
+
+    TOPIC = 1
+    BROKER = 2
+    DEFAULT_BROKER = 3  # set dynamically for all brokers
+    STATIC_BROKER = 4
+    DEFAULT = 5
+    BROKER_LOGGER = 6
+    CLIENT_METRICS = 7
+    GROUP = 8
+
+
+class Synonym(msgspec.Struct, frozen=True):
+    """A setting that decides, or would decide, a value."""
+
+    name: str
+    value: str | None
+    source: Source
+
+
+class ConfigEntry(msgspec.Struct, frozen=True):
+    """One setting of one resource as a broker describes it; the value of a secret is None."""
+
+    name: str
+    value: str | None
+    source: Source
+    synonyms: tuple[Synonym, ...]
+    type_code: int
+    read_only: bool = False
+    is_sensitive: bool = False
+
+
+def entry(
+    name: str,
+    value: str | None,
+    synonyms: list[Synonym],
+    definition: Definition,
+    *,
+    read_only: bool = False,
+) -> ConfigEntry:
+    """A setting that Kafka knows; `synonyms` begin with the one that decides the value."""
+    if definition.is_sensitive:
+        value = None
+        synonyms = [Synonym(one.name, None, one.source) for one in synonyms]
+    return ConfigEntry(
+        name=name,
+        value=value,
+        source=synonyms[0].source if synonyms else Source.DEFAULT,
+        synonyms=tuple(synonyms),
+        type_code=definition.type_code,
+        read_only=read_only,
+        is_sensitive=definition.is_sensitive,
+    )
+
+
+def unknown_entry(name: str, source: Source) -> ConfigEntry:
+    """A setting that Kafka does not know: its value is taken for a secret."""
+    return ConfigEntry(
+        name=name,
+        value=None,
+        source=source,
+        synonyms=(Synonym(name, None, source),),
+        type_code=0,
+        read_only=True,
+        is_sensitive=True,
+    )
+
+
+def printed(name: str, definition: Definition, value: str) -> str:
+    """The value as brokers print it; one that does not parse is shown as it is."""
+    try:
+        return canonical(name, definition, value)
+    except ConfigFault:
+        return value

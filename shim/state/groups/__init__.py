@@ -1,0 +1,1 @@
+"""Groups of every protocol: their members, their assignments, their offsets."""

@@ -1,0 +1,58 @@
+"""Who may commit offsets of a classic group: its members, at times nobody in particular."""
+
+from protocol.error_codes import ErrorCode
+from protocol.group_releases import GroupBehaviour
+from shim.state.groups.classic_rebalance import ClassicRebalance, ClassicState
+from shim.state.groups.group import CommitIdentity
+
+
+def commit_error(
+    cycle: ClassicRebalance, behaviour: GroupBehaviour, commit: CommitIdentity
+) -> ErrorCode:
+    """NONE if offsets may be committed; the member that does it has been heard of then."""
+    if commit.is_transactional and not behaviour.strict_members:
+        return _lenient_error(cycle, commit)
+    if _is_nobody(cycle, commit):
+        return ErrorCode.NONE
+    completing = cycle.state is ClassicState.COMPLETING and not commit.is_transactional
+    if completing and not behaviour.commit_checks_member:
+        return ErrorCode.REBALANCE_IN_PROGRESS
+    error = _membership_error(cycle, commit, strict=behaviour.strict_members)
+    if error is not ErrorCode.NONE:
+        return error
+    if completing:
+        return ErrorCode.REBALANCE_IN_PROGRESS
+    if commit.member_id in cycle.roster.members:
+        cycle.watch(cycle.roster.members[commit.member_id])
+    return ErrorCode.NONE
+
+
+def _lenient_error(cycle: ClassicRebalance, commit: CommitIdentity) -> ErrorCode:
+    """Only what a transactional commit tells is checked, whatever the group's state."""
+    if commit.member_id or commit.instance_id in cycle.roster.instances:
+        error = cycle.roster.error_of(commit.member_id, commit.instance_id, strict=False)
+        if error is not ErrorCode.NONE:
+            return error
+    own = commit.generation_id in (-1, cycle.generation_id)
+    return ErrorCode.NONE if own else ErrorCode.ILLEGAL_GENERATION
+
+
+def _membership_error(
+    cycle: ClassicRebalance, commit: CommitIdentity, *, strict: bool
+) -> ErrorCode:
+    error = cycle.roster.error_of(commit.member_id, commit.instance_id, strict=strict)
+    if error is not ErrorCode.NONE:
+        return error
+    own = commit.generation_id == cycle.generation_id
+    return ErrorCode.NONE if own else ErrorCode.ILLEGAL_GENERATION
+
+
+def _is_nobody(cycle: ClassicRebalance, commit: CommitIdentity) -> bool:
+    """Whether no membership is claimed where none is needed: in an empty group, or in a
+    transaction, which need not tell of a member (before KIP-447 it could not).
+    """
+    if commit.generation_id >= 0:
+        return False
+    named = commit.member_id or commit.instance_id is not None
+    is_empty = cycle.state is ClassicState.EMPTY
+    return is_empty or (commit.is_transactional and not named)

@@ -1,0 +1,305 @@
+"""A classic group: what its members ask of it (JoinGroup, SyncGroup, Heartbeat, LeaveGroup).
+
+Also what a mere commit of offsets makes. How it gets from one state to the next is in
+`classic_rebalance.py`; who belongs to it in `classic_roster.py`; who may commit in
+`classic_commits.py`.
+"""
+
+import random
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from protocol.error_codes import ErrorCode
+from protocol.group_releases import GroupBehaviour
+from shim.clock import Clock
+from shim.state.groups import subscription
+from shim.state.groups.classic_commits import commit_error
+from shim.state.groups.classic_member import (
+    ClassicMember,
+    JoinAnswer,
+    Joined,
+    Joining,
+    MemberView,
+    SyncAnswer,
+    Synced,
+    Syncing,
+)
+from shim.state.groups.classic_rebalance import ClassicRebalance, ClassicState
+from shim.state.groups.classic_roster import Roster, new_uuid
+from shim.state.groups.group import CommitIdentity, Group, GroupType
+from shim.state.groups.group_settings import GroupSettings
+
+CONSUMERS: Final = "consumer"
+"""The protocol type of consumers; `connect` is another."""
+
+
+class ClassicGroup(Group):
+    """One group of the classic protocol."""
+
+    type = GroupType.CLASSIC
+
+    def __init__(
+        self,
+        group_id: str,
+        settings: GroupSettings,
+        behaviour: GroupBehaviour,
+        clock: Clock,
+        rng: random.Random,
+    ) -> None:
+        super().__init__(group_id)
+        self._settings = settings
+        self._behaviour = behaviour
+        self._random = rng
+        self.cycle = ClassicRebalance(settings, behaviour, clock)
+
+    @property
+    def roster(self) -> Roster:
+        return self.cycle.roster
+
+    @property
+    def state(self) -> ClassicState:
+        return self.cycle.state
+
+    @property
+    def state_name(self) -> str:
+        if self.state is ClassicState.COMPLETING:
+            return self._behaviour.awaiting_sync_name
+        name: str = self.state.value
+        return name
+
+    @property
+    def protocol_type(self) -> str:
+        return self.roster.protocol_type
+
+    @property
+    def is_empty(self) -> bool:
+        return self.state is ClassicState.EMPTY
+
+    @property
+    def protocol_in_use(self) -> str:
+        """The name of the protocol of a stable group, else empty."""
+        return (self.cycle.protocol_name or "") if self.state is ClassicState.STABLE else ""
+
+    def views(self) -> list[MemberView]:
+        """The members as DescribeGroups shows them: metadata only while the group is stable."""
+        return [
+            MemberView(
+                member.member_id,
+                member.instance_id,
+                member.client_id,
+                member.client_host,
+                *self._shown(member),
+            )
+            for member in self.roster.members.values()
+        ]
+
+    def _shown(self, member: ClassicMember) -> tuple[bytes, bytes]:
+        """Metadata and assignment, as far as the release shows them in this state."""
+        if self.state is not ClassicState.STABLE:
+            return b"", member.assignment if self._behaviour.new_coordinator else b""
+        if not self._behaviour.describes_metadata:
+            return member.assignment, member.assignment
+        return member.metadata(self.cycle.protocol_name), member.assignment
+
+    def expire_overdue(self) -> None:
+        self.cycle.expire_overdue()
+
+    # JoinGroup
+
+    def join(self, joining: Joining, answer: JoinAnswer) -> None:
+        """Take part in the next generation; answered when it begins, or with an error at once."""
+        error = self._join_error(joining)
+        if error is not ErrorCode.NONE:
+            answer(Joined(error=error, member_id=joining.member_id))
+        elif not joining.member_id:
+            self._join_newly(joining, answer)
+        elif joining.member_id in self.roster.promised:
+            self._enter(joining.member_id, joining, answer)
+        else:
+            self._join_again(self.roster.members[joining.member_id], joining, answer)
+        self.cycle.speak()
+
+    def _join_error(self, joining: Joining) -> ErrorCode:
+        if not self._has_room_for(joining.member_id):
+            return ErrorCode.GROUP_MAX_SIZE_REACHED
+        needs_type = self._behaviour.checks_protocol_type
+        if not self.roster.supports(
+            joining.protocol_type, joining.protocols, needs_type=needs_type
+        ):
+            return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+        if not joining.member_id or joining.member_id in self.roster.promised:
+            return ErrorCode.NONE
+        return self.error_of(joining.member_id, joining.instance_id)
+
+    def _has_room_for(self, member_id: str) -> bool:
+        size_max = self._settings.size_max
+        member = self.roster.members.get(member_id)
+        if self.state is ClassicState.PREPARING:
+            waits = member is not None and member.on_join is not None
+            return waits or len(self.roster.joining()) < size_max
+        return self.is_empty or member is not None or len(self.roster) < size_max
+
+    def _join_newly(self, joining: Joining, answer: JoinAnswer) -> None:
+        instance_id = joining.instance_id
+        member_id = f"{instance_id or joining.client_id}-{new_uuid(self._random)}"
+        replaced = None if instance_id is None else self.roster.instances.get(instance_id)
+        if replaced is not None:
+            self._replace_static(self.roster.members[replaced], member_id, joining, answer)
+        elif joining.needs_member_id and instance_id is None:
+            self.cycle.promise(member_id, joining.session_timeout_ms)
+            answer(Joined(error=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id))
+        else:
+            self._enter(member_id, joining, answer)
+
+    def _enter(self, member_id: str, joining: Joining, answer: JoinAnswer) -> None:
+        member = ClassicMember(member_id, joining)
+        member.on_join = answer
+        self.cycle.enter(member, joining.protocol_type)
+
+    def _join_again(self, member: ClassicMember, joining: Joining, answer: JoinAnswer) -> None:
+        """A leader that joins again wants a rebalance; others only if they changed."""
+        changed = member.protocols != joining.protocols
+        leads = member.member_id == self.roster.leader_id
+        member.update(joining)
+        if not changed and (
+            self.state is ClassicState.COMPLETING
+            or (self.state is ClassicState.STABLE and not leads)
+        ):
+            self.cycle.watch(member)
+            answer(self.cycle.joined(member))
+            return
+        member.on_join = answer
+        self.cycle.begin()
+
+    def _replace_static(
+        self, member: ClassicMember, new_id: str, joining: Joining, answer: JoinAnswer
+    ) -> None:
+        """A static member is back: no rebalance as long as it can be avoided (KIP-345).
+
+        A returning leader must not assign anew: it is told so (KIP-814), or, in versions that
+        cannot say it, that the leader is the one it was before.
+        """
+        old_leader_id = self.roster.leader_id
+        fenced = ErrorCode.FENCED_INSTANCE_ID
+        self.cycle.answer_join(member, Joined(error=fenced, member_id=member.member_id))
+        self.cycle.answer_sync(member, Synced(error=fenced))
+        self.roster.replace(member, new_id)
+        member.update(joining)
+        self.cycle.watch(member)
+        if self._rejoin_rebalances():
+            member.on_join = answer
+            self.cycle.begin()
+            return
+        skips = joining.can_skip_assignment and self.roster.leader_id == new_id
+        answer(self.cycle.rejoined(member, None if skips else old_leader_id))
+
+    def _rejoin_rebalances(self) -> bool:
+        if self.state is ClassicState.COMPLETING:
+            return self._behaviour.static_rejoin_breaks_syncs
+        return self.state is not ClassicState.STABLE or (
+            self._behaviour.static_rejoin_checks_protocol
+            and self.cycle.protocol_name != self.roster.selected_protocol()
+        )
+
+    # SyncGroup, Heartbeat, LeaveGroup
+
+    def sync(self, syncing: Syncing, answer: SyncAnswer) -> None:
+        """Get one's assignment; answered once the leader has given it."""
+        error = self._sync_error(syncing)
+        if error is not ErrorCode.NONE:
+            answer(Synced(error=error))
+            return
+        member = self.roster.members[syncing.member_id]
+        self.cycle.watch(member)
+        self.cycle.has_synced(member)
+        if self.state is ClassicState.STABLE:
+            answer(self.cycle.synced(member))
+            return
+        member.on_sync = answer
+        if member.member_id == self.roster.leader_id:
+            self.cycle.assign(syncing.assignments)
+        self.cycle.speak()
+
+    def _sync_error(self, syncing: Syncing) -> ErrorCode:
+        error = self.error_of(syncing.member_id, syncing.instance_id)
+        if error is not ErrorCode.NONE:
+            return error
+        if syncing.generation_id != self.cycle.generation_id:
+            return ErrorCode.ILLEGAL_GENERATION
+        if syncing.protocol_type not in (None, self.protocol_type) or syncing.protocol_name not in (
+            None,
+            self.cycle.protocol_name,
+        ):
+            return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+        if self.state is ClassicState.PREPARING:
+            return ErrorCode.REBALANCE_IN_PROGRESS
+        return ErrorCode.NONE
+
+    def heartbeat(self, member_id: str, instance_id: str | None, generation_id: int) -> ErrorCode:
+        """Keep a member's session; the error tells it to join again, or that it is no member."""
+        error = self.error_of(member_id, instance_id)
+        if error is not ErrorCode.NONE:
+            return error
+        completing = self.state is ClassicState.COMPLETING
+        if completing and not self._behaviour.heartbeat_checks_generation:
+            return ErrorCode.REBALANCE_IN_PROGRESS
+        if generation_id != self.cycle.generation_id:
+            return ErrorCode.ILLEGAL_GENERATION
+        self.cycle.watch(self.roster.members[member_id])
+        if self.state is ClassicState.PREPARING or (
+            completing and not self._behaviour.heartbeats_while_completing
+        ):
+            return ErrorCode.REBALANCE_IN_PROGRESS
+        return ErrorCode.NONE
+
+    def leave(self, identities: Sequence[tuple[str, str | None]]) -> list[ErrorCode]:
+        """Members go; an error for each."""
+        return [self._leave(*identity) for identity in identities]
+
+    def _leave(self, member_id: str, instance_id: str | None) -> ErrorCode:
+        """A member goes; an instance alone, without a member id, is sent away (KIP-345)."""
+        if instance_id is None and self.roster.forget_promise(member_id):
+            self.cycle.check()
+            self.cycle.speak()
+            return ErrorCode.NONE
+        if instance_id is not None and not member_id:
+            member_id = self.roster.instances.get(instance_id, "")
+        error = self.error_of(member_id, instance_id)
+        if error is ErrorCode.NONE:
+            self.cycle.remove(self.roster.members[member_id])
+            self.cycle.speak()
+        return error
+
+    def error_of(self, member_id: str, instance_id: str | None) -> ErrorCode:
+        """NONE for a current member, else what it is told."""
+        strict = self._behaviour.strict_members
+        return self.roster.error_of(member_id, instance_id, strict=strict)
+
+    # offsets
+
+    def commit_error(
+        self,
+        commit: CommitIdentity,
+        partitions: Collection[tuple[bytes, int]],  # noqa: ARG002 - one answer for all of them
+    ) -> ErrorCode:
+        """Members commit in their generation; nobody's commit needs an empty group."""
+        return commit_error(self.cycle, self._behaviour, commit)
+
+    def offset_delete_error(self) -> ErrorCode:
+        """Only consumers' groups may lose offsets while they have members (KIP-496)."""
+        if self.is_empty or self.protocol_type == CONSUMERS:
+            return ErrorCode.NONE
+        return ErrorCode.NON_EMPTY_GROUP
+
+    def subscribes_to(self, topic_name: str) -> bool:
+        """Judged by the members' metadata; if that is no subscription, every topic is theirs."""
+        if self.is_empty or self.protocol_type != CONSUMERS:
+            return False
+        for member in self.roster.members.values():
+            topics = subscription.topics_of(member.metadata(self.cycle.protocol_name))
+            if topics is None or topic_name in topics:
+                return True
+        return False
+
+    def close(self) -> None:
+        self.cycle.close()

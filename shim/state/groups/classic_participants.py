@@ -1,0 +1,191 @@
+"""Members of the classic protocol in a consumer group (KIP-848).
+
+The broker assigns to them as to all others: a JoinGroup is answered at once with the member's epoch
+as generation, a SyncGroup with what the member has in it, and Heartbeat tells when the next step
+wants another JoinGroup. There is no leader.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from protocol.error_codes import ErrorCode
+from protocol.group_releases import GroupBehaviour
+from shim.errors import Refused
+from shim.state.groups import subscription
+from shim.state.groups.classic_member import (
+    JoinAnswer,
+    Joined,
+    Joining,
+    Protocols,
+    SyncAnswer,
+    Synced,
+    Syncing,
+)
+from shim.state.groups.consumer_member import ClassicTerms, ConsumerMember
+from shim.state.groups.reconciliation import MemberState
+from shim.state.topics import Topics
+
+if TYPE_CHECKING:  # it has these
+    from shim.state.groups.consumer_group import ConsumerGroup
+
+CONSUMERS = "consumer"
+
+
+class ClassicParticipants:
+    """What classic members ask of one consumer group: the same as of a classic one."""
+
+    def __init__(self, group: "ConsumerGroup", behaviour: GroupBehaviour, topics: Topics) -> None:
+        self._group = group
+        self._behaviour = behaviour
+        self._topics = topics
+
+    # JoinGroup
+
+    def join(self, joining: Joining, new_id: str, answer: JoinAnswer) -> None:
+        """Answered at once; `new_id` is for a member that has none yet."""
+        try:
+            joined = self._join(joining, new_id)
+        except Refused as refused:
+            joined = Joined(error=refused.error, member_id=joining.member_id)
+        answer(joined)
+
+    def _join(self, joining: Joining, new_id: str) -> Joined:
+        group = self._group
+        member_id = joining.member_id or new_id
+        group.check_room_for(member_id)
+        if not self._supports(joining.protocol_type, joining.protocols):
+            text = "the member speaks no protocol that all classic members speak"
+            raise Refused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, text)
+        if not joining.member_id and joining.needs_member_id and joining.instance_id is None:
+            return Joined(error=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id)
+        told = subscription.read(joining.protocols[0][1])
+        if told is None:  # more than a real broker can bear
+            raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR, "the metadata is no subscription")
+        member, replaced = self._joining_member(member_id, joining)
+        before = member.subscription
+        group.subscriptions.notice(group.members.values())
+        member.classic = ClassicTerms(joining.session_timeout_ms, joining.protocols)
+        member.client_id, member.client_host = joining.client_id, joining.client_host
+        member.rebalance_timeout_ms = joining.rebalance_timeout_ms
+        member.rack_id = told.rack_id or member.rack_id
+        member.topic_names = frozenset(told.topics)
+        group.advance(member, subscription.owned_by(told, self._topics), before)
+        member.stop_timers()
+        group.start_session(member)
+        group.limit_rebalance(member)
+        joined = Joined(
+            member_id=member.member_id,
+            generation_id=member.epoch,
+            protocol_type=CONSUMERS,
+            protocol_name=joining.protocols[0][0],
+        )
+        if replaced is not None and replaced.classic is None:
+            group.turn_classic_if_possible()
+        return joined
+
+    def _supports(self, protocol_type: str, protocols: Protocols) -> bool:
+        """Whether all classic members speak one of these."""
+        spoken = [
+            {name for name, _ in one.classic.protocols}
+            for one in self._group.members.values()
+            if one.classic is not None
+        ]
+        return protocol_type == CONSUMERS and any(
+            all(name in names for names in spoken) for name, _ in protocols
+        )
+
+    def _joining_member(
+        self, member_id: str, joining: Joining
+    ) -> tuple[ConsumerMember, ConsumerMember | None]:
+        """The member, perhaps a new one, and the one whose instance it takes over."""
+        group = self._group
+        instance_id = joining.instance_id
+        if instance_id is None:
+            return group.members.get(member_id) or ConsumerMember(member_id, None), None
+        if joining.member_id:
+            return group.instance(instance_id, member_id), None
+        return group.taking_over(member_id, instance_id)
+
+    # SyncGroup, Heartbeat, LeaveGroup
+
+    def sync(self, syncing: Syncing, answer: SyncAnswer) -> None:
+        """Answered at once with what the member has in its epoch."""
+        try:
+            answer(self._sync(syncing))
+        except Refused as refused:
+            answer(Synced(error=refused.error))
+
+    def _sync(self, syncing: Syncing) -> Synced:
+        group = self._group
+        member, terms = self._member(syncing.member_id, syncing.instance_id, syncing.generation_id)
+        wanted_type, wanted_name = syncing.protocol_type, syncing.protocol_name
+        name, metadata = terms.protocols[0]
+        if wanted_type not in (None, CONSUMERS) or wanted_name not in (None, name):
+            raise Refused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "the protocol is another one")
+        if self._is_behind(member) and member.state is not MemberState.UNREVOKED:
+            group.limit_rebalance(member)
+            raise Refused(ErrorCode.REBALANCE_IN_PROGRESS, "the group has a newer epoch")
+        member.stop_timers()
+        group.start_session(member)
+        assignment = subscription.write_assignment(member.assigned, metadata, self._topics)
+        return Synced(protocol_type=wanted_type, protocol_name=wanted_name, assignment=assignment)
+
+    def heartbeat(self, member_id: str, instance_id: str | None, generation_id: int) -> ErrorCode:
+        """Keep a member's session; REBALANCE_IN_PROGRESS if it should join again for its next step:
+        to hear of a newer epoch, to give up or to take what has become free.
+        """
+        try:
+            member, _ = self._member(member_id, instance_id, generation_id)
+        except Refused as refused:
+            return refused.error
+        group = self._group
+        group.start_session(member)
+        takes = member.state is MemberState.UNRELEASED and not group.waits_for_others(member)
+        if not (takes or self._is_behind(member) or member.state is MemberState.UNREVOKED):
+            return ErrorCode.NONE
+        group.limit_rebalance(member)
+        return ErrorCode.REBALANCE_IN_PROGRESS
+
+    def leave(self, identities: Sequence[tuple[str, str | None]]) -> list[ErrorCode]:
+        """Members go together, those of the consumer protocol too; an error for each."""
+        leaving: dict[str, ConsumerMember] = {}
+        errors = []
+        for member_id, instance_id in identities:
+            try:
+                member = self._leaving(member_id, instance_id)
+            except Refused as refused:
+                errors.append(refused.error)
+            else:
+                leaving[member.member_id] = member
+                errors.append(ErrorCode.NONE)
+        if leaving:
+            self._group.remove(*leaving.values())
+        return errors
+
+    def _leaving(self, member_id: str, instance_id: str | None) -> ConsumerMember:
+        """By its id, or by its instance alone: an administrator knows no member ids (KIP-345)."""
+        if instance_id is None:
+            return self._group.member(member_id)
+        named = member_id or self._group.instances.get(instance_id, "")
+        return self._group.instance(instance_id, named)
+
+    def _member(
+        self, member_id: str, instance_id: str | None, generation_id: int
+    ) -> tuple[ConsumerMember, ClassicTerms]:
+        group = self._group
+        if instance_id is None:
+            member = group.member(member_id)
+        else:
+            member = group.instance(instance_id, member_id)
+        if member.classic is None:
+            raise group.unknown(member_id)
+        if generation_id != member.epoch:
+            text = f"generation {generation_id} is not that of `{member_id}`, {member.epoch}"
+            raise Refused(ErrorCode.ILLEGAL_GENERATION, text)
+        return member, member.classic
+
+    def _is_behind(self, member: ConsumerMember) -> bool:
+        """Whether there is something newer to hear of by joining again."""
+        target = self._group.target
+        waits = self._behaviour.classics_await_target
+        return member.epoch < (target.target_epoch if waits else target.epoch)

@@ -1,0 +1,290 @@
+"""The states of a classic group and the ways from one to the next.
+
+    Empty --join--> PreparingRebalance --all have joined--> CompletingRebalance
+    CompletingRebalance --leader syncs--> Stable --join, leave, expiry--> PreparingRebalance
+    PreparingRebalance --all have gone--> Empty
+
+Answers that members wait for are given here and nowhere else, and only when a change is complete:
+an answer can make its connection send the next request straight back into the group.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from enum import Enum
+from functools import partial
+
+import msgspec
+
+from protocol.error_codes import ErrorCode
+from protocol.group_releases import GroupBehaviour
+from shim.clock import Clock, Timer
+from shim.state.groups.classic_member import ClassicMember, Joined, Synced
+from shim.state.groups.classic_roster import Roster
+from shim.state.groups.group_settings import GroupSettings
+
+NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
+"""How long a member that has never completed a rebalance may wait for one."""
+
+
+class ClassicState(Enum):
+    """The states, by the names that DescribeGroups shows."""
+
+    EMPTY = "Empty"
+    PREPARING = "PreparingRebalance"
+    COMPLETING = "CompletingRebalance"
+    STABLE = "Stable"
+
+
+class ClassicRebalance:
+    """State, generation and timers of one group; changes the roster when members lapse."""
+
+    def __init__(self, settings: GroupSettings, behaviour: GroupBehaviour, clock: Clock) -> None:
+        self._settings = settings
+        self._behaviour = behaviour
+        self._clock = clock
+        self.roster = Roster()
+        self.state = ClassicState.EMPTY
+        self.generation_id = 0
+        self.protocol_name: str | None = None
+        self._phase_timer: Timer | None = None
+        self._gathering_left_ms: int | None = None  # while the group's first joiners gather
+        self._joined_meanwhile = False
+        self._unsynced: set[str] = set()
+        self._outbox: deque[Callable[[], None]] = deque()
+
+    # members come and go
+
+    def enter(self, member: ClassicMember, protocol_type: str) -> None:
+        """A new member, which waits for the answer to its JoinGroup."""
+        assert member.on_join is not None
+        if self.state is ClassicState.PREPARING and self.generation_id == 0:
+            self._joined_meanwhile = True
+        self.roster.add(member, protocol_type)
+        member.session_timer = self._later(NEW_MEMBER_JOIN_TIMEOUT_MS, lambda: self._expire(member))
+        self.begin()
+
+    def remove(self, member: ClassicMember) -> None:
+        """A member left or has not been heard of; the others rebalance."""
+        unknown = ErrorCode.UNKNOWN_MEMBER_ID
+        self.roster.remove(member)
+        self._unsynced.discard(member.member_id)
+        self.answer_join(member, Joined(error=unknown))
+        self.answer_sync(member, Synced(error=unknown))
+        if self.state in (ClassicState.STABLE, ClassicState.COMPLETING):
+            self.begin()
+        else:
+            self.check()
+
+    def promise(self, member_id: str, session_timeout_ms: int) -> None:
+        """Hold a place for a member that has just been told its id (KIP-394)."""
+
+        def lapse() -> None:
+            if self.roster.promised.pop(member_id, None) is not None:
+                self.check()
+
+        self.roster.promised[member_id] = self._later(session_timeout_ms, lapse)
+
+    def watch(self, member: ClassicMember) -> None:
+        """The member has been heard of: its session begins anew."""
+        member.stop_timer()
+        member.session_ends_ms = self._clock.now_ms() + member.session_timeout_ms
+        member.session_timer = self._later(member.session_timeout_ms, lambda: self._expire(member))
+
+    def expire_overdue(self) -> None:
+        """End the sessions whose time is over. An event loop that wakes late serves requests before
+        timers, and a member must not outlive its session because the machine is busy.
+        """
+        now_ms = self._clock.now_ms()
+        for member in list(self.roster.members.values()):
+            if member.session_ends_ms <= now_ms and member.member_id in self.roster.members:
+                self._expire(member)
+        self.speak()
+
+    def _expire(self, member: ClassicMember) -> None:
+        waits = member.on_join is not None or member.on_sync is not None
+        if not waits or member.is_new:
+            self.remove(member)
+
+    # a rebalance
+
+    def begin(self) -> None:
+        """Start a rebalance unless one is being prepared; it may be over at once."""
+        if self.state is ClassicState.PREPARING:
+            self.check()
+            return
+        if self.state is ClassicState.COMPLETING:
+            self._break_off_syncs()
+        is_first = self.state is ClassicState.EMPTY
+        self.state = ClassicState.PREPARING
+        self._unsynced.clear()
+        timeout_ms = self.roster.rebalance_timeout_ms()
+        delay_ms = self._settings.initial_rebalance_delay_ms
+        if is_first and delay_ms > 0:
+            self._joined_meanwhile = False
+            self._gathering_left_ms = max(timeout_ms - delay_ms, 0)
+            self._restart_phase(delay_ms, self._gather)
+        else:
+            self._restart_phase(timeout_ms, self._complete_join)
+            self.check()
+
+    def check(self) -> None:
+        """Complete the rebalance if everybody has joined; a first one waits for its time."""
+        waits = self.state is not ClassicState.PREPARING or self._gathering_left_ms is not None
+        if not waits and self.roster.everybody_joined():
+            self._complete_join()
+
+    def _gather(self) -> None:
+        """Let more members come before the first generation, as long as they keep coming.
+
+        Ends when none came for the initial delay, or at the rebalance timeout (KIP-134).
+        """
+        left_ms = self._gathering_left_ms or 0
+        if not self._joined_meanwhile or left_ms == 0:
+            self._complete_join()
+            return
+        delay_ms = min(left_ms, self._settings.initial_rebalance_delay_ms)
+        self._joined_meanwhile = False
+        self._gathering_left_ms = left_ms - delay_ms
+        self._restart_phase(delay_ms, self._gather)
+
+    def _complete_join(self) -> None:
+        """Begin the next generation with those who have joined."""
+        roster = self.roster
+        for member in list(roster.members.values()):
+            if member.on_join is None and member.instance_id is None:
+                self._unsynced.discard(member.member_id)
+                roster.remove(member)
+        if roster.members and not roster.elect_joined_leader():
+            # Only static members, and none is back yet: they may still come.
+            self._restart_phase(roster.rebalance_timeout_ms(), self._complete_join)
+            return
+        self._stop_phase()
+        self._gathering_left_ms = None
+        self.generation_id += 1
+        if roster.members:
+            self._tell_generation()
+        else:
+            self.state = ClassicState.EMPTY
+            self.protocol_name = None
+
+    def _tell_generation(self) -> None:
+        roster = self.roster
+        self.state = ClassicState.COMPLETING
+        self.protocol_name = roster.selected_protocol()
+        self._unsynced = set(roster.members)
+        if self._behaviour.sync_timeout:
+            self._restart_phase(roster.rebalance_timeout_ms(), self._drop_unsynced)
+        for member in list(roster.members.values()):
+            member.is_new = False
+            self.watch(member)
+            self.answer_join(member, self.joined(member))
+
+    def joined(self, member: ClassicMember) -> Joined:
+        """The current generation, as a member is told of it."""
+        roster = self.roster
+        leads = member.member_id == roster.leader_id
+        return Joined(
+            member_id=member.member_id,
+            generation_id=self.generation_id,
+            protocol_type=roster.protocol_type,
+            protocol_name=self.protocol_name,
+            leader_id=roster.leader_id,
+            members=roster.as_leader_sees(self.protocol_name) if leads else (),
+        )
+
+    def rejoined(self, member: ClassicMember, old_leader_id: str | None) -> Joined:
+        """The current generation for a static member that is back; a leader without
+        `old_leader_id` hears that it need not assign.
+        """
+        joined = self.joined(member)
+        if old_leader_id is None:
+            return msgspec.structs.replace(joined, skip_assignment=True)
+        return msgspec.structs.replace(joined, leader_id=old_leader_id, members=())
+
+    def _drop_unsynced(self) -> None:
+        """Whoever has not sent SyncGroup by the rebalance timeout is out (KAFKA-12890)."""
+        for member_id in self._unsynced & set(self.roster.members):
+            self.roster.remove(self.roster.members[member_id])
+        self._unsynced.clear()
+        self.begin()
+
+    # assignments
+
+    def has_synced(self, member: ClassicMember) -> None:
+        self._unsynced.discard(member.member_id)
+        if not self._unsynced:
+            self._stop_phase()
+
+    def assign(self, assignments: dict[str, bytes]) -> None:
+        """The leader has spoken: everybody who waits is told, and the group is stable."""
+        assert self.state is ClassicState.COMPLETING
+        self.state = ClassicState.STABLE
+        for member in self.roster.members.values():
+            member.assignment = assignments.get(member.member_id, b"")
+        for member in list(self.roster.members.values()):
+            if self.answer_sync(member, self.synced(member)):
+                self.watch(member)
+
+    def synced(self, member: ClassicMember) -> Synced:
+        return Synced(
+            protocol_type=self.roster.protocol_type,
+            protocol_name=self.protocol_name,
+            assignment=member.assignment,
+        )
+
+    def break_off(self) -> None:
+        """The group changes its protocol: whoever waits has to join again."""
+        error = ErrorCode.REBALANCE_IN_PROGRESS
+        for member in self.roster.members.values():
+            self.answer_join(member, Joined(error=error, member_id=member.member_id))
+            self.answer_sync(member, Synced(error=error))
+
+    def _break_off_syncs(self) -> None:
+        for member in list(self.roster.members.values()):
+            member.assignment = b""
+            if self.answer_sync(member, Synced(error=ErrorCode.REBALANCE_IN_PROGRESS)):
+                self.watch(member)
+
+    # answers and timers
+
+    def answer_join(self, member: ClassicMember, answer: Joined) -> None:
+        """Answer its JoinGroup, if it waits for that, once this change is complete."""
+        reply, member.on_join = member.on_join, None
+        if reply is not None:
+            self._outbox.append(partial(reply, answer))
+
+    def answer_sync(self, member: ClassicMember, answer: Synced) -> bool:
+        """Answer its SyncGroup, if it waits for that; whether it did."""
+        reply, member.on_sync = member.on_sync, None
+        if reply is not None:
+            self._outbox.append(partial(reply, answer))
+        return reply is not None
+
+    def speak(self) -> None:
+        """Give the answers that are due. Every way into the group ends with this."""
+        while self._outbox:
+            self._outbox.popleft()()
+
+    def _later(self, delay_ms: float, then: Callable[[], None]) -> Timer:
+        def fire() -> None:
+            then()
+            self.speak()
+
+        return self._clock.call_later(delay_ms, fire)
+
+    def _restart_phase(self, delay_ms: float, then: Callable[[], None]) -> None:
+        self._stop_phase()
+        self._phase_timer = self._later(delay_ms, then)
+
+    def _stop_phase(self) -> None:
+        if self._phase_timer is not None:
+            self._phase_timer.cancel()
+            self._phase_timer = None
+
+    def close(self) -> None:
+        """Stop every timer: the group is no more."""
+        self._stop_phase()
+        for member in self.roster.members.values():
+            member.stop_timer()
+        for member_id in list(self.roster.promised):
+            self.roster.forget_promise(member_id)

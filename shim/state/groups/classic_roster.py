@@ -1,0 +1,133 @@
+"""Who belongs to a classic group: members, static instances, promised ids, the leader."""
+
+import random
+
+from protocol.error_codes import ErrorCode
+from shim.clock import Timer
+from shim.state.groups.classic_member import ClassicMember, JoinedMember, Protocols
+
+
+class Roster:
+    """Members by id in the order they came; `promised` are ids given out but not yet used."""
+
+    def __init__(self) -> None:
+        self.members: dict[str, ClassicMember] = {}
+        self.instances: dict[str, str] = {}
+        self.promised: dict[str, Timer] = {}
+        self.leader_id = ""
+        self.protocol_type = ""
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def add(self, member: ClassicMember, protocol_type: str) -> None:
+        """Take a member in; the first decides the protocol type and leads."""
+        if not self.members:
+            self.protocol_type = protocol_type
+        self.members[member.member_id] = member
+        if member.instance_id is not None:
+            self.instances[member.instance_id] = member.member_id
+        if not self.leader_id:
+            self.leader_id = member.member_id
+        self.forget_promise(member.member_id)
+
+    def remove(self, member: ClassicMember) -> None:
+        """The member is gone; another one leads if it did."""
+        member.stop_timer()
+        del self.members[member.member_id]
+        if member.instance_id is not None:
+            self.instances.pop(member.instance_id, None)
+        if self.leader_id == member.member_id:
+            self.leader_id = next(iter(self.members), "")
+
+    def replace(self, member: ClassicMember, new_id: str) -> None:
+        """A static member came back: it keeps all but its id."""
+        assert member.instance_id is not None
+        members = {
+            new_id if member_id == member.member_id else member_id: one
+            for member_id, one in self.members.items()
+        }
+        if self.leader_id == member.member_id:
+            self.leader_id = new_id
+        self.members = members
+        self.instances[member.instance_id] = new_id
+        member.member_id = new_id
+
+    def forget_promise(self, member_id: str) -> bool:
+        """Whether a place was held for the id (KIP-394); it no longer is."""
+        timer = self.promised.pop(member_id, None)
+        if timer is not None:
+            timer.cancel()
+        return timer is not None
+
+    def error_of(self, member_id: str, instance_id: str | None, *, strict: bool) -> ErrorCode:
+        """Whether this is a current member. An instance under another id has been replaced.
+
+        `strict`: an instance that nobody has is unknown even if the member id is known.
+        """
+        if instance_id is not None:
+            current = self.instances.get(instance_id)
+            if current is None and strict:
+                return ErrorCode.UNKNOWN_MEMBER_ID
+            if current is not None and current != member_id:
+                return ErrorCode.FENCED_INSTANCE_ID
+        return ErrorCode.NONE if member_id in self.members else ErrorCode.UNKNOWN_MEMBER_ID
+
+    def common_protocols(self) -> set[str]:
+        """What every member speaks."""
+        spoken = [{name for name, _ in member.protocols} for member in self.members.values()]
+        return set.intersection(*spoken) if spoken else set()
+
+    def supports(self, protocol_type: str, protocols: Protocols, *, needs_type: bool) -> bool:
+        """Whether somebody with these protocols can take part."""
+        if not self.members:
+            return bool(protocols) and (bool(protocol_type) or not needs_type)
+        common = self.common_protocols()
+        return protocol_type == self.protocol_type and any(name in common for name, _ in protocols)
+
+    def selected_protocol(self) -> str:
+        """The protocol with most votes; among equals the first voted for."""
+        candidates = self.common_protocols()
+        votes: dict[str, int] = {}
+        for member in self.members.values():
+            name = member.vote(candidates)
+            votes[name] = votes.get(name, 0) + 1
+        return max(votes, key=lambda name: votes[name])
+
+    def rebalance_timeout_ms(self) -> int:
+        """The longest that a member wants; 0 without members."""
+        return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
+
+    def joining(self) -> list[ClassicMember]:
+        """Those who wait for the answer to a JoinGroup."""
+        return [member for member in self.members.values() if member.on_join is not None]
+
+    def everybody_joined(self) -> bool:
+        """Whether all members have joined again, and nobody is expected."""
+        return len(self.joining()) == len(self.members) and not self.promised
+
+    def elect_joined_leader(self) -> bool:
+        """Make sure that the leader is somebody who has rejoined; False if nobody has."""
+        joined = self.joining()
+        if not joined:
+            return False
+        leader = self.members.get(self.leader_id)
+        if leader is None or leader.on_join is None:
+            self.leader_id = joined[0].member_id
+        return True
+
+    def as_leader_sees(self, protocol_name: str | None) -> tuple[JoinedMember, ...]:
+        """All members with their metadata, which the leader assigns by."""
+        return tuple(
+            JoinedMember(member.member_id, member.instance_id, member.metadata(protocol_name))
+            for member in self.members.values()
+        )
+
+
+def new_uuid(rng: random.Random) -> str:
+    """A random version 4 UUID as Java prints it."""
+    raw = bytearray(rng.randbytes(16))
+    raw[6] = raw[6] & 0x0F | 0x40
+    raw[8] = raw[8] & 0x3F | 0x80
+    text = raw.hex()
+    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))

@@ -1,0 +1,258 @@
+"""A consumer group (KIP-848): the broker assigns, members follow step by step.
+
+Whatever changes what should be read by whom (members, subscriptions, topics) makes a new group
+epoch; the assignor then sets the target of that epoch, and each member is brought there by its
+own heartbeats (`consumer_member.py`).
+"""
+
+from collections.abc import Callable, Collection
+from functools import partial
+
+from protocol.error_codes import ErrorCode
+from protocol.group_releases import GroupBehaviour
+from shim.clock import Clock
+from shim.errors import Refused
+from shim.state.groups.assignors import ASSIGNORS, Assignment
+from shim.state.groups.classic_participants import ClassicParticipants
+from shim.state.groups.consumer_member import ConsumerHeartbeat, ConsumerMember, Subscription
+from shim.state.groups.epoch_group import EpochGroup, check_epoch
+from shim.state.groups.group import GroupType
+from shim.state.groups.group_settings import GroupSettings
+from shim.state.groups.group_target import GroupTarget
+from shim.state.groups.heartbeat_answer import HeartbeatAnswer
+from shim.state.groups.reconciliation import LEAVING, LEAVING_FOR_A_WHILE, merged
+from shim.state.groups.topic_subscriptions import TopicSubscriptions
+from shim.state.topics import Topics
+
+CONSUMERS = "consumer"
+
+
+TurnClassic = Callable[["ConsumerGroup", Collection[ConsumerMember]], bool]
+"""Makes a group a classic one without these members if only classic members are left then."""
+
+
+class ConsumerGroup(EpochGroup[ConsumerMember]):
+    """One group of the consumer protocol."""
+
+    type = GroupType.CONSUMER
+
+    def __init__(
+        self,
+        group_id: str,
+        settings: GroupSettings,
+        behaviour: GroupBehaviour,
+        topics: Topics,
+        clock: Clock,
+        turn_classic: TurnClassic,
+    ) -> None:
+        super().__init__(
+            group_id, partial(settings.consumer_session_timeout_ms, group_id), behaviour, clock
+        )
+        self._settings = settings
+        self._turn_classic = turn_classic
+        self.instances: dict[str, str] = {}
+        self.classics = ClassicParticipants(self, behaviour, topics)
+        self.subscriptions = TopicSubscriptions(topics)
+        first = behaviour.new_group_epoch
+        self.target = GroupTarget(
+            clock, partial(settings.consumer_assignment_interval_ms, group_id), (first, first)
+        )
+
+    @property
+    def takes_back(self) -> bool:
+        return self._behaviour.takes_back
+
+    # what others see
+
+    @property
+    def protocol_type(self) -> str:
+        return CONSUMERS
+
+    def shown_assignment(self, member: ConsumerMember) -> Assignment:
+        """What ConsumerGroupDescribe says that a member has."""
+        if self._behaviour.describes_revoking:
+            return merged(member.assigned, member.revoking)
+        return member.assigned
+
+    @property
+    def assignor_name(self) -> str:
+        """The assignor that most members ask for, else the first that is configured."""
+        votes: dict[str, int] = {}
+        for member in self.members.values():
+            if member.server_assignor is not None:
+                votes[member.server_assignor] = votes.get(member.server_assignor, 0) + 1
+        if not votes:
+            return self._settings.assignors[0]
+        return max(votes, key=lambda name: votes[name])
+
+    # heartbeats
+
+    def heartbeat(self, heartbeat: ConsumerHeartbeat) -> HeartbeatAnswer:
+        """Join, stay or leave; raises Refused with the error of the whole request."""
+        if heartbeat.member_epoch in (LEAVING, LEAVING_FOR_A_WHILE):
+            return self._leave(heartbeat)
+        member = self._member_of(heartbeat)
+        before = member.subscription
+        self.subscriptions.notice(self.members.values())
+        member.update(heartbeat)
+        moved = self.advance(member, heartbeat.owned, before)
+        self.watch(member)
+        if member.topic_regex is not None:
+            self._resolve(heartbeat)
+        self.subscriptions.forget(self.members.values())
+        shown = member.assigned if heartbeat.is_full or moved else None
+        return self._answer(member.member_id, member.epoch, shown)
+
+    def advance(
+        self, member: ConsumerMember, owned: Assignment | None, before: Subscription
+    ) -> bool:
+        """Take into account what a member has told, perhaps a new one, and bring it a step on;
+        whether it has something else now. `before` is what it subscribed to until then.
+        """
+        self.members[member.member_id] = member
+        self.target.refresh(
+            self.subscriptions,
+            self.members.values(),
+            ASSIGNORS[self.assignor_name],
+            changed=self._is_changed(member, before),
+        )
+        moved = self.reconcile(member, owned)
+        if member.subscription != before:
+            moved = self._give_up(member, owned) or moved
+        return moved
+
+    def _is_changed(self, member: ConsumerMember, before: Subscription) -> bool:
+        """Whether the subscription is another one: a new expression is not until it is resolved,
+        and a new member that names no topics changes nothing.
+
+        DEVIATION: it does not make the assignor take all members for subscribers of the same.
+        """
+        old_names, old_regex = before
+        if member.topic_names != old_names:
+            return True
+        if member.topic_regex == old_regex:
+            return False
+        if member.topic_regex is None:
+            return self._behaviour.dropped_regex_counts
+        return self.subscriptions.is_resolved(member.topic_regex)
+
+    def _give_up(self, member: ConsumerMember, owned: Assignment | None) -> bool:
+        """What a member unsubscribed from goes before there is a target without it."""
+        revokes = self._behaviour.revokes_unsubscribed
+        if not (revokes and member.is_reconciled(self.target.target_epoch)):
+            return False
+        before = member.assigned
+        member.give_up(self.subscriptions.wanted_by(member), owned)
+        return member.assigned != before
+
+    def _resolve(self, heartbeat: ConsumerHeartbeat) -> None:
+        """Kafka does it in the background: what matches is seen by the next heartbeat."""
+        members = self.members.values()
+        if self.subscriptions.resolve(members, heartbeat.visible, self._clock.now_ms()):
+            self.target.renew(self.subscriptions, members)
+
+    def _answer(self, member_id: str, epoch: int, assignment: Assignment | None) -> HeartbeatAnswer:
+        interval_ms = self._settings.consumer_heartbeat_interval_ms(self.group_id)
+        return HeartbeatAnswer(member_id, epoch, interval_ms, assignment)
+
+    def _member_of(self, heartbeat: ConsumerHeartbeat) -> ConsumerMember:
+        """The member that speaks, checked; a new one is not yet part of the group."""
+        joins = heartbeat.member_epoch == 0
+        known = self.members.get(heartbeat.member_id)
+        if joins:
+            self.check_room_for(heartbeat.member_id)
+        if heartbeat.instance_id is not None:
+            return self._static_member_of(heartbeat, joins=joins)
+        if joins and known is None:
+            return ConsumerMember(heartbeat.member_id, None)
+        known = self.member(heartbeat.member_id)
+        if not (joins and self._behaviour.rejoins_anytime):
+            check_epoch(known, heartbeat.member_epoch, heartbeat.owned)
+        return known
+
+    def check_room_for(self, member_id: str) -> None:
+        """Raises Refused if this would be one member too many."""
+        is_full = len(self.members) >= self._settings.consumer_size_max
+        if is_full and member_id not in self.members:
+            raise Refused(ErrorCode.GROUP_MAX_SIZE_REACHED, "the group is full")
+
+    def _static_member_of(self, heartbeat: ConsumerHeartbeat, *, joins: bool) -> ConsumerMember:
+        instance_id = heartbeat.instance_id
+        assert instance_id is not None
+        if joins:
+            current = self.members.get(self.instances.get(instance_id, ""))
+            if current and not current.is_classic and current.epoch != LEAVING_FOR_A_WHILE:
+                text = f"instance `{instance_id}` is still in use by `{current.member_id}`"
+                raise Refused(ErrorCode.UNRELEASED_INSTANCE_ID, text)
+            return self.taking_over(heartbeat.member_id, instance_id)[0]
+        known = self.instance(instance_id, heartbeat.member_id)
+        check_epoch(known, heartbeat.member_epoch, heartbeat.owned)
+        return known
+
+    def taking_over(
+        self, member_id: str, instance_id: str
+    ) -> tuple[ConsumerMember, ConsumerMember | None]:
+        """A new member for an instance, and the one in whose place it comes, if there was one."""
+        current = self.members.get(self.instances.get(instance_id, ""))
+        member = ConsumerMember(member_id, instance_id)
+        if current is not None:
+            member.take_over(current)
+            self.target.hand_over(current.member_id, member_id)
+            self.drop(current)
+        self.instances[instance_id] = member_id
+        return member, current
+
+    def instance(self, instance_id: str, member_id: str) -> ConsumerMember:
+        """The member that an instance is; raises Refused if it is unknown or another member now."""
+        if instance_id not in self.instances:
+            raise self.unknown(instance_id)
+        current = self.member(self.instances[instance_id])
+        if current.member_id != member_id:
+            text = f"instance `{instance_id}` belongs to `{current.member_id}` now"
+            raise Refused(ErrorCode.FENCED_INSTANCE_ID, text)
+        return current
+
+    def _leave(self, heartbeat: ConsumerHeartbeat) -> HeartbeatAnswer:
+        if heartbeat.instance_id is None:
+            member = self.member(heartbeat.member_id)
+        else:
+            member = self.instance(heartbeat.instance_id, heartbeat.member_id)
+        if heartbeat.member_epoch == LEAVING_FOR_A_WHILE:
+            member.stop_timers()
+            member.epoch = LEAVING_FOR_A_WHILE
+            member.revoking = {}
+            self.start_session(member)
+        else:
+            self.remove(member)
+        return HeartbeatAnswer(heartbeat.member_id, heartbeat.member_epoch, 0, None)
+
+    def remove(self, *members: ConsumerMember) -> None:
+        if self._turn_classic(self, members):
+            return
+        super().remove(*members)
+        self.subscriptions.forget(self.members.values())
+
+    def turn_classic_if_possible(self) -> None:
+        """The last member of the consumer protocol has become a classic one."""
+        self._turn_classic(self, ())
+
+    def take_over(self, members: Collection[ConsumerMember], epoch: int) -> None:
+        """Have the members that the group had in another protocol, with what they have."""
+        self.members = {member.member_id: member for member in members}
+        self.instances = {
+            member.instance_id: member.member_id for member in members if member.instance_id
+        }
+        self.target.begin_at(epoch, members)
+        if self._behaviour.upgrade_keeps_epoch:
+            self.target.see(self.subscriptions, members)
+        for member in members:
+            self.start_session(member)
+
+    def drop(self, member: ConsumerMember) -> None:
+        super().drop(member)
+        if self.instances.get(member.instance_id or "") == member.member_id:
+            del self.instances[member.instance_id or ""]
+
+    def subscribes_to(self, topic_name: str) -> bool:
+        members = self.members.values()
+        return any(topic_name in self.subscriptions.topics_of(member) for member in members)

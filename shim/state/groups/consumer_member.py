@@ -1,0 +1,98 @@
+"""A member of a consumer group (KIP-848) and what it tells of itself."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from shim.state.groups.assignors import Assignment
+from shim.state.groups.classic_member import Protocols
+from shim.state.groups.reconciliation import ReconcilingMember
+
+Subscription = tuple[frozenset[str], str | None]
+"""Names of topics, and a regular expression."""
+
+
+class ConsumerHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
+    """A ConsumerGroupHeartbeat request; what is None has not changed.
+
+    `visible` leaves of some topic names those that the caller may describe.
+    """
+
+    member_id: str
+    member_epoch: int
+    instance_id: str | None
+    rack_id: str | None
+    rebalance_timeout_ms: int  # -1: not changed
+    topic_names: list[str] | None
+    topic_regex: str | None
+    server_assignor: str | None
+    owned: Assignment | None
+    client_id: str
+    client_host: str
+    visible: Callable[[list[str]], list[str]]
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it tells everything, so that it is told its whole assignment."""
+        subscribes = self.topic_names is not None or self.topic_regex is not None
+        tells = self.rebalance_timeout_ms != -1 and subscribes and self.owned is not None
+        return self.member_epoch == 0 or tells
+
+
+class ClassicTerms(msgspec.Struct, frozen=True):
+    """What a member of the classic protocol told when it joined."""
+
+    session_timeout_ms: int
+    protocols: Protocols
+
+
+class ConsumerMember(ReconcilingMember):
+    """One member: what it wants to read and how it wants that assigned."""
+
+    def __init__(self, member_id: str, instance_id: str | None) -> None:
+        super().__init__(member_id, instance_id)
+        self.rack_id: str | None = None
+        self.client_id = ""
+        self.client_host = ""
+        self.topic_names: frozenset[str] = frozenset()
+        self.topic_regex: str | None = None
+        self.server_assignor: str | None = None
+        self.classic: ClassicTerms | None = None  # if it follows the classic protocol
+
+    @property
+    def is_classic(self) -> bool:
+        return self.classic is not None
+
+    @property
+    def own_session_timeout_ms(self) -> int | None:
+        return None if self.classic is None else self.classic.session_timeout_ms
+
+    @property
+    def subscription(self) -> Subscription:
+        return self.topic_names, self.topic_regex
+
+    def update(self, heartbeat: ConsumerHeartbeat) -> None:
+        """Take over what the request tells."""
+        self.classic = None
+        self.client_id = heartbeat.client_id
+        self.client_host = heartbeat.client_host
+        if heartbeat.rack_id is not None:
+            self.rack_id = heartbeat.rack_id
+        if heartbeat.rebalance_timeout_ms >= 0:
+            self.rebalance_timeout_ms = heartbeat.rebalance_timeout_ms
+        if heartbeat.server_assignor is not None:
+            self.server_assignor = heartbeat.server_assignor
+        if heartbeat.topic_names is not None:
+            self.topic_names = frozenset(heartbeat.topic_names)
+        if heartbeat.topic_regex is not None:
+            self.topic_regex = heartbeat.topic_regex or None
+
+    def take_over(self, other: "ConsumerMember") -> None:
+        """A static member is back under another id: it has what it had."""
+        self.rack_id = other.rack_id
+        self.rebalance_timeout_ms = other.rebalance_timeout_ms
+        self.topic_names = other.topic_names
+        self.topic_regex = other.topic_regex
+        self.server_assignor = other.server_assignor
+        self.assigned = other.assigned
+        self.assigned_in = dict(other.assigned_in)

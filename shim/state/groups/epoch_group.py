@@ -1,0 +1,190 @@
+"""What consumer groups and streams groups have in common: members with epochs of their own, timers
+for them, and commits that are checked against their epochs (KIP-848).
+"""
+
+from collections.abc import Callable, Collection
+from typing import Generic, TypeVar
+
+from protocol.error_codes import ErrorCode
+from protocol.group_releases import GroupBehaviour
+from shim.clock import Clock
+from shim.errors import Refused
+from shim.state.groups.assignors import Assignment
+from shim.state.groups.group import CommitIdentity, Group
+from shim.state.groups.group_target import GroupTarget
+from shim.state.groups.reconciliation import IsFree, MemberState, ReconcilingMember, is_part_of
+
+EPOCH_IN_COMMITS_SINCE = 9
+"""The OffsetCommit version that can say that a member's epoch is stale."""
+
+Member = TypeVar("Member", bound=ReconcilingMember)
+
+
+class EpochGroup(Group, Generic[Member]):
+    """A group whose members are reconciled one by one."""
+
+    target: GroupTarget
+
+    def __init__(
+        self,
+        group_id: str,
+        session_timeout_ms: Callable[[], int],
+        behaviour: GroupBehaviour,
+        clock: Clock,
+    ) -> None:
+        super().__init__(group_id)
+        self._session_timeout_ms = session_timeout_ms
+        self._behaviour = behaviour
+        self._clock = clock
+        self.members: dict[str, Member] = {}
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.members
+
+    @property
+    def state_name(self) -> str:
+        if not self.members:
+            return "Empty"
+        if self.target.epoch > self.target.target_epoch:
+            return "Assigning"
+        epoch = self.target.target_epoch
+        calm = all(member.is_reconciled(epoch) for member in self.members.values())
+        return "Stable" if calm else "Reconciling"
+
+    # members
+
+    def member(self, member_id: str) -> Member:
+        """A member by its id; raises Refused if there is none."""
+        found = self.members.get(member_id)
+        if found is None:
+            raise self.unknown(member_id)
+        return found
+
+    def unknown(self, who: str) -> Refused:
+        text = f"`{who}` is not a member of group `{self.group_id}`"
+        return Refused(ErrorCode.UNKNOWN_MEMBER_ID, text)
+
+    def reconcile(self, member: Member, owned: Assignment | None) -> bool:
+        """One step of a member towards its target; whether it has something else now."""
+        before = member.assigned
+        member.reconcile(
+            self.target.target_epoch,
+            self.target.of(member.member_id),
+            owned,
+            self._is_free_for(member),
+        )
+        return member.assigned != before
+
+    def remove(self, *members: Member) -> None:
+        """Members left, or were not heard of, or did not go on in time."""
+        for member in members:
+            self.drop(member)
+            self.target.forget(member.member_id)
+        self.target.begin_epoch()
+
+    def drop(self, member: Member) -> None:
+        member.stop_timers()
+        del self.members[member.member_id]
+
+    def watch(self, member: Member) -> None:
+        """The member has been heard of; while it has to give up something, it has its time."""
+        self.start_session(member)
+        if member.state is not MemberState.UNREVOKED:
+            if member.rebalance_timer is not None:
+                member.rebalance_timer.cancel()
+                member.rebalance_timer = None
+        else:
+            self.limit_rebalance(member)
+
+    def limit_rebalance(self, member: Member) -> None:
+        """The member has to do something by its rebalance timeout, unless it already has to."""
+        if member.rebalance_timer is None:
+            member.rebalance_timer = self._clock.call_later(
+                member.rebalance_timeout_ms, lambda: self.remove(member)
+            )
+
+    def start_session(self, member: Member) -> None:
+        if member.session_timer is not None:
+            member.session_timer.cancel()
+        timeout_ms = member.own_session_timeout_ms or self._session_timeout_ms()
+        member.session_timer = self._clock.call_later(timeout_ms, lambda: self.remove(member))
+
+    def waits_for_others(self, member: Member) -> bool:
+        """Whether something that it should have is not yet given up by somebody else."""
+        is_free = self._is_free_for(member)
+        return any(
+            not is_free(topic_id, at)
+            for topic_id, partitions in self.target.of(member.member_id).items()
+            for at in partitions - member.assigned.get(topic_id, frozenset())
+        )
+
+    @property
+    def takes_back(self) -> bool:
+        """Whether a member can have at once what it was to give up, and not a heartbeat later."""
+        return False
+
+    def _is_free_for(self, member: Member) -> IsFree:
+        others = [one for one in self.members.values() if one is not member]
+        given_up = {} if self.takes_back else member.revoking
+        return lambda topic_id, at: (
+            at not in given_up.get(topic_id, ())
+            and not any(one.holds(topic_id, at) for one in others)
+        )
+
+    # offsets
+
+    def commit_error(
+        self, commit: CommitIdentity, partitions: Collection[tuple[bytes, int]]
+    ) -> ErrorCode:
+        """Members commit in their epoch, or in an older one where that is enough (KIP-848)."""
+        if commit.generation_id < 0 and self.is_empty:
+            return ErrorCode.NONE
+        named = commit.generation_id >= 0 or commit.member_id or commit.instance_id is not None
+        if commit.is_transactional and not named:
+            return ErrorCode.NONE
+        member = self.members.get(commit.member_id)
+        if member is None:
+            return ErrorCode.UNKNOWN_MEMBER_ID
+        knows_epochs = member.is_classic or commit.version >= EPOCH_IN_COMMITS_SINCE
+        if not (commit.is_transactional or knows_epochs):
+            return ErrorCode.UNSUPPORTED_VERSION
+        epoch = commit.generation_id
+        error = self._epoch_error(member, epoch)
+        if self._behaviour.commits_since_assigned and 0 <= epoch < member.epoch:
+            had = all(member.had_in(epoch, topic_id, at) for topic_id, at in partitions)
+            error = ErrorCode.NONE if had else error
+        is_stale = error is ErrorCode.STALE_MEMBER_EPOCH
+        return ErrorCode.ILLEGAL_GENERATION if is_stale and commit.is_transactional else error
+
+    def fetch_error(self, member_id: str | None, member_epoch: int) -> ErrorCode:
+        if member_id is None:
+            # An epoch without a member is more than a real broker can bear.
+            return ErrorCode.NONE if member_epoch < 0 else ErrorCode.UNKNOWN_SERVER_ERROR
+        member = self.members.get(member_id)
+        if member is None:
+            return ErrorCode.UNKNOWN_MEMBER_ID
+        return self._epoch_error(member, member_epoch)
+
+    def _epoch_error(self, member: Member, epoch: int) -> ErrorCode:
+        if epoch == member.epoch:
+            return ErrorCode.NONE
+        is_classic = member.is_classic
+        return ErrorCode.ILLEGAL_GENERATION if is_classic else ErrorCode.STALE_MEMBER_EPOCH
+
+    def offset_delete_error(self) -> ErrorCode:
+        return ErrorCode.NONE
+
+    def close(self) -> None:
+        for member in self.members.values():
+            member.stop_timers()
+
+
+def check_epoch(member: ReconcilingMember, epoch: int, owned: Assignment | None) -> None:
+    """The member's epoch, or the one before, if the answer with the newer one may be lost."""
+    if epoch == member.epoch:
+        return
+    lost = epoch == member.previous_epoch and epoch < member.epoch
+    if not lost or owned is None or not is_part_of(owned, member.assigned):
+        text = f"epoch {epoch} is not that of `{member.member_id}`, {member.epoch}"
+        raise Refused(ErrorCode.FENCED_MEMBER_EPOCH, text)

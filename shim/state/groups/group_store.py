@@ -1,0 +1,132 @@
+"""All groups by id, with their offsets: how they come to be, are found, and go.
+
+Offsets outlive members but not the group.
+"""
+
+import random
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, cast
+
+from protocol.error_codes import ErrorCode
+from protocol.group_releases import GroupBehaviour
+from shim.clock import Clock
+from shim.state.groups.group import Group, GroupType
+from shim.state.groups.group_settings import GroupSettings
+from shim.state.groups.offsets import Offsets
+from shim.state.sharing.share_state import ShareStates
+from shim.state.topics import Topics
+
+if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
+    from shim.state.groups.classic_group import ClassicGroup
+    from shim.state.groups.consumer_group import ConsumerGroup
+    from shim.state.groups.share_group import ShareGroup
+    from shim.state.groups.streams_group import StreamsGroup
+
+
+class GroupStore:
+    """The groups of a cluster. Not finding one is an answer of its own in every API."""
+
+    def __init__(
+        self,
+        settings: GroupSettings,
+        behaviour: GroupBehaviour,
+        topics: Topics,
+        share_states: ShareStates,
+        clock: Clock,
+        rng: random.Random,
+    ) -> None:
+        self.settings = settings
+        self.offsets = Offsets()
+        self.zookeeper_offsets = Offsets()
+        """Version 0 of OffsetCommit and OffsetFetch knew of these alone, as long as there was
+        ZooKeeper; no group comes to be by them."""
+        self.behaviour = behaviour
+        self._topics = topics
+        self._states = share_states
+        self._clock = clock
+        self._random = rng
+        self._groups: dict[str, Group] = {}
+        self._deletions = topics.deletions
+
+    def __iter__(self) -> Iterator[Group]:
+        self._notice_deleted_topics()
+        return iter(list(self._groups.values()))
+
+    def find(self, group_id: str) -> Group | None:
+        self._notice_deleted_topics()
+        return self._groups.get(group_id)
+
+    def classic(self, group_id: str) -> "ClassicGroup | None":
+        """The group, if there is one and it follows the classic protocol."""
+        return cast("ClassicGroup | None", self._of_type(group_id, GroupType.CLASSIC))
+
+    def consumer(self, group_id: str) -> "ConsumerGroup | None":
+        """The group, if there is one and it follows the consumer protocol."""
+        return cast("ConsumerGroup | None", self._of_type(group_id, GroupType.CONSUMER))
+
+    def share(self, group_id: str) -> "ShareGroup | None":
+        """The group, if there is one and it is a share group."""
+        return cast("ShareGroup | None", self._of_type(group_id, GroupType.SHARE))
+
+    def streams(self, group_id: str) -> "StreamsGroup | None":
+        """The group, if there is one and it is a streams group."""
+        return cast("StreamsGroup | None", self._of_type(group_id, GroupType.STREAMS))
+
+    def _of_type(self, group_id: str, wanted: GroupType) -> Group | None:
+        group = self.find(group_id)
+        return group if group is not None and group.type is wanted else None
+
+    def classic_or_new(self, group_id: str) -> "ClassicGroup":
+        """The classic group, made if there is none."""
+        group = self.classic(group_id)
+        if group is None:
+            group = self._new_classic(group_id)
+            self.keep(group)
+        return group
+
+    def _new_classic(self, group_id: str) -> "ClassicGroup":
+        from shim.state.groups.classic_group import ClassicGroup  # noqa: PLC0415 - see above
+
+        return ClassicGroup(group_id, self.settings, self.behaviour, self._clock, self._random)
+
+    def keep(self, group: Group) -> None:
+        """Have the group, in place of another one of its id."""
+        replaced = self._groups.get(group.group_id)
+        if replaced is not None and replaced is not group:
+            replaced.close()
+        self._groups[group.group_id] = group
+
+    def delete(self, group_id: str) -> ErrorCode:
+        """Delete a group with its offsets; it must have no members (KIP-229)."""
+        group = self.find(group_id)
+        if not group_id and not self.behaviour.deletes_empty_group_id:
+            return ErrorCode.INVALID_GROUP_ID
+        if group is None:
+            return ErrorCode.GROUP_ID_NOT_FOUND
+        group.expire_overdue()
+        if not group.is_empty:
+            return ErrorCode.NON_EMPTY_GROUP
+        self._remove(group)
+        return ErrorCode.NONE
+
+    def remove_if_idle(self, group: Group) -> None:
+        """Offsets were deleted: an empty group without any is gone, except to newer releases."""
+        keeps = self.behaviour.new_coordinator
+        if not keeps and group.is_empty and not self.offsets.has_offsets(group.group_id):
+            self._remove(group)
+
+    def _remove(self, group: Group) -> None:
+        group.close()
+        del self._groups[group.group_id]
+        self.offsets.forget_group(group.group_id)
+
+    def _notice_deleted_topics(self) -> None:
+        """Offsets of deleted topics go, and in older releases empty groups that have no others."""
+        if self._deletions == self._topics.deletions:
+            return
+        self._deletions = self._topics.deletions
+        gone = [one for one in self.offsets.topic_ids() if self._topics.by_id(one) is None]
+        for topic_id in gone:
+            self.offsets.forget_topic(topic_id)
+        for group in list(self._groups.values()):
+            self.remove_if_idle(group)

@@ -1,0 +1,308 @@
+"""What members ask of groups, by the protocol that these follow, and commits of offsets.
+
+A group comes to be with its first member or its first committed offset.
+"""
+
+from base64 import urlsafe_b64encode
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from protocol.error_codes import ErrorCode
+from shim.errors import Refused
+from shim.state.groups.classic_member import (
+    JoinAnswer,
+    Joined,
+    Joining,
+    SyncAnswer,
+    Synced,
+    Syncing,
+)
+from shim.state.groups.group import CommitIdentity, Group, GroupType
+from shim.state.groups.group_store import GroupStore
+from shim.state.groups.offsets import CommittedOffset
+
+if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
+    from shim.state.groups.classic_group import ClassicGroup
+    from shim.state.groups.classic_participants import ClassicParticipants
+    from shim.state.groups.consumer_group import ConsumerGroup
+    from shim.state.groups.consumer_member import ConsumerHeartbeat, ConsumerMember
+    from shim.state.groups.heartbeat_answer import HeartbeatAnswer
+    from shim.state.groups.share_group import ShareGroup, ShareHeartbeat
+    from shim.state.groups.streams_group import StreamsAnswer, StreamsHeartbeat
+
+GROUP_ID_NOT_FOUND_SINCE = 9
+"""The OffsetCommit version that can say that the group is unknown (KIP-848)."""
+
+
+class Commit(msgspec.Struct, frozen=True):
+    """One partition's offset in a commit."""
+
+    topic_id: bytes
+    partition: int
+    offset: CommittedOffset
+
+
+class Groups(GroupStore):
+    """The groups of a cluster and what their members ask of them."""
+
+    # the classic protocol
+
+    def join(self, group_id: str, joining: Joining, answer: JoinAnswer) -> None:
+        """JoinGroup: answered at once with an error, or when the next generation begins."""
+        error = self._join_error(group_id, joining)
+        if error is not ErrorCode.NONE:
+            answer(Joined(error=error, member_id=joining.member_id))
+            return
+        group = self.consumer(group_id)
+        if group is not None and not group.is_empty:
+            group.classics.join(joining, self.new_member_id(), answer)
+        else:
+            self.classic_or_new(group_id).join(joining, answer)
+
+    def _join_error(self, group_id: str, joining: Joining) -> ErrorCode:
+        if not group_id:
+            return ErrorCode.INVALID_GROUP_ID
+        if joining.session_timeout_ms not in self.settings.session_timeouts_ms:
+            return ErrorCode.INVALID_SESSION_TIMEOUT
+        group = self.find(group_id)
+        if joining.member_id and group is None:
+            return ErrorCode.UNKNOWN_MEMBER_ID
+        if group is not None and not self._takes_classic(group):
+            return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+        return ErrorCode.NONE
+
+    def _takes_classic(self, group: Group) -> bool:
+        """A consumer group is no obstacle to a classic member, without members none at all."""
+        if group.type is GroupType.CONSUMER:
+            return group.is_empty or self.settings.takes_classic
+        return _is_classic(group)
+
+    def sync(self, group_id: str, syncing: Syncing, answer: SyncAnswer) -> None:
+        """SyncGroup: answered at once with an error, or when the leader has assigned."""
+        group = self._with_classic_members(group_id)
+        if group is None:
+            answer(Synced(error=self._no_member(group_id)))
+            return
+        group.sync(syncing, answer)
+
+    def heartbeat(
+        self, group_id: str, member_id: str, instance_id: str | None, generation_id: int
+    ) -> ErrorCode:
+        """Heartbeat of a classic member; NONE if it may go on."""
+        group = self._with_classic_members(group_id)
+        if group is None:
+            return self._no_member(group_id)
+        return group.heartbeat(member_id, instance_id, generation_id)
+
+    def leave(self, group_id: str, identities: Sequence[tuple[str, str | None]]) -> list[ErrorCode]:
+        """LeaveGroup of members, each by its id, or by its instance id alone (KIP-345)."""
+        group = self._with_classic_members(group_id)
+        if group is None:
+            return [self._no_member(group_id) for _ in identities]
+        return group.leave(identities)
+
+    def _with_classic_members(self, group_id: str) -> "ClassicGroup | ClassicParticipants | None":
+        group = self.consumer(group_id)
+        return self.classic(group_id) if group is None else group.classics
+
+    def group_id_error(self, group_id: str) -> ErrorCode:
+        """INVALID_GROUP_ID for an empty id, where the release says so."""
+        wrong = not group_id and self.behaviour.checks_group_ids
+        return ErrorCode.INVALID_GROUP_ID if wrong else ErrorCode.NONE
+
+    def _no_member(self, group_id: str) -> ErrorCode:
+        error = self.group_id_error(group_id)
+        return ErrorCode.UNKNOWN_MEMBER_ID if error is ErrorCode.NONE else error
+
+    # the consumer protocol
+
+    def consumer_heartbeat(
+        self, group_id: str, heartbeat: "ConsumerHeartbeat"
+    ) -> "HeartbeatAnswer":
+        """Raises Refused with the error of the whole request."""
+        group = self.consumer(group_id)
+        if group is not None:
+            return group.heartbeat(heartbeat)
+        old = self.classic(group_id)
+        has_members = old is not None and not old.is_empty
+        joins = heartbeat.member_epoch == 0
+        if not (joins and has_members):
+            self._check_replaceable(self.find(group_id), group_id, joins=joins)
+        from shim.state.groups.consumer_group import ConsumerGroup  # noqa: PLC0415 - see above
+
+        made = ConsumerGroup(
+            group_id,
+            self.settings,
+            self.behaviour,
+            self._topics,
+            self._clock,
+            self._turn_classic,
+        )
+        if old is None or not has_members:
+            answer = made.heartbeat(heartbeat)
+            self.keep(made)
+            return answer
+        return self._upgrade(old, made, heartbeat)
+
+    def _upgrade(
+        self, old: "ClassicGroup", made: "ConsumerGroup", heartbeat: "ConsumerHeartbeat"
+    ) -> "HeartbeatAnswer":
+        """A member of the consumer protocol comes to classic ones (KIP-848)."""
+        from shim.state.groups import migration  # noqa: PLC0415 - see above
+
+        migration.check_upgrade(old, self.settings)
+        old.cycle.break_off()
+        try:
+            migration.upgrade(old, made, self._topics)
+            answer = made.heartbeat(heartbeat)
+        except Refused:
+            made.close()
+            raise
+        else:
+            self.keep(made)
+        finally:
+            old.cycle.speak()
+        return answer
+
+    def _turn_classic(self, group: "ConsumerGroup", leaving: Collection["ConsumerMember"]) -> bool:
+        """Without members of the consumer protocol the group is a classic one (KIP-848).
+
+        If members leave, those that stay have to rebalance.
+        """
+        from shim.state.groups import migration  # noqa: PLC0415 - see above
+
+        if not migration.may_downgrade(group, leaving, self.settings):
+            return False
+        for member in leaving:
+            group.drop(member)
+        made = self._new_classic(group.group_id)
+        migration.downgrade(group, made, self._topics)
+        self.keep(made)
+        if leaving:
+            made.cycle.begin()
+            made.cycle.speak()
+        return True
+
+    # the share protocol
+
+    def share_heartbeat(self, group_id: str, heartbeat: "ShareHeartbeat") -> "HeartbeatAnswer":
+        """Raises Refused with the error of the whole request."""
+        joins = heartbeat.member_epoch == 0
+        group = self.share(group_id) or self._new_share_group(group_id, may_be_new=joins)
+        answer = group.heartbeat(heartbeat)
+        self.keep(group)
+        return answer
+
+    def share_to_alter(self, group_id: str) -> "ShareGroup":
+        """A share group without members, new if there is none; it is kept by `keep`."""
+        group = self.share(group_id) or self._new_share_group(group_id, may_be_new=True)
+        if not group.is_empty:
+            raise Refused(ErrorCode.NON_EMPTY_GROUP, f"group `{group_id}` has members")
+        return group
+
+    def _new_share_group(self, group_id: str, *, may_be_new: bool) -> "ShareGroup":
+        if not may_be_new or self.find(group_id) is not None:
+            text = f"there is no share group `{group_id}`"
+            raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, text)
+        from shim.state.groups.share_group import ShareGroup  # noqa: PLC0415 - see above
+
+        return ShareGroup(
+            group_id, self.settings, self.behaviour, self._topics, self._states, self._clock
+        )
+
+    # the streams protocol
+
+    def streams_heartbeat(self, group_id: str, heartbeat: "StreamsHeartbeat") -> "StreamsAnswer":
+        """Raises Refused with the error of the whole request."""
+        group = self.streams(group_id)
+        if group is None:
+            joins = heartbeat.member_epoch == 0
+            self._check_replaceable(self.find(group_id), group_id, joins=joins)
+            from shim.state.groups.streams_group import StreamsGroup  # noqa: PLC0415 - see above
+
+            group = StreamsGroup(group_id, self.settings, self.behaviour, self._topics, self._clock)
+        answer = group.heartbeat(heartbeat)
+        self.keep(group)
+        return answer
+
+    def new_member_id(self) -> str:
+        """An id for a member that came without: a UUID in URL-safe base64, as Kafka prints it."""
+        return urlsafe_b64encode(self._random.randbytes(16)).decode().rstrip("=")
+
+    def _check_replaceable(self, group: Group | None, group_id: str, *, joins: bool) -> None:
+        """A first member may take over the id of an empty classic group, offsets and all."""
+        if not joins or (group is not None and not (_is_classic(group) and group.is_empty)):
+            text = f"there is no group `{group_id}` of this protocol"
+            raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, text)
+
+    # offsets
+
+    def commit(
+        self,
+        group_id: str,
+        who: CommitIdentity,
+        commits: Collection[Commit],
+        producer_id: int | None = None,
+        append_error: Callable[[], ErrorCode] = lambda: ErrorCode.NONE,
+    ) -> ErrorCode:
+        """Store offsets, those with a producer id until its transaction ends (`end_transaction`).
+
+        An error is of the whole commit, and nothing is stored then. `append_error` is asked last:
+        whether the log of the coordinator takes what there is to store.
+        """
+        group = self.find(group_id)
+        who.is_transactional = producer_id is not None
+        if who.is_transactional and not self.behaviour.new_coordinator and group_id:
+            group = self.classic_or_new(group_id)  # and then it judges
+        error = self._commit_error(group, who, [(one.topic_id, one.partition) for one in commits])
+        if producer_id is not None and not group_id:
+            error = self.group_id_error(group_id)
+        if error is not ErrorCode.NONE:
+            return error
+        error = append_error() if commits else ErrorCode.NONE
+        if error is not ErrorCode.NONE:
+            if producer_id is not None and not self.behaviour.new_coordinator:
+                for commit in commits:
+                    self.offsets.drop(group_id, producer_id, commit.topic_id, commit.partition)
+            return error
+        if group is None and (commits or not self.behaviour.new_coordinator):
+            self.classic_or_new(group_id)
+        for commit in commits:
+            if producer_id is None:
+                self.offsets.commit(group_id, commit.topic_id, commit.partition, commit.offset)
+            else:
+                self.offsets.hold(
+                    group_id, producer_id, commit.topic_id, commit.partition, commit.offset
+                )
+        return ErrorCode.NONE
+
+    def _commit_error(
+        self,
+        group: Group | None,
+        who: CommitIdentity,
+        partitions: Collection[tuple[bytes, int]],
+    ) -> ErrorCode:
+        if group is not None:
+            return group.commit_error(who, partitions)
+        if who.generation_id < 0:
+            return ErrorCode.NONE
+        if self.behaviour.new_coordinator and who.version >= GROUP_ID_NOT_FOUND_SINCE:
+            return ErrorCode.GROUP_ID_NOT_FOUND
+        return ErrorCode.ILLEGAL_GENERATION
+
+    def end_transaction(self, producer_id: int, *, committed: bool) -> None:
+        """The offsets that a producer's transaction held back count now, or never."""
+        self.offsets.settle(producer_id, committed=committed)
+
+    def metadata_fits(self, metadata: str | None) -> bool:
+        """Whether a commit's metadata is within offset.metadata.max.bytes."""
+        return len((metadata or "").encode()) <= self.settings.offset_metadata_bytes_max
+
+    def delete_offset(self, group_id: str, topic_id: bytes, partition: int) -> None:
+        self.offsets.forget(group_id, topic_id, partition)
+
+
+def _is_classic(group: Group) -> bool:
+    return group.type is GroupType.CLASSIC

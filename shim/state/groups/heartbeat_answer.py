@@ -1,0 +1,14 @@
+"""What members of the newer protocols are answered."""
+
+import msgspec
+
+from shim.state.groups.assignors import Assignment
+
+
+class HeartbeatAnswer(msgspec.Struct, frozen=True):
+    """The answer to a heartbeat; `assignment` is None if the member knows it already."""
+
+    member_id: str
+    member_epoch: int
+    interval_ms: int
+    assignment: Assignment | None

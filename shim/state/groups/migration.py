@@ -1,0 +1,115 @@
+"""Groups that change their protocol while they have members (KIP-848).
+
+A classic group of consumers becomes a consumer group when a member of the consumer protocol joins
+it; a consumer group becomes a classic one when the last such member goes and classic ones stay.
+`group.consumer.migration.policy` says which of these ways are open.
+"""
+
+from collections.abc import Collection
+
+from protocol.error_codes import ErrorCode
+from shim.errors import Refused
+from shim.state.groups import subscription
+from shim.state.groups.assignors import Assignment
+from shim.state.groups.classic_group import CONSUMERS, ClassicGroup
+from shim.state.groups.classic_member import ClassicMember, Joining
+from shim.state.groups.classic_rebalance import ClassicState
+from shim.state.groups.consumer_group import ConsumerGroup
+from shim.state.groups.consumer_member import ClassicTerms, ConsumerMember
+from shim.state.groups.group_settings import GroupSettings
+from shim.state.topics import Topics
+
+
+def check_upgrade(group: ClassicGroup, settings: GroupSettings) -> None:
+    """Raises Refused unless the group may become a consumer group."""
+    if not settings.upgrades:
+        why = "group.consumer.migration.policy does not allow it"
+    elif group.protocol_type != CONSUMERS:
+        why = f"its protocol type is `{group.protocol_type}`"
+    elif len(group.roster) > settings.consumer_size_max:
+        why = "it has more members than group.consumer.max.size"
+    else:
+        return
+    raise _not_upgraded(group, why)
+
+
+def upgrade(old: ClassicGroup, new: ConsumerGroup, topics: Topics) -> None:
+    """Make the members of a classic group those of a new consumer group, as they are.
+
+    Everybody has what the classic leader assigned last, in the epoch of the last generation, and
+    is told with the next heartbeat to join again. Raises Refused if a member is no consumer.
+    """
+    members = [_upgraded(one, old, topics) for one in old.roster.members.values()]
+    new.take_over(members, old.cycle.generation_id)
+
+
+def _upgraded(old: ClassicMember, group: ClassicGroup, topics: Topics) -> ConsumerMember:
+    if group.cycle.protocol_name is None:  # more than a real broker can bear
+        text = f"the members of group `{group.group_id}` have not yet agreed on a protocol"
+        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR, text)
+    told = subscription.read(old.metadata(group.cycle.protocol_name))
+    assigned = subscription.read_assignment(old.assignment, topics)
+    if told is None or assigned is None:
+        raise _not_upgraded(group, f"what `{old.member_id}` says is not for consumers")
+    member = ConsumerMember(old.member_id, old.instance_id)
+    member.rack_id = told.rack_id
+    member.client_id = old.client_id
+    member.client_host = old.client_host
+    member.rebalance_timeout_ms = old.rebalance_timeout_ms
+    member.topic_names = frozenset(told.topics)
+    member.classic = ClassicTerms(old.session_timeout_ms, old.protocols)
+    member.begin_at(group.cycle.generation_id, assigned)
+    return member
+
+
+def _not_upgraded(group: ClassicGroup, why: str) -> Refused:
+    text = f"classic group `{group.group_id}` cannot become a consumer group: {why}"
+    return Refused(ErrorCode.GROUP_ID_NOT_FOUND, text)
+
+
+def may_downgrade(
+    group: ConsumerGroup, leaving: Collection[ConsumerMember], settings: GroupSettings
+) -> bool:
+    """Whether a group becomes a classic one without these members: classic ones alone stay."""
+    gone = {member.member_id for member in leaving}
+    staying = [one for one in group.members.values() if one.member_id not in gone]
+    return (
+        settings.downgrades
+        and 0 < len(staying) <= settings.size_max
+        and all(one.classic is not None for one in staying)
+    )
+
+
+def downgrade(old: ConsumerGroup, new: ClassicGroup, topics: Topics) -> None:
+    """Make the members of a consumer group those of a new classic group, which is stable.
+
+    Everybody has its target assignment; the group's epoch is the generation.
+    """
+    cycle = new.cycle
+    cycle.generation_id = old.target.epoch
+    cycle.state = ClassicState.STABLE
+    members = [_downgraded(one, one.classic) for one in old.members.values() if one.classic]
+    for member in members:
+        new.roster.add(member, CONSUMERS)
+    cycle.protocol_name = new.roster.selected_protocol()
+    for member in members:
+        target: Assignment = old.target.of(member.member_id)
+        metadata = member.metadata(cycle.protocol_name)
+        member.assignment = subscription.write_assignment(target, metadata, topics)
+        cycle.watch(member)
+
+
+def _downgraded(old: ConsumerMember, terms: ClassicTerms) -> ClassicMember:
+    joining = Joining(
+        member_id=old.member_id,
+        instance_id=old.instance_id,
+        client_id=old.client_id,
+        client_host=old.client_host,
+        session_timeout_ms=terms.session_timeout_ms,
+        rebalance_timeout_ms=old.rebalance_timeout_ms,
+        protocol_type=CONSUMERS,
+        protocols=terms.protocols,
+    )
+    member = ClassicMember(old.member_id, joining)
+    member.is_new = False
+    return member

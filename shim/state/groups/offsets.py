@@ -1,0 +1,148 @@
+"""Committed offsets of all groups, and those that wait for the end of a transaction.
+
+Keyed by topic id, so that the offsets of a deleted topic are gone even if the name comes back.
+"""
+
+from collections.abc import Iterator
+
+import msgspec
+
+NO_OFFSET = -1
+NO_EPOCH = -1
+
+
+class CommittedOffset(msgspec.Struct, frozen=True, gc=False):
+    """What a member committed for one partition; `leader_epoch` is -1 if it did not say."""
+
+    offset: int
+    leader_epoch: int = NO_EPOCH
+    metadata: str = ""
+    order: int = 0  # place in the sequence of all commits: the later of two counts
+
+
+TopicOffsets = dict[int, CommittedOffset]
+"""Offsets of a topic by partition."""
+
+
+class _GroupOffsets:
+    """The offsets of one group; `pending` by producer id, then by topic id and partition."""
+
+    __slots__ = ("committed", "pending")
+
+    def __init__(self) -> None:
+        self.committed: dict[bytes, TopicOffsets] = {}
+        self.pending: dict[int, dict[tuple[bytes, int], CommittedOffset]] = {}
+
+
+class Offsets:
+    """Offsets by group, topic id and partition. A group without any leaves no trace."""
+
+    def __init__(self) -> None:
+        self._groups: dict[str, _GroupOffsets] = {}
+        self._order = 0
+
+    def commit(
+        self, group_id: str, topic_id: bytes, partition: int, offset: CommittedOffset
+    ) -> None:
+        group = self._groups.setdefault(group_id, _GroupOffsets())
+        group.committed.setdefault(topic_id, {})[partition] = self._ordered(offset)
+
+    def hold(
+        self,
+        group_id: str,
+        producer_id: int,
+        topic_id: bytes,
+        partition: int,
+        offset: CommittedOffset,
+    ) -> None:
+        """Commit as part of a producer's transaction: it counts once that is committed."""
+        group = self._groups.setdefault(group_id, _GroupOffsets())
+        held = group.pending.setdefault(producer_id, {})
+        held[topic_id, partition] = self._ordered(offset)
+
+    def drop(self, group_id: str, producer_id: int, topic_id: bytes, partition: int) -> None:
+        """Forget an offset that waits for the end of a transaction."""
+        group = self._groups.get(group_id)
+        if group is not None and producer_id in group.pending:
+            group.pending[producer_id].pop((topic_id, partition), None)
+            self._tidy(group)
+            self._drop_empty()
+
+    def settle(self, producer_id: int, *, committed: bool) -> None:
+        """A producer's transaction has ended: its offsets count, unless newer ones do."""
+        for group in self._groups.values():
+            held = group.pending.pop(producer_id, {})
+            if not committed:
+                continue
+            for (topic_id, partition), offset in held.items():
+                topic = group.committed.setdefault(topic_id, {})
+                current = topic.get(partition)
+                if current is None or current.order < offset.order:
+                    topic[partition] = offset
+        self._drop_empty()
+
+    def get(self, group_id: str, topic_id: bytes, partition: int) -> CommittedOffset | None:
+        """What counts of a partition; None if nothing was committed."""
+        group = self._groups.get(group_id)
+        return None if group is None else group.committed.get(topic_id, {}).get(partition)
+
+    def of_group(self, group_id: str) -> Iterator[tuple[bytes, TopicOffsets]]:
+        """Topic ids with the offsets of their partitions, in the order of the first commit."""
+        group = self._groups.get(group_id)
+        if group is not None:
+            yield from group.committed.items()
+
+    def is_unstable(self, group_id: str, topic_id: bytes, partition: int) -> bool:
+        """Whether a transaction that is still open would change this offset (KIP-447)."""
+        group = self._groups.get(group_id)
+        return group is not None and any(
+            (topic_id, partition) in held for held in group.pending.values()
+        )
+
+    def has_offsets(self, group_id: str) -> bool:
+        return group_id in self._groups
+
+    def forget(self, group_id: str, topic_id: bytes, partition: int) -> None:
+        """Delete one offset, committed or pending; if there is none, nothing happens."""
+        group = self._groups.get(group_id)
+        if group is None:
+            return
+        group.committed.get(topic_id, {}).pop(partition, None)
+        for held in group.pending.values():
+            held.pop((topic_id, partition), None)
+        self._tidy(group)
+        self._drop_empty()
+
+    def forget_group(self, group_id: str) -> None:
+        self._groups.pop(group_id, None)
+
+    def forget_topic(self, topic_id: bytes) -> None:
+        for group in self._groups.values():
+            group.committed.pop(topic_id, None)
+            for held in group.pending.values():
+                for key in [key for key in held if key[0] == topic_id]:
+                    del held[key]
+            self._tidy(group)
+        self._drop_empty()
+
+    def topic_ids(self) -> set[bytes]:
+        """Every topic that some group has an offset of."""
+        found: set[bytes] = set()
+        for group in self._groups.values():
+            found.update(group.committed)
+            found.update(key[0] for held in group.pending.values() for key in held)
+        return found
+
+    def _ordered(self, offset: CommittedOffset) -> CommittedOffset:
+        self._order += 1
+        return msgspec.structs.replace(offset, order=self._order)
+
+    def _tidy(self, group: _GroupOffsets) -> None:
+        for topic_id in [topic_id for topic_id, held in group.committed.items() if not held]:
+            del group.committed[topic_id]
+        for producer_id in [producer_id for producer_id, held in group.pending.items() if not held]:
+            del group.pending[producer_id]
+
+    def _drop_empty(self) -> None:
+        for group_id in [g for g, o in self._groups.items() if not o.committed and not o.pending]:
+            del self._groups[group_id]

@@ -1,0 +1,162 @@
+"""How a member gets from what it has to what it should have (KIP-848, KIP-1071).
+
+A member gives up before it is given: it first hears of the partitions it keeps, and only when it
+owns nothing else any more it moves to the next epoch and takes what others have released. What is
+assigned are partitions of topics, by topic id, or tasks of a streams application, by the id of
+the subtopology as bytes.
+"""
+
+from collections.abc import Callable, Container, Mapping
+from enum import Enum
+
+from shim.clock import Timer
+from shim.state.groups.assignors import Assignment
+
+LEAVING = -1
+"""The epoch with which a member leaves."""
+
+LEAVING_FOR_A_WHILE = -2
+"""The epoch with which a static member leaves to come back."""
+
+IsFree = Callable[[bytes, int], bool]
+"""Whether nobody else holds a partition."""
+
+
+class MemberState(Enum):
+    """How far a member is from its target."""
+
+    STABLE = "stable"
+    UNREVOKED = "unrevoked partitions"  # has to give up some first
+    UNRELEASED = "unreleased partitions"  # waits for what others have not given up
+
+
+class ReconcilingMember:
+    """A member as far as epochs and assignments go; what it wants is its subclass's business."""
+
+    def __init__(self, member_id: str, instance_id: str | None) -> None:
+        self.member_id = member_id
+        self.instance_id = instance_id
+        self.rebalance_timeout_ms = -1
+        self.epoch = 0
+        self.previous_epoch = 0
+        self.state = MemberState.STABLE
+        self.assigned: Assignment = {}
+        self.assigned_in: dict[tuple[bytes, int], int] = {}  # epoch, by topic id and partition
+        self.revoking: Assignment = {}
+        self.session_timer: Timer | None = None
+        self.rebalance_timer: Timer | None = None
+
+    @property
+    def is_classic(self) -> bool:
+        """Whether it follows the classic protocol, in a group that does not."""
+        return False
+
+    @property
+    def own_session_timeout_ms(self) -> int | None:
+        """The one that it asked for, if members may."""
+        return None
+
+    def begin_at(self, epoch: int, assigned: Assignment) -> None:
+        """It is in an epoch already, and has what it should."""
+        self.epoch = self.previous_epoch = epoch
+        self._has_now(assigned, epoch)
+
+    def is_reconciled(self, target_epoch: int) -> bool:
+        return self.state is MemberState.STABLE and self.epoch == target_epoch
+
+    def had_in(self, epoch: int, topic_id: bytes, partition: int) -> bool:
+        """Whether it has a partition, and had it already in an earlier epoch."""
+        since = self.assigned_in.get((topic_id, partition))
+        return since is not None and since <= epoch
+
+    def holds(self, topic_id: bytes, partition: int) -> bool:
+        """Whether it has a partition, or has not yet given it up."""
+        return partition in self.assigned.get(topic_id, ()) or partition in self.revoking.get(
+            topic_id, ()
+        )
+
+    def reconcile(
+        self, target_epoch: int, target: Assignment, owned: Assignment | None, is_free: IsFree
+    ) -> None:
+        """One step towards the target; `owned` is what the member says it has, if it does."""
+        epoch = self.epoch
+        if self.state is MemberState.STABLE and epoch == target_epoch:
+            return
+        if self.state is MemberState.UNREVOKED:
+            if _overlap(owned, self.revoking):
+                return
+            epoch += 1
+        kept = _both(self.assigned, target)
+        revoking = _without(self.assigned, kept)
+        missing = _without(target, kept)
+        free = {
+            topic_id: taken
+            for topic_id, partitions in missing.items()
+            if (taken := frozenset(at for at in partitions if is_free(topic_id, at)))
+        }
+        self._has_now(kept, epoch)
+        if revoking and _overlap(owned, revoking):
+            self._move_to(epoch)
+            self.revoking = revoking
+            self.state = MemberState.UNREVOKED
+            return
+        self._move_to(target_epoch)
+        self.revoking = {}
+        self._has_now(merged(kept, free), target_epoch)
+        self.state = MemberState.STABLE if free == missing else MemberState.UNRELEASED
+
+    def give_up(self, wanted: Container[bytes], owned: Assignment | None) -> None:
+        """Go without the topics that it does not want any more, whatever the target is."""
+        kept = {topic_id: held for topic_id, held in self.assigned.items() if topic_id in wanted}
+        revoking = _without(self.assigned, kept)
+        self._has_now(kept, self.epoch)
+        if revoking and _overlap(owned, revoking):
+            self.revoking = revoking
+            self.state = MemberState.UNREVOKED
+
+    def _has_now(self, assigned: Assignment, epoch: int) -> None:
+        before = self.assigned_in
+        self.assigned = assigned
+        self.assigned_in = {
+            (topic_id, at): before.get((topic_id, at), epoch)
+            for topic_id, partitions in assigned.items()
+            for at in partitions
+        }
+
+    def _move_to(self, epoch: int) -> None:
+        if epoch != self.epoch:
+            self.previous_epoch = self.epoch
+            self.epoch = epoch
+
+    def stop_timers(self) -> None:
+        for timer in (self.session_timer, self.rebalance_timer):
+            if timer is not None:
+                timer.cancel()
+        self.session_timer = self.rebalance_timer = None
+
+
+def merged(one: Mapping[bytes, frozenset[int]], other: Assignment) -> Assignment:
+    topic_ids = [*one, *(topic_id for topic_id in other if topic_id not in one)]
+    return {
+        topic_id: one.get(topic_id, frozenset()) | other.get(topic_id, frozenset())
+        for topic_id in topic_ids
+    }
+
+
+def is_part_of(some: Assignment, whole: Assignment) -> bool:
+    return all(held <= whole.get(topic_id, frozenset()) for topic_id, held in some.items())
+
+
+def _both(one: Assignment, other: Assignment) -> Assignment:
+    common = {topic_id: held & other.get(topic_id, frozenset()) for topic_id, held in one.items()}
+    return {topic_id: held for topic_id, held in common.items() if held}
+
+
+def _without(one: Assignment, other: Assignment) -> Assignment:
+    left = {topic_id: held - other.get(topic_id, frozenset()) for topic_id, held in one.items()}
+    return {topic_id: held for topic_id, held in left.items() if held}
+
+
+def _overlap(owned: Assignment | None, revoking: Assignment) -> bool:
+    """Whether the member still has what it should give up; if it does not say, it has."""
+    return owned is None or bool(_both(owned, revoking))

@@ -1,0 +1,247 @@
+"""A share group (KIP-932): members share partitions and are simply told which.
+
+There is nothing to give up first: a member has what the newest target says, of the topics it
+subscribes to. Only partitions whose state has been begun are given out; that happens after the
+first heartbeat that wants them, and so is seen by the next.
+"""
+
+from collections.abc import Collection, Mapping
+from functools import partial
+
+import msgspec
+
+from protocol.error_codes import ErrorCode
+from protocol.group_releases import GroupBehaviour
+from shim.clock import Clock, Timer
+from shim.errors import Refused
+from shim.state.groups.assignors import Assignment, Subscriber, assign_simple
+from shim.state.groups.group import CommitIdentity, Group, GroupType
+from shim.state.groups.group_settings import GroupSettings
+from shim.state.groups.group_target import GroupTarget
+from shim.state.groups.heartbeat_answer import HeartbeatAnswer
+from shim.state.groups.reconciliation import LEAVING
+from shim.state.groups.topic_subscriptions import TopicSubscriptions
+from shim.state.sharing.share_state import ShareStates
+from shim.state.topics import Topics
+
+SHARERS = "share"
+ASSIGNOR = "simple"
+NOT_FETCHED_YET = -1
+"""The start offset of a share partition that nobody has read."""
+
+
+class ShareHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
+    """A ShareGroupHeartbeat request; what is None has not changed."""
+
+    member_id: str
+    member_epoch: int
+    rack_id: str | None
+    topic_names: list[str] | None
+    client_id: str
+    client_host: str
+
+
+class ShareMember:
+    """One member: what it wants and what it has."""
+
+    def __init__(self, member_id: str) -> None:
+        self.member_id = member_id
+        self.instance_id: str | None = None
+        self.topic_regex: str | None = None
+        self.rack_id: str | None = None
+        self.client_id = ""
+        self.client_host = ""
+        self.topic_names: frozenset[str] = frozenset()
+        self.epoch = 0
+        self.previous_epoch = 0
+        self.assigned: Assignment = {}
+        self.session_timer: Timer | None = None
+
+    def update(self, heartbeat: ShareHeartbeat) -> bool:
+        """Take over what the request tells; whether the subscription has changed."""
+        before = self.topic_names
+        self.client_id = heartbeat.client_id
+        self.client_host = heartbeat.client_host
+        if heartbeat.rack_id is not None:
+            self.rack_id = heartbeat.rack_id
+        if heartbeat.topic_names is not None:
+            self.topic_names = frozenset(heartbeat.topic_names)
+        return before != self.topic_names
+
+    def move_to(self, epoch: int) -> None:
+        if epoch != self.epoch:
+            self.previous_epoch = self.epoch
+            self.epoch = epoch
+
+    def stop_timer(self) -> None:
+        if self.session_timer is not None:
+            self.session_timer.cancel()
+            self.session_timer = None
+
+
+class ShareGroup(Group):
+    """One share group."""
+
+    type = GroupType.SHARE
+
+    def __init__(
+        self,
+        group_id: str,
+        settings: GroupSettings,
+        behaviour: GroupBehaviour,
+        topics: Topics,
+        states: ShareStates,
+        clock: Clock,
+    ) -> None:
+        super().__init__(group_id)
+        self._settings = settings
+        self._topics = topics
+        self._states = states
+        self._clock = clock
+        self.members: dict[str, ShareMember] = {}
+        self.subscriptions = TopicSubscriptions(topics)
+        first = behaviour.new_group_epoch
+        self.target = GroupTarget(
+            clock,
+            partial(settings.share_assignment_interval_ms, group_id),
+            (first, first),
+        )
+
+    @property
+    def state_name(self) -> str:
+        return "Stable" if self.members else "Empty"
+
+    @property
+    def protocol_type(self) -> str:
+        return SHARERS
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.members
+
+    # heartbeats
+
+    def heartbeat(self, heartbeat: ShareHeartbeat) -> HeartbeatAnswer:
+        """Join, stay or leave; raises Refused with the error of the whole request."""
+        member = self.members.get(heartbeat.member_id)
+        if heartbeat.member_epoch == LEAVING:
+            self._remove(self._known(member, heartbeat))
+            return HeartbeatAnswer(heartbeat.member_id, LEAVING, 0, None)
+        joins = heartbeat.member_epoch == 0
+        is_new = member is None and joins
+        if is_new:
+            self._check_room()
+            member = ShareMember(heartbeat.member_id)
+        member = self._known(member, heartbeat)
+        if not joins:
+            _check_epoch(member, heartbeat)
+        self.subscriptions.notice(self.members.values())
+        changed = member.update(heartbeat) or is_new
+        self.members[member.member_id] = member
+        self.target.refresh(
+            self.subscriptions, self.members.values(), self._assign, changed=changed
+        )
+        before = member.assigned
+        member.move_to(self.target.target_epoch)
+        member.assigned = self._share_of(member)
+        self._start_session(member)
+        if self._begin_states(member):
+            self.target.has_more_to_assign()
+        tells = joins or heartbeat.topic_names is not None
+        shown = member.assigned if tells or member.assigned != before else None
+        interval_ms = self._settings.share_heartbeat_interval_ms(self.group_id)
+        return HeartbeatAnswer(member.member_id, member.epoch, interval_ms, shown)
+
+    def _known(self, member: ShareMember | None, heartbeat: ShareHeartbeat) -> ShareMember:
+        if member is None:
+            text = f"`{heartbeat.member_id}` is not a member of group `{self.group_id}`"
+            raise Refused(ErrorCode.UNKNOWN_MEMBER_ID, text)
+        return member
+
+    def _check_room(self) -> None:
+        if len(self.members) >= self._settings.share_size_max:
+            raise Refused(ErrorCode.GROUP_MAX_SIZE_REACHED, "the group is full")
+
+    def _share_of(self, member: ShareMember) -> Assignment:
+        wanted = self.subscriptions.wanted_by(member)
+        target = self.target.of(member.member_id)
+        return {topic_id: held for topic_id, held in target.items() if topic_id in wanted}
+
+    def _assign(
+        self, members: list[Subscriber], counts: Mapping[bytes, int]
+    ) -> dict[str, Assignment]:
+        begun = [
+            (topic_id, partition)
+            for topic_id, count in counts.items()
+            for partition in range(count)
+            if self._states.is_begun((self.group_id, topic_id, partition))
+        ]
+        return assign_simple(members, begun)
+
+    def _begin_states(self, member: ShareMember) -> bool:
+        """Make the partitions known that the member wants and nobody wanted before."""
+        begun = False
+        for topic_id in self.subscriptions.wanted_by(member):
+            topic = self._topics.by_id(topic_id)
+            for partition in topic.partitions if topic is not None else ():
+                key = (self.group_id, topic_id, partition.index)
+                if not self._states.is_begun(key):
+                    self._states.initialise(key, self.target.epoch, NOT_FETCHED_YET)
+                    begun = True
+        return begun
+
+    def _remove(self, member: ShareMember) -> None:
+        member.stop_timer()
+        del self.members[member.member_id]
+        self.target.forget(member.member_id)
+        self.target.begin_epoch()
+
+    def _start_session(self, member: ShareMember) -> None:
+        member.stop_timer()
+        member.session_timer = self._clock.call_later(
+            self._settings.share_session_timeout_ms(self.group_id), lambda: self._remove(member)
+        )
+
+    # where it begins to read
+
+    def begin_at(self, topic_id: bytes, partition: int, start_offset: int) -> ErrorCode:
+        """Set where it begins to read a partition, whatever was read before."""
+        assert self.is_empty
+        key = (self.group_id, topic_id, partition)
+        return self._states.initialise(key, self.target.epoch, start_offset)
+
+    def forget_topic(self, topic_id: bytes) -> bool:
+        """Forget where it was in a topic; False if it never read it."""
+        begun = [at for one, at, _ in self._states.of_group(self.group_id) if one == topic_id]
+        for partition in begun:
+            self._states.delete((self.group_id, topic_id, partition))
+        return bool(begun)
+
+    # it keeps no offsets as other groups do
+
+    def commit_error(
+        self,
+        commit: CommitIdentity,  # noqa: ARG002 - nobody may
+        partitions: Collection[tuple[bytes, int]],  # noqa: ARG002 - none
+    ) -> ErrorCode:
+        return ErrorCode.GROUP_ID_NOT_FOUND
+
+    def offset_delete_error(self) -> ErrorCode:
+        return ErrorCode.GROUP_ID_NOT_FOUND
+
+    def subscribes_to(self, topic_name: str) -> bool:
+        return any(topic_name in member.topic_names for member in self.members.values())
+
+    def close(self) -> None:
+        """Its states go with it."""
+        for member in self.members.values():
+            member.stop_timer()
+        for topic_id, partition, _ in list(self._states.of_group(self.group_id)):
+            self._states.delete((self.group_id, topic_id, partition))
+
+
+def _check_epoch(member: ShareMember, heartbeat: ShareHeartbeat) -> None:
+    """The member's epoch, or the one before, if the answer with the newer one may be lost."""
+    if heartbeat.member_epoch not in (member.epoch, member.previous_epoch):
+        text = f"epoch {heartbeat.member_epoch} is not that of the member, {member.epoch}"
+        raise Refused(ErrorCode.FENCED_MEMBER_EPOCH, text)

@@ -1,0 +1,156 @@
+"""The topology of a streams application (KIP-1071): its subtopologies, the topics they need, and
+how many tasks each has.
+
+A subtopology has a task for each partition of its sources. Topics between subtopologies and those
+of state stores are internal: the broker makes them, as wide as what they are filled from.
+"""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from shim.state.topic_names import fault_of_name
+from shim.state.topics import Topics
+
+
+class InternalTopic(msgspec.Struct, frozen=True):
+    """A topic that the broker makes for the application; 0 stands for the usual number."""
+
+    name: str
+    partitions: int
+    replication_factor: int
+    configs: tuple[tuple[str, str], ...]
+
+
+class Subtopology(msgspec.Struct, frozen=True):
+    """A part of the topology that runs as a whole."""
+
+    subtopology_id: str
+    sources: tuple[str, ...]
+    sinks: tuple[str, ...]  # names of repartition topics of other subtopologies
+    repartition: tuple[InternalTopic, ...]  # those it reads
+    changelogs: tuple[InternalTopic, ...]
+
+
+class StreamsTopology(msgspec.Struct, frozen=True):
+    """All subtopologies; `epoch` numbers the application's versions."""
+
+    epoch: int
+    subtopologies: tuple[Subtopology, ...]
+
+    def topics(self) -> Iterator[str]:
+        """Every topic that is mentioned, some more than once."""
+        for one in self.subtopologies:
+            yield from one.sources
+            yield from one.sinks
+            for topic in (*one.repartition, *one.changelogs):
+                yield topic.name
+
+    def read_topics(self) -> frozenset[str]:
+        """The topics that tasks read."""
+        return frozenset(
+            name
+            for one in self.subtopologies
+            for name in (*one.sources, *(topic.name for topic in one.repartition))
+        )
+
+    def fault(self, internal_topics: frozenset[str]) -> str | None:
+        """Why no group can run it; None if nothing speaks against it."""
+        for name in self.topics():
+            fault = fault_of_name(name)
+            if fault is not None:
+                return fault
+            if name in internal_topics:
+                return f"`{name}` is a topic of Kafka's own"
+        return None
+
+    @property
+    def has_twins(self) -> bool:
+        """Whether two subtopologies have the same id."""
+        return len({one.subtopology_id for one in self.subtopologies}) < len(self.subtopologies)
+
+    def sourceless(self) -> str | None:
+        """The id of a subtopology that reads nothing."""
+        reads = ((one.subtopology_id, one.sources or one.repartition) for one in self.subtopologies)
+        return next((name for name, sources in reads if not sources), None)
+
+
+class Configured:
+    """A topology against the topics that there are."""
+
+    def __init__(self, topology: StreamsTopology, topics: Topics) -> None:
+        self._topics = topics
+        self.missing_sources = [
+            name for one in topology.subtopologies for name in one.sources if name not in topics
+        ]
+        self.partitions: dict[str, int] = {}
+        """Partitions of the internal topics, as far as they are known."""
+        self._widen(topology)
+        internal = {
+            topic.name: topic
+            for one in topology.subtopologies
+            for topic in (*one.repartition, *one.changelogs)
+            if topic.name in self.partitions and not self.missing_sources
+        }
+        self.misfits = [
+            name for name in internal if self._count(name) not in (0, self.partitions[name])
+        ]
+        """Internal topics that are there, and too wide or too narrow."""
+        self.missing_internal = [
+            topic for name, topic in internal.items() if name not in topics and not self.misfits
+        ]
+        self.tasks: dict[str, int] = {}
+        """Tasks of each subtopology; none while something is missing."""
+        if not (self.missing_sources or self.misfits or self.missing_internal):
+            self.tasks = {one.subtopology_id: self._width(one) for one in topology.subtopologies}
+        self.seen = self._seen(topology)
+        """The topics that were there, by name: id and number of partitions."""
+
+    def _seen(self, topology: StreamsTopology) -> dict[str, tuple[bytes, int]]:
+        changelogs = {topic.name for one in topology.subtopologies for topic in one.changelogs}
+        found = (self._topics.get(name) for name in topology.read_topics() | changelogs)
+        return {
+            topic.name: (topic.topic_id, len(topic.partitions))
+            for topic in found
+            if topic is not None
+        }
+
+    def _count(self, name: str) -> int:
+        """How many partitions a topic has; 0 if there is none."""
+        topic = self._topics.get(name)
+        return 0 if topic is None else len(topic.partitions)
+
+    def _widen(self, topology: StreamsTopology) -> None:
+        """Repartition topics are as wide as the widest subtopology that fills them, changelogs as
+        wide as the subtopology whose they are. Each round may tell more.
+        """
+        for one in topology.subtopologies:
+            for topic in one.repartition:
+                if topic.partitions:
+                    self.partitions[topic.name] = topic.partitions
+        for _ in topology.subtopologies:
+            for one in topology.subtopologies:
+                width = self._width(one)
+                for name in one.sinks if width else ():
+                    fixed = self._fixed(topology, name)
+                    known = self.partitions.get(name, 0)
+                    self.partitions[name] = fixed or max(known, width)
+        for one in topology.subtopologies:
+            for topic in one.changelogs if self._width(one) else ():
+                self.partitions[topic.name] = self._width(one)
+
+    def _fixed(self, topology: StreamsTopology, name: str) -> int:
+        return next(
+            (
+                topic.partitions
+                for one in topology.subtopologies
+                for topic in one.repartition
+                if topic.name == name
+            ),
+            0,
+        )
+
+    def _width(self, one: Subtopology) -> int:
+        counts = [self._count(name) for name in one.sources]
+        counts += [self.partitions.get(topic.name, 0) for topic in one.repartition]
+        return max(counts, default=0)

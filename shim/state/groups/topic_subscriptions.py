@@ -1,0 +1,88 @@
+"""What members subscribe to: topics by name, or those that match a regular expression."""
+
+import re
+from collections.abc import Callable, Collection, Iterable
+from typing import Final, Protocol
+
+from shim.state.topics import Topics
+
+RESOLVING_INTERVAL_MS: Final = 10_000
+"""What expressions match is not looked up more often than this."""
+
+Visible = Callable[[list[str]], list[str]]
+"""Leaves of some topic names those that a caller may describe."""
+
+
+class Subscribing(Protocol):
+    """What has to be known of a member."""
+
+    topic_names: frozenset[str]
+    topic_regex: str | None
+
+
+class TopicSubscriptions:
+    """The topics of a group's members; `changes` is another number when they may be others."""
+
+    def __init__(self, topics: Topics) -> None:
+        self._topics = topics
+        self._matching: dict[str, frozenset[str]] = {}  # topics of each regular expression
+        self._resolved_epoch = -1
+        self._resolved_ms = 0
+        self._seen_epoch = topics.epoch
+        self.changes = 0
+
+    def notice(self, members: Iterable[Subscribing]) -> None:
+        """Look whether topics changed that the members subscribed to until now: other topics do
+        not concern a group (the oracle's seed 91042: not while an expression is new to it either).
+        """
+        if self._seen_epoch != self._topics.epoch:
+            names = {name for member in members for name in self.topics_of(member)}
+            self.changes += self._topics.changed_since(self._seen_epoch, names)
+            self._seen_epoch = self._topics.epoch
+
+    def topics_of(self, member: Subscribing) -> frozenset[str]:
+        """The names it subscribes to, those that match its expression among them."""
+        return member.topic_names | self._matching.get(member.topic_regex or "", frozenset())
+
+    def wanted_by(self, member: Subscribing) -> frozenset[bytes]:
+        """The ids of those of its topics that exist."""
+        found = [self._topics.get(name) for name in self.topics_of(member)]
+        return frozenset(topic.topic_id for topic in found if topic is not None)
+
+    def counts(self, members: Collection[Subscribing]) -> dict[bytes, int]:
+        """The numbers of partitions of all subscribed topics that exist, by topic id."""
+        names = {name for member in members for name in self.topics_of(member)}
+        topics = [topic for name in sorted(names) if (topic := self._topics.get(name)) is not None]
+        return {topic.topic_id: len(topic.partitions) for topic in topics}
+
+    def is_resolved(self, regex: str | None) -> bool:
+        return regex in self._matching
+
+    def resolve(self, members: Iterable[Subscribing], visible: Visible, now_ms: int) -> bool:
+        """Find the topics of all expressions, if one of them or the topics are new, and not too
+        soon after the last time; whether they are others than before.
+        """
+        wanted = _expressions(members)
+        is_new = not wanted <= self._matching.keys() or self._resolved_epoch != self._topics.epoch
+        is_due = not self._matching or now_ms > self._resolved_ms + RESOLVING_INTERVAL_MS
+        if not (is_new and is_due):
+            return False
+        old, self._matching = self._matching, {one: self._find(one, visible) for one in wanted}
+        self._resolved_epoch, self._resolved_ms = self._topics.epoch, now_ms
+        is_other = any(self._matching[one] != old.get(one, frozenset()) for one in wanted)
+        self.changes += is_other
+        return is_other
+
+    def forget(self, members: Iterable[Subscribing]) -> None:
+        """Expressions that none of the members has any more."""
+        wanted = _expressions(members)
+        self._matching = {one: found for one, found in self._matching.items() if one in wanted}
+
+    def _find(self, regex: str, visible: Visible) -> frozenset[str]:
+        pattern = re.compile(regex)
+        matching = [one.name for one in self._topics if pattern.fullmatch(one.name)]
+        return frozenset(visible(matching))
+
+
+def _expressions(members: Iterable[Subscribing]) -> set[str]:
+    return {member.topic_regex for member in members if member.topic_regex is not None}

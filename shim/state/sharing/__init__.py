@@ -1,0 +1,1 @@
+"""Share partitions (KIP-932): what their records come to, and who has acquired them."""

@@ -1,0 +1,249 @@
+"""How much of what was read a member of a share group is given (KIP-932, KIP-1206).
+
+Batches of the log are given out whole, unless the member wants no record more than it says. What
+was delivered often is given out in ever smaller parts, at last alone, so that one bad record does
+not wear out its neighbours.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from protocol.records import Batch
+from shim.state.sharing.in_flight import InFlight, InFlightBatch, Piece, RecordState
+from shim.state.sharing.share_partition import SharePartition
+
+THROTTLED_FROM = 2
+"""Fewer deliveries than this never make records suspicious."""
+
+Offsets = tuple[int, int]
+"""The first and the last one."""
+
+
+class Acquired(msgspec.Struct, frozen=True):
+    """Records `first` to `last`, delivered `count` times with this one."""
+
+    first: int
+    last: int
+    count: int
+
+    @property
+    def size(self) -> int:
+        return self.last - self.first + 1
+
+
+class Taking(msgspec.Struct, frozen=True):
+    """Who takes, and how much; `batch_size` is in records, `is_strict` is for `records_max`."""
+
+    member_id: str
+    records_max: int
+    batch_size: int
+    is_strict: bool = False
+    throttles: bool = True
+
+
+def acquire(
+    partition: SharePartition,
+    taking: Taking,
+    fetch_offset: int,
+    found: Sequence[Batch],
+    aborted: Sequence[Offsets],
+) -> list[Acquired]:
+    """Give a member of what was found from `fetch_offset` on, without what was aborted."""
+    if not found or found[-1].last_offset < partition.start_offset:
+        return []
+    last = found[-1].last_offset
+    room = min(taking.records_max, partition.room)
+    if room <= 0:  # what is in flight already may be given out again
+        last = min(last, partition.end_offset)
+        room = min(taking.records_max, last - fetch_offset + 1)
+    if room <= 0:
+        return []
+    _skip_to(partition, fetch_offset, found[0].base_offset)
+    taken = _Acquisition(partition, taking, found, last, room).run()
+    return _without_aborted(partition, taken, aborted)
+
+
+def _skip_to(partition: SharePartition, fetch_offset: int, first: int) -> None:
+    """Records that the log does not have any more are done with."""
+    if fetch_offset < first:
+        gone = partition.batches.archive(fetch_offset, first - 1, RecordState.AVAILABLE)
+        partition.complete += sum(piece.size for piece in gone)
+        partition.looks_back = partition.looks_back or bool(gone)
+
+
+class _Acquisition:
+    """One reading, and what of it is given out."""
+
+    def __init__(
+        self,
+        partition: SharePartition,
+        taking: Taking,
+        found: Sequence[Batch],
+        last: int,
+        room: int,
+    ) -> None:
+        self._partition = partition
+        self._taking = taking
+        self._found = found
+        self._first = found[0].base_offset
+        self._last = last
+        self._room = room
+        self._taken: list[Acquired] = []
+        self._count = 0
+        limit = partition.delivery_count_max
+        self._throttle_from = max(THROTTLED_FROM, -(-limit // 2))
+
+    def run(self) -> list[Acquired]:
+        batches = self._partition.batches
+        begin = self._first
+        known = batches.at_or_before(begin)
+        if known is None:
+            begin = max(begin, self._partition.start_offset)
+        elif known.last >= begin:
+            begin = known.first
+        held = batches.beginning_in(min(self._first, begin), self._last)
+        if not held:
+            self._take_new(begin)
+            return self._taken
+        for batch in held:
+            if self._count >= self._room or not self._take_again(batch):
+                break
+        if self._count < self._room and held[-1].last < self._last:
+            self._take_new(held[-1].last + 1)
+        return self._taken
+
+    # what is in flight already
+
+    def _take_again(self, batch: InFlightBatch) -> bool:
+        """Take of a batch what is available; False if nothing else goes with it."""
+        throttles = self._taking.throttles and self._is_worn(batch)
+        if throttles and self._count:
+            self._room = 0
+            return False
+        if batch.whole is not None:
+            if batch.whole.state is not RecordState.AVAILABLE:
+                return True
+            too_many = self._taking.is_strict and batch.size > self._room - self._count
+            if batch.is_within(self._first, self._last) and not throttles and not too_many:
+                self._partition.lock(batch.whole, self._taking.member_id)
+                self._took(Acquired(batch.first, batch.last, batch.whole.count))
+                return True
+            batch.split()
+        some = self._some_of(batch)
+        for piece in some:
+            self._partition.lock(piece.held, self._taking.member_id)
+        for one in _joined(some):
+            self._took(one)
+        if throttles and some:
+            self._room = 0
+            return False
+        return True
+
+    def _is_worn(self, batch: InFlightBatch) -> bool:
+        counts = (piece.held.count for piece in self._available(batch))
+        return max(counts, default=0) >= self._throttle_from
+
+    def _available(self, batch: InFlightBatch) -> Iterable[Piece]:
+        for piece in batch.pieces(self._first, self._last):
+            if piece.held.state is RecordState.AVAILABLE:
+                yield piece
+
+    def _some_of(self, batch: InFlightBatch) -> list[Piece]:
+        """Single records: halves of what was delivered often, the last time each alone."""
+        limit = self._partition.delivery_count_max
+        throttles = self._taking.throttles
+        at_most: int | None = self._room - self._count if self._taking.is_strict else None
+        some: list[Piece] = []
+        is_halved = False
+        for piece in self._available(batch):
+            count = piece.held.count
+            is_last_time = throttles and limit > THROTTLED_FROM and count == limit - 1
+            if is_last_time and some:
+                break
+            if throttles and count >= self._throttle_from and not is_halved:
+                is_halved = True
+                part = max(1, batch.size >> (count - self._throttle_from + 1))
+                at_most = part if at_most is None else min(at_most, part)
+            some.append(piece)
+            if is_last_time or len(some) == at_most:
+                break
+        return some
+
+    # what nobody has had before
+
+    def _take_new(self, first: int) -> None:
+        partition, room = self._partition, self._room - self._count
+        if not partition.batches and partition.end_offset > first:
+            first = partition.end_offset
+        last = self._last
+        if room < last - first + 1:
+            last = self._end_of_batch(first + room - 1)
+        is_strict = self._taking.is_strict
+        for begin, end in [(first, last)] if is_strict else self._in_batches(first, last):
+            batch = InFlightBatch(begin, end, InFlight(RecordState.AVAILABLE, 0))
+            partition.batches.put(batch)
+            wanted = min(end, begin + room - 1) if is_strict else end
+            if wanted < end:
+                batch.split()
+                partition.looks_back = True
+            for piece in batch.pieces(begin, wanted):
+                partition.lock(piece.held, self._taking.member_id)
+            self._took(Acquired(begin, wanted, 1))
+        if partition.batches.oldest.first == first:
+            partition.start_offset = first
+        partition.end_offset = max(partition.end_offset, last)
+
+    def _end_of_batch(self, offset: int) -> int:
+        """The end of the batch of the log that has this record."""
+        for batch in self._found:
+            if batch.base_offset <= offset <= batch.last_offset:
+                return batch.last_offset
+        return offset
+
+    def _in_batches(self, first: int, last: int) -> Iterable[Offsets]:
+        """Parts of at least `batch_size` records that end where a batch of the log does."""
+        size = self._taking.batch_size
+        if last - first + 1 > size:
+            for batch in self._found:
+                if batch.base_offset > last:
+                    break
+                if batch.base_offset - first >= size:
+                    yield first, batch.base_offset - 1
+                    first = batch.base_offset
+        yield first, last
+
+    def _took(self, one: Acquired) -> None:
+        self._taken.append(one)
+        self._count += one.size
+
+
+def _joined(pieces: Iterable[Piece]) -> list[Acquired]:
+    """Neighbours that were delivered equally often are one row."""
+    rows: list[Acquired] = []
+    for piece in pieces:
+        one = Acquired(piece.first, piece.last, piece.held.count)
+        if rows and (rows[-1].last + 1, rows[-1].count) == (one.first, one.count):
+            rows[-1] = Acquired(rows[-1].first, one.last, one.count)
+        else:
+            rows.append(one)
+    return rows
+
+
+def _without_aborted(
+    partition: SharePartition, taken: Iterable[Acquired], aborted: Sequence[Offsets]
+) -> list[Acquired]:
+    """What is left; the rest is done with."""
+    rows = list(taken)
+    for first, last in aborted:
+        gone = partition.batches.archive(first, last, RecordState.ACQUIRED)
+        partition.complete += sum(piece.size for piece in gone)
+        rows = [part for row in rows for part in _cut(row, first, last)]
+    return rows
+
+
+def _cut(row: Acquired, first: int, last: int) -> Iterable[Acquired]:
+    if row.first < first:
+        yield Acquired(row.first, min(row.last, first - 1), row.count)
+    if row.last > last:
+        yield Acquired(max(row.first, last + 1), row.last, row.count)

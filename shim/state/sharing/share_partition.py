@@ -1,0 +1,268 @@
+"""A partition as its leader shares it out in one group (KIP-932): acquire, acknowledge, give back.
+
+Records go out to one member at a time, under a lock that ends by itself. What becomes of them is
+told to the share coordinator; that a member has them is not.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from protocol.error_codes import ErrorCode
+from shim.clock import Clock, Timer
+from shim.state.groups.group_settings import GroupSettings
+from shim.state.sharing.in_flight import (
+    InFlight,
+    InFlightBatch,
+    InFlightBatches,
+    Piece,
+    RecordState,
+)
+from shim.state.sharing.share_acknowledgement import Acknowledgement, Acknowledging
+from shim.state.sharing.share_state import (
+    NOT_KNOWN,
+    Deliveries,
+    Key,
+    ShareState,
+    ShareStates,
+    StateUpdate,
+)
+from shim.wait import Watched
+
+STATE_ERRORS = {
+    ErrorCode.FENCED_LEADER_EPOCH: ErrorCode.NOT_LEADER_OR_FOLLOWER,
+    ErrorCode.FENCED_STATE_EPOCH: ErrorCode.NOT_LEADER_OR_FOLLOWER,
+    ErrorCode.INVALID_REQUEST: ErrorCode.UNKNOWN_SERVER_ERROR,
+}
+"""What clients are told where the share coordinator refuses."""
+
+
+class SharePartition(Watched):
+    """What is in flight of one partition in one group, from `start_offset` to `end_offset`.
+
+    `state` is what the coordinator has of it, with the offset at which to begin. Watchers are
+    called back whenever records may have become available.
+    """
+
+    def __init__(
+        self,
+        key: Key,
+        leader_epoch: int,
+        state: ShareState,
+        states: ShareStates,
+        settings: GroupSettings,
+        clock: Clock,
+    ) -> None:
+        super().__init__()
+        self.key = key
+        self.leader_epoch = leader_epoch
+        self.batches = InFlightBatches()
+        self.start_offset = self.end_offset = state.start_offset
+        self.complete = 0
+        self.looks_back = False  # something may have become available again
+        self.seen_offset = NOT_KNOWN  # where a reader looked last for what there is
+        self.is_fenced = False
+        self._state_epoch = state.state_epoch
+        self._states = states
+        self._settings = settings
+        self._clock = clock
+        self._timer: Timer | None = None
+        self._timer_ms = 0.0
+        self._load(state.deliveries)
+
+    def _load(self, deliveries: Sequence[Deliveries]) -> None:
+        """Take over what was in flight; nobody has had what lies between."""
+        at = self.start_offset
+        for one in deliveries:
+            if at < one.first:
+                gap = InFlight(RecordState.AVAILABLE, 0)
+                self.batches.put(InFlightBatch(at, one.first - 1, gap))
+            held = InFlight(RecordState(one.state), one.count)
+            self.batches.put(InFlightBatch(one.first, one.last, held))
+            if held.state.is_final:
+                self.complete += one.last - one.first + 1
+            at = one.last + 1
+        if self.batches:
+            self.end_offset = at - 1
+            self.looks_back = True
+            self._move_start()
+
+    # what is told of it
+
+    @property
+    def group_id(self) -> str:
+        return self.key[0]
+
+    @property
+    def renews(self) -> bool:
+        """Whether members may ask for more time."""
+        return self._settings.share_renews(self.group_id)
+
+    @property
+    def delivery_count_max(self) -> int:
+        return self._settings.share_delivery_count_limit(self.group_id)
+
+    @property
+    def in_flight(self) -> int:
+        return self.end_offset - self.start_offset + 1 if self.batches else 0
+
+    @property
+    def room(self) -> int:
+        """How many more records may be in flight."""
+        return self._settings.share_partition_max_record_locks(self.group_id) - self.in_flight
+
+    @property
+    def can_acquire(self) -> bool:
+        return self.next_offset != self.end_offset + 1 or self.room > 0
+
+    @property
+    def next_offset(self) -> int:
+        """Where to read on: what has come back goes first."""
+        if not self.batches or self.start_offset > self.batches.newest.last:
+            self.looks_back = False
+            return self.end_offset
+        if self.looks_back:
+            for batch in self.batches:
+                for piece in batch.pieces():
+                    if piece.held.state is RecordState.AVAILABLE:
+                        return piece.first
+            self.looks_back = False
+        return self.end_offset + 1
+
+    # locks
+
+    def lock(self, held: InFlight, member_id: str) -> None:
+        """Give records to a member until its time is up."""
+        held.acquire(member_id, self._lock_end_ms())
+        self._watch(held.locked_until_ms)
+
+    def _lock_end_ms(self) -> float:
+        return self._clock.now_ms() + self._settings.share_record_lock_duration_ms(self.group_id)
+
+    def _watch(self, until_ms: float) -> None:
+        """One timer for all locks, set to the first that ends."""
+        if self._timer is not None and self._timer_ms <= until_ms:
+            return
+        self.stop()
+        self._timer_ms = until_ms
+        delay_ms = until_ms - self._clock.now_ms()
+        self._timer = self._clock.call_later(delay_ms, self._end_locks)
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _end_locks(self) -> None:
+        self._timer = None
+        now_ms = self._clock.now_ms()
+        self._give_back(lambda held: held.locked_until_ms <= now_ms)
+        acquired = [
+            piece.held.locked_until_ms
+            for batch in self.batches
+            for piece in batch.pieces()
+            if piece.held.state is RecordState.ACQUIRED
+        ]
+        if acquired:
+            self._watch(min(acquired))
+
+    def release(self, member_id: str) -> None:
+        """A session ended: what its member has is for others."""
+        self._give_back(lambda held: held.member_id == member_id)
+
+    def _give_back(self, is_meant: Callable[[InFlight], bool]) -> None:
+        changed = []
+        for batch in self.batches:
+            straddles = batch.first < self.start_offset <= batch.last
+            if straddles and batch.whole is not None and is_meant(batch.whole):
+                batch.split()
+            for piece in batch.pieces():
+                if piece.held.state is RecordState.ACQUIRED and is_meant(piece.held):
+                    is_gone = piece.last < self.start_offset
+                    state = RecordState.ARCHIVED if is_gone else RecordState.AVAILABLE
+                    changed.append(self.leave(piece, state))
+        if changed:
+            self._settle(changed)
+
+    # acknowledging
+
+    def acknowledge(self, member_id: str, given: Iterable[Acknowledgement]) -> ErrorCode:
+        """Do all that was acknowledged, or nothing of it."""
+        round_ = Acknowledging(self, member_id)
+        complete = self.complete
+        error = round_.take(given)
+        if error is ErrorCode.NONE and round_.told:
+            error = self._settle(round_.told)
+        if error is not ErrorCode.NONE:
+            round_.undo()
+            self.complete = complete
+        return error
+
+    def renew(self, held: InFlight) -> None:
+        """The member that has records needs more time."""
+        held.locked_until_ms = self._lock_end_ms()
+
+    def leave(self, piece: Piece, state: RecordState) -> Deliveries:
+        """A member is done with records; what there is to tell about it."""
+        held = piece.held
+        held.give_up(state, self.delivery_count_max)
+        if held.state.is_final:
+            self.complete += max(0, piece.last - max(self.start_offset, piece.first) + 1)
+        else:
+            self.looks_back = True
+        return Deliveries(piece.first, piece.last, held.state, held.count)
+
+    def _settle(self, changed: Sequence[Deliveries]) -> ErrorCode:
+        """Tell the coordinator, which hears of a new start with the next change only."""
+        update = StateUpdate(
+            self._state_epoch, self.leader_epoch, self.start_offset, self.complete, changed
+        )
+        error = self._states.write(self.key, update)
+        if error is not ErrorCode.NONE:
+            self.is_fenced = True
+            return STATE_ERRORS.get(error, error)
+        self._move_start()
+        self.wake()
+        return error
+
+    def _move_start(self) -> None:
+        """Forget what is done with, as far as nothing before it is still to be done."""
+        done = NOT_KNOWN
+        following = None
+        for batch in self.batches:
+            for piece in batch.pieces():
+                if not piece.held.state.is_final:
+                    break
+                done = piece.last
+            if done != batch.last:
+                following = batch
+                break
+        if done < self.start_offset:
+            return
+        if following is None:
+            self.start_offset = self.end_offset = done + 1
+            self.batches = InFlightBatches()
+            self.complete = 0
+            return
+        self.complete -= done + 1 - self.start_offset
+        self.start_offset = max(done + 1, following.first)
+        self.batches.drop_before(following.first)
+
+    # the log
+
+    def trim(self, log_start_offset: int) -> None:
+        """The log begins later than there is something in flight: it is not given out again."""
+        if log_start_offset <= self.start_offset:
+            return
+        if not self.batches:
+            self.start_offset = self.end_offset = log_start_offset
+            self.complete = 0
+            return
+        for batch in self.batches.beginning_in(0, log_start_offset - 1):
+            for piece in batch.pieces(self.start_offset, log_start_offset - 1):
+                if piece.held.state.is_final:
+                    last = min(piece.last, log_start_offset - 1)
+                    self.complete -= max(0, last - max(piece.first, self.start_offset) + 1)
+        last_gone = log_start_offset - 1
+        if self.batches.archive(self.start_offset, last_gone, RecordState.AVAILABLE):
+            self.looks_back = True
+        self.start_offset = log_start_offset
+        self.end_offset = max(self.end_offset, log_start_offset)

@@ -1,0 +1,105 @@
+"""The share partitions that brokers lead (KIP-932), made at their first use, forgotten with it.
+
+DEVIATION: they are there at once; a real broker loads them after the first fetch that names them.
+"""
+
+import re
+from collections.abc import Callable
+
+import msgspec
+
+from protocol.error_codes import ErrorCode
+from shim.clock import Clock
+from shim.state.groups.group_settings import GroupSettings
+from shim.state.log import Log
+from shim.state.sharing.share_partition import STATE_ERRORS, SharePartition
+from shim.state.sharing.share_state import NOT_KNOWN, Key, ShareStates
+from shim.state.topics import Partition
+
+_DURATION = re.compile(
+    r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?", re.IGNORECASE
+)
+_UNITS_MS = (86_400_000, 3_600_000, 60_000, 1000)
+
+FindOffset = Callable[[Log, int], int]
+"""The first offset from a time (ms) on in a log; negative if there is none."""
+
+
+class SharePartitions:
+    """By group, topic id and partition; a new leader begins with what the old one has told."""
+
+    def __init__(
+        self,
+        states: ShareStates,
+        settings: GroupSettings,
+        clock: Clock,
+        find_offset: FindOffset,
+    ) -> None:
+        self._states = states
+        self._settings = settings
+        self._clock = clock
+        self._find_offset = find_offset
+        self._known: dict[Key, SharePartition] = {}
+
+    def find(self, key: Key) -> SharePartition | None:
+        """The share partition, if somebody has fetched from it."""
+        found = self._known.get(key)
+        if found is not None and found.is_fenced:
+            self._drop(key)
+            return None
+        return found
+
+    def load(self, key: Key, partition: Partition) -> tuple[ErrorCode, SharePartition | None]:
+        """The share partition, or why it cannot be had."""
+        known = self.find(key)
+        if known is not None and known.leader_epoch == partition.leader_epoch:
+            return ErrorCode.NONE, known
+        self._drop(key)
+        error, state = self._states.read(key, partition.leader_epoch)
+        if state is None:
+            return STATE_ERRORS.get(error, error), None
+        if state.start_offset == NOT_KNOWN:
+            beginning = self._beginning(key[0], partition.log)
+            state = msgspec.structs.replace(state, start_offset=beginning)
+        if state.start_offset < 0:
+            return ErrorCode.OFFSET_NOT_AVAILABLE, None
+        made = SharePartition(
+            key,
+            partition.leader_epoch,
+            state,
+            self._states,
+            self._settings,
+            self._clock,
+        )
+        self._known[key] = made
+        return ErrorCode.NONE, made
+
+    def drop_group(self, group_id: str) -> None:
+        """Nobody of a group is connected any more."""
+        for key in [key for key in self._known if key[0] == group_id]:
+            self._drop(key)
+
+    def _drop(self, key: Key) -> None:
+        dropped = self._known.pop(key, None)
+        if dropped is not None:
+            dropped.is_fenced = True
+            dropped.stop()
+            dropped.wake()
+
+    def _beginning(self, group_id: str, log: Log) -> int:
+        reset = self._settings.share_auto_offset_reset(group_id)
+        if reset == "earliest":
+            return log.start_offset
+        kind, _, duration = reset.partition(":")
+        if kind == "by_duration":
+            return self._find_offset(log, self._clock.now_ms() - _milliseconds(duration))
+        return log.high_watermark
+
+
+def _milliseconds(duration: str) -> int:
+    """An ISO 8601 duration of days and less: `P1DT2H`."""
+    match = _DURATION.fullmatch(duration)
+    parts = match.groups() if match is not None else ()
+    return sum(
+        int(float(part) * unit) for part, unit in zip(parts, _UNITS_MS, strict=False) if part
+    )

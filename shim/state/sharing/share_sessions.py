@@ -1,0 +1,177 @@
+"""What members of share groups fetch from (KIP-932): sessions, by group and member.
+
+As with fetch sessions (KIP-227) a request tells only what changed; unlike them a session is one
+member's, ends with its connection, and takes along what the member has acquired.
+"""
+
+from collections.abc import Hashable, Iterable, Sequence
+
+import msgspec
+
+from protocol.error_codes import ErrorCode
+from protocol.messages.share_fetch_request import ShareFetchRequest
+from protocol.messages.share_fetch_response import PartitionData
+from shim.errors import Refused
+from shim.state.sharing.share_partitions import SharePartitions
+from shim.state.topics import Topics
+
+BEGIN = 0
+END = -1
+"""As epochs of a request."""
+EPOCH_MAX = 2**31 - 1
+
+SessionKey = tuple[str, str]
+"""Group and member."""
+Place = tuple[bytes, int]
+"""Topic id and partition."""
+
+
+class Shared(msgspec.Struct):
+    """One partition of a session; its `topic` is None if there was none when it was named.
+
+    `is_unsaid`: the next answer has it, even if there is nothing new.
+    """
+
+    topic: str | None
+    topic_id: bytes
+    index: int
+    is_unsaid: bool = False
+
+    @property
+    def place(self) -> Place:
+        return self.topic_id, self.index
+
+
+class ShareSession:
+    """One member's session on one broker."""
+
+    __slots__ = ("connection", "epoch", "partitions")
+
+    def __init__(self, connection: Hashable, partitions: Iterable[Shared]) -> None:
+        self.connection = connection
+        self.epoch = 1
+        self.partitions = {one.place: one for one in partitions}
+
+    def advance(self) -> None:
+        self.epoch = 1 if self.epoch == EPOCH_MAX else self.epoch + 1
+
+
+class ShareRound(msgspec.Struct):
+    """What one request comes to: the partitions to fetch from now."""
+
+    wanted: list[Shared]
+    session: ShareSession | None = None  # where only news is told
+
+    def told(
+        self, rows: Iterable[tuple[Shared, PartitionData]]
+    ) -> list[tuple[Shared, PartitionData]]:
+        """What of the answers is to be told; who got records goes to the end of the queue."""
+        if self.session is None:
+            return list(rows)
+        told = []
+        for shared, data in rows:
+            failed = data.error_code != ErrorCode.NONE
+            if not (data.records or shared.is_unsaid or failed):
+                continue
+            shared.is_unsaid = failed
+            told.append((shared, data))
+            if data.records:
+                places = self.session.partitions
+                places[shared.place] = places.pop(shared.place, shared)
+        return told
+
+
+class ShareSessions:
+    """The sessions of one broker, of which there are only so many."""
+
+    def __init__(self, topics: Topics, partitions: SharePartitions, *, slots: int) -> None:
+        self._topics = topics
+        self._partitions = partitions
+        self._slots = slots
+        self._sessions: dict[SessionKey, ShareSession] = {}
+        self._connections: dict[Hashable, SessionKey] = {}
+
+    def begin(
+        self, request: ShareFetchRequest, connection: Hashable, *, acknowledges: bool
+    ) -> ShareRound:
+        """Take a ShareFetch in; raises Refused if its session cannot be used."""
+        key = (request.group_id or "", request.member_id or "")
+        epoch = request.share_session_epoch
+        wanted = self.named(request)
+        if epoch == END:
+            self._existing(key)
+            return ShareRound([])
+        if epoch == BEGIN:
+            if acknowledges:
+                raise Refused(ErrorCode.INVALID_REQUEST)
+            self._sessions.pop(key, None)
+            if len(self._sessions) >= self._slots:
+                raise Refused(ErrorCode.SHARE_SESSION_LIMIT_REACHED)
+            self._sessions[key] = ShareSession(connection, wanted)
+            self._connections[connection] = key
+            return ShareRound(list({one.place: one for one in wanted}.values()))
+        session = self._at(key, epoch)
+        for one in wanted:
+            one.is_unsaid = True
+            session.partitions.setdefault(one.place, one)
+        for topic in request.forgotten_topics_data:
+            for index in topic.partitions:
+                session.partitions.pop((topic.topic_id, index), None)
+        session.advance()
+        return ShareRound(list(session.partitions.values()), session)
+
+    def named(self, request: ShareFetchRequest) -> list[Shared]:
+        """The partitions that a request names."""
+        found = []
+        for topic in request.topics:
+            known = self._topics.by_id(topic.topic_id)
+            name = None if known is None else known.name
+            found += [Shared(name, topic.topic_id, one.partition_index) for one in topic.partitions]
+        return found
+
+    def acknowledge(self, group_id: str, member_id: str, epoch: int) -> None:
+        """Take a ShareAcknowledge in; raises Refused if its session cannot be used."""
+        if epoch == BEGIN:
+            raise Refused(ErrorCode.INVALID_SHARE_SESSION_EPOCH)
+        key = (group_id, member_id)
+        if epoch == END:
+            self._existing(key)
+        else:
+            self._at(key, epoch).advance()
+
+    def end(self, group_id: str, member_id: str) -> None:
+        """A member is done: what it has not acknowledged is for others."""
+        session = self._sessions.pop((group_id, member_id), None)
+        for topic_id, index in session.partitions if session is not None else ():
+            partition = self._partitions.find((group_id, topic_id, index))
+            if partition is not None:
+                partition.release(member_id)
+
+    def disconnected(self, connection: Hashable) -> None:
+        """A connection is gone, and with it the session that was begun on it last."""
+        key = self._connections.pop(connection, None)
+        if key is None:
+            return
+        session = self._sessions.get(key)
+        if session is not None and session.connection is connection:
+            self.end(*key)
+        if all(group_id != key[0] for group_id, _ in self._sessions):
+            self._partitions.drop_group(key[0])
+
+    def _existing(self, key: SessionKey) -> ShareSession:
+        session = self._sessions.get(key)
+        if session is None:
+            raise Refused(ErrorCode.SHARE_SESSION_NOT_FOUND)
+        return session
+
+    def _at(self, key: SessionKey, epoch: int) -> ShareSession:
+        session = self._existing(key)
+        if session.epoch != epoch:
+            raise Refused(ErrorCode.INVALID_SHARE_SESSION_EPOCH)
+        return session
+
+
+def rotated(wanted: Sequence[Shared], epoch: int) -> list[Shared]:
+    """The order in which to read: every request of a session begins with another partition."""
+    at = epoch % len(wanted) if wanted and epoch > 0 else 0
+    return [*wanted[at:], *wanted[:at]]

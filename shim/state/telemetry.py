@@ -1,0 +1,246 @@
+"""Metrics that clients push (KIP-714): which ones a broker asks a client for, and what came.
+
+Subscriptions are resources of the configuration (`client-metrics`). A broker keeps the clients that
+asked it in memory, and forgets them when a subscription changes.
+
+DEVIATION: there are no metric reporters; a setting says whether clients are told to push, and of
+what came only the size is looked at.
+"""
+
+import random
+from collections import deque
+from collections.abc import Mapping
+from typing import Final, NoReturn
+from uuid import UUID
+
+import msgspec
+
+from protocol.checksum import crc32c
+from protocol.compression import (
+    DECOMPRESSED_BYTES_MAX,
+    Compression,
+    MissingPackageError,
+    decompress,
+)
+from protocol.error_codes import ErrorCode
+from protocol.errors import DecodeError
+from protocol.telemetry_releases import TelemetryBehaviour
+from shim.clock import Clock
+from shim.errors import Refused
+from shim.state.config_values import elements
+from shim.state.configs import Configs
+from shim.state.metrics_patterns import patterns_of
+
+NO_ID: Final = bytes(16)
+EVERYTHING: Final = "*"
+INSTANCES_MAX: Final = 16_384
+IDLE_MS_MAX: Final = 60_000
+INTERVALS_KEPT: Final = 3
+"""A client is remembered for so many of its intervals, and for IDLE_MS_MAX at least."""
+PUSHES_KEPT: Final = 1000
+MAY_ASK_AGAIN: Final = frozenset(
+    {ErrorCode.UNKNOWN_SUBSCRIPTION_ID, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE}
+)
+"""After these errors a client asks for its subscription at once."""
+
+
+class Client(msgspec.Struct, frozen=True):
+    """Who asks; the fields but the first are what `match` of a subscription can name."""
+
+    principal: str
+    client_instance_id: str
+    client_id: str
+    client_software_name: str
+    client_software_version: str
+    client_source_address: str
+    client_source_port: str
+
+
+class Subscription(msgspec.Struct, frozen=True):
+    """What one client is asked for: metrics by the beginning of their names."""
+
+    subscription_id: int
+    interval_ms: int
+    metrics: tuple[str, ...]
+
+
+class Push(msgspec.Struct, frozen=True):
+    """Metrics that came: their size as they were sent, and decompressed.
+
+    `bytes_decompressed` is None where a release does not look at it, and where the package of the
+    compression is not there.
+    """
+
+    client: Client
+    is_terminating: bool
+    compression: Compression
+    bytes_sent: int
+    bytes_decompressed: int | None
+
+
+class Pushed(msgspec.Struct, frozen=True):
+    """A push as it is sent; the compression may be one that there is not."""
+
+    client: Client
+    is_terminating: bool
+    compression: int
+    metrics: bytes
+
+
+class _Instance:
+    """One client as a broker remembers it; times are of the last request that was in time."""
+
+    def __init__(self, subscription: Subscription) -> None:
+        self.subscription = subscription
+        self.used_ms = -1
+        self.got_ms = -1
+        self.pushed_ms = -1
+        self.last_error = ErrorCode.NONE
+        self.is_terminating = False
+
+    def is_forgotten(self, now_ms: int) -> bool:
+        """Whether it has not been heard of for long."""
+        longest_ms = max(IDLE_MS_MAX, INTERVALS_KEPT * self.subscription.interval_ms)
+        return now_ms - self.used_ms >= longest_ms
+
+    def may_get(self, now_ms: int) -> bool:
+        last_ms = max(self.got_ms, self.pushed_ms)
+        if last_ms < 0 or now_ms - last_ms >= self.subscription.interval_ms:
+            self.got_ms = now_ms
+            return True
+        return False
+
+    def may_push(self, now_ms: int) -> bool:
+        """At intervals; the first time after it asked, whenever it likes."""
+        waited = self.pushed_ms < 0 or now_ms - self.pushed_ms >= self.subscription.interval_ms
+        if waited or self.got_ms > self.pushed_ms:
+            self.pushed_ms = now_ms
+            return True
+        return False
+
+
+class Telemetry:
+    """The metrics of one broker's clients."""
+
+    def __init__(
+        self,
+        configs: Configs,
+        behaviour: TelemetryBehaviour,
+        clock: Clock,
+        rng: random.Random,
+    ) -> None:
+        self._configs = configs
+        self._behaviour = behaviour
+        self._clock = clock
+        self._random = rng
+        self._instances: dict[bytes, _Instance] = {}
+        self._seen: dict[str, dict[str, str]] = {}
+        self.pushes: deque[Push] = deque(maxlen=PUSHES_KEPT)
+
+    @property
+    def bytes_max(self) -> int:
+        """Of a push, as it is sent and decompressed."""
+        return self._configs.broker_int("telemetry.max.bytes")
+
+    def new_instance_id(self) -> bytes:
+        return UUID(bytes=self._random.randbytes(16), version=4).bytes
+
+    def subscription(self, instance_id: bytes, client: Client) -> Subscription:
+        """What the client should send; raises Refused if it asks too often."""
+        instance = self._instance(instance_id, client)
+        may_again = self._behaviour.asks_after_errors and instance.last_error in MAY_ASK_AGAIN
+        if not (instance.may_get(self._clock.now_ms()) or may_again):
+            raise Refused(ErrorCode.THROTTLING_QUOTA_EXCEEDED, "asked before the interval is over")
+        instance.last_error = ErrorCode.NONE
+        return instance.subscription
+
+    def push(self, instance_id: bytes, subscription_id: int, pushed: Pushed) -> None:
+        """Take metrics; raises Refused with the error."""
+        instance = self._instance(instance_id, pushed.client)
+        was_terminating, instance.is_terminating = instance.is_terminating, pushed.is_terminating
+        try:
+            if was_terminating:
+                _refuse(ErrorCode.INVALID_REQUEST, "the client has said that it ends")
+            if not (instance.may_push(self._clock.now_ms()) or pushed.is_terminating):
+                _refuse(ErrorCode.THROTTLING_QUOTA_EXCEEDED, "pushed before the interval is over")
+            self._check(instance.subscription, subscription_id, pushed)
+            if pushed.metrics:
+                self.pushes.append(self._came(pushed))
+        except Refused as refused:
+            instance.last_error = refused.error
+            raise
+        instance.last_error = ErrorCode.NONE
+
+    def _check(self, wanted: Subscription, subscription_id: int, pushed: Pushed) -> None:
+        if subscription_id != wanted.subscription_id:
+            text = f"subscription {subscription_id} is not {wanted.subscription_id}"
+            _refuse(ErrorCode.UNKNOWN_SUBSCRIPTION_ID, text)
+        if pushed.compression not in list(Compression):
+            text = f"there is no compression {pushed.compression}"
+            _refuse(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, text)
+        if len(pushed.metrics) > self.bytes_max:
+            text = f"{len(pushed.metrics)} bytes are more than {self.bytes_max}"
+            _refuse(ErrorCode.TELEMETRY_TOO_LARGE, text)
+
+    def _came(self, pushed: Pushed) -> Push:
+        compression = Compression(pushed.compression)
+        size: int | None = None
+        limits = self._behaviour.limits_decompressed
+        bytes_max = self.bytes_max if limits else DECOMPRESSED_BYTES_MAX
+        try:
+            if self._behaviour.decompresses:
+                size = len(decompress(compression, pushed.metrics, bytes_max))
+        except MissingPackageError:
+            pass  # it may be right
+        except DecodeError as fault:
+            raise Refused(ErrorCode.INVALID_RECORD, str(fault)) from fault
+        return Push(pushed.client, pushed.is_terminating, compression, len(pushed.metrics), size)
+
+    def _instance(self, instance_id: bytes, client: Client) -> _Instance:
+        if self._configs.client_metrics != self._seen:
+            self._seen = {name: dict(own) for name, own in self._configs.client_metrics.items()}
+            self._instances.clear()
+        now_ms = self._clock.now_ms()
+        found = self._instances.pop(instance_id, None)
+        if found is None or found.is_forgotten(now_ms):
+            found = _Instance(self._subscription_of(instance_id, client))
+            while len(self._instances) >= INSTANCES_MAX:
+                del self._instances[next(iter(self._instances))]
+        found.used_ms = now_ms
+        self._instances[instance_id] = found  # the last of them is the one used last
+        return found
+
+    def _subscription_of(self, instance_id: bytes, client: Client) -> Subscription:
+        """All that match, as one: the shortest interval, the metrics of all."""
+        interval_ms = self._interval_ms({})
+        names: set[str] = set()
+        for own in self._seen.values():
+            if self._is_for(own, client):
+                interval_ms = min(interval_ms, self._interval_ms(own))
+                names.update(elements(own.get("metrics", "")))
+        metrics = (EVERYTHING,) if EVERYTHING in names else tuple(sorted(names))
+        text = f"[{', '.join(metrics)}]{interval_ms}"
+        number = crc32c(text.encode()) ^ _hash(instance_id)
+        return Subscription(_signed(number), interval_ms, metrics)
+
+    def _is_for(self, own: Mapping[str, str], client: Client) -> bool:
+        patterns = patterns_of(own["match"], self._behaviour) if "match" in own else {}
+        return all(pattern.fullmatch(getattr(client, field)) for field, pattern in patterns.items())
+
+    def _interval_ms(self, own: dict[str, str]) -> int:
+        default = self._configs.client_metrics_definitions["interval.ms"].default
+        return int(own.get("interval.ms", default or 0))
+
+
+def _refuse(error: ErrorCode, text: str) -> NoReturn:
+    raise Refused(error, text)
+
+
+def _hash(uuid: bytes) -> int:
+    """A UUID folded to 32 bits, so that every client has a subscription of its own."""
+    halves = int.from_bytes(uuid[:8], "big") ^ int.from_bytes(uuid[8:], "big")
+    return (halves ^ halves >> 32) & 0xFFFFFFFF
+
+
+def _signed(number: int) -> int:
+    return number - (1 << 32) if number >> 31 else number

@@ -1,0 +1,74 @@
+"""What the end of a transaction writes: a marker on each of its partitions (KIP-98)."""
+
+from protocol.records import assign, batches, control_batch
+from shim.state.groups.groups import Groups
+from shim.state.log import StoredBatch
+from shim.state.topics import Partition, Topics
+from shim.state.transactions import Transaction
+
+OFFSETS_TOPIC = "__consumer_offsets"
+"""Its markers are for the groups, which keep offsets elsewhere."""
+COORDINATOR_EPOCH = 0
+"""That of the leader of the transactional id's partition, which never changes here."""
+
+
+def write_markers(
+    ended: Transaction,
+    epoch: int,
+    topics: Topics,
+    groups: Groups,
+    *,
+    commit: bool,
+    now_ms: int,
+) -> None:
+    """Write `ended`'s markers with a producer epoch; they come too late where a newer one wrote."""
+    owner = (ended.producer_id, epoch)
+    for name, index in ended.partitions:
+        partition = topics.partition(name, index)
+        if partition is None or _is_newer(partition, *owner):
+            continue
+        if name == OFFSETS_TOPIC:
+            log = partition.log
+            log.producers.ended(
+                owner, COORDINATOR_EPOCH, log.end_offset, now_ms, is_committed=commit
+            )
+            groups.end_transaction(ended.producer_id, committed=commit)
+        else:
+            append_marker(
+                partition,
+                owner,
+                commit=commit,
+                coordinator_epoch=COORDINATOR_EPOCH,
+                now_ms=now_ms,
+            )
+
+
+def append_marker(
+    partition: Partition,
+    producer: tuple[int, int],
+    *,
+    commit: bool,
+    coordinator_epoch: int,
+    now_ms: int,
+) -> None:
+    """Append the control batch that ends a transaction of a producer (its id and epoch)."""
+    log = partition.log
+    offset = log.end_offset
+    (batch,) = batches(
+        control_batch(
+            offset,
+            now_ms,
+            producer,
+            commit=commit,
+            coordinator_epoch=coordinator_epoch,
+        )
+    )
+    payload = assign(batch, offset, partition_leader_epoch=partition.leader_epoch)
+    # readers of committed records are woken by the append, and must find the transaction ended
+    log.producers.ended(producer, coordinator_epoch, offset, now_ms, is_committed=commit)
+    log.append(StoredBatch(offset, offset, now_ms, payload), partition.leader_epoch)
+
+
+def _is_newer(partition: Partition, producer_id: int, epoch: int) -> bool:
+    known = partition.log.producers.get(producer_id)
+    return known is not None and known.epoch > epoch

@@ -1,0 +1,47 @@
+"""Filters of ACLs as the wire has them, which select everything but for what is named."""
+
+from typing import Any
+
+from protocol.enums import PatternType, ResourceType
+from protocol.messages.delete_acls_request import DeleteAclsFilter
+from protocol.messages.describe_acls_request import DescribeAclsRequest
+
+ANY = 1
+"""Of operations and permissions, too."""
+
+
+def described_acls(
+    resource_type: ResourceType = ResourceType.ANY,
+    name: str | None = None,
+    pattern_type: PatternType = PatternType.ANY,
+) -> DescribeAclsRequest:
+    """A request for ACLs of whomever, for and against whatever."""
+    return DescribeAclsRequest(**_fields(resource_type, name, pattern_type))
+
+
+def deleted_acls(
+    resource_type: ResourceType = ResourceType.ANY,
+    name: str | None = None,
+    pattern_type: PatternType = PatternType.ANY,
+) -> DeleteAclsFilter:
+    """The same as a filter of what is deleted."""
+    return DeleteAclsFilter(**_fields(resource_type, name, pattern_type))
+
+
+def _fields(
+    resource_type: ResourceType, name: str | None, pattern_type: PatternType
+) -> dict[str, Any]:
+    """Both messages have the same fields."""
+    return {
+        "resource_type_filter": resource_type,
+        "resource_name_filter": name,
+        "pattern_type_filter": pattern_type,
+        "principal_filter": None,
+        "host_filter": None,
+        "operation": ANY,
+        "permission_type": ANY,
+    }
+
+
+ANY_ACL = described_acls()
+"""For those who only ask; whoever changes a request makes one of their own."""

@@ -1,0 +1,25 @@
+"""Scripts of kafka-acls commands, as people have them."""
+
+import pytest
+
+from authorizer.acl_formats.kafka_commands import read
+from authorizer.acl_names import AclTextError
+
+GRANT = (
+    "kafka-acls --bootstrap-server $BROKERS --add --allow-principal {} --operation Read --topic x"
+)
+
+
+@pytest.mark.parametrize("word", ["User:$WHO", '"User:${WHO}"', "User:$(whoami)", "User:`whoami`"])
+def test_what_a_shell_would_fill_in_is_refused(word: str) -> None:
+    with pytest.raises(AclTextError, match=r"^line 2: `User:.*` is a text that only a shell"):
+        read(f"#!/bin/sh\n{GRANT.format(word)}\n")
+
+
+@pytest.mark.parametrize(
+    ("word", "principal"),
+    [("'User:$WHO'", "User:$WHO"), (r"User:\$WHO", "User:$WHO"), ("User:a$", "User:a$")],
+)
+def test_what_a_shell_leaves_alone_is_meant(word: str, principal: str) -> None:
+    [acl] = read(GRANT.format(word))
+    assert acl.principal == principal

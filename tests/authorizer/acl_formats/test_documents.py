@@ -1,0 +1,42 @@
+"""YAML and JSON as documents."""
+
+import pytest
+
+from authorizer.acl_formats.documents import load
+from authorizer.acl_names import AclTextError
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a: 1\nb: {c: 1}\na: 2", "x:\n  a: 1\n  a: 1", '{"b": 1,\n\n"a": 1, "a": 2}'],
+)
+def test_a_key_that_is_there_twice_is_an_error(text: str) -> None:
+    with pytest.raises(AclTextError, match="not YAML at line 3: the key `a` is there twice"):
+        load(text)
+
+
+def test_what_looks_alike_may_be_there() -> None:
+    assert load("a: 1\n'1': 2\n1: 3") == {"a": 1, "1": 2, 1: 3}
+    assert load("- {a: 1}\n- {a: 1}") == [{"a": 1}, {"a": 1}]
+
+
+def test_a_mapping_may_be_merged_with_others_and_say_it_differently() -> None:
+    text = "x: &x {a: 1, b: 1}\ny: &y {c: 1}\nz: {<<: [*x, *y], a: 2}\nw: {<<: *x, <<: *y}"
+    found = load(text)
+    assert found["z"] == {"a": 2, "b": 1, "c": 1}
+    assert found["w"] == {"a": 1, "b": 1, "c": 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 100_000, "{a: " * 100_000, "- " * 5000, "a:\n" + " " * 10_000 + "b: 1", "? " * 300],
+)
+def test_nesting_without_end_is_an_error(text: str) -> None:
+    with pytest.raises(AclTextError, match="nested more than 100 deep"):
+        load(text)
+
+
+def test_a_long_list_is_not_deep() -> None:
+    assert len(load("[" + "{a: [1]}," * 10_000 + "]")) == 10_000
+    assert load("a: |\n  " + "-" * 500) == {"a": "-" * 500}
+    assert load("".join(f"- {{a: {n}}}\n" for n in range(500)))[499] == {"a": 499}

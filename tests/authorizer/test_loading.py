@@ -1,0 +1,78 @@
+"""Which authorizer a configuration names, and what is said about one that cannot be used."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from authorizer.authorizer import Authorizer, StandardAuthorizer
+from authorizer.loading import load_authorizer
+from authorizer.rules import AclRules
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "standard",
+        "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "kafka.security.authorizer.AclAuthorizer",
+        "kafka.security.auth.SimpleAclAuthorizer",
+    ],
+)
+def test_kafkas_class_names_mean_ours(spec: str) -> None:
+    rules = AclRules(two_phase_commit=False)
+    authorizer = load_authorizer(f" {spec} ", {}, rules)
+    assert isinstance(authorizer, StandardAuthorizer)
+    assert authorizer.rules == rules
+
+
+@pytest.mark.parametrize("spec", ["", " ", "none"])
+def test_no_authorizer(spec: str) -> None:
+    assert load_authorizer(spec, {"super.users": "not looked at"}) is None
+
+
+@pytest.fixture
+def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    (tmp_path / "own_rules.py").write_text(
+        "from authorizer.authorizer import StandardAuthorizer\n"
+        "class Own(StandardAuthorizer):\n"
+        "    def configure(self, config):\n"
+        "        self.seen = dict(config)\n"
+        "class Half:\n"
+        "    def configure(self, config): ...\n"
+        "    def authorize(self, actor, action): ...\n"
+        "made = Own()\n"
+    )
+    (tmp_path / "broken_rules.py").write_text("import a_module_that_is_not_there\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    yield "own_rules"
+    sys.modules.pop("own_rules", None)
+
+
+def test_an_authorizer_of_ones_own(own_module: str) -> None:
+    authorizer = load_authorizer(f"{own_module}:Own", {"any.key": "value"})
+    assert isinstance(authorizer, Authorizer)
+    assert authorizer.seen == {"any.key": "value"}  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("spec", "complaint"),
+    [
+        ("com.example.MyAuthorizer", "unknown authorizer `com.example.MyAuthorizer`"),
+        ("own_rules:", "unknown authorizer"),
+        (":Own", "unknown authorizer"),
+        ("not_there:Own", "cannot import the authorizer `not_there:Own`: No module named"),
+        ("broken_rules:Own", "cannot import .* No module named 'a_module_that_is_not_there'"),
+        ("own_rules:Missing", "there is no class `Missing` in `own_rules`"),
+        ("own_rules:made", "there is no class `made`"),
+        (
+            "own_rules:Half",
+            "lacks authorize_by_resource_type, create_acls, delete_acls, acls",
+        ),
+    ],
+)
+def test_what_cannot_be_loaded_is_explained(own_module: str, spec: str, complaint: str) -> None:
+    assert own_module
+    with pytest.raises(ValueError, match=complaint):
+        load_authorizer(spec, {})

@@ -1,0 +1,120 @@
+"""Differences from a real broker that come of what docs/deviations.md has under Readiness.
+
+A change is known to a real broker a moment after it was answered, and to the shim at once. A
+difference is explained by that only if the change, of the same name, was asked for a moment before,
+and if it is the real broker that does not know of it yet.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from protocol import codecs
+from protocol.enums import ApiKey
+from protocol.errors import ProtocolError
+from protocol.headers import read_request_header
+from protocol.trace.entries import Request
+from shim.replay.compare import MISSING, Difference
+from shim.replay.events import Recording
+from shim.replay.report import Place
+
+MOMENT_US = 2_000_000
+ANY_NAME = ""
+"""Of a change that names nothing, such as a filter that is open."""
+_NOT_KNOWN = (MISSING, 3)  # UNKNOWN_TOPIC_OR_PARTITION
+_COORDINATOR_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
+
+
+class Late(NamedTuple):
+    """What is late, as the page has it: after which requests, and where that is seen."""
+
+    row: str
+    changes: ApiKey
+    fields: tuple[str, ...]
+    adds: bool = True
+
+
+_ACLS = "ACL changes reach brokers a moment later"
+_ACL_FIELDS = (
+    "DescribeAcls.resources[]",
+    "DescribeAcls.resources[].acls[]",
+    "DeleteAcls.filter_results[].matching_acls[]",
+)
+_TOPIC = "a new topic is in Metadata a moment after CreateTopics was answered"
+_TOPIC_FIELDS = (
+    "Metadata.topics[]",
+    "Metadata.topics[].error_code",
+    "Metadata.topics[].partitions[]",
+)
+_COORDINATOR = "a coordinator answers 15 until its topic is there"
+LATE = (
+    Late(_ACLS, ApiKey.CREATE_ACLS, _ACL_FIELDS),
+    Late(_ACLS, ApiKey.DELETE_ACLS, _ACL_FIELDS, adds=False),
+    Late(_TOPIC, ApiKey.CREATE_TOPICS, _TOPIC_FIELDS),
+    Late(_COORDINATOR, ApiKey.FIND_COORDINATOR, ("Metadata.topics[]",)),
+    # the request that made the topic was put off, so it was left out of the replay
+    Late(_COORDINATOR, ApiKey.FIND_COORDINATOR, ("Metadata.topics[]",), adds=False),
+)
+
+
+class Change(NamedTuple):
+    """A request that changes what brokers know, and the names that it is about."""
+
+    api: int
+    time_us: int
+    names: tuple[str, ...]
+
+
+class Lateness:
+    """The changes of one recording; `real_is_recorded`: it was made on the real broker."""
+
+    def __init__(self, recording: Recording, *, real_is_recorded: bool) -> None:
+        self._real_is_recorded = real_is_recorded
+        self._asked: dict[tuple[str, int, int], Request] = {}
+        self._changes: list[Change] = []
+        for event in recording.events:
+            if isinstance(event.entry, Request):
+                self._asked[*event.line, event.entry.sequence] = event.entry
+                self._changes += _change(event.entry)
+
+    def explains(self, place: Place, found: Difference) -> str | None:
+        """The row of the page that a difference comes of; None if it comes of none."""
+        asked = self._asked[place.writer, place.connection, place.sequence]
+        real, own = found.recorded, found.actual
+        if not self._real_is_recorded:
+            real, own = own, real
+        for late in LATE:
+            behind = real in _NOT_KNOWN if late.adds else own in _NOT_KNOWN
+            if f"{place.api}.{found.field}" not in late.fields or not behind:
+                continue
+            said = asked.frame + f"{real}{own}".encode()
+            recent = self._recent(late.changes, asked.time_us)
+            if any(name.encode() in said for change in recent for name in change.names):
+                return late.row
+        return None
+
+    def _recent(self, api: int, time_us: int) -> Iterator[Change]:
+        for change in self._changes:
+            if change.api == api and 0 <= time_us - change.time_us <= MOMENT_US:
+                yield change
+
+
+def _change(entry: Request) -> Iterator[Change]:
+    try:
+        header, at = read_request_header(entry.frame)
+        if header.api_key not in {late.changes for late in LATE}:
+            return
+        message = codecs.read_request(header.api_key, header.api_version, entry.frame, at)
+    except ProtocolError:
+        return
+    yield Change(header.api_key, entry.time_us, tuple(_names(header.api_key, message)))
+
+
+def _names(api: int, message: Any) -> Iterator[str]:
+    if api == ApiKey.CREATE_TOPICS:
+        yield from (topic.name for topic in message.topics)
+    elif api == ApiKey.CREATE_ACLS:
+        yield from (creation.resource_name for creation in message.creations)
+    elif api == ApiKey.DELETE_ACLS:
+        yield from (one.resource_name_filter or ANY_NAME for one in message.filters)
+    else:
+        yield from _COORDINATOR_TOPICS

@@ -1,0 +1,113 @@
+"""Which differences of `make both-ways` are explained, and that it is no blanket."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from protocol import codecs
+from protocol.enums import ApiKey
+from protocol.headers import RequestHeader, write_request_header
+from protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
+from protocol.messages.describe_acls_request import DescribeAclsRequest
+from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from protocol.trace.entries import Request
+from shim.replay.compare import MISSING, Difference
+from shim.replay.events import Event, Recording
+from shim.replay.report import Place
+from tests.clients.lateness import LATE, MOMENT_US, Lateness
+
+ORDERS = "DescribeAclsResource(resource_type=2, resource_name='orders')"
+CREATED = CreateAclsRequest(creations=[AclCreation(2, "orders", 3, "User:a", "*", 3, 3)])
+DELETED = DeleteAclsRequest(filters=[DeleteAclsFilter(1, None, 1, None, None, 1, 1)])
+MADE = CreateTopicsRequest(topics=[CreatableTopic("orders", 1, 1)])
+DESCRIBED = DescribeAclsRequest(1, None, 1, None, None, 1, 1)
+LOOKED_UP = MetadataRequest(topics=[MetadataRequestTopic(name="orders")])
+Asked = tuple[ApiKey, msgspec.Struct]
+VERSIONS = {
+    ApiKey.CREATE_ACLS: 3,
+    ApiKey.DELETE_ACLS: 3,
+    ApiKey.CREATE_TOPICS: 7,
+    ApiKey.DESCRIBE_ACLS: 3,
+    ApiKey.METADATA: 12,
+}
+
+
+def explained(change: Asked, asked: Asked, found: Difference, *, after_us: int) -> list[str | None]:
+    """Whether the difference is explained where the real broker was recorded, and replayed to."""
+    events = []
+    for number, ((api, message), time_us) in enumerate(((change, 0), (asked, after_us))):
+        header = RequestHeader(api, VERSIONS[api], number, "c")
+        frame = write_request_header(header) + codecs.write_request(message, VERSIONS[api])
+        events.append(Event(("w", 1), "User:a", 1, "PLAINTEXT", Request(1, number, time_us, frame)))
+    api = asked[0]
+    place = Place(1, 1, api.wire_name, VERSIONS[api], "User:a", "w")
+    return [
+        Lateness(Recording(events, []), real_is_recorded=is_real).explains(place, found)
+        for is_real in (True, False)
+    ]
+
+
+ACLS = "ACL changes reach brokers a moment later"
+TOPIC = "a new topic is in Metadata a moment after CreateTopics was answered"
+
+
+@pytest.mark.parametrize(
+    ("change", "asked", "found", "rows"),
+    [
+        # the side that does not have it yet must be the real one
+        (
+            (ApiKey.CREATE_ACLS, CREATED),
+            (ApiKey.DESCRIBE_ACLS, DESCRIBED),
+            Difference("resources[]", MISSING, ORDERS),
+            [ACLS, None],
+        ),
+        (
+            (ApiKey.DELETE_ACLS, DELETED),
+            (ApiKey.DESCRIBE_ACLS, DESCRIBED),
+            Difference("resources[]", ORDERS, MISSING),
+            [ACLS, None],
+        ),
+        (
+            (ApiKey.CREATE_TOPICS, MADE),
+            (ApiKey.METADATA, LOOKED_UP),
+            Difference("topics[].error_code", 0, 3),
+            [None, TOPIC],
+        ),
+        # another error, another field, another name
+        (
+            (ApiKey.CREATE_TOPICS, MADE),
+            (ApiKey.METADATA, LOOKED_UP),
+            Difference("topics[].error_code", 0, 29),
+            [None, None],
+        ),
+        (
+            (ApiKey.CREATE_ACLS, CREATED),
+            (ApiKey.DESCRIBE_ACLS, DESCRIBED),
+            Difference("error_code", 0, 3),
+            [None, None],
+        ),
+        (
+            (ApiKey.CREATE_ACLS, CREATED),
+            (ApiKey.DESCRIBE_ACLS, DESCRIBED),
+            Difference("resources[]", MISSING, ORDERS.replace("orders", "another")),
+            [None, None],
+        ),
+    ],
+)
+def test_what_was_changed_a_moment_before_may_be_late_on_the_real_side(
+    change: Asked,
+    asked: Asked,
+    found: Difference,
+    rows: list[str | None],
+) -> None:
+    assert explained(change, asked, found, after_us=MOMENT_US) == rows
+    assert explained(change, asked, found, after_us=MOMENT_US + 1) == [None, None]
+    assert explained(change, asked, found, after_us=-1) == [None, None]
+
+
+def test_every_row_is_on_the_page() -> None:
+    page = (Path(__file__).parents[2] / "docs/deviations.md").read_text()
+    assert {late.row for late in LATE if f"| {late.row} |" not in page} == set()

@@ -1,0 +1,90 @@
+"""What the project's pages show: indented commands, and fenced blocks."""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+GENERATED = {"docs/commands.md"}
+"""Pages of which another test says that they are what a program prints."""
+
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_COMMENT = re.compile(r"  +#.*$")
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command of an indented block, with its line in the page."""
+
+    page: str
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.page}:{self.line}: {self.text}"
+
+    @property
+    def program(self) -> str:
+        words = [word for word in self.text.split() if "=" not in word]
+        return words[0].removeprefix(".venv/bin/")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block; `name` is in its first line, `# NAME`, if it has one."""
+
+    page: str
+    language: str
+    text: str
+
+    @property
+    def name(self) -> str:
+        first = self.text.partition("\n")[0]
+        return first.removeprefix("# ") if first.startswith("# ") else ""
+
+
+def pages() -> list[str]:
+    """Every page that people read, but those that are generated; from the project's folder."""
+    found = []
+    for folder, folders, files in os.walk(ROOT):
+        inner = [name for name in folders if name not in ("node_modules", "target")]
+        folders[:] = [name for name in inner if not name.startswith(".")]
+        found += [str(Path(folder, name).relative_to(ROOT)) for name in files if name[-3:] == ".md"]
+    return sorted(set(found) - GENERATED)
+
+
+def blocks() -> list[Block]:
+    return [
+        Block(page, language, text)
+        for page in pages()
+        for language, text in _FENCE.findall((ROOT / page).read_text())
+    ]
+
+
+def commands() -> list[Command]:
+    """Of a block with `$`, the lines after one; of one without, all. `\\` goes on on the next."""
+    return [command for page in pages() for command in _commands(page)]
+
+
+def _commands(page: str) -> Iterator[Command]:
+    for start, lines in _indented((ROOT / page).read_text()):
+        has_prompts = any(line.startswith("$ ") for line in lines)
+        text = ""
+        for number, line in enumerate(lines, start):
+            if has_prompts and not text and not line.startswith("$ "):
+                continue  # what a command prints
+            text += _COMMENT.sub("", line).strip().removeprefix("$ ")
+            if text.endswith("\\"):
+                text = text[:-1]
+                continue
+            yield Command(page, number, " ".join(text.split()))
+            text = ""
+
+
+def _indented(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Blocks indented by four after a blank line, without the indentation; their first line."""
+    text = _FENCE.sub(lambda block: re.sub(".+", "-", block[0]), text)
+    for block in re.finditer(r"(?<=\n\n)(?: {4}.*\n)+", text):
+        yield text.count("\n", 0, block.start()) + 1, [line[4:] for line in block[0].splitlines()]

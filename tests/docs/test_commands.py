@@ -1,0 +1,167 @@
+"""Every command that a page shows is run, as it stands there, or it is said who runs it."""
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.clients.toolchains import need
+from tests.docs.shell import Shell
+from tests.docs.shown import ROOT, Command, commands, pages
+
+ALL = commands()
+
+RUN_BY_OTHERS = {
+    "README.md: make run": "tests/docs/conftest.py::demo",
+    "README.md: make test": ".ci/run",
+    "docs/suites.md: kafka-topics --create --topic orders --partitions 3":
+        "tests/suites/test_sessions.py::test_the_session_of_the_page_is_one",
+    "docs/suites.md: kafka-topics --command-config $ALICE --describe --topic orders":
+        "tests/suites/test_sessions.py::test_the_session_of_the_page_is_one",
+    "docs/testing.md: pip install '.[pytest]' confluent-kafka":
+        "tests/docs/test_tutorial.py::test_the_tutorial_works_in_a_new_environment",
+    "examples/go-franz/README.md: make test":
+        "tests/clients/test_examples.py::test_an_example_is_green",
+    "examples/java-junit/README.md: make test":
+        "tests/clients/test_examples.py::test_an_example_is_green",
+    "examples/node-kafkajs/README.md: make test":
+        "tests/clients/test_examples.py::test_an_example_is_green",
+    "examples/pytest-confluent/README.md: make test":
+        "tests/docs/test_snippets.py::test_the_example_project_is_green",
+}  # fmt: skip
+"""Commands that need more than a shell, and what runs them."""
+
+
+def key(command: Command) -> str:
+    return f"{command.page}: {command.text}"
+
+
+def is_spark(command: Command) -> bool:
+    return command.page == "docs/pipeline.md"
+
+
+def is_benchmark(command: Command) -> bool:
+    return command.page == "benchmarks/README.md"
+
+
+def is_suite(command: Command) -> bool:
+    return command.text.startswith("make suite ")
+
+
+def is_plain(command: Command) -> bool:
+    return command.program in ("kafka-shim", "python") and not (
+        is_spark(command) or is_benchmark(command)
+    )
+
+
+def of(page: str) -> list[Command]:
+    return [command for command in ALL if command.page == page]
+
+
+def test_every_command_is_run_by_somebody() -> None:
+    kinds = (is_plain, is_spark, is_benchmark, is_suite)
+    nobody = [
+        str(one)
+        for one in ALL
+        if key(one) not in RUN_BY_OTHERS and sum(kind(one) for kind in kinds) != 1
+    ]
+    assert not nobody, "run them here, or say in RUN_BY_OTHERS who does"
+
+
+def test_those_who_run_the_others_are_there() -> None:
+    assert RUN_BY_OTHERS.keys() <= {key(command) for command in ALL}
+    for place in RUN_BY_OTHERS.values():
+        path, _, name = place.partition("::")
+        assert (f"def {name}(" if name else "make test") in (ROOT / path).read_text()
+
+
+def succeeds(shell: Shell, command: Command, timeout_s: float = 60) -> str:
+    """What the command prints; 3 says that there is a denial, or that the client failed."""
+    if re.search(r"\bkafka-shim serve\b", command.text):
+        text = command.text
+        if "--listener" not in text:
+            text += " --listener PLAINTEXT://127.0.0.1:0"
+        assert shell.until("[KafkaServer", text) == 0
+        return ""
+    done = shell(command.text, timeout_s)
+    expected = 3 if re.search(r"kafka-shim (explain|conformance) ", command.text) else 0
+    assert done.returncode == expected, (str(command), done.stdout, done.stderr)
+    return done.stdout
+
+
+@pytest.mark.parametrize("page", sorted({one.page for one in ALL if is_plain(one)}))
+def test_the_commands_of_a_page_work(page: str, shell: Shell) -> None:
+    shutil.copy(ROOT / "examples" / "go-franz" / "broker.yaml", shell.folder)
+    for command in filter(is_plain, of(page)):
+        succeeds(shell, command)
+
+
+def test_the_readme_shows_what_its_commands_print(shell: Shell) -> None:
+    text = (ROOT / "README.md").read_text()
+    first, second, *_ = filter(is_plain, of("README.md"))
+    shown = text.split(f"$ {first.text}\n", 1)[1].split("\n\n", 1)[0]
+    assert succeeds(shell, first).split() == shown.split()
+    advice = "--allow-principal User:carol --operation Write --topic orders"
+    assert advice in succeeds(shell, second)
+
+
+def test_what_make_run_says_to_try_works(shell: Shell) -> None:
+    text = (ROOT / "examples" / "demo.txt").read_text()
+    found = re.findall(r"^ +(\.venv/\S+ .+)$", text, re.MULTILINE)
+    assert len(found) == 4
+    for command in found:
+        assert succeeds(shell, Command("examples/demo.txt", 0, command)).strip()
+
+
+def test_what_pages_make_can_be_made() -> None:
+    """Targets that a page names, in its text too."""
+    rules = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for page in pages():
+        named = re.findall(r"(?:^ {4}|`)make ([a-z-]+)", (ROOT / page).read_text(), re.MULTILINE)
+        assert set(named) <= rules, page
+
+
+def test_extras_that_pages_name_are_there() -> None:
+    known = set(re.findall(r"^(\w+) = \[", (ROOT / "pyproject.toml").read_text(), re.MULTILINE))
+    for page in pages():
+        named = re.findall(r"pip install '[^'\[]+\[([\w,]+)\]'", (ROOT / page).read_text())
+        assert {name for extras in named for name in extras.split(",")} <= known, page
+
+
+# ------------------------------------------------------------------ those that take minutes
+
+QUICK = {
+    "codec": "--rounds 1",
+    "connections": "--connections 200",
+    "decide": "--acls 2000",
+    "spark": "--requests 3000 --accesses 3000 --acls 300 --only S1,S3",
+    "start": "--rounds 1",
+}
+"""Less of the same: figures are for those who want them."""
+
+
+@pytest.mark.heavy
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    "command", [one for one in ALL if is_benchmark(one)], ids=lambda one: one.text
+)
+def test_a_benchmark_measures(command: Command, shell: Shell) -> None:
+    """3 is a goal that is missed, which a busy machine may."""
+    [name] = re.findall(r"benchmarks[/.](\w+)", command.text)
+    done = shell(f"{command.text} {QUICK.get(name, '')}", timeout_s=500)
+    assert done.returncode in (0, 3), (done.stdout, done.stderr)
+    assert re.search(r"\d", done.stdout)
+
+
+@pytest.mark.heavy
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("command", [one for one in ALL if is_suite(one)], ids=lambda one: one.text)
+def test_a_suite_is_run(command: Command, shell: Shell) -> None:
+    tools = ["go", "make"] + (["java", "mvn"] if "AGAINST=real" in command.text else [])
+    need("kgo", *tools)
+    words = f" -C {ROOT} BIN={Path(sys.executable).parent} -o install SUITE_ARGS='--only TestPing'"
+    done = shell(command.text + words, timeout_s=800)
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    assert " 0 failed" in done.stdout

@@ -1,0 +1,45 @@
+"""Pages are complete and lead somewhere; what is generated is current."""
+
+import re
+import socket
+import subprocess
+import sys
+
+from shim.cli.reference import reference
+from tests.docs.shown import ROOT, pages
+
+
+def test_links_lead_somewhere() -> None:
+    for path in [ROOT / page for page in (*pages(), "docs/commands.md")]:
+        for link in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", path.read_text()):
+            if "://" not in link:
+                assert (path.parent / link).exists(), f"{path.name}: {link}"
+
+
+def test_every_page_is_in_the_index() -> None:
+    index = (ROOT / "docs" / "README.md").read_text()
+    missing = {path.name for path in (ROOT / "docs").iterdir() if f"]({path.name}" not in index}
+    assert missing == {"README.md"}, "name the page in docs/README.md"
+
+
+def test_the_commands_reference_is_current() -> None:
+    assert (ROOT / "docs" / "commands.md").read_text() == reference(), (
+        "run: python -m shim.cli.reference > docs/commands.md"
+    )
+
+
+def test_the_first_example_says_what_it_needs() -> None:
+    with socket.socket() as taken:  # bound, and nobody listens
+        taken.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "examples" / "denied.py"), address],
+            capture_output=True,
+            check=False,
+            text=True,
+            timeout=20,
+        )
+    assert done.returncode == 1
+    [line] = done.stderr.splitlines()
+    assert line.startswith(f"no broker at {address} ")
+    assert "`make run`" in line

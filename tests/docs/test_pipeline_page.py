@@ -1,0 +1,48 @@
+"""docs/pipeline.md: its commands on Spark, one of them on a cluster."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from pipeline.requisites import missing
+from tests.docs.shell import Shell
+from tests.docs.shown import ROOT, Command
+from tests.docs.test_commands import of, succeeds
+
+PATIENCE_S = 300
+
+pytestmark = [pytest.mark.spark, pytest.mark.heavy, pytest.mark.timeout(900)]
+
+
+@pytest.mark.skipif(missing() is not None, reason=str(missing()))
+def test_the_commands_of_the_page_work(shell: Shell, tmp_path: Path) -> None:
+    found = of("docs/pipeline.md")
+    printed = {
+        one.text: succeeds(shell, one, PATIENCE_S) for one in found if not is_for_a_cluster(one)
+    }
+    [submit] = filter(is_for_a_cluster, found)
+    printed[submit.text] = on_a_cluster(shell, submit, tmp_path / "cluster")
+    asked = [text for command, text in printed.items() if "what-breaks" in command]
+    assert len(asked) == 2
+    for text in asked:
+        assert re.search(r"^\d+ accesses", text, re.MULTILINE), text
+
+
+def is_for_a_cluster(command: Command) -> bool:
+    return command.program == "spark-submit"
+
+
+def on_a_cluster(shell: Shell, command: Command, folder: Path) -> str:
+    """What it prints on the example's cluster of two workers, with the example's settings."""
+    from examples.spark_cluster import SETTINGS, cluster, environment
+
+    folder.mkdir()
+    lines = [f"{name} {value}" for name, value in SETTINGS.items()]
+    (folder / "spark-defaults.conf").write_text("\n".join(lines))
+    variables = dict(environment().items() - os.environ.items())
+    variables |= {"SPARK_CONF_DIR": str(folder), "PYTHONPATH": str(ROOT)}
+    with cluster(folder) as address:
+        shell.put({"spark://HOST:7077": address}, variables)
+        return succeeds(shell, command, PATIENCE_S)

@@ -1,0 +1,142 @@
+"""The blocks that pages show are what happens: tests, scripts and configuration."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs.shell import Shell
+from tests.docs.shown import ROOT, Block, blocks
+from tests.plugin.test_pytest_plugin import PLUGIN, is_installed
+
+EXAMPLE = ROOT / "examples" / "pytest-confluent"
+ALL = blocks()
+SCRIPTS = [block for block in ALL if block.language == "bash"]
+BROKERS = {
+    "docs/testing.md": "kafka-shim run --control 127.0.0.1:0",
+    "docs/migrating.md": "kafka-shim run --control 127.0.0.1:0 --brokers 3 --topic orders:3",
+}
+"""What a page's scripts are run beside."""
+RUN_BY_OTHERS = {
+    ("docs/architecture.md", ""): "tests/docs/test_snippets.py",
+    ("docs/configuration.md", "properties"): "tests/test_pages.py",
+    ("docs/configuration.md", "sh"): "tests/test_pages.py",
+    ("docs/configuration.md", "toml"): "tests/test_pages.py",
+    ("docs/configuration.md", "yaml"): "tests/test_pages.py",
+    ("docs/replay.md", "properties"): "tests/docs/test_snippets.py",
+    ("docs/testing.md", "text"): "tests/docs/test_snippets.py",
+}
+"""Blocks in other languages, by page, and which file has the test of them all."""
+
+pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
+
+
+def shown_tests() -> dict[str, str]:
+    """The Python blocks of all pages, which are test files, by the name in their first line."""
+    shown = [block for block in ALL if block.language == "python"]
+    found = {block.name: block.text for block in shown}
+    assert all(name.startswith("test_") for name in found)
+    assert len(found) == len(shown)
+    return found
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words]
+    if not is_installed():
+        command += ["-p", PLUGIN]
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False, timeout=150
+    )
+
+
+def test_every_block_is_run_by_somebody() -> None:
+    others = {(one.page, one.language) for one in ALL if one.language not in ("python", "bash")}
+    assert others == set(RUN_BY_OTHERS)
+    for (page, _), path in RUN_BY_OTHERS.items():
+        assert Path(page).name in (ROOT / path).read_text()
+
+
+def test_the_tutorials_first_test_fails_with_the_advice_it_shows(tmp_path: Path) -> None:
+    (tmp_path / "test_first.py").write_text(shown_tests()["test_first.py"])
+    done = run(tmp_path)
+    assert "1 failed" in done.stdout
+    [shown] = [
+        block.text for block in ALL if (block.page, block.language) == ("docs/testing.md", "text")
+    ]
+    said = without_numbers(done.stdout)
+    for line in shown.splitlines():
+        assert without_numbers(line) in said
+
+
+def without_numbers(text: str) -> str:
+    """Which version was asked, and how often the client tried, is the client's business."""
+    return re.sub(r" v\d+(, \d+ times)?", " v0", text)
+
+
+def test_all_other_tests_pass(tmp_path: Path) -> None:
+    others = {name: text for name, text in shown_tests().items() if name != "test_first.py"}
+    for name, text in others.items():
+        (tmp_path / name).write_text(text)
+    done = run(tmp_path)
+    assert done.returncode == 0, done.stdout
+    wanted = sum(text.count("\ndef test_") for text in others.values())
+    wanted += 1  # one of them is of two releases
+    assert f"{wanted} passed" in done.stdout
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not on the PATH")
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.page)
+def test_the_scripts_work(script: Block, tmp_path: Path) -> None:
+    (tmp_path / "script.sh").write_text(script.text)
+    located = 'sed "s#http://127.0.0.1:8082#$KAFKA_SHIM_CONTROL_URL#" script.sh'
+    located += " | bash -e -o pipefail"
+    done = Shell(tmp_path, {})(f"{BROKERS[script.page]} -- bash -o pipefail -c '{located}'")
+    assert done.returncode == 0, done.stdout + done.stderr
+    answered = '"name":"orders"' if "/topics -d" in script.text else '"leader_id":2'
+    assert answered in done.stdout
+
+
+PROXY = """\
+kafka-shim proxy --upstream $KAFKA_BOOTSTRAP_SERVERS --upstream-config upstream.properties \\
+  --record trace > proxy.txt &
+until grep -q '^proxy for' proxy.txt; do sleep 0.05; done
+kafka-shim acls --bootstrap-server $(sed -n 's/.* on \\(.*\\), recording.*/\\1/p' proxy.txt) --list
+listed=$?
+kill %1
+exit $listed
+"""
+
+
+def test_a_proxy_logs_in_with_the_properties_shown(tmp_path: Path) -> None:
+    """Without the log-in of the file, nobody may list ACLs there."""
+    [block] = [one for one in ALL if (one.page, one.language) == ("docs/replay.md", "properties")]
+    (tmp_path / block.name).write_text(block.text)
+    (tmp_path / "proxy.sh").write_text(PROXY)
+    broker = "--listener SASL_SSL://127.0.0.1:0 --tls-dir . --user alice:alice-secret"
+    broker += " --super-user User:alice -c sasl.enabled.mechanisms=SCRAM-SHA-256"
+    done = Shell(tmp_path, {})(f"kafka-shim run {broker} -- bash proxy.sh")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_example_project_is_green(tmp_path: Path) -> None:
+    """`make test` in it makes an environment first; here it is the one that runs this test."""
+    project = tmp_path / "project"
+    ignored = shutil.ignore_patterns(".venv", "__pycache__", ".pytest_cache")
+    shutil.copytree(EXAMPLE, project, ignore=ignored)
+    done = run(project)
+    assert done.returncode == 0, done.stdout
+    assert "7 passed" in done.stdout
+
+
+def test_the_way_of_a_request_goes_through_these_files() -> None:
+    [way] = [block.text for block in ALL if block.page == "docs/architecture.md"]
+    steps = re.findall(r"^ *(?:\w+\.)?(\w+)\(.*?  +(\S+\.py)\b", way, re.MULTILINE)
+    assert len(steps) == 4
+    for function, path in steps:
+        [*files] = ROOT.glob(path)
+        assert files
+        for file in files:
+            assert f"def {function}(" in file.read_text() or file.name == "__init__.py", file

@@ -1,0 +1,85 @@
+"""What all commands have in common: how they complain, and what they read and write."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from protocol.api_versions import RELEASES
+from shim.cli import COMMANDS, EXIT_USAGE, main
+
+SHIM = [sys.executable, "-P", "-m", "shim"]
+ROOT = Path(__file__).parents[3]
+
+
+def spoken(words: list[str], text: str = "", **more: str) -> subprocess.CompletedProcess[bytes]:
+    """What the program does in a process of its own, where its streams are real ones."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **more}
+    return subprocess.run(
+        [*SHIM, *words], input=text.encode(), capture_output=True, check=False, env=environment
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "complaint"),
+    [
+        ("serve", "--brokers x", "argument --brokers: invalid int value: 'x'"),
+        ("serve", "--nope", "unrecognized arguments: --nope"),
+        ("trace info", "here --nope", "unrecognized arguments: --nope"),
+        ("replay", "", "the following arguments are required: trace, --to"),
+        (
+            "who-can",
+            "Read topic: --acls x",
+            "resource `topic:` does not name one; write `topic:NAME`",
+        ),
+    ],
+)
+def test_wrong_options_are_one_line(
+    command: str, options: str, complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([*command.split(), *options.split()])
+    assert ended.value.code == EXIT_USAGE
+    program = f"kafka-shim {command}"
+    said = capsys.readouterr().err
+    assert said == f"{program}: {complaint} (see `{program} --help`)\n"
+
+
+def test_a_command_that_there_is_not(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["nope"])
+    assert ended.value.code == EXIT_USAGE
+    [line] = capsys.readouterr().err.splitlines()
+    assert all(command in line for command in COMMANDS)
+
+
+def test_the_version_names_the_releases(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    said = capsys.readouterr().out
+    assert said.startswith("kafka-shim ")
+    assert said.endswith(f"as Apache Kafka {RELEASES[0]} to {RELEASES[-1]}\n")
+
+
+ACLS = "acls: [{principal: 'User:jürgen✓', allow: Read, topic: orders}]"
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_names_are_utf_8_whatever_the_locale(encoding: str) -> None:
+    done = spoken(["acls", "--from", "-", "--to", "csv"], ACLS, PYTHONIOENCODING=encoding)
+    assert done.returncode == 0, done.stderr
+    assert "User:jürgen✓" in done.stdout.decode("utf-8")
+
+
+def test_an_interrupt_while_the_command_is_loaded_is_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(name: str) -> None:
+        raise KeyboardInterrupt(name)
+
+    monkeypatch.setattr("shim.cli.load_command", interrupted)
+    assert main(["serve"]) == 130
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,69 @@
+"""What becomes of connections that there are no more open files for."""
+
+import contextlib
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from shim.cli.open_files import TELL_S
+from tests.shim.cli.test_serve_and_run import SHIM, environment
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such limit")
+
+
+def serving(tmp_path: Path, limits: str) -> tuple[subprocess.Popen[str], tuple[str, int]]:
+    """A broker under limits of a shell, and its address."""
+    ready = tmp_path / "ready"
+    options = f"--listener PLAINTEXT://127.0.0.1:0 --ready-file {ready} --super-user User:ANONYMOUS"
+    child = subprocess.Popen(
+        ["/bin/sh", "-c", f"{limits}; exec {' '.join(SHIM)} serve {options}"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    )
+    deadline = time.monotonic() + 20
+    while not ready.exists() and time.monotonic() < deadline and child.poll() is None:
+        time.sleep(0.02)
+    host, _, port = ready.read_text().strip().rpartition("=")[2].partition(":")
+    return child, (host, int(port))
+
+
+def is_answered(peer: socket.socket) -> bool:
+    peer.sendall(bytes.fromhex("0000000a 0012 0000 00000001 ffff"))
+    return bool(peer.recv(4))
+
+
+def test_more_clients_than_a_shell_allows_at_first(tmp_path: Path) -> None:
+    child, address = serving(tmp_path, "ulimit -Sn 50")
+    with contextlib.ExitStack() as stack:
+        stack.callback(child.communicate)
+        stack.callback(child.terminate)
+        peers = [stack.enter_context(socket.create_connection(address, 10)) for _ in range(100)]
+        assert all(is_answered(peer) for peer in peers)
+
+
+def test_clients_wait_while_there_is_no_room_and_a_line_says_so_now_and_then(
+    tmp_path: Path,
+) -> None:
+    begun = time.monotonic()
+    child, address = serving(tmp_path, "ulimit -n 50")
+    with contextlib.ExitStack() as stack:
+        first = stack.enter_context(socket.create_connection(address, 10))
+        assert is_answered(first)
+        for _ in range(100):
+            stack.enter_context(socket.create_connection(address, 10))
+        time.sleep(1.5)
+        assert is_answered(first)
+    with socket.create_connection(address, 10) as late:
+        assert is_answered(late)
+    child.terminate()
+    said = child.communicate(timeout=20)[1]
+    lines = said.splitlines()
+    assert 1 <= len(lines) <= 1 + (time.monotonic() - begun) // TELL_S
+    start = "kafka-shim: Too many open files: new connections wait; raise `ulimit"
+    assert all(line.startswith(start) for line in lines)

@@ -1,0 +1,98 @@
+"""Long work on traces tells on a terminal how far it has come, and nowhere else."""
+
+import contextlib
+import os
+import sys
+from pathlib import Path
+from typing import TextIO
+
+import pytest
+
+from shim.cli import main
+from shim.cli.progress import Progress
+from tests.shim.captures.wires import capture_of, conversation
+from tests.shim.cli.conftest import Running
+from tests.shim.cli.test_trace_import import trace  # noqa: F401 -- a fixture
+from tests.shim.importers.test_audit_log import LATER
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pty")
+
+
+class Terminal:
+    """A pseudo-terminal: what is written to `file` can be read as a screen would get it."""
+
+    def __init__(self) -> None:
+        self._screen, keyboard = os.openpty()
+        self.file: TextIO = os.fdopen(keyboard, "w")
+
+    def shown(self) -> str:
+        """All that was written; it is closed then."""
+        os.set_blocking(self._screen, False)
+        text = b""
+        with contextlib.suppress(OSError):  # nothing is left
+            while piece := os.read(self._screen, 65_536):
+                text += piece
+        self.file.close()
+        os.close(self._screen)
+        return text.decode()
+
+
+COMMANDS = [
+    ("reading", ["trace", "info", "{trace}"]),
+    ("reading", ["trace", "cat", "{trace}"]),
+    ("reading", ["trace", "grep", "{trace}"]),
+    ("exporting", ["trace", "export", "{trace}", "--output", "{new}"]),
+    ("exporting", ["trace", "export", "{trace}", "--as", "pcap", "--output", "{new}"]),
+    ("reading lines", ["trace", "import", "--from", "audit-log", "{log}", "{new}"]),
+    ("reading packets", ["trace", "import", "--from", "pcap", "{capture}", "{new}"]),
+    ("replaying", ["replay", "{trace}", "--to", "{broker}", "--on-miss", "skip"]),
+    ("reading", ["conformance", "check", "{trace}"]),
+]
+
+
+@pytest.fixture
+def places(trace: Path, tmp_path: Path, broker: Running) -> dict[str, str]:  # noqa: F811
+    (tmp_path / "log").write_text(LATER)
+    (tmp_path / "capture").write_bytes(capture_of(conversation(3)).getvalue())
+    names = {name: str(tmp_path / name) for name in ("log", "capture", "new")}
+    return names | {"trace": str(trace), "broker": broker.plaintext}
+
+
+@pytest.mark.parametrize(("what", "words"), COMMANDS)
+def test_a_bar_is_drawn_on_a_terminal_and_wiped(
+    what: str, words: list[str], places: dict[str, str]
+) -> None:
+    terminal = Terminal()
+    with contextlib.redirect_stderr(terminal.file):
+        assert main([word.format(**places) for word in words]) in (0, 3)
+    shown = terminal.shown()
+    assert f"\r{what} [" in shown
+    drawn = shown[shown.index(f"\r{what} [") + 1 :].partition("\r")[0]
+    assert drawn.endswith("%")
+    assert f"\r{'':<{len(drawn)}}" in shown  # blanks over all of it
+
+
+@pytest.mark.parametrize("words", [words for _, words in COMMANDS])
+def test_there_is_no_bar_in_a_pipe(
+    words: list[str], places: dict[str, str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main([word.format(**places) for word in words]) in (0, 3)
+    assert "\r" not in "".join(capfd.readouterr())
+
+
+@pytest.mark.parametrize("verb", ["cat", "grep"])
+def test_there_is_no_bar_among_rows(verb: str, places: dict[str, str]) -> None:
+    terminal = Terminal()
+    out, err = contextlib.redirect_stdout(terminal.file), contextlib.redirect_stderr(terminal.file)
+    with out, err:
+        assert main(["trace", verb, places["trace"]]) == 0
+    shown = terminal.shown()
+    assert "CreateTopics" in shown
+    assert "reading [" not in shown
+
+
+def test_what_is_behind_is_told_where_the_end_is_unknown() -> None:
+    terminal = Terminal()
+    with contextlib.redirect_stderr(terminal.file), Progress("reading lines", 0) as progress:
+        progress(12_345)
+    assert terminal.shown().startswith("\rreading lines 12,345\r ")

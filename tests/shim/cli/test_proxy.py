@@ -1,0 +1,73 @@
+"""`kafka-shim proxy` with TLS on the side of its clients."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shim.cli import EXIT_FAILURE, main
+from shim.client.client import Client
+from shim.client.config import ClientConfig, Trust
+from shim.config import SecurityProtocol
+from tests.shim.cli.conftest import Running
+from tests.shim.cli.test_serve_and_run import environment
+
+
+def test_clients_come_by_tls(tmp_path: Path, broker: Running) -> None:
+    command = [sys.executable, "-P", "-m", "shim", "proxy", "--upstream", broker.plaintext]
+    command += ["--record", str(tmp_path / "trace"), "--tls-dir", str(tmp_path)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment()
+    ) as child:
+        try:
+            assert child.stdout is not None
+            said = child.stdout.readline().decode()
+            port = int(said.partition(" on ")[2].partition(",")[0].rpartition(":")[2])
+            trust = Trust(location=str(tmp_path / "ca.pem"))
+            with Client("127.0.0.1", port, ClientConfig(SecurityProtocol.SSL, trust=trust)) as one:
+                assert one.versions
+        finally:
+            child.terminate()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--upstream", "{nobody}"], " proxy: cannot connect to {nobody}: Connection refused"),
+        (["--upstream", "127.0.0.1:70000"], ": --upstream `127.0.0.1:70000`: expected"),
+        (["--upstream", "{broker},{broker}"], ": --upstream `{broker},{broker}`: expected"),
+        (["--upstream", "{sasl}", "--upstream-config", "{login}"], " proxy: {sasl} refused the lo"),
+        (["--upstream", "{broker}", "--upstream-config", "{tls}"], " proxy: cannot connect to"),
+        (["--upstream", "{broker}", "--listen", "here"], ": --listen `here`: expected HOST:PORT"),
+        (["--upstream", "{broker}", "--listen", "{broker}"], ": cannot listen on {broker}: "),
+        (["--upstream", "{broker}", "--listener", "a/b"], ": --listener `a/b`: expected a name"),
+        (["--upstream", "{broker}", "--record", "{file}"], ": cannot record to `{file}`: "),
+    ],
+)
+def test_what_can_go_wrong_is_one_line(
+    words: list[str],
+    says: str,
+    tmp_path: Path,
+    broker: Running,
+    nobody: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    login, tls = tmp_path / "login", tmp_path / "tls"
+    login.write_text("security.protocol=SASL_PLAINTEXT\nusername=alice\npassword=wrong\n")
+    tls.write_text("security.protocol=SSL\n")
+    places = {"nobody": nobody, "broker": broker.plaintext, "sasl": broker.sasl}
+    places |= {"file": str(Path(__file__)), "login": str(login), "tls": str(tls)}
+    given = [word.format(**places) for word in words]
+    assert main(["proxy", "--record", str(tmp_path / "t"), *given]) == EXIT_FAILURE
+    lines = capsys.readouterr().err.splitlines()
+    (line,) = [one for one in lines if "[shim." not in one]  # the broker of the test logs too
+    assert line.startswith(f"kafka-shim{says.format(**places)}")
+    assert list(tmp_path.glob("t/*")) == []
+
+
+def test_one_kind_of_certificates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["proxy", "--upstream", "127.0.0.1:1", "--record", str(tmp_path)]
+    words += ["--tls-dir", "x", "--tls-config", "y"]
+    assert main(words) == EXIT_FAILURE
+    assert "give one of the two" in capsys.readouterr().err

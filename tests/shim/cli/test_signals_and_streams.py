@@ -1,0 +1,135 @@
+"""Terminals, signals and streams, as a person or a script has them around a broker."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from shim import logs
+from tests.shim.cli.test_serve_and_run import SHIM, environment
+
+READY = "READY"
+COUNTING = f"""
+import signal, time
+seen = []
+signal.signal(signal.SIGINT, lambda *_: seen.append(1))
+print("{READY}", flush=True)
+end = time.monotonic() + 20
+while not seen and time.monotonic() < end:
+    time.sleep(0.01)
+time.sleep(0.5)
+print("interrupted", len(seen), flush=True)
+"""
+
+
+def read_until(terminal: int, wanted: str, seconds: float = 30) -> str:
+    said = ""
+    deadline = time.monotonic() + seconds
+    while wanted not in said and time.monotonic() < deadline:
+        if select.select([terminal], [], [], 0.1)[0]:
+            said += os.read(terminal, 4096).decode()
+    return said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
+def test_ctrl_c_reaches_the_command_once() -> None:
+    import pty
+
+    pid, terminal = pty.fork()
+    if pid == 0:
+        words = [*SHIM, "run", "--", sys.executable, "-c", COUNTING]
+        os.execve(sys.executable, words, environment())
+    try:
+        assert READY in read_until(terminal, READY)
+        os.write(terminal, b"\x03")
+        assert "interrupted 1" in read_until(terminal, "interrupted 1")
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        os.close(terminal)
+
+
+def test_a_signal_to_the_program_alone_is_passed_on() -> None:
+    child = subprocess.Popen(
+        [*SHIM, "run", "--", sys.executable, "-c", COUNTING],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment(),
+        start_new_session=True,
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline().strip() == READY
+    child.send_signal(signal.SIGINT)
+    assert child.communicate(timeout=30)[0].strip() == "interrupted 1"
+    assert child.returncode == 0
+
+
+def served(options: str) -> subprocess.CompletedProcess[str]:
+    """A broker that is to end by itself, as a shell starts it."""
+    return subprocess.run(
+        " ".join([*SHIM, "serve", options]),
+        shell=True,
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=30,
+        env=environment(),
+    )
+
+
+def test_a_closed_standard_input_ends_a_broker_that_watches_it() -> None:
+    done = served("--listener PLAINTEXT://127.0.0.1:0 --stop-with-stdin <&-")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "started" in done.stdout
+
+
+def test_nobody_finds_the_addresses_of_a_broker_that_is_gone(tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    ready.write_text("PLAINTEXT=127.0.0.1:1\n")
+    done = served(f"--listener PLAINTEXT://192.0.2.1:0 --ready-file {ready}")
+    assert done.returncode == 1
+    assert "cannot listen on 192.0.2.1:0: " in done.stderr
+    assert not ready.exists()
+
+
+def test_the_ready_file_goes_with_the_broker(tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    done = served(
+        f"--listener PLAINTEXT://127.0.0.1:0 --ready-file {ready} --stop-with-stdin < /dev/null"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not ready.exists()
+
+
+def test_a_ready_file_without_its_folder_is_said_before_the_start(tmp_path: Path) -> None:
+    ready = tmp_path / "nowhere" / "ready"
+    done = served(f"--listener PLAINTEXT://127.0.0.1:0 --ready-file {ready}")
+    assert (done.returncode, done.stdout) == (1, "")
+    said = f"--ready-file {ready}: there is no folder `{ready.parent}`"
+    assert done.stderr == f"kafka-shim: {said}\n"
+
+
+@pytest.mark.parametrize(
+    ("variables", "is_coloured"),
+    [
+        ({}, True),
+        ({"NO_COLOR": "1"}, False),
+        ({"NO_COLOR": ""}, True),
+        ({"TERM": "dumb"}, False),
+        ({"TERM": "xterm"}, True),
+    ],
+)
+def test_colours_can_be_turned_off(
+    variables: dict[str, str], is_coloured: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "NO_COLOR", "TERM":
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert logs.may_colour() is is_coloured

@@ -1,0 +1,39 @@
+"""The control API without a client of ours, and what its answers have to be."""
+
+import http.client
+import json
+from typing import Any
+
+import msgspec
+
+
+class Http:
+    """Bare HTTP, as any language does it."""
+
+    def __init__(self, url: str) -> None:
+        self.address = url.removeprefix("http://")
+
+    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
+        connection = http.client.HTTPConnection(self.address, timeout=20)
+        payload = body if isinstance(body, bytes | None) else json.dumps(body)
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        connection.request(method, path, payload, given)
+        response = connection.getresponse()
+        raw = response.read().decode()
+        connection.close()
+        is_json = (response.getheader("content-type") or "").startswith("application/json")
+        return response.status, json.loads(raw) if is_json else raw
+
+
+def works(answer: tuple[int, Any], shape: type[msgspec.Struct]) -> Any:
+    """The answer, which has the shape that the document says, field by field."""
+    status, body = answer
+    assert status == 200, body
+    shaped = msgspec.convert(body, shape)
+    assert set(body) == set(shaped.__struct_fields__)
+    return body
+
+
+def fails(answer: tuple[int, Any], status: int, text: str) -> None:
+    assert answer[0] == status
+    assert text in answer[1]["error"]

@@ -1,0 +1,63 @@
+"""The port of the control API: where it listens, and who may call it."""
+
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from shim.testing.transport import HttpControl
+from tests.shim.control.plain_http import Http, fails
+
+pytestmark = pytest.mark.timeout(300, func_only=True)
+
+
+def serve(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-P", "-m", "shim", "serve", "--listener", "PLAINTEXT://127.0.0.1:0"]
+    return subprocess.run(
+        [*command, *words], capture_output=True, text=True, check=False, timeout=30
+    )
+
+
+def test_beyond_loopback_a_token_is_needed() -> None:
+    done = serve("--control", "0.0.0.0:0")
+    assert done.returncode == 1
+    assert "give a --control-token" in done.stderr
+
+
+@pytest.mark.parametrize("where", ["8080", "localhost:x", "127.0.0.1:70000"])
+def test_an_address_that_is_none(where: str) -> None:
+    done = serve("--control", where)
+    assert done.returncode == 1
+    assert "expected HOST:PORT" in done.stderr
+
+
+def test_a_port_that_is_taken() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        done = serve("--control", f"127.0.0.1:{taken.getsockname()[1]}")
+    assert done.returncode == 1
+    assert "cannot listen on" in done.stderr
+
+
+def test_with_a_token_every_call_must_know_it() -> None:
+    command = [sys.executable, "-P", "-m", "shim", "serve", "--listener", "PLAINTEXT://127.0.0.1:0"]
+    child = subprocess.Popen(
+        [*command, "--control", "0.0.0.0:0", "--control-token", "s3cret"],
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert child.stdout is not None
+        line = next(line for line in child.stdout if line.startswith("control on"))
+        port = line.rpartition(":")[2].strip()
+        api = Http(f"http://127.0.0.1:{port}")
+        assert api.ask("GET", "/health")[0] == 200
+        for path in ("/state", "/openapi.json", "/metrics"):
+            fails(api.ask("GET", path), 401, "token")
+            fails(api.ask("GET", path, Authorization="Bearer wrong"), 401, "token")
+            assert api.ask("GET", path, Authorization="Bearer s3cret")[0] == 200
+        ours = HttpControl(f"127.0.0.1:{port}", "s3cret")
+        assert ours.call("GET", "/topics", {}, None) == {"topics": []}
+        ours.close()
+    finally:
+        child.terminate()
+        child.communicate(timeout=20)

@@ -1,0 +1,84 @@
+"""When the control port opens, and what it costs until somebody calls."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shim.broker import Broker
+from shim.config import Config, parse_listener
+from shim.control import server
+from shim.control.server import ControlServer
+from shim.errors import ConfigError
+
+ROOT = Path(__file__).parents[3]
+PORT = "127.0.0.1:0"
+_REQUEST = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+
+
+def broker() -> Broker:
+    return Broker(Config(listeners=(parse_listener("PLAINTEXT://127.0.0.1:0"),)))
+
+
+async def call(address: str) -> bytes:
+    host, _, port = address.rpartition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(_REQUEST)
+    answer = await reader.read()
+    writer.close()
+    await writer.wait_closed()
+    return answer
+
+
+@pytest.mark.asyncio
+async def test_all_who_call_first_are_answered() -> None:
+    control = ControlServer(broker(), PORT)
+    await control.start()
+    answers = await asyncio.gather(*(call(control.address) for _ in range(5)))
+    assert all(answer.startswith(b"HTTP/1.1 200") for answer in answers)
+    await control.stop()
+    with pytest.raises(ConnectionRefusedError):
+        await call(control.address)
+
+
+@pytest.mark.asyncio
+async def test_a_port_that_nobody_called_is_closed_too() -> None:
+    control = ControlServer(broker(), PORT)
+    await control.start()
+    await control.stop()
+    with pytest.raises(ConnectionRefusedError):
+        await call(control.address)
+
+
+def test_what_answers_is_imported_for_the_first_caller() -> None:
+    script = f"""
+import asyncio, sys
+sys.path.insert(0, {str(ROOT)!r})
+from tests.shim.control.test_server import PORT, ControlServer, broker, call
+
+def has_http():
+    return "uvicorn" in sys.modules and "starlette" in sys.modules
+
+async def main():
+    control = ControlServer(broker(), PORT)
+    await control.start()
+    assert not has_http()
+    assert b'"status":"ok"' in await call(control.address)
+    assert has_http()
+    await control.stop()
+
+asyncio.run(main())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=os.environ, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_without_the_extra_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "find_spec", lambda name: None if name == "uvicorn" else name)
+    with pytest.raises(ConfigError, match=r"needs `uvicorn`: pip install 'kafka-shim\[control\]'"):
+        ControlServer(broker(), PORT)

@@ -1,0 +1,21 @@
+"""What the tests of faults ask a broker, and the errors by which they tell."""
+
+from protocol.error_codes import ErrorCode
+from protocol.messages.heartbeat_request import HeartbeatRequest
+from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from shim.state.topics import NO_ID
+
+HEARTBEAT = HeartbeatRequest(
+    group_id="billing", generation_id=1, member_id="m", group_instance_id=None
+)
+UNKNOWN_MEMBER = int(ErrorCode.UNKNOWN_MEMBER_ID)
+BROKEN = int(ErrorCode.REBALANCE_IN_PROGRESS)
+
+
+def metadata(name: str) -> MetadataRequest:
+    return MetadataRequest(
+        topics=[MetadataRequestTopic(topic_id=NO_ID, name=name)],
+        allow_auto_topic_creation=False,
+        include_cluster_authorized_operations=False,
+        include_topic_authorized_operations=False,
+    )

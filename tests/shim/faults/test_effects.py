@@ -1,0 +1,177 @@
+"""Each effect of a fault, by the frames that a client would send and get."""
+
+import pytest
+
+from authorizer.model import AclFilter
+from protocol.enums import ApiKey, Operation, ResourceType
+from protocol.error_codes import ErrorCode
+from protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from protocol.messages.produce_request import ProduceRequest
+from shim.errors import CloseConnection
+from shim.history import History
+from tests.acl_filters import ANY_ACL
+from tests.shim.faults.asked import HEARTBEAT, UNKNOWN_MEMBER, metadata
+from tests.shim.play import Stage
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage()
+
+
+def test_delay_holds_the_answer_back(stage: Stage) -> None:
+    stage.cluster.faults.add({"action": {"delay_ms": 100}})
+    pending = stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT)
+    stage.clock.advance(99)
+    with pytest.raises(AssertionError, match="still waiting"):
+        stage.outcome(ApiKey.HEARTBEAT, 4, pending)
+    stage.clock.advance(1)
+    assert stage.outcome(ApiKey.HEARTBEAT, 4, pending).error_code == UNKNOWN_MEMBER
+
+
+def test_delay_of_an_answer_that_waits_anyhow(stage: Stage) -> None:
+    stage.topic("orders")
+    stage.cluster.faults.add({"action": {"delay_ms": 100}, "match": {"api": "Fetch"}})
+    partition = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1)
+    topic = FetchTopic(topic="orders", partitions=[partition])
+    pending = stage.ask(
+        ApiKey.FETCH, 12, FetchRequest(max_wait_ms=200, min_bytes=1, topics=[topic])
+    )
+    stage.clock.advance(200)
+    with pytest.raises(AssertionError, match="still waiting"):
+        stage.outcome(ApiKey.FETCH, 12, pending)
+    stage.clock.advance(100)
+    assert stage.outcome(ApiKey.FETCH, 12, pending).error_code == 0
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_disconnect_before_or_after_it_is_handled(stage: Stage, when: str) -> None:
+    stage.cluster.history = History()
+    stage.cluster.faults.add({"action": {"disconnect": when}})
+    with pytest.raises(CloseConnection, match="fault"):
+        stage.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
+    [seen] = stage.cluster.history
+    assert bool(seen.records) == (when == "after")
+    assert seen.errors is None
+
+
+def test_a_black_hole_never_answers(stage: Stage) -> None:
+    fault = stage.cluster.faults.add({"action": {"black_hole": True}})
+    pending = stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT)
+    stage.clock.advance(10_000_000)
+    assert fault.release() == 0
+    with pytest.raises(AssertionError, match="still waiting"):
+        stage.outcome(ApiKey.HEARTBEAT, 4, pending)
+
+
+def test_a_pause_answers_when_it_is_released(stage: Stage) -> None:
+    fault = stage.cluster.faults.add({"action": {"pause": True}, "trigger": {"times": 2}})
+    held = [stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT) for _ in range(2)]
+    assert not any(pending.wait.is_done for pending in held)
+    assert fault.release() == 2
+    for pending in held:
+        assert stage.outcome(ApiKey.HEARTBEAT, 4, pending).error_code == UNKNOWN_MEMBER
+    assert fault.release() == 0
+
+
+def test_a_pause_that_is_lifted_answers(stage: Stage) -> None:
+    fault = stage.cluster.faults.add({"action": {"pause": True}})
+    pending = stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT)
+    stage.cluster.faults.remove(fault.fault_id)
+    assert stage.outcome(ApiKey.HEARTBEAT, 4, pending).error_code == UNKNOWN_MEMBER
+    assert not stage.cluster.faults
+
+
+def test_throttle_time_is_told(stage: Stage) -> None:
+    stage.cluster.faults.add({"action": {"throttle_time_ms": 1234}})
+    answer = stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT)
+    assert (answer.throttle_time_ms, answer.error_code) == (1234, UNKNOWN_MEMBER)
+    assert stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT).throttle_time_ms == 0
+
+
+def test_truncate_cuts_the_answer_and_hangs_up(stage: Stage) -> None:
+    stage.cluster.faults.add({"action": {"truncate": 9}})
+    with pytest.raises(CloseConnection) as caught:
+        stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT)
+    assert len(caught.value.last_bytes) == 9
+
+
+def test_corrupt_keeps_size_and_correlation_id(stage: Stage) -> None:
+    whole = stage.send(ApiKey.HEARTBEAT, 4, HEARTBEAT, stage.session("User:admin"))
+    stage.cluster.faults.add({"action": {"corrupt": True}})
+    spoilt = stage.send(ApiKey.HEARTBEAT, 4, HEARTBEAT, stage.session("User:admin"))
+    assert isinstance(whole, bytes)
+    assert isinstance(spoilt, bytes)
+    assert spoilt[:4] == whole[:4]
+    assert spoilt[4:8] == (int.from_bytes(whole[4:8], "big") + 1).to_bytes(4, "big")
+    assert spoilt[8:] == bytes(byte ^ 0xFF for byte in whole[8:])
+
+
+def test_deny_is_as_if_by_an_acl_even_for_super_users(stage: Stage) -> None:
+    stage.topic("orders")
+    stage.cluster.history = History()
+    stage.cluster.faults.add({"action": {"deny": {}}, "match": {"api": "Metadata"}})
+    denied, allowed = [
+        stage.ask(ApiKey.METADATA, 12, metadata("orders")).topics[0].error_code for _ in range(2)
+    ]
+    assert (denied, allowed) == (ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.NONE)
+    first = next(iter(stage.cluster.history))
+    row = next(first.decisions())
+    assert (row["allowed"], row["rule"]) == (
+        False, "DENY User:admin DESCRIBE on TOPIC LITERAL orders from *",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("deny", "match", "is_denied"),
+    [
+        ({"operation": "Describe"}, {}, True),
+        ({"operation": "Write"}, {}, False),
+        ({"resource_type": "topic"}, {}, True),
+        ({"resource_type": "group"}, {}, False),
+        ({"resource_name": "orders"}, {}, True),
+        ({"resource_name": "payments"}, {}, False),
+        ({}, {"topic": "orders"}, True),
+    ],
+)
+def test_deny_of_some_questions(
+    stage: Stage, deny: dict[str, str], match: dict[str, str], is_denied: bool
+) -> None:
+    stage.topic("orders")
+    stage.cluster.faults.add({"action": {"deny": deny}, "match": match})
+    answer = stage.ask(ApiKey.METADATA, 12, metadata("orders"))
+    wanted = ErrorCode.TOPIC_AUTHORIZATION_FAILED if is_denied else ErrorCode.NONE
+    assert answer.topics[0].error_code == wanted
+
+
+def test_a_grant_is_revoked_after_n_requests(stage: Stage) -> None:
+    stage.topic("orders")
+    stage.allow("User:alice", Operation.DESCRIBE, ResourceType.TOPIC, "orders")
+    rule = {"principal": "User:alice", "allow": "Describe", "topic": "orders"}
+    stage.cluster.faults.add(
+        {"action": {"revoke": [rule]}, "match": {"api": "Metadata"}, "trigger": {"on_call": 3}}
+    )
+    assert errors(stage, 5) == [0, 0, 29, 29, 29]
+    authorizer = stage.cluster.policy.authorizer
+    assert authorizer is not None
+    assert list(authorizer.acls(AclFilter())) == []
+
+
+def test_a_grant_comes_after_n_requests(stage: Stage) -> None:
+    stage.topic("orders")
+    rule = {"principal": "User:alice", "allow": "Describe", "topic": "orders"}
+    stage.cluster.faults.add({"action": {"grant": [rule]}, "trigger": {"on_call": 2}})
+    assert errors(stage, 3) == [29, 0, 0]
+
+
+def errors(stage: Stage, count: int) -> list[int]:
+    return [
+        stage.ask(ApiKey.METADATA, 12, metadata("orders"), "User:alice").topics[0].error_code
+        for _ in range(count)
+    ]
+
+
+def test_an_error_of_a_request_without_an_answer_closes(stage: Stage) -> None:
+    stage.cluster.faults.add({"action": {"error": "NOT_LEADER_OR_FOLLOWER"}})
+    with pytest.raises(CloseConnection, match="NOT_LEADER_OR_FOLLOWER"):
+        stage.ask(ApiKey.PRODUCE, 9, ProduceRequest(acks=0, timeout_ms=1, transactional_id=None))

@@ -1,0 +1,69 @@
+"""Sessions of classic members end by the clock, even if the event loop is late with timers."""
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from shim.clock import ManualClock, Timer
+from shim.config import Config
+from shim.state.cluster import Cluster
+from shim.state.groups.classic_group import ClassicGroup
+from shim.state.groups.classic_member import Joined, Joining, Syncing
+
+SESSION_MS = 6_000
+
+
+class _NeverCalled:
+    def cancel(self) -> None: ...
+
+
+class LateClock(ManualClock):
+    """Time goes on, but the loop has not come to its timers yet."""
+
+    def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer:
+        return _NeverCalled()
+
+
+def stable_group(clock: ManualClock) -> ClassicGroup:
+    """A group of one static member that has its assignment."""
+    groups = Cluster(Config()).groups
+    group = ClassicGroup("g", groups.settings, groups.behaviour, clock, random.Random(1))
+    joined: list[Joined] = []
+    group.join(
+        Joining(
+            member_id="",
+            instance_id="first",
+            client_id="c",
+            client_host="/127.0.0.1",
+            session_timeout_ms=SESSION_MS,
+            rebalance_timeout_ms=60_000,
+            protocol_type="consumer",
+            protocols=(("range", b""),),
+        ),
+        joined.append,
+    )
+    (answer,) = joined
+    group.sync(
+        Syncing(
+            member_id=answer.member_id,
+            instance_id="first",
+            generation_id=answer.generation_id,
+            protocol_type=None,
+            protocol_name=None,
+            assignments={answer.member_id: b""},
+        ),
+        lambda _: None,
+    )
+    assert group.state_name == "Stable"
+    return group
+
+
+@pytest.mark.parametrize(("waited_ms", "is_over"), [(SESSION_MS - 1, False), (SESSION_MS, True)])
+def test_a_session_is_over_though_its_timer_is_late(waited_ms: int, *, is_over: bool) -> None:
+    clock = LateClock()
+    group = stable_group(clock)
+    clock.advance(waited_ms)
+    assert not group.is_empty
+    group.expire_overdue()
+    assert group.is_empty is is_over

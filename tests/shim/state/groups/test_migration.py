@@ -1,0 +1,74 @@
+"""Limits of groups that change their protocol; what real brokers answer else is in recordings."""
+
+import pytest
+
+from protocol.error_codes import ErrorCode
+from tests.shim.group_answers.migration_play import begun, speaks
+from tests.shim.group_answers.modern_play import ModernPlay
+from tests.shim.group_answers.peers import InProcess
+
+RELEASE = "4.3.1"
+
+
+def a_play(**limits: str) -> tuple[ModernPlay, str]:
+    """On a shim with limits (`group_max_size`), and a topic."""
+    properties = {name.replace("_", "."): value for name, value in limits.items()}
+    play = ModernPlay("migration", InProcess(RELEASE, properties=properties))
+    return play, play.topic("t")[0]
+
+
+def type_of(play: ModernPlay) -> str:
+    """The type of the only group."""
+    play.list("")
+    ((_, answer),) = play.steps[-1:]
+    return str(answer["groups"][0]["group_type"])
+
+
+@pytest.mark.parametrize(
+    ("members", "error"),
+    [(2, ErrorCode.GROUP_ID_NOT_FOUND), (1, ErrorCode.GROUP_MAX_SIZE_REACHED)],
+)
+def test_a_refused_member_changes_nothing(members: int, error: ErrorCode) -> None:
+    play, topic = a_play(group_consumer_max_size="1")
+    member = begun(play, "migration", topic)
+    if members == 2:
+        play.begin_join("migration", "b", protocols=speaks([topic]), session_timeout_ms=60_000)
+    assert play.enter("one too many", "migration", "m", topic).error_code == error
+    assert type_of(play) == "classic"
+    if members == 1:
+        play.heartbeat("goes on", "migration", 1, member)
+        assert play.steps[-1] == ("goes on", {"error_code": ErrorCode.NONE})
+        return
+    play.waits("still", "b")
+    play.begin_join("migration", "a", member, protocols=speaks([topic]))
+    assert play.outcome("all have joined", "b").generation_id == 2
+
+
+def test_a_group_that_waits_for_its_first_members_cannot_yet_be_converted() -> None:
+    """Seen on 4.3.1: the newcomer is answered -1, and who waits is told to join again."""
+    play, topic = a_play(group_initial_rebalance_delay_ms="3000")
+    play.begin_join("migration", "b", protocols=speaks([topic]))
+    play.waits("b", "b")
+    answer = play.enter("new", "migration", "m", topic)
+    assert answer.error_code == ErrorCode.UNKNOWN_SERVER_ERROR
+    assert play.outcome("b", "b").error_code == ErrorCode.REBALANCE_IN_PROGRESS
+    assert type_of(play) == "classic"
+
+
+def test_more_than_a_classic_group_may_have_stay_as_they_are() -> None:
+    play, topic = a_play(group_max_size="1")
+    play.enter("new", "migration", "m", topic)
+    for name in ("a", "b"):
+        play.join(name, "migration", name, protocols=speaks([topic]))
+    assert play.beat("leaves", "migration", "m", -1).error_code == ErrorCode.NONE
+    assert type_of(play) == "consumer"
+
+
+def test_a_session_is_as_long_as_the_classic_member_asked_for() -> None:
+    play, topic = a_play()
+    member = begun(play, "migration", topic, session_timeout_ms=6000)
+    play.enter("new", "migration", "m", topic)
+    for expected in (ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.UNKNOWN_MEMBER_ID):
+        play.peer.pause(5000 if expected is ErrorCode.REBALANCE_IN_PROGRESS else 7000)
+        play.heartbeat("classic", "migration", 1, member)
+        assert play.steps[-1] == ("classic", {"error_code": expected})

@@ -1,0 +1,197 @@
+"""Compaction of a log, whatever was written to it; what real cleaners leave is in `answers`."""
+
+from operator import attrgetter
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from protocol.compression import Compression, is_available
+from protocol.errors import DecodeError
+from protocol.records import NO_PRODUCER, BatchOptions, Record, batches, encode_batch
+from shim.clock import ManualClock
+from shim.handling.appending import append
+from shim.handling.record_checks import Limits
+from shim.state.log import Log, StoredBatch
+from shim.state.log_cleaner import Cleaned, clean
+from shim.state.log_settings import InForce
+from shim.state.transaction_markers import append_marker
+from tests.shim.play import Stage
+
+HOUR_MS = 3_600_000
+COMPACT = {"cleanup.policy": "compact", "delete.retention.ms": str(HOUR_MS)}
+CODECS = [codec for codec in Compression if is_available(codec)]
+ROWS = st.tuples(st.sampled_from("abcd"), st.none() | st.binary(max_size=3))
+WRITTEN = st.lists(
+    st.tuples(st.lists(ROWS, min_size=1, max_size=4), st.sampled_from(CODECS)), max_size=8
+)
+
+_FIRST_OFFSET = attrgetter("first_offset")
+Rows = list[tuple[str, bytes | None]]
+
+
+def add(log: Log, rows: Rows, codec: Compression = Compression.NONE, time: int = 0) -> None:
+    """One batch."""
+    base = log.end_offset
+    records = [
+        Record(base + at, time + at, key.encode(), value, (("h", b"x"),))
+        for at, (key, value) in enumerate(rows)
+    ]
+    payload = encode_batch(records, BatchOptions(compression=codec))
+    log.append(StoredBatch(base, base + len(rows) - 1, time + len(rows) - 1, payload), 0)
+
+
+def compacted(log: Log, now_ms: int = 0) -> Cleaned:
+    (found,) = clean([log], now_ms, stamps_horizon=True)
+    return found
+
+
+def read(log: Log, offset: int = 0) -> list[Record]:
+    """What a consumer gets from an offset on."""
+    found = log.read(offset, log.end_offset, 1 << 30, whole_first=True)
+    return [
+        record
+        for payload in found
+        for batch in batches(payload)
+        for record in batch.records()
+        if record.offset >= offset
+    ]
+
+
+@given(WRITTEN, WRITTEN)
+def test_of_each_key_the_last_record_is_left_as_it_was(
+    first: list[tuple[Rows, Compression]], second: list[tuple[Rows, Compression]]
+) -> None:
+    log, untouched = Log(InForce(COMPACT), ManualClock()), Log(InForce(COMPACT), ManualClock())
+    for written in (first, second):
+        for rows, codec in written:
+            add(log, rows, codec)
+            add(untouched, rows, codec)
+        compacted(log)
+        last = {record.key: record for record in read(untouched)}
+        wanted = sorted(last.values(), key=lambda record: record.offset)
+        assert (log.start_offset, log.end_offset) == (0, untouched.end_offset)
+        for offset in range(log.end_offset + 1):
+            assert read(log, offset) == [one for one in wanted if one.offset >= offset]
+            found = log.read(offset, log.end_offset, 1 << 30, whole_first=True)
+            assert log.bytes_between(offset, log.end_offset) == sum(map(len, found))
+        assert all(batch.is_intact() for one in log.batches for batch in batches(one.payload))
+
+
+def test_a_tombstone_goes_when_it_was_clean_for_its_time() -> None:
+    log = Log(InForce(COMPACT), ManualClock())
+    add(log, [("a", b"1"), ("b", b"2")])
+    add(log, [("a", None)])
+    assert compacted(log, 1000) == Cleaned(3, 2, log_bytes(2, 1), log.size_bytes)
+    compacted(log, 1000 + HOUR_MS - 1)
+    assert [record.key for record in read(log)] == [b"b", b"a"]
+    compacted(log, 1000 + HOUR_MS)
+    assert [record.key for record in read(log)] == [b"b"]
+    assert (log.end_offset, log.batches[-1].last_offset) == (3, 2)  # readers get to the end
+
+
+def log_bytes(*sizes: int) -> int:
+    """Of batches of so many records, as `add` writes them: header, overhead, key, value."""
+    log = Log(InForce(COMPACT), ManualClock())
+    for size in sizes:
+        add(log, [("k", b"v" if size > 1 else None)] * size)
+    return log.size_bytes
+
+
+def test_what_is_too_young_is_left_and_all_after_it() -> None:
+    log = Log(InForce(COMPACT | {"min.compaction.lag.ms": "100"}), ManualClock())
+    for time in (0, 10, 50, 20):
+        add(log, [("a", b"%d" % time)], time=time)
+    compacted(log, 140)
+    assert [record.value for record in read(log)] == [b"10", b"50", b"20"]
+
+
+def test_all_logs_are_cleaned_or_none() -> None:
+    good, damaged = Log(InForce(COMPACT), ManualClock()), Log(InForce(COMPACT), ManualClock())
+    for log in (good, damaged):
+        add(log, [("a", b"1")])
+        add(log, [("a", b"2")])
+    damaged.batches[0].payload = damaged.batches[0].payload[:-8] + b"\xff" * 8
+    with pytest.raises(DecodeError):
+        clean([good, damaged], 0, stamps_horizon=True)
+    assert [record.value for record in read(good)] == [b"1", b"2"]
+
+
+def test_nothing_is_there_to_clean() -> None:
+    assert compacted(Log(InForce(COMPACT), ManualClock())) == Cleaned()
+
+
+# transactions
+
+PRODUCERS = (7, 8)
+WRITES = st.tuples(
+    st.just("write"),
+    st.sampled_from((NO_PRODUCER, *PRODUCERS)),
+    st.lists(ROWS, min_size=1, max_size=3),
+)
+ENDS = st.tuples(st.just("end"), st.sampled_from(PRODUCERS), st.booleans())
+CLEANINGS = st.tuples(st.just("clean"), st.integers(0, 2 * HOUR_MS), st.none())
+OPERATIONS = st.lists(st.one_of(WRITES, ENDS, CLEANINGS), max_size=25)
+"""What happens to a log: what, by which producer or how much later, and with what."""
+
+
+class Written:
+    """A partition that producers write to, in transactions or not."""
+
+    def __init__(self) -> None:
+        stage = Stage()
+        self.partition = stage.topic("t", 1, COMPACT).partitions[0]
+        self.log: Log = self.partition.log
+        self.now_ms = 0
+        self.sequences = dict.fromkeys(PRODUCERS, 0)
+        self._behaviour = stage.cluster.record_behaviour
+
+    def write(self, producer_id: int, rows: Rows) -> None:
+        records = [Record(at, 0, key.encode(), value) for at, (key, value) in enumerate(rows)]
+        options = BatchOptions()
+        if producer_id in self.sequences:
+            options = BatchOptions(
+                producer_id=producer_id,
+                producer_epoch=0,
+                base_sequence=self.sequences[producer_id],
+                is_transactional=True,
+            )
+            self.sequences[producer_id] += len(rows)
+        (batch,) = batches(encode_batch(records, options))
+        append(self.partition, batch, Limits(self.log.settings, self._behaviour, self.now_ms))
+
+    def end(self, producer_id: int, *, commit: bool) -> None:
+        producer = (producer_id, 0)
+        now_ms = self.now_ms
+        append_marker(self.partition, producer, commit=commit, coordinator_epoch=0, now_ms=now_ms)
+
+    def committed(self) -> dict[bytes | None, bytes]:
+        """The newest value of each key, as a reader of what is committed finds them."""
+        aborted = sorted(self.log.producers.aborted(0, self.log.end_offset), key=_FIRST_OFFSET)
+        skipped: set[int] = set()
+        values: dict[bytes | None, bytes | None] = {}
+        end = self.log.last_stable_offset
+        for payload in self.log.read(0, end, 1 << 30, whole_first=True):
+            (batch,) = batches(payload)
+            while aborted and aborted[0].first_offset <= batch.last_offset:
+                skipped.add(aborted.pop(0).producer_id)
+            if batch.is_control:
+                skipped -= {batch.producer_id}
+            elif not (batch.is_transactional and batch.producer_id in skipped):
+                values |= {record.key: record.value for record in batch.records()}
+        return {key: value for key, value in values.items() if value is not None}
+
+
+@given(OPERATIONS)
+def test_readers_of_what_is_committed_find_the_same_values(operations: list[Any]) -> None:
+    written = Written()
+    for kind, which, what in operations:
+        if kind == "write":
+            written.write(which, what)
+        elif kind == "end":
+            written.end(which, commit=what)
+        else:
+            before = written.committed()
+            written.now_ms += which
+            compacted(written.log, written.now_ms)
+            assert written.committed() == before

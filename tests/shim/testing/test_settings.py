@@ -1,0 +1,29 @@
+"""What a test's broker cannot be started with is said where it is written."""
+
+from typing import Any
+
+import pytest
+
+from shim.testing.settings import Settings, with_type
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ({"topics": "orders"}, "topics is the text 'orders': expected a list"),
+        ({"listeners": "PLAINTEXT://:0"}, "expected a list"),
+        ({"super_users": "User:a"}, "expected a list"),
+        ({"users": ["alice"]}, r"users is \['alice'\]: expected a mapping"),
+        ({"properties": "a=b"}, "properties is 'a=b': expected a mapping"),
+        ({"kafka_version": 3.9}, "kafka_version is 3.9: expected a text, as in '3.9'"),
+    ],
+)
+def test_what_would_be_taken_for_something_else(settings: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(TypeError, match=complaint):
+        Settings(**settings)
+
+
+def test_a_rule_is_a_mapping() -> None:
+    rule: Any = "alice may write"
+    with pytest.raises(TypeError, match="a rule is 'alice may write': expected a mapping"):
+        with_type(rule)
