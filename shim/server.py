@@ -7,6 +7,7 @@ import socket
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from shim.backlog import ONE_AT_A_TIME, deepen
 from shim.config import Config, ListenerConfig
 from shim.connection import Connection
 from shim.errors import ConfigError
@@ -101,13 +102,14 @@ class Server:
                 lambda: Connection(self, listener, node_id),
                 listener.host,
                 port,
-                backlog=1024,
+                backlog=ONE_AT_A_TIME,
                 ssl=self._tls(listener),
             )
         except OSError as error:
             raise ConfigError(
                 f"listener {listener.name}: cannot listen on {listener.host}:{port}: {_why(error)}"
             ) from error
+        deepen(server)
         self._servers.setdefault(node_id, []).append(server)
         bound = server.sockets[0].getsockname()
         endpoint = (bound[0], bound[1])

@@ -34,22 +34,36 @@ def _make_room() -> None:
 
 
 class Shortage:
-    """Says now and then that no more connections are taken in, where asyncio would a
-    thousand times a second, each time with a traceback.
+    """Says now and then that no more connections are taken in, where asyncio would once a
+    second, each time with a traceback.
     """
 
     def __init__(self) -> None:
-        self._told_s = -float(TELL_S)
+        self._told_s = self._last_s = -float(TELL_S)
 
     def watch(self, loop: asyncio.AbstractEventLoop) -> None:
         loop.set_exception_handler(self._handle)
 
     def _handle(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")
-        if not isinstance(error, OSError) or error.errno not in _SHORT_OF:
+        if isinstance(error, OSError) and error.errno in _SHORT_OF:
+            self._last_s = loop.time()
+            self._tell(error)
+        elif not self._is_attempt_too_late(loop, context):
             loop.default_exception_handler(context)
-        elif loop.time() - self._told_s >= TELL_S:
-            self._told_s = loop.time()
-            # not by the log: what it needs is imported late, from files
-            said = f"{error.strerror}: new connections wait; raise `ulimit -n`, or connect fewer"
-            print(f"kafka-shim: {said}", file=sys.stderr, flush=True)
+
+    def _is_attempt_too_late(
+        self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]
+    ) -> bool:
+        """Asyncio tries again a second after it failed, though the listener was closed by then."""
+        is_timer = isinstance(context.get("handle"), asyncio.TimerHandle)
+        is_closed = isinstance(context.get("exception"), ValueError)
+        return is_timer and is_closed and loop.time() - self._last_s < TELL_S
+
+    def _tell(self, error: OSError) -> None:
+        if self._last_s - self._told_s < TELL_S:
+            return
+        self._told_s = self._last_s
+        # not by the log: what it needs is imported late, from files
+        said = f"{error.strerror}: new connections wait; raise `ulimit -n`, or connect fewer"
+        print(f"kafka-shim: {said}", file=sys.stderr, flush=True)

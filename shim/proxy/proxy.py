@@ -8,6 +8,7 @@ import socket
 import ssl
 from collections.abc import Coroutine
 
+from shim.backlog import ONE_AT_A_TIME, deepen
 from shim.client.login import LoginError
 from shim.config import Limits, ListenerConfig, SecurityProtocol
 from shim.errors import ConfigError
@@ -87,7 +88,11 @@ class Proxy:
             with contextlib.suppress(asyncio.CancelledError):
                 await link
 
-        self._servers.append(await asyncio.start_server(accept, sock=bound, ssl=self._tls))
+        server = await asyncio.start_server(
+            accept, sock=bound, backlog=ONE_AT_A_TIME, ssl=self._tls
+        )
+        deepen(server)
+        self._servers.append(server)
 
     async def _link(
         self,

@@ -1,6 +1,9 @@
 """What becomes of connections that there are no more open files for."""
 
+import asyncio
 import contextlib
+import errno
+import os
 import socket
 import subprocess
 import sys
@@ -9,13 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from shim.cli.open_files import TELL_S
+from shim.cli.open_files import TELL_S, Shortage
 from tests.shim.cli.test_serve_and_run import SHIM, environment
+from tests.shim.wire import PLAIN, serving
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such limit")
 
 
-def serving(tmp_path: Path, limits: str) -> tuple[subprocess.Popen[str], tuple[str, int]]:
+def limited(tmp_path: Path, limits: str) -> tuple[subprocess.Popen[str], tuple[str, int]]:
     """A broker under limits of a shell, and its address."""
     ready = tmp_path / "ready"
     options = f"--listener PLAINTEXT://127.0.0.1:0 --ready-file {ready} --super-user User:ANONYMOUS"
@@ -39,7 +43,7 @@ def is_answered(peer: socket.socket) -> bool:
 
 
 def test_more_clients_than_a_shell_allows_at_first(tmp_path: Path) -> None:
-    child, address = serving(tmp_path, "ulimit -Sn 50")
+    child, address = limited(tmp_path, "ulimit -Sn 50")
     with contextlib.ExitStack() as stack:
         stack.callback(child.communicate)
         stack.callback(child.terminate)
@@ -51,7 +55,7 @@ def test_clients_wait_while_there_is_no_room_and_a_line_says_so_now_and_then(
     tmp_path: Path,
 ) -> None:
     begun = time.monotonic()
-    child, address = serving(tmp_path, "ulimit -n 50")
+    child, address = limited(tmp_path, "ulimit -n 50")
     with contextlib.ExitStack() as stack:
         first = stack.enter_context(socket.create_connection(address, 10))
         assert is_answered(first)
@@ -67,3 +71,33 @@ def test_clients_wait_while_there_is_no_room_and_a_line_says_so_now_and_then(
     assert 1 <= len(lines) <= 1 + (time.monotonic() - begun) // TELL_S
     start = "kafka-shim: Too many open files: new connections wait; raise `ulimit"
     assert all(line.startswith(start) for line in lines)
+
+
+@pytest.mark.asyncio
+async def test_a_shortage_is_met_once_a_second_and_outlasts_no_listener(
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    attempts = 0
+
+    def refuse(_: socket.socket) -> tuple[socket.socket, object]:
+        nonlocal attempts
+        attempts += 1
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    loop = asyncio.get_running_loop()
+    Shortage().watch(loop)
+    try:
+        async with serving(listeners=(PLAIN,)) as broker:
+            host, _, port = broker.bootstrap_servers().rpartition(":")
+            with monkeypatch.context() as patched, socket.socket() as waiting:
+                patched.setattr(socket.socket, "accept", refuse)
+                waiting.connect((host, int(port)))
+                await asyncio.sleep(2.5)
+        assert 1 <= attempts <= 3
+        await asyncio.sleep(1.2)
+    finally:
+        loop.set_exception_handler(None)
+    assert capfd.readouterr().err.count("\n") == 1
+    assert not caplog.records

@@ -1,0 +1,18 @@
+"""How many clients may wait to be taken in, and how many are taken in at a time."""
+
+import asyncio
+import socket
+
+ONE_AT_A_TIME = 1
+"""What asyncio is told: without open files it fails as often, and plans as many next attempts,
+each of which fails and plans as often again.
+"""
+WAITING = 1024
+"""How many may wait, where the system allows as many."""
+
+
+def deepen(server: asyncio.Server) -> None:
+    """Let as many clients wait for a server as the system may hold for it."""
+    for listening in server.sockets:
+        with socket.fromfd(listening.fileno(), listening.family, listening.type) as same:
+            same.listen(WAITING)
