@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -30,20 +31,20 @@ REQUESTS = 3_000
 WINDOW = 50
 
 
-def batch() -> bytes:
-    """Ten records of 100 bytes."""
-    return encode_batch(
-        [Record(offset=n, timestamp=0, key=None, value=b"x" * 100) for n in range(10)]
+def _produce(records: int) -> ProduceRequest:
+    """A batch of so many records of 100 bytes."""
+    batch = encode_batch(
+        [Record(offset=n, timestamp=0, key=None, value=b"x" * 100) for n in range(records)]
     )
+    data = PartitionProduceData(index=0, records=batch)
+    topic = TopicProduceData(name="orders", partition_data=[data])
+    return ProduceRequest(acks=-1, timeout_ms=1000, topic_data=[topic])
 
 
 def requests() -> dict[str, bytes]:
     """The kinds of requests, framed."""
     topic = MetadataRequestTopic(name="orders")
     partition = ListOffsetsPartition(partition_index=0, timestamp=-1)
-    produced = TopicProduceData(
-        name="orders", partition_data=[PartitionProduceData(index=0, records=batch())]
-    )
     kinds = {
         "Metadata": (ApiKey.METADATA, 12, MetadataRequest(topics=[topic])),
         "ListOffsets": (
@@ -51,11 +52,8 @@ def requests() -> dict[str, bytes]:
             7,
             ListOffsetsRequest(topics=[ListOffsetsTopic("orders", [partition])]),
         ),
-        "Produce": (
-            ApiKey.PRODUCE,
-            9,
-            ProduceRequest(acks=-1, timeout_ms=1000, topic_data=[produced]),
-        ),
+        "Produce": (ApiKey.PRODUCE, 9, _produce(1)),
+        "Produce of 10": (ApiKey.PRODUCE, 9, _produce(10)),
     }
     return {name: framed(*kind) for name, kind in kinds.items()}
 
@@ -65,6 +63,13 @@ def framed(api: ApiKey, version: int, request: msgspec.Struct) -> bytes:
     payload = write_request_header(RequestHeader(api, version, 1, "bench"))
     payload += codecs.write_request(request, version)
     return len(payload).to_bytes(4, "big") + payload
+
+
+class Taken(NamedTuple):
+    """Seconds for a request: on the clock, and of the broker's processor."""
+
+    clock: float
+    processor: float
 
 
 class Broker:
@@ -85,15 +90,16 @@ class Broker:
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._reader = self._socket.makefile("rb", 1 << 20)
 
-    def play(self, frame: bytes) -> float:
-        """Seconds of processor time that the broker took for all requests."""
-        before = self.processor_s()
-        for _ in range(REQUESTS // WINDOW):
-            self._socket.sendall(frame * WINDOW)
-            for _ in range(WINDOW):
+    def play(self, frame: bytes, requests: int = REQUESTS, window: int = WINDOW) -> Taken:
+        """Send that many equal requests, so many at a time."""
+        began, before = time.monotonic(), self.processor_s()
+        for _ in range(requests // window):
+            self._socket.sendall(frame * window)
+            for _ in range(window):
                 self._reader.read(int.from_bytes(self._reader.read(4), "big"))
+        clock = time.monotonic() - began
         time.sleep(0.12)  # a recorder writes its last block within 100 ms
-        return self.processor_s() - before
+        return Taken(clock / requests, (self.processor_s() - before) / requests)
 
     def processor_s(self) -> float:
         """Seconds of the broker's main thread so far, as the scheduler counts them."""

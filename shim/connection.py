@@ -26,7 +26,7 @@ _FAILED_LOGIN_DELAY = "connection.failed.authentication.delay.ms"
 _TOGETHER_BYTES = 64 * 1024  # answers go out at the latest when there are so many bytes of them
 
 
-class Connection(asyncio.Protocol):
+class Connection(asyncio.BufferedProtocol):
     """Cuts the stream into frames and answers them one at a time, as Kafka does.
 
     A request that must wait holds back those behind it; beyond a number of held frames, or
@@ -106,10 +106,14 @@ class Connection(asyncio.Protocol):
         self._flow()
         self._run()
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - asyncio's
+        """Where the next bytes go: one place for all connections, emptied before the next read."""
+        return self._server.received
+
+    def buffer_updated(self, nbytes: int) -> None:
         self.last_used_ms = self._cluster.clock.now_ms()
         try:
-            self._frames.extend(self._splitter.feed(data))
+            self._frames.extend(self._splitter.feed(bytes(self._server.received[:nbytes])))
         except FrameError as error:
             self._close(str(error))
             return
@@ -144,21 +148,23 @@ class Connection(asyncio.Protocol):
     def _answer(self, frame: bytes) -> None:
         session = self._session
         assert session is not None
-        if session.phase is not _READY and session.phase is Phase.TOKENS:
+        was_ready = session.phase is _READY
+        if not was_ready and session.phase is Phase.TOKENS:
             self._write(accept_token(frame, session, self._cluster))
         else:
             answer = dispatch(frame, session, self._cluster)
-            if isinstance(answer, bytes):
+            if type(answer) is bytes:
                 self._write(answer)
             elif isinstance(answer, Pending):
                 self._pending = answer
                 answer.wait.when_done(self._complete)
             elif answer is NoAnswer.CLOSE:
                 raise CloseConnection("a request without a response failed")
-        if session.phase is _READY:
+        if session.phase is not _READY:
+            if session.phase is Phase.FAILED:
+                self._part_later(session)
+        elif not was_ready:
             self._splitter.frame_bytes_max = self._limits.frame_bytes_max
-        elif session.phase is Phase.FAILED:
-            self._part_later(session)
 
     def _part_later(self, session: Session) -> None:
         """Tell that a log-in failed, and close, after a while: clients come again (KIP-306)."""

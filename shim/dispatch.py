@@ -39,7 +39,7 @@ class Pending:
         frame = _respond(self._api, context, answer)
         recorder = context.cluster.recorder
         if recorder is not None:
-            recorder.response(context.session, self._sequence, context.header, frame[4:])
+            recorder.answered(context.session, self._sequence, context.header, (), frame[4:])
         return frame
 
 
@@ -62,10 +62,15 @@ def dispatch(frame: bytes, session: Session, cluster: Cluster) -> bytes | Pendin
     recorder = cluster.recorder
     if recorder is None:
         return _dispatch(frame, header, body_at, session, cluster)
-    session.sequence = recorder.request(session, header, frame)
-    answer = _dispatch(frame, header, body_at, session, cluster)
-    if isinstance(answer, bytes):
-        recorder.response(session, session.sequence, header, answer[4:])
+    session.sequence = sequence = recorder.request(session, header, frame)
+    session.decided = ()
+    answered = None
+    try:
+        answer = _dispatch(frame, header, body_at, session, cluster)
+        if type(answer) is bytes:
+            answered = answer[4:]
+    finally:
+        recorder.answered(session, sequence, header, session.decided, answered)
     return answer
 
 
@@ -93,9 +98,8 @@ def _dispatch(
         answer = _answer(api, request, context)
     cluster.counters.requests += 1
     if context.access.records:
+        session.decided = context.access.records
         audit.write(context, api.key)
-        if cluster.recorder is not None:
-            cluster.recorder.accesses(session, session.sequence, header, context.access.records)
     if isinstance(answer, Wait):
         return Pending(answer, api, context, session.sequence)
     if type(answer) is NoAnswer:  # asked of an enum, isinstance takes longer

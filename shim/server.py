@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 log = Log("shim.server")
 
 IDLE_CHECK_MS = 10_000
+_RECEIVED_BYTES_MAX = 256 * 1024
+"""At a time, which is what asyncio would make room for anew each time."""
 
 
 class Server:
@@ -33,6 +35,7 @@ class Server:
         self._connections: set[Connection] = set()
         self._sweeper: asyncio.TimerHandle | None = None
         self._contexts: dict[str, ssl.SSLContext] = {}
+        self.received = memoryview(bytearray(_RECEIVED_BYTES_MAX))
 
     @property
     def config(self) -> Config:

@@ -1,9 +1,14 @@
 """The identity of one connection: where it came from and who it turned out to be."""
 
 import ipaddress
+from collections.abc import Sequence
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from shim.config import ListenerConfig
+
+if TYPE_CHECKING:
+    from shim.access import AccessRecord
 
 
 class Phase(Enum):
@@ -22,6 +27,7 @@ class Session:
     __slots__ = (
         "client_software_name",
         "client_software_version",
+        "decided",
         "expires_at_ms",
         "host",
         "is_authenticated",
@@ -49,6 +55,7 @@ class Session:
         self.requests = 0  # how many were recorded
         self.trace_row: tuple[object, int] | None = None  # the recorder's block and the row there
         self.sequence = 0  # of the request being answered
+        self.decided: Sequence[AccessRecord] = ()  # for that request
         self.host = host
         self.port = port
         self.local_host = local_host  # the address of ours that the client reached

@@ -58,7 +58,7 @@ class ObservedConnection:
         if found is None:
             return None
         header, sequence = found
-        self._recorder.response(self._session, sequence, header, frame)
+        self._recorder.answered(self._session, sequence, header, (), frame)
         if header.api_key in _LOGIN:
             with contextlib.suppress(ProtocolError):
                 self._follow_login(header, frame)

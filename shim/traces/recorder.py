@@ -4,6 +4,7 @@ Entries are collected and written as a block: before a request when there is abo
 and after 100 ms.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from authorizer.acl_formats.trace_rule import decision_rule
@@ -80,12 +81,13 @@ class Recorder:
         """Why nothing is recorded any more."""
         self._first_connection = self._segments.first_number * RESTART
         self._clock = clock
+        self._now_us = clock.now_us
         self._timer: Timer | None = None
         self._entries: list[Entry] = []
         self._bytes = 0
         self._connections: list[Connection] = []
         self._rules: dict[int, tuple[Decision, str]] = {}  # by identity: decisions are kept
-        self._decided_us = 0
+        self._arrived_us = 0
         self.entries_written = 0
 
     def request(self, session: Session, header: RequestHeader, frame: bytes) -> int:
@@ -97,7 +99,7 @@ class Recorder:
             row = self._row(session)
         sequence = session.requests
         session.requests = sequence + 1
-        self._decided_us = now_us = self._clock.now_us()
+        self._arrived_us = now_us = self._now_us()
         redacted = header.api_key in SECRET_REQUESTS
         if redacted:
             frame = without_secrets(frame, header.api_key)[0]
@@ -105,39 +107,33 @@ class Recorder:
         self._bytes += len(frame) + _ENTRY_BYTES
         return sequence
 
-    def response(
-        self, session: Session, sequence: int, header: RequestHeader, frame: bytes
+    def answered(
+        self,
+        session: Session,
+        sequence: int,
+        header: RequestHeader,
+        decided: Sequence[AccessRecord],
+        frame: bytes | None,
     ) -> None:
-        """Note an answer; `frame` is without its size."""
+        """Note what was decided for a request, as of its arrival if that was noted last, and then
+        the answer, `frame` without its size, if there is one by now.
+        """
         row = session.trace_row
         if row is None or row[0] is not self._connections:
             row = self._row(session)
+        number = row[1]
         key, version = header.api_key, header.api_version
-        redacted = key in SECRET_ANSWERS
-        if redacted:
-            frame = answer_without_secrets(frame, key, version)[0]
-        self._entries.append(
-            Response(row[1], sequence, self._clock.now_us(), key, version, frame, redacted)
-        )
-        self._bytes += len(frame) + _ENTRY_BYTES
-
-    def accesses(
-        self, session: Session, sequence: int, header: RequestHeader, records: list[AccessRecord]
-    ) -> None:
-        """Note what was decided for the request that was noted last, at the same time."""
-        row = session.trace_row
-        if row is None or row[0] is not self._connections:
-            row = self._row(session)
-        for record in records:
+        append = self._entries.append
+        for record in decided:
             action, decision = record.action, record.decision
             rule = self._rules.get(id(decision)) or self._rule(decision)
-            self._entries.append(
+            append(
                 Access(
-                    row[1],
+                    number,
                     sequence,
-                    self._decided_us,
-                    header.api_key,
-                    header.api_version,
+                    self._arrived_us,
+                    key,
+                    version,
                     action.operation,
                     action.resource_type,
                     action.resource_name,
@@ -146,12 +142,19 @@ class Recorder:
                     record.count,
                 )
             )
-        self._bytes += _ENTRY_BYTES * len(records)
+            self._bytes += _ENTRY_BYTES
+        if frame is None:
+            return
+        redacted = key in SECRET_ANSWERS
+        if redacted:
+            frame = answer_without_secrets(frame, key, version)[0]
+        append(Response(number, sequence, self._now_us(), key, version, frame, redacted))
+        self._bytes += len(frame) + _ENTRY_BYTES
 
     def closed(self, session: Session, reason: str) -> None:
         """Note the end of a connection."""
         row = self._row(session)
-        self._entries.append(Closed(row[1], session.requests, self._clock.now_us(), reason))
+        self._entries.append(Closed(row[1], session.requests, self._now_us(), reason))
         self._bytes += _ENTRY_BYTES
 
     def flush(self) -> None:
