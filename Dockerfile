@@ -16,7 +16,7 @@ CMD ["--help"]
 
 FROM python:3.13-slim AS shim
 COPY --from=wheel /wheels /wheels
-RUN pip install --no-cache-dir "$(echo /wheels/*.whl)[speed,control,compression,tls,oauth,capture]" \
+RUN pip install --no-cache-dir "$(echo /wheels/*.whl)[control,compression,tls,oauth,capture]" \
     && useradd --system kafka-shim && install -d -o kafka-shim /traces
 COPY examples/container.yaml /etc/kafka-shim/
 USER kafka-shim

@@ -36,7 +36,7 @@ $(RUNNABLE): pyproject.toml
 	@touch $(RUNNABLE)
 
 $(STAMP): $(RUNNABLE)
-	$(PIP) --editable '.[test,check,speed]'
+	$(PIP) --editable '.[test,check]'
 	@touch $(STAMP)
 
 install: $(STAMP)
