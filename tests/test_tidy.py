@@ -23,11 +23,6 @@ ALL_SOURCES = SOURCES + sorted(
     path for name in ("benchmarks", "tests") for path in (ROOT / name).rglob("*.py")
 )
 
-LONG_FILES: dict[str, str] = {
-    "tests/pipeline/test_on_spark.py": "in one file it is run in one session of Spark",
-}
-"""Path -> why it may be longer than the others."""
-
 RELEASES_MAY_BE_NAMED = (
     "protocol/releases.py",
     "protocol/config_releases.py",
@@ -54,8 +49,7 @@ def relative(path: Path) -> str:
 @pytest.mark.parametrize("path", ALL_SOURCES, ids=relative)
 def test_files_and_functions_are_short(path: Path) -> None:
     text = path.read_text()
-    if relative(path) not in LONG_FILES:
-        assert text.count("\n") <= FILE_LINES_MAX
+    assert text.count("\n") <= FILE_LINES_MAX
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert (node.end_lineno or 0) - node.lineno < FUNCTION_LINES_MAX, node.name

@@ -277,7 +277,7 @@ def test_one_principal_with_very_many_accesses_is_spilled_and_not_too_much(spark
     """All of them are one principal's; the JVM has one GiB, as by default."""
     import pyarrow as pa
 
-    from benchmarks.spark.data import access_rows, random_acls as many_acls
+    from benchmarks.pipeline.data import access_rows, random_acls as many_acls
     from pipeline.acls.acl_set import AclSet
     from pipeline.jobs.least_acls import least_acls
     from pipeline.jobs.what_breaks import what_breaks

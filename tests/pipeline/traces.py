@@ -2,19 +2,22 @@
 
 import random
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
+from authorizer.acl_formats.rules import parse_rule
 from authorizer.acl_formats.trace_rule import decision_rule
 from authorizer.authorizer import StandardAuthorizer
 from authorizer.model import Acl, Action, Actor
+from authorizer.store import AclStore
 from protocol import codecs
 from protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from protocol.headers import RequestHeader, write_request_header
 from protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from protocol.messages.fetch_request import FetchRequest, FetchTopic
 from protocol.messages.metadata_request import MetadataRequest
-from protocol.trace.entries import Access, Body, Connection, Entry, Request
+from protocol.trace.entries import Access, Body, Connection, Entry, Request, Response
 from protocol.trace.segments import SegmentWriter
 
 PRINCIPALS = ("User:alice", "User:bob", "User:carol", "User:root")
@@ -159,3 +162,19 @@ def create_frame(*topics: str) -> bytes:
 
 def all_topics_frame() -> bytes:
     return frame(ApiKey.METADATA, 9, MetadataRequest(topics=None))
+
+
+def made(folder: Path, *rules: dict[str, Any]) -> Path:
+    acls = [acl for rule in rules for acl in parse_rule(rule)]
+    maker = TraceMaker(folder, StandardAuthorizer(store=AclStore(acls)))
+    asked = [(Operation.READ, ResourceType.TOPIC, "orders")]
+    for version in (3, 12):
+        request = FetchRequest(topics=[FetchTopic(topic="orders")])
+        maker.ask("User:a", "h", ApiKey.FETCH, asked, frame(ApiKey.FETCH, version, request))
+    error = 0 if rules else 29
+    for n in range(2):  # throttle, error, session, no topics: a fetch answer of version 7
+        answer = bytes(4) + bytes(4) + error.to_bytes(2, "big") + bytes(8)
+        when = START_US + n * 1000 + 250 * (n + 1)
+        maker.entries.append(Response(0, n, when, ApiKey.FETCH, 7, answer))
+    maker.close()
+    return folder

@@ -10,8 +10,8 @@ from typing import Any
 
 from pyspark.sql import functions as f
 
-from benchmarks.spark.data import make_trace
-from benchmarks.spark.ratio import ROUNDS, Bench, Ratio, processor_seconds, tell
+from benchmarks.pipeline.data import make_trace
+from benchmarks.pipeline.ratio import ROUNDS, Bench, Ratio, processor_seconds, tell
 from pipeline.spark.source import trace_table
 from shim.captures.export import export_capture
 from tests.pipeline.real_capture import captured, expected_names, names_by_tshark, names_imported

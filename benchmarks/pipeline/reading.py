@@ -6,8 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from benchmarks.spark.ratio import Bench, Ratio, faster, in_turns
-from benchmarks.spark.tuples import TuplesSource
+from benchmarks.pipeline.ratio import Bench, Ratio, faster, in_turns
+from benchmarks.pipeline.tuples import TuplesSource
 from pipeline.rows.batches import Split, batches, plan, regroup
 from pipeline.rows.columns import Selection
 from pipeline.spark.source import trace_table

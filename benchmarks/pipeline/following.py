@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.spark.data import Traffic
-from benchmarks.spark.ratio import Bench, Ratio, faster
+from benchmarks.pipeline.data import Traffic
+from benchmarks.pipeline.ratio import Bench, Ratio, faster
 from pipeline.spark.source import FORMAT
 from protocol.trace.entries import Body
 from protocol.trace.segments import SegmentWriter

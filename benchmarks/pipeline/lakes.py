@@ -2,7 +2,7 @@
 
 import time
 
-from benchmarks.spark.ratio import ROUNDS, Bench, Ratio, faster, in_turns, took
+from benchmarks.pipeline.ratio import ROUNDS, Bench, Ratio, faster, in_turns, took
 from pipeline.acls.acl_set import AclSet
 from pipeline.commands.reading import Source
 from pipeline.jobs.ingest import ingest, lake_table

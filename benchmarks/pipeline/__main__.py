@@ -1,6 +1,6 @@
 """The pipeline on Spark, as ratios between two ways to do the same on this machine in this run.
 
-    python -m benchmarks.spark [--requests N] [--accesses N] [--acls N] [--only NAME,...]
+    python -m benchmarks.pipeline [--requests N] [--accesses N] [--acls N] [--only NAME,...]
                               [--json] [--check]
 
 Both ways' results are compared first; they take turns, and the best of each counts. Spark has two
@@ -18,14 +18,19 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks.spark.cold import s11_clock, s11_cold
-from benchmarks.spark.data import make_trace
-from benchmarks.spark.decisions import s6_engine, what_breaks_cores
-from benchmarks.spark.following import s8_follow
-from benchmarks.spark.lakes import s7_lake, s9_nothing_new
-from benchmarks.spark.ratio import Bench, Ratio, tell
-from benchmarks.spark.reading import s1_one_process, s2_two_processes, s3_arrow_batches, two_cores
-from benchmarks.spark.wireshark import s4_csv, s4_rows, s5_names
+from benchmarks.pipeline.cold import s11_clock, s11_cold
+from benchmarks.pipeline.data import make_trace
+from benchmarks.pipeline.decisions import s6_engine, what_breaks_cores, what_breaks_process
+from benchmarks.pipeline.following import s8_follow
+from benchmarks.pipeline.lakes import s7_lake, s9_nothing_new
+from benchmarks.pipeline.ratio import Bench, Ratio, tell
+from benchmarks.pipeline.reading import (
+    s1_one_process,
+    s2_two_processes,
+    s3_arrow_batches,
+    two_cores,
+)
+from benchmarks.pipeline.wireshark import s4_csv, s4_rows, s5_names
 from pipeline.requisites import missing
 from pipeline.spark.session import spark_session
 
@@ -39,6 +44,7 @@ BENCHES: dict[str, Callable[[Bench], Ratio]] = {
     "S5": s5_names,
     "S6": s6_engine,
     "what-breaks": what_breaks_cores,
+    "what-breaks process": what_breaks_process,
     "S7": s7_lake,
     "S8": s8_follow,
     "S9": s9_nothing_new,
@@ -59,7 +65,7 @@ def main() -> int:
     args = parser.parse_args()
     problem = missing()
     if problem is not None:
-        sys.exit(f"benchmarks.spark: {problem}")
+        sys.exit(f"benchmarks.pipeline: {problem}")
     names = args.only.split(",") if args.only else list(BENCHES)
     for name in names:
         if name not in BENCHES:

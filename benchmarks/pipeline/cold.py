@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 
 from authorizer.acl_formats import write
-from benchmarks.spark.data import make_trace, random_acls
-from benchmarks.spark.ratio import ROUNDS, Bench, Ratio, faster, processor_seconds, tell
+from benchmarks.pipeline.data import make_trace, random_acls
+from benchmarks.pipeline.ratio import ROUNDS, Bench, Ratio, faster, processor_seconds, tell
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = """

@@ -1,0 +1,292 @@
+"""The jobs about ACLs, on Spark, against plain Python twins."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from authorizer.acl_formats import write
+from authorizer.acl_formats.trace_rule import acl_rule, parse_acl_rule
+from authorizer.acl_releases import rules_of
+from authorizer.authorizer import StandardAuthorizer
+from authorizer.store import AclStore
+from pipeline import cli
+from pipeline.acls.acl_set import AclSet
+from protocol.api_versions import RELEASES
+from protocol.enums import ApiKey, Operation, PatternType, ResourceType
+from protocol.trace.entries import AUDIT, Access, Body, Connection, Entry
+from protocol.trace.segments import SegmentWriter
+from tests.pipeline import twin
+from tests.pipeline.asking import answer, parsed
+from tests.pipeline.traces import (
+    START_US,
+    TraceMaker,
+    create_frame,
+    random_acls,
+    random_trace,
+)
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+SUPERS = ("User:root",)
+CASES = ((0, RELEASES[-1], False), (1, "2.8", True))
+"""Seed, release, and whether everyone is allowed where there is no ACL."""
+
+
+class Case:
+    """A random trace, the ACLs it was made with, another set, and the accesses on Spark."""
+
+    def __init__(self, spark: Any, folder: Path, seed: int, release: str, everyone: bool) -> None:
+        from pipeline.jobs.changed_requests import COLUMNS
+        from pipeline.spark.observed import asked, observed, setting
+        from pipeline.spark.source import trace_table
+
+        rng = random.Random(seed)
+        self.release = release
+        self.everyone = everyone
+        twin.RULES = rules_of(release)
+        self.present = random_acls(rng, 25)
+        self.candidate = rng.sample(self.present, 15) + random_acls(rng, 5)
+        authorizer = StandardAuthorizer(
+            super_users=SUPERS,
+            allow_everyone=self.everyone,
+            rules=rules_of(release),
+            store=AclStore(self.present),
+        )
+        random_trace(folder, rng, authorizer, 300, names=3)
+        self.seen = twin.accesses(folder)
+        options = {"splitBytes": "8000", "release": release}
+        self.frame = asked(observed(spark, [str(folder)], options)).persist()
+        self.rows = asked(trace_table(spark, "accesses", [str(folder)], options, COLUMNS))
+        assert setting(self.frame) == (SUPERS, self.everyone and self._has_open())
+
+    def _has_open(self) -> bool:
+        return any(one["rule"] == "DefaultAllow" for one in self.seen)
+
+    def acl_set(self, acls: list[Any]) -> AclSet:
+        return AclSet(tuple(dict.fromkeys(acls)), SUPERS, self.everyone, self.release)
+
+
+@pytest.fixture(scope="module", params=CASES, ids=lambda of: of[1])
+def case(spark: Any, tmp_path_factory: pytest.TempPathFactory, request: Any) -> Any:
+    made = Case(spark, tmp_path_factory.mktemp("trace"), *request.param)
+    yield made
+    made.frame.unpersist()
+
+
+def test_what_breaks_is_what_plain_loops_find(case: Case) -> None:
+    from pipeline.jobs.what_breaks import what_breaks
+
+    rows = what_breaks(case.frame, case.acl_set(case.candidate)).collect()
+    found = {
+        (r["change"], r["principal"], r["operation"], r["resource_type"], r["resource_name"]): r
+        for r in rows
+    }
+    expected = twin.what_breaks(case.seen, case.candidate, SUPERS, everyone=case.everyone)
+    assert {key: row["requests"] for key, row in found.items()} == expected
+    assert {key[0] for key in expected} == {"newly denied", "newly allowed"}
+    for (change, *key), row in found.items():
+        mine = [one for one in case.seen if twin.key(one) == tuple(key)]
+        mine = [one for one in mine if one["allowed"] == (change == "newly denied")]
+        assert row["hosts"]
+        assert set(row["hosts"]) <= {one["host"] for one in mine}
+        assert row["rule"] in {one["rule"] for one in mine}
+        assert row["example"].startswith("broker-1/")
+
+
+@pytest.mark.parametrize("by_baseline", [False, True])
+def test_requests_that_change_are_those_of_plain_loops(case: Case, by_baseline: bool) -> None:
+    from pipeline.jobs.changed_requests import with_requests
+    from pipeline.jobs.what_breaks import changes, doubtful
+
+    baseline = [*case.present[3:], *case.candidate[-2:]] if by_baseline else None
+    before = None if baseline is None else case.acl_set(baseline)
+    judged = doubtful(case.frame, case.acl_set(case.candidate), before)
+    rows = with_requests(changes(judged), judged, case.rows, by_baseline=by_baseline).collect()
+    expected = twin.changed_requests(
+        case.seen, case.candidate, SUPERS, everyone=case.everyone, baseline=baseline
+    )
+    for row in rows:
+        key = (row["change"], row["principal"])
+        whole = (*key, row["operation"], row["resource_type"], row["resource_name"])
+        assert row["requests_changed"] == len(expected.pop(whole, ())), whole
+        assert row["requests_changed_of_principal"] == len(expected.get(key, ())), key
+    assert {len(key) for key in expected} == {2}
+    assert {key[0] for key in expected} == {"newly denied", "newly allowed"}
+    # some accesses change in requests that fail all the same, or succeeded but for another
+    assert any(row["requests_changed"] < row["requests"] for row in rows)
+
+
+def test_a_request_with_alternatives_fails_if_none_is_left(
+    spark: Any, tmp_path: Path, capsys: Any
+) -> None:
+    """Two topics are one request; CREATE on the cluster does as well as on each of the topics."""
+    texts = (
+        "TOPIC|orders|PREFIXED|User:alice|*|CREATE|ALLOW",
+        "CLUSTER|kafka-cluster|LITERAL|User:alice|*|CREATE|ALLOW",
+    )
+    by_topic, by_cluster = (acl for text in texts if (acl := parse_acl_rule(text)))
+    assert spark
+    trace = str(tmp_path / "trace")
+    maker = TraceMaker(Path(trace), StandardAuthorizer(store=AclStore([by_topic])))
+    cluster = (Operation.CREATE, ResourceType.CLUSTER, "kafka-cluster")
+    topics = [(Operation.CREATE, ResourceType.TOPIC, name) for name in ("orders-1", "orders-2")]
+    names = [name for _, _, name in topics]
+    for _ in range(3):
+        maker.ask(
+            *("User:alice", "h", ApiKey.CREATE_TOPICS, [cluster, *topics]),
+            create_frame(*names),
+            version=5,
+        )
+    maker.close()
+    for acls, requests in (([by_cluster], 0), ([by_topic], 0), ([], 3)):
+        candidate = tmp_path / "candidate.csv"
+        candidate.write_text(write(acls, "csv"))
+        assert cli.run(parsed("what-breaks", trace, "--acls", str(candidate), "--json")) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["requests_newly_failing"] == requests
+        assert found["requests_newly_succeeding"] == 0
+        assert found["newly_denied"] == len(found["rows"]) == (2 if requests else 0)
+        assert [row["requests_changed"] for row in found["rows"]] == [3] * found["newly_denied"]
+
+
+def test_lines_of_an_authorizer_log_are_put_together_by_time_and_api(
+    spark: Any, tmp_path: Path, capsys: Any
+) -> None:
+    """Such a log names no requests: of three denied lines, two are of one time."""
+    assert spark
+    who = Connection(0, 0, 1, "SASL", "h", 1, "User:a", accesses=AUDIT)
+    asked = (ApiKey.FETCH, 0, Operation.READ, ResourceType.TOPIC)
+    lines: list[Entry] = [
+        Access(0, n, START_US + when, *asked, f"t{n}", True, "x")
+        for n, when in enumerate((0, 0, 5, 7))
+    ]
+    writer = SegmentWriter(tmp_path / "trace", "log")
+    writer.write(Body([who], lines))
+    writer.close()
+    candidate = tmp_path / "candidate.yaml"
+    candidate.write_text("- {principal: User:a, allow: Read, topic: t3}")
+    found = answer(capsys, "what-breaks", str(tmp_path / "trace"), "--acls", str(candidate))
+    assert (found["newly_denied"], found["requests_newly_failing"]) == (3, 2)
+    person = {"change": "newly denied", "principal": "User:a", "accesses": 3, "requests": 2}
+    assert found["principals"] == [person]
+
+
+def test_nothing_changes_with_the_same_acls(case: Case) -> None:
+    from pipeline.jobs.what_breaks import what_breaks
+
+    present = case.acl_set(case.present)
+    assert what_breaks(case.frame, present).collect() == []
+    other = case.acl_set(case.candidate)
+    there = what_breaks(case.frame, other, baseline=present).count()
+    assert there == what_breaks(case.frame, other).count()
+    assert what_breaks(case.frame, other, baseline=other).count() == 0
+
+
+def test_unused_acls_are_what_plain_loops_find(case: Case) -> None:
+    from pipeline.jobs.unused_acls import unused_acls
+
+    rows = {
+        row["acl"]: row for row in unused_acls(case.frame, case.acl_set(case.present)).collect()
+    }
+    assert len(rows) == len(case.present)
+    alone = twin.redundant(case.seen, case.present, SUPERS, everyone=case.everyone)
+    others = [one for one in case.seen if one["principal"] not in SUPERS]
+    for acl in case.present:
+        row = rows[acl_rule(acl)]
+        uses = [one for one in others if twin.applies(acl, one)]
+        assert row["requests"] == len(uses)
+        assert (row["state"] == "never used") == (not uses)
+        if row["state"] == "needed":
+            assert acl not in alone
+        elif row["state"] == "redundant":
+            assert acl in alone
+        if row["shadowed_by"]:
+            assert covered(acl, parse_acl_rule(row["shadowed_by"])), row
+    rest = [acl for acl in case.present if not rows[acl_rule(acl)]["can_go"]]
+    assert len(rest) < len(case.present)
+    assert twin.what_breaks(case.seen, rest, SUPERS, everyone=case.everyone) == {}
+    for acl in rest:  # none more could go
+        fewer = [other for other in rest if other != acl]
+        assert twin.what_breaks(case.seen, fewer, SUPERS, everyone=case.everyone) != {}
+
+
+def covered(acl: Any, by: Any) -> bool:
+    prefixed = by.pattern_type is PatternType.PREFIXED
+    same = by.resource_name in (acl.resource_name, "*")
+    return (
+        acl != by
+        and by.principal in (acl.principal, "User:*")
+        and by.host in (acl.host, "*")
+        and (acl.resource_name.startswith(by.resource_name) if prefixed else same)
+    )
+
+
+def test_the_least_acls_allow_exactly_what_was_allowed(case: Case) -> None:
+    from pipeline.jobs.least_acls import collected, least_acls
+
+    least = collected(least_acls(case.frame))
+    assert twin.what_breaks(case.seen, least, SUPERS) == {}
+    assert all(acl.pattern_type is PatternType.LITERAL for acl in least)
+    for acl in least:
+        rest = [other for other in least if other != acl]
+        assert twin.what_breaks(case.seen, rest, SUPERS) != {}, acl
+
+
+def test_prefixes_stay_within_their_budget(case: Case) -> None:
+    from pipeline.jobs.least_acls import collected, least_acls
+
+    exact = collected(least_acls(case.frame))
+    for budget in (0, 3):
+        frame = least_acls(case.frame, budget)
+        least = collected(frame)
+        assert twin.what_breaks(case.seen, least, SUPERS) == {}
+        assert len(least) <= len(exact)
+        over: dict[str, int] = {}
+        for row in frame.collect():
+            over[row["principal"]] = over.get(row["principal"], 0) + len(row["over_grants"])
+        assert max(over.values()) <= budget
+
+
+def test_denials_are_what_plain_loops_find(case: Case) -> None:
+    from pipeline.jobs.denials import denials
+
+    expected: dict[tuple[str, ...], int] = {}
+    for one in case.seen:
+        if not one["allowed"]:
+            expected[twin.key(one)] = expected.get(twin.key(one), 0) + 1
+    rows = denials(case.frame).collect()
+    found = {
+        (r["principal"], r["operation"], r["resource_type"], r["resource_name"]): r["requests"]
+        for r in rows
+    }
+    assert found == expected
+    for row in rows:
+        verb, text = row["remedy"].split(" ", 1)
+        acl = parse_acl_rule(text)
+        assert acl is not None
+        access = (
+            next(
+                one
+                for one in case.seen
+                if not one["allowed"]
+                and twin.key(one)[0] == row["principal"]
+                and one["rule"] == text
+            )
+            if verb == "remove"
+            else None
+        )
+        assert (access is not None) == (verb == "remove")
+        if verb == "add":  # and then it is allowed, from wherever
+            mine = [one for one in case.seen if not one["allowed"] and twin.key(one) == key_of(row)]
+            now = [*case.present, acl]
+            assert all(
+                twin.decide(now, SUPERS, one, everyone=case.everyone)
+                for one in mine
+                if not one["rule"].endswith("|DENY")
+            )
+
+
+def key_of(row: Any) -> tuple[str, ...]:
+    return tuple(row[name] for name in ("principal", "operation", "resource_type", "resource_name"))

@@ -1,0 +1,157 @@
+"""The pipeline's commands, on Spark: what they print, write and refuse."""
+
+import json
+import random
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from authorizer.acl_formats import FORMATS, read, write
+from authorizer.acl_formats.rules import parse_rule
+from authorizer.acl_releases import rules_of
+from authorizer.authorizer import StandardAuthorizer
+from authorizer.store import AclStore
+from pipeline import cli
+from pipeline.acls.acl_set import AclSet, read_acls
+from protocol.api_versions import RELEASES
+from tests.pipeline import twin
+from tests.pipeline.asking import answer, parsed
+from tests.pipeline.traces import (
+    START_US,
+    made,
+    random_acls,
+    random_trace,
+)
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+OLD, NEW = "3.9", "4.0"
+
+
+@pytest.fixture(scope="module")
+def traced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, AclSet]:
+    folder = tmp_path_factory.mktemp("cli")
+    twin.RULES = rules_of(RELEASES[-1])
+    rng = random.Random(9)
+    acls = random_acls(rng, 20)
+    authorizer = StandardAuthorizer(super_users=["User:root"], store=AclStore(acls))
+    random_trace(folder / "trace", rng, authorizer, 200)
+    candidate = folder / "candidate.yaml"
+    candidate.write_text(write(acls[3:], "yaml"))
+    return folder / "trace", candidate, AclSet(tuple(acls[3:]), ("User:root",))
+
+
+def test_what_breaks_prints_what_is_found_and_fails_if_asked(
+    spark: Any, traced: tuple[Path, Path, AclSet], capsys: Any, tmp_path: Path
+) -> None:
+    trace, candidate, acl_set = traced
+    words = ("what-breaks", str(trace), "--acls", str(candidate))
+    expected = twin.what_breaks(twin.accesses(trace), list(acl_set.acls), acl_set.super_users)
+    assert cli.run(parsed(*words, "--json")) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["accesses"] == 200
+    assert found["super_users"] == ["User:root"]
+    assert len(found["rows"]) == len(expected)
+    assert found["newly_denied"] == sum(key[0] == "newly denied" for key in expected)
+    assert cli.run(parsed(*words, "--fail")) == (3 if found["newly_denied"] else 0)
+    out = capsys.readouterr().out
+    assert f"{found['newly_denied']} newly denied, {found['newly_allowed']} newly allowed" in out
+    assert cli.run(parsed(*words, "--csv")) == 0
+    assert capsys.readouterr().out.count("\n") == len(expected) + 1
+    assert cli.run(parsed(*words, "--parquet", str(tmp_path / "out"))) == 0
+    assert spark.read.parquet(str(tmp_path / "out")).count() == len(expected)
+
+
+def test_least_acls_can_be_used_as_they_are_printed(
+    spark: Any, traced: tuple[Path, Path, AclSet], capsys: Any, tmp_path: Path
+) -> None:
+    assert spark
+    trace, _, _ = traced
+    assert cli.run(parsed("least-acls", str(trace), "--to", "yaml")) == 0
+    printed = capsys.readouterr()
+    path = tmp_path / "least.yaml"
+    path.write_text(printed.out)
+    assert "all observed decisions are the same" in printed.err
+    again = read_acls(str(path))
+    assert all(set(read(write(again, form))) == set(again) for form in FORMATS)
+    assert twin.what_breaks(twin.accesses(trace), again, ("User:root",)) == {}
+
+
+def test_least_acls_say_what_to_add_to_others_and_what_to_remove(
+    spark: Any, tmp_path: Path, capsys: Any
+) -> None:
+    assert spark
+    trace, present = tmp_path / "trace", tmp_path / "present.txt"
+    rules: list[dict[str, Any]] = [
+        {"principal": "User:a", "allow": "All", "topic": "orders"},
+        {"principal": "User:b", "allow": "Read", "topic": "orders"},
+    ]
+    made(trace, *rules)
+    present.write_text(write([acl for rule in rules for acl in parse_rule(rule)], "list"))
+    assert cli.run(parsed("least-acls", str(trace), "--against", str(present))) == 0
+    lines = capsys.readouterr().out.splitlines()
+    at = lines.index("1 to add and 2 to remove")
+    tail = "--topic orders"
+    assert [line.strip() for line in lines[at + 1 : at + 4]] == [
+        f"kafka-acls --add --allow-principal User:a --operation Read {tail}",
+        f"kafka-acls --remove --force --allow-principal User:a --operation All {tail}",
+        f"kafka-acls --remove --force --allow-principal User:b --operation Read {tail}",
+    ]
+    present.write_text(write(read_acls(str(trace.parent / "present.txt"))[1:], "yaml"))
+    assert cli.run(parsed("least-acls", str(trace), "--against", str(present), "--json")) == 0
+    assert "1 to add and 1 to remove" in capsys.readouterr().err
+
+
+def test_mistakes_are_said_before_spark_works(
+    spark: Any, traced: tuple[Path, Path, AclSet], capsys: Any, tmp_path: Path
+) -> None:
+    assert spark
+    trace = str(traced[0])
+    garbage = tmp_path / "garbage" / "broker-1-00000000.ktrace"
+    garbage.parent.mkdir()
+    garbage.write_bytes(b"no trace" * 100)
+    two_years = ("--since", "2026-01-01", "--until", "2025-01-01")
+    for words, text in (
+        (("denials", str(tmp_path)), "there are no segments in"),
+        (("denials", str(garbage)), "not one whole block of a trace"),
+        (("diff", trace, "--with", str(garbage)), "not one whole block of a trace"),
+        (("denials", trace, "--super-user", "root"), "--super-user `root`: expected Type:name"),
+        (("denials", trace, *two_years), "--until 2025-01-01 is not after --since 2026-01-01"),
+        (("denials", trace, "--parquet", trace), "there is a trace in it; name another folder"),
+        (("denials", trace, "--parquet", f"{garbage}/x"), "Not a directory"),
+        (("denials", trace, "--parquet", "nosuch://x/y"), 'No FileSystem for scheme "nosuch"'),
+        (("ingest", trace, "-o", trace), "there is a trace in it; name another folder"),
+        (("least-acls", trace, "--to", "yaml", "--json"), "leave out --json and --csv"),
+        (("denials", trace, "--since", "yesterday"), "since is `yesterday`"),
+        (("denials", trace, "--apis", "Fetsch"), "there is no API `Fetsch`"),
+        (("denials", trace, "--kafka-version", "7.7"), "`7.7` is no release known here"),
+    ):
+        assert cli.run(parsed(*words)) == 1
+        assert text in capsys.readouterr().err
+
+
+def test_trends_clients_damage_and_a_page_of_all(
+    spark: Any, traced: tuple[Path, Path, AclSet], capsys: Any, tmp_path: Path
+) -> None:
+    from pipeline.jobs.ingest import ingest
+
+    trace, candidate, _ = traced
+    denied = [one["time_us"] // 50_000 for one in twin.accesses(trace) if not one["allowed"]]
+    lake, page = tmp_path / "lake", tmp_path / "page.html"
+    ingest(spark, [str(trace)], lake, RELEASES[-1])
+    for source in (trace, lake):
+        found = answer(capsys, "denials", str(source), "--interval", "1 second")
+        assert sum(row["requests"] for row in found["rows"]) == len(denied)
+    since = f"{datetime.fromtimestamp((START_US + 100_000) / 1e6, UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
+    limits = ("--since", since, "--apis", "Fetch,Produce")
+    some = [answer(capsys, "denials", str(one), *limits)["accesses"] for one in (trace, lake)]
+    assert 0 < some[0] == some[1] < 100
+    assert answer(capsys, "damage", str(trace))["rows"] == []
+    words = ("report", str(lake), "--acls", str(candidate), "--from", OLD, "--to", NEW)
+    report = answer(capsys, *words, "--html", str(page))
+    jobs = [part["job"] for part in report["parts"]]
+    assert {"timeline", "denials", "least-acls", "what-breaks", "unused-acls"} <= set(jobs)
+    shown = page.read_text()
+    assert all(f'-title">{job}</h2>' in shown for job in jobs)
+    assert "Denials in each 1 seconds, by principal" in shown

@@ -1,0 +1,222 @@
+"""The jobs about clients and answers, on Spark, against plain Python twins."""
+
+import random
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from authorizer.authorizer import StandardAuthorizer
+from authorizer.store import AclStore
+from protocol.api_versions import RELEASES, served
+from protocol.enums import ApiKey, Operation, ResourceType
+from protocol.messages.fetch_request import FetchRequest, FetchTopic
+from protocol.trace.entries import Access, Response
+from tests.pipeline.traces import (
+    HOSTS,
+    PRINCIPALS,
+    START_US,
+    TOPICS,
+    TraceMaker,
+    frame,
+    made,
+    random_acls,
+)
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+OLD, NEW = "3.9", "4.0"
+
+
+def test_readiness_names_the_versions_that_are_gone(spark: Any, tmp_path: Path) -> None:
+    from pipeline.jobs.readiness import DROPPED, findings, readiness
+    from pipeline.spark.source import trace_table
+
+    low, high = served(NEW)[ApiKey.FETCH]
+    assert low > 3
+    trace = made(tmp_path)
+    rows = readiness(trace_table(spark, "clients", [str(trace)]), OLD, NEW).collect()
+    assert [(r["finding"], r["api"], r["api_version"], r["requests"]) for r in rows] == [
+        (DROPPED, "Fetch", 3, 1)
+    ]
+    assert rows[0]["detail"] == f"{NEW} has versions {low} to {high}"
+    assert rows[0]["software_name"] == "lib"
+    same = trace_table(spark, "clients", [str(trace)])
+    assert readiness(same, OLD, OLD).collect() == []
+    (found,) = findings(ApiKey.OFFSET_FETCH, 1, "0.11", "1.0")
+    assert found[1].startswith("OffsetFetch.group: READ on GROUP -> DESCRIBE on GROUP")
+    texts = [text for _, text in findings(ApiKey.PRODUCE, 3, "2.7", "2.8")]
+    assert "Produce.idempotent: IDEMPOTENT_WRITE on CLUSTER -> nothing" in texts
+
+
+def test_readiness_is_what_plain_loops_find(spark: Any) -> None:
+    from pipeline.jobs.readiness import DROPPED, readiness
+    from pipeline.tables import CLIENTS, ddl
+
+    rng = random.Random(7)
+    when = datetime(2026, 1, 1, tzinfo=UTC)
+    keys = (ApiKey.FETCH, ApiKey.PRODUCE, ApiKey.CREATE_TOPICS, ApiKey.OFFSET_FETCH)
+    rows = []
+    for _ in range(120):
+        key, who = rng.choice(keys), rng.choice(PRINCIPALS)
+        name = ("lib", "1", rng.choice(("app", None)))
+        rows.append((who, "h", *name, key.wire_name, int(key), rng.randrange(14), 1, when, when))
+    table = spark.createDataFrame(rows, ddl(CLIENTS))
+    for present, target in (("2.7", "2.8"), ("3.9", "4.0"), ("4.0", "2.0")):
+        expected: dict[tuple[str, ...], int] = {}
+        for who, *_, client_id, api, code, version, requests, _, _ in rows:
+            low, high = served(target).get(ApiKey(code), (1, 0))
+            if not low <= version <= high:
+                at = (who, str(client_id), api, str(version))
+                expected[at] = expected.get(at, 0) + requests
+        found = {
+            (r["principal"], str(r["client_id"]), r["api"], str(r["api_version"])): r["requests"]
+            for r in readiness(table, present, target).collect()
+            if r["finding"] == DROPPED
+        }
+        assert found == expected, (present, target)
+        assert expected
+
+
+def test_timeline_counts_and_measures(spark: Any, tmp_path: Path) -> None:
+    from pipeline.jobs.timeline import timeline
+    from pipeline.spark.source import trace_table
+
+    trace = made(tmp_path)
+    (row,) = timeline(trace_table(spark, "responses", [str(trace)])).collect()
+    assert (row["principal"], row["api"], row["requests"]) == ("User:a", "Fetch", 2)
+    assert (row["errors"], row["latency_us_median"], row["latency_us_max"]) == (2, 250, 500)
+    assert row["client_id"] == "app"
+
+
+def test_diff_tells_what_was_lost(spark: Any, tmp_path: Path) -> None:
+    from pipeline.jobs.diff import diff
+    from pipeline.spark.observed import asked, observed
+    from pipeline.spark.source import trace_table
+
+    allow = {"principal": "User:a", "allow": "Read", "topic": "orders"}
+    one, two = made(tmp_path / "one", allow), made(tmp_path / "two")
+
+    def side(path: Path) -> Any:
+        return asked(observed(spark, [str(path)])), trace_table(spark, "responses", [str(path)])
+
+    assert diff(side(one), side(one)).collect() == []
+    rows = [tuple(row) for row in diff(side(one), side(two)).collect()]
+    assert rows == [
+        ("access", "User:a", "READ TOPIC:orders", "allowed", "denied"),
+        ("answers", "User:a", "Fetch", "0", "29"),
+    ]
+
+
+def test_clients_are_told_with_their_software_from_a_lake_too(spark: Any, tmp_path: Path) -> None:
+    from pipeline.commands.reading import Source
+    from pipeline.jobs.clients import clients
+    from pipeline.jobs.ingest import ingest, lake_table
+    from pipeline.spark.source import trace_table
+    from pipeline.tables import TABLES
+
+    trace, lake = made(tmp_path / "trace"), tmp_path / "lake"
+    ingest(spark, [str(trace)], lake, RELEASES[-1])
+    for path in (trace, lake):
+        (row,) = clients(Source(spark, [str(path)], {}).table("clients")).collect()
+        assert (row["software_name"], row["client_id"], row["requests"]) == ("lib", "app", 2)
+        assert (row["api"], row["versions"]) == ("Fetch", [3, 12])
+    for table in (
+        trace_table(spark, "clients", [str(trace)]),
+        lake_table(spark, "clients", lake),
+    ):
+        rows = sorted(table.select(*TABLES["clients"].names).collect())
+        assert [tuple(row) for row in rows] == [
+            ("User:a", "h", "lib", "", "app", "Fetch", 1, version, 1, when, when)
+            for version, when in ((3, local(START_US)), (12, local(START_US + 1000)))
+        ]
+
+
+def local(time_us: int) -> datetime:
+    """A time as Spark gives it: local, and without saying so."""
+    return datetime.fromtimestamp(time_us / 1e6)  # noqa: DTZ006
+
+
+def random_traffic(folder: Path, seed: int) -> list[dict[str, Any]]:
+    """Fetch requests with their accesses and answers over some seconds, and what they were."""
+    rng = random.Random(seed)
+    acls = random_acls(rng, 20)
+    maker = TraceMaker(folder, StandardAuthorizer(store=AclStore(acls)))
+    seen = []
+    for n in range(200):
+        who, host, topic = rng.choice(PRINCIPALS[:3]), rng.choice(HOSTS), rng.choice(TOPICS)
+        version, error, took = rng.choice((7, 8)), rng.choice((0, 0, 29)), rng.randrange(1, 900)
+        maker.sequence = n
+        request = FetchRequest(topics=[FetchTopic(topic=topic)])
+        asked = [(Operation.READ, ResourceType.TOPIC, topic)]
+        maker.ask(who, host, ApiKey.FETCH, asked, frame(ApiKey.FETCH, version, request))
+        begun = START_US + n * 1000
+        answer = bytes(4) + bytes(4) + error.to_bytes(2, "big") + bytes(8)
+        number = maker.people[who, host]
+        maker.entries.append(Response(number, n, begun + took, ApiKey.FETCH, version, answer))
+        allowed = next(e.allowed for e in reversed(maker.entries) if isinstance(e, Access))
+        seen.append(
+            {"who": who, "topic": topic, "version": version, "error": error, "took": took}
+            | {"time": (begun + took) // 50_000, "allowed": allowed}
+        )
+    maker.close()
+    return seen
+
+
+def test_timeline_clients_and_diff_are_what_plain_loops_find(spark: Any, tmp_path: Path) -> None:
+    from pipeline.jobs.clients import clients
+    from pipeline.jobs.diff import diff
+    from pipeline.jobs.timeline import timeline
+    from pipeline.spark.observed import asked, observed
+    from pipeline.spark.source import trace_table
+
+    seen = random_traffic(tmp_path / "one", 1)
+    other = random_traffic(tmp_path / "two", 2)
+    one, two = [str(tmp_path / "one")], [str(tmp_path / "two")]
+    took: dict[tuple[int, str], list[int]] = {}
+    errors: dict[tuple[int, str], int] = {}
+    for row in seen:
+        key = (row["time"], row["who"])
+        took.setdefault(key, []).append(row["took"])
+        errors[key] = errors.get(key, 0) + (row["error"] != 0)
+    found = timeline(trace_table(spark, "responses", one), "50 milliseconds").collect()
+    assert {
+        (round(r["time"].timestamp() * 20), r["principal"]): (
+            *(r["requests"], r["errors"], r["latency_us_max"], r["latency_us_median"]),
+        )
+        for r in found
+    } == {
+        key: (len(all_), errors[key], max(all_), sorted(all_)[(len(all_) + 1) // 2 - 1])
+        for key, all_ in took.items()
+    }
+    versions = {
+        r["principal"]: (r["versions"], r["requests"])
+        for r in clients(trace_table(spark, "clients", one)).collect()
+    }
+    for who in PRINCIPALS[:3]:
+        mine = [row for row in seen if row["who"] == who]
+        assert versions[who] == (sorted({row["version"] for row in mine}), len(mine))
+
+    def outcomes(rows: list[dict[str, Any]]) -> dict[tuple[str, str], str]:
+        decided: dict[tuple[str, str], set[bool]] = {}
+        for row in rows:
+            decided.setdefault((row["who"], f"READ TOPIC:{row['topic']}"), set()).add(
+                row["allowed"]
+            )
+        return {
+            key: "both" if len(all_) > 1 else "allowed" if True in all_ else "denied"
+            for key, all_ in decided.items()
+        }
+
+    first, second = outcomes(seen), outcomes(other)
+    expected = {
+        (*key, first.get(key), second.get(key))
+        for key in first.keys() | second.keys()
+        if first.get(key) != second.get(key)
+    }
+    sides = [
+        (asked(observed(spark, path)), trace_table(spark, "responses", path)) for path in (one, two)
+    ]
+    rows = diff(sides[0], sides[1]).where("difference = 'access'").collect()
+    assert {tuple(row)[1:] for row in rows} == expected
+    assert expected
