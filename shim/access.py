@@ -33,19 +33,17 @@ class AccessRecord(msgspec.Struct, gc=False):
     log_if_denied: bool
 
 
-class Access:
+class Access(msgspec.Struct, eq=False):
     """The accesses of one request: every decision is kept, in the order it was asked."""
 
-    __slots__ = ("_node_id", "_of_cluster", "_policy", "actor", "asked", "denied", "records")
-
-    def __init__(self, policy: Policy, principal: str, host: str, node_id: int) -> None:
-        self._policy = policy
-        self._node_id = node_id
-        self.actor = Actor(principal, host)
-        self.records: list[AccessRecord] = []
-        self.asked = False
-        self.denied: Callable[[Action], bool] | None = None  # a fault takes permissions away
-        self._of_cluster: dict[Operation, Decision] = {}
+    _policy: Policy
+    _node_id: int
+    actor: Actor
+    records: list[AccessRecord] = []
+    asked: bool = False
+    denied: Callable[[Action], bool] | None = None
+    """A fault takes permissions away."""
+    _of_cluster: dict[Operation, Decision] = {}
 
     def error(
         self, requirement: Requirement, name: str = CLUSTER_NAME, count: int = 1

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Container, Iterator
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from authorizer.rules import AclRules
 from protocol.config_releases import ConfigBehaviour
 from protocol.error_codes import ErrorCode
@@ -21,23 +23,21 @@ if TYPE_CHECKING:
     from shim.history import Seen
 
 
-class RequestContext:
+class RequestContext(msgspec.Struct, eq=False):
     """One request: its header, the connection's session, the cluster, and its accesses.
 
-    `node_id` is the broker that the connection reached.
+    `node_id` is the broker that the connection reached; `seen` its entry in the history, where
+    there is one; `spoil` damages the answer, for a fault.
     """
 
-    __slots__ = ("access", "cluster", "header", "node_id", "seen", "session", "spoil", "version")
-
-    def __init__(self, header: RequestHeader, session: Session, cluster: Cluster) -> None:
-        self.header = header
-        self.session = session
-        self.cluster = cluster
-        self.version = header.api_version
-        self.node_id = session.node_id
-        self.access = Access(cluster.policy, session.principal, session.host, self.node_id)
-        self.seen: Seen | None = None  # its entry in the history, where there is one
-        self.spoil: Callable[[bytes], bytes] | None = None  # a fault damages the answer
+    header: RequestHeader
+    session: Session
+    cluster: Cluster
+    version: int
+    node_id: int
+    access: Access
+    seen: "Seen | None" = None
+    spoil: Callable[[bytes], bytes] | None = None
 
     @property
     def acl_rules(self) -> AclRules:

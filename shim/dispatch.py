@@ -3,12 +3,14 @@
 from struct import Struct
 from typing import Any
 
+from authorizer.model import Actor
 from authorizer.open_apis import OPEN_TO_ALL
 from protocol.enums import ApiKey
 from protocol.error_codes import ErrorCode
 from protocol.errors import ProtocolError
 from protocol.headers import RequestHeader, read_request_header
 from shim import audit
+from shim.access import Access
 from shim.apis import ServedApi
 from shim.context import RequestContext
 from shim.errors import CloseConnection, Refused
@@ -89,7 +91,8 @@ def _dispatch(
         raise CloseConnection(
             f"unreadable {api.key.wire_name} request, version {header.api_version}: {error}"
         ) from error
-    context = RequestContext(header, session, cluster)
+    access = Access(cluster.policy, session.node_id, Actor(session.principal, session.host))
+    context = RequestContext(header, session, cluster, header.api_version, session.node_id, access)
     if cluster.history is not None:
         context.seen = cluster.history.request(session, header, frame, cluster.clock.now_us())
     if cluster.faults or cluster.history is not None:

@@ -28,9 +28,9 @@ def append_checked(
     if content is None:
         raise RefusedRecords(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True)
     behaviour = context.record_behaviour
-    if not behaviour.verifies_before_acks:
-        _check_acks(request.acks)
     if batch is not None and batch.is_transactional and behaviour.verifies_partitions:
+        if not behaviour.verifies_before_acks:
+            _check_acks(request.acks)
         _check_leader(partition, context)
         _check_transaction(name, partition, batch, request, context)
     _check_acks(request.acks)

@@ -170,6 +170,6 @@ def test_every_row_comes_out_as_the_broker_decides_it(acls: list[Acl], release: 
             if outcome.bound.hidden_as is not None:
                 continue  # the handlers ask two questions then
             (case,) = outcome.cases
-            access = Access(policy, "User:a", "127.0.0.1", 1)
+            access = Access(policy, 1, Actor("User:a", "127.0.0.1"))
             assert case.allowed is access.allows(outcome.bound.row, case.name), outcome.bound.row.id
             assert case.error is (ErrorCode.NONE if case.allowed else outcome.bound.error)
