@@ -2,7 +2,8 @@
 (KIP-932).
 
 DELETE on the group, READ on each topic. The group must have no members. Its error (24, 68, 69)
-replaces what was found out about the topics; the first release only asked it if one was left.
+replaces what was found out about the topics; the first release only asked it if one was left. One
+that has never begun with a partition says nothing of topics that may be read, even of missing ones.
 """
 
 from authorizer.requirements import (
@@ -42,9 +43,12 @@ def handle(
     always = context.group_behaviour.share_deletion_always_asks
     if always or ErrorCode.NONE in errors:
         group = _group(request.group_id, context)
+    tells_all = group is None or group.has_begun
     return DeleteShareGroupOffsetsResponse(
         responses=[
-            _deleted(group, name, error, context) for name, error in zip(names, errors, strict=True)
+            _deleted(group, name, error, context)
+            for name, error in zip(names, errors, strict=True)
+            if tells_all or error is ErrorCode.TOPIC_AUTHORIZATION_FAILED
         ]
     )
 

@@ -99,6 +99,8 @@ class ShareGroup(Group):
         self._states = states
         self._clock = clock
         self.members: dict[str, ShareMember] = {}
+        self.has_begun = False
+        """Whether it has ever begun with a partition, or was to, even with one that is missing."""
         self.subscriptions = TopicSubscriptions(topics)
         first = behaviour.new_group_epoch
         self.target = GroupTarget(
@@ -187,7 +189,7 @@ class ShareGroup(Group):
                 key = (self.group_id, topic_id, partition.index)
                 if not self._states.is_begun(key):
                     self._states.initialise(key, self.target.epoch, NOT_FETCHED_YET)
-                    begun = True
+                    begun = self.has_begun = True
         return begun
 
     def _remove(self, member: ShareMember) -> None:
@@ -207,6 +209,7 @@ class ShareGroup(Group):
     def begin_at(self, topic_id: bytes, partition: int, start_offset: int) -> ErrorCode:
         """Set where it begins to read a partition, whatever was read before."""
         assert self.is_empty
+        self.has_begun = True
         key = (self.group_id, topic_id, partition)
         return self._states.initialise(key, self.target.epoch, start_offset)
 

@@ -153,6 +153,29 @@ def offsets(play: ModernPlay) -> None:
     _describe(play, "all that is left", [(group, None)])
 
 
+def topics_never_read(play: ModernPlay) -> None:
+    """What is deleted of groups that have read nothing, or nothing any more."""
+    if not play.has(ApiKey.DELETE_SHARE_GROUP_OFFSETS):
+        return
+    one, two = play.topic("t", "u")
+    missing, group, altered = play.text("-nope"), play.text("g"), play.text("a")
+    answer = play.share("joins", group, A, 0, [missing])
+    if answer.error_code:
+        return
+    play.settle()
+    play.share("leaves", group, A, -1, None)
+    _alter(play, "another", altered, [(one, 0, 1)])
+    _alter(play, "a missing partition", play.text("p"), [(one, 9, 1)])
+    for label in ("before", "after"):
+        for name, of in (("joined", group), ("altered", altered), ("partition", play.text("p"))):
+            _delete(play, f"missing, {name} {label}", of, [missing])
+            _delete(play, f"not read, {name} {label}", of, [two])
+            _delete(play, f"both, {name} {label}", of, [missing, two])
+            _delete(play, f"all, {name} {label}", of, [missing, two, one])
+            _delete(play, f"again, {name} {label}", of, [missing, two, one])
+        _alter(play, f"a missing topic {label}", group, [(missing, 0, 1)])
+
+
 def topics_twice(play: ModernPlay) -> None:
     """Topics, and partitions, that a request names more than once."""
     if not play.has(ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS):
@@ -222,5 +245,6 @@ SCENARIOS = (
     offsets_of_strange_groups,
     offsets_that_cannot_be,
     offsets,
+    topics_never_read,
     topics_twice,
 )
