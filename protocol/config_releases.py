@@ -26,6 +26,7 @@ class ConfigBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     altered_names_are_checked: bool  # an illegal topic name is told apart from a missing topic
     altered_topic_missing_error: int  # code of altering a missing topic
     lists_start_as_default: bool  # APPEND to a list that is not set
+    unknown_list_error: int  # code of APPEND to what is no setting of a broker
 
 
 OLDEST = ConfigBehaviour(
@@ -44,6 +45,7 @@ OLDEST = ConfigBehaviour(
     altered_names_are_checked=True,
     altered_topic_missing_error=-1,
     lists_start_as_default=False,
+    unknown_list_error=-1,
 )
 """As 0.11 has it."""
 
@@ -93,6 +95,7 @@ CHANGES: tuple[Change, ...] = (
     Change("3.7", "KIP-714: subscriptions to metrics", config_resource_types=(2, 4, 8, 16)),
     Change("4.0", "KIP-848: settings of groups", config_resource_types=(2, 4, 8, 16, 32)),
     Change("4.1", "subscriptions with all settings", client_metrics_have_defaults=True),
+    Change("4.3", "APPEND looks whether there is such a setting", unknown_list_error=40),
 )
 
 

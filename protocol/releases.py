@@ -39,6 +39,7 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     tokens_end_sessions: bool  # a log-in ends with its token, even without a lifetime of log-ins
     late_handshake_tells_mechanisms: bool  # a SaslHandshake after the log-in, which is an error
     failed_token_expiry: int  # in the answer to a token that could not be renewed or expired
+    caps_token_renewal: bool  # for no longer than the default, which is what 0 means too
     scram_success_message: str | None  # error message of AlterUserScramCredentials without an error
     scram_denial: str | None  # the text of a denied one
     scram_denial_counts_users: bool  # a denied DescribeUserScramCredentials has a result a user
@@ -75,6 +76,7 @@ OLDEST = Behaviour(
     tokens_end_sessions=False,
     late_handshake_tells_mechanisms=True,
     failed_token_expiry=-1,
+    caps_token_renewal=False,
     scram_success_message="",
     scram_denial=None,
     scram_denial_counts_users=False,
@@ -144,6 +146,7 @@ CHANGES: tuple[Change, ...] = (
         scram_success_message=None,
         scram_denial="cluster authorization failed",
         failed_token_expiry=0,
+        caps_token_renewal=True,
         feature_updates_message="",
         unknown_feature_may_be_zero=True,
         feature_update_error=ErrorCode.INVALID_UPDATE_VERSION,

@@ -244,9 +244,10 @@ def _extended(
     definitions = context.cluster.configs.definitions_of(kind)
     definition = definitions.get(config.name)
     if definition is None and (kind == ConfigResourceType.BROKER or not context.behaviour.kraft):
-        is_said = not context.config_behaviour.lists_start_as_default
-        text = f"{config.name} is no setting" if is_said else None
-        raise ResourceFault(ErrorCode.UNKNOWN_SERVER_ERROR, text)
+        error = ErrorCode(context.config_behaviour.unknown_list_error)
+        is_new = error is not ErrorCode.UNKNOWN_SERVER_ERROR
+        is_said = is_new or not context.config_behaviour.lists_start_as_default
+        raise ResourceFault(error, f"{config.name} is no setting" if is_said else None)
     if definition is None or definition.type != "list" or kind not in WITH_LISTS:
         error = ErrorCode(context.config_behaviour.altered_config_error)
         raise ResourceFault(error, f"{config.name} is no list")

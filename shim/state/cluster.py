@@ -134,7 +134,12 @@ class Cluster:
         self.features: tuple[Feature, ...] = features_of(self.release)
         self.random = random.Random(config.seed)  # noqa: S311 - ids of a test broker, repeatable on purpose
         self.users = Users(config.users, self.random)
-        self.tokens = DelegationTokens(config.properties, self.random, self.clock)
+        self.tokens = DelegationTokens(
+            config.properties,
+            self.random,
+            self.clock,
+            caps_renewal=self.behaviour.caps_token_renewal,
+        )
         self.policy = policy_of(config, self.release, self.nodes, self.clock, self.random)
         self.topics = Topics(self.random, self.clock, self.topic_behaviour.internal_topics)
         self.configs = Configs(

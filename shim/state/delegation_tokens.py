@@ -39,7 +39,15 @@ class DelegationToken(msgspec.Struct):
 class DelegationTokens:
     """All tokens by id. `secret` None: tokens are switched off (61)."""
 
-    def __init__(self, settings: Mapping[str, str], rng: random.Random, clock: Clock) -> None:
+    def __init__(
+        self,
+        settings: Mapping[str, str],
+        rng: random.Random,
+        clock: Clock,
+        *,
+        caps_renewal: bool = True,
+    ) -> None:
+        """`caps_renewal`: a token is renewed for the default time at most, 0 being that too."""
         secret = settings.get("delegation.token.secret.key")
         secret = settings.get("delegation.token.master.key") if secret is None else secret
         # switched on by default, unlike a real broker: a test needs no secret of its own
@@ -48,6 +56,7 @@ class DelegationTokens:
             settings.get("delegation.token.max.lifetime.ms", str(7 * DAY_MS))
         )
         self._renewal_ms = int(settings.get("delegation.token.expiry.time.ms", str(DAY_MS)))
+        self._caps_renewal = caps_renewal
         self._random = rng
         self._clock = clock
         self._by_id: dict[str, DelegationToken] = {}
@@ -97,7 +106,8 @@ class DelegationTokens:
         if self._is_over(token):
             raise Refused(ErrorCode.DELEGATION_TOKEN_EXPIRED)
         self._require_own(token, principal)
-        period_ms = self._renewal_ms if period_ms < 0 else period_ms
+        if period_ms < 0 or (self._caps_renewal and not 0 < period_ms < self._renewal_ms):
+            period_ms = self._renewal_ms
         token.expires_ms = min(token.max_ms, self._clock.now_ms() + period_ms)
         return token.expires_ms
 

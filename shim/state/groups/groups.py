@@ -104,6 +104,9 @@ class Groups(GroupStore):
         return group.leave(identities)
 
     def _with_classic_members(self, group_id: str) -> "ClassicGroup | ClassicParticipants | None":
+        """None too for a group without a name, which may have offsets but no members."""
+        if self.group_id_error(group_id) is not ErrorCode.NONE:
+            return None
         group = self.consumer(group_id)
         return self.classic(group_id) if group is None else group.classics
 

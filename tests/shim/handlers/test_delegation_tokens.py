@@ -25,7 +25,11 @@ ALICE, BOB, CAROL = "User:alice", "User:bob", "User:carol"
 
 @pytest.fixture
 def stage() -> Stage:
-    stage = Stage()
+    return staged("")
+
+
+def staged(release: str) -> Stage:
+    stage = Stage(release)
     for number, principal in enumerate((ALICE, BOB, CAROL)):
         session = Session(SASL_LISTENER, 1, "127.0.0.1", 60_000 + number)
         session.principal = principal
@@ -134,3 +138,19 @@ def test_a_renewal_never_passes_the_longest_lifetime(stage: Stage) -> None:
     token = create(stage, max_lifetime_ms=5_000)
     assert token.expiry_timestamp_ms == token.max_timestamp_ms
     assert renew(stage, ALICE, token.hmac, 10**12).expiry_timestamp_ms == token.max_timestamp_ms
+
+
+@pytest.mark.parametrize(
+    ("release", "longest_ms", "zero_ms"), [("4.3", DAY_MS, DAY_MS), ("2.8", 2 * DAY_MS, 0)]
+)
+def test_controllers_renew_for_the_default_time_at_most(
+    release: str, longest_ms: int, zero_ms: int
+) -> None:
+    """As 4.3.1 and 2.8.2 answer."""
+    stage = staged(release)
+    made = CreateDelegationTokenRequest(max_lifetime_ms=-1)
+    hmac = stage.ask(ApiKey.CREATE_DELEGATION_TOKEN, 1, made, ALICE).hmac
+    for asked_ms, given_ms in ((2 * DAY_MS, longest_ms), (1000, 1000), (0, zero_ms)):
+        request = RenewDelegationTokenRequest(hmac=hmac, renew_period_ms=asked_ms)
+        answer = stage.ask(ApiKey.RENEW_DELEGATION_TOKEN, 1, request, ALICE)
+        assert answer.expiry_timestamp_ms - stage.clock.now_ms() == given_ms
