@@ -45,7 +45,7 @@ class DelegationTokens:
         rng: random.Random,
         clock: Clock,
         *,
-        caps_renewal: bool = True,
+        caps_renewal: bool,
     ) -> None:
         """`caps_renewal`: a token is renewed for the default time at most, 0 being that too."""
         secret = settings.get("delegation.token.secret.key")
