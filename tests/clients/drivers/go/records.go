@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -78,7 +80,19 @@ func consume(ctx context.Context, where connection, args arguments) (any, error)
 			values = append(values, string(record.Value))
 		})
 	}
-	return values, client.CommitUncommittedOffsets(ctx)
+	return values, commitConsumed(polling, client)
+}
+
+// commitConsumed tries again where the client gives up: it looks for a coordinator at brokers
+// picked at random, and two of them that are stopped in a row fail the commit.
+func commitConsumed(ctx context.Context, client *kgo.Client) error {
+	for {
+		err := client.CommitUncommittedOffsets(ctx)
+		var refused *net.OpError
+		if !errors.As(err, &refused) || refused.Op != "dial" || ctx.Err() != nil {
+			return err
+		}
+	}
 }
 
 func commitOffset(ctx context.Context, where connection, args arguments) (any, error) {
