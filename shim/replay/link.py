@@ -11,11 +11,10 @@ from protocol.trace.entries import Response
 from shim.replay.events import Event
 from shim.replay.ids import id_kinds
 from shim.replay.offsets import TEACHES_OFFSETS
-from shim.replay.peer import Peer
+from shim.replay.peer import WINDOW_BYTES, Peer
 
 WINDOW_REQUESTS = 100
-WINDOW_BYTES = 32 * 1024
-"""Little enough for the buffers of both ends: neither side waits for the other to read."""
+"""Of a full window half the answers are taken before more is sent: the target always has work."""
 
 
 class Sent:
@@ -60,21 +59,44 @@ class Link:
         self.login_error: int | None = None
         self._ahead: list[bytes] = []
         self._ahead_bytes = 0
+        self._open_bytes = 0  # of requests whose answers have not been taken
 
     @property
     def is_full(self) -> bool:
-        """Whether no more should be sent before answers are taken."""
-        return self._ahead_bytes > WINDOW_BYTES or len(self.due) >= WINDOW_REQUESTS
+        """Whether no more should be sent before answers are taken, of those that can be."""
+        if self._open_bytes > WINDOW_BYTES:
+            return bool(self.due)
+        return len(self.due) >= WINDOW_REQUESTS
+
+    @property
+    def has_room(self) -> bool:
+        """Whether more may be sent again, and no answer is there that could be taken at once."""
+        is_half_full = 2 * self._open_bytes > WINDOW_BYTES or 2 * len(self.due) > WINDOW_REQUESTS
+        return not is_half_full and not (self.peer and self.peer.has_answer)
 
     @property
     def is_clogged(self) -> bool:
         """Whether many requests are out whose answers the recording does not have."""
         return len(self.sent) >= 2 * WINDOW_REQUESTS
 
-    def put(self, frame: bytes) -> None:
+    @property
+    def is_laden(self) -> bool:
+        """Whether what was put should go out, even if no answer is due."""
+        return 2 * self._ahead_bytes > WINDOW_BYTES or 2 * len(self._ahead) >= WINDOW_REQUESTS
+
+    def put(self, sent: Sent, sequence: int) -> None:
         """Send this one with the next `flush`."""
-        self._ahead.append(frame)
-        self._ahead_bytes += len(frame)
+        self.sent[sequence] = sent
+        size = len(sent.frame)
+        self._ahead.append(sent.frame)
+        self._ahead_bytes += size
+        self._open_bytes += size
+
+    def answered(self, sequence: int) -> Sent:
+        """The request of an answer that was taken."""
+        sent = self.sent.pop(sequence)
+        self._open_bytes -= len(sent.frame)
+        return sent
 
     def flush(self) -> None:
         """Send what was put. Raises GoneError."""
@@ -100,7 +122,7 @@ class Link:
                 return
             sent = self.sent[sequence]
             frame = self.peer.receive() if sent.expects_answer else None
-            del self.sent[sequence]
+            self.answered(sequence)
             if frame is not None:
                 yield sent, frame
 
@@ -119,4 +141,5 @@ class Link:
         lost = [event for event, _ in self.due]
         self.due.clear()
         self.sent.clear()
+        self._open_bytes = 0
         return lost

@@ -7,6 +7,9 @@ from shim.client.login import LoginError
 from shim.client.login_frames import login_frames
 
 FRAME_BYTES_MAX = 104_857_600
+WINDOW_BYTES = 64 * 1024
+"""What may be sent ahead of its answers: the socket holds it, so that sending never waits for a
+target that waits for us to read."""
 
 
 class GoneError(Exception):
@@ -25,6 +28,7 @@ class Peer:
                 f"cannot connect to {host}:{port}: {error.strerror or error}"
             ) from error
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * WINDOW_BYTES)
         self._received = b""
         self._at = 0  # up to here it has been handed out
 
@@ -35,6 +39,13 @@ class Peer:
             self._socket.sendall(b"".join(pieces))
         except OSError as error:
             raise GoneError("the connection was closed") from error
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether a whole frame has been read that was not handed out."""
+        begin = self._at + 4
+        size = int.from_bytes(self._received[self._at : begin], "big")
+        return len(self._received) >= begin + size
 
     def receive(self) -> bytes:
         """The next frame, without its size."""

@@ -19,10 +19,10 @@ from shim.replay.events import Event, Line, Recording
 from shim.replay.fields import COORDINATED
 from shim.replay.ids import id_kinds, names_ids
 from shim.replay.learned import Learned
-from shim.replay.link import WINDOW_BYTES, Link, Sent
+from shim.replay.link import Link, Sent
 from shim.replay.logins import SASL, NoPasswordError, log_in, login_of
 from shim.replay.offsets import TAKES_OFFSETS
-from shim.replay.peer import GoneError, Peer
+from shim.replay.peer import WINDOW_BYTES, GoneError, Peer
 from shim.replay.report import Place, Report, place_of
 from shim.replay.rerecording import Rerecording
 from shim.replay.target import MissError, OnMiss, Target
@@ -167,19 +167,21 @@ class Player:
                 self._settle(link)
             if self._learned.differs and (takes_offsets or has_ids):
                 frame = self._learned.rewritten(event.line, header, frame, at)
-        if link.is_full or len(frame) > WINDOW_BYTES:
+        if len(frame) > WINDOW_BYTES:
             self._settle(link)
+        elif link.is_full:
+            self._settle(link, half=True)
         if link.is_clogged:
             self._take_unrecorded(link)
         if link.peer is None:
             self._miss(place_of(event), link.why_not)
             return
-        link.put(frame)
-        sent = link.sent[entry.sequence] = Sent(event, frame, entry.frame)
+        sent = Sent(event, frame, entry.frame)
+        link.put(sent, entry.sequence)
         if self._rerecording is not None:
             self._rerecording.request(sent)
         self.report.requests += 1
-        if self._target.speed is not None or len(frame) > WINDOW_BYTES:
+        if self._target.speed is not None or link.is_laden:
             self._flush(event, link)
 
     def _log_in(
@@ -220,9 +222,10 @@ class Player:
         if entry.sequence not in link.sent or link.peer is None:
             return  # told when the request was missed
         link.expect(event, entry)
-        paced = self._target.speed is not None
-        if paced or link.is_full or entry.api_key in COORDINATED:
+        if self._target.speed is not None or entry.api_key in COORDINATED:
             self._settle(link)
+        elif link.is_full:
+            self._settle(link, half=True)
 
     def _flush(self, event: Event, link: Link) -> None:
         try:
@@ -230,8 +233,8 @@ class Player:
         except GoneError as error:
             self._lost(event, link, str(error))
 
-    def _settle(self, link: Link) -> None:
-        """Send what waits to be sent, and take the answers that are due."""
+    def _settle(self, link: Link, *, half: bool = False) -> None:
+        """Send what waits to be sent, and take the answers that are due; or but for some of them."""
         if not link.due:
             try:
                 link.flush()
@@ -239,11 +242,11 @@ class Player:
                 link.give_up(f"before it: {error}")
             return
         self._flush(link.due[0][0], link)
-        while link.due and link.peer is not None:
+        while link.due and link.peer is not None and not (half and link.has_room):
             event, entry = link.due[0]
             try:
                 self._take_unrecorded(link, entry.sequence)
-                sent = link.sent.pop(entry.sequence)
+                sent = link.answered(entry.sequence)
                 frame = self._answer(link, link.peer, sent.frame, entry)
             except GoneError as error:
                 self._lost(event, link, str(error))
