@@ -177,6 +177,9 @@ class _Reader:
         length = self._length("B")
         with source.block(f"if {length} and {length} < 128"):
             source.line(f"{result} = {self._cursor.take(length, self._cursor.ahead - 1)}{decode}")
+        if nullable:
+            with source.block(f"elif not {length}"):
+                source.line(f"{result}, pos = None, {self._cursor.at()}")
         with source.block("else"):
             kind = "string" if field.kind == "string" else "bytes"
             long = self._runtime(f"long_{'nullable_' if nullable else ''}{kind}")

@@ -18,8 +18,7 @@ class FrameSplitter:
         self.frame_bytes_max = frame_bytes_max
         self.failure: FrameError | None = None
         """Why no more frames can come. Answer the frames there are, then close."""
-        self._pending = bytearray()
-        self._needed = _SIZE.size  # how many pending bytes it takes to go on
+        self._pending = bytearray()  # of a frame, or of its size while that is not known
         self._size = -1  # size of the frame that is arriving, -1 while it is not known
 
     @property
@@ -33,46 +32,57 @@ class FrameSplitter:
         Raises FrameError on a size that is not above 0 or is over the limit; when frames come
         before it in the same data they are returned, `failure` is set, and the next call raises.
         """
-        if self.failure is not None:
-            raise self.failure
-        pending = self._pending
-        if pending:
-            pending += data
-            if len(pending) < self._needed:
-                return []
-            data = bytes(pending)
-            pending.clear()
-        return self._cut(data) or self._nothing()
-
-    def _nothing(self) -> list[bytes]:
-        if self.failure is not None:
-            raise self.failure
-        return []
-
-    def _cut(self, data: bytes) -> list[bytes]:
         frames: list[bytes] = []
-        pos, left = 0, len(data)
-        while True:
-            if self._size < 0:
-                if left < _SIZE.size:
-                    self._needed = _SIZE.size
-                    break
-                (size,) = _SIZE.unpack_from(data, pos)
-                if not 0 < size <= self.frame_bytes_max:
-                    self.failure = FrameError(self._refusal(size))
-                    return frames
-                self._size = size
-                pos += _SIZE.size
-                left -= _SIZE.size
-            if left < self._size:
-                self._needed = self._size
-                break
-            frames.append(data[pos : pos + self._size])
-            pos += self._size
-            left -= self._size
-            self._size = -1
-        self._pending += data[pos:]
+        if self.failure is None:
+            self._cut(data, self._go_on(data, frames), frames)
+        if self.failure is not None and not frames:
+            raise self.failure
         return frames
+
+    def _go_on(self, data: bytes, frames: list[bytes]) -> int:
+        """Add to the frame that is arriving; returns where in `data` the next one begins."""
+        at, pending = 0, self._pending
+        if pending and self._size < 0:
+            at = _SIZE.size - len(pending)
+            pending += data[:at]
+            if len(pending) < _SIZE.size:
+                return len(data)
+            size = self._checked(*_SIZE.unpack(pending))
+            if size < 0:
+                return len(data)
+            self._size = size
+            pending.clear()
+        if self._size >= 0:
+            end = at + self._size - len(pending)
+            pending += data[at:end]
+            at = end
+            if len(pending) == self._size:
+                frames.append(bytes(pending))
+                pending.clear()
+                self._size = -1
+        return at
+
+    def _cut(self, data: bytes, at: int, frames: list[bytes]) -> None:
+        """Take the frames that are there as a whole, and keep the beginning of the next one."""
+        end = len(data)
+        while at + _SIZE.size <= end:
+            size = self._checked(*_SIZE.unpack_from(data, at))
+            if size < 0:
+                return
+            at += _SIZE.size
+            if at + size > end:
+                self._size = size
+                break
+            frames.append(data[at : at + size])
+            at += size
+        self._pending += data[at:]
+
+    def _checked(self, size: int) -> int:
+        """The size, or -1 if it is impossible: then there is a `failure`."""
+        if 0 < size <= self.frame_bytes_max:
+            return size
+        self.failure = FrameError(self._refusal(size))
+        return -1
 
     def _refusal(self, size: int) -> str:
         if size <= 0:

@@ -34,6 +34,7 @@ NO_PRODUCER = -1
 _PREFIX = Struct(">qi")  # base offset and length, which the length does not count
 _PREFIX_BYTES = _PREFIX.size
 _PLACE = Struct(">qii")  # these two and the leader epoch
+_PLACE_BYTES = _PLACE.size
 _HEADER = Struct(">qiibIhiqqqhii")
 _HEADER_FIELDS = 13
 _CRC_AT, _COVERED_FROM = 17, 21  # the checksum covers what comes after it
@@ -127,7 +128,7 @@ class Batch(msgspec.Struct, gc=False):
         return records
 
     def _content(self) -> bytes:
-        content = self.blob[self.start + HEADER_BYTES : self.end]
+        content = self.blob[self.start + HEADER_BYTES : self.start + _PREFIX_BYTES + self.length]
         code = self.attributes & _COMPRESSION
         return decompress(_compression(code), content) if code else content
 
@@ -193,7 +194,7 @@ def assign(
 ) -> bytes:
     """Return the batch as a log keeps it; with `append_time_ms` that is the time of all records."""
     place = _PLACE.pack(base_offset, batch.length, partition_leader_epoch)
-    payload = place + batch.blob[batch.start + len(place) : batch.end]
+    payload = place + batch.blob[batch.start + _PLACE_BYTES : batch.end]
     if append_time_ms is None:
         return payload
     out = bytearray(payload)

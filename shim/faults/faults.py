@@ -11,14 +11,13 @@ if TYPE_CHECKING:  # faults are rare: what they need is imported with the first
 
 
 class Faults:
-    """All faults of a cluster, in the order in which they were set; false without any."""
+    """All faults of a cluster, in the order in which they were set."""
 
     def __init__(self) -> None:
         self._faults: dict[int, Fault] = {}
         self._next_id = 1
-
-    def __bool__(self) -> bool:
-        return bool(self._faults)
+        self.are_set = False
+        """Whether there are any: a mere attribute, as it is asked at every request."""
 
     def __iter__(self) -> Iterator["Fault"]:
         return iter(list(self._faults.values()))
@@ -30,6 +29,7 @@ class Faults:
         fault = Fault(self._next_id, parse_fault(written))
         self._next_id += 1
         self._faults[fault.fault_id] = fault
+        self.are_set = True
         return fault
 
     def get(self, fault_id: int) -> "Fault | None":
@@ -37,7 +37,9 @@ class Faults:
 
     def remove(self, fault_id: int) -> None:
         """Lift a fault; what it holds back is answered. KeyError if there is none."""
-        self._faults.pop(fault_id).release()
+        fault = self._faults.pop(fault_id)
+        self.are_set = bool(self._faults)
+        fault.release()
 
     def clear(self) -> None:
         for fault_id in list(self._faults):

@@ -7,7 +7,6 @@ topic id is 100 before it (KIP-516). With acks=0 there is no answer: any error c
 """
 
 from collections.abc import Iterable
-from operator import attrgetter
 
 from authorizer.requirements import (
     PRODUCE_IDEMPOTENT,
@@ -27,10 +26,11 @@ from protocol.messages.produce_response import (
     ProduceResponse,
     TopicProduceResponse,
 )
+from protocol.record_releases import RecordBehaviour
 from protocol.records import NO_PRODUCER, Batch
 from shim.context import RequestContext
 from shim.handling.appending import Appended
-from shim.handling.produced_rows import Row, TopicRows, fault_of_nulls, read, rows_of
+from shim.handling.produced_rows import Row, TopicRows, fault_of_nulls, last_readable, rows_of
 from shim.handling.producing import append_checked
 from shim.handling.record_checks import RefusedRecords
 from shim.handling.topic_access import topic_error
@@ -40,7 +40,6 @@ IDS_SINCE = 13
 LEADERS_SINCE = 10
 """From here on an answer of a node that does not lead names the one that does (KIP-951)."""
 SILENT = 0
-_IS_TRANSACTIONAL, _PRODUCER_ID = attrgetter("is_transactional"), attrgetter("producer_id")
 NAMELESS = ""
 """No transactional id, where old brokers ask for permission all the same: on any, or none."""
 
@@ -97,13 +96,17 @@ def _request_error(
     """Why nothing at all may be appended."""
     if context.record_behaviour.last_batch_counts:
         first_batches = first_batches[-1:]
-    if any(map(_IS_TRANSACTIONAL, first_batches)):
+    is_transactional = is_idempotent = False
+    for batch in first_batches:
+        is_transactional = is_transactional or batch.is_transactional
+        is_idempotent = is_idempotent or batch.producer_id > NO_PRODUCER
+    if is_transactional:
         error = context.record_behaviour.nameless_transaction_error
         if request.transactional_id is None and error:
             context.access.nothing_more()
             return error
         return context.access.error(PRODUCE_TRANSACTIONAL_ID, request.transactional_id or NAMELESS)
-    if max(map(_PRODUCER_ID, first_batches), default=NO_PRODUCER) > NO_PRODUCER:
+    if is_idempotent:
         return context.access.error(PRODUCE_IDEMPOTENT)
     context.access.nothing_more()
     return NO_ERROR
@@ -114,13 +117,14 @@ def _append_all(
 ) -> ProduceResponse:
     """Append partition by partition; each succeeds or fails on its own."""
     found = [(rows, *_topic(rows.topic, context)) for rows in topics]
+    behaviour = context.record_behaviour
     fault = NO_ERROR
-    if context.record_behaviour.null_records_stop_all:
+    if behaviour.null_records_stop_all:
         fault = fault_of_nulls(found, context)
     responses = []
     for topic, name, error in found:
         answers = [
-            _answer(name, rows, error or fault, request, context)
+            _answer(name, rows, error or fault, request, context, behaviour)
             for rows in topic.partitions.values()
         ]
         if answers:
@@ -148,6 +152,7 @@ def _answer(
     error: ErrorCode,
     request: ProduceRequest,
     context: RequestContext,
+    behaviour: RecordBehaviour,
 ) -> PartitionProduceResponse:
     """The answer for a partition. Where it is named twice, the last that can be read is appended,
     and one that cannot be read is what the answer tells of; older releases look at the last alone.
@@ -158,13 +163,13 @@ def _answer(
         error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if error or partition is None:
         return _failed(index, RefusedRecords(error))
-    if not context.record_behaviour.reads_duplicates:
+    if not behaviour.reads_duplicates:
         rows = rows[-1:]
-    readable, unreadable = read(rows, context)
+    readable, unreadable = last_readable(rows, context.version, behaviour)
     appended = Appended(-1)
     try:
-        if readable:
-            appended = append_checked(name, partition, readable[-1], request, context)
+        if readable is not None:
+            appended = append_checked(name, partition, readable, request, context, behaviour)
     except RefusedRecords as refused:
         unreadable = unreadable or refused
     if unreadable is not None:

@@ -8,6 +8,7 @@ import msgspec
 from protocol.error_codes import NO_ERROR, ErrorCode
 from protocol.errors import DecodeError
 from protocol.messages.produce_request import ProduceRequest, TopicProduceData
+from protocol.record_releases import RecordBehaviour
 from protocol.records import Batch, batches, entry_sizes, lone_batch
 from shim.context import RequestContext
 from shim.errors import CloseConnection
@@ -22,7 +23,8 @@ from shim.handling.record_checks import (
 class Row(msgspec.Struct, gc=False):
     """What a request has for a partition, once.
 
-    `batch` is what `content` consists of, if that is one batch of format 2, as nearly always.
+    `batch` is the one that `content` consists of from version 3 on; None until it is looked for, if
+    there is more than it.
     """
 
     index: int
@@ -39,13 +41,6 @@ class TopicRows(msgspec.Struct, gc=False):
     """Whether there is a partition without records, which no client sends."""
 
 
-class Records(msgspec.Struct, gc=False):
-    """What a request has for a partition, and the one batch of it from version 3 on."""
-
-    content: bytes | None
-    batch: Batch | None
-
-
 def rows_of(
     request: ProduceRequest, context: RequestContext
 ) -> tuple[list[Batch], list[TopicRows]]:
@@ -53,6 +48,7 @@ def rows_of(
 
     CloseConnection where a release cannot parse it.
     """
+    has_batches = context.version >= FORMAT_2_SINCE
     first_batches: list[Batch] = []
     topics: dict[tuple[str, bytes], TopicRows] = {}
     for topic in request.topic_data:
@@ -68,7 +64,7 @@ def rows_of(
             else:
                 first_batches += _first_batch(content, context)
                 found.has_nulls = found.has_nulls or data.records is None
-            row = Row(data.index, data.records, batch)
+            row = Row(data.index, data.records, batch if has_batches else None)
             found.partitions.setdefault(data.index, []).append(row)
     return first_batches, list(topics.values())
 
@@ -99,21 +95,21 @@ def _check_form(formats: list[int], context: RequestContext) -> None:
         raise CloseConnection("a partition has no readable batch, or more than one")
 
 
-def read(rows: list[Row], context: RequestContext) -> tuple[list[Records], RefusedRecords | None]:
-    """What there is for a partition in a form that can be appended, and why some is not."""
-    readable: list[Records] = []
-    unreadable = None
+def last_readable(
+    rows: list[Row], version: int, behaviour: RecordBehaviour
+) -> tuple[Row | None, RefusedRecords | None]:
+    """The last that a partition has in a form that can be appended, and why others are not."""
+    readable = unreadable = None
     for row in rows:
-        batch = None
         try:
-            if row.content is not None and context.version >= FORMAT_2_SINCE:
-                behaviour = context.record_behaviour
-                batch = row.batch or only_batch(row.content, behaviour)
-                check_compression(batch, context.version, behaviour)
+            if row.content is not None and version >= FORMAT_2_SINCE:
+                if row.batch is None:
+                    row.batch = only_batch(row.content, behaviour)
+                if row.batch.attributes:
+                    check_compression(row.batch, version, behaviour)
+            readable = row
         except RefusedRecords as refused:
             unreadable = refused
-        else:
-            readable.append(Records(row.content, batch))
     return readable, unreadable
 
 
@@ -127,7 +123,7 @@ def fault_of_nulls(
         for index, rows in topic.partitions.items():
             partition = context.cluster.topics.partition(name, index)
             if partition is not None and any(row.content is None for row in rows):
-                readable, _ = read(rows, context)
-                if readable and readable[-1].content is None:
+                found_last, _ = last_readable(rows, context.version, context.record_behaviour)
+                if found_last is not None and found_last.content is None:
                     return ErrorCode.UNKNOWN_SERVER_ERROR
     return NO_ERROR

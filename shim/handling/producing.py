@@ -2,10 +2,11 @@
 
 from protocol.error_codes import ErrorCode
 from protocol.messages.produce_request import ProduceRequest
+from protocol.record_releases import RecordBehaviour
 from protocol.records import NO_PRODUCER, Batch
 from shim.context import RequestContext
 from shim.handling.appending import Appended, append, append_any_format
-from shim.handling.produced_rows import Records
+from shim.handling.produced_rows import Row
 from shim.handling.record_checks import Limits, RefusedRecords
 from shim.handling.verification import is_open, verification_error
 from shim.state.topics import Partition
@@ -19,28 +20,28 @@ ADMIN_CLIENT_ID = "__admin_client"
 def append_checked(
     name: str,
     partition: Partition,
-    records: Records,
+    row: Row,
     request: ProduceRequest,
     context: RequestContext,
+    behaviour: RecordBehaviour,
 ) -> Appended:
     """The checks of one partition in Kafka's order, then the append; raises RefusedRecords."""
-    content, batch = records.content, records.batch
+    content, batch = row.content, row.batch
     if content is None:
         raise RefusedRecords(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True)
-    behaviour = context.record_behaviour
     if batch is not None and batch.is_transactional and behaviour.verifies_partitions:
         if not behaviour.verifies_before_acks:
             _check_acks(request.acks)
         _check_leader(partition, context)
-        _check_transaction(name, partition, batch, request, context)
+        _check_transaction(name, partition, batch, request, context, behaviour)
     _check_acks(request.acks)
     topics = context.cluster.topics
     if name in topics.internal_names and context.header.client_id != ADMIN_CLIENT_ID:
         raise RefusedRecords(ErrorCode.INVALID_TOPIC_EXCEPTION)
     _check_leader(partition, context)
     settings = partition.log.settings
-    if request.acks == ALL:
-        _check_replicas(partition, settings.min_insync_replicas, context)
+    if request.acks == ALL and len(partition.isr) < settings.min_insync_replicas:
+        _check_replicas(partition, settings.min_insync_replicas, behaviour)
     limits = Limits(settings, behaviour, context.cluster.clock.now_ms())
     if batch is not None:
         return append(partition, batch, limits)
@@ -65,9 +66,9 @@ def _check_transaction(
     batch: Batch,
     request: ProduceRequest,
     context: RequestContext,
+    behaviour: RecordBehaviour,
 ) -> None:
     """See that the partition is part of the producer's transaction, or make it so (KIP-890)."""
-    behaviour = context.record_behaviour
     owner = batch.producer_id, batch.producer_epoch
     if batch.producer_id <= NO_PRODUCER:
         return
@@ -95,8 +96,8 @@ def _check_transaction(
         raise RefusedRecords(error, message)
 
 
-def _check_replicas(partition: Partition, needed: int, context: RequestContext) -> None:
-    if context.record_behaviour.caps_min_isr:
+def _check_replicas(partition: Partition, needed: int, behaviour: RecordBehaviour) -> None:
+    if behaviour.caps_min_isr:
         needed = min(needed, len(partition.replicas))
     if len(partition.isr) < needed:
         raise RefusedRecords(ErrorCode.NOT_ENOUGH_REPLICAS, tells_start=True)

@@ -96,28 +96,26 @@ def check_compression(batch: Batch, version: int, behaviour: RecordBehaviour) ->
 
 def check(batch: Batch, limits: Limits) -> None:
     """Raise RefusedRecords unless a log with these limits takes the batch."""
-    size = batch.size
+    size, settings = batch.size, limits.settings
     if batch.base_offset != 0:
         raise limits.invalid()
-    if size > limits.settings.max_message_bytes:
+    if size > settings.max_message_bytes:
         raise RefusedRecords(ErrorCode.MESSAGE_TOO_LARGE)
     if not batch.is_intact():
         raise RefusedRecords(ErrorCode.CORRUPT_MESSAGE)
-    _check_header(batch, limits)
+    has_other_delta = batch.count != batch.last_offset_delta + 1
+    is_unnumbered = batch.base_sequence < 0 and batch.producer_id > NO_PRODUCER
+    if batch.count <= 0 or has_other_delta or is_unnumbered:
+        raise limits.invalid()
+    if batch.attributes:
+        _check_attributes(batch, limits)
     _check_content(batch, size, limits)
-    if size > limits.settings.segment_bytes:
+    if size > settings.segment_bytes:
         raise RefusedRecords(ErrorCode.RECORD_LIST_TOO_LARGE)
 
 
-def _check_header(batch: Batch, limits: Limits) -> None:
-    names_producer = batch.producer_id > NO_PRODUCER
-    has_other_delta = batch.count != batch.last_offset_delta + 1
-    if (
-        batch.count <= 0
-        or has_other_delta
-        or batch.is_control
-        or (names_producer and batch.base_sequence < 0)
-    ):
+def _check_attributes(batch: Batch, limits: Limits) -> None:
+    if batch.is_control:
         raise limits.invalid()
     newest = _ZSTD if limits.behaviour.knows_zstd else _LZ4
     if batch.compression > newest:

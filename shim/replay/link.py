@@ -13,8 +13,10 @@ from shim.replay.ids import id_kinds
 from shim.replay.offsets import TEACHES_OFFSETS
 from shim.replay.peer import WINDOW_BYTES, Peer
 
-WINDOW_REQUESTS = 100
-"""Of a full window half the answers are taken before more is sent: the target always has work."""
+WINDOW_REQUESTS = 200
+"""A window is sent in halves. Once it is full, answers are taken until the first half has left room
+for another: the target always has work.
+"""
 
 
 class Sent:
@@ -71,8 +73,9 @@ class Link:
     @property
     def has_room(self) -> bool:
         """Whether more may be sent again, and no answer is there that could be taken at once."""
-        is_half_full = 2 * self._open_bytes > WINDOW_BYTES or 2 * len(self.due) > WINDOW_REQUESTS
-        return not is_half_full and not (self.peer and self.peer.has_answer)
+        if self.peer is not None and self.peer.has_answer:
+            return False
+        return 3 * self._open_bytes < 2 * WINDOW_BYTES and 3 * len(self.due) < 2 * WINDOW_REQUESTS
 
     @property
     def is_clogged(self) -> bool:

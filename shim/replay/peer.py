@@ -7,7 +7,7 @@ from shim.client.login import LoginError
 from shim.client.login_frames import login_frames
 
 FRAME_BYTES_MAX = 104_857_600
-WINDOW_BYTES = 64 * 1024
+WINDOW_BYTES = 128 * 1024
 """What may be sent ahead of its answers: the socket holds it, so that sending never waits for a
 target that waits for us to read."""
 

@@ -170,7 +170,7 @@ class Player:
         if len(frame) > WINDOW_BYTES:
             self._settle(link)
         elif link.is_full:
-            self._settle(link, half=True)
+            self._settle(link, only_for_room=True)
         if link.is_clogged:
             self._take_unrecorded(link)
         if link.peer is None:
@@ -225,7 +225,7 @@ class Player:
         if self._target.speed is not None or entry.api_key in COORDINATED:
             self._settle(link)
         elif link.is_full:
-            self._settle(link, half=True)
+            self._settle(link, only_for_room=True)
 
     def _flush(self, event: Event, link: Link) -> None:
         try:
@@ -233,8 +233,8 @@ class Player:
         except GoneError as error:
             self._lost(event, link, str(error))
 
-    def _settle(self, link: Link, *, half: bool = False) -> None:
-        """Send what waits to be sent, and take the answers that are due; or but for some of them."""
+    def _settle(self, link: Link, *, only_for_room: bool = False) -> None:
+        """Send what waits to be sent, and take the answers that are due; or some, to send more."""
         if not link.due:
             try:
                 link.flush()
@@ -242,7 +242,7 @@ class Player:
                 link.give_up(f"before it: {error}")
             return
         self._flush(link.due[0][0], link)
-        while link.due and link.peer is not None and not (half and link.has_room):
+        while link.due and link.peer is not None and not (only_for_room and link.has_room):
             event, entry = link.due[0]
             try:
                 self._take_unrecorded(link, entry.sequence)

@@ -112,6 +112,22 @@ def test_looking_at_records_tells_what_reading_them_does(records: list[Record], 
             assert agree(content, len(rows) + random.choice((0, 0, 0, 1, -1)))
 
 
+@given(
+    st.none() | st.binary(max_size=70), st.binary(max_size=150), st.integers(1, 90), st.randoms()
+)
+def test_records_of_one_shape_are_looked_at_together(
+    key: bytes | None, value: bytes, count: int, random: Random
+) -> None:
+    rows = [Record(at, NOW + random.choice((0, at)), key, value) for at in range(count)]
+    whole = write_records(rows, 0, NOW)
+    assert agree(whole, count)
+    for _ in range(20):
+        damaged = bytearray(whole)
+        at = random.randrange(len(damaged))
+        damaged[at] = random.choice((damaged[at] ^ 1 << random.randrange(8), random.randrange(256)))
+        assert agree(bytes(damaged), count)
+
+
 def test_looking_at_records_is_as_exact_as_need_be() -> None:
     far, near = [Record(0, NOW + 1000, b"k", b"v")], [Record(0, NOW + 63, b"k", b"v")]
     assert survey(write_records(far, 0, NOW), 1, NOW) == Survey(NOW + 1000, NOW + 1000, False)
