@@ -137,7 +137,7 @@ def _are_alike(content: bytes, count: int, first: bytes) -> bool:
     key = attributes + 3
     value = key + 1 + _KEY_BYTES[first[key]]
     value_end = value + (first[value] > 127)
-    for at in {0, attributes - 1, key, value, value_end, size - 1}:
+    for at in (0, attributes - 1, key, value, value_end, size - 1):
         if content[at::size].count(first[at]) != count:
             return False
     return content[attributes + 1 :: size].isascii() and content[attributes + 2 :: size].isascii()

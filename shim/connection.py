@@ -124,6 +124,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def shut_down(self) -> None:
         """Close after what is already written has gone out."""
+        self._frames.clear()
         if self._transport is not None:
             self._transport.close()
 
@@ -133,10 +134,9 @@ class Connection(asyncio.BufferedProtocol):
             return
         self._running = True
         try:
-            while self._frames and self._writable and not (self._pending or self._parting):
-                if self._transport is None or self._transport.is_closing():
-                    return
-                self._answer(self._frames.popleft())
+            frames = self._frames
+            while frames and self._writable and self._pending is None and self._parting is None:
+                self._answer(frames.popleft())
         except CloseConnection as closing:
             self._write(closing.last_bytes)
             self._send()

@@ -15,9 +15,8 @@ def topic_error(context: RequestContext, requirement: Requirement, name: str) ->
     bound = context.cluster.policy.bound(requirement)
     exists = name in context.cluster.topics
     if bound.hidden_as is None:
-        denial = context.access.error(requirement, name)
-        if denial:
-            return denial
+        if not context.access.allows(requirement, name):
+            return bound.error
         return NO_ERROR if exists else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if bound.describe_first:
         if not context.access.allows(METADATA_TOPIC, name):
