@@ -144,6 +144,8 @@ class Connection(asyncio.BufferedProtocol):
         finally:
             self._running = False
             self._send()
+            if self._cluster.recorder is not None:
+                self._cluster.recorder.catch_up()
 
     def _answer(self, frame: bytes) -> None:
         session = self._session

@@ -59,6 +59,7 @@ class ObservedConnection:
             return None
         header, sequence = found
         self._recorder.answered(self._session, sequence, header, (), frame)
+        self._recorder.catch_up()
         if header.api_key in _LOGIN:
             with contextlib.suppress(ProtocolError):
                 self._follow_login(header, frame)

@@ -1,11 +1,12 @@
 """Records what clients send, what they are answered and what was decided (docs/trace-format.md).
 
-Entries are collected and written as a block: before a request when there is about 1 MiB of them,
-and after 100 ms.
+Entries are collected and written as a block: when there is about 1 MiB of them, and after 100 ms.
+What can wait is done when the answers are on their way, so that no client waits for it.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 from authorizer.acl_formats.trace_rule import decision_rule
 from authorizer.model import Decision
@@ -42,6 +43,9 @@ RESTART = 1_000_000_000
 connections: a trace has each number once."""
 
 _ENTRY_BYTES = 32  # roughly what an entry takes besides its frame
+
+Outcome: TypeAlias = tuple[int, int, RequestHeader, int, Sequence[AccessRecord], int, bytes | None]
+"""Connection, sequence and header of a request, its arrival, and what came of it when."""
 
 
 class Recorder:
@@ -84,6 +88,7 @@ class Recorder:
         self._now_us = clock.now_us
         self._timer: Timer | None = None
         self._entries: list[Entry] = []
+        self._late: list[Request | Outcome] = []  # in the order in which they happened
         self._bytes = 0
         self._connections: list[Connection] = []
         self._rules: dict[int, tuple[Decision, str]] = {}  # by identity: decisions are kept
@@ -91,7 +96,7 @@ class Recorder:
         self.entries_written = 0
 
     def request(self, session: Session, header: RequestHeader, frame: bytes) -> int:
-        """Note a request; tells its sequence number on the connection."""
+        """Keep a request, for `catch_up`; tells its sequence number on the connection."""
         if self._bytes >= BLOCK_BYTES:
             self.flush()
         row = session.trace_row
@@ -103,7 +108,7 @@ class Recorder:
         redacted = header.api_key in SECRET_REQUESTS
         if redacted:
             frame = without_secrets(frame, header.api_key)[0]
-        self._entries.append(Request(row[1], sequence, now_us, frame, redacted))
+        self._late.append(Request(row[1], sequence, now_us, frame, redacted))
         self._bytes += len(frame) + _ENTRY_BYTES
         return sequence
 
@@ -115,13 +120,32 @@ class Recorder:
         decided: Sequence[AccessRecord],
         frame: bytes | None,
     ) -> None:
-        """Note what was decided for a request, as of its arrival if that was noted last, and then
-        the answer, `frame` without its size, if there is one by now.
+        """Keep what was decided for a request, as of its arrival if that was kept last, and the
+        answer, `frame` without its size, if there is one by now.
         """
         row = session.trace_row
         if row is None or row[0] is not self._connections:
             row = self._row(session)
-        number = row[1]
+        now_us = self._now_us()
+        self._late.append((row[1], sequence, header, self._arrived_us, decided, now_us, frame))
+
+    def catch_up(self) -> None:
+        """Note what was kept: to be called when answers are on their way."""
+        if self._late:
+            self._note_late()
+        if self._bytes >= BLOCK_BYTES:
+            self.flush()
+
+    def _note_late(self) -> None:
+        late, self._late = self._late, []
+        for one in late:
+            if isinstance(one, Request):
+                self._entries.append(one)
+            else:
+                self._note(one)
+
+    def _note(self, outcome: Outcome) -> None:
+        number, sequence, header, arrived_us, decided, answered_us, frame = outcome
         key, version = header.api_key, header.api_version
         append = self._entries.append
         for record in decided:
@@ -131,7 +155,7 @@ class Recorder:
                 Access(
                     number,
                     sequence,
-                    self._arrived_us,
+                    arrived_us,
                     key,
                     version,
                     action.operation,
@@ -148,11 +172,12 @@ class Recorder:
         redacted = key in SECRET_ANSWERS
         if redacted:
             frame = answer_without_secrets(frame, key, version)[0]
-        append(Response(number, sequence, self._now_us(), key, version, frame, redacted))
+        append(Response(number, sequence, answered_us, key, version, frame, redacted))
         self._bytes += len(frame) + _ENTRY_BYTES
 
     def closed(self, session: Session, reason: str) -> None:
         """Note the end of a connection."""
+        self.catch_up()
         row = self._row(session)
         self._entries.append(Closed(row[1], session.requests, self._now_us(), reason))
         self._bytes += _ENTRY_BYTES
@@ -162,6 +187,7 @@ class Recorder:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        self._note_late()
         if not self._entries:
             return
         if self.failure is None:
