@@ -32,7 +32,7 @@ class DelegationToken(msgspec.Struct):
         return base64.b64encode(self.hmac).decode()
 
     def is_of(self, principal: str) -> bool:
-        """Whether this principal owns it, asked for it, or may renew it."""
+        """Whether this principal owns it, asked for it, or may renew it: who may see it."""
         return principal in (self.owner, self.requester, *self.renewers)
 
 
@@ -131,7 +131,8 @@ class DelegationTokens:
         raise Refused(ErrorCode.DELEGATION_TOKEN_NOT_FOUND)
 
     def _require_own(self, token: DelegationToken, principal: str) -> None:
-        if not token.is_of(principal):
+        """Who asked for a token on another's behalf may see it, but not change it (KIP-373)."""
+        if principal not in {token.owner, *token.renewers}:
             raise Refused(ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH)
 
     def _is_over(self, token: DelegationToken) -> bool:
