@@ -46,6 +46,7 @@ class GroupBehaviour(msgspec.Struct, frozen=True, kw_only=True):
     describes_each_duplicate: bool  # a group id given twice is described twice
     filters_ignore_case: bool  # ListGroups by state and type
     fetches_group_twice: bool  # OffsetFetch: and not all of it is -1 if a group is in it twice
+    denied_fetches_repeat: bool  # OffsetFetch: what is denied is listed as it was asked for
     leaves_alone_error: int | None  # of LeaveGroup before v3 for what concerns no member
     deletes_empty_group_id: bool  # DeleteGroups of an empty id is not 24
     commit_checks_partition: bool  # OffsetCommit: a missing partition is 3, not only a topic
@@ -98,6 +99,7 @@ OLDEST = GroupBehaviour(
     describes_each_duplicate=False,
     filters_ignore_case=False,
     fetches_group_twice=False,
+    denied_fetches_repeat=False,
     leaves_alone_error=None,
     deletes_empty_group_id=False,
     commit_checks_partition=False,
@@ -159,6 +161,7 @@ CHANGES: tuple[Change, ...] = (
         "3.5",
         "a group may be twice in OffsetFetch, and answers of LeaveGroup need no member",
         fetches_group_twice=True,
+        denied_fetches_repeat=True,
         leaves_alone_error=None,
     ),
     Change("3.7", "KIP-848: ListGroups by type", filters_ignore_case=True),

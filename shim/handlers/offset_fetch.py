@@ -154,6 +154,8 @@ def _named_topics(group: _Group, require_stable: bool, context: RequestContext) 
             found.append(_looked_up(group.group_id, asked, name, require_stable, context))
         else:
             failed.append(_denied(asked, error))
+    if context.group_behaviour.denied_fetches_repeat:
+        return _answered(found, context) + failed
     return _answered(found + failed, context)
 
 
