@@ -1,7 +1,6 @@
 """Batches of format 2, beside those of kafka-python, and damaged."""
 
 import tracemalloc
-from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -11,14 +10,7 @@ from kafka.record.default_records import DefaultRecordBatch, DefaultRecordBatchB
 
 from protocol.compression import Compression, is_available
 from protocol.errors import DecodeError, ProtocolError
-from protocol.record_coding import (
-    Survey,
-    append_varint,
-    read_records,
-    survey,
-    varint,
-    write_records,
-)
+from protocol.record_coding import append_varint, varint
 from protocol.records import (
     Batch,
     BatchOptions,
@@ -33,32 +25,9 @@ from protocol.records import (
     lone_batch,
     thinned,
 )
+from tests.protocol.record_lists import NOW, record_lists, some_records
 
-NOW = 1_700_000_000_000
 CODECS = [codec for codec in Compression if is_available(codec)]
-
-BYTES = st.none() | st.binary(max_size=200)
-HEADERS = st.lists(st.tuples(st.text(max_size=5), BYTES), max_size=3).map(tuple)
-
-
-@st.composite
-def record_lists(draw: st.DrawFn) -> list[Record]:
-    offset = draw(st.integers(0, 1 << 60))
-    steps = draw(st.lists(st.integers(1, 1000), min_size=1, max_size=12))
-    records = []
-    for step in steps:
-        timestamp = draw(st.integers(-1, 1 << 50))
-        content = (draw(BYTES), draw(BYTES), draw(HEADERS))
-        records.append(Record(offset, timestamp, *content))
-        offset += step
-    return records
-
-
-def some_records(count: int = 5) -> list[Record]:
-    return [
-        Record(100 + i, NOW - i, b"key %d" % i, b"value %d" % i * 30, (("h", b"x"), ("n", None)))
-        for i in range(count)
-    ]
 
 
 def one(blob: bytes) -> Batch:
@@ -77,66 +46,6 @@ def test_there_and_back(records: list[Record], compression: Compression) -> None
     assert batch.max_timestamp == max(record.timestamp for record in records)
     assert (batch.count, batch.magic, batch.end) == (len(records), 2, len(blob))
     assert batch.tobytes() == blob
-
-
-def outcome(look: Callable[[], Any]) -> Any:
-    try:
-        return look()
-    except DecodeError:
-        return None
-
-
-def agree(content: bytes, count: int) -> bool:
-    """Whether looking at records tells what reading them does."""
-    records = outcome(lambda: read_records(content, count, 0, NOW))
-    found = outcome(lambda: survey(content, count, NOW))
-    if records is None or found is None:
-        return records is found
-    times = [record.timestamp for record in records] or [NOW]
-    holds = found.earliest <= min(times) and max(times) <= found.latest
-    return holds and found.lacks_key == any(record.key is None for record in records)
-
-
-@given(record_lists(), st.integers(0, 1 << 60))
-def test_looking_at_records_tells_what_reading_them_does(records: list[Record], seed: int) -> None:
-    random = Random(seed)
-    plain = [Record(at, NOW + at, row.key, row.value or b"") for at, row in enumerate(records)]
-    for rows in (records, plain):
-        whole = write_records(rows, rows[0].offset, NOW)
-        assert agree(whole, len(rows))
-        for _ in range(20):
-            damaged = bytearray(whole)
-            for _ in range(random.randrange(3)):
-                damaged[random.randrange(len(damaged))] = random.choice((0, 1, 2, 3, 128, 255))
-            content = bytes(damaged[: random.randrange(2 * len(damaged))])
-            assert agree(content, len(rows) + random.choice((0, 0, 0, 1, -1)))
-
-
-@given(
-    st.none() | st.binary(max_size=70), st.binary(max_size=150), st.integers(1, 90), st.randoms()
-)
-def test_records_of_one_shape_are_looked_at_together(
-    key: bytes | None, value: bytes, count: int, random: Random
-) -> None:
-    rows = [Record(at, NOW + random.choice((0, at)), key, value) for at in range(count)]
-    whole = write_records(rows, 0, NOW)
-    assert agree(whole, count)
-    for _ in range(20):
-        damaged = bytearray(whole)
-        at = random.randrange(len(damaged))
-        damaged[at] = random.choice((damaged[at] ^ 1 << random.randrange(8), random.randrange(256)))
-        assert agree(bytes(damaged), count)
-
-
-def test_looking_at_records_is_as_exact_as_need_be() -> None:
-    far, near = [Record(0, NOW + 1000, b"k", b"v")], [Record(0, NOW + 63, b"k", b"v")]
-    assert survey(write_records(far, 0, NOW), 1, NOW) == Survey(NOW + 1000, NOW + 1000, False)
-    assert survey(write_records(near, 0, NOW), 1, NOW) == Survey(NOW - 64, NOW + 64, False)
-
-
-def test_an_append_time_is_the_time_of_all_records() -> None:
-    (batch,) = batches(encode_batch(some_records(), BatchOptions(append_time_ms=NOW + 9)))
-    assert batch.survey() == Survey(NOW + 9, NOW + 9, lacks_key=False)
 
 
 def test_a_batch_is_alone_or_not_at_all() -> None:
