@@ -6,10 +6,12 @@ from typing import Any
 from authorizer.model import Acl, Actor
 from protocol import codecs
 from protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from protocol.headers import RequestHeader, read_response_header, write_request_header
+from protocol.headers import RequestHeader, write_request_header
+from protocol.trace.entries import Response
 from shim.clock import ManualClock
 from shim.config import Config, ListenerConfig, SecurityProtocol
 from shim.dispatch import Pending, dispatch
+from shim.replay.answers import read_answer
 from shim.session import Phase, Session
 from shim.state.cluster import Cluster
 from shim.state.log_cleaner import clean
@@ -64,8 +66,7 @@ class Stage:
     def read(self, api: ApiKey, version: int, frame: bytes) -> Any:
         """Decode a framed response of ours."""
         assert int.from_bytes(frame[:4], "big") == len(frame) - 4
-        _, at = read_response_header(api, version, frame[4:])
-        return codecs.read_response(api, version, frame[4:], at)
+        return read_answer(Response(0, 0, 0, api, version, frame[4:]), frame[4:])[0]
 
     def outcome(self, api: ApiKey, version: int, pending: Pending) -> Any:
         """What a waiting request was answered; fails if it still waits."""
