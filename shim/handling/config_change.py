@@ -32,13 +32,16 @@ ELIGIBLE_REPLICAS = "eligible.leader.replicas.version"
 def current(resource_type: int, name: str, context: RequestContext) -> dict[str, str]:
     """What is set on the resource itself; ResourceFault if there can be no such resource.
 
-    A topic that is missing is told at once by brokers on ZooKeeper; KRaft looks at the settings
-    before, so there it is for `check` to say.
+    Whether there is such a topic is for `check` to say: before it looks at values on ZooKeeper,
+    behind that on KRaft, where just the name is looked at here.
     """
     configs = context.cluster.configs
     match resource_type:
         case ConfigResourceType.TOPIC:
-            return dict(_topic_configs(name, context))
+            if context.behaviour.kraft:
+                _check_topic_name(name, context)
+            topic = context.cluster.topics.get(name)
+            return {} if topic is None else dict(topic.configs)
         case ConfigResourceType.BROKER if not context.config_behaviour.dynamic_brokers:
             raise ResourceFault(ErrorCode.INVALID_REQUEST, "brokers cannot be altered")
         case ConfigResourceType.BROKER:
@@ -57,6 +60,9 @@ def check(resource_type: int, name: str, new: Mapping[str, str], context: Reques
     """Raise ResourceFault unless the resource can have these settings."""
     match resource_type:
         case ConfigResourceType.TOPIC:
+            if not context.behaviour.kraft:
+                _check_topic_name(name, context)
+                _check_exists(name, context)
             bad_value = ErrorCode(context.config_behaviour.altered_config_error)
             _check_known(new, context.cluster.configs.topic_definitions, ErrorCode.INVALID_CONFIG)
             _check_values(new, context.cluster.configs.topic_definitions, bad_value)
@@ -108,18 +114,12 @@ def check_broker(name: str, new: Mapping[str, str], context: RequestContext) -> 
     _check_values({key: new[key] for key in known}, definitions, ErrorCode.INVALID_REQUEST)
 
 
-def _topic_configs(name: str, context: RequestContext) -> Mapping[str, str]:
+def _check_topic_name(name: str, context: RequestContext) -> None:
     fault = fault_of_name(name)
     if fault is not None and context.config_behaviour.altered_names_are_checked:
         is_default = not name and context.behaviour.kraft
         error = ErrorCode.INVALID_REQUEST if is_default else ErrorCode.INVALID_TOPIC_EXCEPTION
         raise ResourceFault(error, fault)
-    topic = context.cluster.topics.get(name)
-    if topic is not None:
-        return topic.configs
-    if not context.behaviour.kraft:
-        _check_exists(name, context)
-    return {}
 
 
 def _check_exists(name: str, context: RequestContext) -> None:
