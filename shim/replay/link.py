@@ -140,9 +140,8 @@ class Link:
         if self.peer is not None:
             self.peer.close()
         self.peer, self.why_not = None, why
-        self._ahead.clear()
+        self._ahead, self._ahead_bytes, self._open_bytes = [], 0, 0
         lost = [event for event, _ in self.due]
         self.due.clear()
         self.sent.clear()
-        self._open_bytes = 0
         return lost

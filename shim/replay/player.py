@@ -172,6 +172,7 @@ class Player:
         elif link.is_full:
             self._settle(link, only_for_room=True)
         if link.is_clogged:
+            self._settle(link)
             self._take_unrecorded(link)
         if link.peer is None:
             self._miss(place_of(event), link.why_not)

@@ -100,3 +100,24 @@ def test_nobody_waits_for_the_other_to_read() -> None:
     with answering(serve) as address:
         report = Player(recording(exchanges), Target(address, timeout_s=10)).play()
     assert (report.answers, report.holds) == (len(exchanges), True)
+
+
+@pytest.mark.parametrize("answered", [0, 1])
+def test_answers_that_the_recording_lacks_are_taken_on_the_way(answered: int) -> None:
+    """More than may be on their way, of sizes that fill a window by bytes too."""
+    exchanges = [exchange(number, number % 1_500, 0) for number in range(COUNT)]
+    events = recording(exchanges).events
+    kept = [
+        one for one in events if isinstance(one.entry, Request) or one.entry.sequence < answered
+    ]
+
+    def serve(peer: socket.socket) -> None:
+        for _, frame in exchanges:
+            left = int.from_bytes(peer.recv(4, socket.MSG_WAITALL), "big")
+            assert peer.recv(left, socket.MSG_WAITALL)
+            peer.sendall(framed(frame))
+
+    with answering(serve) as address:
+        report = Player(Recording(kept, []), Target(address, timeout_s=3)).play()
+    assert (report.requests, report.answers, report.missed) == (COUNT, answered, [])
+    assert report.unrecorded > COUNT / 2
