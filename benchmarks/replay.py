@@ -27,10 +27,11 @@ def measure() -> dict[str, dict[str, float]]:
 
     Each round has every kind, so that a slow while of the machine does not fall upon one of them.
     """
-    rounds: dict[str, list[dict[str, float]]] = {kind: [] for kind in requests()}
+    frames = requests()
+    rounds: dict[str, list[dict[str, float]]] = {kind: [] for kind in frames}
     with tempfile.TemporaryDirectory() as name:
         folders = {kind: Path(name) / kind for kind in rounds}
-        traces = {kind: record(folders[kind], frame) for kind, frame in requests().items()}
+        traces = {kind: record(folders[kind], frame) for kind, frame in frames.items()}
         for turn in range(ROUNDS):
             for kind, taken in rounds.items():
                 taken.append(replay(folders[kind] / str(turn), traces[kind]))

@@ -128,7 +128,7 @@ class Batch(msgspec.Struct, gc=False):
         return records
 
     def _content(self) -> bytes:
-        content = self.blob[self.start + HEADER_BYTES : self.start + _PREFIX_BYTES + self.length]
+        content = self.blob[self.start + HEADER_BYTES : self.end]
         code = self.attributes & _COMPRESSION
         return decompress(_compression(code), content) if code else content
 

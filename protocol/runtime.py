@@ -101,11 +101,7 @@ def long_string(buf: bytes, pos: int, first: int, what: str) -> tuple[str, int]:
 
 def long_nullable_bytes(buf: bytes, pos: int, first: int, what: str) -> tuple[bytes | None, int]:
     """Read compact bytes that are null, or whose length takes more than the byte `first`."""
-    second = buf[pos] if first > 127 else 128
-    if second < 128:  # as records mostly have
-        length, pos = first - 129 + (second << 7), pos + 1
-    else:
-        length, pos = _compact(buf, pos, first)
+    length, pos = _compact(buf, pos, first)
     if length < 0:
         return None, pos
     end = pos + length

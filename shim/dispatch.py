@@ -95,7 +95,7 @@ def _dispatch(
     context = RequestContext(header, session, cluster, header.api_version, session.node_id, access)
     if cluster.history is not None:
         context.seen = cluster.history.request(session, header, frame, cluster.clock.now_us())
-    if cluster.faults.are_set or cluster.history is not None:
+    if cluster.faults.by_id or cluster.history is not None:
         answer = _answer_in_spite_of_faults(api, request, context, frame, body_at)
     else:
         answer = _answer(api, request, context)
@@ -116,7 +116,7 @@ def _answer_in_spite_of_faults(
     """The answer, if no fault on purpose is about this request; else what the faults make of it."""
     cluster = context.cluster
     try:
-        if not cluster.faults.are_set:
+        if not cluster.faults.by_id:
             return _answer(api, request, context)
         faults = cluster.faults.striking(api.key, context, frame, body_at)
         if not faults:

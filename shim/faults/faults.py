@@ -14,13 +14,12 @@ class Faults:
     """All faults of a cluster, in the order in which they were set."""
 
     def __init__(self) -> None:
-        self._faults: dict[int, Fault] = {}
+        self.by_id: dict[int, Fault] = {}
+        """To be read only: each request looks whether it is empty."""
         self._next_id = 1
-        self.are_set = False
-        """Whether there are any: a mere attribute, as it is asked at every request."""
 
     def __iter__(self) -> Iterator["Fault"]:
-        return iter(list(self._faults.values()))
+        return iter(list(self.by_id.values()))
 
     def add(self, written: Mapping[str, Any]) -> "Fault":
         """Set a fault; FaultError says what is wrong with it."""
@@ -28,21 +27,18 @@ class Faults:
 
         fault = Fault(self._next_id, parse_fault(written))
         self._next_id += 1
-        self._faults[fault.fault_id] = fault
-        self.are_set = True
+        self.by_id[fault.fault_id] = fault
         return fault
 
     def get(self, fault_id: int) -> "Fault | None":
-        return self._faults.get(fault_id)
+        return self.by_id.get(fault_id)
 
     def remove(self, fault_id: int) -> None:
         """Lift a fault; what it holds back is answered. KeyError if there is none."""
-        fault = self._faults.pop(fault_id)
-        self.are_set = bool(self._faults)
-        fault.release()
+        self.by_id.pop(fault_id).release()
 
     def clear(self) -> None:
-        for fault_id in list(self._faults):
+        for fault_id in list(self.by_id):
             self.remove(fault_id)
 
     def striking(
@@ -54,6 +50,6 @@ class Faults:
         names = Names(context, frame, body_at)
         return [
             fault
-            for fault in self._faults.values()
+            for fault in self.by_id.values()
             if fault.is_about(api, context) and fault.names_match(names) and fault.fires()
         ]

@@ -40,7 +40,7 @@ def append_checked(
         raise RefusedRecords(ErrorCode.INVALID_TOPIC_EXCEPTION)
     _check_leader(partition, context)
     settings = partition.log.settings
-    if request.acks == ALL and len(partition.isr) < settings.min_insync_replicas:
+    if request.acks == ALL:
         _check_replicas(partition, settings.min_insync_replicas, behaviour)
     limits = Limits(settings, behaviour, context.cluster.clock.now_ms())
     if batch is not None:

@@ -41,6 +41,7 @@ class ObservedConnection:
         except ProtocolError:
             return  # the broker will close the connection over it
         sequence = self._recorder.request(self._session, header, frame)
+        self._recorder.catch_up()
         if _expects_answer(header, frame, at):
             self._outstanding.append(_Outstanding(header, sequence))
         if header.api_key in _LOGIN:

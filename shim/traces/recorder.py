@@ -97,8 +97,6 @@ class Recorder:
 
     def request(self, session: Session, header: RequestHeader, frame: bytes) -> int:
         """Keep a request, for `catch_up`; tells its sequence number on the connection."""
-        if self._bytes >= BLOCK_BYTES:
-            self.flush()
         row = session.trace_row
         if row is None or row[0] is not self._connections:
             row = self._row(session)

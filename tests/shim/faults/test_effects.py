@@ -79,7 +79,7 @@ def test_a_pause_that_is_lifted_answers(stage: Stage) -> None:
     pending = stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT)
     stage.cluster.faults.remove(fault.fault_id)
     assert stage.outcome(ApiKey.HEARTBEAT, 4, pending).error_code == UNKNOWN_MEMBER
-    assert not stage.cluster.faults.are_set
+    assert not stage.cluster.faults.by_id
 
 
 def test_throttle_time_is_told(stage: Stage) -> None:

@@ -208,4 +208,4 @@ def test_what_is_no_fault_is_refused(written: dict[str, Any], text: str) -> None
     faults = Faults()
     with pytest.raises(FaultError, match=text):
         faults.add(written)
-    assert not faults.are_set
+    assert not faults.by_id
