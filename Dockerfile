@@ -1,5 +1,6 @@
 # docker build .                  the broker; docker run -p 9092:9092 starts one for localhost:9092
 # docker build --target spark .   the same with Java and Spark, for `kafka-shim pipeline`
+# The user is a number, so that Kubernetes can see that it is not root (runAsNonRoot).
 FROM python:3.13-slim AS wheel
 COPY . /src
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels /src
@@ -9,17 +10,29 @@ RUN apt-get update && apt-get install -y --no-install-recommends default-jre-hea
     && rm -rf /var/lib/apt/lists/*
 COPY --from=wheel /wheels /wheels
 RUN pip install --no-cache-dir "$(echo /wheels/*.whl)[pipeline]" \
-    && useradd --system --create-home kafka-shim
-USER kafka-shim
+    && useradd --uid 10001 --create-home kafka-shim
+LABEL org.opencontainers.image.title="kafka-shim with Spark" \
+      org.opencontainers.image.description="Analysis of kafka-shim's traces on Spark" \
+      org.opencontainers.image.source="https://github.com/kafka-shim/kafka-shim" \
+      org.opencontainers.image.licenses="Apache-2.0"
+USER 10001:10001
 ENTRYPOINT ["kafka-shim", "pipeline"]
 CMD ["--help"]
 
 FROM python:3.13-slim AS shim
 COPY --from=wheel /wheels /wheels
 RUN pip install --no-cache-dir "$(echo /wheels/*.whl)[control,compression,tls,oauth,capture]" \
-    && useradd --system kafka-shim && install -d -o kafka-shim /traces
+    && useradd --uid 10001 --create-home kafka-shim && install -d -o 10001 -g 10001 /traces
+LABEL org.opencontainers.image.title="kafka-shim" \
+      org.opencontainers.image.description="A Kafka broker for tests" \
+      org.opencontainers.image.source="https://github.com/kafka-shim/kafka-shim" \
+      org.opencontainers.image.licenses="Apache-2.0"
 COPY examples/container.yaml /etc/kafka-shim/
-USER kafka-shim
+USER 10001:10001
 EXPOSE 9092 9093 8082
+# `serve` writes the file once it answers, and removes it when it stops
+ENV KAFKA_SHIM_READY_FILE=/tmp/kafka-shim.ready
+HEALTHCHECK --interval=2s --timeout=2s --start-period=10s --retries=15 \
+    CMD test -f "$KAFKA_SHIM_READY_FILE"
 ENTRYPOINT ["kafka-shim"]
 CMD ["serve", "--config", "/etc/kafka-shim/container.yaml"]

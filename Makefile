@@ -5,21 +5,35 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 RUNNABLE := $(VENV)/.runnable
 STAMP := $(VENV)/.installed
+TOOLS := .venv-tools
+LOCK := requirements/ci.txt
+EXTRAS := capture,compression,control,demo,oauth,pipeline,pytest,tls
 # several processes, each with whole files: a file's broker and client drivers start once
-TEST_ARGS ?= -n auto --maxprocesses 4 --dist loadfile
+# one more than there are cores, since tests often wait for what they started
+WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
+TEST_ARGS ?= -n $(WORKERS) --maxprocesses 4 --dist loadfile
 
-.PHONY: help scorecards both-ways install run test clients check lint types contracts bench generate pipeline-demo pipeline-check docs-check image-check clean oracle suite suites
+.PHONY: help scorecards both-ways install run test quick coverage clients check lint types contracts bench generate pipeline-demo pipeline-check docs-check image-check package package-check test-all lock audit clean oracle suite suites fuzz kills
 
 help:
 	@echo "make run        a broker on 127.0.0.1:9092 with demo users and ACLs"
 	@echo "make test       all tests, but the heavy ones of the next and of pipeline-check"
+	@echo "make quick      the inner loop, half a minute: authorizer, protocol, handlers, state, house rules"
+	@echo "make coverage   lines and branches that make quick and recorded answers reach; fails below its floor"
 	@echo "make clients    every client over every log-in; KAFKA=4.3.1: against a real broker (java 17, maven)"
 	@echo "make check      lint, types, import contracts, generated files, then all tests"
 	@echo "make pipeline-demo   three clients are recorded; what Spark says of their ACLs (Java 17)"
 	@echo "make pipeline-check  tests of the pipeline that take minutes: kills, a cluster, Spark's Kafka connector (Java 17)"
 	@echo "make docs-check  what the pages show and takes minutes: a new environment, benchmarks, Spark, suites"
 	@echo "make image-check  the Dockerfile is built and a client connects to it (buildah)"
+	@echo "make test-all   make test on each of PYTHONS (3.11 to 3.14) that is here; says which are not"
+	@echo "make package    dist/: sdist and wheel, as they would be published"
+	@echo "make package-check  they are installed in new environments from each origin, and tried"
+	@echo "make lock       requirements/ci.txt anew: what LOCKED=1 make install installs, by hash"
+	@echo "make audit      known vulnerabilities of what the lock names (network)"
 	@echo "make bench      the benchmarks, side by side with other libraries"
+	@echo "make kills      two hundred recordings are killed, each at another moment, and read"
+	@echo "make fuzz       random frames against the broker; FRAMES=1000000 FUZZ_ARGS='--seed 1234'"
 	@echo "make oracle RELEASE=4.3.1   the shim against a real broker (java 17 and maven)"
 	@echo "make suites     other projects' tests that can be run against the broker"
 	@echo "make suite NAME=kgo   one of them; AGAINST=real: against a real Kafka (java 17 and maven)"
@@ -27,16 +41,25 @@ help:
 	@echo "make both-ways  their runs on a real broker replayed to the shim, and the other way round"
 	@echo "make generate   message classes and documents from their sources"
 
+ifdef LOCKED   # the packages of the lock and no others
+RUN_PACKAGES = $(PIP) --require-hashes --requirement $(LOCK) \
+  && $(PIP) --no-deps --no-build-isolation --editable .
+TEST_PACKAGES = true
+else           # the newest that fit; pip knows dependency groups since 25.1
+RUN_PACKAGES = $(PIP) --editable '.[demo]'
+TEST_PACKAGES = $(PIP) --upgrade 'pip>=25.1' && $(PIP) --editable '.[$(EXTRAS)]' --group dev
+endif
+
 # what tests need is fifty times as large as what a broker needs: a newcomer runs one first
 $(RUNNABLE): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "python 3.11 or newer is needed; try: make PYTHON=python3.12 install"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) --editable '.[demo]'
+	$(RUN_PACKAGES)
 	@touch $(RUNNABLE)
 
 $(STAMP): $(RUNNABLE)
-	$(PIP) --editable '.[test,check]'
+	$(TEST_PACKAGES)
 	@touch $(STAMP)
 
 install: $(STAMP)
@@ -49,6 +72,21 @@ run: $(RUNNABLE)
 
 test: install
 	$(BIN)/python -m pytest $(TEST_ARGS)
+
+QUICK := tests/authorizer tests/protocol tests/shim/handlers tests/shim/state
+
+# what needs no socket, no Java and no Spark; of random cases a few
+quick: install
+	$(BIN)/python -m pytest $(TEST_ARGS) --dist load -m 'not heavy and not deep' --hypothesis-profile quick \
+	  $(QUICK) tests/test_tidy.py
+
+# the whole takes too long under a tracer: the quick part and what was recorded of real brokers
+coverage: install
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest $(TEST_ARGS) --dist load -m 'not heavy and not deep' \
+	  --hypothesis-profile quick $(QUICK) tests/schemas tests/conformance
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
 
 KAFKA ?=
 
@@ -66,8 +104,8 @@ contracts: install
 	$(BIN)/lint-imports
 
 generated: install
-	$(BIN)/python -m schemas.vendor --check
-	$(BIN)/python -m protocol.generate --check
+	$(BIN)/python -m kafka_shim.schemas.vendor --check
+	$(BIN)/python -m kafka_shim.protocol.generate --check
 
 check: lint types contracts generated test
 
@@ -84,6 +122,33 @@ docs-check: install
 image-check: install
 	$(BIN)/python -m pytest -m heavy tests/test_image.py
 
+PYTHONS ?= 3.11 3.12 3.13 3.14
+
+test-all:
+	@TEST_ARGS='$(TEST_ARGS)' .ci/test-all $(PYTHONS)
+
+$(TOOLS)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(TOOLS)/bin/python -m pip install --quiet --group release
+	@touch $@
+
+package: $(TOOLS)/.installed
+	rm -rf dist
+	$(TOOLS)/bin/python -m build
+	$(TOOLS)/bin/twine check --strict dist/*
+
+package-check: install package
+	$(BIN)/python -m pytest -m heavy tests/test_package.py
+
+lock: $(TOOLS)/.installed
+	$(TOOLS)/bin/uv pip compile --quiet --universal --python-version 3.11 --upgrade --generate-hashes \
+	  --no-emit-index-url --no-annotate --custom-compile-command "make lock" \
+	  --all-extras --group dev pyproject.toml --output-file $(LOCK)
+
+audit: $(TOOLS)/.installed
+	@PATH="$(CURDIR)/$(TOOLS)/bin:$$PATH" .ci/audit $(LOCK)
+
 pipeline-demo: install
 	@$(BIN)/python examples/pipeline_demo.py
 
@@ -92,6 +157,15 @@ ORACLE_ARGS ?=
 
 oracle: install
 	$(BIN)/python -m tests.oracle $(RELEASE) $(ORACLE_ARGS)
+
+FRAMES ?= 1000000
+FUZZ_ARGS ?=
+
+fuzz: install
+	$(BIN)/python -m tests.fuzz --frames $(FRAMES) $(FUZZ_ARGS)
+
+kills: install
+	$(BIN)/python -m pytest -m heavy tests/shim/observing
 
 AGAINST ?= shim
 SUITE_ARGS ?=
@@ -112,8 +186,8 @@ both-ways: install
 	$(BIN)/python -m tests.clients.both_ways
 
 generate: install
-	$(BIN)/python -m schemas.vendor
-	$(BIN)/python -m protocol.generate
+	$(BIN)/python -m kafka_shim.schemas.vendor
+	$(BIN)/python -m kafka_shim.protocol.generate
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-* dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

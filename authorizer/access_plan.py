@@ -9,10 +9,11 @@ from typing import Any, Final
 
 import msgspec
 
-from authorizer.model import WILDCARD, Action
-from authorizer.requirement import BoundRequirement, Need
-from authorizer.requirements import TABLE, bind
-from protocol.enums import CLUSTER_NAME, ResourceType
+from kafka_shim.authorizer.model import WILDCARD, Action
+from kafka_shim.authorizer.requirement import BoundRequirement, Need
+from kafka_shim.authorizer.requirements import TABLE, bind
+from kafka_shim.protocol.enums import CLUSTER_NAME, ResourceType
+from kafka_shim.protocol.releases.facts import facts_of
 
 _NO_ID: Final = bytes(16)
 _TOPIC, _GROUP = 2, 32
@@ -37,12 +38,14 @@ class AnyOf(msgspec.Struct, frozen=True):
 class Plan(msgspec.Struct, frozen=True):
     """What a request needs; `possible` is what it also needs in some states of the broker.
 
-    `unknown` are the ids of rows that may ask about names which the request does not tell.
+    `unknown` are the ids of rows that may ask about names which the request does not tell; of these
+    `listed` are those that surely ask about the names in the answer.
     """
 
     needs: tuple[AnyOf, ...]
     possible: tuple[AnyOf, ...]
     unknown: tuple[str, ...]
+    listed: tuple[str, ...] = ()
 
 
 def access_plan(
@@ -61,6 +64,7 @@ def access_plan(
     needs: dict[AnyOf, None] = {}
     possible: dict[AnyOf, None] = {}
     unknown: list[str] = []
+    listed: list[str] = []
     for row in TABLE:
         bound = bound_rows[row]
         if row.api != api_key or not bound.asks(version):
@@ -69,14 +73,21 @@ def access_plan(
         if applies is False:
             continue
         found = _names(bound, request, names or {})
-        if None in found or _is_in_answer(bound):
+        if row.id == _NOT_INTERNAL:
+            internal = facts_of(release).topics.internal_topics
+            found = [name for name in found if name not in internal]
+        is_in_answer = _is_in_answer(bound)
+        if None in found or is_in_answer:
             unknown.append(row.id)
+        if is_in_answer and applies:
+            listed.append(row.id)
         goal = possible if applies is None else needs
-        goal.update((_any_of(bound, name), None) for name in found if name is not None)
-    return Plan(tuple(needs), tuple(possible), tuple(unknown))
+        goal.update((any_of(bound, name), None) for name in found if name is not None)
+    return Plan(tuple(needs), tuple(possible), tuple(unknown), tuple(listed))
 
 
-def _any_of(bound: BoundRequirement, name: str) -> AnyOf:
+def any_of(bound: BoundRequirement, name: str) -> AnyOf:
+    """What a row asks about one name."""
     ways = dict.fromkeys(_action(need, name) for need in bound.needs)
     return AnyOf(bound.row.id, tuple(way[0] for way in ways), tuple(way[1] for way in ways))
 
@@ -91,6 +102,16 @@ def _action(need: Need, name: str) -> tuple[Action, bool]:
 
 def _is_in_answer(bound: BoundRequirement) -> bool:
     return any(path.startswith("response.") for path in bound.row.names)
+
+
+def names_in_answer(bound: BoundRequirement, answer: Any) -> list[str]:
+    """The names that a row's paths lead to in a decoded answer."""
+    found = []
+    for path in bound.row.names:
+        head, _, rest = path.partition("response.")
+        if not head:
+            found += [value for value in _values(answer, rest) if isinstance(value, str)]
+    return found
 
 
 def _applies(bound: BoundRequirement, request: Any, version: int) -> bool | None:
@@ -129,8 +150,8 @@ def _names(bound: BoundRequirement, request: Any, topics: Mapping[bytes, str]) -
 def _values(message: Any, path: str) -> Iterator[Any]:
     """What a path leads to: `topics[].name`, or `a:b` for two fields with a colon between."""
     if ":" in path:
-        left, right = (list(_values(message, part)) for part in path.split(":"))
-        yield from (f"{one}:{other}" for one, other in zip(left, right, strict=False))
+        types, names = (list(_values(message, part)) for part in path.split(":"))
+        yield from (f"{kind}:{name}" for kind, name in zip(types, names, strict=False))
         return
     head, _, rest = path.partition(".")
     value = getattr(message, head.removesuffix("[]"))
@@ -173,17 +194,19 @@ def _some_group(request: Any, *, is_all: bool) -> bool:
 
 
 def _of_type(code: int) -> Callable[[Any, int], bool]:
-    return lambda request, _: any(one.resource_type == code for one in request.resources)
+    return lambda request, _: any(resource.resource_type == code for resource in request.resources)
 
 
 def _of_cluster(request: Any, _: int) -> bool:
-    return any(one.resource_type not in (_TOPIC, _GROUP) for one in request.resources)
+    return any(resource.resource_type not in (_TOPIC, _GROUP) for resource in request.resources)
 
 
 def _key_type(code: int) -> Callable[[Any, int], bool]:
     return lambda request, _: request.key_type == code
 
 
+_NOT_INTERNAL: Final = "AddPartitionsToTxn.topic"
+"""Nobody is asked about internal topics there: all are refused."""
 _CONFIG_APIS = ("DescribeConfigs", "AlterConfigs", "IncrementalAlterConfigs")
 _CONFIG_TYPES: Final = {
     f"{api}.{name}": code
@@ -211,6 +234,7 @@ _CONDITIONS: Final[dict[str, Callable[[Any, int], bool]]] = {
     "InitProducerId.two_phase_commit": lambda r, _: bool(r.enable2_pc),
     **{f"{api}.cluster": _of_cluster for api in _CONFIG_APIS},
     **{row: _of_type(code) for row, code in _CONFIG_TYPES.items()},
+    _NOT_INTERNAL: lambda *_: True,
     "ConsumerGroupHeartbeat.topic": lambda r, _: bool(r.subscribed_topic_names),
     "ShareGroupHeartbeat.topic": lambda r, _: bool(r.subscribed_topic_names),
     "DescribeTopicPartitions.topic": lambda r, _: bool(r.topics),

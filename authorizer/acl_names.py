@@ -7,7 +7,7 @@ and `idempotent-write` too.
 from enum import IntEnum
 from typing import TypeVar
 
-from protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 E = TypeVar("E", bound=IntEnum)
 
@@ -41,13 +41,13 @@ def parse_permission(text: str) -> Permission:
     return _parse(Permission, text, "permission", excluded=("UNKNOWN", "ANY"))
 
 
-def _parse(enum: type[E], text: str, what: str, excluded: tuple[str, ...]) -> E:
+def _parse(enum: type[E], text: str, kind: str, excluded: tuple[str, ...]) -> E:
     members = [member for member in enum if member.name not in excluded]
     for member in members:
         if _bare(member.name) == _bare(text):
             return member
     names = ", ".join(camel_case(member) for member in members)
-    raise AclTextError(f"`{text}` is not an acl's {what}; it is one of {names}")
+    raise AclTextError(f"`{text}` is not an acl's {kind}; it is one of {names}")
 
 
 def _bare(name: str) -> str:

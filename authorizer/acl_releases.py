@@ -7,9 +7,9 @@ rules of AclAuthorizer.
 
 from functools import cache
 
-from authorizer.rules import AclRules, Handling
-from protocol.error_codes import ErrorCode
-from protocol.releases import Change, fold
+from kafka_shim.authorizer.rules import AclRules, Handling
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.releases.change import Change, fold
 
 OLDEST_RULES = AclRules(
     prefixed_patterns=False,

@@ -8,8 +8,8 @@ from functools import cache
 
 import msgspec
 
-from protocol.api_versions import RELEASES
-from protocol.releases import Change, fold
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.protocol.releases.change import Change, fold
 
 
 class Heading(Enum):

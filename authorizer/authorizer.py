@@ -5,19 +5,19 @@ from typing import Protocol, runtime_checkable
 
 import msgspec
 
-from authorizer.decide import (
+from kafka_shim.authorizer.decide import (
     PROBE,
     decide,
     decide_by_resource_type,
     decide_by_resource_type_everyone_first,
 )
-from authorizer.early_search import EarlySearch
-from authorizer.model import Acl, AclFilter, Action, Actor, Decision
-from authorizer.rules import NEWEST_RULES, AclRules
-from authorizer.store import AclStore
-from authorizer.validate import check_acl, check_deletion
-from protocol.enums import Operation, ResourceType
-from protocol.error_codes import ErrorCode
+from kafka_shim.authorizer.early_search import EarlySearch
+from kafka_shim.authorizer.model import Acl, AclFilter, Action, Actor, Decision
+from kafka_shim.authorizer.rules import NEWEST_RULES, AclRules
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.authorizer.validate import check_acl, check_deletion
+from kafka_shim.protocol.enums import Operation, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
 
 DECISIONS_KEPT = 16_384
 _TYPES = len(ResourceType)  # counted once: a class of enums is slow to tell

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from authorizer.implied import allowing, denying, operation_bits
-from authorizer.model import WILDCARD, Acl, Action, Actor, Because, Decision
-from authorizer.pattern import Pattern, Subject
-from authorizer.store import DENY_SHIFT, AclStore, acl_of
-from protocol.enums import Operation, PatternType, ResourceType
+from kafka_shim.authorizer.implied import allowing, denying, operation_bits
+from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor, Because, Decision
+from kafka_shim.authorizer.pattern import Pattern, Subject
+from kafka_shim.authorizer.store import DENY_SHIFT, AclStore, acl_of
+from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
 
 _SUPER_USER = Decision(allowed=True, because=Because.SUPER_USER)
 _DEFAULT_ALLOW = Decision(allowed=True, because=Because.DEFAULT_ALLOW)
@@ -16,6 +16,7 @@ _DEFAULT_DENY = Decision(allowed=False, because=Because.DEFAULT_DENY)
 _ALLOWING = [operation_bits(allowing(operation)) for operation in Operation]
 _DENYING = [operation_bits(denying(operation)) << DENY_SHIFT for operation in Operation]
 
+_ALLOWED, _DENIED = True, False  # by position: keywords take longer
 _ACL = Because.ACL  # a member of an enum is looked up slowly, a global is not
 
 PROBE = "hardcode"
@@ -73,12 +74,12 @@ def decide_among(
         else:
             continue
         if grant & denying_bits:
-            return Decision(False, _ACL, _first_acl(store, pattern, actor, denying_bits))
+            return Decision(_DENIED, _ACL, _first_acl(store, pattern, actor, denying_bits))
         if grant & allowing_bits:
             allowed_by = pattern
     if allowed_by is None:
         return _DEFAULT_ALLOW if allow_everyone else _DEFAULT_DENY
-    return Decision(True, _ACL, _last_acl(store, allowed_by, actor, allowing_bits))
+    return Decision(_ALLOWED, _ACL, _last_acl(store, allowed_by, actor, allowing_bits))
 
 
 def decide_by_resource_type(
@@ -137,7 +138,7 @@ def _wildcard_deny(
     bits = _DENYING[operation]
     if wildcard is None or not _entries(store, wildcard, actor, bits):
         return None
-    return Decision(False, _ACL, _first_acl(store, wildcard, actor, bits))
+    return Decision(_DENIED, _ACL, _first_acl(store, wildcard, actor, bits))
 
 
 def _combined_grant(store: AclStore, pattern: Pattern, actor: Actor) -> int:
@@ -195,13 +196,13 @@ def _undominated_allow(
         if grant & bits:
             (literals if is_literal else prefixes)[pattern.resource_name] = pattern
     if WILDCARD in literals:
-        return Decision(True, _ACL, _last_acl(store, literals[WILDCARD], actor, bits))
+        return Decision(_ALLOWED, _ACL, _last_acl(store, literals[WILDCARD], actor, bits))
     lengths = sorted({len(prefix) for prefix in denied_prefixes})
     for name, pattern in (*literals.items(), *prefixes.items()):
         if pattern.pattern_type is PatternType.LITERAL and name in denied_literals:
             continue
         if not any(name[:n] in denied_prefixes for n in lengths if n <= len(name)):
-            return Decision(True, _ACL, _last_acl(store, pattern, actor, bits))
+            return Decision(_ALLOWED, _ACL, _last_acl(store, pattern, actor, bits))
     return _DEFAULT_DENY
 
 

@@ -8,11 +8,11 @@ and `aa` stored, `ab` finds `a*` only past `aa`, which ends the walk. And when n
 
 from bisect import bisect_right
 
-from authorizer.decide import decide_among
-from authorizer.model import WILDCARD, Action, Actor, Decision
-from authorizer.pattern import Pattern
-from authorizer.store import AclStore
-from protocol.enums import ResourceType
+from kafka_shim.authorizer.decide import decide_among
+from kafka_shim.authorizer.model import WILDCARD, Action, Actor, Decision
+from kafka_shim.authorizer.pattern import Pattern
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.protocol.enums import ResourceType
 
 
 class EarlySearch:

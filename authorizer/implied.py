@@ -5,8 +5,8 @@ Implications hold for ALLOW only: denying READ does not deny DESCRIBE (KIP-140, 
 
 from collections.abc import Iterable
 
-from authorizer.rules import NEWEST_RULES, AclRules
-from protocol.enums import Operation, ResourceType
+from kafka_shim.authorizer.rules import NEWEST_RULES, AclRules
+from kafka_shim.protocol.enums import Operation, ResourceType
 
 _DESCRIBING = frozenset(
     {Operation.DESCRIBE, Operation.READ, Operation.WRITE, Operation.DELETE, Operation.ALTER}

@@ -5,8 +5,8 @@ from importlib import import_module
 from inspect import isclass
 from typing import cast
 
-from authorizer.authorizer import Authorizer, StandardAuthorizer
-from authorizer.rules import NEWEST_RULES, AclRules
+from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
+from kafka_shim.authorizer.rules import NEWEST_RULES, AclRules
 
 OURS = frozenset(
     {

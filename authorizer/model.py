@@ -4,7 +4,7 @@ from enum import Enum
 
 import msgspec
 
-from protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 WILDCARD = "*"
 """As a literal resource name or as a host: everything."""

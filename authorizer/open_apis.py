@@ -1,8 +1,8 @@
-"""The APIs that no ACL is asked for, each with its reason: where no requirement is a fault."""
+"""The APIs that no ACL is asked for, each with its reason: where no requirement is a bug."""
 
 from typing import Final
 
-from protocol.enums import ApiKey
+from kafka_shim.protocol.enums import ApiKey
 
 OPEN_TO_ALL: Final[dict[ApiKey, str]] = {
     ApiKey.SASL_HANDSHAKE: "part of authentication",

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from authorizer.model import ANY_USER, WILDCARD, Actor
-from protocol.enums import PatternType, ResourceType
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Actor
+from kafka_shim.protocol.enums import PatternType, ResourceType
 
 
 class Subject(msgspec.Struct, eq=False, gc=False):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, ValuesView
 
-from authorizer.pattern import Pattern
+from kafka_shim.authorizer.pattern import Pattern
 
 _BAND = 6
 _NARROW_BANDS_END = 24

@@ -2,7 +2,7 @@
 
 A requirement says which operation on which resources, in which releases and API versions, and
 which error a denial is. What the rest of the answer looks like then is code in the API's handler.
-The rows are in `authorizer.requirements`; `bind` leaves of a row what one release does.
+The rows are in `kafka_shim.authorizer.requirements`; `bind` leaves of a row what one release does.
 """
 
 from enum import Enum
@@ -10,9 +10,9 @@ from typing import Final, Protocol, TypeAlias
 
 import msgspec
 
-from protocol.api_versions import release_index
-from protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
-from protocol.error_codes import ErrorCode
+from kafka_shim.protocol.api_versions import release_index
+from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
 
 NEWEST: Final = 32767
 """As the end of a range of API versions: whatever comes."""

@@ -4,7 +4,7 @@ from enum import Enum
 
 import msgspec
 
-from protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import ErrorCode
 
 
 class Handling(Enum):

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Actor
-from authorizer.pattern import Pattern, Subject
-from authorizer.type_index import TypeIndex
-from protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Actor
+from kafka_shim.authorizer.pattern import Pattern, Subject
+from kafka_shim.authorizer.type_index import TypeIndex
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 REMEMBERED = 1 << 17
 """Names, and actors, whose patterns and subjects a store for many questions keeps."""

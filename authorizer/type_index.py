@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 
-from authorizer.model import WILDCARD
-from authorizer.pattern import Pattern, Subject
-from authorizer.prefixes import PrefixIndex
-from protocol.enums import PatternType
+from kafka_shim.authorizer.model import WILDCARD
+from kafka_shim.authorizer.pattern import Pattern, Subject
+from kafka_shim.authorizer.prefixes import PrefixIndex
+from kafka_shim.protocol.enums import PatternType
 
 _LITERAL = PatternType.LITERAL  # a member of an enum is looked up slowly, a global is not
 

@@ -11,11 +11,11 @@ from typing import TypeVar
 
 import msgspec
 
-from authorizer.implied import operations, resource_types
-from authorizer.model import Acl, AclFilter
-from authorizer.rules import NEWEST_RULES, AclRules, Handling
-from protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
-from protocol.error_codes import ErrorCode
+from kafka_shim.authorizer.implied import operations, resource_types
+from kafka_shim.authorizer.model import Acl, AclFilter
+from kafka_shim.authorizer.rules import NEWEST_RULES, AclRules, Handling
+from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
 
 E = TypeVar("E", bound=IntEnum)
 

@@ -9,23 +9,23 @@ from typing import NamedTuple
 
 import msgspec
 
-from protocol import codecs
-from protocol.enums import ApiKey
-from protocol.headers import RequestHeader, write_request_header
-from protocol.messages.api_versions_request import ApiVersionsRequest
-from protocol.messages.list_offsets_request import (
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
+from kafka_shim.protocol.messages.list_offsets_request import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
-from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from protocol.messages.produce_request import (
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.produce_request import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,
 )
-from protocol.record_coding import Record
-from protocol.records import encode_batch
+from kafka_shim.protocol.record_coding import Record
+from kafka_shim.protocol.records import encode_batch
 
 REQUESTS = 3_000
 WINDOW = 50
@@ -77,7 +77,17 @@ class Broker:
 
     def __init__(self, folder: Path, *options: str) -> None:
         ready = folder / "ready"
-        command = [sys.executable, "-P", "-m", "shim", "serve", "-l", "error", "--topic", "orders"]
+        command = [
+            sys.executable,
+            "-P",
+            "-m",
+            "kafka_shim",
+            "serve",
+            "-l",
+            "error",
+            "--topic",
+            "orders",
+        ]
         command += ["--listener", "PLAINTEXT://127.0.0.1:0", "--ready-file", str(ready)]
         command += ["--super-user", "User:ANONYMOUS", "-c", "log.retention.bytes=1000000", *options]
         self.child = subprocess.Popen(command, stdout=subprocess.DEVNULL)

@@ -19,27 +19,27 @@ from kio.serial import entity_reader, entity_writer
 from kio.static.constants import EntityType
 
 from benchmarks.command import finish, parse_arguments
-from protocol.codecs import reader, writer
-from protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
-from protocol.messages.heartbeat_request import HeartbeatRequest
-from protocol.messages.metadata_response import (
+from kafka_shim.protocol.codecs import reader, writer
+from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
+from kafka_shim.protocol.messages.metadata_response import (
     MetadataResponse,
     MetadataResponseBroker,
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
-from protocol.messages.offset_commit_request import (
+from kafka_shim.protocol.messages.offset_commit_request import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from protocol.messages.produce_request import (
+from kafka_shim.protocol.messages.produce_request import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,
 )
-from protocol.skim import skimmer
+from kafka_shim.protocol.skim import skimmer
 
 ROUND_SECONDS = 0.01
 KAFKA_PYTHON_MODULES = ("metadata", "consumer", "admin", "producer")

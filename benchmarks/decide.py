@@ -21,12 +21,12 @@ import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
-from authorizer.authorizer import StandardAuthorizer
-from authorizer.decide import PROBE, decide, decide_by_resource_type
-from authorizer.model import Acl, AclFilter, Action, Actor
-from authorizer.store import AclStore
 from benchmarks.command import finish, parse_arguments
-from protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.decide import PROBE, decide, decide_by_resource_type
+from kafka_shim.authorizer.model import Acl, AclFilter, Action, Actor
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 TOPIC = ResourceType.TOPIC
 READ, WRITE, ALL = Operation.READ, Operation.WRITE, Operation.ALL

@@ -59,13 +59,13 @@ def main() -> int:
     found = measure()
     lines = ["| request | us without | rate with recording | processor us | with / without |"]
     lines.append("|---|---|---|---|---|")
-    for kind, one in found.items():
-        figures = f"{one['clock us']:.0f} | {one['rate']:.0%} | {one['processor us']:.0f}"
-        lines.append(f"| {kind} | {figures} | {one['processor']:.2f} |")
+    for kind, costs in found.items():
+        figures = f"{costs['clock us']:.0f} | {costs['rate']:.0%} | {costs['processor us']:.0f}"
+        lines.append(f"| {kind} | {figures} | {costs['processor']:.2f} |")
     missed = [
-        f"{one['rate']:.0%} of the rate of {kind} are left, goal {RATE_LEFT:.0%}"
-        for kind, one in found.items()
-        if one["rate"] < RATE_LEFT
+        f"{costs['rate']:.0%} of the rate of {kind} are left, goal {RATE_LEFT:.0%}"
+        for kind, costs in found.items()
+        if costs["rate"] < RATE_LEFT
     ]
     return finish(options, found, "\n".join(lines), missed)
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from benchmarks.broker import Broker, requests
 from benchmarks.command import finish, parse_arguments
-from shim.replay.events import read_recording
-from shim.replay.player import Player
-from shim.replay.target import Target
+from kafka_shim.shim.traffic.replay.events import read_recording
+from kafka_shim.shim.traffic.replay.player import Player
+from kafka_shim.shim.traffic.replay.target import Target
 
 ROUNDS = 9
 GOAL = 50_000
@@ -36,7 +36,7 @@ def measure() -> dict[str, dict[str, float]]:
             for kind, taken in rounds.items():
                 taken.append(replay(folders[kind] / str(turn), traces[kind]))
     return {
-        kind: {side: 1 / min(one[side] for one in taken) for side in taken[0]}
+        kind: {side: 1 / min(rates[side] for rates in taken) for side in taken[0]}
         for kind, taken in rounds.items()
     }
 

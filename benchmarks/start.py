@@ -15,7 +15,7 @@ from urllib.request import urlopen
 
 from benchmarks.broker import ask_versions
 from benchmarks.command import finish, parse_arguments
-from shim.testing import start
+from kafka_shim.shim.testing import start
 
 START_TIMES_MAX = 3.5
 """Of the processor time that a bare interpreter takes to import asyncio: that of the clock is the
@@ -25,7 +25,7 @@ ACLS_MS_MAX = 250.0
 """Of processor time: well under the half second that nobody waits for."""
 RESIDENT_MIB_MAX = 70.0
 
-SERVE = [sys.executable, "-P", "-m", "shim", "serve", "--listener", "PLAINTEXT://127.0.0.1:0"]
+SERVE = [sys.executable, "-P", "-m", "kafka_shim", "serve", "--listener", "PLAINTEXT://127.0.0.1:0"]
 BARE = [sys.executable, "-P", "-c", "import asyncio"]
 CONTROL = ["--control", "127.0.0.1:0"]
 RESETS = 200
@@ -121,7 +121,7 @@ def acls_processor_ms(rounds: int) -> float:
     with start() as broker:
         broker.acls.add(principal="alice", allow="Write", topic="orders")
         where = ["--bootstrap-server", broker.bootstrap_servers, "--list"]
-        command = [sys.executable, "-P", "-m", "shim", "acls", *where]
+        command = [sys.executable, "-P", "-m", "kafka_shim", "acls", *where]
         return min(
             processor_ms(subprocess.Popen(command, stdout=subprocess.DEVNULL))
             for _ in range(rounds)

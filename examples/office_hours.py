@@ -6,15 +6,15 @@ PYTHONPATH=examples kafka-shim serve --authorizer office_hours:OfficeHours -c of
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 
-from authorizer.authorizer import AclCreateResult, AclDeleteResult, StandardAuthorizer
-from authorizer.model import Acl, AclFilter, Action, Actor, Because, Decision
-from protocol.enums import Operation, ResourceType
+from kafka_shim.authorizer.authorizer import AclCreateResult, AclDeleteResult, StandardAuthorizer
+from kafka_shim.authorizer.model import Acl, AclFilter, Action, Actor, Because, Decision
+from kafka_shim.protocol.enums import Operation, ResourceType
 
 CLOSED = Decision(allowed=False, because=Because.DEFAULT_DENY)
 
 
 class OfficeHours:
-    """All six methods of `authorizer.authorizer.Authorizer`; most are passed on."""
+    """All six methods of `kafka_shim.authorizer.authorizer.Authorizer`; most are passed on."""
 
     def __init__(self) -> None:
         self._inner = StandardAuthorizer()

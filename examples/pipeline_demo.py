@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 
-from pipeline import cli
-from pipeline.requisites import missing
+from kafka_shim.pipeline import cli
+from kafka_shim.pipeline.requisites import missing
 
 if TYPE_CHECKING:
-    from pipeline.report.outcome import Outcome
+    from kafka_shim.pipeline.report.outcome import Outcome
 
 HERE = Path(__file__).parent
 ACLS = HERE / "pipeline_demo.yaml"
 CANDIDATE = HERE / "pipeline_demo_candidate.yaml"
-SHIM = [sys.executable, "-P", "-m", "shim"]
+SHIM = [sys.executable, "-P", "-m", "kafka_shim"]
 
 BREAKS = {
     ("newly denied", "User:alice", "DESCRIBE", "TOPIC:orders"),
@@ -67,7 +67,7 @@ def produce(bootstrap: str, user: str) -> str:
             outcomes.append(refused.args[0].name())
         producer.poll(0.01)
     producer.flush(10)
-    return ", ".join(f"{outcomes.count(one)} {one}" for one in dict.fromkeys(outcomes))
+    return ", ".join(f"{outcomes.count(outcome)} {outcome}" for outcome in dict.fromkeys(outcomes))
 
 
 def consume(bootstrap: str, user: str) -> str:
@@ -121,7 +121,7 @@ def record(trace: Path, ready: Path) -> None:
 def job(name: str, *options: str, code: int = 0) -> "Outcome":
     """Run a job as `kafka-shim pipeline` does, all in one Spark session."""
     print(f"\n$ kafka-shim pipeline {name} " + " ".join(map(shown, options)), flush=True)
-    from pipeline.commands.run import run_job  # noqa: PLC0415 - once it is known that Spark is there
+    from kafka_shim.pipeline.commands.run import run_job  # noqa: PLC0415 - once it is known that Spark is there
 
     parser = argparse.ArgumentParser()
     cli.add_arguments(parser)

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pyspark
 
-from pipeline.package import package
-from pipeline.requisites import missing
+from kafka_shim.pipeline.package import package
+from kafka_shim.pipeline.requisites import missing
 
 ROOT = Path(__file__).parents[1]
 SPARK = Path(pyspark.__file__).parent

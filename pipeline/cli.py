@@ -5,11 +5,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline.arguments import add_arguments
-from pipeline.errors import PipelineError
+from kafka_shim.pipeline.commands.arguments import add_arguments
+from kafka_shim.pipeline.errors import PipelineError
 
 if TYPE_CHECKING:
-    from pipeline.report.outcome import Outcome
+    from kafka_shim.pipeline.report.outcome import Outcome
 
 __all__ = ["add_arguments", "run", "show"]
 
@@ -19,7 +19,7 @@ EXIT_MISMATCH = 3
 
 def run(args: argparse.Namespace) -> int:
     """Run a job and print what it found; tells the exit code."""
-    from pipeline.requisites import missing
+    from kafka_shim.pipeline.requisites import missing
 
     problem = missing()
     if problem is None:
@@ -35,7 +35,7 @@ def _outcome(args: argparse.Namespace) -> "Outcome":
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
-    from pipeline.commands.run import run_job
+    from kafka_shim.pipeline.commands.run import run_job
 
     try:
         return run_job(args)
@@ -64,14 +64,14 @@ def show(outcome: "Outcome", args: argparse.Namespace) -> int:
 
 
 def _print_rows(outcome: "Outcome", args: argparse.Namespace) -> None:
-    from pipeline.report.output import json_ready, print_csv, print_json, print_table
+    from kafka_shim.pipeline.report.output import json_ready, print_csv, print_json, print_table
 
     rows = outcome.rows
     if outcome.text is not None:
         print(outcome.text, end="")
     elif args.json and outcome.parts:
         parts = [
-            {"job": one.job, **one.head, "rows": json_ready(one.rows)} for one in outcome.parts
+            {"job": part.job, **part.head, "rows": json_ready(part.rows)} for part in outcome.parts
         ]
         print_json({"job": outcome.job, **outcome.head, "parts": parts}, sys.stdout)
     elif args.json:
@@ -89,9 +89,9 @@ def _print_rows(outcome: "Outcome", args: argparse.Namespace) -> None:
 
 
 def _write_page(outcome: "Outcome", args: argparse.Namespace) -> None:
-    from pipeline.report.html_report import report_page
+    from kafka_shim.pipeline.commands.pages import page_of
 
     try:
-        Path(args.html).write_text(report_page(outcome, args.trace), encoding="utf-8")
+        Path(args.html).write_text(page_of(outcome, args.trace), encoding="utf-8")
     except OSError as error:
         raise PipelineError(f"--html {args.html}: {error.strerror}") from error

@@ -2,9 +2,10 @@
 
 import math
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
-from pipeline.errors import PipelineError
+from kafka_shim.pipeline.errors import PipelineError
 
 INTERVALS_MAX = 60
 _SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
@@ -24,6 +25,14 @@ def interval_for(span: timedelta) -> str:
     """A round interval of which at most about sixty cover the span."""
     wanted = span.total_seconds() / INTERVALS_MAX
     return f"{step_at_least(wanted)} seconds"
+
+
+def observed_interval(head: dict[str, Any]) -> str:
+    """An interval that suits the time that was observed."""
+    if not head["accesses"]:
+        return interval_for(timedelta())
+    first, last = (datetime.fromisoformat(head[name]) for name in ("first_seen", "last_seen"))
+    return interval_for(last - first)
 
 
 def step_at_least(seconds: float) -> int:

@@ -1,4 +1,4 @@
-"""`python -m pipeline.package FILE.zip`: what workers of a cluster need of this project.
+"""`python -m kafka_shim.pipeline.package FILE.zip`: what workers of a cluster need of this project.
 
     spark-submit --archives FILE.zip#kafka-shim --conf spark.executorEnv.PYTHONPATH=kafka-shim \
         pipeline/submit.py what-breaks TRACE --acls candidate.yaml
@@ -16,20 +16,18 @@ _KEPT = {".py", ".json", ".css", ".properties"}
 
 def package(target: Path) -> int:
     """Write the archive; tells how many files are in it."""
-    root = Path(__file__).parents[1]
-    names = sorted(
-        path.relative_to(root)
-        for name in PACKAGES
-        for path in (root / name).rglob("*")
-        if path.suffix in _KEPT
-    )
+    house = Path(__file__).parents[1]
+    files = [house / "__init__.py"]
+    for package_name in PACKAGES:
+        files += (path for path in (house / package_name).rglob("*") if path.suffix in _KEPT)
+    names = sorted(path.relative_to(house.parent) for path in files)
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in names:
-            archive.write(root / name, str(name))
+            archive.write(house.parent / name, str(name))
     return len(names)
 
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
-        sys.exit("usage: python -m pipeline.package FILE.zip")
+        sys.exit("usage: python -m kafka_shim.pipeline.package FILE.zip")
     package(Path(sys.argv[1]))

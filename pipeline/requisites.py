@@ -1,11 +1,12 @@
-"""What has to be there before Spark can run; needs nothing itself."""
+"""What has to be there before Spark can run; needs no package itself."""
 
 import os
 import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
-WITHOUT_EXTRA = "Spark is not installed; run: pip install 'kafka-shim[pipeline]'"
+from kafka_shim.extras import requires
+
 WITHOUT_JAVA = (
     "Spark needs Java 17 or newer, and there is none; install it (for instance: apt install"
     " openjdk-17-jre-headless) or set JAVA_HOME"
@@ -15,7 +16,7 @@ WITHOUT_JAVA = (
 def missing() -> str | None:
     """What has to be installed first, in one line; None if all is there."""
     if any(find_spec(name) is None for name in ("pyspark", "pyarrow", "pandas")):
-        return WITHOUT_EXTRA
+        return requires("analysis on Spark", "pipeline")
     if os.environ.get("SPARK_REMOTE"):
         return None
     home = os.environ.get("JAVA_HOME")

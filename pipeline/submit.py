@@ -6,7 +6,7 @@ The command line is that of `kafka-shim pipeline`; where and how Spark runs is s
 import argparse
 import sys
 
-from pipeline.cli import add_arguments, run
+from kafka_shim.pipeline.cli import add_arguments, run
 
 
 def main() -> int:

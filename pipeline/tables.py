@@ -28,9 +28,12 @@ _RESOURCE = [
     ("resource_name", pa.string()),
 ]
 _DECISION = [
-    ("role", pa.string()),  # see `pipeline.rows.roles`
+    ("role", pa.string()),  # see `kafka_shim.pipeline.rows.roles`
     ("instead", _TEXTS),  # what, all of it allowed, would have done as well
-    ("source", pa.string()),  # recorded, derived or audit, as in `protocol.trace.entries`
+    (
+        "source",
+        pa.string(),
+    ),  # recorded, derived or audit, as in `kafka_shim.protocol.trace.entries`
     ("allowed", pa.bool_()),  # null: not known, which only derived ones can be
     ("rule", pa.string()),
 ]

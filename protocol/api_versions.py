@@ -8,13 +8,13 @@ began at version 2). Established from the `ApiKeys` of each release's clients ja
 from functools import cache
 from typing import Final
 
-from protocol.enums import ApiKey
+from kafka_shim.protocol.enums import ApiKey
 
 RELEASES: Final = (
     *("0.11", "1.0", "1.1"),
     *("2.0", "2.1", "2.2", "2.3", "2.4", "2.5", "2.6", "2.7", "2.8"),
     *("3.0", "3.1", "3.2", "3.3", "3.4", "3.5", "3.6", "3.7", "3.8", "3.9"),
-    *("4.0", "4.1", "4.2", "4.3"),
+    *("4.0", "4.1", "4.2", "4.3", "4.4"),
 )
 """Every minor release, oldest first."""
 
@@ -56,7 +56,7 @@ _ADVERTISED: Final[dict[ApiKey, str]] = {
     ApiKey.DESCRIBE_GROUPS: "0.11:0-1 2.0:0-2 2.3:0-3 2.4:0-5 4.0:0-6",
     ApiKey.LIST_GROUPS: "0.11:0-1 2.0:0-2 2.4:0-3 2.6:0-4 3.8:0-5",
     ApiKey.SASL_HANDSHAKE: "0.11:0-0 1.0:0-1",
-    ApiKey.API_VERSIONS: "0.11:0-1 2.0:0-2 2.4:0-3 3.9:0-4",
+    ApiKey.API_VERSIONS: "0.11:0-1 2.0:0-2 2.4:0-3 3.9:0-4 4.4:0-5",
     ApiKey.CREATE_TOPICS: "0.11:0-2 2.0:0-3 2.4:0-5 2.7:0-6 2.8:0-7 4.0:2-7",
     ApiKey.DELETE_TOPICS: "0.11:0-1 2.0:0-2 2.1:0-3 2.4:0-4 2.7:0-5 2.8:0-6 4.0:1-6",
     ApiKey.DELETE_RECORDS: "0.11:0-0 2.0:0-1 2.6:0-2",
@@ -66,7 +66,7 @@ _ADVERTISED: Final[dict[ApiKey, str]] = {
     ApiKey.ADD_OFFSETS_TO_TXN: "0.11:0-0 2.0:0-1 2.7:0-2 2.8:0-3 3.8:0-4",
     ApiKey.END_TXN: "0.11:0-0 2.0:0-1 2.7:0-2 2.8:0-3 3.8:0-4 4.0:0-5",
     ApiKey.WRITE_TXN_MARKERS: "0.11:0-0 2.8:0-1 4.0:1-1 4.2:1-2",
-    ApiKey.TXN_OFFSET_COMMIT: "0.11:0-0 2.0:0-1 2.1:0-2 2.5:0-3 3.8:0-4 4.0:0-5",
+    ApiKey.TXN_OFFSET_COMMIT: "0.11:0-0 2.0:0-1 2.1:0-2 2.5:0-3 3.8:0-4 4.0:0-5 4.4:0-6",
     ApiKey.DESCRIBE_ACLS: "0.11:0-0 2.0:0-1 2.5:0-2 3.3:0-3 4.0:1-3",
     ApiKey.CREATE_ACLS: "0.11:0-0 2.0:0-1 2.5:0-2 3.3:0-3 4.0:1-3",
     ApiKey.DELETE_ACLS: "0.11:0-0 2.0:0-1 2.5:0-2 3.3:0-3 4.0:1-3",
@@ -80,7 +80,7 @@ _ADVERTISED: Final[dict[ApiKey, str]] = {
     ApiKey.RENEW_DELEGATION_TOKEN: "1.1:0-0 2.0:0-1 2.5:0-2 3.0:- 3.6:0-2 4.0:1-2",
     ApiKey.EXPIRE_DELEGATION_TOKEN: "1.1:0-0 2.0:0-1 2.5:0-2 3.0:- 3.6:0-2 4.0:1-2",
     ApiKey.DESCRIBE_DELEGATION_TOKEN: "1.1:0-0 2.0:0-1 2.5:0-2 3.0:- 3.6:0-3 4.0:1-3",
-    ApiKey.DELETE_GROUPS: "1.1:0-0 2.0:0-1 2.4:0-2",
+    ApiKey.DELETE_GROUPS: "1.1:0-0 2.0:0-1 2.4:0-2 4.4:0-3",
     ApiKey.ELECT_LEADERS: "2.2:0-0 2.4:0-2",
     ApiKey.INCREMENTAL_ALTER_CONFIGS: "2.3:0-0 2.4:0-1",
     ApiKey.ALTER_PARTITION_REASSIGNMENTS: "2.4:0-0 4.1:0-1",
@@ -115,11 +115,13 @@ _ADVERTISED: Final[dict[ApiKey, str]] = {
     ApiKey.WRITE_SHARE_GROUP_STATE: "4.1:0-0 4.2:0-1",
     ApiKey.DELETE_SHARE_GROUP_STATE: "4.1:0-0",
     ApiKey.READ_SHARE_GROUP_STATE_SUMMARY: "4.1:0-0 4.2:0-1",
-    ApiKey.STREAMS_GROUP_HEARTBEAT: "4.2:0-0",
-    ApiKey.STREAMS_GROUP_DESCRIBE: "4.2:0-0",
+    ApiKey.STREAMS_GROUP_HEARTBEAT: "4.2:0-0 4.4:0-1",
+    ApiKey.STREAMS_GROUP_DESCRIBE: "4.2:0-0 4.4:0-1",
     ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: "4.1:0-0 4.2:0-1",
     ApiKey.ALTER_SHARE_GROUP_OFFSETS: "4.1:0-0",
     ApiKey.DELETE_SHARE_GROUP_OFFSETS: "4.1:0-0",
+    ApiKey.STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE: "4.4:0-0",
+    ApiKey.UNREGISTER_CONTROLLER: "4.4:0-0",
 }
 
 # The newest version that a release knows and hides unless unstable.api.versions.enable is set.

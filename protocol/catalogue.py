@@ -5,9 +5,9 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from protocol.errors import UnsupportedVersionError
-from protocol.messages.apis import APIS, NEVER
-from protocol.spec import MessageSpec, load, snake_case
+from kafka_shim.protocol.errors import UnsupportedVersionError
+from kafka_shim.protocol.messages.apis import APIS, NEVER
+from kafka_shim.protocol.spec import MessageSpec, load, snake_case
 
 
 def api_name(api_key: int) -> str:
@@ -58,5 +58,5 @@ def definition(message: str, version: int) -> MessageSpec:
 @cache
 def classes(message: str) -> Mapping[str, Any]:
     """Return the classes of a message by their names, its own and those of its structs."""
-    module = import_module(f"protocol.messages.{snake_case(message)}")
+    module = import_module(f"kafka_shim.protocol.messages.{snake_case(message)}")
     return {name: getattr(module, name) for name in module.__all__}

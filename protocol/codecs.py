@@ -11,15 +11,15 @@ from typing import Any
 
 import msgspec
 
-from protocol.catalogue import (
+from kafka_shim.protocol.catalogue import (
     api_name,
     classes,
     definition,
     has_version,
     request_versions,
 )
-from protocol.emit_reader import reader_source
-from protocol.emit_writer import writer_source
+from kafka_shim.protocol.emit_reader import reader_source
+from kafka_shim.protocol.emit_writer import writer_source
 
 __all__ = [
     "has_version",

@@ -1,21 +1,28 @@
 """Compress and decompress record batches: gzip always, the others when their package is there."""
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import IntEnum
 from importlib import import_module
 from struct import Struct
 from typing import Any, NamedTuple
 
-from protocol.errors import DecodeError, ProtocolError
+from kafka_shim.extras import requires
+from kafka_shim.protocol.errors import DecodeError, ProtocolError
 
-DECOMPRESSED_BYTES_MAX = 256 << 20
+DECOMPRESSED_BYTES_MAX = 64 << 20
 """What a batch may become at most, so that a small request cannot fill the memory."""
+_PIECE_BYTES = 1 << 20
+_FED_BYTES = 8 << 10
+_ZSTD_FED_BYTES = 256  # zstd has no limit of its own; these become 8 MiB at most
+_GZIP_MAGIC = b"\x1f\x8b"
 
 _GZIP_WINDOW = 31  # the largest window, with a gzip header
 _XERIAL_MAGIC = b"\x82SNAPPY\0"
 _XERIAL_HEADER = _XERIAL_MAGIC + Struct(">ii").pack(1, 1)
 _XERIAL_BLOCK_BYTES = 32 << 10
+_SNAPPY_RATIO_MAX = 64
+"""No block becomes so many times larger."""
 _SIZE = Struct(">i")
 
 
@@ -33,17 +40,10 @@ class MissingPackageError(ProtocolError):
     """A compression whose package is not installed was asked for."""
 
 
-class _Package(NamedTuple):
-    """The package that a compression needs, as its module and as pip knows it."""
-
-    module: str
-    name: str
-
-
-_PACKAGES = {
-    Compression.SNAPPY: _Package("snappy", "python-snappy"),
-    Compression.LZ4: _Package("lz4.frame", "lz4"),
-    Compression.ZSTD: _Package("zstandard", "zstandard"),
+_MODULES = {
+    Compression.SNAPPY: "snappy",
+    Compression.LZ4: "lz4.frame",
+    Compression.ZSTD: "zstandard",
 }
 
 
@@ -79,41 +79,63 @@ def decompress(
     Raises DecodeError when it is damaged or would be more than `bytes_max`, MissingPackageError if
     the package is not there.
     """
+    found = opened(compression, data, bytes_max)
+    if found.damage is not None:
+        raise DecodeError(found.damage)
+    return found.content
+
+
+class Opened(NamedTuple):
+    """What could be decompressed, and why not all of it; None if it is all."""
+
+    content: bytes
+    damage: str | None
+
+
+class TooBigError(DecodeError):
+    """The content is more than may be in it."""
+
+
+def opened(
+    compression: Compression, data: bytes, bytes_max: int = DECOMPRESSED_BYTES_MAX
+) -> Opened:
+    """Decompress up to the first damage, piece by piece: memory stays near `bytes_max`.
+
+    Raises TooBigError over `bytes_max`, MissingPackageError if the package is not there.
+    """
     if compression == Compression.NONE:
-        return data
+        return Opened(data, None)
     module = _module(compression)
+    name = compression.name.lower()
+    pieces: list[bytes] = []
+    size = 0
+    damage = None
     try:
-        if compression == Compression.GZIP:
-            found = _gunzip(data, bytes_max)
-        elif compression == Compression.SNAPPY:
-            found = _decompress_snappy(module.decompress, data, bytes_max)
-        elif compression == Compression.LZ4:
-            found = bytes(module.LZ4FrameDecompressor().decompress(data, max_length=bytes_max + 1))
-        else:
-            found = _unzstd(module, data, bytes_max)
-    except DecodeError:
+        for piece in _PIECES[compression](module, data, bytes_max):
+            size += len(piece)
+            if size > bytes_max:
+                raise _too_big(bytes_max)
+            pieces.append(piece)
+    except TooBigError:
         raise
-    except _faults(compression, module) as fault:
-        name = compression.name.lower()
-        raise DecodeError(f"records are not valid {name}: {fault}") from fault
-    if len(found) > bytes_max:
-        raise _too_big(bytes_max)
-    return found
+    except DecodeError as error:
+        damage = str(error)
+    except _errors(compression, module) as error:
+        damage = f"records are not valid {name}: {error}"
+    return Opened(b"".join(pieces), damage)
 
 
 def _module(compression: Compression) -> Any:
-    if compression not in _PACKAGES:
+    if compression not in _MODULES:
         return zlib
-    package = _PACKAGES[compression]
     try:
-        return import_module(package.module)
+        return import_module(_MODULES[compression])
     except ImportError as missing:
-        what = compression.name.lower()
-        message = f"{what} needs a package: pip install {package.name}"
-        raise MissingPackageError(message) from missing
+        name = compression.name.lower()
+        raise MissingPackageError(requires(f"{name} compression", "compression")) from missing
 
 
-def _faults(compression: Compression, module: Any) -> tuple[type[Exception], ...]:
+def _errors(compression: Compression, module: Any) -> tuple[type[Exception], ...]:
     """Return what the package raises on damaged data."""
     if compression == Compression.ZSTD:
         return (module.ZstdError, ValueError, MemoryError)
@@ -122,23 +144,48 @@ def _faults(compression: Compression, module: Any) -> tuple[type[Exception], ...
     return (zlib.error, RuntimeError, EOFError, ValueError)
 
 
-def _gunzip(data: bytes, bytes_max: int) -> bytes:
-    """Decompress all members of a gzip stream, as Java's reader does."""
-    parts = []
-    left = bytes_max + 1
-    while data and left > 0:
+def _gunzip(_module: Any, data: bytes, _bytes_max: int) -> Iterator[bytes]:
+    """Decompress all members of a gzip stream; what follows the last is ignored, as Java does."""
+    pos = 0
+    while pos == 0 or data[pos : pos + 2] == _GZIP_MAGIC:
         opener = zlib.decompressobj(wbits=_GZIP_WINDOW)
-        parts.append(opener.decompress(data, left))
-        left -= len(parts[-1])
-        if not opener.eof and left > 0:
-            raise DecodeError("records are not valid gzip: they end early")
-        data = opener.unused_data
-    return b"".join(parts)
+        while not opener.eof:
+            fed = data[pos : pos + _FED_BYTES]
+            if not fed:
+                raise DecodeError("records are not valid gzip: they end early")
+            pos += len(fed)
+            while fed:
+                yield opener.decompress(fed, _PIECE_BYTES)
+                fed = opener.unconsumed_tail
+        pos -= len(opener.unused_data)
 
 
-def _unzstd(module: Any, data: bytes, bytes_max: int) -> bytes:
-    opener = module.ZstdDecompressor().stream_reader(data, read_across_frames=True)
-    return bytes(opener.read(bytes_max + 1))
+def _unlz4(module: Any, data: bytes, _bytes_max: int) -> Iterator[bytes]:
+    """Decompress one frame; Java's reader ends with the first."""
+    opener = module.LZ4FrameDecompressor()
+    for pos in range(0, len(data), _FED_BYTES):
+        fed = data[pos : pos + _FED_BYTES]
+        yield opener.decompress(fed, max_length=_PIECE_BYTES)
+        while not opener.eof and not opener.needs_input:
+            yield opener.decompress(b"", max_length=_PIECE_BYTES)
+        if opener.eof:
+            return
+    raise DecodeError("records are not valid lz4: they end early")
+
+
+def _unzstd(module: Any, data: bytes, _bytes_max: int) -> Iterator[bytes]:
+    """Decompress all frames, from few bytes at a time, since each may become very many."""
+    decompressor = module.ZstdDecompressor()
+    pos = 0
+    while pos < len(data):
+        opener = decompressor.decompressobj()
+        while not opener.eof:
+            fed = data[pos : pos + _ZSTD_FED_BYTES]
+            if not fed:
+                raise DecodeError("records are not valid zstd: they end early")
+            pos += len(fed)
+            yield opener.decompress(fed)
+        pos -= len(opener.unused_data)
 
 
 def _compress_xerial(squeeze: Callable[[bytes], bytes], data: bytes) -> bytes:
@@ -150,13 +197,17 @@ def _compress_xerial(squeeze: Callable[[bytes], bytes], data: bytes) -> bytes:
     return b"".join(parts)
 
 
-def _decompress_snappy(open_up: Callable[[bytes], bytes], data: bytes, bytes_max: int) -> bytes:
+def _unsnappy(module: Any, data: bytes, bytes_max: int) -> Iterator[bytes]:
     """Read snappy in blocks, or as one block as librdkafka writes it."""
     if not data.startswith(_XERIAL_MAGIC):
         _see_snappy_size(data, bytes_max)
-        return bytes(open_up(data))
-    parts, pos, size_now = [], len(_XERIAL_HEADER), 0
+        yield bytes(module.decompress(data))
+        return
+    pos, size_now = 0, 0
     while pos < len(data):
+        if data.startswith(_XERIAL_MAGIC, pos):
+            pos += len(_XERIAL_HEADER)
+            continue
         if pos + 4 > len(data):
             raise DecodeError("records are not valid snappy: a block has no size")
         (size,) = _SIZE.unpack_from(data, pos)
@@ -164,10 +215,10 @@ def _decompress_snappy(open_up: Callable[[bytes], bytes], data: bytes, bytes_max
         if size < 0 or len(block) < size:
             raise DecodeError(f"records are not valid snappy: a block claims {size} bytes")
         _see_snappy_size(block, bytes_max, size_now)
-        parts.append(bytes(open_up(block)))
-        size_now += len(parts[-1])
+        piece = bytes(module.decompress(block))
+        size_now += len(piece)
+        yield piece
         pos += 4 + size
-    return b"".join(parts)
 
 
 def _see_snappy_size(block: bytes, bytes_max: int, size_now: int = 0) -> None:
@@ -177,9 +228,19 @@ def _see_snappy_size(block: bytes, bytes_max: int, size_now: int = 0) -> None:
         size |= (byte & 127) << 7 * index
         if byte < 128:
             break
+    if size > len(block) * _SNAPPY_RATIO_MAX:
+        raise DecodeError(f"records are not valid snappy: a block claims to become {size} bytes")
     if size_now + size > bytes_max:
         raise _too_big(bytes_max)
 
 
-def _too_big(bytes_max: int) -> DecodeError:
-    return DecodeError(f"records are over {bytes_max} bytes when decompressed")
+def _too_big(bytes_max: int) -> TooBigError:
+    return TooBigError(f"records are over {bytes_max} bytes when decompressed")
+
+
+_PIECES: dict[Compression, Callable[[Any, bytes, int], Iterator[bytes]]] = {
+    Compression.GZIP: _gunzip,
+    Compression.SNAPPY: _unsnappy,
+    Compression.LZ4: _unlz4,
+    Compression.ZSTD: _unzstd,
+}

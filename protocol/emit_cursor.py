@@ -6,9 +6,9 @@ and says positions as `pos + 5`. Fields noted one after the other are read by on
 
 from struct import Struct, calcsize
 
-from protocol import runtime
-from protocol.emit import Source
-from protocol.emit_text import struct_name
+from kafka_shim.protocol import runtime
+from kafka_shim.protocol.emit import Source
+from kafka_shim.protocol.emit_text import struct_name
 
 
 class Cursor:

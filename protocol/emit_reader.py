@@ -8,16 +8,16 @@ precompiled Struct, together with the first byte of the length that comes after 
 from collections.abc import Mapping
 from struct import error as struct_error
 
-from protocol import runtime
-from protocol.emit import Source
-from protocol.emit_cursor import Cursor
-from protocol.emit_rows import FEW, Rows
-from protocol.emit_text import construct, default_text, struct_name
-from protocol.errors import DecodeError
-from protocol.layout import CODES, WIDTHS, Layout
-from protocol.spec import FieldSpec, MessageSpec, StructSpec
+from kafka_shim.protocol import runtime
+from kafka_shim.protocol.emit import Source
+from kafka_shim.protocol.emit_cursor import Cursor
+from kafka_shim.protocol.emit_rows import FEW, Rows
+from kafka_shim.protocol.emit_text import construct, default_text, struct_name
+from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.layout import CODES, WIDTHS, Layout
+from kafka_shim.protocol.spec import FieldSpec, MessageSpec, StructSpec
 
-FAULTS = (IndexError, struct_error, MemoryError, OverflowError, DecodeError)
+READ_ERRORS = (IndexError, struct_error, MemoryError, OverflowError, DecodeError)
 
 
 def reader_source(
@@ -60,10 +60,10 @@ class _Reader:
         if not replaces:
             with source.block("except UnicodeDecodeError"):
                 source.line("return again(buf, start)")
-        source.constant("FAULTS", FAULTS)
-        with source.block("except FAULTS as fault"):
+        source.constant("READ_ERRORS", READ_ERRORS)
+        with source.block("except READ_ERRORS as error"):
             damaged = self._runtime("damaged")
-            source.line(f'raise {damaged}("{title}", buf, start, fault) from fault')
+            source.line(f'raise {damaged}("{title}", buf, start, error) from error')
         return source
 
     def _runtime(self, name: str) -> str:

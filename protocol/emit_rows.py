@@ -9,10 +9,10 @@ from itertools import starmap
 from struct import Struct
 from typing import Any
 
-from protocol.emit import Source
-from protocol.emit_text import construct
-from protocol.layout import Layout
-from protocol.spec import StructSpec
+from kafka_shim.protocol.emit import Source
+from kafka_shim.protocol.emit_text import construct
+from kafka_shim.protocol.layout import Layout
+from kafka_shim.protocol.spec import StructSpec
 
 FEW = 9
 """From this length on (as it is written, so one less if it is compact) elements are many."""

@@ -7,14 +7,14 @@ comes after the last name is not looked at.
 from collections.abc import Mapping
 from struct import Struct, error as struct_error
 
-from protocol import runtime
-from protocol.emit import Source
-from protocol.emit_cursor import Cursor
-from protocol.errors import DecodeError
-from protocol.layout import CODES, WIDTHS, Layout
-from protocol.spec import FieldSpec, MessageSpec, StructSpec
+from kafka_shim.protocol import runtime
+from kafka_shim.protocol.emit import Source
+from kafka_shim.protocol.emit_cursor import Cursor
+from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.layout import CODES, WIDTHS, Layout
+from kafka_shim.protocol.spec import FieldSpec, MessageSpec, StructSpec
 
-FAULTS = (IndexError, struct_error, MemoryError, OverflowError, DecodeError)
+READ_ERRORS = (IndexError, struct_error, MemoryError, OverflowError, DecodeError)
 LISTS = ("topics", "topic_ids", "groups", "transactional_ids", "config_resources")
 """Attributes of `skim.ResourceNames`, in their order."""
 _ENTITIES = {"topicName": "topics", "groupId": "groups", "transactionalId": "transactional_ids"}
@@ -53,11 +53,11 @@ class _Skimmer:
             with source.block("if pos > len(buf)"):
                 source.line(f"raise {self._runtime('too_short')}(buf, pos)")
             source.line(f"return ResourceNames({', '.join(LISTS)})")
-        source.constant("FAULTS", FAULTS)
-        with source.block("except FAULTS as fault"):
+        source.constant("READ_ERRORS", READ_ERRORS)
+        with source.block("except READ_ERRORS as error"):
             damaged = self._runtime("damaged")
             title = self._layout.title
-            source.line(f'raise {damaged}("{title}", buf, start, fault) from fault')
+            source.line(f'raise {damaged}("{title}", buf, start, error) from error')
         return source
 
     def _runtime(self, name: str) -> str:

@@ -8,14 +8,14 @@ them (see `runtime.Shapes`); the length of a string joins the values before it.
 from collections.abc import Mapping
 from struct import Struct, error as struct_error
 
-from protocol import runtime
-from protocol.emit import Source
-from protocol.emit_text import literal, struct_name
-from protocol.errors import EncodeError
-from protocol.layout import CODES, Layout
-from protocol.spec import FieldSpec, MessageSpec, StructSpec
+from kafka_shim.protocol import runtime
+from kafka_shim.protocol.emit import Source
+from kafka_shim.protocol.emit_text import literal, struct_name
+from kafka_shim.protocol.errors import EncodeError
+from kafka_shim.protocol.layout import CODES, Layout
+from kafka_shim.protocol.spec import FieldSpec, MessageSpec, StructSpec
 
-FAULTS = (
+WRITE_ERRORS = (
     struct_error, AttributeError, TypeError, ValueError, OverflowError, IndexError, EncodeError,
 )  # fmt: skip
 VARINT = "V"
@@ -44,10 +44,10 @@ class _Writer:
             self._struct(self._layout.message.struct, "message")
             self._flush()
             source.line('return b"".join(out)')
-        source.constant("FAULTS", FAULTS)
-        with source.block("except FAULTS as fault"):
+        source.constant("WRITE_ERRORS", WRITE_ERRORS)
+        with source.block("except WRITE_ERRORS as error"):
             unwritable = self._runtime("unwritable")
-            source.line(f'raise {unwritable}("{self._layout.title}", fault) from fault')
+            source.line(f'raise {unwritable}("{self._layout.title}", error) from error')
         return source
 
     def _runtime(self, name: str) -> str:
@@ -163,21 +163,29 @@ class _Writer:
         source = self.source
         content, length = source.local(field.attribute), source.local("n")
         compact = self._layout.is_compact(field)
-        encode = ".encode()" if field.kind == "string" else ""
+        encoded = self._encoded(field, content if nullable else value)
         counted = f"len({content}) + 1" if compact else f"len({content})"
-        source.line(f"{content} = {value}{'' if nullable else encode}")
+        source.line(f"{content} = {value if nullable else encoded}")
         if nullable:
             with source.block(f"if {content} is None"):
                 source.line(f'{content} = b""')
                 source.line(f"{length} = {0 if compact else -1}")
             with source.block("else"):
-                if encode:
-                    source.line(f"{content} = {content}{encode}")
+                if encoded != content:
+                    source.line(f"{content} = {encoded}")
                 source.line(f"{length} = {counted}")
         else:
             source.line(f"{length} = {counted}")
         self._length(length, "h" if field.kind == "string" else "i", compact=compact)
         self._pieces.append(content)
+
+    def _encoded(self, field: FieldSpec, value: str) -> str:
+        """Return the expression for the bytes of a value that is not null."""
+        if field.kind != "string":
+            return value
+        if field.attribute.endswith("error_message"):
+            return f"{self._runtime('error_text')}({value})"
+        return f"{value}.encode()"
 
     def _length(self, length: str, code: str, *, compact: bool) -> None:
         """Add a length to the run and close the run."""

@@ -8,7 +8,7 @@ from functools import cache
 
 import msgspec
 
-from protocol.api_versions import parse_release, release_index
+from kafka_shim.protocol.api_versions import parse_release, release_index
 
 
 class Feature(msgspec.Struct, frozen=True):
@@ -26,9 +26,9 @@ _FEATURES = {
     "kraft.version": "3.9:0-1@0",
     "metadata.version": (
         "3.3:1-7@7 3.4:1-8@8 3.5:1-11@11 3.6:1-14@14 3.7:1-19@19 3.8:1-20@20 3.9:1-21@21 "
-        "4.0:7-25@25 4.1:7-27@27 4.2:7-29@29 4.3:7-30@30"
+        "4.0:7-25@25 4.1:7-27@27 4.2:7-29@29 4.3:7-30@30 4.4:7-33@33"
     ),
-    "share.version": "4.1:0-1@0 4.2:0-1@1",
+    "share.version": "4.1:0-1@0 4.2:0-1@1 4.4:0-2@2",
     "streams.version": "4.2:0-1@1",
     "transaction.version": "4.0:0-2@2",
     "eligible.leader.replicas.version": "4.0:0-1@0 4.1:0-1@1",

@@ -2,7 +2,7 @@
 
 from struct import Struct
 
-from protocol.errors import FrameError
+from kafka_shim.protocol.errors import FrameError
 
 _SIZE = Struct(">i")
 
@@ -19,7 +19,8 @@ class FrameSplitter:
         self.failure: FrameError | None = None
         """Why no more frames can come. Answer the frames there are, then close."""
         self._pending = bytearray()  # of a frame, or of its size while that is not known
-        self._size = -1  # size of the frame that is arriving, -1 while it is not known
+        self.arriving_bytes = -1
+        """The size of the frame that is arriving; -1 while it is not known."""
 
     @property
     def pending_bytes(self) -> int:
@@ -42,7 +43,7 @@ class FrameSplitter:
     def _go_on(self, data: bytes, frames: list[bytes]) -> int:
         """Add to the frame that is arriving; returns where in `data` the next one begins."""
         at, pending = 0, self._pending
-        if pending and self._size < 0:
+        if pending and self.arriving_bytes < 0:
             at = _SIZE.size - len(pending)
             pending += data[:at]
             if len(pending) < _SIZE.size:
@@ -50,16 +51,16 @@ class FrameSplitter:
             size = self._checked(*_SIZE.unpack(pending))
             if size < 0:
                 return len(data)
-            self._size = size
+            self.arriving_bytes = size
             pending.clear()
-        if self._size >= 0:
-            end = at + self._size - len(pending)
+        if self.arriving_bytes >= 0:
+            end = at + self.arriving_bytes - len(pending)
             pending += data[at:end]
             at = end
-            if len(pending) == self._size:
+            if len(pending) == self.arriving_bytes:
                 frames.append(bytes(pending))
                 pending.clear()
-                self._size = -1
+                self.arriving_bytes = -1
         return at
 
     def _cut(self, data: bytes, at: int, frames: list[bytes]) -> None:
@@ -71,7 +72,7 @@ class FrameSplitter:
                 return
             at += _SIZE.size
             if at + size > end:
-                self._size = size
+                self.arriving_bytes = size
                 break
             frames.append(data[at : at + size])
             at += size

@@ -8,10 +8,10 @@ from struct import Struct, error as struct_error
 
 import msgspec
 
-from protocol.catalogue import has_version, is_flexible
-from protocol.errors import DecodeError, EncodeError
-from protocol.runtime import Tags, read_tags, tag_section
-from protocol.utf8 import text
+from kafka_shim.protocol.catalogue import has_version, is_flexible
+from kafka_shim.protocol.errors import DecodeError, EncodeError
+from kafka_shim.protocol.runtime import Tags, read_tags, tag_section
+from kafka_shim.protocol.utf8 import text
 
 _API_VERSIONS = 18
 _CONTROLLED_SHUTDOWN = 7
@@ -60,13 +60,13 @@ def read_request_header(frame: bytes) -> tuple[RequestHeader, int]:
     """
     try:
         return _read_request_header(frame)
-    except (DecodeError, IndexError, struct_error) as fault:
+    except (DecodeError, IndexError, struct_error) as error:
         if len(frame) < _REQUEST.size:
-            raise DecodeError(f"request header: only {len(frame)} bytes") from fault
+            raise DecodeError(f"request header: only {len(frame)} bytes") from error
         header = RequestHeader(*_REQUEST.unpack_from(frame))
         if has_version(header.api_key, header.api_version):
-            said = str(fault) if isinstance(fault, DecodeError) else "it ends early"
-            raise DecodeError(f"request header: {said}") from fault
+            said = str(error) if isinstance(error, DecodeError) else "it ends early"
+            raise DecodeError(f"request header: {said}") from error
         return header, len(frame)
 
 
@@ -101,8 +101,8 @@ def write_request_header(header: RequestHeader) -> bytes:
             return start
         client_id = b"" if header.client_id is None else header.client_id.encode()
         length = _LENGTH.pack(-1 if header.client_id is None else len(client_id))
-    except (struct_error, UnicodeEncodeError) as fault:
-        raise EncodeError(f"request header: {fault}") from fault
+    except (struct_error, UnicodeEncodeError) as error:
+        raise EncodeError(f"request header: {error}") from error
     tags = tag_section((), header.unknown_tags) if version == 2 else b""
     return b"".join((start, length, client_id, tags))
 
@@ -129,7 +129,7 @@ def read_response_header(api_key: int, version: int, frame: bytes) -> tuple[Resp
         return header, 4
     try:
         header.unknown_tags, end = read_tags(frame, 5, frame[4])
-    except (IndexError, DecodeError) as fault:
-        said = fault if isinstance(fault, DecodeError) else "its tags are missing"
-        raise DecodeError(f"response header: {said}") from fault
+    except (IndexError, DecodeError) as error:
+        said = error if isinstance(error, DecodeError) else "its tags are missing"
+        raise DecodeError(f"response header: {said}") from error
     return header, end

@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from protocol.spec import FieldSpec, MessageSpec, StructSpec
+from kafka_shim.protocol.spec import FieldSpec, MessageSpec, StructSpec
 
 CODES = {
     "int8": "b",

@@ -7,16 +7,19 @@ has the real offsets, format 1 such that count from the first.
 
 import zlib
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from struct import Struct, error as struct_error
 from typing import NamedTuple
 
-from protocol.compression import Compression, compress, decompress
-from protocol.errors import DecodeError, EncodeError
-from protocol.old_lz4 import old_checksum, right_checksum
-from protocol.record_coding import Record
-from protocol.records import batches, entry_sizes
+from kafka_shim.protocol.compression import Compression, compress, decompress
+from kafka_shim.protocol.errors import DecodeError, EncodeError
+from kafka_shim.protocol.old_lz4 import old_checksum, right_checksum
+from kafka_shim.protocol.record_coding import Record
+from kafka_shim.protocol.records import batches, entry_sizes
 
 NO_TIMESTAMP = -1
+INNER_MESSAGES_MAX = 1 << 17
+"""In a compressed message, so that a small request cannot fill the memory."""
 _PREFIX = Struct(">qi")
 _MESSAGE = {0: Struct(">bb"), 1: Struct(">bbq")}
 _CRC = Struct(">I")
@@ -57,8 +60,8 @@ def messages(blob: bytes, *, partial: bool = False) -> Iterator[Message]:
             raise DecodeError(f"a message at byte {start} is of format {magic}, and not 0 or 1")
         try:
             yield _read_message(blob[start:end], magic)
-        except (struct_error, IndexError) as fault:
-            raise DecodeError(f"a message at byte {start} ends early") from fault
+        except (struct_error, IndexError) as error:
+            raise DecodeError(f"a message at byte {start} ends early") from error
 
 
 def _read_message(data: bytes, magic: int) -> Message:
@@ -110,7 +113,9 @@ def _unwrap(outer: Message) -> list[Record]:
     content = outer.value
     if compression == Compression.LZ4 and outer.magic == 0:
         content = right_checksum(content)
-    inner = list(messages(decompress(compression, content)))
+    inner = list(islice(messages(decompress(compression, content)), INNER_MESSAGES_MAX + 1))
+    if len(inner) > INNER_MESSAGES_MAX:
+        raise DecodeError(f"a compressed message holds more than {INNER_MESSAGES_MAX} messages")
     if not inner:
         raise DecodeError("a compressed message holds no messages")
     if any(message.compression or message.magic != outer.magic for message in inner):

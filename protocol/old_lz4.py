@@ -33,16 +33,16 @@ def _with_checksum(frame: bytes, covered_from: int) -> bytes:
 def _xxh32(data: bytes) -> int:
     """Return xxHash32 of less than 16 bytes."""
     assert len(data) < 16
-    one, two, three, four, five = _PRIMES
-    value = five + len(data)
+    prime_1, prime_2, prime_3, prime_4, prime_5 = _PRIMES
+    value = prime_5 + len(data)
     whole = len(data) // 4 * 4
     for at in range(0, whole, 4):
         lane = int.from_bytes(data[at : at + 4], "little")
-        value = _rotated(value + lane * three, 17) * four & _MASK
+        value = _rotated(value + lane * prime_3, 17) * prime_4 & _MASK
     for byte in data[whole:]:
-        value = _rotated(value + byte * five, 11) * one & _MASK
-    value = (value ^ value >> 15) * two & _MASK
-    value = (value ^ value >> 13) * three & _MASK
+        value = _rotated(value + byte * prime_5, 11) * prime_1 & _MASK
+    value = (value ^ value >> 15) * prime_2 & _MASK
+    value = (value ^ value >> 13) * prime_3 & _MASK
     return value ^ value >> 16
 
 

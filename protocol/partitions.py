@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from protocol.catalogue import api_name, definition
-from protocol.codecs import reader
-from protocol.spec import ZERO_UUID, FieldSpec, StructSpec
+from kafka_shim.protocol.catalogue import api_name, definition
+from kafka_shim.protocol.codecs import reader
+from kafka_shim.protocol.spec import ZERO_UUID, FieldSpec, StructSpec
 
 _FIELDS = {"Index", "Partition", "PartitionIndex", "PartitionIndexes", "Partitions"}
 """How the definitions call a partition's number where it is below a topic."""

@@ -1,11 +1,11 @@
 """The records inside a batch of format 2: zigzag varints, keys, values, headers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from protocol.errors import DecodeError
-from protocol.utf8 import text
+from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.utf8 import text
 
 Headers = tuple[tuple[str, bytes | None], ...]
 
@@ -18,17 +18,6 @@ class Record(msgspec.Struct, gc=False):
     key: bytes | None = None
     value: bytes | None = None
     headers: Headers = ()
-
-
-class Survey(msgspec.Struct, frozen=True, gc=False):
-    """What is true of all records of a batch; times are milliseconds since 1970.
-
-    None is earlier than `earliest`, none later than `latest`; `lacks_key`: some have no key.
-    """
-
-    earliest: int
-    latest: int
-    lacks_key: bool
 
 
 def varint(buf: bytes, pos: int) -> tuple[int, int]:
@@ -65,17 +54,6 @@ _SHORT = tuple((byte >> 1) ^ -(byte & 1) for byte in range(128))
 """Values of varints of one byte, as most are. They are looked up where they stand, since a call
 takes longer than all else about them."""
 _NULL = 1  # a length of -1
-_SHORT_MS = 64
-"""Times that take one byte are so near to the batch's."""
-_NOT_SHORT = ~0x3FFE
-"""Bits that no length has which is not negative and takes two bytes at most."""
-_ALIKE = 6
-"""From so many records on it pays to see whether they are all of one shape."""
-_KEY_BYTES = tuple(
-    0 if first == _NULL else first >> 1 if first < 128 and first % 2 == 0 else 1 << 40
-    for first in range(256)
-)
-"""By the first byte of a key's length, unless that takes more: then no batch is so long."""
 
 
 def read_records(content: bytes, count: int, offset: int, timestamp: int) -> list[Record]:
@@ -83,9 +61,13 @@ def read_records(content: bytes, count: int, offset: int, timestamp: int) -> lis
 
     Raises DecodeError when there are more or less, or a record's length is not what it has.
     """
+    return list(each_record(content, count, offset, timestamp))
+
+
+def each_record(content: bytes, count: int, offset: int, timestamp: int) -> Iterator[Record]:
+    """Yield what `read_records` returns, one record at a time."""
     if not 0 <= count <= len(content):
         raise DecodeError(f"a batch claims {count} records in {len(content)} bytes")
-    records = []
     pos = 0
     try:
         for _ in range(count):
@@ -94,80 +76,11 @@ def read_records(content: bytes, count: int, offset: int, timestamp: int) -> lis
             pos = start + length
             if length < 0 or pos > len(content):
                 raise DecodeError(f"a record claims {length} bytes at byte {start}")
-            records.append(_read_record(content, start, pos, offset, timestamp))
-    except IndexError as fault:
-        raise DecodeError("a batch ends before its records do") from fault
+            yield _read_record(content, start, pos, offset, timestamp)
+    except IndexError as error:
+        raise DecodeError("a batch ends before its records do") from error
     if pos != len(content):
         raise DecodeError(f"{len(content) - pos} bytes follow the records of a batch")
-    return records
-
-
-def survey(content: bytes, count: int, timestamp: int) -> Survey:
-    """Look at `count` records without building them, in less than half the time.
-
-    Raises DecodeError when `read_records` does, which reads them if one looks unusual.
-    """
-    lacks_key = _glance(content, count) if count > 0 else None
-    if lacks_key is not None:
-        return Survey(timestamp - _SHORT_MS, timestamp + _SHORT_MS, lacks_key)
-    records = read_records(content, count, 0, timestamp)
-    times = [record.timestamp for record in records] or [timestamp]
-    return Survey(min(times), max(times), any(record.key is None for record in records))
-
-
-def _glance(content: bytes, count: int) -> bool | None:
-    """Whether one of the records has no key; None unless all are sound and look like most do.
-
-    That is, without headers, with a value, their lengths and that of the value in one or two bytes,
-    all other numbers in one.
-    """
-    size, rest = divmod(len(content), count)
-    if count >= _ALIKE and not rest:
-        first = content[:size]
-        lacks_key = _walk(first, 1)
-        if lacks_key is not None and _are_alike(content, count, first):
-            return lacks_key
-    return _walk(content, count)
-
-
-def _are_alike(content: bytes, count: int, first: bytes) -> bool:
-    """Whether all have the lengths that the first one has, as the records of a tool for load."""
-    size = len(first)
-    attributes = 1 if first[0] < 128 else 2
-    key = attributes + 3
-    value = key + 1 + _KEY_BYTES[first[key]]
-    value_end = value + (first[value] > 127)
-    for at in (0, attributes - 1, key, value, value_end, size - 1):
-        if content[at::size].count(first[at]) != count:
-            return False
-    return content[attributes + 1 :: size].isascii() and content[attributes + 2 :: size].isascii()
-
-
-def _walk(content: bytes, count: int) -> bool | None:
-    """What `_glance` tells, record by record."""
-    pos = numbers = keys = 0
-    try:
-        for _ in range(count):
-            size = content[pos]
-            if size > 127:
-                pos += 1
-                size += (content[pos] << 7) - 128
-            key = content[pos + 4]
-            at = pos + 5 + _KEY_BYTES[key]
-            value = content[at]
-            if value > 127:
-                at += 1
-                value += (content[at] << 7) - 128
-            numbers |= size | value | (content[pos + 2] | content[pos + 3]) << 7  # time and offset
-            keys |= key
-            pos += 1 + (size >> 1)
-            if at + (value >> 1) + 2 != pos or content[pos - 1]:
-                return None
-    except IndexError:
-        return None
-    if numbers & _NOT_SHORT or pos != len(content):
-        return None
-    return bool(keys & _NULL)
 
 
 def _read_record(buf: bytes, pos: int, end: int, offset: int, timestamp: int) -> Record:

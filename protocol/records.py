@@ -9,10 +9,11 @@ from struct import Struct, error as struct_error
 
 import msgspec
 
-from protocol.checksum import crc32c
-from protocol.compression import Compression, compress, decompress
-from protocol.errors import DecodeError
-from protocol.record_coding import Record, Survey, read_records, survey, write_records
+from kafka_shim.protocol.checksum import crc32c
+from kafka_shim.protocol.compression import Compression, compress, decompress, opened
+from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.record_coding import Record, each_record, write_records
+from kafka_shim.protocol.record_survey import EVERYTHING, Scope, Survey, survey
 
 __all__ = [
     "Batch",
@@ -112,20 +113,34 @@ class Batch(msgspec.Struct, gc=False):
         covered = memoryview(self.blob)[self.start + _COVERED_FROM : self.end]
         return crc32c(covered) == self.crc
 
-    def survey(self) -> Survey:
-        """Look at the records without building them; DecodeError when `records` raises it."""
-        found = survey(self._content(), self.count, self.base_timestamp)
-        if self.attributes & _APPEND_TIME:
-            return Survey(self.max_timestamp, self.max_timestamp, found.lacks_key)
+    def survey(self, scope: Scope = EVERYTHING) -> Survey:
+        """Look at the records without building them; DecodeError as `record_survey.survey` does.
+
+        Damaged compression is an UnreadableError, unless the records before it are wrong.
+        """
+        damage = None
+        content = self.blob[self.start + HEADER_BYTES : self.end]
+        if self.compression:
+            content, damage = opened(_compression(self.compression), content)
+        found = survey(content, self.count, self.base_timestamp, scope, damage)
+        if self.is_append_time:
+            return msgspec.structs.replace(
+                found, earliest=self.max_timestamp, latest=self.max_timestamp
+            )
         return found
 
     def records(self) -> list[Record]:
         """Return the records; DecodeError if they are damaged. The checksum is not looked at."""
-        records = read_records(self._content(), self.count, self.base_offset, self.base_timestamp)
-        if self.is_append_time:
-            for record in records:
+        return list(self.each_record())
+
+    def each_record(self) -> Iterator[Record]:
+        """Yield what `records` returns, one record at a time."""
+        for record in each_record(
+            self._content(), self.count, self.base_offset, self.base_timestamp
+        ):
+            if self.is_append_time:
                 record.timestamp = self.max_timestamp
-        return records
+            yield record
 
     def _content(self) -> bytes:
         content = self.blob[self.start + HEADER_BYTES : self.end]
@@ -318,8 +333,8 @@ def is_commit(record: Record) -> bool:
     """Return whether a control record commits; DecodeError when it is not a transaction's end."""
     try:
         _, kind = _CONTROL_KEY.unpack(record.key or b"")
-    except struct_error as fault:
-        raise DecodeError("a control record has no type") from fault
+    except struct_error as error:
+        raise DecodeError("a control record has no type") from error
     if kind not in (0, 1):
         raise DecodeError(f"a control record of type {kind} does not end a transaction")
     return bool(kind)

@@ -1,6 +1,6 @@
 """What generated codecs call: varints, strings and arrays off the fast path, tag sections.
 
-Faults follow a real broker's, asked with damaged requests: bytes after the end of a request are
+Errors follow a real broker's, asked with damaged requests: bytes after the end of a request are
 ignored; malformed UTF-8 is replaced as Java replaces it, never refused; any negative length means
 null, which is an error where null is not allowed; a varint keeps its low 32 bits, and one of six
 bytes is an error; a string of more than 32767 bytes is an error; the stated size of a known tagged
@@ -15,8 +15,8 @@ from functools import cache
 from struct import Struct, calcsize
 from typing import Any
 
-from protocol.errors import DecodeError, EncodeError
-from protocol.utf8 import decode_like_java
+from kafka_shim.protocol.errors import DecodeError, EncodeError
+from kafka_shim.protocol.utf8 import decode_like_java
 
 Tags = tuple[tuple[int, bytes], ...]
 Pack = Callable[..., bytes]
@@ -29,6 +29,7 @@ SMALL = 64
 """Arrays below this length are read with a precompiled Struct."""
 STRING_BYTES_MAX = 0x7FFF
 SHAPES_MAX = 1024
+_SHORTENED = "…".encode()
 
 
 @cache
@@ -59,8 +60,8 @@ def _long_varint(buf: bytes, pos: int) -> tuple[int, int]:
     raise DecodeError(f"varint is longer than 5 bytes at byte {pos - 5}")
 
 
-def null(what: str, pos: int) -> DecodeError:
-    return DecodeError(f"`{what}` is null, which it must not be, at byte {pos}")
+def null(path: str, pos: int) -> DecodeError:
+    return DecodeError(f"`{path}` is null, which it must not be, at byte {pos}")
 
 
 def _compact(buf: bytes, pos: int, first: int) -> tuple[int, int]:
@@ -81,74 +82,74 @@ def skip_long(buf: bytes, pos: int, first: int) -> int:
     return pos + length if length > 0 else pos
 
 
-def long_nullable_string(buf: bytes, pos: int, first: int, what: str) -> tuple[str | None, int]:
+def long_nullable_string(buf: bytes, pos: int, first: int, path: str) -> tuple[str | None, int]:
     """Read a compact string that is null, or whose length takes more than the byte `first`."""
     length, pos = _compact(buf, pos, first)
     if length < 0:
         return None, pos
     if length > STRING_BYTES_MAX:
-        raise DecodeError(f"`{what}` claims {length} bytes, more than a string can have")
+        raise DecodeError(f"`{path}` claims {length} bytes, more than a string can have")
     end = pos + length
     return decode_like_java(buf[pos:end]), end
 
 
-def long_string(buf: bytes, pos: int, first: int, what: str) -> tuple[str, int]:
-    value, end = long_nullable_string(buf, pos, first, what)
+def long_string(buf: bytes, pos: int, first: int, path: str) -> tuple[str, int]:
+    value, end = long_nullable_string(buf, pos, first, path)
     if value is None:
-        raise null(what, pos)
+        raise null(path, pos)
     return value, end
 
 
-def long_nullable_bytes(buf: bytes, pos: int, first: int, what: str) -> tuple[bytes | None, int]:
+def long_nullable_bytes(buf: bytes, pos: int, first: int, path: str) -> tuple[bytes | None, int]:
     """Read compact bytes that are null, or whose length takes more than the byte `first`."""
     length, pos = _compact(buf, pos, first)
     if length < 0:
         return None, pos
     end = pos + length
     if end > len(buf):
-        _see_room(buf, pos, length, 1, what)
+        _see_room(buf, pos, length, 1, path)
     return buf[pos:end], end
 
 
-def long_bytes(buf: bytes, pos: int, first: int, what: str) -> tuple[bytes, int]:
-    value, end = long_nullable_bytes(buf, pos, first, what)
+def long_bytes(buf: bytes, pos: int, first: int, path: str) -> tuple[bytes, int]:
+    value, end = long_nullable_bytes(buf, pos, first, path)
     if value is None:
-        raise null(what, pos)
+        raise null(path, pos)
     return value, end
 
 
-def _see_room(buf: bytes, pos: int, count: int, minimum: int, what: str) -> None:
+def _see_room(buf: bytes, pos: int, count: int, minimum: int, path: str) -> None:
     """Refuse a count that the bytes left cannot hold, before anything is allocated for it."""
     left = max(0, len(buf) - pos)
     if count * minimum > left:
-        raise DecodeError(f"`{what}` claims {count} elements where {left} bytes are left")
+        raise DecodeError(f"`{path}` claims {count} elements where {left} bytes are left")
 
 
 def wide_count(
-    buf: bytes, pos: int, count: int, minimum: int, nullable: bool, what: str
+    buf: bytes, pos: int, count: int, minimum: int, nullable: bool, path: str
 ) -> tuple[int, int]:
     """See that `count` elements of `minimum` bytes can be there; -1 is null."""
     if count < 0 and not nullable:
-        raise null(what, pos)
-    _see_room(buf, pos, count, minimum, what)
+        raise null(path, pos)
+    _see_room(buf, pos, count, minimum, path)
     return max(count, -1), pos
 
 
 def long_count(
-    buf: bytes, pos: int, first: int, minimum: int, nullable: bool, what: str
+    buf: bytes, pos: int, first: int, minimum: int, nullable: bool, path: str
 ) -> tuple[int, int]:
     """Read a compact count whose first byte is `first`; one more than the count, 0 is null."""
     count, pos = _compact(buf, pos, first)
-    count, pos = wide_count(buf, pos, count, minimum, nullable, what)
+    count, pos = wide_count(buf, pos, count, minimum, nullable, path)
     return count + 1, pos
 
 
 def wide_values(
-    buf: bytes, pos: int, count: int, code: str, nullable: bool, what: str
+    buf: bytes, pos: int, count: int, code: str, nullable: bool, path: str
 ) -> tuple[list[Any] | None, int]:
     """Read `count` numbers or uuids, whatever the count."""
     width = calcsize(f">{code}")
-    count, _ = wide_count(buf, pos, count, width, nullable, what)
+    count, _ = wide_count(buf, pos, count, width, nullable, path)
     if count < 0:
         return None, pos
     end = pos + width * count
@@ -158,11 +159,11 @@ def wide_values(
 
 
 def long_values(
-    buf: bytes, pos: int, first: int, code: str, nullable: bool, what: str
+    buf: bytes, pos: int, first: int, code: str, nullable: bool, path: str
 ) -> tuple[list[Any] | None, int]:
     """Read a compact array of numbers or uuids, whatever its length."""
     count, pos = _compact(buf, pos, first)
-    return wide_values(buf, pos, count, code, nullable, what)
+    return wide_values(buf, pos, count, code, nullable, path)
 
 
 def read_tags(buf: bytes, pos: int, count: int) -> tuple[Tags, int]:
@@ -186,11 +187,11 @@ def skip_tags(buf: bytes, pos: int, count: int) -> int:
     return read_tags(buf, pos, count)[1]
 
 
-def damaged(what: str, buf: bytes, pos: int, fault: Exception) -> DecodeError:
+def damaged(title: str, buf: bytes, pos: int, error: Exception) -> DecodeError:
     """Say what is wrong with bytes that did not decode."""
-    if isinstance(fault, DecodeError):
-        return DecodeError(f"{what}: {fault}")
-    return DecodeError(f"{what}: {len(buf) - pos} bytes end before the message does")
+    if isinstance(error, DecodeError):
+        return DecodeError(f"{title}: {error}")
+    return DecodeError(f"{title}: {len(buf) - pos} bytes end before the message does")
 
 
 def too_short(buf: bytes, pos: int) -> DecodeError:
@@ -210,6 +211,18 @@ def varint_bytes(value: int) -> bytes:
         value >>= 7
     out.append(value)
     return bytes(out)
+
+
+def error_text(text: str) -> bytes:
+    """Encode an error message, shortened where it is longer than a string can be.
+
+    Messages quote what a client sent, which can be as long as a string already.
+    """
+    encoded = text.encode()
+    if len(encoded) <= STRING_BYTES_MAX:
+        return encoded
+    kept = encoded[: STRING_BYTES_MAX - len(_SHORTENED)]
+    return kept.decode(errors="ignore").encode() + _SHORTENED
 
 
 def tag_section(known: Iterable[tuple[int, bytes]], unknown: Tags) -> bytes:
@@ -235,15 +248,15 @@ def values(code: str, items: Sequence[Any]) -> bytes:
     return Struct(f">{len(items)}{code}").pack(*items)
 
 
-def uuids(items: Sequence[bytes], what: str) -> bytes:
+def uuids(items: Sequence[bytes], path: str) -> bytes:
     """Write uuids, each of 16 bytes."""
     if any(len(item) != 16 for item in items):
-        raise not_a_uuid(what)
+        raise not_a_uuid(path)
     return b"".join(items)
 
 
-def not_a_uuid(what: str) -> EncodeError:
-    return EncodeError(f"`{what}` has a uuid that is not of 16 bytes")
+def not_a_uuid(path: str) -> EncodeError:
+    return EncodeError(f"`{path}` has a uuid that is not of 16 bytes")
 
 
 class Shapes(dict[Any, Pack]):
@@ -288,10 +301,10 @@ class Shapes(dict[Any, Pack]):
         return pack
 
 
-def absent(what: str, version: int) -> EncodeError:
-    return EncodeError(f"`{what}` is not the default, and version {version} cannot carry it")
+def absent(path: str, version: int) -> EncodeError:
+    return EncodeError(f"`{path}` is not the default, and version {version} cannot carry it")
 
 
-def unwritable(what: str, fault: Exception) -> EncodeError:
+def unwritable(title: str, error: Exception) -> EncodeError:
     """Say why a message could not be written."""
-    return EncodeError(f"{what}: {fault}")
+    return EncodeError(f"{title}: {error}")

@@ -1,4 +1,6 @@
-"""Print the source that reads and writes a message: `python -m protocol.show CreateAcls 3`.
+"""Print the source that reads and writes a message.
+
+`python -m kafka_shim.protocol.show CreateAcls 3` prints both of CreateAcls in version 3.
 
 The name is an API's (its request and its response are shown) or any message's; without a version
 the newest is taken.
@@ -7,12 +9,12 @@ the newest is taken.
 import argparse
 import sys
 
-from protocol.catalogue import classes, definition
-from protocol.emit_reader import reader_source
-from protocol.emit_writer import writer_source
-from protocol.errors import UnsupportedVersionError
-from protocol.spec import load
-from schemas import names
+from kafka_shim.protocol.catalogue import classes, definition
+from kafka_shim.protocol.emit_reader import reader_source
+from kafka_shim.protocol.emit_writer import writer_source
+from kafka_shim.protocol.errors import UnsupportedVersionError
+from kafka_shim.protocol.spec import load
+from kafka_shim.schemas import names
 
 
 def source_text(message: str, version: int | None) -> str:
@@ -29,7 +31,7 @@ def source_text(message: str, version: int | None) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m protocol.show", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m kafka_shim.protocol.show", description=__doc__)
     parser.add_argument("name", help="such as CreateAcls, CreateAclsRequest or OffsetCommitKey")
     parser.add_argument("version", nargs="?", type=int)
     options = parser.parse_args(arguments)

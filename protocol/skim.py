@@ -9,10 +9,10 @@ from functools import cache
 
 import msgspec
 
-from protocol.catalogue import api_name, definition
-from protocol.codecs import reader
-from protocol.emit_skim import skim_source
-from protocol.spec import ZERO_UUID
+from kafka_shim.protocol.catalogue import api_name, definition
+from kafka_shim.protocol.codecs import reader
+from kafka_shim.protocol.emit_skim import skim_source
+from kafka_shim.protocol.spec import ZERO_UUID
 
 _TRANSACTION_COORDINATOR = 1
 

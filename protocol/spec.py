@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from schemas import path_of
+from kafka_shim.schemas import path_of
 
 TOP_VERSION = 1 << 15
 ZERO_UUID = bytes(16)

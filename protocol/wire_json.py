@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from protocol.spec import FieldSpec, StructSpec, load
+from kafka_shim.protocol.spec import FieldSpec, StructSpec, load
 
 SIZE = "SizeInBytes"
 """Behind the name of a field with records: their size is all that the log has of them."""

@@ -1,8 +1,13 @@
-"""Kafka's message definitions, as facts: one JSON file a message, all its versions merged."""
+"""Kafka's message definitions, as facts: one JSON file a message, all its versions merged.
 
+`codes.json` has the wire's codes besides: of errors, and of what ACLs are made of.
+"""
+
+import json
 from pathlib import Path
 
 KAFKA = Path(__file__).parent / "kafka"
+CODES = KAFKA.parent / "codes.json"
 
 
 def path_of(message: str) -> Path:
@@ -13,3 +18,9 @@ def path_of(message: str) -> Path:
 def names() -> list[str]:
     """Return the full names of all vendored messages, sorted."""
     return sorted(path.stem for path in KAFKA.glob("*.json"))
+
+
+def codes() -> dict[str, dict[str, int]]:
+    """Return the codes of the wire by Java's name of their enum: `Errors`, `AclOperation`."""
+    found: dict[str, dict[str, int]] = json.loads(CODES.read_text())
+    return found

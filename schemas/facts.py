@@ -6,7 +6,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from schemas.pins import Jar
+from kafka_shim.schemas.java_enum import codes
+from kafka_shim.schemas.pins import Jar
 
 Definition = dict[str, Any]
 
@@ -19,6 +20,14 @@ FIELD_KEYS = (
     "default", "ignorable", "mapKey", "entityType", "fields",
 )  # fmt: skip
 MESSAGE_TYPES = {"request", "response", "header", "data", "coordinator-key", "coordinator-value"}
+ENUMS = {
+    "Errors": "org/apache/kafka/common/protocol/Errors.class",
+    "ResourceType": "org/apache/kafka/common/resource/ResourceType.class",
+    "PatternType": "org/apache/kafka/common/resource/PatternType.class",
+    "AclPermissionType": "org/apache/kafka/common/acl/AclPermissionType.class",
+    "AclOperation": "org/apache/kafka/common/acl/AclOperation.class",
+}
+"""Java's enums of the wire's codes, and where kafka-clients has them."""
 _STRING_OR_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*')
 
 
@@ -36,6 +45,13 @@ def read_jar(path: Path, jar: Jar) -> dict[str, Definition]:
     if missing := jar.only - found.keys():
         raise LookupError(f"`{jar.artifact}` does not define {', '.join(sorted(missing))}")
     return found
+
+
+def read_codes(path: Path) -> dict[str, dict[str, int]]:
+    """Return the constants of those of ENUMS that a jar has, with their codes."""
+    with zipfile.ZipFile(path) as archive:
+        present = set(archive.namelist())
+        return {name: codes(archive.read(at)) for name, at in ENUMS.items() if at in present}
 
 
 def parse(text: str) -> Definition:

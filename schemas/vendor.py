@@ -1,9 +1,11 @@
-"""Regenerate schemas/kafka/ from the pinned jars, or prove that it is what they give.
+"""Regenerate schemas/kafka/ and codes.json from the pinned jars, or prove that they are theirs.
 
-`python -m schemas.vendor` fetches the pinned jars by their Maven coordinates and rewrites the
-definitions. `--check` compares instead: always the checksums in manifest.json with the files and
-the pins, and, when the jars are at hand, every definition with what the jars give. `--jar PATH`
-(may be repeated) uses a jar that is already there. Exits 1 when something does not match.
+`python -m kafka_shim.schemas.vendor` fetches the pinned jars by their Maven coordinates and
+rewrites the definitions and codes. `--check` compares instead: always the checksums in
+manifest.json with the files and the pins, and, when the jars are at hand, every definition and code
+with what the jars give.
+`--jar PATH` (may be repeated) uses a jar that is already there. Exits 1 when something does not
+match.
 """
 
 import argparse
@@ -14,10 +16,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from schemas import KAFKA
-from schemas.facts import Definition, read_jar, render
-from schemas.merge import merge
-from schemas.pins import Jar, Pins, read_pins, sha256_of
+from kafka_shim.schemas import CODES, KAFKA
+from kafka_shim.schemas.facts import Definition, read_codes, read_jar, render
+from kafka_shim.schemas.merge import merge
+from kafka_shim.schemas.pins import Jar, Pins, read_pins, sha256_of
 
 MANIFEST = KAFKA.parent / "manifest.json"
 LOCAL_REPOSITORY = Path.home() / ".m2" / "repository"
@@ -32,11 +34,27 @@ def definitions(pins: Pins, jars: list[Path]) -> dict[str, str]:
     return {f"{name}.json": render(merged[name]) for name in sorted(merged.keys() - pins.without)}
 
 
-def manifest_text(pins: Pins, files: dict[str, str]) -> str:
-    """Say which jars gave which files, with the SHA-256 of each."""
-    sums = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()}
+def codes_text(jars: list[Path]) -> str:
+    """Return the text of codes.json: a later jar has the name of a code, an older one may add."""
+    merged: dict[str, dict[int, str]] = {}
+    for path in jars:
+        for enum, constants in read_codes(path).items():
+            merged.setdefault(enum, {}).update({code: name for name, code in constants.items()})
+    by_name = {
+        enum: {name: code for code, name in sorted(names.items())} for enum, names in merged.items()
+    }
+    return json.dumps(by_name, indent=1) + "\n"
+
+
+def manifest_text(pins: Pins, files: dict[str, str], codes: str) -> str:
+    """Say which jars gave which files and codes, with the SHA-256 of each."""
+    sums = {name: _sha256(text) for name, text in files.items()}
     jars = {jar.artifact: jar.sha256 for jar in pins.jars}
-    return json.dumps({"jars": jars, "files": sums}, indent=1) + "\n"
+    return json.dumps({"jars": jars, "codes": _sha256(codes), "files": sums}, indent=1) + "\n"
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def find(jar: Jar, given: list[Path]) -> Path | None:
@@ -68,8 +86,9 @@ def fetch(jar: Jar, given: list[Path]) -> Path:
 def check(pins: Pins, given: list[Path]) -> list[str]:
     """Return what does not match, empty when all is well."""
     present = {path.name: path.read_text() for path in sorted(KAFKA.glob("*.json"))}
-    if not MANIFEST.exists() or MANIFEST.read_text() != manifest_text(pins, present):
-        return ["schemas/manifest.json does not match the pins and the files in schemas/kafka"]
+    codes = CODES.read_text() if CODES.exists() else ""
+    if not MANIFEST.exists() or MANIFEST.read_text() != manifest_text(pins, present, codes):
+        return ["schemas/manifest.json does not match the pins, schemas/kafka and codes.json"]
     found = [find(jar, given) for jar in pins.jars]
     jars = [path for path in found if path is not None]
     if len(jars) < len(pins.jars):
@@ -77,34 +96,39 @@ def check(pins: Pins, given: list[Path]) -> list[str]:
         return []
     wanted = definitions(pins, jars)
     names = sorted(wanted.keys() | present.keys())
-    return [
-        f"schemas/kafka/{name} is not what the pinned jars give"
-        for name in names
-        if wanted.get(name) != present.get(name)
-    ]
+    stale = [f"kafka/{name}" for name in names if wanted.get(name) != present.get(name)]
+    if codes != codes_text(jars):
+        stale.append("codes.json")
+    return [f"schemas/{name} is not what the pinned jars give" for name in stale]
 
 
-def write(files: dict[str, str], manifest: str) -> None:
+def write(files: dict[str, str], codes: str, manifest: str) -> None:
     KAFKA.mkdir(exist_ok=True)
     for stale in {path.name for path in KAFKA.glob("*.json")} - files.keys():
         (KAFKA / stale).unlink()
     for name, text in files.items():
         (KAFKA / name).write_text(text)
+    CODES.write_text(codes)
     MANIFEST.write_text(manifest)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m schemas.vendor", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m kafka_shim.schemas.vendor", description=__doc__
+    )
     parser.add_argument("--check", action="store_true", help="compare, change nothing")
     parser.add_argument("--jar", action="append", default=[], type=Path, metavar="PATH")
     options = parser.parse_args(arguments)
     pins = read_pins()
     if options.check:
         problems = check(pins, options.jar)
-        sys.stderr.writelines(f"{problem}: run python -m schemas.vendor\n" for problem in problems)
+        sys.stderr.writelines(
+            f"{problem}: run python -m kafka_shim.schemas.vendor\n" for problem in problems
+        )
         return 1 if problems else 0
-    files = definitions(pins, [fetch(jar, options.jar) for jar in pins.jars])
-    write(files, manifest_text(pins, files))
+    jars = [fetch(jar, options.jar) for jar in pins.jars]
+    files, codes = definitions(pins, jars), codes_text(jars)
+    write(files, codes, manifest_text(pins, files, codes))
     sys.stdout.write(f"schemas: {len(files)} definitions written\n")
     return 0
 

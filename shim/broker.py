@@ -4,29 +4,37 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shim.clock import Clock
-from shim.config import Config
-from shim.server import Server
-from shim.settings.seed import seed
-from shim.state.cluster import Cluster
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.config import Config
+from kafka_shim.shim.dispatch import Dispatcher
+from kafka_shim.shim.network.server import Server
+from kafka_shim.shim.seed import seed
+from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.system_clock import SystemClock
 
 if TYPE_CHECKING:
-    from protocol.trace.segments import Keeping
-    from shim.history import History
-    from shim.snapshot import Snapshot
+    from kafka_shim.protocol.trace.segments import Keeping
+    from kafka_shim.shim.faults.faults import Faults
+    from kafka_shim.shim.observing.history import History
+    from kafka_shim.shim.observing.recorder import Recorder
+    from kafka_shim.shim.state.snapshot import Snapshot
 
 
 BOOTSTRAP = "KAFKA_BOOTSTRAP_SERVERS"
 """The variable in which programs look for a broker."""
+SECURITY_PROTOCOL = "KAFKA_SECURITY_PROTOCOL"
+SASL_MECHANISM = "KAFKA_SASL_MECHANISM"
+"""What these begin with; the name of a listener follows."""
 
 
 class Broker:
     """What `serve`, `run` and the tests start."""
 
     def __init__(self, config: Config, clock: Clock | None = None) -> None:
-        self.cluster = Cluster(config, clock)
-        seed(self.cluster)
-        self._server = Server(self.cluster)
+        self.cluster = Cluster(config, clock or SystemClock())
+        self.dispatcher = Dispatcher(self.cluster)
+        self._server = Server(self.dispatcher)
+        self._seed()
         self.started_ms = self.cluster.clock.now_ms()
 
     async def start(self) -> None:
@@ -35,20 +43,24 @@ class Broker:
 
     async def stop(self) -> None:
         await self._server.stop()
-        if self.cluster.recorder is not None:
-            self.cluster.recorder.close()
+        if self.recorder is not None:
+            self.recorder.close()
+
+    async def abort_connections(self, after_s: float) -> None:
+        """After `stop`: abort connections that are still open after a while."""
+        await self._server.abort_connections(after_s)
 
     async def stop_node(self, node_id: int) -> None:
         """One broker of the cluster goes: its clients are hung up on, others lead in its place."""
         if self.cluster.nodes[node_id].is_alive:
-            self.cluster.set_alive(node_id, False)
+            self.cluster.set_alive(node_id, is_alive=False)
             await self._server.close_node(node_id)
 
     async def start_node(self, node_id: int) -> None:
         """A broker that was stopped comes back, on its ports; ConfigError if they are taken."""
         if self._server.is_closed(node_id):
             await self._server.reopen_node(node_id)
-            self.cluster.set_alive(node_id, True)
+            self.cluster.set_alive(node_id, is_alive=True)
 
     async def start_all_nodes(self) -> None:
         for node_id in self.cluster.nodes:
@@ -57,30 +69,47 @@ class Broker:
     def reset(self) -> None:
         """Begin anew with what the configuration names; clients are hung up on, faults are gone."""
         self._begin()
+        self._seed()
+
+    def _seed(self) -> None:
         seed(self.cluster)
+        self.cluster.policy.catch_up()
+        for fault in self.cluster.config.faults:
+            self.faults.add(fault)
 
     def snapshot(self) -> "Snapshot":
-        """The state as it is, to come back to (shim/snapshot.py says what that is)."""
-        from shim.snapshot import take  # noqa: PLC0415 - most brokers never need it
+        """The state as it is, to come back to (shim/state/snapshot.py says what that is)."""
+        from kafka_shim.shim.state.snapshot import take  # noqa: PLC0415 - most brokers never need it
 
         return take(self.cluster)
 
     def restore(self, snapshot: "Snapshot") -> None:
         """Come back to a snapshot; clients are hung up on, faults are gone."""
-        from shim.snapshot import put_back  # noqa: PLC0415 - as above
+        from kafka_shim.shim.state.snapshot import put_back  # noqa: PLC0415 - as above
 
         self._begin()
         put_back(snapshot, self.cluster)
+        self.cluster.policy.catch_up()
         self.cluster.settle()
 
     def _begin(self) -> None:
         self._server.close_connections()
-        self.cluster.faults.clear()
+        self.faults.clear()
         for group in self.cluster.groups:
             group.close()
         self.cluster.begin()
-        if self.cluster.history is not None:
-            self.cluster.history.forget()
+        if self.dispatcher.history is not None:
+            self.dispatcher.history.forget()
+
+    @property
+    def faults(self) -> "Faults":
+        """The faults on purpose."""
+        return self.dispatcher.faults
+
+    @property
+    def recorder(self) -> "Recorder | None":
+        """Who writes the trace, if one is written."""
+        return self.dispatcher.recorder
 
     @property
     def connections(self) -> int:
@@ -89,17 +118,17 @@ class Broker:
 
     def record(self, directory: Path, keeping: "Keeping | None" = None) -> None:
         """Write a trace of all that comes (docs/trace-format.md); ConfigError if it cannot be."""
-        from shim.traces.recorder import Recorder  # noqa: PLC0415 - most brokers record nothing
+        from kafka_shim.shim.observing.recorder import Recorder  # noqa: PLC0415 - most brokers record nothing
 
-        self.cluster.recorder = Recorder(directory, self.cluster.clock, keeping=keeping)
+        self.dispatcher.recorder = Recorder(directory, self.cluster.clock, keeping=keeping)
 
     def keep_history(self) -> "History":
         """Keep the last requests, for the control API; the same one however often it is asked."""
-        from shim.history import History  # noqa: PLC0415 - most brokers keep none
+        from kafka_shim.shim.observing.history import History  # noqa: PLC0415 - most brokers keep none
 
-        if self.cluster.history is None:
-            self.cluster.history = History()
-        return self.cluster.history
+        if self.dispatcher.history is None:
+            self.dispatcher.history = History()
+        return self.dispatcher.history
 
     def addresses(self) -> Iterator[tuple[str, str]]:
         """Listener name and `host:port` of each, node by node."""
@@ -108,8 +137,16 @@ class Broker:
 
     def addresses_of(self, node_id: int) -> Iterator[tuple[str, str]]:
         """The same of one node."""
-        for name, (host, port) in self.cluster.nodes[node_id].endpoints.items():
-            yield name, f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        for name, endpoint in self.cluster.nodes[node_id].endpoints.items():
+            yield name, _address(endpoint)
+
+    def listening(self) -> Iterator[str]:
+        """Where each listener is, node by node, and what clients are told if that is different."""
+        for node in self.cluster.nodes.values():
+            for name, bound in node.bound.items():
+                advertised = node.endpoints[name]
+                told = f", advertised as {_address(advertised)}" if advertised != bound else ""
+                yield f"{name}://{_address(bound)}{told}"
 
     def bootstrap_servers(self, listener: str | None = None) -> str:
         """`host:port,...` for a client, of one listener (default: the first)."""
@@ -117,10 +154,17 @@ class Broker:
         return ",".join(address for name, address in self.addresses() if name == wanted)
 
     def environment(self) -> dict[str, str]:
-        """Where it is, for programs: the first listener by the usual name, each by its own."""
+        """Where it is, for programs: the first listener by the usual name, and each by its own.
+
+        With its security protocol, and the first mechanism where clients log in by SASL.
+        """
         found = {BOOTSTRAP: self.bootstrap_servers()}
         for listener in self.cluster.config.listeners:
-            found[f"{BOOTSTRAP}_{listener.name}"] = self.bootstrap_servers(listener.name)
+            name, protocol = listener.name, listener.protocol
+            found[f"{BOOTSTRAP}_{name}"] = self.bootstrap_servers(name)
+            found[f"{SECURITY_PROTOCOL}_{name}"] = protocol.value
+            if protocol.sasl:
+                found[f"{SASL_MECHANISM}_{name}"] = self.cluster.mechanisms[0]
         return found
 
     def write_ready_file(self, path: str, control: str | None = None) -> None:
@@ -131,3 +175,8 @@ class Broker:
             lines.append(f"CONTROL={control}\n")
         partial.write_text("".join(lines), encoding="utf-8")
         partial.rename(path)
+
+
+def _address(endpoint: tuple[str, int]) -> str:
+    host, port = endpoint
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

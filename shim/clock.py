@@ -1,9 +1,7 @@
 """Time, as the cluster sees it: one source, so that a run can be repeated or moved by hand."""
 
-import asyncio
 import heapq
 import itertools
-import time
 from collections.abc import Callable
 from typing import Protocol
 
@@ -20,19 +18,6 @@ class Clock(Protocol):
     def now_ms(self) -> int: ...
     def now_us(self) -> int: ...
     def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer: ...
-
-
-class SystemClock:
-    """The machine's time and the running event loop's timers."""
-
-    def now_us(self) -> int:
-        return time.time_ns() // 1_000
-
-    def now_ms(self) -> int:
-        return time.time_ns() // 1_000_000
-
-    def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer:
-        return asyncio.get_running_loop().call_later(max(0.0, delay_ms) / 1000, callback)
 
 
 class _ManualTimer:

@@ -1,18 +1,21 @@
 """The broker's configuration: one frozen value, every default visible here."""
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
 
-from authorizer.model import Acl, is_principal
-from shim.errors import ConfigError
+from kafka_shim.authorizer.model import Acl, is_principal
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.whole_number import whole_number
 
 NEWEST = ""
 """As a release: the newest one that is known."""
 PORT_MAX = 65_535
 BROKERS_MAX = 1000
+ID_MAX = 2**31 - 1
+PROTOCOL_MAP = "listener.security.protocol.map"
 
 
 class SecurityProtocol(enum.Enum):
@@ -82,10 +85,12 @@ class Limits(msgspec.Struct, frozen=True):
 
     frame_bytes_max: int = 104_857_600  # socket.request.max.bytes
     unauthenticated_frame_bytes_max: int = 524_288  # sasl.server.max.receive.size
-    queued_frames_max: int = 64
-    write_buffer_bytes_max: int = 8 * 1024 * 1024
+    queued_bytes_max: int = 512 * 1024 * 1024  # queued.max.request.bytes
+    write_buffer_bytes_max: int = 1024 * 1024
     connections_max: int = 20_000
     idle_ms_max: int = 600_000  # connections.max.idle.ms
+    login_ms_max: int = 60_000  # for the TLS handshake, and for the log-in
+    obstacle_ms_max: int = 30_000  # holding `queued_bytes_max` while others wait for it
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,6 +101,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     )
     release: str = NEWEST
     brokers: int = 1
+    first_broker_id: int = 1  # as in the server.properties that Kafka is delivered with
+    racks: tuple[str, ...] = ()  # one of each broker, or one of all
     cluster_id: str = "shimshimshimshimshimsg"  # 22 characters of base64, as Kafka makes them
     authorizer: str = "standard"  # standard | none | package.module:Class | a Java class name
     super_users: tuple[str, ...] = ()
@@ -120,12 +127,36 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         """ConfigError for what no cluster can have."""
         if not 1 <= self.brokers <= BROKERS_MAX:
             raise ConfigError(f"--brokers {self.brokers}: expected 1 to {BROKERS_MAX}")
+        if not 0 <= self.first_broker_id <= ID_MAX - self.brokers:
+            raise ConfigError(
+                f"invalid id {self.first_broker_id} of the first broker: must be between 0 and"
+                f" {ID_MAX - self.brokers}"
+            )
+        if len(self.racks) not in (0, 1, self.brokers):
+            raise ConfigError(
+                f"{len(self.racks)} racks ({', '.join(self.racks)}) for {self.brokers} brokers:"
+                " expected one for each broker, or one for all"
+            )
         names = [listener.name for listener in self.listeners]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise ConfigError(f"two listeners are named `{twice}`: each needs a name of its own")
         for listener in self.listeners:
             listener.check(self.brokers)
+
+
+def with_principals(
+    listeners: Iterable[ListenerConfig], principals: Mapping[str, str], option: str
+) -> tuple[ListenerConfig, ...]:
+    """Give listeners their principals, by name; ConfigError if there is no such listener."""
+    left = dict(principals)
+    named = tuple(
+        msgspec.structs.replace(listener, principal=left.pop(listener.name, listener.principal))
+        for listener in listeners
+    )
+    if left:
+        raise ConfigError(f"{option}: no listener is named {', '.join(left)}")
+    return named
 
 
 def parse_address(text: str, option: str) -> tuple[str, int]:
@@ -140,18 +171,36 @@ def _is_address(host: str, port: str) -> bool:
     """Whether the port is one, and an IPv6 address is in brackets (which others are not in)."""
     is_bracketed = host.startswith("[") and host.endswith("]")
     is_plain = not any(mark in host for mark in "[]:")
-    return (is_bracketed or is_plain) and port.isdecimal() and int(port) <= PORT_MAX
+    number = whole_number(port)
+    return (is_bracketed or is_plain) and number is not None and number <= PORT_MAX
 
 
-def parse_listener(text: str) -> ListenerConfig:
-    """`NAME://HOST:PORT`; NAME is also the security protocol. `[::1]:9092` for IPv6."""
+def parse_listener(text: str, protocols: Mapping[str, str] = {}) -> ListenerConfig:
+    """Parse `NAME://HOST:PORT`; `[::1]:9092` for IPv6, and no host for all interfaces.
+
+    `protocols` are security protocols by the names of listeners in capitals, as in
+    `listener.security.protocol.map`; a name that is not in it is itself the protocol.
+    """
     name, separator, address = text.partition("://")
     host, _, port = address.rpartition(":")
-    if not separator or not _is_address(host, port):
+    name = name.upper()
+    if not separator or not name or not _is_address(host, port):
         raise ConfigError(f"listener `{text}`: expected NAME://HOST:PORT")
+    protocol = _protocol(text, name, protocols)
+    return ListenerConfig(name, protocol, host.strip("[]") or "0.0.0.0", int(port))  # noqa: S104 - an empty host means every interface, as in Kafka
+
+
+def _protocol(text: str, name: str, protocols: Mapping[str, str]) -> SecurityProtocol:
     try:
-        protocol = SecurityProtocol(name.upper())
+        return SecurityProtocol(protocols.get(name, name).upper())
     except ValueError:
-        names = ", ".join(p.value for p in SecurityProtocol)
-        raise ConfigError(f"listener `{text}`: `{name}` is not one of {names}") from None
-    return ListenerConfig(name.upper(), protocol, host.strip("[]") or "0.0.0.0", int(port))  # noqa: S104 - an empty host means every interface, as in Kafka
+        names = ", ".join(known.value for known in SecurityProtocol)
+    if name in protocols:
+        raise ConfigError(
+            f"{PROTOCOL_MAP}: unknown security protocol `{protocols[name]}` of listener `{name}`;"
+            f" expected one of {names}"
+        )
+    raise ConfigError(
+        f"listener `{text}`: `{name}` is not one of {names}; give a listener of another name its"
+        f" security protocol with -c {PROTOCOL_MAP}={name}:SASL_PLAINTEXT"
+    )

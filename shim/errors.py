@@ -1,13 +1,13 @@
 """How a request or a start can end other than with an ordinary answer."""
 
-from protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import ErrorCode
 
 
 class ConfigError(Exception):
     """The configuration cannot be used; the text says what, where and what to do."""
 
 
-class Refused(Exception):  # noqa: N818 - an outcome, not a fault
+class Refused(Exception):  # noqa: N818 - an outcome, not an error
     """The whole request is answered with this error, in the shape of its API."""
 
     def __init__(self, error: ErrorCode, message: str | None = None) -> None:
@@ -16,10 +16,10 @@ class Refused(Exception):  # noqa: N818 - an outcome, not a fault
         self.message = message
 
 
-class CloseConnection(Exception):  # noqa: N818 - an outcome, not a fault
+class CloseConnection(Exception):  # noqa: N818 - an outcome, not an error
     """The connection is closed without an answer, as Kafka does for what it cannot parse.
 
-    `last_bytes` go out before (only a fault on purpose has any).
+    `last_bytes` go out before (only an injected fault has any).
     """
 
     def __init__(self, reason: str, last_bytes: bytes = b"") -> None:

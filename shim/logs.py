@@ -53,7 +53,8 @@ class Log:
     def exception(self, event: str, **values: object) -> None:
         """An error, with the traceback of what is being handled."""
         if self._stdlib.isEnabledFor(logging.ERROR):
-            self._logger().exception(event, **values)
+            # not structlog's `exception`: with that the standard library prints the traceback too
+            self._logger().error(event, exc_info=True, **values)
 
     def _logger(self) -> Any:
         return _rendering(self._name, _chosen["format"])

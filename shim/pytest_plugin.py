@@ -4,15 +4,18 @@ Everything beyond pytest is imported when the first broker starts: a session tha
 nothing.
 """
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+import sys
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from shim.testing import KafkaBroker
+    from typing import Unpack
 
-Factory = Callable[..., "KafkaBroker"]
+    from kafka_shim.shim.testing import BrokerFactory, KafkaBroker
+    from kafka_shim.shim.testing.options import Options
 
 _IN_USE: "pytest.StashKey[list[tuple[KafkaBroker, int]]]" = pytest.StashKey()
 """The brokers of a test, with the number of the last request before it."""
@@ -42,7 +45,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     for broker in config.stash.get(_SHARED, {}).values():
-        broker.stop()
+        try:
+            broker.stop()
+        except Exception as error:  # noqa: BLE001 - the tests are over, and other brokers run
+            sys.stderr.write(f"kafka-shim: note: a broker did not stop: {_why(error)}\n")
 
 
 @pytest.fixture
@@ -52,8 +58,7 @@ def kafka_broker(request: pytest.FixtureRequest) -> "KafkaBroker":
     Its process is shared by the tests of the session. Parametrize it indirectly to choose the
     release (`"2.7"`) or more of its settings (`{"kafka_version": "2.7", "brokers": 3}`).
     """
-    broker = _shared(request.config, getattr(request, "param", None))
-    broker.reset()
+    broker = _fresh(request.config, getattr(request, "param", None))
     for marker in request.node.iter_markers("kafka_acls"):
         broker.acls.add(*marker.args, **marker.kwargs)
     _note_use(request.node, broker)
@@ -69,30 +74,33 @@ def kafka_broker_session(request: pytest.FixtureRequest) -> Iterator["KafkaBroke
 
 
 @pytest.fixture
-def kafka_broker_factory(request: pytest.FixtureRequest) -> Iterator[Factory]:
-    """Starts brokers of one's own: `kafka_broker_factory(kafka_version="2.7", brokers=3)`.
+def kafka_broker_factory(request: pytest.FixtureRequest) -> Iterator["BrokerFactory"]:
+    """A function that starts brokers: `kafka_broker_factory(kafka_version="2.7", brokers=3)`.
 
-    They end with the test. `in_process=True` runs one on a thread of this process.
+    They stop with the test. `in_process=True` runs one on a thread of this process.
     """
-    started: list[KafkaBroker] = []
+    with ExitStack() as started:
 
-    def start(**config: Any) -> "KafkaBroker":
-        broker = _start(request.config, config)
-        started.append(broker)
-        _note_use(request.node, broker)
-        return broker
+        def start(**options: "Unpack[Options]") -> "KafkaBroker":
+            broker = _start(request.config, options)
+            started.callback(broker.stop)
+            _note_use(request.node, broker)
+            return broker
 
-    yield start
-    for broker in started:
-        broker.stop()
+        yield start
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> None:
     """Remember where a session's broker was when the test began."""
-    broker = getattr(item, "funcargs", {}).get("kafka_broker_session")
-    if broker is not None:
-        _note_use(item, broker, broker.last_request())
+    broker = (getattr(item, "funcargs", None) or {}).get("kafka_broker_session")
+    if broker is None:
+        return
+    try:
+        after = broker.last_request()
+    except Exception:  # noqa: BLE001 - whether the test needs the broker is for the test to say
+        after = 0
+    _note_use(item, broker, after)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -110,36 +118,52 @@ def pytest_runtest_makereport(
 
 
 def _denials(broker: "KafkaBroker", after: int) -> str:
-    from shim.testing.denials import denials_text  # noqa: PLC0415 - only failed tests need it
-    from shim.testing.transport import BrokerError  # noqa: PLC0415 - as above
-
+    """Return what was denied, or why that is unknown: an exception here would end the session."""
     try:
-        return denials_text(broker.denials(after=after))
-    except BrokerError as error:  # the test ended it, or it died: that is worth telling, too
-        return str(error)
+        from kafka_shim.shim.testing.denials import denials_text  # noqa: PLC0415 - only failed tests need it
+
+        text = denials_text(broker.denials(after=after))
+    except Exception as error:  # noqa: BLE001 - the docstring says why
+        text = f"unknown: {_why(error)}"
+    return text.encode(errors="backslashreplace").decode()
+
+
+def _why(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def _note_use(node: Any, broker: "KafkaBroker", after: int = 0) -> None:
     node.stash.setdefault(_IN_USE, []).append((broker, after))
 
 
-def _shared(config: pytest.Config, param: Any) -> "KafkaBroker":
-    """The session's broker with these settings; a new one the first time."""
+def _fresh(config: pytest.Config, param: Any) -> "KafkaBroker":
+    """Return the session's broker with these settings, reset; a new one if there is none."""
+    from kafka_shim.shim.testing.transport import BrokerError  # noqa: PLC0415 - see the module's docstring
+
     brokers = config.stash[_SHARED]
     key = repr(param)
-    if key not in brokers:
-        brokers[key] = _start(config, param)
+    if key in brokers:
+        try:
+            brokers[key].reset()
+        except BrokerError:  # a test has stopped it
+            brokers.pop(key).stop()
+        else:
+            return brokers[key]
+    brokers[key] = _start(config, param)
     return brokers[key]
 
 
 def _start(config: pytest.Config, param: Any) -> "KafkaBroker":
-    from shim.testing import start  # noqa: PLC0415 - see the module's docstring
+    from kafka_shim.shim.testing import start  # noqa: PLC0415 - see the module's docstring
 
-    settings = dict(param) if isinstance(param, Mapping) else {"kafka_version": param}
-    if settings.get("kafka_version") is None:
-        settings["kafka_version"] = config.getini("kafka_broker_version") or None
-    settings.setdefault("in_process", config.getini("kafka_broker_in_process"))
-    lines = config.getini("kafka_broker_extra_config")
-    extra = {key.strip(): value.strip() for key, _, value in (one.partition("=") for one in lines)}
-    settings["properties"] = extra | dict(settings.get("properties", {}))
-    return start(**settings)
+    options = dict(param) if isinstance(param, Mapping) else {"kafka_version": param}
+    if options.get("kafka_version") is None:
+        options["kafka_version"] = config.getini("kafka_broker_version") or None
+    options.setdefault("in_process", config.getini("kafka_broker_in_process"))
+    properties = options.get("properties") or {}
+    if isinstance(properties, Mapping):  # otherwise `start` says what is wrong
+        lines = config.getini("kafka_broker_extra_config")
+        pairs = (line.partition("=") for line in lines)
+        extra = {key.strip(): value.strip() for key, _, value in pairs}
+        options["properties"] = extra | dict(properties)
+    return start(**options)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Generic, TypeVar
 
-from shim.clock import Timer
+from kafka_shim.shim.clock import Timer
 
 Answer = TypeVar("Answer")
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from protocol.enums import PatternType, ResourceType
-from protocol.messages.delete_acls_request import DeleteAclsFilter
-from protocol.messages.describe_acls_request import DescribeAclsRequest
+from kafka_shim.protocol.enums import PatternType, ResourceType
+from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter
+from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
 
 ANY = 1
 """Of operations and permissions, too."""

@@ -1,6 +1,61 @@
-"""Properties fail for what they find, never for how busy the machine is."""
+"""How tests are run: what is random, and which processes get which files."""
 
+from typing import Any
+
+import pytest
 from hypothesis import HealthCheck, settings
 
+# properties fail for what they find, never for how busy the machine is
 settings.register_profile("any pace", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", settings.get_profile("any pace"), max_examples=10)
 settings.load_profile("any pace")
+
+SPARK = "Spark"
+ON_SPARK = ("test_acl_jobs.py", "test_commands.py", "test_streaming.py", "test_table_jobs.py")
+"""Files of tests/pipeline that need a session: one process runs them, so that one JVM starts."""
+
+SLOWEST_FIRST = (
+    "tests/pipeline/",
+    "tests/clients/",
+    "tests/docs/",
+    "tests/plugin/",
+    "tests/shim/cli/",
+    "tests/conformance/",
+    "tests/shim/faults/",
+    "tests/recordings/",
+    "tests/shim/",
+)
+"""What takes longest begins first: no process has a long file left when the others are done."""
+
+
+def unit_of(node_id: str) -> str:
+    """Return what is run by one process: a file, or all that is on Spark."""
+    file = node_id.partition("::")[0]
+    folder, _, name = file.rpartition("/")
+    return SPARK if folder == "tests/pipeline" and name in ON_SPARK else file
+
+
+def order_of(node_id: str) -> tuple[int, str]:
+    unit = unit_of(node_id)
+    if unit == SPARK:
+        return -1, unit
+    places = [place for place, start in enumerate(SLOWEST_FIRST) if unit.startswith(start)]
+    return (places[0] if places else len(SLOWEST_FIRST)), unit
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("dist", "no") == "loadfile" or hasattr(config, "workerinput"):
+        items.sort(key=lambda item: order_of(item.nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Return the scheduler of `--dist loadfile`, for units in the order of collection."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    scheduler = LoadFileScheduling(config, log)
+    scheduler._split_scope = unit_of
+    config.option.loadscopereorder = False
+    return scheduler

@@ -46,7 +46,7 @@ def container() -> Iterator[str]:
 def test_a_client_connects_to_a_container(container: str) -> None:
     configured = msgspec.json.decode(buildah("inspect", container).stdout)["OCIv1"]["config"]
     command = [*configured["Entrypoint"], *configured["Cmd"]]
-    assert configured["User"] == "kafka-shim"
+    assert configured["User"] == "10001:10001"
     environment = {
         "KAFKA_LISTENERS": "PLAINTEXT://127.0.0.1:0",
         "KAFKA_ADVERTISED_LISTENERS": "",

@@ -13,10 +13,11 @@ import msgspec
 import pytest
 import yaml
 
-from shim.cli import COMMANDS, load_command
-from shim.cli.broker_options import add_broker_arguments, config_from
-from shim.config import Config
-from shim.state.cluster import Cluster
+from kafka_shim.shim.cli import COMMANDS, load_command
+from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
+from kafka_shim.shim.clock import ManualClock
+from kafka_shim.shim.config import Config
+from kafka_shim.shim.state.cluster import Cluster
 
 ROOT = Path(__file__).parents[1]
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
@@ -64,7 +65,7 @@ def test_the_commands_that_pages_mention_have_these_options(page: str, line: str
     for action in parser._subparsers._actions if parser._subparsers else ():
         if isinstance(action, argparse._SubParsersAction):
             chosen = [action.choices[word] for word in words if word in action.choices]
-            known += "".join(one.format_help() for one in chosen)
+            known += "".join(command.format_help() for command in chosen)
     assert options - {"--"} <= set(re.findall(r"--[\w-]+", known))
 
 
@@ -89,8 +90,8 @@ def configured(name: str, folder: Path) -> Config:
 def told(config: Config) -> dict[str, Any]:
     """What a client could tell apart."""
     return {
-        "listeners": [(one.name, one.protocol) for one in config.listeners],
-        "authorizer": type(Cluster(config).policy.authorizer).__name__,
+        "listeners": [(listener.name, listener.protocol) for listener in config.listeners],
+        "authorizer": type(Cluster(config, ManualClock()).policy.authorizer).__name__,
         "super_users": sorted(config.super_users),
         "users": dict(config.users),
         "partitions": config.properties.get("num.partitions"),
@@ -128,7 +129,7 @@ def test_unknown_settings_are_named_once(
 def test_the_state_file_is_there_when_it_starts(tmp_path: Path) -> None:
     (tmp_path / "state.yaml").write_text(CONFIGURATION["state.yaml"])
     script = (
-        "import os, sys; from shim.cli import main;"
+        "import os, sys; from kafka_shim.shim.cli import main;"
         "sys.exit(main(['acls', '--bootstrap-server', os.environ['KAFKA_BOOTSTRAP_SERVERS'],"
         " '--list', '--csv']))"
     )
@@ -143,7 +144,7 @@ def test_the_line_that_wait_strategies_look_for_comes_last(tmp_path: Path) -> No
     ready = tmp_path / "ready"
     words = ["serve", "--listener", "PLAINTEXT://127.0.0.1:0", "--control", "127.0.0.1:0"]
     child = subprocess.Popen(
-        [sys.executable, "-P", "-m", "shim", *words, "--ready-file", str(ready)],
+        [sys.executable, "-P", "-m", "kafka_shim", *words, "--ready-file", str(ready)],
         stdout=subprocess.PIPE, text=True, env=os.environ | OURS,
     )  # fmt: skip
     assert child.stdout is not None
@@ -161,7 +162,7 @@ def test_the_line_that_wait_strategies_look_for_comes_last(tmp_path: Path) -> No
 
 def shim(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-P", "-m", "shim", *words],
+        [sys.executable, "-P", "-m", "kafka_shim", *words],
         cwd=cwd, capture_output=True, text=True, check=False, timeout=60,
         env=os.environ | OURS,
     )  # fmt: skip
@@ -186,14 +187,18 @@ def test_the_composed_shim_is_a_broker_of_these_options() -> None:
         in COMPOSE["services"]["shim"]["volumes"]
     )
     config = config_from(args, {})
-    assert [one.name for one in config.listeners] == ["PLAINTEXT", "SASL_PLAINTEXT"]
+    assert [listener.name for listener in config.listeners] == ["PLAINTEXT", "SASL_PLAINTEXT"]
     told = [f"{host}:{port}:{inside}" for host, port, inside in told_and_bound(config)]
     assert told == COMPOSE["services"]["shim"]["ports"]
 
 
 def told_and_bound(config: Config) -> list[tuple[str, int, int]]:
     """For each listener the host and port that clients are told, and the port it is bound to."""
-    return [(*one.advertised, one.port) for one in config.listeners if one.advertised]
+    return [
+        (*listener.advertised, listener.port)
+        for listener in config.listeners
+        if listener.advertised
+    ]
 
 
 def test_the_composed_kafka_is_the_same_broker() -> None:
@@ -210,12 +215,39 @@ def test_the_composed_kafka_is_the_same_broker() -> None:
     assert set(kafka.super_users) == {"User:ANONYMOUS", "User:admin"}
 
 
-def test_the_health_check_and_sparks_command_are_commands_of_ours() -> None:
-    check = COMPOSE["services"]["shim"]["healthcheck"]["test"]
-    assert check[:3] == ["CMD", "kafka-shim", "acls"]
-    parser = argparse.ArgumentParser()
-    load_command("acls").add_arguments(parser)
-    assert parser.parse_args(check[3:]).list
+def test_the_health_check_looks_for_the_file_that_serve_writes(tmp_path: Path) -> None:
+    text = (ROOT / "Dockerfile").read_text()
+    [check] = re.findall(r"^HEALTHCHECK .*\\\n +CMD (.+)$", text, re.MULTILINE)
+    [variable] = re.findall(r"^ENV (\w+)=", text, re.MULTILINE)
+    environment = os.environ | OURS | {variable: str(tmp_path / "ready")}
+    words = ["serve", "--listener", "PLAINTEXT://127.0.0.1:0"]
+    child = subprocess.Popen(
+        [sys.executable, "-P", "-m", "kafka_shim", *words],
+        stdout=subprocess.PIPE, text=True, env=environment,
+    )  # fmt: skip
+    assert child.stdout is not None
+    while "[KafkaServer" not in child.stdout.readline():
+        assert child.poll() is None
+    healthy = subprocess.run(["sh", "-c", check], env=environment, check=False).returncode
+    child.terminate()
+    child.communicate(timeout=20)
+    stopped = subprocess.run(["sh", "-c", check], env=environment, check=False).returncode
+    assert (healthy, stopped) == (0, 1)
+
+
+def test_images_run_as_a_number_with_labels() -> None:
+    text = (ROOT / "Dockerfile").read_text()
+    targets = re.split(r"^FROM .* AS \w+$", text, flags=re.MULTILINE)[2:]
+    assert len(targets) == 2
+    for target in targets:
+        [user, group] = re.findall(r"^USER (\d+):(\d+)$", target, re.MULTILINE)[0]
+        assert user == group != "0"
+        assert f"useradd --uid {user} --create-home kafka-shim" in target
+        for label in ("title", "description", "source", "licenses"):
+            assert f"org.opencontainers.image.{label}=" in target
+
+
+def test_sparks_command_is_one_of_ours() -> None:
     spark = argparse.ArgumentParser()
     load_command("pipeline").add_arguments(spark)
     assert spark.parse_args(command_of("spark")).trace == ["/traces"]
@@ -225,7 +257,7 @@ def test_images_start_what_there_is() -> None:
     text = (ROOT / "Dockerfile").read_text()
     commands = re.findall(r"^CMD (\[.*\])$", text, re.MULTILINE)
     entries = re.findall(r"^ENTRYPOINT (\[.*\])$", text, re.MULTILINE)
-    assert [msgspec.json.decode(one) for one in entries] == [
+    assert [msgspec.json.decode(entry) for entry in entries] == [
         ["kafka-shim", "pipeline"], ["kafka-shim"],
     ]  # fmt: skip
     serve = msgspec.json.decode(commands[-1])
@@ -238,10 +270,10 @@ def test_images_start_what_there_is() -> None:
     assert told_and_bound(config) == [("localhost", 9092, 9092)]
     assert (config.authorizer, config.super_users) == ("standard", ("User:ANONYMOUS",))
     configured = config_from(parser.parse_args(words[1:]), {"KAFKA_LISTENERS": "SSL://:9093"})
-    assert [one.name for one in configured.listeners] == ["SSL"]
+    assert [listener.name for listener in configured.listeners] == ["SSL"]
     targets = set(re.findall(r"^FROM \S+ AS (\w+)$", text, re.MULTILINE))
     assert {
-        one["build"]["target"] for one in COMPOSE["services"].values() if "build" in one
+        service["build"]["target"] for service in COMPOSE["services"].values() if "build" in service
     } <= targets
     extras = re.findall(r"\.whl\)\[([\w,]+)\]", text)
     known = re.findall(r"^(\w+) = \[", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)

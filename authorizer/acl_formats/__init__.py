@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import cast
 
-from authorizer.acl_names import AclTextError
-from authorizer.model import Acl
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.model import Acl
 
 FORMATS = {
     "yaml": "rules in YAML, as the state file has them",

@@ -6,9 +6,9 @@ Only releases with the StandardAuthorizer (3.0 and later) name the rule in their
 import re
 from collections.abc import Iterable
 
-from authorizer.acl_formats.standard_acl import find_standard_acl, standard_acl
-from authorizer.acl_names import AclTextError
-from authorizer.model import Acl
+from kafka_shim.authorizer.acl_formats.standard_acl import find_standard_acl, standard_acl
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.model import Acl
 
 _DECISION = re.compile(r"\bPrincipal = .+? is (?:Allowed|Denied) [Oo]peration = ")
 _RULE = " based on rule "

@@ -12,7 +12,7 @@ def add_actions(group: argparse._ArgumentGroup) -> None:
 
 def add_resources(group: argparse._ArgumentGroup) -> None:
     """The options that name resources, and how their names are to be read."""
-    for option, what in (
+    for option, description in (
         ("--topic", "topic"),
         ("--group", "consumer group"),
         ("--transactional-id", "transactional id"),
@@ -21,7 +21,11 @@ def add_resources(group: argparse._ArgumentGroup) -> None:
     ):
         name = option.removeprefix("--").upper()
         group.add_argument(
-            option, action="append", default=[], metavar=name, help=f"{what}, or * (repeatable)"
+            option,
+            action="append",
+            default=[],
+            metavar=name,
+            help=f"{description}, or * (repeatable)",
         )
     group.add_argument("--cluster", action="store_true", help="the cluster")
     group.add_argument(
@@ -45,7 +49,7 @@ def add_entries(group: argparse._ArgumentGroup) -> None:
         " AlterConfigs, IdempotentWrite, CreateTokens, DescribeTokens, TwoPhaseCommit"
         " (repeatable; default: All)",
     )
-    for option, metavar, what in (
+    for option, metavar, description in (
         ("--allow-principal", "User:x", "who is allowed; User:* is everyone"),
         ("--deny-principal", "User:x", "who is denied, whatever else allows it"),
         ("--allow-host", "IP", "from where the allowed may come (default: anywhere)"),
@@ -53,7 +57,7 @@ def add_entries(group: argparse._ArgumentGroup) -> None:
         ("--principal", "User:x", "with --list: only the ACLs of this principal"),
     ):
         group.add_argument(
-            option, action="append", default=[], metavar=metavar, help=f"{what} (repeatable)"
+            option, action="append", default=[], metavar=metavar, help=f"{description} (repeatable)"
         )
     group.add_argument(
         "--producer", action="store_true", help="Write, Describe and Create on topics"

@@ -6,11 +6,11 @@ The rules are those of Kafka's AclCommand (4.3): its shortcuts, defaults and ref
 import argparse
 from collections.abc import Iterable
 
-from authorizer.acl_names import AclTextError, parse_operation
-from authorizer.acl_tool_releases import NEWEST_TOOL, AclTool
-from authorizer.implied import supported_operations
-from authorizer.model import WILDCARD, Acl, AclFilter
-from protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
+from kafka_shim.authorizer.acl_names import AclTextError, parse_operation
+from kafka_shim.authorizer.acl_tool_releases import NEWEST_TOOL, AclTool
+from kafka_shim.authorizer.implied import supported_operations
+from kafka_shim.authorizer.model import WILDCARD, Acl, AclFilter
+from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
 
 Targets = dict[AclFilter, list[Acl]]
 """Resource filters with the ACLs meant for each; no ACLs: every one of the resource."""
@@ -46,9 +46,6 @@ def check(args: argparse.Namespace) -> None:
         )
     if args.principal and not args.list:
         raise AclTextError("The --principal option is only available if --list is set")
-    for name, values in vars(args).items():
-        if isinstance(values, list) and [] in values:  # argparse drops `--` where it is a value
-            raise AclTextError(f"--{name.replace('_', '-')} cannot be `--`")
     for principal in (*args.principal, *args.allow_principal, *args.deny_principal):
         _check_principal(principal.strip())
 

@@ -11,9 +11,9 @@ import io
 import re
 from collections.abc import Iterable
 
-from authorizer.acl_formats.fields import acl_of
-from authorizer.acl_names import AclTextError, camel_case
-from authorizer.model import Acl
+from kafka_shim.authorizer.acl_formats.fields import acl_of
+from kafka_shim.authorizer.acl_names import AclTextError, camel_case
+from kafka_shim.authorizer.model import Acl
 
 COLUMNS = (
     "KafkaPrincipal",

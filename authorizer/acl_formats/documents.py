@@ -1,13 +1,14 @@
 """YAML and JSON as documents: what several forms are made of."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final, cast
 
-from authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.acl_names import AclTextError
 
 DEPTH_MAX: Final = 100
+PARTS_MAX: Final = 1_000_000
 _BRACKET = re.compile(r"[\[\]{}]")
 _INDENT = re.compile(r"^(?:[?:-] | )+", re.MULTILINE)
 
@@ -27,7 +28,7 @@ def load_all(text: str) -> list[Any]:
     if _depth(text) > DEPTH_MAX:  # the parser in C would end the process
         raise AclTextError(f"not YAML of use here: nested more than {DEPTH_MAX} deep")
     try:
-        return list(yaml.load_all(text, Loader=_loader()))
+        return list(_documents(_loader()(text), has_aliases="&" in text and "*" in text))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f" at line {mark.line + 1}" if mark is not None else ""
@@ -35,6 +36,33 @@ def load_all(text: str) -> list[Any]:
         raise AclTextError(f"not YAML{line}: {problem}") from error
     except (ValueError, TypeError, RecursionError) as error:  # an impossible date, or nesting
         raise AclTextError(f"not YAML: {error}") from error
+
+
+def _documents(loader: Any, *, has_aliases: bool) -> Iterator[Any]:
+    """Each document; AclTextError before one is made that is far larger than its text."""
+    try:
+        while loader.check_node():
+            node = loader.get_node()
+            if has_aliases and _parts(node, {}) > PARTS_MAX:
+                raise AclTextError(
+                    f"not YAML of use here: its aliases say more than {PARTS_MAX} values"
+                )
+            yield loader.construct_document(node)
+    finally:
+        loader.dispose()
+
+
+def _parts(node: Any, known: dict[int, int]) -> int:
+    """How many values a node stands for, with its aliases written out."""
+    if isinstance(node.value, str):
+        return 1
+    if id(node) not in known:
+        known[id(node)] = PARTS_MAX + 1  # for an alias of the node inside of itself
+        inner_nodes = [
+            part for item in node.value for part in (item if isinstance(item, tuple) else (item,))
+        ]
+        known[id(node)] = 1 + sum(_parts(part, known) for part in inner_nodes)
+    return known[id(node)]
 
 
 def _depth(text: str) -> int:

@@ -1,13 +1,13 @@
 """An ACL from the seven texts that every form has in one way or another."""
 
-from authorizer.acl_names import (
+from kafka_shim.authorizer.acl_names import (
     AclTextError,
     parse_operation,
     parse_pattern_type,
     parse_permission,
     parse_resource_type,
 )
-from authorizer.model import Acl
+from kafka_shim.authorizer.model import Acl
 
 Parts = tuple[str, str, str, str, str, str, str]
 """Principal, host, resource type, resource name, pattern type, operation, permission."""

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from authorizer.acl_names import AclTextError
-from authorizer.model import Acl
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.model import Acl
 
 _TOKEN = re.compile(
     r"(?P<space>[\s,]+|(?:#|//)[^\n]*|/\*.*?\*/)"

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any
 
-from authorizer.acl_formats.documents import (
+from kafka_shim.authorizer.acl_formats.documents import (
     dump_all,
     inner,
     known_keys,
@@ -13,9 +13,9 @@ from authorizer.acl_formats.documents import (
     resources,
     text_of,
 )
-from authorizer.acl_formats.fields import acl_of
-from authorizer.acl_names import AclTextError
-from authorizer.model import WILDCARD, Acl
+from kafka_shim.authorizer.acl_formats.fields import acl_of
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.model import WILDCARD, Acl
 
 AUTHORIZATION = "KafkaPrincipalAuthorization"
 ROLE = "KafkaPrincipalRole"
@@ -109,14 +109,14 @@ def _authorization(principal: str, acls: list[Acl]) -> dict[str, Any]:
 
 def _entry(acls: list[Acl]) -> dict[str, Any]:
     """One rule: ACLs that differ in their operations only."""
-    acl = acls[0]
+    rule = acls[0]
     return {
         "resource": {
-            "type": acl.resource_type.name,
-            "pattern": acl.resource_name,
-            "patternType": acl.pattern_type.name,
+            "type": rule.resource_type.name,
+            "pattern": rule.resource_name,
+            "patternType": rule.pattern_type.name,
         },
-        "type": acl.permission.name,
-        "operations": [one.operation.name for one in acls],
-        "host": acl.host,
+        "type": rule.permission.name,
+        "operations": [acl.operation.name for acl in acls],
+        "host": rule.host,
     }

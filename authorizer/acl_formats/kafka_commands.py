@@ -7,11 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NoReturn
 
-from authorizer.acl_formats.command_options import add_actions, add_entries, add_resources
-from authorizer.acl_formats.command_targets import check, targets
-from authorizer.acl_names import AclTextError, camel_case
-from authorizer.model import WILDCARD, Acl
-from protocol.enums import PatternType, Permission, ResourceType
+from kafka_shim.authorizer.acl_formats.command_options import (
+    add_actions,
+    add_entries,
+    add_resources,
+)
+from kafka_shim.authorizer.acl_formats.command_targets import check, targets
+from kafka_shim.authorizer.acl_formats.option_parser import OptionParser
+from kafka_shim.authorizer.acl_names import AclTextError, camel_case
+from kafka_shim.authorizer.model import WILDCARD, Acl
+from kafka_shim.protocol.enums import PatternType, Permission, ResourceType
 
 _EXPANDED = re.compile(r"'[^']*'|\\.|\$(?=[\w{(])|`", re.DOTALL)
 """What a shell takes as it is, or else the beginning of what it does not."""
@@ -72,16 +77,16 @@ def command(verb: str, *acls: Acl, bootstrap: str | None = None) -> str:
 
 
 def _options(acls: Sequence[Acl]) -> list[str]:
-    acl = acls[0]
-    kind = "allow" if acl.permission is Permission.ALLOW else "deny"
-    words = [_option(f"--{kind}-principal", acl.principal)]
-    if acl.host != WILDCARD:
-        words.append(_option(f"--{kind}-host", acl.host))
-    words += [("--operation", camel_case(one.operation)) for one in acls]
-    resource = _RESOURCE_OPTIONS[acl.resource_type]
-    is_cluster = acl.resource_type is ResourceType.CLUSTER
-    words.append((resource,) if is_cluster else _option(resource, acl.resource_name))
-    if acl.pattern_type is PatternType.PREFIXED:
+    first = acls[0]
+    kind = "allow" if first.permission is Permission.ALLOW else "deny"
+    words = [_option(f"--{kind}-principal", first.principal)]
+    if first.host != WILDCARD:
+        words.append(_option(f"--{kind}-host", first.host))
+    words += [("--operation", camel_case(acl.operation)) for acl in acls]
+    resource = _RESOURCE_OPTIONS[first.resource_type]
+    is_cluster = first.resource_type is ResourceType.CLUSTER
+    words.append((resource,) if is_cluster else _option(resource, first.resource_name))
+    if first.pattern_type is PatternType.PREFIXED:
         words.append(("--resource-pattern-type", "prefixed"))
     return [word for option in words for word in option]
 
@@ -114,12 +119,12 @@ def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
         raise AclTextError(f"line {start}: the command is not finished")
 
 
-def _marked(found: re.Match[str]) -> str:
+def _marked(match: re.Match[str]) -> str:
     """What a shell would put something else in place of, with a mark before it."""
-    return f"{_MARK}{found[0]}" if found[0] in "$`" else found[0]
+    return f"{_MARK}{match[0]}" if match[0] in "$`" else match[0]
 
 
-class _Parser(argparse.ArgumentParser):
+class _Parser(OptionParser):
     """Complains about the text instead of ending the program."""
 
     def error(self, message: str) -> NoReturn:

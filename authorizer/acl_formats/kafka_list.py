@@ -13,11 +13,11 @@ import re
 from collections.abc import Iterable
 from itertools import groupby
 
-from authorizer.acl_formats.fields import acl_of
-from authorizer.acl_names import AclTextError, camel_case
-from authorizer.acl_tool_releases import NEWEST_TOOL, AclTool, Heading
-from authorizer.model import Acl, AclFilter
-from protocol.enums import PatternType, ResourceType
+from kafka_shim.authorizer.acl_formats.fields import acl_of
+from kafka_shim.authorizer.acl_names import AclTextError, camel_case
+from kafka_shim.authorizer.acl_tool_releases import NEWEST_TOOL, AclTool, Heading
+from kafka_shim.authorizer.model import Acl, AclFilter
+from kafka_shim.protocol.enums import PatternType, ResourceType
 
 _HEADING = re.compile(
     r"(?:Current|Adding) ACLs for resource `(?:"
@@ -74,7 +74,7 @@ def listing(acls: Iterable[Acl], tool: AclTool, named: Iterable[AclFilter] = ())
     groups = groupby(sorted(acls, key=_by_pattern), key=lambda acl: _by_pattern(acl)[:3])
     blocks = {pattern_text((entries := list(group))[0], tool): entries for _, group in groups}
     if tool.lists_empty:
-        blocks = {pattern_text(one, tool): [] for one in named} | blocks
+        blocks = {pattern_text(pattern, tool): [] for pattern in named} | blocks
     return "".join(
         f"Current ACLs for resource `{pattern}`:{tool.padding}\n"
         f"{tool.padding}{entries_text(entries, objects=tool.objects_listed)}{tool.padding}\n\n"

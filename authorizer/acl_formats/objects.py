@@ -8,10 +8,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
-from authorizer.acl_formats.documents import known_keys
-from authorizer.acl_formats.fields import Parts, acl_of
-from authorizer.acl_names import AclTextError
-from authorizer.model import WILDCARD, Acl
+from kafka_shim.authorizer.acl_formats.documents import known_keys
+from kafka_shim.authorizer.acl_formats.fields import Parts, acl_of
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.model import WILDCARD, Acl
 
 _KEYS = (
     "principal",

@@ -10,11 +10,16 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any, cast
 
-from authorizer.acl_formats.documents import known_keys, load
-from authorizer.acl_formats.objects import parse_object
-from authorizer.acl_names import AclTextError, camel_case, parse_operation, parse_pattern_type
-from authorizer.model import WILDCARD, Acl
-from protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
+from kafka_shim.authorizer.acl_formats.documents import known_keys, load
+from kafka_shim.authorizer.acl_formats.objects import parse_object
+from kafka_shim.authorizer.acl_names import (
+    AclTextError,
+    camel_case,
+    parse_operation,
+    parse_pattern_type,
+)
+from kafka_shim.authorizer.model import WILDCARD, Acl
+from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
 
 _RESOURCE_KEYS = {
     member.name.lower().replace("_", "-"): member
@@ -119,12 +124,12 @@ def _combine(fields: Mapping[str, object], resource: str) -> list[Acl]:
     ]
 
 
-def _texts(value: object, what: str, default: str | None = None) -> list[str]:
+def _texts(value: object, name: str, default: str | None = None) -> list[str]:
     if value is None and default is not None:
         return [default]
     found = value if isinstance(value, list | tuple) else [value]
     if not found or not all(isinstance(item, str) for item in found):
-        raise AclTextError(f"`{what}` must be a text or a list of texts, not `{value}`")
+        raise AclTextError(f"`{name}` must be a text or a list of texts, not `{value}`")
     return cast("list[str]", list(found))
 
 

@@ -5,8 +5,8 @@ In square brackets since 4.2.
 
 import re
 
-from authorizer.acl_formats.fields import acl_of
-from authorizer.model import Acl
+from kafka_shim.authorizer.acl_formats.fields import acl_of
+from kafka_shim.authorizer.model import Acl
 
 _ACL = re.compile(
     r"StandardAcl[(\[]resourceType=(?P<type>\w+), resourceName=(?P<name>.*),"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any
 
-from authorizer.acl_formats.documents import (
+from kafka_shim.authorizer.acl_formats.documents import (
     dump_all,
     inner,
     known_keys,
@@ -18,10 +18,10 @@ from authorizer.acl_formats.documents import (
     resources,
     text_of,
 )
-from authorizer.acl_formats.fields import acl_of
-from authorizer.acl_names import AclTextError, camel_case
-from authorizer.model import WILDCARD, Acl
-from protocol.enums import CLUSTER_NAME, Operation, PatternType, ResourceType
+from kafka_shim.authorizer.acl_formats.fields import acl_of
+from kafka_shim.authorizer.acl_names import AclTextError, camel_case
+from kafka_shim.authorizer.model import WILDCARD, Acl
+from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, ResourceType
 
 _TYPES = {
     "topic": ResourceType.TOPIC,
@@ -120,20 +120,20 @@ def _rule(acl: Acl) -> tuple[object, ...]:
 
 def _entry(acls: list[Acl]) -> dict[str, Any]:
     """One rule: ACLs that differ in their operations only."""
-    acl = acls[0]
-    kind = _TYPE_NAMES.get(acl.resource_type)
+    rule = acls[0]
+    kind = _TYPE_NAMES.get(rule.resource_type)
     if kind is None:
-        raise AclTextError(f"a KafkaUser has no ACLs about {camel_case(acl.resource_type)}")
-    for one in acls:
-        if one.operation > Operation.IDEMPOTENT_WRITE:
-            raise AclTextError(f"a KafkaUser has no operation {camel_case(one.operation)}")
+        raise AclTextError(f"a KafkaUser has no ACLs about {camel_case(rule.resource_type)}")
+    for acl in acls:
+        if acl.operation > Operation.IDEMPOTENT_WRITE:
+            raise AclTextError(f"a KafkaUser has no operation {camel_case(acl.operation)}")
     resource = {"type": kind}
-    if acl.resource_type is not ResourceType.CLUSTER:
-        prefixed = acl.pattern_type is PatternType.PREFIXED
-        resource |= {"name": acl.resource_name, "patternType": "prefix" if prefixed else "literal"}
+    if rule.resource_type is not ResourceType.CLUSTER:
+        prefixed = rule.pattern_type is PatternType.PREFIXED
+        resource |= {"name": rule.resource_name, "patternType": "prefix" if prefixed else "literal"}
     return {
-        "type": acl.permission.name.lower(),
+        "type": rule.permission.name.lower(),
         "resource": resource,
-        "operations": [camel_case(one.operation) for one in acls],
-        "host": acl.host,
+        "operations": [camel_case(acl.operation) for acl in acls],
+        "host": rule.host,
     }

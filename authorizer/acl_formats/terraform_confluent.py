@@ -6,11 +6,11 @@ Cluster and credentials are left to the provider's own block.
 from collections.abc import Iterable
 from typing import cast
 
-from authorizer.acl_formats.fields import Parts, acl_of
-from authorizer.acl_formats.hcl import attribute, names, resource, resources_of
-from authorizer.acl_names import AclTextError, camel_case
-from authorizer.model import Acl
-from protocol.enums import Operation, ResourceType
+from kafka_shim.authorizer.acl_formats.fields import Parts, acl_of
+from kafka_shim.authorizer.acl_formats.hcl import attribute, names, resource, resources_of
+from kafka_shim.authorizer.acl_names import AclTextError, camel_case
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.protocol.enums import Operation, ResourceType
 
 _KIND = "confluent_kafka_acl"
 _KEYS = (

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from authorizer.acl_formats.fields import acl_of
-from authorizer.acl_formats.hcl import attribute, names, resource, resources_of
-from authorizer.acl_names import AclTextError, camel_case
-from authorizer.model import Acl
-from protocol.enums import Operation, PatternType, ResourceType
+from kafka_shim.authorizer.acl_formats.fields import acl_of
+from kafka_shim.authorizer.acl_formats.hcl import attribute, names, resource, resources_of
+from kafka_shim.authorizer.acl_names import AclTextError, camel_case
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
 
 _KIND = "kafka_acl"
 _TYPES = {

@@ -2,8 +2,8 @@
 
 import re
 
-from authorizer.model import Acl, Because, Decision
-from protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.authorizer.model import Acl, Because, Decision
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 _ACL = re.compile(
     r"(\w+)\|(.*)\|(LITERAL|PREFIXED)\|([^|]+:.*)\|([^|]+)\|(\w+)\|(ALLOW|DENY)", re.DOTALL

@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from authorizer.acl_formats.documents import listed, mapping, text_of
-from authorizer.acl_formats.fields import acl_of
-from authorizer.acl_names import AclTextError, camel_case
-from authorizer.model import Acl
-from protocol.enums import PatternType
+from kafka_shim.authorizer.acl_formats.documents import listed, mapping, text_of
+from kafka_shim.authorizer.acl_formats.fields import acl_of
+from kafka_shim.authorizer.acl_names import AclTextError, camel_case
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.protocol.enums import PatternType
 
 _VERSION = 1
 _PATH = re.compile(
@@ -82,7 +82,7 @@ def _read_node(path: str, value: Any) -> list[Acl]:
             ),
             path,
         )
-        for entry in (mapping(one, path) for one in listed(node, "acls", path))
+        for entry in (mapping(item, path) for item in listed(node, "acls", path))
     ]
 
 

@@ -1,4 +1,4 @@
-"""THE TABLE: everything that an API of a client-facing broker listener requires, 0.11 to 4.3.
+"""THE TABLE: everything that an API of a client-facing broker listener requires, in each release.
 
 One module an area; in it the rows of an API follow each other in the order in which they are
 asked. Nothing else in the project says which permission a request needs.
@@ -7,9 +7,9 @@ asked. Nothing else in the project says which permission a request needs.
 from functools import cache
 from typing import Final
 
-from authorizer import requirement
-from authorizer.requirement import BoundRequirement, Requirement
-from authorizer.requirements import (
+from kafka_shim.authorizer import requirement
+from kafka_shim.authorizer.requirement import BoundRequirement, Requirement
+from kafka_shim.authorizer.requirements import (
     acls_and_cluster,
     brokers,
     configs,
@@ -19,15 +19,15 @@ from authorizer.requirements import (
     topics,
     transactions,
 )
-from authorizer.requirements.acls_and_cluster import *  # noqa: F403 - every row by one name here
-from authorizer.requirements.brokers import *  # noqa: F403 - as above
-from authorizer.requirements.configs import *  # noqa: F403 - as above
-from authorizer.requirements.groups import *  # noqa: F403 - as above
-from authorizer.requirements.share_and_streams import *  # noqa: F403 - as above
-from authorizer.requirements.tokens import *  # noqa: F403 - as above
-from authorizer.requirements.topics import *  # noqa: F403 - as above
-from authorizer.requirements.transactions import *  # noqa: F403 - as above
-from protocol.api_versions import served, unstable
+from kafka_shim.authorizer.requirements.acls_and_cluster import *  # noqa: F403 - every row by one name here
+from kafka_shim.authorizer.requirements.brokers import *  # noqa: F403 - as above
+from kafka_shim.authorizer.requirements.configs import *  # noqa: F403 - as above
+from kafka_shim.authorizer.requirements.groups import *  # noqa: F403 - as above
+from kafka_shim.authorizer.requirements.share_and_streams import *  # noqa: F403 - as above
+from kafka_shim.authorizer.requirements.tokens import *  # noqa: F403 - as above
+from kafka_shim.authorizer.requirements.topics import *  # noqa: F403 - as above
+from kafka_shim.authorizer.requirements.transactions import *  # noqa: F403 - as above
+from kafka_shim.protocol.api_versions import served, unstable
 
 _AREAS = (
     acls_and_cluster,

@@ -1,9 +1,9 @@
 """What the APIs about ACLs, the cluster, its brokers, users and quotas require."""
 
-from authorizer.requirement import NEWEST, Denial, Effect, Requirement
-from authorizer.requirements import terms
-from protocol.enums import ApiKey
-from protocol.error_codes import ErrorCode
+from kafka_shim.authorizer.requirement import NEWEST, Denial, Effect, Requirement
+from kafka_shim.authorizer.requirements import terms
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
 
 DESCRIBE_ACLS = Requirement(
     api=ApiKey.DESCRIBE_ACLS,
@@ -145,6 +145,13 @@ UNREGISTER_BROKER = Requirement(
     denied=terms.CLUSTER_TOP,
     kip=631,
     source="ControllerApis",
+)
+UNREGISTER_CONTROLLER = Requirement(
+    api=ApiKey.UNREGISTER_CONTROLLER,
+    name="cluster",
+    any_of=terms.CLUSTER_ALTER,
+    denied=terms.CLUSTER_TOP,
+    source="ControllerApis of 4.4",
 )
 ADD_RAFT_VOTER = Requirement(
     api=ApiKey.ADD_RAFT_VOTER,

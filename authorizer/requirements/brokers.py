@@ -1,8 +1,8 @@
 """What the APIs between brokers require that old brokers offered on every listener."""
 
-from authorizer.requirement import Requirement
-from authorizer.requirements import terms
-from protocol.enums import ApiKey
+from kafka_shim.authorizer.requirement import Requirement
+from kafka_shim.authorizer.requirements import terms
+from kafka_shim.protocol.enums import ApiKey
 
 LEADER_AND_ISR = Requirement(
     api=ApiKey.LEADER_AND_ISR,

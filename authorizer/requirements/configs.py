@@ -1,9 +1,9 @@
 """What the APIs about configurations require: of topics, groups, and brokers as the cluster."""
 
-from authorizer.requirement import Hidden, Need, Requirement
-from authorizer.requirements import terms
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.error_codes import ErrorCode
+from kafka_shim.authorizer.requirement import Hidden, Need, Requirement
+from kafka_shim.authorizer.requirements import terms
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
 
 _CLUSTER_TYPES = "resource_type is BROKER, BROKER_LOGGER (since 2.4) or CLIENT_METRICS (since 3.7)"
 _HIDDEN = Hidden(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, until="1.0", first=False)

@@ -1,8 +1,8 @@
 """What the APIs about share groups and streams groups require."""
 
-from authorizer.requirement import Need, Requirement
-from authorizer.requirements import terms
-from protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.authorizer.requirement import Need, Requirement
+from kafka_shim.authorizer.requirements import terms
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 
 # Kafka refuses the unstable versions of 3.9 (and 4.0: of initializing, deleting and summarizing
 # share group state) with 35 without a question. Here they are asked about all the same: a request
@@ -240,4 +240,12 @@ DELETE_SHARE_GROUP_OFFSETS_TOPIC = Requirement(
     names=("topics[].topic_name",),
     kip=932,
     note="an error of the whole group replaces it",
+)
+STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE_GROUP = Requirement(
+    api=ApiKey.STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE,
+    name="group",
+    any_of=terms.GROUP_READ,
+    denied=terms.GROUP_TOP,
+    names=("group_id",),
+    kip=1331,
 )

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from authorizer.requirement import Denial, Effect, Hidden, Need
-from protocol.enums import Operation, ResourceType
-from protocol.error_codes import ErrorCode
+from kafka_shim.authorizer.requirement import Denial, Effect, Hidden, Need
+from kafka_shim.protocol.enums import Operation, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
 
 
 def probe(

@@ -1,9 +1,9 @@
 """What the APIs about delegation tokens require; most of it is ownership, not ACLs."""
 
-from authorizer.requirement import NEWEST, Denial, Effect, Need, Requirement
-from authorizer.requirements import terms
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.error_codes import ErrorCode
+from kafka_shim.authorizer.requirement import NEWEST, Denial, Effect, Need, Requirement
+from kafka_shim.authorizer.requirements import terms
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
 
 CREATE_DELEGATION_TOKEN_OWNER = Requirement(
     api=ApiKey.CREATE_DELEGATION_TOKEN,

@@ -1,9 +1,9 @@
 """What the APIs about topics and their records require."""
 
-from authorizer.requirement import NEWEST, Denial, Effect, Need, Requirement
-from authorizer.requirements import terms
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.error_codes import ErrorCode
+from kafka_shim.authorizer.requirement import NEWEST, Denial, Effect, Need, Requirement
+from kafka_shim.authorizer.requirements import terms
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
 
 PRODUCE_TRANSACTIONAL_ID = Requirement(
     api=ApiKey.PRODUCE,

@@ -1,8 +1,8 @@
 """What the APIs about producers and transactions require."""
 
-from authorizer.requirement import NEWEST, Need, Requirement
-from authorizer.requirements import terms
-from protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.authorizer.requirement import NEWEST, Need, Requirement
+from kafka_shim.authorizer.requirements import terms
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 
 INIT_PRODUCER_ID_TRANSACTIONAL = Requirement(
     api=ApiKey.INIT_PRODUCER_ID,

@@ -31,8 +31,8 @@ from benchmarks.pipeline.reading import (
     two_cores,
 )
 from benchmarks.pipeline.wireshark import s4_csv, s4_rows, s5_names
-from pipeline.requisites import missing
-from pipeline.spark.session import spark_session
+from kafka_shim.pipeline.requisites import missing
+from kafka_shim.pipeline.spark.session import spark_session
 
 BENCHES: dict[str, Callable[[Bench], Ratio]] = {
     "S1": s1_one_process,
@@ -81,7 +81,7 @@ def main() -> int:
         bench.spark.stop()
     if None in found:
         return 1
-    return 3 if args.check and not all(one.is_met for one in found if one) else 0
+    return 3 if args.check and not all(ratio.is_met for ratio in found if ratio) else 0
 
 
 def measured(name: str, bench: Bench) -> Ratio | None:

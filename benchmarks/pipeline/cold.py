@@ -7,15 +7,15 @@ import time
 from functools import cache
 from pathlib import Path
 
-from authorizer.acl_formats import write
 from benchmarks.pipeline.data import make_trace, random_acls
 from benchmarks.pipeline.ratio import ROUNDS, Bench, Ratio, faster, processor_seconds, tell
+from kafka_shim.authorizer.acl_formats import write
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import functools, sys
-from pipeline.commands import run
-from shim.cli import main
+from kafka_shim.pipeline.commands import run
+from kafka_shim.shim.cli import main
 is_short = sys.argv.pop(1) == "short"
 run.spark_session = functools.partial(run.spark_session, is_short=is_short)
 sys.exit(main(sys.argv[1:]))

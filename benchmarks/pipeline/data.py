@@ -7,14 +7,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from authorizer.model import Acl
-from pipeline.tables import OBSERVED
-from protocol import codecs
-from protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from protocol.headers import RequestHeader, write_request_header
-from protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
-from protocol.trace.entries import Access, Body, Connection, Request
-from protocol.trace.segments import SegmentWriter
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.pipeline.tables import OBSERVED
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from kafka_shim.protocol.trace.entries import Access, Body, Connection, Request
+from kafka_shim.protocol.trace.segments import SegmentWriter
 
 ENTRIES_A_BLOCK = 2000
 PEOPLE, TOPICS = 300, 3000
@@ -66,7 +66,7 @@ def make_trace(folder: Path, requests: int, *, accesses: bool = True) -> None:
     a_block = ENTRIES_A_BLOCK // 3
     for at in range(0, requests, a_block):
         entries = traffic.entries(min(a_block, requests - at))
-        kept = [one for one in entries if accesses or not isinstance(one, Access)]
+        kept = [entry for entry in entries if accesses or not isinstance(entry, Access)]
         writer.write(Body(traffic.people, kept))
     writer.close()
 

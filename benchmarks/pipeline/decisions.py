@@ -9,16 +9,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as f
 
-from authorizer.acl_formats.trace_rule import acl_rule
-from authorizer.implied import allowing, denying
-from authorizer.model import Acl
 from benchmarks.pipeline.data import access_rows, random_acls
 from benchmarks.pipeline.ratio import Bench, Ratio, faster, in_turns, tell
-from pipeline.acls.acl_set import AclSet, packed
-from pipeline.acls.verdict import QUESTION, verdicts
-from pipeline.spark.judged import judged
-from pipeline.tables import OBSERVED, ddl
-from protocol.enums import Operation, PatternType, Permission
+from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule
+from kafka_shim.authorizer.implied import allowing, denying
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.pipeline.acls.acl_set import AclSet, packed
+from kafka_shim.pipeline.acls.verdict import QUESTION, verdicts
+from kafka_shim.pipeline.spark.verdict_columns import with_verdicts
+from kafka_shim.pipeline.tables import OBSERVED, ddl
+from kafka_shim.protocol.enums import Operation, PatternType, Permission
 
 BATCH = 10_000
 BIG_ROUNDS = 3
@@ -68,17 +68,17 @@ def decisions(spark: Any, accesses: int, acls: int) -> Decisions:
     rules.persist()
     assert table.count() > rules.count() > 0
     numbers = ([*range(at, min(at + BATCH, accesses))] for at in range(0, accesses, BATCH))
-    plain = [access_rows(one, acls).select(QUESTION).columns for one in numbers]
+    plain = [access_rows(number, acls).select(QUESTION).columns for number in numbers]
 
     def on_spark() -> Denied:  # a new plan each time: Spark would reuse an old one's work
-        return _denied(judged(frame, acl_set))
+        return _denied(with_verdicts(frame, acl_set))
 
     def in_sql() -> Denied:
         return _denied(_joined(frame, table, rules))
 
     def denied_on_spark(rows: Any) -> int:
         denied = f.count_if(~f.col("would_be_allowed"))
-        return int(judged(rows, acl_set).agg(denied).collect()[0][0])
+        return int(with_verdicts(rows, acl_set).agg(denied).collect()[0][0])
 
     def on_two_cores() -> int:
         return denied_on_spark(frame)

@@ -8,9 +8,9 @@ from typing import Any
 
 from benchmarks.pipeline.data import Traffic
 from benchmarks.pipeline.ratio import Bench, Ratio, faster
-from pipeline.spark.source import FORMAT
-from protocol.trace.entries import Body
-from protocol.trace.segments import SegmentWriter
+from kafka_shim.pipeline.spark.source import FORMAT
+from kafka_shim.protocol.trace.entries import Body
+from kafka_shim.protocol.trace.segments import SegmentWriter
 
 INTERVAL_S = 1.0
 REQUESTS_A_SECOND = 2000

@@ -3,11 +3,11 @@
 import time
 
 from benchmarks.pipeline.ratio import ROUNDS, Bench, Ratio, faster, in_turns, took
-from pipeline.acls.acl_set import AclSet
-from pipeline.commands.reading import Source
-from pipeline.jobs.ingest import ingest, lake_table
-from pipeline.jobs.what_breaks import what_breaks
-from protocol.api_versions import RELEASES
+from kafka_shim.pipeline.acls.acl_set import AclSet
+from kafka_shim.pipeline.commands.reading import Source
+from kafka_shim.pipeline.jobs.ingest import ingest, lake_table
+from kafka_shim.pipeline.jobs.what_breaks import what_breaks
+from kafka_shim.protocol.api_versions import RELEASES
 
 
 def s7_lake(bench: Bench) -> Ratio:

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from pipeline.spark.observed import observed
+from kafka_shim.pipeline.spark.observed import observed
 
 ROUNDS = 3
 

@@ -8,10 +8,10 @@ import pyarrow as pa
 
 from benchmarks.pipeline.ratio import Bench, Ratio, faster, in_turns
 from benchmarks.pipeline.tuples import TuplesSource
-from pipeline.rows.batches import Split, batches, plan, regroup
-from pipeline.rows.columns import Selection
-from pipeline.spark.source import trace_table
-from pipeline.tables import OBSERVED
+from kafka_shim.pipeline.rows.batches import Split, batches, plan, regroup
+from kafka_shim.pipeline.rows.columns import Selection
+from kafka_shim.pipeline.spark.source import trace_table
+from kafka_shim.pipeline.tables import OBSERVED
 
 DISTINCT = "distinct accesses"
 

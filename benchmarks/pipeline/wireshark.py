@@ -12,8 +12,8 @@ from pyspark.sql import functions as f
 
 from benchmarks.pipeline.data import make_trace
 from benchmarks.pipeline.ratio import ROUNDS, Bench, Ratio, processor_seconds, tell
-from pipeline.spark.source import trace_table
-from shim.captures.export import export_capture
+from kafka_shim.pipeline.spark.source import trace_table
+from kafka_shim.shim.traffic.captures.export import export_capture
 from tests.pipeline.real_capture import captured, expected_names, names_by_tshark, names_imported
 
 SHARE = 3
@@ -59,7 +59,7 @@ def _against_tshark(
     bench: Bench, name: str, what: str, ours: Callable[[Path], None], goal: float | None
 ) -> Ratio:
     requests, fewer = bench.args.requests, bench.args.requests // SHARE
-    whole, part, capture = (bench.folder / one for one in ("whole", "part", "part.pcap"))
+    whole, part, capture = (bench.folder / name for name in ("whole", "part", "part.pcap"))
     if not capture.exists():
         make_trace(whole, requests, accesses=False)
         make_trace(part, fewer, accesses=False)
@@ -73,8 +73,8 @@ def _against_tshark(
         found[0].append((processor_seconds(os.getpid()) - before) * 1e6 / requests)
         found[1].append((dissected(capture)[1] - start) * 1e6 / fewer)
         tell(f"  round {number} of {ROUNDS}: {found[0][-1]:.2f} us, {found[1][-1]:.2f} us")
-    one, other = map(min, found)
-    return Ratio(name, what, one, "tshark", other, other / one, goal, "us")
+    mine, theirs = map(min, found)
+    return Ratio(name, what, mine, "tshark", theirs, theirs / mine, goal, "us")
 
 
 def s5_names(bench: Bench) -> Ratio:

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import msgspec
 
-from authorizer.acl_formats import read
-from authorizer.acl_names import AclTextError
-from authorizer.acl_releases import rules_of
-from authorizer.authorizer import StandardAuthorizer
-from authorizer.model import Acl
-from authorizer.store import RememberingAclStore
-from pipeline.errors import PipelineError
-from protocol.api_versions import RELEASES
+from kafka_shim.authorizer.acl_formats import read
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.store import RememberingAclStore
+from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.protocol.api_versions import RELEASES
 
 _AUTHORIZERS: dict[str, StandardAuthorizer] = {}
 _AUTHORIZERS_MAX = 4

@@ -3,16 +3,13 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 import msgspec
 
-from authorizer.implied import allowing
-from authorizer.model import WILDCARD, Acl
-from protocol.enums import Operation, PatternType, ResourceType
-
-if TYPE_CHECKING:
-    from pipeline.acls.synthesis import Grant, What
+from kafka_shim.authorizer.implied import allowing
+from kafka_shim.authorizer.model import WILDCARD, Acl
+from kafka_shim.pipeline.acls.grants import Grant, What
+from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
 
 PREFIX_CHARACTERS_MIN = 3
 Known = Mapping[ResourceType, frozenset[str]]
@@ -27,8 +24,8 @@ _Key = tuple[ResourceType, str, Operation]
 
 
 def generalise(
-    grants: "list[Grant]", known: Known, budget: int, denied: "Iterable[What]"
-) -> "list[Grant]":
+    grants: list[Grant], known: Known, budget: int, denied: Iterable[What]
+) -> list[Grant]:
     """The grants with as many literals as possible joined under prefixes.
 
     A prefix ends at `.`, `-` or `_`, or before a part that looks generated, and has at least three
@@ -48,13 +45,13 @@ def generalise(
 
 
 def _joined(
-    key: _Key, group: "list[Grant]", known: Known, budget: int, denied: "list[What]"
-) -> "tuple[list[Grant], int]":
+    key: _Key, group: list[Grant], known: Known, budget: int, denied: list[What]
+) -> tuple[list[Grant], int]:
     kind, _, operation = key
     rest = {grant.acl.resource_name: grant for grant in group}
     names = known.get(kind, frozenset())
     taken: list[Grant] = []
-    for prefix in sorted(_prefixes(rest), key=lambda one: (len(one), one)):
+    for prefix in sorted(_prefixes(rest), key=lambda prefix: (len(prefix), prefix)):
         covered = [name for name in rest if name.startswith(prefix)]
         if len(covered) < 2 and not any(_is_generated(name, prefix) for name in covered):
             continue
@@ -81,14 +78,14 @@ def _is_generated(name: str, prefix: str) -> bool:
     return _GENERATED.fullmatch(name, len(prefix)) is not None
 
 
-def _is_denied(kind: ResourceType, operation: Operation, prefix: str, denied: "list[What]") -> bool:
+def _is_denied(kind: ResourceType, operation: Operation, prefix: str, denied: list[What]) -> bool:
     return any(
         of is kind and name.startswith(prefix) and operation in allowing(refused)
         for refused, of, name in denied
     )
 
 
-def _prefixed(covered: "list[Grant]", prefix: str, over: tuple[str, ...]) -> "Grant":
+def _prefixed(covered: list[Grant], prefix: str, over: tuple[str, ...]) -> Grant:
     first = covered[0]
     acl: Acl = msgspec.structs.replace(
         first.acl, resource_name=prefix, pattern_type=PatternType.PREFIXED

@@ -6,16 +6,16 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from authorizer.acl_releases import rules_of
-from authorizer.decide import PROBE
-from authorizer.implied import allowing, denying
-from authorizer.model import ANY_USER, WILDCARD, Acl, Action, Actor
-from authorizer.pattern import Pattern, Subject
-from authorizer.store import AclStore, acl_of
-from pipeline.acls.acl_set import AclSet, packed
-from pipeline.acls.verdict import is_about_any
-from pipeline.tables import OBSERVED
-from protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.decide import PROBE
+from kafka_shim.authorizer.implied import allowing, denying
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Action, Actor
+from kafka_shim.authorizer.pattern import Pattern, Subject
+from kafka_shim.authorizer.store import AclStore, acl_of
+from kafka_shim.pipeline.acls.acl_set import AclSet, packed
+from kafka_shim.pipeline.acls.verdict import is_about_any
+from kafka_shim.pipeline.tables import OBSERVED
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 _POSITIONS = pa.list_(pa.int32())
 SPOKEN = pa.schema(

@@ -7,14 +7,14 @@ from typing import Any
 
 import msgspec
 
-from authorizer.acl_releases import rules_of
-from authorizer.implied import allowing
-from authorizer.model import ANY_USER, WILDCARD, Acl
-from authorizer.store import AclStore
-from pipeline.acls.acl_set import AclSet
-from pipeline.acls.matches import Matcher, Signature
-from pipeline.acls.verdict import verdict
-from protocol.enums import Operation, PatternType, Permission
+from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.implied import allowing
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.pipeline.acls.acl_set import AclSet
+from kafka_shim.pipeline.acls.matches import Matcher, Signature
+from kafka_shim.pipeline.acls.verdict import verdict
+from kafka_shim.protocol.enums import Operation, PatternType, Permission
 
 NEVER = "never used"
 SHADOWED = "shadowed"
@@ -95,9 +95,9 @@ class _Trial:
         self._authorizer = acl_set.authorizer()
         self._gone: set[int] = set()
         self._simple: dict[int, list[Signature]] = defaultdict(list)
-        for one in dict.fromkeys(signatures):
-            for at in _positions(one) if one.is_simple else ():
-                self._simple[at].append(one)
+        for signature in dict.fromkeys(signatures):
+            for at in _positions(signature) if signature.is_simple else ():
+                self._simple[at].append(signature)
         self._special = [(row, verdict(self._authorizer, row).allowed) for row in special]
         self._touched = self._touching()
 
@@ -117,9 +117,9 @@ class _Trial:
     def _changes(self, at: int) -> bool:
         everyone = self._acl_set.allow_everyone
         if any(
-            one.outcome(self._gone, allow_everyone=everyone)
-            != one.outcome(set(), allow_everyone=everyone)
-            for one in self._simple.get(at, ())
+            signature.outcome(self._gone, allow_everyone=everyone)
+            != signature.outcome(set(), allow_everyone=everyone)
+            for signature in self._simple.get(at, ())
         ):
             return True
         return any(

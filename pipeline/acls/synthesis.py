@@ -10,16 +10,14 @@ from typing import Any
 
 import msgspec
 
-from authorizer.authorizer import StandardAuthorizer
-from authorizer.implied import allowing
-from authorizer.model import WILDCARD, Acl
-from authorizer.store import AclStore
-from pipeline.acls.generalise import Known, generalise
-from pipeline.acls.verdict import is_about_any, verdict
-from protocol.enums import Operation, PatternType, Permission, ResourceType
-
-What = tuple[Operation, ResourceType, str]
-"""An operation on a named resource."""
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.implied import allowing
+from kafka_shim.authorizer.model import WILDCARD, Acl
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.pipeline.acls.generalise import Known, generalise
+from kafka_shim.pipeline.acls.grants import Grant, What
+from kafka_shim.pipeline.acls.verdict import is_about_any, verdict
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 _INCLUDING = (Operation.DESCRIBE, Operation.DESCRIBE_CONFIGS)
 """Operations that others include."""
@@ -31,14 +29,6 @@ class Need(msgspec.Struct):
     requests: int = 0
     hosts: set[str] = msgspec.field(default_factory=set)
     denied_hosts: set[str] = msgspec.field(default_factory=set)
-
-
-class Grant(msgspec.Struct, frozen=True):
-    """An ACL, the requests it is for, and the known names that it allows beyond those."""
-
-    acl: Acl
-    requests: int
-    over_grants: tuple[str, ...] = ()
 
 
 def least_for(

@@ -8,11 +8,11 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from authorizer.acl_formats.trace_rule import decision_rule
-from authorizer.authorizer import StandardAuthorizer
-from authorizer.model import WILDCARD, Action, Actor, Decision
-from pipeline.rows.roles import any_name_keys
-from protocol.enums import Operation, ResourceType
+from kafka_shim.authorizer.acl_formats.trace_rule import decision_rule
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import WILDCARD, Action, Actor, Decision
+from kafka_shim.pipeline.rows.roles import any_name_keys
+from kafka_shim.protocol.enums import Operation, ResourceType
 
 QUESTION = (
     *("principal", "host", "api_key"),
@@ -45,7 +45,9 @@ def verdicts(authorizer: StandardAuthorizer, questions: Sequence[pa.Array]) -> p
     `questions` are the columns of `QUESTION`, in that order.
     """
     *columns, instead = questions
-    principals, hosts, api_keys, operations, types, names = (one.to_pylist() for one in columns)
+    principals, hosts, api_keys, operations, types, names = (
+        column.to_pylist() for column in columns
+    )
     actors = map(_actor, principals, hosts)
     asked = map(_what, api_keys, operations, types)
     found = [
@@ -56,8 +58,8 @@ def verdicts(authorizer: StandardAuthorizer, questions: Sequence[pa.Array]) -> p
         if not found[at].allowed:
             actor = _actor(principals[at], hosts[at])
             found[at] = _instead(authorizer, actor, api_keys[at], texts) or found[at]
-    allowed = pa.array([one.allowed for one in found], pa.bool_())
-    rules = pa.array([decision_rule(one) for one in found], pa.string())
+    allowed = pa.array([decision.allowed for decision in found], pa.bool_())
+    rules = pa.array([decision_rule(decision) for decision in found], pa.string())
     return pa.StructArray.from_arrays([allowed, rules], fields=list(VERDICT))
 
 
@@ -95,7 +97,7 @@ def _instead(
         _decide(authorizer, actor, _what(api_key, operation, resource_type), name)
         for operation, resource_type, name in asked
     ]
-    return found[0] if all(one.allowed for one in found) else None
+    return found[0] if all(decision.allowed for decision in found) else None
 
 
 def is_about_any(row: dict[str, Any]) -> bool:

@@ -1,1 +1,32 @@
-"""The jobs as commands: what each is asked, what it reads, what is told of its findings."""
+"""The jobs as commands: a file each, with its options, columns, notes, charts and how it runs.
+
+A command's module needs neither Spark nor Arrow until it runs, so that `--help` works without them.
+"""
+
+from importlib import import_module
+
+from kafka_shim.pipeline.commands.command import Command
+
+MODULES = (
+    "ingest",
+    "what_breaks",
+    "unused_acls",
+    "least_acls",
+    "denials",
+    "clients",
+    "readiness",
+    "diff",
+    "timeline",
+    "watch",
+    "damage",
+    "report",
+)
+"""The commands, in the order of the help; a job is named like its module, with dashes."""
+
+JOBS = tuple(module.replace("_", "-") for module in MODULES)
+
+
+def command_of(job: str) -> Command:
+    """Return the command that runs a job."""
+    command: Command = import_module(f"{__name__}.{job.replace('-', '_')}").COMMAND
+    return command

@@ -1,93 +1,61 @@
-"""Options of jobs: what is wrong with them is said before Spark is started."""
+"""Options that all jobs have, or several of them; they need neither Spark nor Arrow."""
 
 import argparse
-import os
 from pathlib import Path
 
-from pipeline.acls.acl_set import read_acls
-from pipeline.commands.reading import lake_of
-from pipeline.commands.table_jobs import known_release
-from pipeline.errors import PipelineError
-from pipeline.intervals import interval_seconds
-from pipeline.rows.batches import plan
-from pipeline.spark.source import selection_of
-from protocol.api_versions import RELEASES
-from protocol.trace.segments import has_block, segments
+from kafka_shim.authorizer.acl_formats import FORMATS
+
+ACL_FORMATS = f"in one of the forms {', '.join(FORMATS)}"
 
 
-def source_options(args: argparse.Namespace) -> dict[str, str]:
-    """The options for reading traces; PipelineError for any that cannot be followed."""
-    release = known_release(args.kafka_version or RELEASES[-1])
-    given = {"since": args.since, "until": args.until, "apis": args.apis, "release": release}
-    options = {name: value for name, value in given.items() if value}
-    limits = selection_of(options)
-    since, until = limits.since_us, limits.until_us
-    if since is not None and until is not None and since >= until:
-        raise PipelineError(f"--until {args.until} is not after --since {args.since}")
-    for user in args.super_user or ():
-        if not all(user.partition(":")[:2]):
-            raise PipelineError(f"--super-user `{user}`: expected Type:name, as in User:alice")
-    _check_traces(args)
-    for name in ("present", "target"):
-        if getattr(args, name, None):
-            known_release(getattr(args, name))
-    for name in ("interval", "every"):
-        if getattr(args, name, None):
-            interval_seconds(getattr(args, name))
-    for name in ("acls", "baseline", "against"):
-        if getattr(args, name, None):
-            read_acls(getattr(args, name))
-    _check_output(args)
-    return options
+def place(text: str) -> str:
+    """A path as every process of a cluster has to know it, whatever folder it runs in."""
+    return text if "://" in text else str(Path(text).absolute())
 
 
-def _check_traces(args: argparse.Namespace) -> None:
-    is_stream = args.job in ("ingest", "watch")
-    lake = lake_of(args.trace)
-    if lake is not None and is_stream:
-        raise PipelineError(f"`{lake}` is a lake; {args.job} reads the folder of a trace itself")
-    is_follower = args.job == "watch" or getattr(args, "follow", False)
-    if is_follower:
-        return
-    for paths in (args.trace, [args.other] if getattr(args, "other", None) else []):
-        if paths and lake_of(paths) is None:
-            _check_segments(paths, even_damaged=args.job == "damage")
+def add_common(job: argparse.ArgumentParser) -> None:
+    """Add what every job reads: the traces, and which part of them."""
+    job.add_argument(
+        "trace", nargs="+", type=place, help="folders of traces, single segments, or a lake"
+    )
+    job.add_argument("--since", metavar="TIME", help="only from this time on (ISO, UTC)")
+    job.add_argument("--until", metavar="TIME", help="only before this time")
+    job.add_argument("--apis", metavar="API,...", help="only these APIs, by Kafka's names")
+    job.add_argument(
+        "--lists",
+        action="store_true",
+        help="also names that a list would show or leave out (all topics, all groups)",
+    )
+    job.add_argument("--kafka-version", metavar="RELEASE", help="decide as this release does")
+    job.add_argument(
+        "--super-user",
+        action="append",
+        metavar="User:x",
+        help="a super user (repeatable; default: those seen as such in the trace)",
+    )
+    job.add_argument("--master", help="Spark's master (default: all cores of this machine)")
 
 
-def _check_segments(paths: list[str], *, even_damaged: bool) -> None:
-    """Refuse what cannot be a trace."""
-    found = list(dict.fromkeys(split.path for split in plan(paths)))
-    if not found:
-        raise PipelineError(f"there are no segments in {', '.join(paths)}")
-    if not even_damaged and not any(has_block(Path(path)) for path in found):
-        raise PipelineError(
-            f"{', '.join(paths)}: there is not one whole block of a trace in it;"
-            " `kafka-shim pipeline damage` tells more"
-        )
+def add_forms(job: argparse.ArgumentParser) -> None:
+    """Add the forms of output that every job has but the streams."""
+    form = job.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="one JSON object")
+    form.add_argument("--csv", action="store_true", help="comma-separated values")
+    form.add_argument("--parquet", metavar="FOLDER", type=place, help="write the rows there")
+    job.add_argument("--html", metavar="FILE", help="a page with plots, for any browser")
 
 
-def _check_output(args: argparse.Namespace) -> None:
-    if getattr(args, "to", None) and (args.json or args.csv):
-        raise PipelineError("--to prints the ACLs alone; leave out --json and --csv")
-    if args.job == "report" and (args.csv or args.parquet):
-        raise PipelineError("a report has many tables; use --html FILE or --json")
-    if getattr(args, "html", None) and not Path(args.html).absolute().parent.is_dir():
-        raise PipelineError(f"--html {args.html}: there is no such folder")
-    for option, folder in (("--output", "output"), ("--parquet", "parquet")):
-        if getattr(args, folder, None):
-            _check_folder(option, getattr(args, folder))
+def add_every(job: argparse.ArgumentParser, default: str) -> None:
+    """Add how often a stream looks for more."""
+    text = f"how often to look (default: {default})"
+    job.add_argument("--every", default=default, metavar="TIME", help=text)
+    job.set_defaults(csv=False, parquet=None, html=None)
 
 
-def _check_folder(option: str, place: str) -> None:
-    """Refuse to write where traces are, or where nothing can be written."""
-    if "://" in place:  # Spark's to reach
-        return
-    folder = Path(place)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise PipelineError(f"{option} {folder}: {error.strerror}") from error
-    if segments(folder):
-        raise PipelineError(f"{option} {folder}: there is a trace in it; name another folder")
-    if not os.access(folder, os.W_OK):
-        raise PipelineError(f"{option} {folder}: nothing can be written there")
+def add_fail(job: argparse.ArgumentParser) -> None:
+    """Add the exit code for findings."""
+    job.add_argument("--fail", action="store_true", help="exit code 3 if anything is found")
+
+
+def no_options(_: argparse.ArgumentParser) -> None:
+    """Add nothing: the job has the common options only."""

@@ -1,22 +1,45 @@
 """What a job reads: traces, or one lake, limited to the times and APIs that were asked for."""
 
+import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from pyspark.sql import functions as f
 
-from pipeline.errors import PipelineError
-from pipeline.jobs.clients import clients_of
-from pipeline.jobs.ingest import lake_table
-from pipeline.rows.batches import plan
-from pipeline.spark.lake import Lake
-from pipeline.spark.observed import counted, merged, observed
-from pipeline.spark.source import selection_of, trace_table
-from pipeline.spark.topic_ids import id_rows, named
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.pipeline.acls.acl_set import AclSet, read_acls
+from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.pipeline.jobs.clients import clients_of
+from kafka_shim.pipeline.jobs.ingest import lake_table
+from kafka_shim.pipeline.report.output import plain
+from kafka_shim.pipeline.rows.batches import plan
+from kafka_shim.pipeline.spark.lake import Lake
+from kafka_shim.pipeline.spark.observed import counted, merged, needed, observed, setting
+from kafka_shim.pipeline.spark.source import selection_of, trace_table
+from kafka_shim.pipeline.spark.topic_ids import id_rows, named
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+
+class Observation(msgspec.Struct):
+    """The accesses that requests needed, and the setting in which they were decided."""
+
+    accesses: "DataFrame"
+    head: dict[str, Any]
+    whole: "DataFrame"
+    """All accesses, which Spark keeps."""
+
+    def read_acl_set(self, path: str) -> AclSet:
+        """The ACLs of a file, deciding in the setting that was observed."""
+        return self.acl_set(read_acls(path))
+
+    def acl_set(self, acls: list[Acl]) -> AclSet:
+        """These ACLs, deciding in the setting that was observed."""
+        head = self.head
+        users, everyone = head["super_users"], head["allow_everyone_if_no_acl_found"]
+        return AclSet(tuple(acls), tuple(users), everyone, head["release"])
 
 
 class Source(msgspec.Struct):
@@ -25,6 +48,7 @@ class Source(msgspec.Struct):
     spark: "SparkSession"
     paths: list[str]
     options: dict[str, str]
+    _observation: Observation | None = None
 
     def lake(self) -> Path | None:
         return lake_of(self.paths)
@@ -61,10 +85,48 @@ class Source(msgspec.Struct):
                 rows = rows.where(after if is_kept else ~after)
         return rows.where(f.col("api_key").isin(*selection.apis)) if selection.apis else rows
 
-    def damage(self) -> tuple[int, int]:
+    def damage_head(self) -> dict[str, Any]:
         """How many places could not be read, and their bytes; tails that may grow are none."""
         found = self.table("damage").where("not is_tail").collect()
-        return len(found), sum(row["length"] for row in found)
+        size = sum(row["length"] for row in found)
+        return {"damaged_blocks": len(found), "damaged_bytes": size}
+
+    def observation(self, args: argparse.Namespace) -> Observation:
+        """What was observed; read once, however many jobs of a report ask."""
+        if self._observation is None:
+            self._observation = self._observed(args)
+        return self._observation
+
+    def _observed(self, args: argparse.Namespace) -> Observation:
+        whole = self.observed().persist()
+        users, everyone = setting(whole)
+        head = _seen_head(whole) | self.damage_head()
+        head["super_users"] = list(users if args.super_user is None else args.super_user)
+        head["allow_everyone_if_no_acl_found"] = everyone
+        head["release"] = self.options["release"]
+        return Observation(needed(whole, with_lists=args.lists), head, whole)
+
+    def forget(self) -> None:
+        """Let go of what was observed."""
+        if self._observation is not None:
+            self._observation.whole.unpersist()
+            self._observation = None
+
+
+def _seen_head(accesses: "DataFrame") -> dict[str, Any]:
+    """How many accesses were looked at, from when to when."""
+    (total,) = accesses.selectExpr(
+        "sum(requests) accesses",
+        "count(*) distinct",
+        "min(first_seen) first",
+        "max(last_seen) last",
+    ).collect()
+    return {
+        "accesses": total["accesses"] or 0,
+        "distinct": total["distinct"],
+        "first_seen": total["first"] and plain(total["first"]),
+        "last_seen": total["last"] and plain(total["last"]),
+    }
 
 
 def lake_of(paths: list[str]) -> Path | None:

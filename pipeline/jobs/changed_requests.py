@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
-from pipeline.acls.verdict import QUESTION
-from pipeline.jobs.what_breaks import ALLOWED, DENIED, in_order
-from protocol.trace.entries import AUDIT
+from kafka_shim.pipeline.acls.verdict import QUESTION
+from kafka_shim.pipeline.jobs.what_breaks import ALLOWED, DENIED, in_order
+from kafka_shim.protocol.trace.entries import AUDIT
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -24,7 +24,7 @@ def with_requests(
 
     `requests_changed`: the requests that would newly fail, or newly succeed, with this among the
     causes; `requests_changed_of_principal`: those of the principal with any cause. `doubtful` is
-    what the changes were found in; `rows` are accesses one by one, as `observed.asked` gives them.
+    what the changes were found in; `rows` are accesses one by one, as `observed.needed` gives them.
     """
     requests = _changed(doubtful, rows, by_baseline=by_baseline)
     of_cause = requests.select("*", f.explode("causes").alias("cause")).select(
@@ -36,6 +36,14 @@ def with_requests(
     )
     joined = changes.join(counted, [*_KEYS], "left").join(people, ["change", "principal"], "left")
     return in_order(joined.fillna(0, ["requests_changed", "requests_changed_of_principal"]))
+
+
+def by_principal(rows: "DataFrame") -> "DataFrame":
+    """Add up the result: accesses and requests by change and principal, most requests first."""
+    people = rows.groupBy("change", "principal").agg(
+        f.count("*").alias("accesses"), f.max("requests_changed_of_principal").alias("requests")
+    )
+    return people.orderBy(f.desc("requests"), "principal")
 
 
 def _changed(doubtful: "DataFrame", rows: "DataFrame", *, by_baseline: bool) -> "DataFrame":

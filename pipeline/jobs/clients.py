@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
-from pipeline.tables import CLIENTS
+from kafka_shim.pipeline.tables import CLIENTS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

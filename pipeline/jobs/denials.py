@@ -14,7 +14,7 @@ def denials(accesses: "DataFrame") -> "DataFrame":
     """Denied accesses by principal, operation and resource, the most frequent first.
 
     `remedy` is the ACL to add, or the DENY that has to go, as `TYPE|name|pattern|principal|host|
-    operation|permission`. `accesses` is `observed.asked(...)`: what was only tried or listed is
+    operation|permission`. `accesses` is `observed.needed(...)`: what was only tried or listed is
     no denial.
     """
     denied = accesses.where(~f.col("allowed"))
@@ -49,7 +49,7 @@ def _remedy() -> "Column":
 def denial_trend(accesses: "DataFrame", interval: str) -> "DataFrame":
     """How often it was denied in each interval, in order of time; intervals without are left out.
 
-    `accesses` is the table of that name, limited by `observed.asked`.
+    `accesses` is the table of that name, limited by `observed.needed`.
     """
     when = f.window("time", interval).start.alias("time")
     rows = accesses.where(~f.col("allowed")).groupBy(when, *_KEYS)

@@ -1,6 +1,5 @@
 """Two traces of the same workload: what is asked, allowed and answered in one and not the other."""
 
-from functools import reduce
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
@@ -15,7 +14,7 @@ _COLUMNS = ("difference", "principal", "what", "first", "second")
 def diff(
     first: "tuple[DataFrame, DataFrame]", second: "tuple[DataFrame, DataFrame]"
 ) -> "DataFrame":
-    """One row a difference; each side is (observed.asked(...), responses).
+    """One row a difference; each side is (observed.needed(...), responses).
 
     `access`: `allowed`, `denied`, `both`, or null for what was not asked at all. `answers`: the
     error codes that an API's answers had in them, as often as it may be. Hosts, times and counts
@@ -23,9 +22,7 @@ def diff(
     """
     accesses = _compared(_decided(first[0]), _decided(second[0]), "access")
     answers = _compared(_answered(first[1]), _answered(second[1]), "answers")
-    return reduce(lambda one, other: one.unionByName(other), (accesses, answers)).orderBy(
-        "difference", "principal", "what"
-    )
+    return accesses.unionByName(answers).orderBy("difference", "principal", "what")
 
 
 def _decided(accesses: "DataFrame") -> "DataFrame":
@@ -46,8 +43,8 @@ def _answered(responses: "DataFrame") -> "DataFrame":
 
 
 def _compared(first: "DataFrame", second: "DataFrame", difference: str) -> "DataFrame":
-    one = first.withColumnRenamed("outcome", "first")
-    other = second.withColumnRenamed("outcome", "second")
-    rows = one.join(other, ["principal", "what"], "full")
+    left = first.withColumnRenamed("outcome", "first")
+    right = second.withColumnRenamed("outcome", "second")
+    rows = left.join(right, ["principal", "what"], "full")
     changed = rows.where(~f.col("first").eqNullSafe(f.col("second")))
     return changed.withColumn("difference", f.lit(difference)).select(*_COLUMNS)

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import msgspec
 from pyspark.sql import functions as f
 
-from pipeline.jobs.clients import clients_of
-from pipeline.rows.batches import Split
-from pipeline.spark.lake import Lake
-from pipeline.spark.source import FORMAT
-from pipeline.spark.streams import run_stream
-from pipeline.spark.topic_ids import id_rows, named
-from pipeline.tables import TABLES, ddl
+from kafka_shim.pipeline.jobs.clients import clients_of
+from kafka_shim.pipeline.rows.batches import Split
+from kafka_shim.pipeline.spark.lake import Lake
+from kafka_shim.pipeline.spark.run_stream import run_stream
+from kafka_shim.pipeline.spark.source import FORMAT
+from kafka_shim.pipeline.spark.topic_ids import id_rows, named
+from kafka_shim.pipeline.tables import TABLES, ddl
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -57,15 +57,15 @@ def ingest(
         if not splits or lake.has(number):  # it is, if Spark died before it noted that
             return
         options = {"release": release} | _names(spark, lake, splits)
-        options["splits"] = json.dumps([msgspec.structs.astuple(one) for one in splits])
+        options["splits"] = json.dumps([msgspec.structs.astuple(split) for split in splits])
         for table in INGESTED:
             rows = spark.read.format(FORMAT).option("table", table).options(**options).load()
             _stage(rows, lake.staged / table)
         requests = lake_table(spark, "requests", lake.staged)
         _stage(clients_of(requests, "date"), lake.staged / "clients")
         done.files += lake.commit(number)
-        done.segments += len({one.path for one in splits})
-        done.read_bytes += sum(one.end - one.start for one in splits)
+        done.segments += len({split.path for split in splits})
+        done.read_bytes += sum(split.end - split.start for split in splits)
         if tell is not None:
             tell(done)
 

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyspark.sql import functions as f
 
-from authorizer.acl_formats.kafka_commands import command
-from authorizer.acl_formats.trace_rule import acl_rule, parse_acl_rule
-from authorizer.model import Acl
-from pipeline.acls.generalise import Known
-from pipeline.acls.synthesis import least_for
-from pipeline.acls.verdict import QUESTION
-from protocol.enums import ResourceType
+from kafka_shim.authorizer.acl_formats.kafka_commands import command
+from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule, parse_acl_rule
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.pipeline.acls.generalise import Known
+from kafka_shim.pipeline.acls.synthesis import least_for
+from kafka_shim.pipeline.acls.verdict import QUESTION
+from kafka_shim.protocol.enums import ResourceType
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -29,7 +29,7 @@ _DDL = "principal string, acl string, requests long, over_grants array<string>, 
 
 
 def least_acls(accesses: "DataFrame", over_grants: int | None = None) -> "DataFrame":
-    """One row an ACL, in no order; `accesses` is `observed.asked(...)`.
+    """One row an ACL, in no order; `accesses` is `observed.needed(...)`.
 
     With `over_grants`, literals are joined under prefixes that allow each principal at most so
     many known names (those that anybody used) that it never used. Names nobody used yet are

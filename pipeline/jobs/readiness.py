@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
-from authorizer.requirement import BoundRequirement
-from authorizer.requirements import TABLE, bind
-from protocol.api_versions import served
+from kafka_shim.authorizer.requirement import BoundRequirement
+from kafka_shim.authorizer.requirements import TABLE, bind
+from kafka_shim.protocol.api_versions import served
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -11,17 +11,34 @@ QUANTILES = (0.5, 0.99)
 _KEYS = ("principal", "client_id", "api")
 
 
-def timeline(responses: "DataFrame", interval: str = "1 minute") -> "DataFrame":
+_REQUEST = ("writer", "connection", "sequence")
+_ANSWERED = ("time", *_KEYS, "error_codes", "latency_us", "bytes")
+REQUEST_COLUMNS = (*_REQUEST, "time", *_KEYS)
+RESPONSE_COLUMNS = (*_REQUEST, *_ANSWERED)
+
+
+def exchanges(requests: "DataFrame", responses: "DataFrame") -> "DataFrame":
+    """Add the requests without an answer (acks=0, in flight at the end) to the answers.
+
+    Both are tables of that name; a request without an answer counts at its own time.
+    """
+    unanswered = requests.join(responses.select(*_REQUEST), [*_REQUEST], "left_anti")
+    return responses.select(*_ANSWERED).unionByName(
+        unanswered.select("time", *_KEYS), allowMissingColumns=True
+    )
+
+
+def timeline(answers: "DataFrame", interval: str = "1 minute") -> "DataFrame":
     """One row an interval, principal, client id and API, in order of time.
 
-    `responses` is the table of that name. Latencies are microseconds between request and answer as
-    the recorder saw them; they and the client id are null where the request was in another piece of
-    the trace. `errors` counts answers with an error anywhere.
+    `answers` is the table `responses`, or the result of `exchanges`. Latencies are microseconds
+    between request and answer as the recorder saw them; they and the client id are null where the
+    request was in another piece of the trace. `errors` counts answers with an error anywhere.
     """
     keys = (f.window("time", interval).start.alias("time"), *_KEYS)
-    rows = responses.groupBy(*keys).agg(
+    rows = answers.groupBy(*keys).agg(
         f.count("*").alias("requests"),
-        f.sum((f.size("error_codes") > 0).cast("long")).alias("errors"),
+        f.count_if(f.size("error_codes") > 0).alias("errors"),
         f.percentile_approx("latency_us", QUANTILES[0]).alias("latency_us_median"),
         f.percentile_approx("latency_us", QUANTILES[1]).alias("latency_us_99"),
         f.max("latency_us").alias("latency_us_max"),

@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
-from authorizer.acl_formats.kafka_commands import command
-from authorizer.acl_formats.trace_rule import acl_rule
-from authorizer.acl_releases import rules_of
-from pipeline.acls.acl_set import AclSet
-from pipeline.acls.matches import SPOKEN_DDL, Signature, speaks
-from pipeline.acls.removable import Seen, acl_uses
-from pipeline.acls.verdict import QUESTION
-from pipeline.rows.roles import any_name_keys
-from protocol.enums import Operation, ResourceType
+from kafka_shim.authorizer.acl_formats.kafka_commands import command
+from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule
+from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.pipeline.acls.acl_set import AclSet
+from kafka_shim.pipeline.acls.matches import SPOKEN_DDL, Signature, speaks
+from kafka_shim.pipeline.acls.removable import Seen, acl_uses
+from kafka_shim.pipeline.acls.verdict import QUESTION
+from kafka_shim.pipeline.rows.roles import any_name_keys
+from kafka_shim.protocol.enums import Operation, ResourceType
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
@@ -26,7 +26,7 @@ SCHEMA = (
 def unused_acls(accesses: "DataFrame", present: AclSet) -> "DataFrame":
     """One row an ACL of the set; `remove` is the line to remove it, for those that can go.
 
-    `accesses` is `observed.asked(...)`: what was not observed is not known to be needed, so the
+    `accesses` is `observed.needed(...)`: what was not observed is not known to be needed, so the
     observation has to be long enough.
     """
     spoken = accesses.mapInArrow(speaks(present), SPOKEN_DDL)

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as f
 
-from authorizer.model import Acl
-from pipeline.acls.acl_set import AclSet
-from pipeline.jobs.denials import denials
-from pipeline.jobs.what_breaks import DENIED, what_breaks
-from pipeline.report.output import cell, json_ready
-from pipeline.spark.observed import asked, setting
-from pipeline.spark.source import FORMAT
-from pipeline.spark.streams import run_stream
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.pipeline.acls.acl_set import AclSet
+from kafka_shim.pipeline.jobs.denials import denials
+from kafka_shim.pipeline.jobs.what_breaks import DENIED, what_breaks
+from kafka_shim.pipeline.report.output import cell, json_ready
+from kafka_shim.pipeline.spark.observed import needed, setting
+from kafka_shim.pipeline.spark.run_stream import run_stream
+from kafka_shim.pipeline.spark.source import FORMAT
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -43,7 +43,7 @@ class Watcher:
             users, everyone = setting(accesses)
             self._users |= set() if self._knows_users else set(users)
             self._everyone |= everyone
-            found = self._found(asked(accesses, with_lists=self._lists)).collect()
+            found = self._found(needed(accesses, with_lists=self._lists)).collect()
         finally:
             accesses.unpersist()
         rows = [row.asDict() for row in found]

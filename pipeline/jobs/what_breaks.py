@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
-from pipeline.acls.acl_set import AclSet
-from pipeline.spark.judged import judged
+from kafka_shim.pipeline.acls.acl_set import AclSet
+from kafka_shim.pipeline.spark.verdict_columns import with_verdicts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -20,7 +20,7 @@ def what_breaks(
 ) -> "DataFrame":
     """The changes by principal, operation and resource; empty if there are none.
 
-    `accesses` is `observed.asked(...)`. Compared is with what was decided at the time or, if there
+    `accesses` is `observed.needed(...)`. Compared is with what was decided at the time or, if there
     is a baseline, with what that would have decided.
     """
     return changes(doubtful(accesses, candidate, baseline))
@@ -30,7 +30,7 @@ def doubtful(
     accesses: "DataFrame", candidate: AclSet, baseline: AclSet | None = None
 ) -> "DataFrame":
     """The judged accesses but for those, mostly nearly all, that were and would be allowed."""
-    return judged(accesses, candidate, baseline).where("not (allowed and would_be_allowed)")
+    return with_verdicts(accesses, candidate, baseline).where("not (allowed and would_be_allowed)")
 
 
 def changes(judged: "DataFrame") -> "DataFrame":

@@ -11,7 +11,7 @@ from itertools import count
 
 import msgspec
 
-from pipeline.intervals import round_steps, step_at_least
+from kafka_shim.pipeline.intervals import round_steps, step_at_least
 
 WIDTH, LEFT, RIGHT, TOP, PLOT_HEIGHT = 760, 70, 20, 14, 200
 BAR_HEIGHT, NAME_WIDTH, NAME_CHARACTERS = 24, 300, 36

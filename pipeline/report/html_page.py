@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from pipeline.report.charts import Chart, figure
-from pipeline.report.output import cell
+from kafka_shim.pipeline.report.charts import Chart, figure
+from kafka_shim.pipeline.report.output import cell
 
 ROWS_MAX = 500
 ROWS_OPEN = 25
@@ -43,11 +43,11 @@ class Section(msgspec.Struct):
 def page(title: str, about: str, sections: Sequence[Section]) -> str:
     """The page as text."""
     links = "".join(
-        f'<li><a href="#section-{n}">{escape(one.title)}</a></li>'
-        for n, one in enumerate(sections, start=1)
+        f'<li><a href="#section-{n}">{escape(section.title)}</a></li>'
+        for n, section in enumerate(sections, start=1)
     )
     contents = f'<nav aria-label="Contents"><ol>{links}</ol></nav>' if len(sections) > 1 else ""
-    body = "".join(_section(n, one) for n, one in enumerate(sections, start=1))
+    body = "".join(_section(n, section) for n, section in enumerate(sections, start=1))
     colours = "".join(
         f".s{n} {{ fill: {f'url(#hatch-{n})' if stripes else 'var(--c0)'}; }}\n"
         f".l{n} {{ stroke: var(--c{n}); }}\n"

@@ -1,15 +1,8 @@
 """What a job found, and how much it looked at."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
-
-from pipeline.report.output import plain, write_parquet
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-    from pipeline.commands.reading import Source
 
 
 class Outcome(msgspec.Struct):
@@ -32,38 +25,6 @@ class Outcome(msgspec.Struct):
     has_broken: bool = False
     is_wrong: bool = False
     parts: list["Outcome"] = []
-
-
-def collected(job: str, frame: "DataFrame", shown: tuple[str, ...], parquet: str | None) -> Outcome:
-    """The rows of a job; or, written to a folder, none of them but their number."""
-    outcome = Outcome(job, frame.columns, list(shown), [], {}, [])
-    if parquet:
-        write_parquet(frame, parquet)
-        outcome.notes.append(f"{frame.count()} rows written to {parquet}")
-    else:
-        outcome.rows = [row.asDict() for row in frame.collect()]
-    return outcome
-
-
-def damage_head(source: "Source") -> dict[str, Any]:
-    places, size = source.damage()
-    return {"damaged_blocks": places, "damaged_bytes": size}
-
-
-def seen_head(accesses: "DataFrame") -> dict[str, Any]:
-    """How many accesses were looked at, from when to when."""
-    (total,) = accesses.selectExpr(
-        "sum(requests) accesses",
-        "count(*) distinct",
-        "min(first_seen) first",
-        "max(last_seen) last",
-    ).collect()
-    return {
-        "accesses": total["accesses"] or 0,
-        "distinct": total["distinct"],
-        "first_seen": total["first"] and plain(total["first"]),
-        "last_seen": total["last"] and plain(total["last"]),
-    }
 
 
 def seen_note(head: dict[str, Any]) -> str:

@@ -27,7 +27,7 @@ def cell(value: Any) -> str:
     if isinstance(value, datetime):
         return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
     if isinstance(value, list):
-        return ",".join(str(one) for one in value)
+        return ",".join(str(item) for item in value)
     return str(value)
 
 
@@ -38,7 +38,7 @@ def print_table(columns: Sequence[str], rows: list[dict[str, Any]], stream: Text
     heads = [name.replace("_", " ") for name in columns]
     widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
     for line in (heads, ["-" * width for width in widths], *cells):
-        text = "  ".join(one.ljust(width) for one, width in zip(line, widths, strict=True))
+        text = "  ".join(value.ljust(width) for value, width in zip(line, widths, strict=True))
         print(text.rstrip(), file=stream)
 
 
@@ -61,7 +61,10 @@ def print_csv(columns: Sequence[str], rows: list[dict[str, Any]], stream: TextIO
     writer.writerow(columns)
     for row in rows:
         values = [row[name] for name in columns]
-        writer.writerow(" ".join(v) if isinstance(v, list) else plain(v) for v in values)
+        writer.writerow(
+            " ".join(map(str, value)) if isinstance(value, list) else plain(value)
+            for value in values
+        )
 
 
 def write_parquet(frame: "DataFrame", path: str) -> None:

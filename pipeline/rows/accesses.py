@@ -3,17 +3,33 @@
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from pipeline.rows.answers import NAMING_APIS, read_answer, topic_names
-from pipeline.rows.asked import Asked
-from pipeline.rows.columns import Columns, Counts, Pending, Person, Selection, api_name, people
-from pipeline.rows.derived import asked_of, plan_of
-from pipeline.rows.roles import EITHER, apis_by_name, instead_of, roles
-from protocol.enums import Operation, ResourceType
-from protocol.errors import ProtocolError
-from protocol.headers import read_request_header
-from protocol.skim import skim_request
-from protocol.trace.entries import AUDIT, DERIVED, Access, Connection, Entry, Request, Response
-from protocol.trace.segments import Block
+from kafka_shim.pipeline.rows.access_row import AccessRow
+from kafka_shim.pipeline.rows.answers import NAMING_APIS, read_answer, topic_names
+from kafka_shim.pipeline.rows.columns import (
+    Columns,
+    Counts,
+    Pending,
+    Person,
+    Selection,
+    api_name,
+    people,
+)
+from kafka_shim.pipeline.rows.derived import derived_rows, plan_of, silent_rows
+from kafka_shim.pipeline.rows.roles import EITHER, apis_by_name, instead_of, roles
+from kafka_shim.protocol.enums import Operation, ResourceType
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import read_request_header
+from kafka_shim.protocol.skim import skim_request
+from kafka_shim.protocol.trace.entries import (
+    AUDIT,
+    DERIVED,
+    Access,
+    Connection,
+    Entry,
+    Request,
+    Response,
+)
+from kafka_shim.protocol.trace.segments import Block
 
 _Group = tuple[int, int, int]
 """Accesses of one request: the connection and, of a log that names no requests, time and API."""
@@ -46,9 +62,10 @@ def access_rows(columns: Columns, block: Block, selection: Selection, open_: Pen
 def unanswered_rows(columns: Columns, selection: Selection, open_: Pending) -> None:
     """Rows about requests whose answer is not in this split."""
     add = _adder(columns, open_)
-    for person, planned in open_.planned.values():
-        add(person, asked_of(planned, None, selection.release, selection.names))
-    open_.planned.clear()
+    for waiting in (open_.planned, *open_.silent.values()):
+        for person, planned in waiting.values():
+            add(person, derived_rows(planned, None, selection.release, selection.names))
+        waiting.clear()
 
 
 def topic_id_rows(columns: Columns, block: Block, _: Selection, __: Pending) -> None:
@@ -74,26 +91,30 @@ def _group(access: Access, connection: Connection) -> _Group:
 
 def _derived(
     entry: Entry, key: tuple[int, int], person: Person, selection: Selection, open_: Pending
-) -> list[Asked]:
-    """What a request needed, once its answer is there."""
+) -> list[AccessRow]:
+    """What requests needed, once their answer is there, or that of a later request."""
+    found: list[AccessRow] = []
     if isinstance(entry, Request) and selection.wants(entry.time_us, _key(entry.frame)):
         planned = plan_of(entry, selection.release, selection.names)
         if planned is not None and planned.is_unanswered:
-            return asked_of(planned, None, selection.release, selection.names)
-        if planned is not None:
+            open_.silent.setdefault(key[0], {})[key] = (person, planned)
+        elif planned is not None:
             open_.planned[key] = (person, planned)
     elif isinstance(entry, Response):
-        waiting = open_.planned.pop(key, None)
-        if waiting is not None:
-            return asked_of(waiting[1], entry, selection.release, selection.names)
-    return []
+        silent = open_.silent.get(key[0], {})
+        for earlier in [other for other in silent if other < key]:
+            found += silent_rows(silent.pop(earlier)[1], selection.release)
+        if key in open_.planned:
+            planned = open_.planned.pop(key)[1]
+            found += derived_rows(planned, entry, selection.release, selection.names)
+    return found
 
 
 def _recorded(
     accesses: list[Access], topics: list[str], release: str, source: str
-) -> Iterator[Asked]:
+) -> Iterator[AccessRow]:
     for access, role in zip(accesses, roles(accesses, topics, release), strict=True):
-        yield Asked(
+        yield AccessRow(
             access.sequence,
             access.time_us,
             access.api_key,
@@ -110,34 +131,34 @@ def _recorded(
         )
 
 
-def _adder(columns: Columns, open_: Pending) -> Callable[[Person, Iterable[Asked]], None]:
+def _adder(columns: Columns, open_: Pending) -> Callable[[Person, Iterable[AccessRow]], None]:
     """What takes accesses: equal ones are counted where only their number is wanted."""
     if columns.wants("requests"):
         return partial(_count, open_.counts)
     return partial(_add, columns)
 
 
-def _count(counts: Counts, person: Person, found: Iterable[Asked]) -> None:
+def _count(counts: Counts, person: Person, found: Iterable[AccessRow]) -> None:
     """Add to the counts: far cheaper than a row each, since most accesses are repeated.
 
     Those of which it is not known how they were decided are in the table `accesses` only.
     """
     principal, host = person["principal"], person["host"]
-    for one in found:
-        if one.allowed is None:
+    for access in found:
+        if access.allowed is None:
             continue
         key = (
-            *(principal, host, one.api_key, one.api_version),
-            *(one.operation, one.resource_type, one.resource_name),
-            *(one.role, one.instead, one.source, one.allowed, one.rule),
+            *(principal, host, access.api_key, access.api_version),
+            *(access.operation, access.resource_type, access.resource_name),
+            *(access.role, access.instead, access.source, access.allowed, access.rule),
         )
         known = counts.get(key)
         if known is None:
-            example = f"{person['writer']}/{person['connection']}#{one.sequence}"
-            counts[key] = [1, one.time_us, one.time_us, example]
+            example = f"{person['writer']}/{person['connection']}#{access.sequence}"
+            counts[key] = [1, access.time_us, access.time_us, example]
         else:
             known[0] += 1
-            known[2] = max(known[2], one.time_us)
+            known[2] = max(known[2], access.time_us)
 
 
 def count_rows(columns: Columns, open_: Pending) -> None:
@@ -168,24 +189,24 @@ def count_rows(columns: Columns, open_: Pending) -> None:
     open_.counts.clear()
 
 
-def _add(columns: Columns, person: Person, found: Iterable[Asked]) -> None:
-    for one in found:
+def _add(columns: Columns, person: Person, found: Iterable[AccessRow]) -> None:
+    for access in found:
         columns.add(
             {
-                "sequence": one.sequence,
-                "time": one.time_us,
-                "api": api_name(one.api_key),
-                "api_key": one.api_key,
-                "api_version": one.api_version,
-                "operation": Operation(one.operation).name,
-                "resource_type": ResourceType(one.resource_type).name,
-                "resource_name": one.resource_name,
-                "role": one.role,
-                "instead": list(one.instead),
-                "source": one.source,
-                "allowed": one.allowed,
-                "rule": one.rule,
-                "count": one.count,
+                "sequence": access.sequence,
+                "time": access.time_us,
+                "api": api_name(access.api_key),
+                "api_key": access.api_key,
+                "api_version": access.api_version,
+                "operation": Operation(access.operation).name,
+                "resource_type": ResourceType(access.resource_type).name,
+                "resource_name": access.resource_name,
+                "role": access.role,
+                "instead": list(access.instead),
+                "source": access.source,
+                "allowed": access.allowed,
+                "rule": access.rule,
+                "count": access.count,
             },
             person,
         )

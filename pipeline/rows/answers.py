@@ -6,19 +6,24 @@ from typing import Any
 
 import msgspec
 
-from protocol import codecs
-from protocol.enums import ApiKey
-from protocol.errors import ProtocolError
-from protocol.headers import read_response_header
-from protocol.trace.entries import Response
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import read_response_header
+from kafka_shim.protocol.trace.entries import Response
 
 NAMING_APIS = (ApiKey.METADATA, ApiKey.CREATE_TOPICS, ApiKey.DESCRIBE_TOPIC_PARTITIONS)
 """APIs whose answers have topics' names beside their ids."""
 
 _NAMES = ("name", "topic", "topic_name", "group_id", "transactional_id", "resource_name", "key")
 _NO_ID = bytes(16)
+_CONFIG_ERROR = "topic_config_error_code"
+"""CreateTopics: not whether a topic was created, but whether its configurations may be told."""
 Errors = dict[str | bytes | None, set[int]]
-"""Error codes by the name or topic id of the element they are in; None: those above any element."""
+"""Error codes by the name or topic id of the element they are in; None: those above any element.
+
+Every named element of an answer is there, without an error by the empty set.
+"""
 
 
 def decoded(entry: Response) -> Any:
@@ -49,9 +54,19 @@ def topic_names(answer: Any) -> Iterator[tuple[bytes, str]]:
             yield bytes(topic.topic_id), topic.name
 
 
+def config_errors(answer: Any) -> dict[str, tuple[int, int]]:
+    """By topic, whether CreateTopics created it, and whether it may tell its configurations."""
+    return {
+        topic.name: (topic.error_code, topic.topic_config_error_code) for topic in answer.topics
+    }
+
+
 def error_codes(answer: Any) -> list[int]:
     """The errors that an answer has in it, each once."""
-    return sorted(set().union(*errors_of(answer).values()))
+    found = set().union(*errors_of(answer).values())
+    for topic in getattr(answer, "topics", None) or ():
+        found |= {getattr(topic, _CONFIG_ERROR, 0)} - {0}
+    return sorted(found)
 
 
 def _collect(message: Any, keys: tuple[str | bytes | None, ...], found: Errors) -> None:
@@ -60,6 +75,8 @@ def _collect(message: Any, keys: tuple[str | bytes | None, ...], found: Errors) 
     own = tuple(value for name in names if (value := getattr(message, name)) and value != _NO_ID)
     if own:
         keys = own if keys == (None,) else (*keys, *own)
+        for key in own:
+            found.setdefault(key, set())
     for name in codes:
         code = getattr(message, name)
         for key in keys if code else ():
@@ -76,7 +93,7 @@ def _fields(kind: type[msgspec.Struct]) -> tuple[list[str], list[str], list[str]
     """The fields of a class that are names, error codes, and those that may have some in them."""
     hints = kind.__annotations__
     fields = kind.__struct_fields__
-    codes = [name for name in fields if name.endswith("error_code")]
+    codes = [name for name in fields if name.endswith("error_code") and name != _CONFIG_ERROR]
     names = [name for name in fields if name in _NAMES or name == "topic_id"]
     inner = [name for name in fields if "list[" in str(hints[name]) or _is_struct(hints[name])]
     return names, codes, inner

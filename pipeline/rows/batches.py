@@ -11,14 +11,19 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.errors import PipelineError
-from pipeline.rows.accesses import access_rows, count_rows, topic_id_rows, unanswered_rows
-from pipeline.rows.columns import Columns, Pending, Selection
-from pipeline.rows.frames import request_rows, response_rows
-from pipeline.rows.written import damage_at
-from pipeline.tables import CLIENTS, OBSERVED, TABLES, pruned
-from protocol.trace.blocks import BlockHeader
-from protocol.trace.segments import Block, Damage, read_segment, segments
+from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.pipeline.rows.accesses import (
+    access_rows,
+    count_rows,
+    topic_id_rows,
+    unanswered_rows,
+)
+from kafka_shim.pipeline.rows.columns import Columns, Pending, Selection
+from kafka_shim.pipeline.rows.frames import request_rows, response_rows
+from kafka_shim.pipeline.rows.whole_blocks import damage_at
+from kafka_shim.pipeline.tables import CLIENTS, OBSERVED, TABLES, pruned
+from kafka_shim.protocol.trace.blocks import BlockHeader
+from kafka_shim.protocol.trace.segments import Block, Damage, read_segment, segments
 
 SPLIT_BYTES = 64 * 1024 * 1024
 BATCH_ROWS = 16_384
@@ -78,9 +83,9 @@ def batches(
     schema = TABLES[table]
     wanted = schema if columns is None else pruned(schema, columns)
     if table in ("damage", "pieces"):
-        damage = (one for one in _blocks(split) if isinstance(one, Damage))
+        damage = (block for block in _blocks(split) if isinstance(block, Damage))
         found = [split] if table == "pieces" else damage
-        rows = [msgspec.structs.asdict(one) for one in found]
+        rows = [msgspec.structs.asdict(place) for place in found]
         if rows:
             yield pa.RecordBatch.from_pylist(rows, schema).select(wanted.names)
         return

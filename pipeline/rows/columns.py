@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pyarrow as pa
 
-from protocol.api_versions import RELEASES
-from protocol.enums import ApiKey
-from protocol.trace.blocks import BlockHeader
-from protocol.trace.entries import Connection
-from protocol.trace.segments import Block
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.trace.blocks import BlockHeader
+from kafka_shim.protocol.trace.entries import Connection
+from kafka_shim.protocol.trace.segments import Block
 
 if TYPE_CHECKING:
-    from pipeline.rows.derived import Planned
+    from kafka_shim.pipeline.rows.derived import Planned
 
 PERSONAL = frozenset(
     {
@@ -76,7 +76,8 @@ class Selection(msgspec.Struct, frozen=True):
 class Pending:
     """Requests that are not answered yet: time and client id, and frames that are asked for later.
 
-    `planned` are those whose accesses are derived and whose answer is to come, with who sent them.
+    `planned` are those whose accesses are derived and whose answer is to come, with who sent them;
+    `silent` those of them to which no answer is sent, by their connection.
     `counts` has the different accesses so far.
     """
 
@@ -84,6 +85,7 @@ class Pending:
         self.sent: dict[tuple[int, int], tuple[int, str | None]] = {}
         self.frames: dict[tuple[int, int], bytes] = {}
         self.planned: dict[tuple[int, int], tuple[Person, Planned]] = {}
+        self.silent: dict[int, dict[tuple[int, int], tuple[Person, Planned]]] = {}
         self.counts: Counts = {}
 
 
@@ -153,21 +155,21 @@ def people(block: Block) -> dict[int, tuple[Connection, Person]]:
     """The connections of a block by number, each with what its rows have in common."""
     writer = writer_of(block.path)
     return {
-        one.number: (
-            one,
+        connection.number: (
+            connection,
             {
                 "writer": writer,
-                "connection": one.writer_connection,
-                "node_id": one.node_id,
-                "listener": one.listener,
-                "principal": one.principal,
-                "host": one.host,
-                "port": one.port,
-                "software_name": one.software_name,
-                "software_version": one.software_version,
+                "connection": connection.writer_connection,
+                "node_id": connection.node_id,
+                "listener": connection.listener,
+                "principal": connection.principal,
+                "host": connection.host,
+                "port": connection.port,
+                "software_name": connection.software_name,
+                "software_version": connection.software_version,
             },
         )
-        for one in block.body.connections
+        for connection in block.body.connections
     }
 
 

@@ -6,22 +6,23 @@ broker only (`possible`). A fetch session's topics are in the request that names
 that go on with it, so counts are lower bounds.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 
 import msgspec
 
-from authorizer.access_plan import AnyOf, Plan, access_plan
-from authorizer.requirement import BoundRequirement, Effect
-from authorizer.requirements import bind
-from pipeline.rows.answers import Errors, errors_of, read_answer
-from pipeline.rows.asked import Asked
-from pipeline.rows.roles import EITHER, LISTED, POSSIBLE, REQUIRED, UNNAMED, access_text
-from protocol import codecs
-from protocol.enums import ApiKey
-from protocol.errors import ProtocolError
-from protocol.headers import RequestHeader, read_request_header
-from protocol.trace.entries import DERIVED, Request, Response
+from kafka_shim.authorizer.access_plan import AnyOf, Plan, access_plan, any_of
+from kafka_shim.authorizer.requirement import BoundRequirement, Effect
+from kafka_shim.authorizer.requirements import bind
+from kafka_shim.pipeline.rows.access_row import AccessRow
+from kafka_shim.pipeline.rows.answers import errors_of, read_answer
+from kafka_shim.pipeline.rows.decisions import Answered
+from kafka_shim.pipeline.rows.roles import EITHER, LISTED, POSSIBLE, REQUIRED, UNNAMED, access_text
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import RequestHeader, read_request_header
+from kafka_shim.protocol.trace.entries import DERIVED, Request, Response
 
 Names = Mapping[bytes, str]
 
@@ -49,23 +50,45 @@ def plan_of(request: Request, release: str, names: Names) -> Planned | None:
     return Planned(request, header, plan, is_unanswered)
 
 
-def asked_of(
+def derived_rows(
     planned: Planned, response: Response | None, release: str, names: Names
-) -> list[Asked]:
-    """The accesses of a request; without an answer (there is none to acks=0) what was decided is
-    taken for allowed if none was to be expected, else it is not known.
-    """
+) -> list[AccessRow]:
+    """The accesses of a request; without an answer none is known to be decided."""
     answer = None if response is None else read_answer(response)
-    errors = None if answer is None else errors_of(answer)
-    if planned.is_unanswered:
-        errors = {}
+    if answer is None:
+        return _rows(planned, release, lambda _: None)
     ids = {name: topic_id for topic_id, name in names.items()}
-    found = [
-        _asked(planned, need, _decided(need, planned, errors, release, ids), release)
-        for need in planned.plan.needs
-    ]
-    found += [_asked(planned, need, None, release, POSSIBLE) for need in planned.plan.possible]
-    return found + [_unnamed(planned, row, release) for row in planned.plan.unknown]
+    header, plan = planned.header, planned.plan
+    answered = Answered(
+        *(header.api_key, header.api_version, plan, answer),
+        *(errors_of(answer), _bound(release), ids),
+    )
+    found = _rows(planned, release, answered.decision)
+    named = {action for need in plan.needs for action in need.actions}
+    for requirement in plan.listed:
+        found += [
+            _access_row(planned, need, allowed=True, release=release)
+            for name in answered.shown(requirement)
+            if (need := any_of(_bound(release)[requirement], name)).actions[-1] not in named
+        ]
+    return found
+
+
+def silent_rows(planned: Planned, release: str) -> list[AccessRow]:
+    """The accesses of a request to which no answer is sent, once a later one was answered.
+
+    A broker closes the connection rather than pass over a denial in silence.
+    """
+    return _rows(planned, release, lambda _: True)
+
+
+def _rows(
+    planned: Planned, release: str, decision: Callable[[AnyOf], bool | None]
+) -> list[AccessRow]:
+    plan = planned.plan
+    found = [_access_row(planned, need, decision(need), release) for need in plan.needs]
+    found += [_access_row(planned, need, None, release, POSSIBLE) for need in plan.possible]
+    return found + [_unnamed(planned, row, release) for row in plan.unknown]
 
 
 @cache
@@ -73,39 +96,16 @@ def _bound(release: str) -> dict[str, BoundRequirement]:
     return {row.id: bound for row, bound in bind(release).items()}
 
 
-def _decided(
-    need: AnyOf, planned: Planned, errors: Errors | None, release: str, ids: Mapping[str, bytes]
-) -> bool | None:
-    """Whether the requirement was met: the answer does not have its error for this name.
-
-    None where a denial does not show as an error, or looks as if there were no such topic.
-    """
-    bound = _bound(release)[need.requirement]
-    effect = bound.effect(planned.header.api_version)
-    if errors is None or effect in (Effect.HIDE, Effect.VALUE, Effect.EMPTY):
-        return None
-    name = need.actions[-1].resource_name
-    keys = {None, name, ids.get(name)}
-    plan = planned.plan
-    alike = [one for one in plan.needs if one.requirement == need.requirement]
-    if len(alike) == 1 and need.requirement not in plan.unknown:
-        keys |= errors.keys()  # nothing else can be meant, whatever it is called in the answer
-    codes: set[int] = set().union(*(errors.get(key, ()) for key in keys))
-    if bound.error in codes:
-        return False
-    return None if bound.hidden_as is not None and bound.hidden_as in codes else True
-
-
-def _asked(
+def _access_row(
     planned: Planned, need: AnyOf, allowed: bool | None, release: str, role: str = ""
-) -> Asked:
+) -> AccessRow:
     """The narrowest way that names something; the others are what would have done instead."""
     ways = list(zip(need.actions, need.any_name, strict=True))
     named = [action for action, is_any in ways if not is_any]
     chosen = named[-1] if named else ways[-1][0]
     others = [action for action in need.actions if action != chosen]
     hides = _bound(release)[need.requirement].effect(planned.header.api_version) is Effect.HIDE
-    return Asked(
+    return AccessRow(
         planned.request.sequence,
         planned.request.time_us,
         planned.header.api_key,
@@ -114,16 +114,19 @@ def _asked(
         chosen.resource_type,
         chosen.resource_name,
         role or (LISTED if hides else EITHER if others else REQUIRED),
-        tuple(access_text(one.operation, one.resource_type, one.resource_name) for one in others),
+        tuple(
+            access_text(action.operation, action.resource_type, action.resource_name)
+            for action in others
+        ),
         DERIVED,
         allowed,
         "",
     )
 
 
-def _unnamed(planned: Planned, requirement: str, release: str) -> Asked:
+def _unnamed(planned: Planned, requirement: str, release: str) -> AccessRow:
     need = _bound(release)[requirement].needs[-1]
-    return Asked(
+    return AccessRow(
         planned.request.sequence,
         planned.request.time_us,
         planned.header.api_key,

@@ -2,13 +2,13 @@
 
 from itertools import repeat
 
-from pipeline.rows.answers import decoded, error_codes
-from pipeline.rows.columns import Columns, Pending, Selection, api_name, people
-from protocol.errors import ProtocolError
-from protocol.headers import RequestHeader, read_request_header
-from protocol.skim import ResourceNames, skim_request
-from protocol.trace.entries import Request, Response
-from protocol.trace.segments import Block
+from kafka_shim.pipeline.rows.answers import decoded, error_codes
+from kafka_shim.pipeline.rows.columns import Columns, Pending, Selection, api_name, people
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import RequestHeader, read_request_header
+from kafka_shim.protocol.skim import ResourceNames, skim_request
+from kafka_shim.protocol.trace.entries import Request, Response
+from kafka_shim.protocol.trace.segments import Block
 
 _NO_NAMES = ResourceNames()
 
@@ -19,22 +19,24 @@ def request_rows(columns: Columns, block: Block, selection: Selection, _: Pendin
     skim = columns.wants("topics", "groups", "transactional_ids", "undecoded")
     requests = [entry for entry in block.body.entries if isinstance(entry, Request)]
     if not selection.is_all:
-        requests = [one for one in requests if selection.wants(one.time_us, _key(one.frame))]
-    read = [_read(one.frame, skim=skim) for one in requests]
+        requests = [
+            request for request in requests if selection.wants(request.time_us, _key(request.frame))
+        ]
+    read = [_read(request.frame, skim=skim) for request in requests]
     headers = [header for header, _, _ in read]
     names = [found for _, found, _ in read]
-    times = [one.time_us for one in requests]
+    times = [request.time_us for request in requests]
     columns.add_all(
         {
-            "sequence": (one.sequence for one in requests),
+            "sequence": (request.sequence for request in requests),
             "time": times,
             "api": (api_name(header.api_key) for header in headers),
             "api_key": (header.api_key for header in headers),
             "api_version": (header.api_version for header in headers),
             "correlation_id": (header.correlation_id for header in headers),
             "client_id": (header.client_id for header in headers),
-            "bytes": (len(one.frame) for one in requests),
-            "redacted": (one.redacted for one in requests),
+            "bytes": (len(request.frame) for request in requests),
+            "redacted": (request.redacted for request in requests),
             "topics": (found.topics for found in names),
             "groups": (found.groups for found in names),
             "transactional_ids": (found.transactional_ids for found in names),
@@ -43,7 +45,7 @@ def request_rows(columns: Columns, block: Block, selection: Selection, _: Pendin
             "first_seen": times,
             "last_seen": times,
         },
-        [who[one.connection][1] for one in requests],
+        [who[request.connection][1] for request in requests],
     )
 
 

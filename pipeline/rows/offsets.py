@@ -6,8 +6,8 @@ A position is always where a block ends, so that what lies between two offsets c
 import itertools
 from pathlib import Path
 
-from pipeline.rows.batches import Split, plan
-from pipeline.rows.written import whole_bytes
+from kafka_shim.pipeline.rows.batches import Split, plan
+from kafka_shim.pipeline.rows.whole_blocks import whole_bytes
 
 Offset = dict[str, int]
 
@@ -47,6 +47,6 @@ def between(start: Offset, end: Offset, split_bytes: int) -> list[Split]:
         pieces = max(1, round((stop - begin) / split_bytes))
         edges = [begin + (stop - begin) * n // pieces for n in range(pieces + 1)]
         found += [
-            Split(name, one, two, at_block=one == begin) for one, two in itertools.pairwise(edges)
+            Split(name, low, high, at_block=low == begin) for low, high in itertools.pairwise(edges)
         ]
     return found

@@ -9,13 +9,13 @@ from functools import cache
 
 import msgspec
 
-from authorizer.implied import supported_operations
-from authorizer.model import WILDCARD
-from authorizer.requirement import Effect
-from authorizer.requirements import TABLE, bind
-from authorizer.rules import NEWEST_RULES
-from protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
-from protocol.trace.entries import Access
+from kafka_shim.authorizer.implied import supported_operations
+from kafka_shim.authorizer.model import WILDCARD
+from kafka_shim.authorizer.requirement import Effect
+from kafka_shim.authorizer.requirements import TABLE, bind
+from kafka_shim.authorizer.rules import NEWEST_RULES
+from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
+from kafka_shim.protocol.trace.entries import Access
 
 REQUIRED = "required"
 EITHER = "either"
@@ -127,7 +127,7 @@ def _role(accesses: Sequence[Access], at: int, topics: Sequence[str], release: s
     others = alternatives(release).get(key)
     if not others:
         return REQUIRED
-    later = {(one.operation, one.resource_type) for one in accesses[at + 1 :]}
+    later = {(follower.operation, follower.resource_type) for follower in accesses[at + 1 :]}
     asked_on = any((other.operation, other.resource_type) in later for other in others)
     return TRIED if asked_on and not access.allowed else EITHER
 
@@ -140,9 +140,9 @@ def _listing_run(accesses: Sequence[Access], at: int) -> int:
     for rules in _RULES:
         wanted = supported_operations(ResourceType(first.resource_type), rules)
         run = accesses[at : at + len(wanted)]
-        if len(wanted) > 1 and tuple(one.operation for one in run) == wanted:
+        if len(wanted) > 1 and tuple(access.operation for access in run) == wanted:
             same = (first.resource_type, first.resource_name)
-            if all((one.resource_type, one.resource_name) == same for one in run):
+            if all((access.resource_type, access.resource_name) == same for access in run):
                 return len(wanted)
     return 0
 

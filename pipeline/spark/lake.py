@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from pipeline.errors import PipelineError
+from kafka_shim.pipeline.errors import PipelineError
 
 RUNS = "_runs"
 STAGED = "_staged"

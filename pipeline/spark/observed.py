@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
-from pipeline.rows.roles import EITHER, LISTED, REQUIRED
-from pipeline.spark.source import trace_table
-from pipeline.tables import ACCESSES, OBSERVED
+from kafka_shim.pipeline.rows.roles import EITHER, LISTED, REQUIRED
+from kafka_shim.pipeline.spark.source import trace_table
+from kafka_shim.pipeline.tables import ACCESSES, OBSERVED
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -50,7 +50,7 @@ def merged(counts: "DataFrame") -> "DataFrame":
     return grouped.select(*OBSERVED.names)
 
 
-def asked(accesses: "DataFrame", *, with_lists: bool = False) -> "DataFrame":
+def needed(accesses: "DataFrame", *, with_lists: bool = False) -> "DataFrame":
     """Those that a request needed; with the names that lists would show, if they count too."""
     wanted = [REQUIRED, EITHER, LISTED] if with_lists else [REQUIRED, EITHER]
     return accesses.where(f.col("role").isin(*wanted))

@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline.errors import PipelineError
-from pipeline.requisites import missing
-from pipeline.spark.source import KafkaTraceSource
+from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.pipeline.requisites import missing
+from kafka_shim.pipeline.spark.source import KafkaTraceSource
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

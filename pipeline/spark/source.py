@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
-from pipeline.errors import PipelineError
-from pipeline.rows.batches import SPLIT_BYTES, Split, plan
-from pipeline.rows.columns import Selection
-from pipeline.spark.stream import TraceStreamReader
-from pipeline.spark.trace_reader import TraceReader
-from pipeline.tables import TABLES, ddl, pruned
-from protocol.api_versions import RELEASES
-from protocol.enums import ApiKey
+from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.pipeline.rows.batches import SPLIT_BYTES, Split, plan
+from kafka_shim.pipeline.rows.columns import Selection
+from kafka_shim.pipeline.spark.trace_reader import TraceReader
+from kafka_shim.pipeline.spark.trace_stream_reader import TraceStreamReader
+from kafka_shim.pipeline.tables import TABLES, ddl, pruned
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.protocol.enums import ApiKey
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -116,7 +116,7 @@ def _time_us(options: Mapping[str, str], name: str) -> int | None:
 def _splits(options: Mapping[str, str]) -> list[Split]:
     """The pieces to read: those given, or all of the traces."""
     if "splits" in options:
-        return [Split(*one) for one in json.loads(options["splits"])]
+        return [Split(*fields) for fields in json.loads(options["splits"])]
     return plan(_paths(options), int(options.get("splitBytes", SPLIT_BYTES)))
 
 

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline.rows.batches import Split
-from pipeline.spark.source import FORMAT, TOPIC_IDS
-from protocol.trace.blocks import HEADER_BYTES, BlockError, read_body, read_header
-from protocol.trace.entries import DERIVED
+from kafka_shim.pipeline.rows.batches import Split
+from kafka_shim.pipeline.spark.source import FORMAT, TOPIC_IDS
+from kafka_shim.protocol.trace.blocks import HEADER_BYTES, BlockError, read_body, read_header
+from kafka_shim.protocol.trace.entries import DERIVED
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -24,13 +24,15 @@ def is_derived(path: str) -> bool:
             body = read_body(header, file.read(header.block_bytes - HEADER_BYTES))
         except BlockError:
             return True  # it may be
-    return any(one.accesses == DERIVED for one in body.connections)
+    return any(connection.accesses == DERIVED for connection in body.connections)
 
 
 def id_rows(spark: "SparkSession", splits: Iterable[Split]) -> "DataFrame | None":
     """The table `topic_ids` of those pieces that can have some; None if none can."""
     wanted = [
-        [one.path, one.start, one.end, one.at_block] for one in splits if is_derived(one.path)
+        [split.path, split.start, split.end, split.at_block]
+        for split in splits
+        if is_derived(split.path)
     ]
     if not wanted:
         return None

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
-from pipeline.errors import PipelineError
-from pipeline.rows.batches import Split, batches
-from pipeline.rows.columns import Selection
-from pipeline.tables import TABLES
+from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.pipeline.rows.batches import Split, batches
+from kafka_shim.pipeline.rows.columns import Selection
+from kafka_shim.pipeline.tables import TABLES
 
 
 class TraceSplit(InputPartition):

@@ -11,9 +11,9 @@ from struct import Struct
 import msgspec
 from crc32c import crc32c
 
-from protocol.compression import Compression, MissingPackageError, compress, decompress
-from protocol.errors import DecodeError
-from protocol.trace.entries import Body
+from kafka_shim.protocol.compression import Compression, MissingPackageError, compress, decompress
+from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.trace.entries import Body
 
 MAGIC = b"KSHMTRC\n"
 VERSION = 1
@@ -81,7 +81,7 @@ def write_block(body: Body, compression: str = "none") -> bytes:
 
 def write_index(blocks: list[tuple[int, BlockHeader]]) -> bytes:
     """The index of a finished segment: position, entries, first and last time of each block."""
-    rows = [(at, one.entries, one.first_us, one.last_us) for at, one in blocks]
+    rows = [(at, header.entries, header.first_us, header.last_us) for at, header in blocks]
     first = min((row[2] for row in rows), default=0)
     return _block(_encode(rows), INDEX, 0, first, max((row[3] for row in rows), default=0))
 

@@ -1,18 +1,55 @@
 """Secrets that must not reach a trace: SASL messages, salted passwords, HMACs, secret settings.
 
-A frame with secrets is read, blanked and written anew; one that cannot be read is not kept at all.
+A frame with secrets is read, blanked and written anew. If it cannot be read, its header is kept.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from protocol import codecs
-from protocol.enums import ApiKey
-from protocol.errors import ProtocolError
-from protocol.headers import read_request_header, read_response_header, write_request_header
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.catalogue import has_version
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import (
+    RequestHeader,
+    read_request_header,
+    read_response_header,
+    write_request_header,
+)
 
-SECRET_SETTING_PARTS = ("password", "secret", "jaas", "credential", "keystore.key")
+SECRET_SETTING_PARTS = (
+    "password",
+    "passphrase",
+    "secret",
+    "jaas",
+    "credential",
+    "certificate",
+    "private.key",
+    "access.key",
+    "api.key",
+    "master.key",
+    "keystore.key",
+)
 BLANK = "[hidden]"
+_VERSIONS_END = 32
+_API_KEYS = frozenset(ApiKey)
+
+
+def is_request(header: RequestHeader) -> bool:
+    """Whether bytes that begin with this header can be a request, rather than a raw SASL token.
+
+    Of a token by PLAIN, SCRAM, OAUTHBEARER or GSSAPI the first two bytes are no API key, or the two
+    after them no version: those of text are 32 or more.
+    """
+    if header.api_key == ApiKey.API_VERSIONS:  # answered whatever its version is
+        return True
+    return header.api_key in _API_KEYS and 0 <= header.api_version < _VERSIONS_END
+
+
+def is_secret_setting(name: str) -> bool:
+    """Whether a setting of this name may hold a secret, known to Kafka or not."""
+    lower = name.lower()
+    return any(part in lower for part in SECRET_SETTING_PARTS)
 
 
 def _sasl(message: Any) -> None:
@@ -20,9 +57,9 @@ def _sasl(message: Any) -> None:
 
 
 def _scram(message: Any) -> None:
-    for one in message.upsertions:
-        one.salt = b""
-        one.salted_password = b""
+    for upsertion in message.upsertions:
+        upsertion.salt = b""
+        upsertion.salted_password = b""
 
 
 def _hmac(message: Any) -> None:
@@ -34,11 +71,37 @@ def _token_hmacs(message: Any) -> None:
         token.hmac = b""
 
 
-def _settings(message: Any) -> None:
+def _altered(message: Any) -> None:
     for resource in message.resources:
-        for setting in resource.configs:
-            if any(part in setting.name.lower() for part in SECRET_SETTING_PARTS):
-                setting.value = None if setting.value is None else BLANK
+        _settings(resource.configs)
+
+
+def _created(message: Any) -> None:
+    for topic in message.topics:
+        _settings(topic.configs)
+
+
+def _described(message: Any) -> None:
+    for result in message.results:
+        _settings(result.configs)
+        for setting in result.configs:
+            _settings(setting.synonyms)
+
+
+def _settings(settings: Iterable[Any]) -> None:
+    for setting in settings:
+        if setting.value is not None and (
+            getattr(setting, "is_sensitive", False) or is_secret_setting(setting.name)
+        ):
+            setting.value = BLANK
+
+
+def _enveloped_request(message: Any) -> None:
+    message.request_data = b""
+
+
+def _enveloped_response(message: Any) -> None:
+    message.response_data = None
 
 
 _REQUESTS: dict[int, Callable[[Any], None]] = {
@@ -46,13 +109,17 @@ _REQUESTS: dict[int, Callable[[Any], None]] = {
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: _scram,
     ApiKey.RENEW_DELEGATION_TOKEN: _hmac,
     ApiKey.EXPIRE_DELEGATION_TOKEN: _hmac,
-    ApiKey.ALTER_CONFIGS: _settings,
-    ApiKey.INCREMENTAL_ALTER_CONFIGS: _settings,
+    ApiKey.ALTER_CONFIGS: _altered,
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: _altered,
+    ApiKey.CREATE_TOPICS: _created,
+    ApiKey.ENVELOPE: _enveloped_request,
 }
 _RESPONSES: dict[int, Callable[[Any], None]] = {
     ApiKey.SASL_AUTHENTICATE: _sasl,
     ApiKey.CREATE_DELEGATION_TOKEN: _hmac,
     ApiKey.DESCRIBE_DELEGATION_TOKEN: _token_hmacs,
+    ApiKey.DESCRIBE_CONFIGS: _described,
+    ApiKey.ENVELOPE: _enveloped_response,
 }
 SECRET_REQUESTS = frozenset(_REQUESTS)
 SECRET_ANSWERS = frozenset(_RESPONSES)
@@ -60,22 +127,24 @@ SECRET_ANSWERS = frozenset(_RESPONSES)
 
 
 def without_secrets(frame: bytes, api_key: int) -> tuple[bytes, bool]:
-    """A request's frame as it may be kept, and whether it had to be changed."""
+    """Return a request's frame as it may be kept, and whether it differs from what came."""
     blank = _REQUESTS.get(api_key)
     if blank is None:
         return frame, False
+    readable = 8
     try:
         header, at = read_request_header(frame)
+        readable = at if has_version(api_key, header.api_version) else readable
         message = codecs.read_request(api_key, header.api_version, frame, at)
         blank(message)
-        body = codecs.write_request(message, header.api_version)
-        return write_request_header(header) + body, True
+        kept = write_request_header(header) + codecs.write_request(message, header.api_version)
     except ProtocolError:
-        return frame[:8], True
+        kept = frame[:readable]
+    return kept, kept != frame
 
 
 def answer_without_secrets(frame: bytes, api_key: int, version: int) -> tuple[bytes, bool]:
-    """A response's frame as it may be kept, and whether it had to be changed."""
+    """Return a response's frame as it may be kept, and whether it differs from what came."""
     blank = _RESPONSES.get(api_key)
     if blank is None:
         return frame, False
@@ -83,6 +152,7 @@ def answer_without_secrets(frame: bytes, api_key: int, version: int) -> tuple[by
         _, at = read_response_header(api_key, version, frame)
         message = codecs.read_response(api_key, version, frame, at)
         blank(message)
-        return frame[:at] + codecs.write_response(api_key, version, message), True
+        kept = frame[:at] + codecs.write_response(api_key, version, message)
     except ProtocolError:
-        return frame[:4], True
+        kept = frame[:4]
+    return kept, kept != frame

@@ -1,5 +1,6 @@
 """Segments: append-only files of blocks, named by writer and number: `broker-1-00000003.ktrace`."""
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from protocol.trace.blocks import (
+from kafka_shim.protocol.trace.blocks import (
     HEADER_BYTES,
     MAGIC,
     BlockError,
@@ -20,7 +21,7 @@ from protocol.trace.blocks import (
     write_block,
     write_index,
 )
-from protocol.trace.entries import Body
+from kafka_shim.protocol.trace.entries import Body
 
 SUFFIX = ".ktrace"
 SEGMENT_BYTES = 64 * 1024 * 1024
@@ -140,9 +141,9 @@ def read_trace(
     """All of a trace, segment by segment; `progress` is told how many bytes are behind."""
     behind = 0
     for path in segments(directory):
-        for one in read_segment(path):
-            yield one
-            progress(behind + one.at)
+        for block in read_segment(path):
+            yield block
+            progress(behind + block.at)
         behind += path.stat().st_size
 
 
@@ -154,6 +155,11 @@ class Keeping(msgspec.Struct, frozen=True):
     compression: str = "none"
     segments: int | None = None
     segment_bytes: int = SEGMENT_BYTES
+
+
+def _for_owner_alone(path: str, flags: int) -> int:
+    """Open a file that nobody else may read: traces hold what clients sent."""
+    return os.open(path, flags, 0o600)
 
 
 class SegmentWriter:
@@ -172,7 +178,7 @@ class SegmentWriter:
         keep_segments: int | None = None,
         compression: str = "none",
     ) -> None:
-        directory.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._directory = directory
         self._writer = writer
         self._segment_bytes = segment_bytes
@@ -216,7 +222,7 @@ class SegmentWriter:
     def _open(self) -> FileIO:
         self._blocks = []
         self._at = 0
-        return self.path.open("xb", buffering=0)
+        return FileIO(self.path, "xb", opener=_for_owner_alone)
 
     def _append(self, data: bytes) -> None:
         """All of it or nothing: what a full disk took of it is cut off again."""

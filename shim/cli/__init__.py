@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from typing import Protocol, cast
 
-from shim.cli.command_parser import EXIT_USAGE as EXIT_USAGE, CommandParser, ShowVersion
-from shim.errors import ConfigError
+from kafka_shim.shim.cli.command_parser import EXIT_USAGE as EXIT_USAGE, CommandParser, ShowVersion
+from kafka_shim.shim.errors import ConfigError
 
 EXIT_FAILURE = 1
 EXIT_MISMATCH = 3
@@ -31,7 +31,7 @@ COMMANDS = {
     "pipeline": "what an ACL change would break, unused ACLs, least ACLs: from traces, on Spark",
 }
 
-_ELSEWHERE = {"pipeline": "pipeline.cli"}
+_ELSEWHERE = {"pipeline": "kafka_shim.pipeline.cli"}
 """Commands of packages that this one must not import before they are asked for."""
 
 
@@ -110,6 +110,6 @@ def _drop_output() -> None:
 
 
 def load_command(name: str) -> Command:
-    place = _ELSEWHERE.get(name) or f"shim.cli.{name.replace('-', '_')}"
+    place = _ELSEWHERE.get(name) or f"kafka_shim.shim.cli.{name.replace('-', '_')}"
     module = importlib.import_module(place)
     return cast("Command", module)

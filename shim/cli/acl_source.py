@@ -5,16 +5,16 @@ from collections.abc import Mapping
 
 import msgspec
 
-from authorizer.acl_releases import rules_of
-from authorizer.authorizer import StandardAuthorizer
-from authorizer.model import Acl
-from authorizer.store import AclStore
-from protocol.api_versions import RELEASES, advertised
-from protocol.enums import Operation, PatternType, Permission, ResourceType
-from shim.acl_file import read_acls
-from shim.cli.connecting import add_connection_arguments, connected
-from shim.cli.usage import UsageError, check_principal, release_named
-from shim.client.acls import describe_acls
+from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.protocol.api_versions import RELEASES, advertised
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.shim.cli.connecting import add_connection_arguments, connected
+from kafka_shim.shim.cli.usage import UsageError, check_principal, release_named
+from kafka_shim.shim.client.acls import describe_acls
+from kafka_shim.shim.settings.input_files import read_acls
 
 WITHOUT_SOURCE = "say where the ACLs are: --acls FILE or --bootstrap-server HOST:PORT"
 

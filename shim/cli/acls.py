@@ -9,22 +9,37 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-from authorizer.acl_formats import FORMATS, write
-from authorizer.acl_formats.command_options import add_actions, add_entries, add_resources
-from authorizer.acl_formats.command_targets import Targets, check, named, resources, targets
-from authorizer.acl_formats.kafka_list import entries_text, entry_text, listing, pattern_text
-from authorizer.acl_formats.objects import to_objects
-from authorizer.acl_names import AclTextError
-from authorizer.acl_tool_releases import AclTool, acl_tool_of
-from authorizer.model import Acl, AclFilter
-from protocol.api_versions import RELEASES
-from shim.acl_file import read_acls
-from shim.cli import EXIT_FAILURE
-from shim.cli.connecting import add_connection_arguments, connected
-from shim.cli.usage import UsageError, release_named
-from shim.client.acls import create_acls, delete_acls, describe_acls
-from shim.client.client import Client, ClientError
-from shim.errors import ConfigError
+from kafka_shim.authorizer.acl_formats import FORMATS, write
+from kafka_shim.authorizer.acl_formats.command_options import (
+    add_actions,
+    add_entries,
+    add_resources,
+)
+from kafka_shim.authorizer.acl_formats.command_targets import (
+    Targets,
+    check,
+    named,
+    resources,
+    targets,
+)
+from kafka_shim.authorizer.acl_formats.kafka_list import (
+    entries_text,
+    entry_text,
+    listing,
+    pattern_text,
+)
+from kafka_shim.authorizer.acl_formats.objects import to_objects
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.acl_tool_releases import AclTool, acl_tool_of
+from kafka_shim.authorizer.model import Acl, AclFilter
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.shim.cli import EXIT_FAILURE
+from kafka_shim.shim.cli.connecting import add_connection_arguments, connected
+from kafka_shim.shim.cli.usage import UsageError, release_named
+from kafka_shim.shim.client.acls import create_acls, delete_acls, describe_acls
+from kafka_shim.shim.client.client import Client, ClientError
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.input_files import read_acls
 
 DESCRIPTION = """\
 Lists, adds and removes ACLs, with the flags and the output of kafka-acls (4.3). Works against any
@@ -48,7 +63,6 @@ Exit codes: 0 done, 1 the broker refused or cannot be reached, 2 the options mak
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     add_connection_arguments(parser)
     parser.add_argument(
         "--bootstrap-controller",
@@ -167,7 +181,11 @@ def _list(client: Client, args: argparse.Namespace) -> None:
 
 def _stored(client: Client, filters: Iterable[AclFilter]) -> list[Acl]:
     """What the broker has; each once."""
-    found = (acl for one in list(filters) or [AclFilter()] for acl in describe_acls(client, one))
+    found = (
+        acl
+        for acl_filter in list(filters) or [AclFilter()]
+        for acl in describe_acls(client, acl_filter)
+    )
     return list(dict.fromkeys(found))
 
 
@@ -220,10 +238,12 @@ def _remove(client: Client, plan: Targets, args: argparse.Namespace) -> None:
 
 def _confirmed(resource: AclFilter, acls: Sequence[Acl], stream: TextIO) -> bool:
     """Whether the user agrees, on the terminal."""
-    what = "delete all ACLs for"
+    action = "delete all ACLs for"
     if acls:
-        what = f"remove ACLs: \n {entries_text(acls)}\n from"
-    question = f"Are you sure you want to {what} resource filter `{pattern_text(resource)}`? (y/n)"
+        action = f"remove ACLs: \n {entries_text(acls)}\n from"
+    question = (
+        f"Are you sure you want to {action} resource filter `{pattern_text(resource)}`? (y/n)"
+    )
     print(question, file=stream, flush=True)
     try:
         return input().strip().lower() == "y"

@@ -7,29 +7,20 @@ there in any case.
 
 import argparse
 import os
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from authorizer.model import Acl
-from shim.config import Config, ListenerConfig, TopicSeed, parse_listener
-from shim.errors import ConfigError
-from shim.settings.kafka_properties import (
-    LISTENERS,
-    advertised,
-    as_confluent_derives,
-    describes_broker,
-    from_environment,
-    not_listened_on,
-    translate,
-    unknown_settings,
-)
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.shim.cli.layers import fill_in, listeners_of, merge
+from kafka_shim.shim.config import Config, TopicSeed
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.defaults import default_super_users
+from kafka_shim.shim.settings.kafka_properties import from_environment
+from kafka_shim.shim.whole_number import whole_number
 
 if TYPE_CHECKING:  # what reads files is imported where there is one
-    from shim.cli.config_file import FileContent
-    from shim.settings.state_file import State
+    from kafka_shim.shim.cli.config_file import FileContent
+    from kafka_shim.shim.settings.state_file import State
 
 NO_FILE: "FileContent" = (None, {})
 CLIENT_TELEMETRY = "shim.client.telemetry"
@@ -37,16 +28,14 @@ PROPAGATION_DELAY = "shim.acl.propagation.delay.ms"
 TLS_DIRECTORY = "shim.tls.directory"
 
 
-def add_broker_arguments(
-    parser: argparse.ArgumentParser, listener: str = "PLAINTEXT://127.0.0.1:9092"
-) -> None:
-    """`listener` is what is opened when none is asked for. Defaults are those of Config."""
-    parser.set_defaults(default_listener=listener, parser=parser)
+def add_broker_arguments(parser: argparse.ArgumentParser, first_port: int = 0) -> None:
+    """Add the options; listeners that nobody names are on ports from `first_port` on (0: any)."""
+    parser.set_defaults(first_port=first_port, parser=parser)
     parser.add_argument(
         "--config",
         metavar="FILE",
-        help="options by their names (.yaml, .toml), or a server.properties; the command line"
-        " and KAFKA_* variables, spelled as for container images, go before it",
+        help="options by their names (.yaml, .toml), or a server.properties; overridden by KAFKA_*"
+        " environment variables (spelled as for container images) and by the command line",
     )
     parser.add_argument(
         "--state",
@@ -63,13 +52,16 @@ def _add_network_arguments(parser: argparse.ArgumentParser) -> None:
         "--listener",
         action="append",
         metavar="NAME://HOST:PORT",
-        help="PLAINTEXT, SASL_PLAINTEXT, SSL, SASL_SSL; port 0 is any free one (repeatable)",
+        help="PLAINTEXT, SASL_PLAINTEXT, SSL or SASL_SSL, or a name of your own that -c"
+        " listener.security.protocol.map=NAME:PROTOCOL gives a protocol; port 0 is any free one"
+        " (repeatable). Default: PLAINTEXT, where every client may do everything, and"
+        " SASL_PLAINTEXT, where ACLs decide what a user may do",
     )
     parser.add_argument(
         "--listener-principal",
         action="append",
         metavar="NAME=User:x",
-        help="who an unauthenticated client of that listener is (default User:ANONYMOUS)",
+        help="principal of unauthenticated clients of that listener (default User:ANONYMOUS)",
     )
     parser.add_argument(
         "--tls-dir",
@@ -82,25 +74,26 @@ def _add_permission_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--authorizer",
         metavar="standard|none|MODULE:CLASS",
-        help="who decides (default: standard)",
+        help="authorizer to use (default: standard)",
     )
     parser.add_argument(
         "--super-user",
         action="append",
         metavar="User:x",
-        help="may do everything (repeatable)",
+        help="principal that may do everything, whatever the ACLs say (repeatable). Default, where"
+        " no listener, authorizer or super user is named: User:ANONYMOUS and User:admin",
     )
     parser.add_argument(
         "--allow-everyone-if-no-acl-found",
         action="store_true",
         default=None,
-        help="a resource without any ACL is open to everybody",
+        help="open resources without any ACL to everybody",
     )
     parser.add_argument(
         "--user",
         action="append",
         metavar="NAME:PASSWORD",
-        help="may log in, by every enabled mechanism (repeatable)",
+        help="user who can log in with any enabled mechanism, on a SASL listener (repeatable)",
     )
     parser.add_argument(
         "--acls",
@@ -115,7 +108,7 @@ def _add_propagation_argument(parser: argparse.ArgumentParser) -> None:
         "--acl-propagation-delay",
         type=int,
         metavar="MS",
-        help="let changes of ACLs reach each broker late and out of order, at most this late",
+        help="apply changes of ACLs on each broker after a random delay of up to MS milliseconds",
     )
 
 
@@ -129,10 +122,22 @@ def _add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
         "--topic",
         action="append",
         metavar="NAME[:PARTITIONS]",
-        help="exists from the start (repeatable)",
+        help="create this topic at the start (repeatable)",
     )
     parser.add_argument(
         "--brokers", type=int, metavar="N", help="how many brokers the cluster has (default: 1)"
+    )
+    parser.add_argument(
+        "--first-broker-id",
+        type=int,
+        metavar="N",
+        help="id of the first broker (default: 1, or node.id); the others have the ids after it",
+    )
+    parser.add_argument(
+        "--rack",
+        action="append",
+        metavar="RACK[,RACK]",
+        help="racks of the brokers, one for each, or one for all (repeatable)",
     )
     parser.add_argument(
         "--client-telemetry",
@@ -164,25 +169,27 @@ def config_from(args: argparse.Namespace, environ: Mapping[str, str] = os.enviro
     """
     content = NO_FILE
     if args.config is not None:
-        from shim.cli.config_file import read_config_file
+        from kafka_shim.shim.cli.config_file import read_config_file
 
         content = read_config_file(args.config, args.parser)
     if content[0] is not None:
-        _fill_in(args, content[0])
-    fields, properties = _merged(args, content, from_environment(environ))
+        fill_in(args, content[0])
+    merged = merge(args, content, from_environment(environ))
+    fields, properties = merged.fields, merged.properties
     if args.tls_dir is not None:
         properties[TLS_DIRECTORY] = args.tls_dir
     if args.client_telemetry:
         properties[CLIENT_TELEMETRY] = "true"
     if args.acl_propagation_delay is not None:
         properties[PROPAGATION_DELAY] = str(args.acl_propagation_delay)
-    fields["listeners"] = _with_principals(args, fields["listeners"])
     fields["topics"] = tuple(_topic(text) for text in args.topic or ())
     fields["acls"] = _acls(args.acls)
     if args.state is not None:
-        from shim.settings.state_file import read_state
+        from kafka_shim.shim.settings.state_file import read_state
 
         _add_state(fields, read_state(args.state))
+    fields.setdefault("super_users", default_super_users(fields))
+    fields["listeners"] = listeners_of(args, merged)
     plain = {
         "release": args.kafka_version,
         "brokers": args.brokers,
@@ -194,95 +201,14 @@ def config_from(args: argparse.Namespace, environ: Mapping[str, str] = os.enviro
     return Config(**fields, **given, properties=properties)
 
 
-_LAYERED = ("listener", "authorizer", "super_user", "allow_everyone_if_no_acl_found", "user")
-"""Options with a setting of Kafka's that means the same, which the environment may have."""
-
-
-def _fill_in(args: argparse.Namespace, from_file: argparse.Namespace) -> None:
-    for name, value in vars(from_file).items():
-        if name not in (*_LAYERED, "broker_config") and getattr(args, name, None) is None:
-            setattr(args, name, value)
-
-
-def _merged(
-    args: argparse.Namespace, content: "FileContent", environment: Mapping[str, str]
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """Fields of Config and settings by Kafka's names, of file, environment and command line."""
-    options_of_file, properties_of_file = content
-    in_file = dict(properties_of_file)
-    if options_of_file is not None:
-        in_file |= _settings(options_of_file.broker_config)
-    typed = _settings(args.broker_config)
-    layers = (
-        (f"--config {args.config}", in_file, options_of_file),
-        ("environment", environment, None),
-        ("--broker-config", typed, args),
-    )
-    everything = {**in_file, **environment, **typed}
-    fields: dict[str, Any] = {}
-    properties: dict[str, str] = {}
-    for where, settings, options in layers:
-        translation = translate(settings, everything, where)
-        fields |= translation.fields
-        properties |= translation.properties
-        if options is not None:
-            fields |= _option_fields(options)
-    if "authorizer" not in fields and describes_broker({**properties_of_file, **environment}):
-        fields["authorizer"] = "none"
-        _note(
-            "the broker configured has no authorizer.class.name, so no authorizer; to have one,"
-            " set it, or --authorizer standard"
-        )
-    unknown = unknown_settings({**in_file, **typed})
-    if unknown:
-        _note(f"settings that no Kafka release knows: {', '.join(unknown)}")
-    listeners = fields.get("listeners") or (parse_listener(args.default_listener),)
-    if LISTENERS not in everything and not args.listener:
-        listeners = as_confluent_derives(listeners, environment)
-    lost = not_listened_on(listeners, everything)
-    if lost:
-        _note(f"advertised.listeners has {', '.join(lost)}, which no listener is named")
-    fields["listeners"] = advertised(listeners, everything)
-    return fields, properties
-
-
-def _option_fields(options: argparse.Namespace) -> dict[str, Any]:
-    """The options that Kafka has settings for, as fields of Config; only those that are given."""
-    fields: dict[str, Any] = {}
-    if options.listener:
-        fields["listeners"] = tuple(parse_listener(text) for text in options.listener)
-    if options.authorizer is not None:
-        fields["authorizer"] = options.authorizer
-    if options.super_user:
-        fields["super_users"] = tuple(options.super_user)
-    if options.allow_everyone_if_no_acl_found:
-        fields["allow_everyone_if_no_acl_found"] = True
-    if options.user:
-        fields["users"] = dict(_pair(text, ":", "--user") for text in options.user)
-    return fields
-
-
-def _with_principals(
-    args: argparse.Namespace, listeners: tuple[ListenerConfig, ...]
-) -> tuple[ListenerConfig, ...]:
-    texts = args.listener_principal or []
-    principals = dict(_pair(text, "=", "--listener-principal") for text in texts)
-    named = tuple(
-        msgspec.structs.replace(one, principal=principals.pop(one.name, one.principal))
-        for one in listeners
-    )
-    if principals:
-        raise ConfigError(f"--listener-principal: no listener is named {', '.join(principals)}")
-    return named
-
-
 def _add_state(fields: dict[str, Any], state: "State") -> None:
     """What the state file names is there besides the rest; options win where both name one."""
     topics = {topic.name: topic for topic in (*state.topics, *fields["topics"])}
     fields["topics"] = tuple(topics.values())
     fields["users"] = {**state.users, **fields.get("users", {})}
-    super_users = (*fields.get("super_users", ()), *state.super_users)
-    fields["super_users"] = tuple(dict.fromkeys(super_users))
+    if state.super_users is not None:
+        super_users = (*fields.get("super_users", ()), *state.super_users)
+        fields["super_users"] = tuple(dict.fromkeys(super_users))
     fields["acls"] = tuple(dict.fromkeys((*fields["acls"], *state.acls)))
     fields["groups"] = state.groups
     fields["client_metrics"] = state.client_metrics
@@ -292,28 +218,13 @@ def _add_state(fields: dict[str, Any], state: "State") -> None:
 def _acls(path: str | None) -> tuple[Acl, ...]:
     if path is None:
         return ()
-    from shim.acl_file import read_acls
+    from kafka_shim.shim.settings.input_files import read_acls
 
     return tuple(read_acls(path))
 
 
-def _settings(texts: Sequence[str] | None) -> dict[str, str]:
-    return dict(_pair(text, "=", "--broker-config") for text in texts or ())
-
-
-def _note(text: str) -> None:
-    print(f"kafka-shim: note: {text}", file=sys.stderr)
-
-
-def _pair(text: str, separator: str, option: str) -> tuple[str, str]:
-    left, found, right = text.partition(separator)
-    if not found or not left:
-        raise ConfigError(f"{option} `{text}`: expected two parts with `{separator}` between")
-    return left, right
-
-
 def _topic(text: str) -> TopicSeed:
     name, colon, count = text.partition(":")
-    if colon and not (count.isdigit() and int(count) > 0):
-        raise ConfigError(f"--topic `{text}`: partitions are a number from 1")
+    if colon and not whole_number(count):
+        raise ConfigError(f"--topic `{text}`: expected NAME:PARTITIONS with 1 partition or more")
     return TopicSeed(name, int(count) if colon else 1)

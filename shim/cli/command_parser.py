@@ -4,14 +4,26 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from kafka_shim.authorizer.acl_formats.option_parser import OptionParser
+
 EXIT_USAGE = 2
 
 
-class CommandParser(argparse.ArgumentParser):
+class Help(argparse.RawDescriptionHelpFormatter):
+    """Names the value of an option once, `-l, --log-level LEVEL`, as Python does since 3.13."""
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        if not action.option_strings or action.nargs == 0:
+            return super()._format_action_invocation(action)
+        value = self._format_args(action, self._get_default_metavar_for_optional(action))
+        return f"{', '.join(action.option_strings)} {value}"
+
+
+class CommandParser(OptionParser):
     """Sub-commands get one of their own; the innermost is `usage_error` in what it parses."""
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
+        super().__init__(**{"formatter_class": Help, **settings})
         self.set_defaults(usage_error=self.error)
 
     def error(self, message: str) -> NoReturn:
@@ -33,7 +45,7 @@ class ShowVersion(argparse.Action):
     ) -> NoReturn:
         from importlib.metadata import version
 
-        from protocol.api_versions import RELEASES
+        from kafka_shim.protocol.api_versions import RELEASES
 
         releases = f"Apache Kafka {RELEASES[0]} to {RELEASES[-1]}"
         print(f"{parser.prog} {version('kafka-shim')}, as {releases}")

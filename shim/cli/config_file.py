@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from shim.acl_file import load_yaml, read_text
-from shim.errors import ConfigError
-from shim.settings.properties import read_properties
+from kafka_shim.authorizer.acl_formats.option_parser import OptionParser
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.input_files import load_yaml, read_text
+from kafka_shim.shim.settings.properties import read_properties
 
 _PAIRS = {"user": ":", "topic": ":", "listener-principal": "=", "broker-config": "="}
 """Options that may be a mapping in the file, with what joins their two parts on a command line."""
@@ -46,7 +47,7 @@ def read_config_file(path: str, parser: argparse.ArgumentParser) -> FileContent:
     return options, {}
 
 
-class _FileParser(argparse.ArgumentParser):
+class _FileParser(OptionParser):
     """Complains about the file instead of ending the program with a usage line."""
 
     def __init__(self, where: str, **settings: Any) -> None:

@@ -8,19 +8,24 @@ import shlex
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from protocol.trace.segments import trace_bytes
-from shim.broker import BOOTSTRAP, Broker
-from shim.cli import EXIT_FAILURE, EXIT_MISMATCH
-from shim.cli.broker_options import add_broker_arguments, config_from
-from shim.cli.progress import Progress
-from shim.cli.record_options import outcome
-from shim.cli.scorecard_forms import OUTPUTS
-from shim.cli.signals import Relay
-from shim.cli.trace_source import existing_trace
-from shim.config import Config
-from shim.errors import ConfigError
-from shim.logs import set_up_logs
+from kafka_shim.protocol.trace.segments import trace_bytes
+from kafka_shim.shim.broker import BOOTSTRAP, Broker
+from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
+from kafka_shim.shim.cli.access_notes import say_who_may_what
+from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
+from kafka_shim.shim.cli.progress import Progress
+from kafka_shim.shim.cli.record_options import outcome
+from kafka_shim.shim.cli.scorecard_forms import OUTPUTS
+from kafka_shim.shim.cli.trace_source import existing_trace
+from kafka_shim.shim.config import Config
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.logs import set_up_logs
+from kafka_shim.shim.signals import Relay
+
+if TYPE_CHECKING:
+    from kafka_shim.shim.traffic.conformance.scorecard import Scorecard
 
 DESCRIPTION = """\
 Looks at what a client sends and makes a scorecard of it: which behaviours of the Kafka protocol,
@@ -29,14 +34,15 @@ of its ACLs and permissions above all, are right, wrong, or did not come up (doc
   kafka-shim conformance run --client-command "python my_client.py"
   kafka-shim conformance check TRACE --to junit
 
-Exit codes: 0 nothing failed, 1 the client could not be run or sent nothing, 3 something failed.
+Exit codes: 0 nothing failed, 1 the client could not be run or sent nothing, 3 something failed, or
+the client was denied everything.
 """
+
 PLACEHOLDER = "{bootstrap}"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="run|check|list")
     run_verb = verbs.add_parser("run", help="run a client against a broker of its own")
     run_verb.add_argument(
@@ -48,8 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " goes to standard error (repeatable: one after the other)",
     )
     run_verb.add_argument("--record", type=Path, metavar="DIR", help="keep the trace there")
-    add_broker_arguments(run_verb, listener="PLAINTEXT://127.0.0.1:0")
-    check = verbs.add_parser("check", help="look at a trace that there is")
+    add_broker_arguments(run_verb)
+    check = verbs.add_parser("check", help="score an existing trace")
     check.add_argument("trace", type=Path, help="a trace's folder, or one segment")
     for verb in (run_verb, check):
         verb.add_argument("--name", default="client", help="of the client, for the scorecard")
@@ -76,11 +82,12 @@ def run(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace, config: Config, folder: Path) -> int:
     commands = [_words(command) for command in args.client_command]
     broker = Broker(config)
+    say_who_may_what(broker)
     broker.record(folder)
     code = asyncio.run(_clients(broker, commands))
     if code != 0:
-        print(f"kafka-shim conformance: the client ended with {code}", file=sys.stderr)
-    return outcome(broker.cluster.recorder) or write_scorecard(folder, args.to, args.name)
+        _say(f"the client ended with {code}")
+    return outcome(broker.recorder) or write_scorecard(folder, args.to, args.name)
 
 
 def _words(command: str) -> list[str]:
@@ -119,30 +126,49 @@ async def _clients(broker: Broker, commands: list[list[str]]) -> int:
 
 def write_scorecard(trace: Path, form: str, name: str, file: Path | None = None) -> int:
     """Print what a trace shows, or write it to a file; the exit code that tells it."""
-    from shim.conformance.scorecard import FORMS, holds, scorecard  # it reads schemas
+    from kafka_shim.shim.traffic.conformance.scorecard import FORMS, scorecard  # it reads schemas
 
     with Progress("reading", trace_bytes(trace)) as progress:
-        results = scorecard(trace, progress)
-    if not any(one.sights for one in results):
-        print("kafka-shim conformance: the client sent no request", file=sys.stderr)
+        card = scorecard(trace, progress)
+    if not any(result.sights for result in card.results):
+        _say("the client sent no request")
         return EXIT_FAILURE
-    text = FORMS[form](results, name)
+    text = FORMS[form](card, name)
     if file is None:
         print(text, end="")
     else:
         file.write_text(text, encoding="utf-8")
-    return 0 if holds(results) else EXIT_MISMATCH
+    if card.hindered or card.decisions.are_all_denials:
+        _say(_what_was_denied(card))
+    return 0 if card.holds else EXIT_MISMATCH
+
+
+def _what_was_denied(card: "Scorecard") -> str:
+    """Say what the client was denied, what was not exercised for that, and what would help."""
+    denials = list(card.decisions.denied)
+    first = next((result.hindrance for result in card.hindered), None) or denials[0]
+    much = "everything" if card.decisions.are_all_denials else "what it asked for"
+    others = f" and {len(denials) - 1} more" if len(denials) > 1 else ""
+    text = f"the client was denied {much} ({first.principal}: {first}{others})"
+    if card.hindered:
+        names = ", ".join(result.behaviour.id for result in card.hindered)
+        text += f", so this was not exercised: {names}"
+    return f"{text}; start the broker with --super-user {first.principal}, or --acls FILE"
+
+
+def _say(text: str) -> None:
+    print(f"kafka-shim conformance: {text}", file=sys.stderr)
 
 
 def _list(is_json: bool) -> int:
-    from shim.conformance.scorecard import CATALOGUE
+    from kafka_shim.shim.traffic.conformance.scorecard import CATALOGUE
 
     if is_json:
         names = ("id", "kip", "text", "seen")
-        rows = [{name: getattr(one, name) for name in names} for one in CATALOGUE]
+        rows = [{name: getattr(behaviour, name) for name in names} for behaviour in CATALOGUE]
         print(json.dumps(rows, indent=2))
         return 0
-    for one in CATALOGUE:
-        kip = "" if one.kip is None else f"KIP-{one.kip}"
-        print(f"{one.id:<28} {kip:<8} {one.text}\n{'':<37} {one.seen}")
+    for behaviour in CATALOGUE:
+        kip = "" if behaviour.kip is None else f"KIP-{behaviour.kip}"
+        print(f"{behaviour.id:<28} {kip:<8} {behaviour.text}\n{'':<37} {behaviour.seen}")
     return 0

@@ -3,8 +3,8 @@
 import argparse
 import os
 
-from shim.client.client import Client, connect
-from shim.client.config import read_client_config
+from kafka_shim.shim.client.client import Client, connect
+from kafka_shim.shim.client.config import read_client_config
 
 BOOTSTRAP_VARIABLE = "KAFKA_BOOTSTRAP_SERVERS"
 

@@ -3,13 +3,14 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from shim.broker import Broker
-from shim.clock import ManualClock, SystemClock
-from shim.errors import ConfigError
+from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.clock import ManualClock
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.system_clock import SystemClock
 
 if TYPE_CHECKING:
-    from shim.config import Config
-    from shim.control.server import ControlServer
+    from kafka_shim.shim.config import Config
+    from kafka_shim.shim.control.server import ControlServer
 
 
 def add_control_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,6 +49,6 @@ def control_of(broker: Broker, args: argparse.Namespace) -> "ControlServer | Non
         return None
     if args.control_token == "":
         raise ConfigError("--control-token is empty: everybody would know it")
-    from shim.control.server import ControlServer
+    from kafka_shim.shim.control.server import ControlServer
 
     return ControlServer(broker, args.control, args.control_token)

@@ -3,21 +3,27 @@
 import argparse
 import json
 
-from authorizer.model import WILDCARD, Action, Actor
-from protocol.api_versions import served, unstable
-from protocol.enums import ApiKey
-from shim.cli import EXIT_MISMATCH
-from shim.cli.acl_source import AclSource, acl_source, add_source_arguments, check_source
-from shim.cli.explain_text import (
+from kafka_shim.authorizer.model import WILDCARD, Action, Actor
+from kafka_shim.protocol.api_versions import served, unstable
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.shim.cli import EXIT_MISMATCH
+from kafka_shim.shim.cli.acl_source import AclSource, acl_source, add_source_arguments, check_source
+from kafka_shim.shim.cli.explain_text import (
     outcome_lines,
     outcome_object,
     question_lines,
     question_object,
 )
-from shim.cli.resource_arguments import NAMED, Names, add_resource_arguments, names_of
-from shim.cli.usage import UsageError, api_named, check_principal, guarded, operation_named
-from shim.explaining.api_explanation import Caller, Outcome, explain_api
-from shim.explaining.explanation import explain
+from kafka_shim.shim.cli.resource_arguments import NAMED, Names, add_resource_arguments, names_of
+from kafka_shim.shim.cli.usage import (
+    UsageError,
+    api_named,
+    check_principal,
+    guarded,
+    operation_named,
+)
+from kafka_shim.shim.explaining.api_explanation import Caller, Outcome, explain_api
+from kafka_shim.shim.explaining.explanation import explain
 
 DEFAULT_HOST = "127.0.0.1"
 SUPER_USERS_UNKNOWN = (
@@ -43,7 +49,6 @@ Exit codes: 0 allowed, 3 denied, 1 the ACLs cannot be read, 2 the options make n
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     add_source_arguments(parser)
     add_resource_arguments(parser)
     group = parser.add_argument_group("the question")
@@ -51,9 +56,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--host", metavar="IP", help=f"from where (default: {DEFAULT_HOST}; an ACL for anywhere)"
     )
-    what = group.add_mutually_exclusive_group(required=True)
-    what.add_argument("--operation", metavar="NAME", help="Read, Write, Describe, ...")
-    what.add_argument("--api", metavar="NAME", help="Produce, Fetch, JoinGroup, ... or an API key")
+    question = group.add_mutually_exclusive_group(required=True)
+    question.add_argument("--operation", metavar="NAME", help="Read, Write, Describe, ...")
+    question.add_argument(
+        "--api", metavar="NAME", help="Produce, Fetch, JoinGroup, ... or an API key"
+    )
     group.add_argument(
         "--api-version", type=int, metavar="N", help="of --api (default: the release's highest)"
     )
@@ -79,13 +86,17 @@ def _run(args: argparse.Namespace) -> int:
     ]
     source = acl_source(args)
     caller = _caller(args, source)
-    explained = [explain(caller.authorizer, caller.actor, one, caller.host) for one in actions]
-    allowed = all(one.decision.allowed for one in explained)
+    explained = [
+        explain(caller.authorizer, caller.actor, action, caller.host) for action in actions
+    ]
+    allowed = all(explanation.decision.allowed for explanation in explained)
     if args.json:
-        questions = [question_object(one, source.bootstrap) for one in explained]
+        questions = [question_object(explanation, source.bootstrap) for explanation in explained]
         _print_json({"allowed": allowed, "release": source.release, "questions": questions})
     else:
-        texts = ["\n".join(question_lines(one, source.bootstrap)) for one in explained]
+        texts = [
+            "\n".join(question_lines(explanation, source.bootstrap)) for explanation in explained
+        ]
         print("\n\n".join(texts))
         _print_note(source, allowed=allowed)
     return 0 if allowed else EXIT_MISMATCH
@@ -107,7 +118,7 @@ def _explain_api(args: argparse.Namespace, api: ApiKey, names: Names) -> int:
                 "api_version": version,
                 "principal": caller.actor.principal,
                 "host": caller.actor.host,
-                "requirements": [outcome_object(one, source.bootstrap) for one in outcomes],
+                "requirements": [outcome_object(outcome, source.bootstrap) for outcome in outcomes],
             }
         )
         return 0 if allowed else EXIT_MISMATCH
@@ -146,16 +157,16 @@ def _version(wanted: int | None, api: ApiKey, release: str) -> int:
 
 def _check_named(api: ApiKey, outcomes: list[Outcome]) -> None:
     """There must be something to ask, and a row without a condition needs its name."""
-    asked = [one for one in outcomes if one.counts and one.cases]
-    wanting = [one for one in outcomes if one.counts and one.missing]
+    asked = [outcome for outcome in outcomes if outcome.counts and outcome.cases]
+    wanting = [outcome for outcome in outcomes if outcome.counts and outcome.missing]
     if wanting or (outcomes and not asked and api not in _open_apis()):
-        missing = {kind: None for one in wanting or outcomes for kind in one.missing}
+        missing = {kind: None for outcome in wanting or outcomes for kind in outcome.missing}
         options = [f"--{NAMED[kind].replace('_', '-')}" for kind in missing] or ["--cluster"]
         raise UsageError(f"--api {api.wire_name}: name what it is about, by {' or '.join(options)}")
 
 
 def _open_apis() -> frozenset[ApiKey]:
-    from authorizer.open_apis import OPEN_TO_ALL
+    from kafka_shim.authorizer.open_apis import OPEN_TO_ALL
 
     return frozenset(OPEN_TO_ALL)
 

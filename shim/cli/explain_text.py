@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from typing import Any
 
-from authorizer.acl_formats.kafka_commands import command
-from authorizer.acl_formats.kafka_list import acl_text
-from authorizer.acl_formats.objects import to_objects
-from authorizer.acl_names import camel_case
-from authorizer.model import Acl
-from protocol.error_codes import ErrorCode
-from shim.cli.resource_arguments import NAMED, action_text
-from shim.explaining.api_explanation import Asked, Case, Outcome
-from shim.explaining.explanation import Explanation, Step, because_text
+from kafka_shim.authorizer.acl_formats.kafka_commands import command
+from kafka_shim.authorizer.acl_formats.kafka_list import acl_text
+from kafka_shim.authorizer.acl_formats.objects import to_objects
+from kafka_shim.authorizer.acl_names import camel_case
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.shim.cli.resource_arguments import NAMED, action_text
+from kafka_shim.shim.explaining.api_explanation import Asked, Case, Outcome
+from kafka_shim.shim.explaining.explanation import Explanation, Step, because_text
 
 
 def question_lines(explanation: Explanation, bootstrap: str | None) -> Iterator[str]:
@@ -58,39 +58,39 @@ def outcome_lines(outcome: Outcome, bootstrap: str | None) -> Iterator[str]:
 
 
 def _case_lines(case: Case, outcome: Outcome, bootstrap: str | None) -> Iterator[str]:
-    for one in case.asked:
-        yield f"{_need_text(one)}: {'allowed' if one.decision.allowed else 'denied'}"
-        yield from (f"  {line}" for line in _reason_lines(one))
+    for answer in case.asked:
+        yield f"{_need_text(answer)}: {'allowed' if answer.decision.allowed else 'denied'}"
+        yield from (f"  {line}" for line in _reason_lines(answer))
     if case.allowed:
         return
     yield f"the client gets: {_error_text(case.error)}, as {outcome.effect.value}"
     if outcome.bound.row.note:
         yield f"note: {outcome.bound.row.note}"
     ways = [
-        " && ".join(step_command(step, bootstrap) for step in one.explanation.steps)
-        for one in case.asked
-        if one.explanation is not None and not one.decision.allowed
+        " && ".join(step_command(step, bootstrap) for step in answer.explanation.steps)
+        for answer in case.asked
+        if answer.explanation is not None and not answer.decision.allowed
     ]
     yield "to allow it:" if len(ways) == 1 else "to allow it, one of:"
     yield from (f"  {way}" for way in ways)
 
 
-def _reason_lines(one: Asked) -> Iterator[str]:
-    if one.explanation is not None:
-        yield f"because {because_text(one.explanation)}"
-    elif one.decision.allowed:
-        yield "because " + one.decision.because.value
+def _reason_lines(answer: Asked) -> Iterator[str]:
+    if answer.explanation is not None:
+        yield f"because {because_text(answer.explanation)}"
+    elif answer.decision.allowed:
+        yield "because " + answer.decision.because.value
     else:
         yield "because no ACL allows it that no DENY outdoes (KIP-679)"
-    if one.decision.acl is not None:
-        yield f"  {acl_text(one.decision.acl)}"
+    if answer.decision.acl is not None:
+        yield f"  {acl_text(answer.decision.acl)}"
 
 
-def _need_text(one: Asked) -> str:
-    if one.explanation is None:
-        kind = one.need.resource_type.name.lower().replace("_", " ")
-        return f"{camel_case(one.need.operation)} on any {kind}"
-    return action_text(one.explanation.action)
+def _need_text(answer: Asked) -> str:
+    if answer.explanation is None:
+        kind = answer.need.resource_type.name.lower().replace("_", " ")
+        return f"{camel_case(answer.need.operation)} on any {kind}"
+    return action_text(answer.explanation.action)
 
 
 def _error_text(error: ErrorCode) -> str:
@@ -143,23 +143,23 @@ def outcome_object(outcome: Outcome, bootstrap: str | None) -> dict[str, Any]:
                 "allowed": case.allowed,
                 "error": case.error.name,
                 "error_code": int(case.error),
-                "questions": [_asked_object(one, bootstrap) for one in case.asked],
+                "questions": [_asked_object(answer, bootstrap) for answer in case.asked],
             }
             for case in outcome.cases
         ],
     }
 
 
-def _asked_object(one: Asked, bootstrap: str | None) -> dict[str, Any]:
-    if one.explanation is not None:
-        return question_object(one.explanation, bootstrap)
+def _asked_object(answer: Asked, bootstrap: str | None) -> dict[str, Any]:
+    if answer.explanation is not None:
+        return question_object(answer.explanation, bootstrap)
     return {
-        "operation": one.need.operation.name,
-        "resource_type": one.need.resource_type.name,
+        "operation": answer.need.operation.name,
+        "resource_type": answer.need.resource_type.name,
         "resource_name": None,
-        "allowed": one.decision.allowed,
-        "because": one.decision.because.name,
-        "acl": acl_object(one.decision.acl),
+        "allowed": answer.decision.allowed,
+        "because": answer.decision.because.name,
+        "acl": acl_object(answer.decision.acl),
     }
 
 

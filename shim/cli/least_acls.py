@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 import msgspec
 
-from authorizer.model import Acl
-from shim.cli import EXIT_FAILURE, EXIT_MISMATCH, EXIT_USAGE
-from shim.cli.broker_options import add_broker_arguments, config_from
-from shim.cli.usage import check_principal, guarded
-from shim.config import Config
-from shim.least_acls.attempt import Attempt, learn, prove
-from shim.least_acls.minimal import minimal_acls
-from shim.least_acls.printing import FORMS, printed
-from shim.logs import set_up_logs
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH, EXIT_USAGE
+from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
+from kafka_shim.shim.cli.usage import check_principal, guarded
+from kafka_shim.shim.config import Config
+from kafka_shim.shim.logs import set_up_logs
+from kafka_shim.shim.traffic.least_acls.attempt import Attempt, learn, prove
+from kafka_shim.shim.traffic.least_acls.minimal import minimal_acls
+from kafka_shim.shim.traffic.least_acls.printing import FORMS, printed
 
 DESCRIPTION = """\
 Runs a program against a broker that allows everything, prints the fewest and narrowest ACLs that
@@ -36,8 +36,7 @@ with just these ACLs.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    add_broker_arguments(parser, listener="PLAINTEXT://127.0.0.1:0")
+    add_broker_arguments(parser)
     add = parser.add_argument
     add("--principal", default="User:app", help="who the program is without a log-in (User:app)")
     add(
@@ -108,7 +107,9 @@ def _judge(proof: Attempt, acls: Sequence[Acl]) -> int:
 
 def _with_principal(config: Config, principal: str) -> Config:
     """Everybody without a log-in is this principal."""
-    listeners = tuple(msgspec.structs.replace(one, principal=principal) for one in config.listeners)
+    listeners = tuple(
+        msgspec.structs.replace(listener, principal=principal) for listener in config.listeners
+    )
     return msgspec.structs.replace(config, listeners=listeners, authorizer="standard")
 
 

@@ -5,7 +5,7 @@ import errno
 import sys
 from typing import Any
 
-from shim.config import Limits
+from kafka_shim.shim.config import Limits
 
 WANTED = Limits().connections_max + 1000
 TELL_S = 10

@@ -4,8 +4,8 @@ import argparse
 import json
 import sys
 
-from shim.cli import EXIT_MISMATCH, EXIT_USAGE
-from shim.tls.principal_mapping import parse_rules
+from kafka_shim.shim.cli import EXIT_MISMATCH, EXIT_USAGE
+from kafka_shim.shim.tls.principal_mapping import parse_rules
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -15,8 +15,8 @@ class Progress:
     A total of 0 is unknown: then what is done is told as a number.
     """
 
-    def __init__(self, what: str, total: int, *, is_shown: bool = True) -> None:
-        self._what = what
+    def __init__(self, task: str, total: int, *, is_shown: bool = True) -> None:
+        self._task = task
         self._total = total
         self._is_shown = is_shown and sys.stderr.isatty()
         self._drawn_at = 0.0
@@ -28,7 +28,7 @@ class Progress:
         if now - self._drawn_at < _REDRAW_S:
             return
         self._drawn_at = now
-        print(f"\r{self._what} {self._far(done)}", end="", file=sys.stderr, flush=True)
+        print(f"\r{self._task} {self._far(done)}", end="", file=sys.stderr, flush=True)
 
     def _far(self, done: int) -> str:
         if not self._total:
@@ -46,4 +46,4 @@ class Progress:
         trace: TracebackType | None,
     ) -> None:
         if self._drawn_at:  # wipe the line
-            print(f"\r{'':<{len(self._what) + _WIDTH + 8}}\r", end="", file=sys.stderr, flush=True)
+            print(f"\r{'':<{len(self._task) + _WIDTH + 8}}\r", end="", file=sys.stderr, flush=True)

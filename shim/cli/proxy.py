@@ -6,21 +6,21 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from protocol.trace.entries import DERIVED
-from shim.cli.broker_options import TLS_DIRECTORY
-from shim.cli.record_options import add_record_options, keeping_of, outcome
-from shim.cli.signals import on_stop
-from shim.cli.usage import guarded
-from shim.client.client import connect
-from shim.client.config import read_client_config
-from shim.clock import SystemClock
-from shim.config import parse_address
-from shim.errors import ConfigError
-from shim.logs import set_up_logs
-from shim.proxy.proxy import Proxy
-from shim.proxy.upstream import Upstream
-from shim.settings.properties import read_properties
-from shim.traces.recorder import Recorder
+from kafka_shim.protocol.trace.entries import DERIVED
+from kafka_shim.shim.cli.broker_options import TLS_DIRECTORY
+from kafka_shim.shim.cli.record_options import add_record_options, keeping_of, outcome
+from kafka_shim.shim.cli.usage import guarded
+from kafka_shim.shim.client.client import connect
+from kafka_shim.shim.client.config import read_client_config
+from kafka_shim.shim.config import parse_address
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.logs import set_up_logs
+from kafka_shim.shim.observing.recorder import Recorder
+from kafka_shim.shim.settings.properties import read_properties
+from kafka_shim.shim.signals import on_stop
+from kafka_shim.shim.system_clock import SystemClock
+from kafka_shim.shim.traffic.proxy.proxy import Proxy
+from kafka_shim.shim.traffic.proxy.upstream import Upstream
 
 if TYPE_CHECKING:
     import ssl
@@ -109,7 +109,7 @@ def _tls(args: argparse.Namespace, host: str) -> "ssl.SSLContext | None":
         raise ConfigError(
             "--tls-dir makes certificates, --tls-config has them: give one of the two"
         )
-    from shim.tls.context import server_context
+    from kafka_shim.shim.tls.context import server_context
 
     if args.tls_config is not None:
         settings = read_properties(args.tls_config, "--tls-config")

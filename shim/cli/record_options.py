@@ -4,13 +4,14 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shim.cli import EXIT_FAILURE
-from shim.errors import ConfigError
+from kafka_shim.extras import requires
+from kafka_shim.shim.cli import EXIT_FAILURE
+from kafka_shim.shim.errors import ConfigError
 
 if TYPE_CHECKING:
-    from protocol.trace.segments import Keeping
-    from shim.broker import Broker
-    from shim.traces.recorder import Recorder
+    from kafka_shim.protocol.trace.segments import Keeping
+    from kafka_shim.shim.broker import Broker
+    from kafka_shim.shim.observing.recorder import Recorder
 
 _COMPRESSIONS = ("none", "zlib", "zstd")
 
@@ -51,11 +52,11 @@ def add_record_options(parser: argparse.ArgumentParser) -> None:
 
 def keeping_of(args: argparse.Namespace) -> "Keeping":
     """What the options say; ConfigError if it cannot be done."""
-    from protocol.compression import Compression, is_available
-    from protocol.trace.segments import Keeping
+    from kafka_shim.protocol.compression import Compression, is_available
+    from kafka_shim.protocol.trace.segments import Keeping
 
     if args.record_compression == "zstd" and not is_available(Compression.ZSTD):
-        raise ConfigError("--record-compression zstd needs: pip install 'kafka-shim[compression]'")
+        raise ConfigError(requires("--record-compression zstd", "compression"))
     if args.record_keep is not None and args.record_keep < 1:
         raise ConfigError(f"--record-keep `{args.record_keep}`: expected 1 or more")
     return Keeping(args.record_compression or _COMPRESSIONS[0], args.record_keep)

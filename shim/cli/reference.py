@@ -4,7 +4,8 @@ import argparse
 import os
 from collections.abc import Iterator
 
-from shim.cli import COMMANDS, load_command
+from kafka_shim.shim.cli import COMMANDS, load_command
+from kafka_shim.shim.cli.command_parser import CommandParser
 
 WIDTH = 96
 
@@ -23,7 +24,7 @@ def reference() -> str:
     os.environ["COLUMNS"] = str(WIDTH)  # argparse wraps at the terminal's width
     parts = [INTRODUCTION]
     for name, summary in COMMANDS.items():
-        parser = argparse.ArgumentParser(prog=f"kafka-shim {name}", description=summary)
+        parser = CommandParser(prog=f"kafka-shim {name}", description=summary)
         load_command(name).add_arguments(parser)
         parts.append(f"\n## {name}\n\n```\n{parser.format_help()}```\n")
         parts += [f"\n```\n{text}```\n" for text in _verbs(parser)]

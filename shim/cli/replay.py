@@ -5,16 +5,16 @@ import json
 import sys
 from pathlib import Path
 
-from protocol.trace.segments import trace_bytes
-from shim.cli import EXIT_FAILURE, EXIT_MISMATCH
-from shim.cli.progress import Progress
-from shim.cli.trace_source import existing_trace, tell_damage
-from shim.cli.usage import api_named, guarded
-from shim.config import parse_address
-from shim.errors import ConfigError
-from shim.replay.events import read_recording
-from shim.replay.player import Player
-from shim.replay.target import MissError, OnMiss, Target
+from kafka_shim.protocol.trace.segments import trace_bytes
+from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
+from kafka_shim.shim.cli.progress import Progress
+from kafka_shim.shim.cli.trace_source import existing_trace, tell_damage
+from kafka_shim.shim.cli.usage import api_named, guarded
+from kafka_shim.shim.config import parse_address
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.traffic.replay.events import read_recording
+from kafka_shim.shim.traffic.replay.player import Player
+from kafka_shim.shim.traffic.replay.target import MissError, OnMiss, Target
 
 NUMBER_MAX = 1_000_000
 """Of seconds, and times faster; what is more is no number that anybody meant."""
@@ -33,7 +33,6 @@ Exit codes: 0 every answer agrees, 1 the trace cannot be read, 3 some differ or 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     add = parser.add_argument
     add("trace", type=Path, help="a trace's folder, or one segment")
     add("--to", required=True, metavar="HOST:PORT", help="the broker to send to")
@@ -68,7 +67,7 @@ def _add_course_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--on-miss",
-        choices=[one.value for one in OnMiss],
+        choices=[choice.value for choice in OnMiss],
         default=OnMiss.FAIL.value,
         help="what cannot be replayed, or is not answered, ends the replay (default) or is noted;"
         " `record` also writes --record",

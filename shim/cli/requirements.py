@@ -5,12 +5,12 @@ import difflib
 import json
 from typing import Any, NamedTuple
 
-from authorizer.open_apis import OPEN_TO_ALL
-from authorizer.requirement import NEWEST, Denial, Need, Requirement, VersionRange, bind
-from authorizer.requirements import TABLE, in_force
-from protocol.api_versions import RELEASES, parse_release, served
-from protocol.enums import ApiKey, Operation, ResourceType
-from shim.cli import requirements_text as text
+from kafka_shim.authorizer.open_apis import OPEN_TO_ALL
+from kafka_shim.authorizer.requirement import NEWEST, Denial, Need, Requirement, VersionRange, bind
+from kafka_shim.authorizer.requirements import TABLE, in_force
+from kafka_shim.protocol.api_versions import RELEASES, parse_release, served
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.shim.cli import requirements_text as text
 
 
 class Choice(NamedTuple):
@@ -167,7 +167,7 @@ def _resource(word: str) -> ResourceType:
     return ResourceType[_known(word, "resource type", [kind.name for kind in ResourceType][2:])]
 
 
-def _known(word: str, what: str, names: list[str]) -> str:
+def _known(word: str, kind: str, names: list[str]) -> str:
     """Return the name that is meant, whatever its case and separators."""
     plain = {name.replace("_", ""): name for name in names}
     wanted = word.upper().replace("-", "").replace("_", "")
@@ -175,7 +175,7 @@ def _known(word: str, what: str, names: list[str]) -> str:
         return plain[wanted]
     close = [plain[name] for name in difflib.get_close_matches(wanted, plain)]
     advice = f"did you mean {' or '.join(close)}?" if close else f"one of {', '.join(names)}"
-    raise argparse.ArgumentTypeError(f"unknown {what} {word!r}: {advice}")
+    raise argparse.ArgumentTypeError(f"unknown {kind} {word!r}: {advice}")
 
 
 def _release(word: str) -> str:

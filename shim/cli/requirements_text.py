@@ -3,10 +3,18 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from authorizer.requirement import NEWEST, Denial, Need, Requirement, VersionRange, bind, holds
-from authorizer.requirements import in_force
-from protocol.api_versions import RELEASES
-from protocol.enums import ApiKey
+from kafka_shim.authorizer.requirement import (
+    NEWEST,
+    Denial,
+    Need,
+    Requirement,
+    VersionRange,
+    bind,
+    holds,
+)
+from kafka_shim.authorizer.requirements import in_force
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.protocol.enums import ApiKey
 
 
 def _need_text(need: Need) -> str:

@@ -2,9 +2,9 @@
 
 import argparse
 
-from authorizer.acl_names import AclTextError, camel_case, parse_resource_type
-from authorizer.model import Action
-from protocol.enums import CLUSTER_NAME, ResourceType
+from kafka_shim.authorizer.acl_names import AclTextError, camel_case, parse_resource_type
+from kafka_shim.authorizer.model import Action
+from kafka_shim.protocol.enums import CLUSTER_NAME, ResourceType
 
 NAMED = {
     ResourceType.TOPIC: "topic",

@@ -6,24 +6,25 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from shim.broker import BOOTSTRAP, Broker
-from shim.cli import EXIT_USAGE
-from shim.cli.broker_options import add_broker_arguments, config_from
-from shim.cli.control_options import add_control_arguments, broker_of, control_of
-from shim.cli.open_files import expect_many_connections
-from shim.cli.record_options import add_broker_record_options, outcome, record
-from shim.cli.signals import Relay
-from shim.logs import set_up_logs
+from kafka_shim.shim.broker import BOOTSTRAP, Broker
+from kafka_shim.shim.cli import EXIT_USAGE
+from kafka_shim.shim.cli.access_notes import say_who_may_what
+from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
+from kafka_shim.shim.cli.control_options import add_control_arguments, broker_of, control_of
+from kafka_shim.shim.cli.open_files import expect_many_connections
+from kafka_shim.shim.cli.record_options import add_broker_record_options, outcome, record
+from kafka_shim.shim.logs import set_up_logs
+from kafka_shim.shim.signals import Relay
 
 if TYPE_CHECKING:
-    from shim.control.server import ControlServer
+    from kafka_shim.shim.control.server import ControlServer
 
 CONTROL = "KAFKA_SHIM_CONTROL_URL"
 TOKEN = "KAFKA_SHIM_CONTROL_TOKEN"  # noqa: S105 - the name of a variable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_broker_arguments(parser, listener="PLAINTEXT://127.0.0.1:0")
+    add_broker_arguments(parser)
     add_control_arguments(parser)
     add_broker_record_options(parser)
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="-- COMMAND")
@@ -41,6 +42,7 @@ def run(args: argparse.Namespace) -> int:
     set_up_logs(config.log_level, config.log_format)
     broker = broker_of(config, args)
     control = control_of(broker, args)
+    say_who_may_what(broker, has_control=control is not None)
     record(broker, args)
     environment = dict(os.environ)
     if args.control_token is not None:
@@ -74,4 +76,4 @@ async def _run(
         if control is not None:
             await control.stop()
         await broker.stop()
-    return outcome(broker.cluster.recorder, code if code >= 0 else 128 - code)
+    return outcome(broker.recorder, code if code >= 0 else 128 - code)

@@ -10,26 +10,40 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from shim.broker import Broker
-from shim.cli.broker_options import add_broker_arguments, config_from
-from shim.cli.control_options import add_control_arguments, broker_of, control_of
-from shim.cli.open_files import expect_many_connections
-from shim.cli.record_options import add_broker_record_options, keeping_of, outcome, record
-from shim.cli.scorecard_forms import OUTPUTS
-from shim.cli.signals import on_stop
-from shim.errors import ConfigError
-from shim.logs import prepare_logs, set_up_logs
+from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.cli.access_notes import say_who_may_what
+from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
+from kafka_shim.shim.cli.control_options import add_control_arguments, broker_of, control_of
+from kafka_shim.shim.cli.open_files import expect_many_connections
+from kafka_shim.shim.cli.record_options import (
+    add_broker_record_options,
+    keeping_of,
+    outcome,
+    record,
+)
+from kafka_shim.shim.cli.scorecard_forms import OUTPUTS
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.logs import prepare_logs, set_up_logs
+from kafka_shim.shim.signals import on_stop
 
 if TYPE_CHECKING:
-    from shim.control.server import ControlServer
+    from kafka_shim.shim.control.server import ControlServer
+
+READY_FILE_VARIABLE = "KAFKA_SHIM_READY_FILE"
+
+
+PORT = 9092
+"""Where clients look for a broker."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_broker_arguments(parser)
+    add_broker_arguments(parser, first_port=PORT)
     parser.add_argument(
         "--ready-file",
         metavar="PATH",
-        help="written once the broker answers: one NAME=HOST:PORT a line",
+        default=os.environ.get(READY_FILE_VARIABLE) or None,
+        help="write this file, one NAME=HOST:PORT a line, once the broker answers, and remove it"
+        f" when the broker stops (default: ${READY_FILE_VARIABLE})",
     )
     add_broker_record_options(parser)
     parser.add_argument(
@@ -64,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _conformance(broker: Broker, control: "ControlServer | None", args: argparse.Namespace) -> int:
     """Serve, then make the scorecard of what was recorded."""
-    from shim.cli.conformance import write_scorecard
+    from kafka_shim.shim.cli.conformance import write_scorecard
 
     form, _, file = args.conformance.partition(":")
     if form not in OUTPUTS:
@@ -80,6 +94,7 @@ def _conformance(broker: Broker, control: "ControlServer | None", args: argparse
 
 async def _serve(broker: Broker, control: "ControlServer | None", args: argparse.Namespace) -> int:
     expect_many_connections()
+    say_who_may_what(broker, has_control=control is not None)
     await broker.start()
     stopped = asyncio.Event()
     on_stop(lambda _: stopped.set())
@@ -97,7 +112,7 @@ async def _serve(broker: Broker, control: "ControlServer | None", args: argparse
         if control is not None:
             await control.stop()
         await broker.stop()
-    return outcome(broker.cluster.recorder)
+    return outcome(broker.recorder)
 
 
 def _forget_readiness(ready_file: str) -> None:
@@ -111,8 +126,8 @@ def _forget_readiness(ready_file: str) -> None:
 async def _announce(
     broker: Broker, control: "ControlServer | None", ready_file: str | None
 ) -> None:
-    for name, address in broker.addresses():
-        print(f"listening on {name}://{address}", flush=True)
+    for place in broker.listening():
+        print(f"listening on {place}", flush=True)
     if control is not None:
         await control.start()
         print(f"control on http://{control.address}", flush=True)

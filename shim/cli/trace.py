@@ -9,15 +9,15 @@ from typing import Any
 
 import msgspec
 
-from protocol.trace.segments import trace_bytes
-from shim.cli.progress import Progress
-from shim.cli.trace_export import add_export_arguments, run_export
-from shim.cli.trace_import import add_import_arguments, run_import
-from shim.cli.trace_source import existing_trace, tell_damage
-from shim.cli.usage import api_named, check_principal, guarded
-from shim.traces.summary import Summary
-from shim.traces.trace_lines import line
-from shim.traces.trace_rows import TraceReader
+from kafka_shim.protocol.trace.segments import trace_bytes
+from kafka_shim.shim.cli.progress import Progress
+from kafka_shim.shim.cli.trace_export import add_export_arguments, run_export
+from kafka_shim.shim.cli.trace_import import add_import_arguments, run_import
+from kafka_shim.shim.cli.trace_source import existing_trace, tell_damage
+from kafka_shim.shim.cli.usage import api_named, check_principal, guarded
+from kafka_shim.shim.traffic.traces.summary import Summary
+from kafka_shim.shim.traffic.traces.trace_lines import line
+from kafka_shim.shim.traffic.traces.trace_rows import TraceReader
 
 LINES_HELP = "readable lines instead of JSON: when, connection/request, who, what (cut if long)"
 _BAR_WIDTH = 40

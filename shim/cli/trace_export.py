@@ -5,11 +5,11 @@ import json
 import sys
 from pathlib import Path
 
-from protocol.trace.segments import Damage, trace_bytes
-from shim.cli.progress import Progress
-from shim.cli.trace_import import NO_DPKT
-from shim.cli.trace_source import tell_damage
-from shim.errors import ConfigError
+from kafka_shim.extras import requires
+from kafka_shim.protocol.trace.segments import Damage, trace_bytes
+from kafka_shim.shim.cli.progress import Progress
+from kafka_shim.shim.cli.trace_source import tell_damage
+from kafka_shim.shim.errors import ConfigError
 
 FORMS = ("request-log", "protocol-log", "pcap")
 FORMS_HELP = """request-log (default): one JSON object a request, as Kafka's own log.
@@ -25,9 +25,9 @@ def run_export(args: argparse.Namespace) -> int:
     if args.form == "pcap":
         return _capture(args)
     if args.form == "protocol-log":
-        from shim.importers.protocol_log_export import export_entries as rows
+        from kafka_shim.shim.traffic.importers.protocol_log_export import export_entries as rows
     else:
-        from shim.importers.request_log_export import export_rows as rows
+        from kafka_shim.shim.traffic.importers.request_log_export import export_rows as rows
     damage: list[Damage] = []
     if args.output is None:
         for row in rows(args.trace, damage=damage):
@@ -47,9 +47,9 @@ def _capture(args: argparse.Namespace) -> int:
     if args.output is None:
         raise ConfigError("--as pcap needs --output FILE: it is not text")
     try:
-        from shim.captures.export import export_capture
+        from kafka_shim.shim.traffic.captures.export import export_capture
     except ImportError as error:
-        raise ConfigError(NO_DPKT) from error
+        raise ConfigError(requires("--as pcap", "capture")) from error
     with args.output.open("wb") as file, _progress(args) as progress:
         report = export_capture(args.trace, file, progress)
     tell_damage(report.damage)

@@ -10,23 +10,21 @@ from typing import TYPE_CHECKING, TextIO
 
 import msgspec
 
-from shim.cli import EXIT_FAILURE
-from shim.cli.progress import Progress
-from shim.config import PORT_MAX
-from shim.errors import ConfigError
+from kafka_shim.extras import requires
+from kafka_shim.shim.cli import EXIT_FAILURE
+from kafka_shim.shim.cli.progress import Progress
+from kafka_shim.shim.config import PORT_MAX
+from kafka_shim.shim.errors import ConfigError
 
 if TYPE_CHECKING:
-    from shim.captures.into_trace import CaptureReport
-    from shim.captures.tls import KeyLog
-    from shim.importers.into_trace import Imported
+    from kafka_shim.shim.traffic.captures.into_trace import CaptureReport
+    from kafka_shim.shim.traffic.captures.tls import KeyLog
+    from kafka_shim.shim.traffic.importers.into_trace import Imported
 
 FORMS = ("pcap", "request-log", "audit-log", "protocol-log")
 FORMS_HELP = """pcap: a network capture, pcap or pcapng. request-log: a broker's request log in JSON
 (KIP-673). audit-log: its authorizer's log (decisions only). protocol-log: what kroxylicious'
 ProtocolLogger writes"""
-
-NO_DPKT = "captures need dpkt: pip install 'kafka-shim[capture]'"
-NO_CRYPTOGRAPHY = "a key log needs cryptography: pip install 'kafka-shim[tls]'"
 
 
 def add_import_arguments(verb: argparse.ArgumentParser) -> None:
@@ -96,10 +94,10 @@ def _told(lines: Iterable[str], progress: Progress) -> Iterator[str]:
 
 def _importer(form: str) -> Callable[[Iterator[str], Path], "Imported"]:
     if form == "protocol-log":
-        from shim.importers.protocol_log_into_trace import import_protocol_log
+        from kafka_shim.shim.traffic.importers.protocol_log_into_trace import import_protocol_log
 
         return import_protocol_log
-    from shim.importers.into_trace import import_audit_log, import_request_log
+    from kafka_shim.shim.traffic.importers.into_trace import import_audit_log, import_request_log
 
     return import_audit_log if form == "audit-log" else import_request_log
 
@@ -112,9 +110,9 @@ def _opened(source: Path) -> contextlib.AbstractContextManager[TextIO]:
 
 def _capture(args: argparse.Namespace) -> int:
     try:
-        from shim.captures.into_trace import import_capture
+        from kafka_shim.shim.traffic.captures.into_trace import import_capture
     except ImportError as error:
-        raise ConfigError(NO_DPKT) from error
+        raise ConfigError(requires("importing a network capture", "capture")) from error
     keys = None if args.key_log is None else _keys(args.key_log)
     with (
         args.source.open("rb") as file,
@@ -133,9 +131,9 @@ def _capture(args: argparse.Namespace) -> int:
 
 def _keys(path: Path) -> "KeyLog":
     try:
-        from shim.captures.tls import read_key_log
+        from kafka_shim.shim.traffic.captures.tls import read_key_log
     except ImportError as error:
-        raise ConfigError(NO_CRYPTOGRAPHY) from error
+        raise ConfigError(requires("--key-log", "tls")) from error
     return read_key_log(path)
 
 
@@ -147,17 +145,17 @@ def _lines(report: "CaptureReport") -> Iterator[str]:
     )
     if report.answers_without_request:
         yield f"{report.answers_without_request} answers to requests that are not in the capture"
-    for what, count in sorted(report.passed_over.items()):
-        yield f"passed over: {count} {what}"
-    for one in report.troubles:
+    for reason, count in sorted(report.passed_over.items()):
+        yield f"passed over: {count} {reason}"
+    for trouble in report.troubles:
         said = [
             f"{value} {name.replace('_', ' ')}"
-            for name, value in msgspec.structs.asdict(one).items()
+            for name, value in msgspec.structs.asdict(trouble).items()
             if isinstance(value, int) and not isinstance(value, bool) and value
         ]
-        said += ["it began before the capture"] * one.began_before
-        said += ["it is encrypted (TLS)"] * one.is_tls
-        said += [f"not read: {one.tls_failure}"] * bool(one.tls_failure)
-        yield f"{one.client} -> {one.server}: {', '.join(said)}"
+        said += ["it began before the capture"] * trouble.began_before
+        said += ["it is encrypted (TLS)"] * trouble.is_tls
+        said += [f"not read: {trouble.tls_failure}"] * bool(trouble.tls_failure)
+        yield f"{trouble.client} -> {trouble.server}: {', '.join(said)}"
     if report.damage:
         yield f"the capture was not read to its end: {report.damage}"

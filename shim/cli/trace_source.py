@@ -4,8 +4,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from protocol.trace.segments import SUFFIX, Damage, has_block, segments
-from shim.errors import ConfigError
+from kafka_shim.protocol.trace.segments import SUFFIX, Damage, has_block, segments
+from kafka_shim.shim.errors import ConfigError
 
 
 def existing_trace(path: Path) -> Path:
@@ -22,8 +22,9 @@ def existing_trace(path: Path) -> Path:
 
 def tell_damage(damage: Iterable[Damage]) -> None:
     """Say on standard error what could not be read."""
-    for one in damage:
-        what = "not yet written" if one.is_tail else "damaged"
+    for part in damage:
+        state = "not yet written" if part.is_tail else "damaged"
         print(
-            f"{one.path}: {what}: {one.length} bytes from {one.at}: {one.reason}", file=sys.stderr
+            f"{part.path}: {state}: {part.length} bytes from {part.at}: {part.reason}",
+            file=sys.stderr,
         )

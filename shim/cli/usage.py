@@ -5,13 +5,13 @@ import difflib
 import sys
 from collections.abc import Callable
 
-from authorizer.acl_names import AclTextError, parse_operation
-from authorizer.implied import supported_operations
-from authorizer.model import is_principal
-from protocol.api_versions import parse_release
-from protocol.enums import ApiKey, Operation, ResourceType
-from shim.cli import EXIT_FAILURE, EXIT_USAGE
-from shim.client.client import ClientError
+from kafka_shim.authorizer.acl_names import AclTextError, parse_operation
+from kafka_shim.authorizer.implied import supported_operations
+from kafka_shim.authorizer.model import is_principal
+from kafka_shim.protocol.api_versions import parse_release
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_USAGE
+from kafka_shim.shim.client.client import ClientError
 
 
 class UsageError(Exception):
@@ -41,7 +41,7 @@ def operation_named(text: str, resource_type: ResourceType) -> Operation:
         raise UsageError(f"operation {error}") from error
     supported = supported_operations(resource_type)
     if operation not in supported:
-        names = ", ".join(one.name for one in supported)
+        names = ", ".join(known.name for known in supported)
         raise UsageError(
             f"nobody asks for {operation.name} of a {resource_type.name}; it has {names}"
         )

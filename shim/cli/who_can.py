@@ -5,14 +5,14 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from authorizer.acl_formats.kafka_list import acl_text
-from authorizer.acl_formats.objects import to_objects
-from authorizer.acl_names import AclTextError
-from authorizer.model import ANY_USER, WILDCARD, Action, Because
-from shim.cli.acl_source import acl_source, add_source_arguments, check_source
-from shim.cli.resource_arguments import action_text, parse_resource
-from shim.cli.usage import UsageError, guarded, operation_named
-from shim.explaining.who_can import Answer, Refusal, Right, who_can
+from kafka_shim.authorizer.acl_formats.kafka_list import acl_text
+from kafka_shim.authorizer.acl_formats.objects import to_objects
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Action, Because
+from kafka_shim.shim.cli.acl_source import acl_source, add_source_arguments, check_source
+from kafka_shim.shim.cli.resource_arguments import action_text, parse_resource
+from kafka_shim.shim.cli.usage import UsageError, guarded, operation_named
+from kafka_shim.shim.explaining.who_can import Answer, Refusal, Right, who_can
 
 DESCRIPTION = """\
 Lists the principals, and the hosts, that may do something with a resource, with the ACL that allows
@@ -28,7 +28,6 @@ user:Type:name.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("operation", metavar="OPERATION", help="Read, Write, Describe, ...")
     parser.add_argument("resource", metavar="RESOURCE", help="topic:NAME, group:NAME, cluster, ...")
     add_source_arguments(parser)

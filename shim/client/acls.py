@@ -7,15 +7,15 @@ from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import TypeVar
 
-from authorizer.model import Acl, AclFilter
-from protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from protocol.error_codes import ErrorCode
-from protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
-from protocol.messages.delete_acls_response import DeleteAclsMatchingAcl
-from protocol.messages.describe_acls_request import DescribeAclsRequest
-from protocol.messages.describe_acls_response import AclDescription, DescribeAclsResource
-from shim.client.client import Client, ClientError, error_name
+from kafka_shim.authorizer.model import Acl, AclFilter
+from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
+from kafka_shim.protocol.messages.delete_acls_response import DeleteAclsMatchingAcl
+from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
+from kafka_shim.protocol.messages.describe_acls_response import AclDescription, DescribeAclsResource
+from kafka_shim.shim.client.client import Client, ClientError, error_name
 
 E = TypeVar("E", bound=IntEnum)
 
@@ -77,15 +77,15 @@ def delete_acls(client: Client, filters: Sequence[AclFilter]) -> list[Acl]:
     version = client.version_of(ApiKey.DELETE_ACLS)
     wire = [
         DeleteAclsFilter(
-            one.resource_type,
-            one.resource_name,
-            _pattern_type(one, version),
-            one.principal,
-            one.host,
-            one.operation,
-            one.permission,
+            acl_filter.resource_type,
+            acl_filter.resource_name,
+            _pattern_type(acl_filter, version),
+            acl_filter.principal,
+            acl_filter.host,
+            acl_filter.operation,
+            acl_filter.permission,
         )
-        for one in filters
+        for acl_filter in filters
     ]
     removed: dict[Acl, None] = {}
     for result in client.ask(ApiKey.DELETE_ACLS, DeleteAclsRequest(wire)).filter_results:
@@ -121,10 +121,10 @@ def _pattern_type(acl_filter: AclFilter, version: int) -> PatternType:
     raise ClientError(f"this broker is older than {pattern_type.name.lower()} filters (KIP-290)")
 
 
-def _check(code: int, message: str | None, what: str, operation: str) -> None:
+def _check(code: int, message: str | None, task: str, operation: str) -> None:
     if code == ErrorCode.NONE:
         return
-    parts = [f"cannot {what}: {error_name(code)}"]
+    parts = [f"cannot {task}: {error_name(code)}"]
     if message:
         parts.append(message)
     advice = _ADVICE.get(code)

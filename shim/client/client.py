@@ -10,16 +10,17 @@ from typing import Any, Self
 
 import msgspec
 
-from protocol import codecs
-from protocol.catalogue import request_versions
-from protocol.enums import ApiKey
-from protocol.error_codes import ErrorCode
-from protocol.errors import ProtocolError
-from protocol.headers import RequestHeader, read_response_header, write_request_header
-from protocol.messages.api_versions_request import ApiVersionsRequest
-from protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
-from protocol.messages.sasl_handshake_request import SaslHandshakeRequest
-from shim.client.config import PLAINTEXT, ClientConfig, Login
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.catalogue import request_versions
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import RequestHeader, read_response_header, write_request_header
+from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
+from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
+from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from kafka_shim.shim.client.config import PLAINTEXT, ClientConfig, Login
+from kafka_shim.shim.whole_number import whole_number
 
 CLIENT_ID = "kafka-shim"
 FRAME_BYTES_MAX = 104_857_600
@@ -58,7 +59,7 @@ class Client:
         self._socket = socket.create_connection((host, port), timeout=config.timeout_s)
         try:
             if config.protocol.tls:
-                from shim.client.tls import wrap  # noqa: PLC0415 - ssl takes a while to import
+                from kafka_shim.shim.client.tls import wrap  # noqa: PLC0415 - ssl takes a while to import
 
                 self._socket = wrap(self._socket, host, config.trust)
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -114,7 +115,7 @@ class Client:
         except ProtocolError as error:
             raise ClientError(f"{api.wire_name} {version} to {self.address}: {error}") from error
 
-    def _exchange(self, payload: bytes, what: str) -> bytes:
+    def _exchange(self, payload: bytes, request: str) -> bytes:
         """Send a frame and wait for the next one."""
         try:
             self._socket.sendall(len(payload).to_bytes(4, "big") + payload)
@@ -127,11 +128,11 @@ class Client:
             return self._receive(size)
         except TimeoutError as error:
             raise ClientError(
-                f"{self.address} did not answer {what} within {self._config.timeout_s:g} s"
+                f"{self.address} did not answer {request} within {self._config.timeout_s:g} s"
             ) from error
         except (EOFError, ConnectionError) as error:
             raise ClientError(
-                f"{self.address} closed the connection at {what}; a SASL listener needs"
+                f"{self.address} closed the connection at {request}; a SASL listener needs"
                 f" security.protocol=SASL_PLAINTEXT and a login in {self._config.option}, a TLS"
                 " listener SSL or SASL_SSL"
             ) from error
@@ -156,7 +157,7 @@ class Client:
 
     def _log_in(self, login: Login) -> None:
         """Say who we are, in SaslAuthenticate requests, or to 0.11 in raw tokens."""
-        from shim.client.login import LoginError, messages  # noqa: PLC0415 - only where needed
+        from kafka_shim.shim.client.login import LoginError, messages  # noqa: PLC0415 - only where needed
 
         has_requests = ApiKey.SASL_AUTHENTICATE in self.versions
         handshake = self.ask(
@@ -208,10 +209,11 @@ def error_name(code: int) -> str:
 
 
 def _host_and_port(address: str) -> tuple[str, int]:
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdigit() or not 0 < int(port) <= 65_535:
+    host, _, port_text = address.rpartition(":")
+    port = whole_number(port_text)
+    if not host or port is None or not 0 < port <= 65_535:
         raise ClientError(f"`{address}` is no broker address; expected HOST:PORT")
-    return host.strip("[]"), int(port)
+    return host.strip("[]"), port
 
 
 def _reason(error: OSError) -> str:

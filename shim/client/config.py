@@ -4,10 +4,11 @@ from collections.abc import Mapping
 
 import msgspec
 
-from shim.config import SecurityProtocol
-from shim.errors import ConfigError
-from shim.settings.jaas import parse_jaas
-from shim.settings.properties import read_properties
+from kafka_shim.shim.config import SecurityProtocol
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.jaas import parse_jaas
+from kafka_shim.shim.settings.properties import read_properties
+from kafka_shim.shim.whole_number import whole_number
 
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 
@@ -68,10 +69,10 @@ def client_config(properties: Mapping[str, str], where: str) -> ClientConfig:
     try:
         protocol = SecurityProtocol(name.upper())
     except ValueError:
-        names = ", ".join(one.value for one in SecurityProtocol)
+        names = ", ".join(known.value for known in SecurityProtocol)
         raise ConfigError(f"{where}: security.protocol `{name}` is not one of {names}") from None
     timeout_ms = properties.get("request.timeout.ms", "10000")
-    if not timeout_ms.isdigit() or int(timeout_ms) == 0:
+    if not whole_number(timeout_ms):
         raise ConfigError(f"{where}: request.timeout.ms `{timeout_ms}` is no number above 0")
     return ClientConfig(
         protocol,

@@ -6,9 +6,13 @@ import hmac
 import secrets
 from collections.abc import Generator
 
-from shim.client.config import Login
+from kafka_shim.shim.client.config import Login
+from kafka_shim.shim.whole_number import whole_number
 
 DIGESTS = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
+
+ROUNDS_MAX = 1_000_000
+"""A server that asks for more wants to keep the client busy: they would take seconds."""
 
 Messages = Generator[bytes, bytes, None]
 """What the client says; the server's answer to each is sent in."""
@@ -35,11 +39,12 @@ def _scram(login: Login, nonce: str) -> Messages:
     first_bare = f"n={name},r={nonce}"
     server_first = (yield f"n,,{first_bare}".encode()).decode()
     fields = _fields(server_first)
-    server_nonce, rounds = fields.get("r", ""), fields.get("i", "")
-    if not server_nonce.startswith(nonce) or not rounds.isdigit() or "s" not in fields:
+    server_nonce, rounds = fields.get("r", ""), whole_number(fields.get("i", ""))
+    is_usable = rounds is not None and 0 < rounds <= ROUNDS_MAX and "s" in fields
+    if not server_nonce.startswith(nonce) or rounds is None or not is_usable:
         raise LoginError(f"its SCRAM answer makes no sense: {server_first}")
     salt = base64.b64decode(fields["s"])
-    salted = hashlib.pbkdf2_hmac(digest, login.password.encode(), salt, int(rounds))
+    salted = hashlib.pbkdf2_hmac(digest, login.password.encode(), salt, rounds)
     client_key = hmac.digest(salted, b"Client Key", digest)
     without_proof = f"c={base64.b64encode(b'n,,').decode()},r={server_nonce}"
     exchange = f"{first_bare},{server_first},{without_proof}".encode()

@@ -5,14 +5,14 @@ from typing import Any
 
 import msgspec
 
-from protocol import codecs
-from protocol.enums import ApiKey
-from protocol.errors import ProtocolError
-from protocol.headers import RequestHeader, read_response_header, write_request_header
-from protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
-from protocol.messages.sasl_handshake_request import SaslHandshakeRequest
-from shim.client.config import Login
-from shim.client.login import LoginError, messages
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import RequestHeader, read_response_header, write_request_header
+from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
+from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from kafka_shim.shim.client.config import Login
+from kafka_shim.shim.client.login import LoginError, messages
 
 CLIENT_ID = "kafka-shim"
 

@@ -3,8 +3,8 @@
 import socket
 import ssl
 
-from shim.client.config import Trust
-from shim.errors import ConfigError
+from kafka_shim.shim.client.config import Trust
+from kafka_shim.shim.errors import ConfigError
 
 
 def wrap(plain: socket.socket, host: str, trust: Trust) -> ssl.SSLSocket:

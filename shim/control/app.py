@@ -3,6 +3,7 @@
 import hmac
 from collections.abc import Awaitable, Callable
 from functools import cache
+from typing import Any
 
 import msgspec
 from starlette.applications import Starlette
@@ -11,11 +12,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as HttpRoute
 
-from shim.control.openapi import document
-from shim.control.pages import PAGES
-from shim.control.problem import ControlError
-from shim.control.routes import ROUTES, Call, Route, call_route
-from shim.control.verbs import Control
+from kafka_shim.shim.control.broker_routes import BASE_PATH, BROKER_ROUTES
+from kafka_shim.shim.control.brokers import FIRST, Brokers
+from kafka_shim.shim.control.openapi import document
+from kafka_shim.shim.control.pages import FRONT, pages
+from kafka_shim.shim.control.problem import ControlError
+from kafka_shim.shim.control.routes import ROUTES, Call, Route, Target, call_route
+from kafka_shim.shim.control.verbs import Control
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -23,19 +26,34 @@ BODY_BYTES_MAX = 16 * 1024 * 1024
 LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]", "::1"})
 
 
-def application(control: Control, token: str | None) -> Starlette:
-    """The app. With a token, every call but /health must carry it as a bearer token."""
+def application(brokers: Brokers, token: str | None) -> Starlette:
+    """The app: the API of each broker below its base path, that of the first without one too.
+
+    With a token, every call but /health must carry it as a bearer token.
+    """
+
+    def control_of(names: dict[str, str]) -> Control:
+        """The broker that a path is about, whose id is taken out of the names of the path."""
+        return brokers.control(names.pop("broker", FIRST))
 
     async def openapi(request: Request) -> Response:
         refusal = _refusal(request, token)
         return refusal or Response(_described(), media_type="application/json")
 
     routes = [
-        HttpRoute(route.path, _endpoint(control, route, token), methods=[route.method])
-        for route in ROUTES
+        HttpRoute(route.path, _endpoint(lambda _: brokers, route, token), methods=[route.method])
+        for route in BROKER_ROUTES
     ]
+    for base in ("", BASE_PATH):
+        routes += [
+            HttpRoute(
+                base + route.path, _endpoint(control_of, route, token), methods=[route.method]
+            )
+            for route in ROUTES
+        ]
+        routes += [HttpRoute(f"{base}/openapi.json", openapi), *pages(base)]
     return Starlette(
-        routes=[*routes, HttpRoute("/openapi.json", openapi), *PAGES],
+        routes=[*routes, FRONT],
         exception_handlers={HTTPException: _no_such_call},
     )
 
@@ -54,7 +72,9 @@ def _described() -> bytes:
     return msgspec.json.encode(document(version("kafka-shim")))
 
 
-def _endpoint(control: Control, route: Route, token: str | None) -> Endpoint:
+def _endpoint(
+    target_of: Callable[[dict[str, str]], Target], route: Route[Target], token: str | None
+) -> Endpoint:
     needed = None if route.name == "health" else token
 
     async def endpoint(request: Request) -> Response:
@@ -62,8 +82,10 @@ def _endpoint(control: Control, route: Route, token: str | None) -> Endpoint:
         if refusal is not None:
             return refusal
         try:
-            call = Call(request.path_params, request.query_params, await _body(request, route))
-            answer = await call_route(control, route, call)
+            names = dict(request.path_params)
+            target = target_of(names)
+            call = Call(names, request.query_params, await _body(request, route))
+            answer = await call_route(target, route, call)
         except ControlError as error:
             return _problem(error.status, str(error))
         if route.gives is None:
@@ -73,7 +95,7 @@ def _endpoint(control: Control, route: Route, token: str | None) -> Endpoint:
     return endpoint
 
 
-async def _body(request: Request, route: Route) -> object:
+async def _body(request: Request, route: Route[Any]) -> object:
     if route.takes is None:
         return None
     raw = bytearray()

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from authorizer.authorizer import Authorizer, StandardAuthorizer
-from authorizer.implied import supported_operations
-from authorizer.model import ANY_USER, AclFilter, Action, Actor
-from protocol.enums import ResourceType
-from shim.control.problem import authorizer_of
-from shim.history import History
-from shim.state.cluster import Cluster
+from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
+from kafka_shim.authorizer.implied import supported_operations
+from kafka_shim.authorizer.model import ANY_USER, AclFilter, Action, Actor
+from kafka_shim.protocol.enums import ResourceType
+from kafka_shim.shim.control.problem import authorizer_of
+from kafka_shim.shim.observing.history import History
+from kafka_shim.shim.state.cluster import Cluster
 
 PRINCIPALS_MAX = 100
 TOPICS_MAX = 200
@@ -53,5 +53,9 @@ def _principals(cluster: Cluster, authorizer: Authorizer, history: History) -> s
 
 
 def _allowed(authorizer: Authorizer, actor: Actor, topic: str) -> list[str]:
-    actions: Iterable[Action] = (Action(one, ResourceType.TOPIC, topic) for one in _ASKED)
-    return [one.operation.name for one in actions if authorizer.authorize(actor, one).allowed]
+    actions: Iterable[Action] = (
+        Action(operation, ResourceType.TOPIC, topic) for operation in _ASKED
+    )
+    return [
+        action.operation.name for action in actions if authorizer.authorize(actor, action).allowed
+    ]

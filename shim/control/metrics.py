@@ -6,9 +6,9 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector, CollectorRegistry
 
-from protocol.error_codes import ErrorCode
-from shim.broker import Broker
-from shim.history import History
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.observing.history import History
 
 
 class _Totals(Collector):
@@ -26,13 +26,17 @@ class _Totals(Collector):
             ("connections", "Connections ever accepted", counters.connections),
             ("connections_closed", "Connections closed for what was sent", counters.closed),
             ("failed_authentications", "Failed logins", counters.failed_logins),
-            ("internal_errors", "Requests answered with UNKNOWN_SERVER_ERROR", counters.faults),
+            (
+                "internal_errors",
+                "Requests answered with UNKNOWN_SERVER_ERROR",
+                counters.internal_errors,
+            ),
         ):
             yield CounterMetricFamily(f"kafka_shim_{name}", text, value=value)
         fired = CounterMetricFamily(
             "kafka_shim_faults_fired", "Requests struck by a fault that is set", labels=["fault"]
         )
-        for fault in self._broker.cluster.faults:
+        for fault in self._broker.faults:
             fired.add_metric([str(fault.fault_id)], fault.fired)
         yield fired
         yield GaugeMetricFamily(

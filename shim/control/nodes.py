@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from shim.broker import Broker
-from shim.control.problem import ControlError
-from shim.errors import ConfigError
-from shim.state.coordinators import KeyType
-from shim.state.leadership import move_leader
-from shim.state.topics import Partition
+from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.control.problem import ControlError
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.state.coordinators import KeyType
+from kafka_shim.shim.state.leadership import move_leader
+from kafka_shim.shim.state.topics import Partition
+from kafka_shim.shim.whole_number import whole_number
 
 
 class Nodes:
@@ -25,11 +26,11 @@ class Nodes:
             "controller_id": self._cluster.controller_id,
             "nodes": [
                 {
-                    "node_id": one.node_id,
-                    "is_alive": one.is_alive,
-                    "listeners": addresses[one.node_id],
+                    "node_id": node.node_id,
+                    "is_alive": node.is_alive,
+                    "listeners": addresses[node.node_id],
                 }
-                for one in self._cluster.nodes.values()
+                for node in self._cluster.nodes.values()
             ],
         }
 
@@ -50,26 +51,27 @@ class Nodes:
             "pushes": [
                 {
                     "node_id": node_id,
-                    "principal": one.client.principal,
-                    "client_instance_id": one.client.client_instance_id,
-                    "client_id": one.client.client_id,
-                    "client_software_name": one.client.client_software_name,
-                    "client_software_version": one.client.client_software_version,
-                    "is_terminating": one.is_terminating,
-                    "compression": one.compression.name.lower(),
-                    "bytes_sent": one.bytes_sent,
-                    "bytes_decompressed": one.bytes_decompressed,
+                    "principal": push.client.principal,
+                    "client_instance_id": push.client.client_instance_id,
+                    "client_id": push.client.client_id,
+                    "client_software_name": push.client.client_software_name,
+                    "client_software_version": push.client.client_software_version,
+                    "is_terminating": push.is_terminating,
+                    "compression": push.compression.name.lower(),
+                    "bytes_sent": push.bytes_sent,
+                    "bytes_decompressed": push.bytes_decompressed,
                 }
                 for node_id, telemetry in self._cluster.telemetry.items()
-                for one in telemetry.pushes
+                for push in telemetry.pushes
             ]
         }
 
     def lead(self, topic: str, partition: str, node_id: int) -> dict[str, Any]:
         """A partition's leader moves."""
         found = None
-        if partition.isdigit():
-            found = self._cluster.topics.partition(topic, int(partition))
+        number = whole_number(partition)
+        if number is not None:
+            found = self._cluster.topics.partition(topic, number)
         if found is None:
             raise ControlError(404, f"there is no partition {partition} of a topic `{topic}`")
         return self._move(found, node_id)
@@ -88,7 +90,8 @@ class Nodes:
         return {"leader_id": partition.leader_id, "leader_epoch": partition.leader_epoch}
 
     def _known(self, text: str) -> int:
-        if not text.isdigit() or int(text) not in self._cluster.nodes:
+        number = whole_number(text)
+        if number is None or number not in self._cluster.nodes:
             known = ", ".join(str(node_id) for node_id in self._cluster.nodes)
             raise ControlError(404, f"there is no broker {text}; there are {known}")
-        return int(text)
+        return number

@@ -6,19 +6,35 @@ from typing import Any
 
 import msgspec
 
-from shim.control.routes import ROUTES, Route
-from shim.control.shapes import Problem
+from kafka_shim.shim.control.broker_routes import BASE_PATH, BROKER_ROUTES
+from kafka_shim.shim.control.brokers import FIRST
+from kafka_shim.shim.control.routes import ROUTES, Route
+from kafka_shim.shim.control.shapes import Problem
 
 _REF = "#/components/schemas/{name}"
 
 
+_PROCESS = {"url": "/", "description": "The process; calls are about its first broker"}
+_OF_A_BROKER = {
+    "url": BASE_PATH,
+    "description": "One broker of the process",
+    "variables": {"broker": {"default": FIRST, "description": "The id that POST /brokers gave"}},
+}
+
+
 def document(version: str) -> dict[str, Any]:
-    """The document, OpenAPI 3.1; `version` is that of the package."""
-    shapes = list(dict.fromkeys([*_shapes(ROUTES), Problem]))
+    """The document, OpenAPI 3.1; `version` is that of the package.
+
+    The API of a created broker is the same as that of the first, at another server's address.
+    """
+    routes: tuple[Route[Any], ...] = (*BROKER_ROUTES, *ROUTES)
+    shapes = list(dict.fromkeys([*_shapes(routes), Problem]))
     _, components = msgspec.json.schema_components(shapes, ref_template=_REF)
     paths: dict[str, dict[str, Any]] = {}
-    for route in ROUTES:
+    for route in routes:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+    for route in BROKER_ROUTES:
+        paths[route.path][route.method.lower()]["servers"] = [_PROCESS]
     return {
         "openapi": "3.1.0",
         "info": {
@@ -26,6 +42,7 @@ def document(version: str) -> dict[str, Any]:
             "version": version,
             "description": "See and change a running broker: state, requests, decisions, faults.",
         },
+        "servers": [_PROCESS, _OF_A_BROKER],
         "paths": paths,
         "components": {
             "schemas": components,
@@ -35,12 +52,12 @@ def document(version: str) -> dict[str, Any]:
     }
 
 
-def _shapes(routes: Iterable[Route]) -> Iterable[type[msgspec.Struct]]:
+def _shapes(routes: Iterable[Route[Any]]) -> Iterable[type[msgspec.Struct]]:
     for route in routes:
-        yield from (one for one in (route.takes, route.gives) if one is not None)
+        yield from (shape for shape in (route.takes, route.gives) if shape is not None)
 
 
-def _operation(route: Route) -> dict[str, Any]:
+def _operation(route: Route[Any]) -> dict[str, Any]:
     found: dict[str, Any] = {
         "operationId": route.name,
         "summary": route.summary,
@@ -70,7 +87,7 @@ def _operation(route: Route) -> dict[str, Any]:
     return found
 
 
-def _content(route: Route) -> dict[str, Any]:
+def _content(route: Route[Any]) -> dict[str, Any]:
     if route.gives is None:
         return {"content": {"text/plain": {"schema": {"type": "string"}}}}
     return {"content": {"application/json": {"schema": _ref(route.gives)}}}

@@ -38,8 +38,9 @@ def _content(name: str) -> bytes:
     return (_FOLDER / name).read_bytes()
 
 
-PAGES = (
-    Route("/", _front),
-    Route("/inspector", _page),
-    Route("/inspector/{file}", _page),
-)
+FRONT = Route("/", _front)
+
+
+def pages(base: str) -> tuple[Route, Route]:
+    """The inspector of the broker whose API is below this path."""
+    return Route(f"{base}/inspector", _page), Route(f"{base}/inspector/{{file}}", _page)

@@ -1,7 +1,7 @@
 """How a verb of the control API says that it cannot be done."""
 
-from authorizer.authorizer import Authorizer
-from shim.state.cluster import Cluster
+from kafka_shim.authorizer.authorizer import Authorizer
+from kafka_shim.shim.state.cluster import Cluster
 
 
 class ControlError(Exception):

@@ -4,13 +4,13 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from inspect import isawaitable
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from shim.control import shapes
-from shim.control.problem import ControlError
-from shim.control.verbs import Control, convert
+from kafka_shim.shim.control import shapes
+from kafka_shim.shim.control.problem import ControlError
+from kafka_shim.shim.control.verbs import Control, convert
 
 
 class Call(msgspec.Struct):
@@ -21,14 +21,18 @@ class Call(msgspec.Struct):
     body: Any = None
 
 
-class Route(msgspec.Struct, frozen=True):
+Target = TypeVar("Target")
+"""What a verb works on."""
+
+
+class Route(msgspec.Struct, Generic[Target], frozen=True):
     """One row. `query` is name to description; a `gives` of None is text."""
 
     method: str
     path: str
     name: str
     summary: str
-    verb: Callable[[Control, Call], Any]
+    verb: Callable[[Target, Call], Any]
     gives: type[msgspec.Struct] | None
     takes: type[msgspec.Struct] | None = None
     query: Mapping[str, str] = {}
@@ -50,7 +54,7 @@ _DECIDED = {
     "resource_name": "the whole name",
 }
 
-ROUTES = (
+ROUTES: tuple[Route[Control], ...] = (
     Route("GET", "/health", "health", "Whether the broker is up",
           lambda control, _: control.health(), shapes.Health),
     Route("GET", "/metrics", "metrics", "Totals for Prometheus",
@@ -132,7 +136,7 @@ ROUTES = (
 )  # fmt: skip
 
 
-async def call_route(control: Control, route: Route, call: Call) -> Any:
+async def call_route(target: Target, route: Route[Target], call: Call) -> Any:
     """Do what a route says; ControlError if the query or the body is wrong, or it cannot be."""
     unknown = sorted(call.query.keys() - route.query.keys())
     if unknown:
@@ -142,11 +146,11 @@ async def call_route(control: Control, route: Route, call: Call) -> Any:
         shaped = convert(call.body, route.takes)
         # a fault is read again by those who own it
         call.body = call.body if route.takes is shapes.NewFault else shaped
-    answer = route.verb(control, call)
+    answer = route.verb(target, call)
     return await answer if isawaitable(answer) else answer
 
 
-def find(method: str, path: str) -> tuple[Route, dict[str, str]]:
+def find(method: str, path: str) -> tuple[Route[Control], dict[str, str]]:
     """The route of a path, with what it names; for calls that do not come over HTTP."""
     for route in ROUTES:
         matched = _pattern(route.path).fullmatch(path)

@@ -9,12 +9,15 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from shim.broker import Broker
-from shim.config import parse_address
-from shim.errors import ConfigError
+from kafka_shim.extras import requires
+from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.config import parse_address
+from kafka_shim.shim.errors import ConfigError
 
 if TYPE_CHECKING:
     import uvicorn
+
+    from kafka_shim.shim.control.brokers import Brokers
 
 KNOWS_CALLERS = os.name == "posix"
 """Whether the event loop can tell that somebody is there; Windows' cannot."""
@@ -22,7 +25,10 @@ NEEDED = ("starlette", "uvicorn", "prometheus_client")
 
 
 class ControlServer:
-    """One HTTP server beside a broker; `address` is `host:port` once it has started."""
+    """One HTTP server beside a broker, and the brokers that it creates on demand.
+
+    `address` is `host:port` once it has started.
+    """
 
     def __init__(self, broker: Broker, where: str, token: str | None = None) -> None:
         self._host, self._port = parse_address(where, "--control")
@@ -34,6 +40,7 @@ class ControlServer:
         self._token = token
         self._listening: socket.socket | None = None
         self._server: uvicorn.Server | None = None
+        self._brokers: Brokers | None = None
         self._task: asyncio.Task[None] | None = None
         self.address = ""
 
@@ -55,7 +62,10 @@ class ControlServer:
         """Answer, whoever has called already too."""
         if KNOWS_CALLERS:
             asyncio.get_running_loop().remove_reader(listening)
-        self._server = _server(self._broker, self._token)
+        from kafka_shim.shim.control.brokers import Brokers  # noqa: PLC0415 - see start()
+
+        self._brokers = Brokers(self._broker)
+        self._server = _server(self._brokers, self._token)
         self._task = asyncio.create_task(self._server.serve(sockets=[listening]))
 
     async def stop(self) -> None:
@@ -63,6 +73,8 @@ class ControlServer:
             self._server.should_exit = True
             self._server.force_exit = True
             await self._task
+            if self._brokers is not None:
+                await self._brokers.close()
         elif self._listening is not None:
             asyncio.get_running_loop().remove_reader(self._listening)
             self._listening.close()
@@ -94,17 +106,15 @@ def _is_loopback(host: str) -> bool:
 
 
 def _require_extra() -> None:
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
-        raise ConfigError(f"--control needs `{missing[0]}`: pip install 'kafka-shim[control]'")
+    if any(find_spec(name) is None for name in NEEDED):
+        raise ConfigError(requires("--control", "control"))
 
 
-def _server(broker: Broker, token: str | None) -> "uvicorn.Server":
+def _server(brokers: "Brokers", token: str | None) -> "uvicorn.Server":
     """Uvicorn, in a loop that is not its own: signals are the broker's, logs are off."""
     import uvicorn  # noqa: PLC0415 - see start()
 
-    from shim.control.app import application  # noqa: PLC0415 - as above
-    from shim.control.verbs import Control  # noqa: PLC0415 - as above
+    from kafka_shim.shim.control.app import application  # noqa: PLC0415 - as above
 
     class _Embedded(uvicorn.Server):
         @contextlib.contextmanager
@@ -112,7 +122,7 @@ def _server(broker: Broker, token: str | None) -> "uvicorn.Server":
             yield
 
     config = uvicorn.Config(
-        application(Control(broker), token),
+        application(brokers, token),
         http="h11",
         ws="none",
         lifespan="off",

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from shim.faults.spec import Effect, Match, Trigger
+from kafka_shim.shim.faults.spec import Effect, Match, Trigger
 
 
 class Health(msgspec.Struct):
@@ -193,7 +193,8 @@ class SnapshotRow(msgspec.Struct):
 
 class RequestRow(msgspec.Struct):
     """A request that came in. `request` is in Kafka's field names, records as their size, None if
-    it cannot be read; `errors` are the codes of the answer that are not 0, None without an answer.
+    it cannot be read; `errors` are the codes of the answer that are not 0, None without an answer;
+    `decisions_left_out` is how many of its decisions are not kept, beyond the first 1000.
     """
 
     number: int
@@ -210,6 +211,7 @@ class RequestRow(msgspec.Struct):
     errors: list[int] | None
     error_names: list[str]
     faults: list[int]
+    decisions_left_out: int
 
 
 class RequestRows(msgspec.Struct):
@@ -243,10 +245,13 @@ class DecisionRow(msgspec.Struct):
 
 
 class DecisionRows(msgspec.Struct):
-    """Decisions, oldest first; `last` as with requests."""
+    """Decisions, oldest first; `last` as with requests. `left_out` is how many decisions of these
+    requests are not kept, whatever was asked for.
+    """
 
     decisions: list[DecisionRow]
     last: int
+    left_out: int
 
 
 class NewFault(msgspec.Struct, forbid_unknown_fields=True):

@@ -5,29 +5,30 @@ from typing import Any
 
 import msgspec
 
-from authorizer.acl_formats.objects import to_objects
-from authorizer.acl_formats.rules import parse_rules
-from authorizer.acl_names import AclTextError
-from authorizer.authorizer import StandardAuthorizer
-from authorizer.model import Acl, AclFilter, Actor
-from protocol.compression import MissingPackageError
-from protocol.errors import DecodeError
-from protocol.wire_json import uuid_text
-from shim.broker import Broker
-from shim.clock import ManualClock
-from shim.config import TopicSeed
-from shim.control.fault_verbs import ControlFaults
-from shim.control.matrix import matrix
-from shim.control.nodes import Nodes
-from shim.control.problem import ControlError, authorizer_of
-from shim.control.seen import SeenRequests
-from shim.control.shapes import AclRules, Advance, NewTopic, NewUser
-from shim.errors import ConfigError
-from shim.faults.striking import remove_acls
-from shim.settings.seed import create_topic
-from shim.snapshot import Snapshot
-from shim.state.log_cleaner import clean
-from shim.state.topics import Topic
+from kafka_shim.authorizer.acl_formats.objects import to_objects
+from kafka_shim.authorizer.acl_formats.rules import parse_rules
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import Acl, AclFilter, Actor
+from kafka_shim.protocol.compression import MissingPackageError
+from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.wire_json import uuid_text
+from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.clock import ManualClock
+from kafka_shim.shim.config import TopicSeed
+from kafka_shim.shim.control.fault_verbs import ControlFaults
+from kafka_shim.shim.control.matrix import matrix
+from kafka_shim.shim.control.nodes import Nodes
+from kafka_shim.shim.control.past_requests import PastRequests
+from kafka_shim.shim.control.problem import ControlError, authorizer_of
+from kafka_shim.shim.control.shapes import AclRules, Advance, NewTopic, NewUser
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.faults.striking import remove_acls
+from kafka_shim.shim.seed import create_topic
+from kafka_shim.shim.state.log_cleaner import clean
+from kafka_shim.shim.state.snapshot import Snapshot
+from kafka_shim.shim.state.topics import Topic
+from kafka_shim.shim.whole_number import whole_number
 
 _CONTROL = Actor("User:ANONYMOUS", "127.0.0.1")
 
@@ -45,8 +46,8 @@ class Control:
         self._snapshots: dict[int, Snapshot] = {}
         self._snapshot_id = 0
         self.history = broker.keep_history()
-        self.seen = SeenRequests(self.history)
-        self.faults = ControlFaults(self._cluster)
+        self.seen = PastRequests(self.history)
+        self.faults = ControlFaults(broker)
 
     # the state
 
@@ -76,8 +77,8 @@ class Control:
             **self.users(),
             "acls": [] if authorizer is None else to_objects(authorizer.acls(AclFilter())),
             "groups": [
-                {"group_id": one.group_id, "type": one.type.value, "state": one.state_name}
-                for one in cluster.groups
+                {"group_id": group.group_id, "type": group.type.value, "state": group.state_name}
+                for group in cluster.groups
             ],
         }
 
@@ -102,9 +103,10 @@ class Control:
         return {"done": True}
 
     def _known_snapshot(self, text: str) -> int:
-        if not text.isdigit() or int(text) not in self._snapshots:
+        number = whole_number(text)
+        if number is None or number not in self._snapshots:
             raise ControlError(404, f"there is no snapshot `{text}`")
-        return int(text)
+        return number
 
     # topics, users, ACLs
 
@@ -136,7 +138,7 @@ class Control:
         if not logs[0].settings.compacts:
             policy = "`cleanup.policy` is without `compact`"
             raise ControlError(409, f"topic `{name}` cannot be compacted: its {policy}")
-        horizon = self._cluster.record_behaviour.stamps_delete_horizon
+        horizon = self._cluster.facts.records.stamps_delete_horizon
         try:
             cleaned = clean(logs, self._cluster.clock.now_ms(), stamps_horizon=horizon)
         except (DecodeError, MissingPackageError) as error:
@@ -144,8 +146,8 @@ class Control:
             raise ControlError(409, text) from error
         return {
             "partitions": [
-                {"partition": index, **msgspec.structs.asdict(one)}
-                for index, one in enumerate(cleaned)
+                {"partition": index, **msgspec.structs.asdict(log_cleaning)}
+                for index, log_cleaning in enumerate(cleaned)
             ]
         }
 
@@ -206,7 +208,7 @@ class Control:
         return self.clock()
 
     def metrics(self) -> str:
-        from shim.control.metrics import exposition  # noqa: PLC0415 - imported at the first scrape
+        from kafka_shim.shim.control.metrics import exposition  # noqa: PLC0415 - imported at the first scrape
 
         return exposition(self._broker, self.history)
 

@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from authorizer.authorizer import StandardAuthorizer
-from authorizer.model import WILDCARD, Action, Actor, Decision
-from authorizer.requirement import BoundRequirement, Effect, Need
-from authorizer.requirements import in_force
-from protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
-from protocol.error_codes import ErrorCode
-from shim.explaining.explanation import Explanation, explain
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import WILDCARD, Action, Actor, Decision
+from kafka_shim.authorizer.requirement import BoundRequirement, Effect, Need
+from kafka_shim.authorizer.requirements import in_force
+from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.shim.explaining.explanation import Explanation, explain
 
 Names = Mapping[ResourceType, Sequence[str]]
 """The resources that the question is about, by type."""
@@ -110,7 +110,7 @@ def _case(caller: Caller, bound: BoundRequirement, names: Names, name: str) -> C
             asked.append(answer)
             if answer.decision.allowed:
                 break
-    allowed = any(one.decision.allowed for one in asked)
+    allowed = any(answer.decision.allowed for answer in asked)
     error = ErrorCode.NONE if allowed else bound.error
     if bound.hidden_as is not None and (bound.describe_first or not allowed):
         # releases that hide what the caller may not describe

@@ -2,11 +2,20 @@
 
 import msgspec
 
-from authorizer.authorizer import StandardAuthorizer
-from authorizer.implied import allowing, denying
-from authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Action, Actor, Because, Decision
-from authorizer.store import AclStore
-from protocol.enums import PatternType, Permission
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.implied import allowing, denying
+from kafka_shim.authorizer.model import (
+    ANY_USER,
+    WILDCARD,
+    Acl,
+    AclFilter,
+    Action,
+    Actor,
+    Because,
+    Decision,
+)
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.protocol.enums import PatternType, Permission
 
 
 class Miss(msgspec.Struct, frozen=True):

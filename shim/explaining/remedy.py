@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from authorizer.model import WILDCARD, Acl, Because
-from protocol.enums import PatternType, Permission
-from shim.access import AccessRecord
+from kafka_shim.authorizer.model import WILDCARD, Acl, Because
+from kafka_shim.protocol.enums import PatternType, Permission
+from kafka_shim.shim.request.access import AccessRecord
 
 
 def would_allow(record: AccessRecord, principal: str) -> dict[str, Any] | None:
     """`{add: rule}` or `{remove: rule}`, a rule as in the state file; None if it was allowed."""
     if record.decision.allowed:
         return None
-    from authorizer.acl_formats.rules import to_rules  # noqa: PLC0415 - the start is shorter by it
+    from kafka_shim.authorizer.acl_formats.rules import to_rules  # noqa: PLC0415 - the start is shorter by it
 
     acl = record.decision.acl
     if record.decision.because is Because.ACL and acl is not None:

@@ -8,9 +8,18 @@ from collections.abc import Iterable
 
 import msgspec
 
-from authorizer.authorizer import StandardAuthorizer
-from authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Action, Actor, Because, Decision
-from protocol.enums import PatternType, Permission
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import (
+    ANY_USER,
+    WILDCARD,
+    Acl,
+    AclFilter,
+    Action,
+    Actor,
+    Because,
+    Decision,
+)
+from kafka_shim.protocol.enums import PatternType, Permission
 
 NOBODY = "User:\0nobody in particular"
 NOWHERE = "\0nowhere in particular"

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from protocol.enums import ApiKey
-from shim.faults.names import Names
-from shim.faults.spec import (
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.shim.faults.names import Names
+from kafka_shim.shim.faults.spec import (
     FaultError,
     FaultSpec,
     acls_of,
@@ -22,7 +22,7 @@ from shim.faults.spec import (
 )
 
 if TYPE_CHECKING:
-    from shim.context import RequestContext
+    from kafka_shim.shim.request.context import RequestContext
 
 
 def parse_fault(written: Mapping[str, Any]) -> FaultSpec:

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from protocol.enums import ApiKey
+from kafka_shim.protocol.enums import ApiKey
 
 if TYPE_CHECKING:  # faults are rare: what they need is imported with the first
-    from shim.context import RequestContext
-    from shim.faults.fault import Fault
+    from kafka_shim.shim.faults.fault import Fault
+    from kafka_shim.shim.request.context import RequestContext
 
 
 class Faults:
@@ -23,7 +23,7 @@ class Faults:
 
     def add(self, written: Mapping[str, Any]) -> "Fault":
         """Set a fault; FaultError says what is wrong with it."""
-        from shim.faults.fault import Fault, parse_fault  # noqa: PLC0415 - see above
+        from kafka_shim.shim.faults.fault import Fault, parse_fault  # noqa: PLC0415 - see above
 
         fault = Fault(self._next_id, parse_fault(written))
         self._next_id += 1
@@ -45,7 +45,7 @@ class Faults:
         self, api: ApiKey, context: "RequestContext", frame: bytes, body_at: int
     ) -> list["Fault"]:
         """Those that strike this request; every one that matches counts it."""
-        from shim.faults.names import Names  # noqa: PLC0415 - see above
+        from kafka_shim.shim.faults.names import Names  # noqa: PLC0415 - see above
 
         names = Names(context, frame, body_at)
         return [

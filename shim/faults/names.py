@@ -3,11 +3,11 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from protocol.errors import ProtocolError
+from kafka_shim.protocol.errors import ProtocolError
 
 if TYPE_CHECKING:
-    from protocol.skim import ResourceNames
-    from shim.context import RequestContext
+    from kafka_shim.protocol.skim import ResourceNames
+    from kafka_shim.shim.request.context import RequestContext
 
 
 class Names:
@@ -33,7 +33,7 @@ class Names:
     @cached_property
     def partitions(self) -> set[tuple[str, int]]:
         """Topic and index of every partition that the request names."""
-        from protocol.partitions import request_partitions  # noqa: PLC0415 - faults are rare
+        from kafka_shim.protocol.partitions import request_partitions  # noqa: PLC0415 - faults are rare
 
         header = self._context.header
         try:
@@ -55,7 +55,7 @@ class Names:
 
     @cached_property
     def _names(self) -> "ResourceNames":
-        from protocol.skim import ResourceNames, skim_request  # noqa: PLC0415 - as above
+        from kafka_shim.protocol.skim import ResourceNames, skim_request  # noqa: PLC0415 - as above
 
         header = self._context.header
         try:

@@ -5,10 +5,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from authorizer.acl_names import AclTextError, parse_operation, parse_resource_type
-from authorizer.model import Acl, Action, is_principal
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.error_codes import ErrorCode
+from kafka_shim.authorizer.acl_names import AclTextError, parse_operation, parse_resource_type
+from kafka_shim.authorizer.model import Acl, Action, is_principal
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
 
 NUMBER_MAX = 2**31 - 1
 """Answers have no room for more."""
@@ -154,7 +154,7 @@ def denial_of(spec: FaultSpec) -> Callable[[Action], bool] | None:
 
 def acls_of(rules: list[dict[str, Any]] | None) -> list[Acl]:
     """ACLs written as in an ACL file; FaultError says which is wrong."""
-    from authorizer.acl_formats.rules import parse_rules  # noqa: PLC0415 - faults are rare
+    from kafka_shim.authorizer.acl_formats.rules import parse_rules  # noqa: PLC0415 - faults are rare
 
     try:
         return parse_rules(rules or [])
@@ -164,7 +164,7 @@ def acls_of(rules: list[dict[str, Any]] | None) -> list[Acl]:
 
 def _check_trigger(trigger: Trigger) -> None:
     given = [trigger.on_call, trigger.times, trigger.with_probability, trigger.every_time or None]
-    if sum(one is not None for one in given) > 1:
+    if sum(limit is not None for limit in given) > 1:
         raise FaultError("a trigger is one of on_call, times, every_time, with_probability")
     for name in ("on_call", "times"):
         number = getattr(trigger, name)

@@ -5,14 +5,14 @@ from typing import Any
 
 import msgspec
 
-from authorizer.model import Acl, Action, Actor
-from protocol.enums import ApiKey
-from shim.apis import ServedApi
-from shim.context import RequestContext
-from shim.errors import CloseConnection
-from shim.faults.fault import Fault
-from shim.state.cluster import Cluster
-from shim.wait import Wait
+from kafka_shim.authorizer.model import Acl, Action, Actor
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.shim.apis import ServedApi
+from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.faults.fault import Fault
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.wait import Wait
 
 Handle = Callable[[ServedApi, Any, RequestContext], Any]
 
@@ -119,7 +119,9 @@ class _Hold:
 
 def _spoiler(faults: list[Fault]) -> Callable[[bytes], bytes] | None:
     """How the answer's frame is damaged on its way out."""
-    lengths = [one.spec.action.truncate for one in faults if one.spec.action.truncate is not None]
+    lengths = [
+        fault.spec.action.truncate for fault in faults if fault.spec.action.truncate is not None
+    ]
     corrupts = any(fault.spec.action.corrupt for fault in faults)
     if not lengths and not corrupts:
         return None

@@ -3,13 +3,16 @@
 WRITE on the transactional id (53), then READ on the group (30).
 """
 
-from authorizer.requirements import ADD_OFFSETS_TO_TXN_GROUP, ADD_OFFSETS_TO_TXN_TRANSACTIONAL_ID
-from protocol.error_codes import ErrorCode
-from protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
-from protocol.messages.add_offsets_to_txn_response import AddOffsetsToTxnResponse
-from shim.context import RequestContext
-from shim.errors import Refused
-from shim.state.coordinators import KeyType
+from kafka_shim.authorizer.requirements import (
+    ADD_OFFSETS_TO_TXN_GROUP,
+    ADD_OFFSETS_TO_TXN_TRANSACTIONAL_ID,
+)
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
+from kafka_shim.protocol.messages.add_offsets_to_txn_response import AddOffsetsToTxnResponse
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.coordinators import KeyType
 
 FENCED_SINCE = 2
 """From here on a superseded producer is told so by a code of its own (KIP-588)."""

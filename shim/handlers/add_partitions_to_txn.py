@@ -8,27 +8,27 @@ are 29 for everyone. Later versions are for brokers, with many transactions, to 
 
 from collections.abc import Iterable
 
-from authorizer.requirements import (
+from kafka_shim.authorizer.requirements import (
     ADD_PARTITIONS_TO_TXN_CLUSTER,
     ADD_PARTITIONS_TO_TXN_TOPIC,
     ADD_PARTITIONS_TO_TXN_TRANSACTIONAL_ID,
 )
-from protocol.error_codes import ErrorCode
-from protocol.messages.add_partitions_to_txn_request import (
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.add_partitions_to_txn_request import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTransaction,
 )
-from protocol.messages.add_partitions_to_txn_response import (
+from kafka_shim.protocol.messages.add_partitions_to_txn_response import (
     AddPartitionsToTxnPartitionResult,
     AddPartitionsToTxnResponse,
     AddPartitionsToTxnResult,
     AddPartitionsToTxnTopicResult,
 )
-from shim.context import RequestContext
-from shim.handling.duplicates import by_topic
-from shim.handling.topic_access import topic_error
-from shim.state.transactions import TopicPartition
+from kafka_shim.shim.handlers.shared.duplicates import by_topic
+from kafka_shim.shim.handlers.shared.topic_access import topic_error
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.transactions import TopicPartition
 
 BATCHED_SINCE = 4
 FENCED_SINCE = 2
@@ -43,12 +43,22 @@ def handle(
         context.access.require(ADD_PARTITIONS_TO_TXN_CLUSTER)
         # a transaction that is given twice has the partitions that stand with its last one, and
         # an answer with one code for all lists those of its first one
-        added = {one.transactional_id: one.topics for one in request.transactions}
-        told = {one.transactional_id: one.topics for one in reversed(request.transactions)}
+        added = {
+            transaction.transactional_id: transaction.topics for transaction in request.transactions
+        }
+        told = {
+            transaction.transactional_id: transaction.topics
+            for transaction in reversed(request.transactions)
+        }
         return AddPartitionsToTxnResponse(
             results_by_transaction=[
-                _batched(one, added[one.transactional_id], told[one.transactional_id], context)
-                for one in request.transactions
+                _batched(
+                    transaction,
+                    added[transaction.transactional_id],
+                    told[transaction.transactional_id],
+                    context,
+                )
+                for transaction in request.transactions
             ]
         )
     return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_of_client(request, context))
@@ -74,7 +84,7 @@ def _of_client(
     errors = _topic_errors(topics, context)
     if any(errors.values()):
         kept_out = ErrorCode.OPERATION_NOT_ATTEMPTED
-        return _by_topic({one: error or kept_out for one, error in errors.items()})
+        return _by_topic({partition: error or kept_out for partition, error in errors.items()})
     return _all(topics, _add(request, list(errors), context), context)
 
 
@@ -96,16 +106,16 @@ def _add(
 
 def _topic_errors(topics: Iterable[AddPartitionsToTxnTopic], context: RequestContext) -> Errors:
     errors: Errors = {}
-    behaviour = context.record_behaviour
+    facts = context.facts.records
     for topic in topics:
-        error = behaviour.internal_partition_error
+        error = facts.internal_partition_error
         is_internal = topic.name in context.cluster.topics.internal_names
         if not is_internal:
             error = topic_error(context, ADD_PARTITIONS_TO_TXN_TOPIC, topic.name)
-        existence_first = context.behaviour.hides_denied_topics and not is_internal
+        existence_first = context.facts.access.hides_denied_topics and not is_internal
         for index in topic.partitions:
             is_missing = context.cluster.topics.partition(topic.name, index) is None
-            is_missing = is_missing and not behaviour.adds_missing_partitions
+            is_missing = is_missing and not facts.adds_missing_partitions
             missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if is_missing else ErrorCode.NONE
             errors[topic.name, index] = error or missing
             if is_missing and existence_first:
@@ -125,14 +135,19 @@ def _batched(
     owner = (transaction.producer_id, transaction.producer_epoch)
     partitions = list(_partitions(added))
     topics = context.cluster.topics
-    missing = [one for one in partitions if topics.partition(*one) is None]
+    missing = [partition for partition in partitions if topics.partition(*partition) is None]
     error = context.transaction_coordinator_error(name) if name else ErrorCode.INVALID_REQUEST
     if missing:
         errors = dict.fromkeys(partitions, ErrorCode.OPERATION_NOT_ATTEMPTED)
         results = _by_topic(errors | dict.fromkeys(missing, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
     elif transaction.verify_only:
-        errors = {one: error or transactions.verify(name, *owner, one) for one in partitions}
-        results = _by_topic({one: _spoken(error, context) for one, error in errors.items()})
+        errors = {
+            partition: error or transactions.verify(name, *owner, partition)
+            for partition in partitions
+        }
+        results = _by_topic(
+            {partition: _spoken(error, context) for partition, error in errors.items()}
+        )
     else:
         error = error or transactions.add_partitions(name, *owner, partitions)
         results = _as_asked(told, _spoken(error, context))
@@ -144,7 +159,7 @@ def _spoken(error: ErrorCode, context: RequestContext) -> ErrorCode:
     if error is ErrorCode.PRODUCER_FENCED and context.version < FENCED_SINCE:
         return ErrorCode.INVALID_PRODUCER_EPOCH
     if error is ErrorCode.INVALID_TXN_STATE:
-        return context.record_behaviour.unverified_error
+        return context.facts.records.unverified_error
     return error
 
 
@@ -156,7 +171,7 @@ def _all(
     topics: Iterable[AddPartitionsToTxnTopic], error: ErrorCode, context: RequestContext
 ) -> list[AddPartitionsToTxnTopicResult]:
     """One code for every partition."""
-    if context.record_behaviour.merges_added_partitions:
+    if context.facts.records.merges_added_partitions:
         return _by_topic(dict.fromkeys(_partitions(topics), error))
     return _as_asked(topics, error)
 

@@ -1,11 +1,11 @@
 """80 AddRaftVoter, versions 0-1. A static quorum takes no voters: 35 (KIP-853)."""
 
-from authorizer.requirements import ADD_RAFT_VOTER
-from protocol.error_codes import ErrorCode
-from protocol.messages.add_raft_voter_request import AddRaftVoterRequest
-from protocol.messages.add_raft_voter_response import AddRaftVoterResponse
-from shim.context import RequestContext
-from shim.errors import Refused
+from kafka_shim.authorizer.requirements import ADD_RAFT_VOTER
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.add_raft_voter_request import AddRaftVoterRequest
+from kafka_shim.protocol.messages.add_raft_voter_response import AddRaftVoterResponse
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.request.context import RequestContext
 
 
 def handle(request: AddRaftVoterRequest, context: RequestContext) -> AddRaftVoterResponse:

@@ -6,28 +6,28 @@ last one counts.
 
 from collections import Counter
 
-from authorizer.requirements import ALTER_CLIENT_QUOTAS
-from protocol.error_codes import ErrorCode
-from protocol.messages.alter_client_quotas_request import (
+from kafka_shim.authorizer.requirements import ALTER_CLIENT_QUOTAS
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.alter_client_quotas_request import (
     AlterClientQuotasRequest,
     EntryData as AskedEntry,
 )
-from protocol.messages.alter_client_quotas_response import (
+from kafka_shim.protocol.messages.alter_client_quotas_response import (
     AlterClientQuotasResponse,
     EntityData,
     EntryData,
 )
-from shim.context import RequestContext
-from shim.state.quotas import QuotaError, check_entity, check_value
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.quotas import QuotaError, check_entity, check_value
 
 
 def handle(request: AlterClientQuotasRequest, context: RequestContext) -> AlterClientQuotasResponse:
-    context.access.require(ALTER_CLIENT_QUOTAS, message=context.behaviour.quota_denial)
+    context.access.require(ALTER_CLIENT_QUOTAS, message=context.facts.users.quota_denial)
     counts = Counter(_key(entry) for entry in request.entries)
     results = {}
     for entry in request.entries:
         key = _key(entry)
-        if key not in results or not context.behaviour.kraft:
+        if key not in results or not context.facts.users.quotas_alter_entities_once:
             results[key] = _alter(entry, counts[key], context, keep=not request.validate_only)
     return AlterClientQuotasResponse(entries=list(results.values()))
 
@@ -41,20 +41,22 @@ def refuse(
 
 
 def _key(entry: AskedEntry) -> frozenset[tuple[str, str | None]]:
-    return frozenset({one.entity_type: one.entity_name for one in entry.entity}.items())
+    return frozenset(
+        {component.entity_type: component.entity_name for component in entry.entity}.items()
+    )
 
 
 def _alter(entry: AskedEntry, count: int, context: RequestContext, *, keep: bool) -> EntryData:
-    entity = {one.entity_type: one.entity_name for one in entry.entity}
+    entity = {component.entity_type: component.entity_name for component in entry.entity}
     is_repeated = count > 1 or len({op.key for op in entry.ops}) < len(entry.ops)
-    if is_repeated and context.behaviour.kraft:
+    if is_repeated and context.facts.users.quotas_alter_entities_once:
         text = "the entity, or one of its quotas, is named more than once"
         return _result(entry, ErrorCode.INVALID_REQUEST, text)
     try:
-        check_entity(entity, context.behaviour.quota_entity_types)
+        check_entity(entity, context.facts.users.quota_entity_types)
         for op in entry.ops:
             if not op.remove:
-                zero_is_allowed = context.behaviour.quota_may_be_zero
+                zero_is_allowed = context.facts.users.quota_may_be_zero
                 check_value(entity, op.key, op.value, zero_is_allowed=zero_is_allowed)
     except QuotaError as problem:
         return _result(entry, ErrorCode.INVALID_REQUEST, str(problem))
@@ -65,7 +67,7 @@ def _alter(entry: AskedEntry, count: int, context: RequestContext, *, keep: bool
 
 
 def _result(entry: AskedEntry, error: ErrorCode, message: str | None) -> EntryData:
-    entity = {one.entity_type: one.entity_name for one in entry.entity}
+    entity = {component.entity_type: component.entity_name for component in entry.entity}
     return EntryData(
         error_code=error,
         error_message=message,

@@ -7,30 +7,33 @@ something to everybody; on ZooKeeper rights come first. Loggers can only be alte
 from collections import Counter
 from collections.abc import Mapping
 
-from authorizer.requirement import Requirement
-from authorizer.requirements import (
+from kafka_shim.authorizer.requirement import Requirement
+from kafka_shim.authorizer.requirements import (
     ALTER_CONFIGS_CLUSTER,
     ALTER_CONFIGS_GROUP,
     ALTER_CONFIGS_TOPIC,
 )
-from protocol.enums import ConfigResourceType
-from protocol.error_codes import ErrorCode
-from protocol.messages.alter_configs_request import AlterConfigsRequest, AlterConfigsResource
-from protocol.messages.alter_configs_response import (
+from kafka_shim.protocol.enums import ConfigResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.alter_configs_request import (
+    AlterConfigsRequest,
+    AlterConfigsResource,
+)
+from kafka_shim.protocol.messages.alter_configs_response import (
     AlterConfigsResourceResponse,
     AlterConfigsResponse,
 )
-from shim.context import RequestContext
-from shim.errors import CloseConnection, Refused
-from shim.handling import config_change
-from shim.handling.config_access import require_config
-from shim.handling.config_resources import (
-    ResourceFault,
+from kafka_shim.shim.errors import CloseConnection, Refused
+from kafka_shim.shim.handlers.shared import config_change
+from kafka_shim.shim.handlers.shared.config_access import require_broker, require_config
+from kafka_shim.shim.handlers.shared.config_resources import (
+    ResourceError,
     altered_type,
     check_single,
     is_known_type,
     not_alterable,
 )
+from kafka_shim.shim.request.context import RequestContext
 
 REQUIREMENTS: Mapping[int, Requirement] = {
     ConfigResourceType.TOPIC: ALTER_CONFIGS_TOPIC,
@@ -43,32 +46,35 @@ REQUIREMENTS: Mapping[int, Requirement] = {
 def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfigsResponse:
     context.access.nothing_more()  # a malformed resource is answered without asking
     resources = request.resources
-    if context.behaviour.kraft:
-        counts = Counter((one.resource_type, one.resource_name) for one in resources)
+    if context.facts.configs.alterations_are_forwarded:
+        counts = Counter((resource.resource_type, resource.resource_name) for resource in resources)
     else:
         resources = list(
             {
-                (altered_type(one.resource_type, context), one.resource_name): one
-                for one in resources
+                (altered_type(resource.resource_type, context), resource.resource_name): resource
+                for resource in resources
             }.values()
         )
         counts = Counter()
         try:
             _check_all(request, context)
-        except ResourceFault as fault:
+        except ResourceError as failure:
             return AlterConfigsResponse(
-                responses=[_response(one, fault.error, fault.message, context) for one in resources]
+                responses=[
+                    _response(resource, failure.error, failure.message, context)
+                    for resource in resources
+                ]
             )
     responses = []
-    for one in resources:
+    for resource in resources:
         try:
             # DEVIATION: a real KRaft broker never answers a request with a resource twice.
-            check_single(counts[one.resource_type, one.resource_name])
-            _alter(one, context, validate_only=request.validate_only)
-        except ResourceFault as fault:
-            responses.append(_response(one, fault.error, fault.message, context))
+            check_single(counts[resource.resource_type, resource.resource_name])
+            _alter(resource, context, validate_only=request.validate_only)
+        except ResourceError as failure:
+            responses.append(_response(resource, failure.error, failure.message, context))
         else:
-            responses.append(_response(one, ErrorCode.NONE, None, context))
+            responses.append(_response(resource, ErrorCode.NONE, None, context))
     return AlterConfigsResponse(responses=responses)
 
 
@@ -80,33 +86,33 @@ def refuse(
             AlterConfigsResourceResponse(
                 error_code=error,
                 error_message=message,
-                resource_type=one.resource_type,
-                resource_name=one.resource_name,
+                resource_type=resource.resource_type,
+                resource_name=resource.resource_name,
             )
-            for one in request.resources
+            for resource in request.resources
         ]
     )
 
 
 def _response(
-    one: AlterConfigsResource, error: ErrorCode, message: str | None, context: RequestContext
+    resource: AlterConfigsResource, error: ErrorCode, message: str | None, context: RequestContext
 ) -> AlterConfigsResourceResponse:
     return AlterConfigsResourceResponse(
         error_code=error,
         error_message=message,
-        resource_type=altered_type(one.resource_type, context),
-        resource_name=one.resource_name,
+        resource_type=altered_type(resource.resource_type, context),
+        resource_name=resource.resource_name,
     )
 
 
 def _check_all(request: AlterConfigsRequest, context: RequestContext) -> None:
     """What makes a broker on ZooKeeper fail a whole request."""
-    for one in request.resources:
-        if not _is_alterable(one.resource_type, context):
-            raise not_alterable(one.resource_type)
-    null_outcome = context.config_behaviour.altered_null
+    for resource in request.resources:
+        if not _is_alterable(resource.resource_type, context):
+            raise not_alterable(resource.resource_type)
+    null_outcome = context.facts.configs.altered_null
     if null_outcome != "fail resource" and any(
-        config.value is None for one in request.resources for config in one.configs
+        config.value is None for resource in request.resources for config in resource.configs
     ):
         if null_outcome == "close":
             raise CloseConnection("a setting in AlterConfigs has no value")
@@ -117,24 +123,25 @@ def _is_alterable(kind: int, context: RequestContext) -> bool:
     return is_known_type(kind, context) and kind != ConfigResourceType.BROKER_LOGGER
 
 
-def _alter(one: AlterConfigsResource, context: RequestContext, *, validate_only: bool) -> None:
-    kind, name = one.resource_type, one.resource_name
-    new = {config.name: config.value for config in one.configs if config.value is not None}
-    nulls = [config.name for config in one.configs if config.value is None]
-    if context.behaviour.kraft:
+def _alter(resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool) -> None:
+    kind, name = resource.resource_type, resource.resource_name
+    new = {config.name: config.value for config in resource.configs if config.value is not None}
+    nulls = [config.name for config in resource.configs if config.value is None]
+    if context.facts.configs.alterations_are_forwarded:
         if nulls:
             message = f"settings need a value: {', '.join(nulls)}"
-            raise ResourceFault(ErrorCode.INVALID_REQUEST, message)
-        if len(new) < len(one.configs):
-            raise ResourceFault(ErrorCode.INVALID_REQUEST, "a setting is given twice")
+            raise ResourceError(ErrorCode.INVALID_REQUEST, message)
+        if len(new) < len(resource.configs):
+            raise ResourceError(ErrorCode.INVALID_REQUEST, "a setting is given twice")
     if not _is_alterable(kind, context):
         raise not_alterable(kind)
-    if context.behaviour.kraft and kind == ConfigResourceType.BROKER:
+    if context.facts.configs.alterations_are_forwarded and kind == ConfigResourceType.BROKER:
+        require_broker(context, REQUIREMENTS[kind], name)
         config_change.current(kind, name, context)
         config_change.check_broker(name, new, context)
     require_config(context, REQUIREMENTS[kind], name)
     if nulls:
-        raise ResourceFault(ErrorCode.UNKNOWN_SERVER_ERROR, None)
+        raise ResourceError(ErrorCode.UNKNOWN_SERVER_ERROR, None)
     config_change.current(kind, name, context)
     config_change.check(kind, name, new, context)
     if not validate_only:

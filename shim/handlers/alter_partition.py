@@ -4,12 +4,12 @@ CLUSTER_ACTION on the cluster, or 31; 41 anywhere but at the controller. It take
 which no client is told: 77.
 """
 
-from authorizer.requirements import ALTER_PARTITION
-from protocol.error_codes import ErrorCode
-from protocol.messages.alter_partition_request import AlterPartitionRequest
-from protocol.messages.alter_partition_response import AlterPartitionResponse
-from shim.context import RequestContext
-from shim.handling.controller import require_controller
+from kafka_shim.authorizer.requirements import ALTER_PARTITION
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.alter_partition_request import AlterPartitionRequest
+from kafka_shim.protocol.messages.alter_partition_response import AlterPartitionResponse
+from kafka_shim.shim.handlers.shared.controller import require_controller
+from kafka_shim.shim.request.context import RequestContext
 
 
 def handle(request: AlterPartitionRequest, context: RequestContext) -> AlterPartitionResponse:

@@ -6,22 +6,22 @@ There are no records to copy here: a reassignment is done when it is answered, s
 
 from collections.abc import Sequence
 
-from authorizer.requirements import ALTER_PARTITION_REASSIGNMENTS
-from protocol.error_codes import ErrorCode
-from protocol.messages.alter_partition_reassignments_request import (
+from kafka_shim.authorizer.requirements import ALTER_PARTITION_REASSIGNMENTS
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
     ReassignableTopic,
 )
-from protocol.messages.alter_partition_reassignments_response import (
+from kafka_shim.protocol.messages.alter_partition_reassignments_response import (
     AlterPartitionReassignmentsResponse,
     ReassignablePartitionResponse,
     ReassignableTopicResponse,
 )
-from shim.context import RequestContext
-from shim.errors import Refused
-from shim.handling.controller import require_controller
-from shim.handling.topic_plan import TopicFault
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.handlers.shared.controller import require_controller
+from kafka_shim.shim.handlers.shared.topic_plan import TopicError
+from kafka_shim.shim.request.context import RequestContext
 
 
 def handle(
@@ -33,10 +33,10 @@ def handle(
     require_controller(context)
     if not request.topics:
         return AlterPartitionReassignmentsResponse(error_message="")
-    topics = request.topics if context.behaviour.kraft else _merged(request)
+    topics = request.topics if context.facts.topics.reassignments_repeat else _merged(request)
     return AlterPartitionReassignmentsResponse(
         allow_replication_factor_change=request.allow_replication_factor_change,
-        error_message=None if context.behaviour.kraft else "",
+        error_message=context.facts.topics.reassignment_success_message,
         responses=[
             ReassignableTopicResponse(
                 name=topic.name,
@@ -74,7 +74,7 @@ def _merged(request: AlterPartitionReassignmentsRequest) -> list[ReassignableTop
     wishes: dict[str, dict[int, ReassignablePartition]] = {}
     for topic in request.topics:
         by_index = wishes.setdefault(topic.name, {})
-        by_index.update({one.partition_index: one for one in topic.partitions})
+        by_index.update({partition.partition_index: partition for partition in topic.partitions})
     return [
         ReassignableTopic(name=name, partitions=list(by_index.values()))
         for name, by_index in wishes.items()
@@ -89,8 +89,8 @@ def _reassign(
 ) -> ReassignablePartitionResponse:
     try:
         _move(topic_name, wish, request, context)
-    except TopicFault as fault:
-        return _response(wish.partition_index, fault.error, fault.message)
+    except TopicError as failure:
+        return _response(wish.partition_index, failure.error, failure.message)
     return _response(wish.partition_index, ErrorCode.NONE, None)
 
 
@@ -100,22 +100,23 @@ def _move(
     request: AlterPartitionReassignmentsRequest,
     context: RequestContext,
 ) -> None:
-    if wish.replicas is None and not context.behaviour.kraft:  # whether the topic exists or not
+    sees_topic_first = context.facts.topics.reassignments_see_topic_first
+    if wish.replicas is None and not sees_topic_first:
         text = "no reassignment is in progress"
-        raise TopicFault(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, text)
-    if wish.replicas is not None and not context.behaviour.kraft:
+        raise TopicError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, text)
+    if wish.replicas is not None and not sees_topic_first:
         _check_replicas(wish.replicas, context)
     partition = context.cluster.topics.partition(topic_name, wish.partition_index)
     if partition is None:
-        raise TopicFault(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no such partition")
+        raise TopicError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no such partition")
     if wish.replicas is None:
-        raise TopicFault(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, None)
+        raise TopicError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, None)
     replicas = wish.replicas
     _check_replicas(replicas, context)
     is_same_factor = len(replicas) == len(partition.replicas)
     if not request.allow_replication_factor_change and not is_same_factor:
         message = f"the replication factor would change to {len(replicas)}"
-        raise TopicFault(ErrorCode.INVALID_REPLICATION_FACTOR, message)
+        raise TopicError(ErrorCode.INVALID_REPLICATION_FACTOR, message)
     context.cluster.topics.reassign(partition, replicas)
     context.cluster.replicas_placed()
 
@@ -124,7 +125,7 @@ def _check_replicas(replicas: Sequence[int], context: RequestContext) -> None:
     known = context.cluster.nodes
     if not replicas or len(set(replicas)) < len(replicas) or not set(replicas) <= known.keys():
         message = "replicas have to be known brokers, each once"
-        raise TopicFault(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
+        raise TopicError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
 
 
 def _response(index: int, error: ErrorCode, message: str | None) -> ReassignablePartitionResponse:

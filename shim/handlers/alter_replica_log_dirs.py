@@ -3,15 +3,15 @@
 Moving a partition there changes nothing, any other directory is 57. A denial is on every partition.
 """
 
-from authorizer.requirements import ALTER_REPLICA_LOG_DIRS
-from protocol.error_codes import ErrorCode
-from protocol.messages.alter_replica_log_dirs_request import AlterReplicaLogDirsRequest
-from protocol.messages.alter_replica_log_dirs_response import (
+from kafka_shim.authorizer.requirements import ALTER_REPLICA_LOG_DIRS
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.alter_replica_log_dirs_request import AlterReplicaLogDirsRequest
+from kafka_shim.protocol.messages.alter_replica_log_dirs_response import (
     AlterReplicaLogDirPartitionResult,
     AlterReplicaLogDirsResponse,
     AlterReplicaLogDirTopicResult,
 )
-from shim.context import RequestContext
+from kafka_shim.shim.request.context import RequestContext
 
 
 def handle(
@@ -19,7 +19,7 @@ def handle(
 ) -> AlterReplicaLogDirsResponse:
     denial = context.access.error(ALTER_REPLICA_LOG_DIRS)
     if denial is not ErrorCode.NONE:
-        if context.topic_behaviour.log_dir_denials_repeat:
+        if context.facts.topics.log_dir_denials_repeat:
             return refuse(request, denial, None)
         return _response(_all(request, denial))
     log_dir = context.cluster.configs.log_dir(context.node_id)
@@ -66,7 +66,7 @@ def _all(request: AlterReplicaLogDirsRequest, error: int) -> dict[str, dict[int,
 def _error(topic_name: str, index: int, context: RequestContext) -> int:
     partition = context.cluster.topics.partition(topic_name, index)
     if partition is None or context.node_id not in partition.replicas:
-        return context.topic_behaviour.missing_replica_error
+        return context.facts.topics.missing_replica_error
     return ErrorCode.NONE
 
 

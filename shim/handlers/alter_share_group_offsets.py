@@ -4,26 +4,26 @@ READ on the group, READ on each topic. The group must have no members; it is mad
 none. Its error (24, 68, 69) replaces everything that was found out about the topics.
 """
 
-from authorizer.requirements import (
+from kafka_shim.authorizer.requirements import (
     ALTER_SHARE_GROUP_OFFSETS_GROUP,
     ALTER_SHARE_GROUP_OFFSETS_TOPIC,
 )
-from protocol.error_codes import ErrorCode
-from protocol.messages.alter_share_group_offsets_request import (
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.alter_share_group_offsets_request import (
     AlterShareGroupOffsetsRequest,
     AlterShareGroupOffsetsRequestPartition,
     AlterShareGroupOffsetsRequestTopic,
 )
-from protocol.messages.alter_share_group_offsets_response import (
+from kafka_shim.protocol.messages.alter_share_group_offsets_response import (
     AlterShareGroupOffsetsResponse,
     AlterShareGroupOffsetsResponsePartition,
     AlterShareGroupOffsetsResponseTopic,
 )
-from shim.context import RequestContext
-from shim.errors import Refused
-from shim.handling.topic_access import topic_error
-from shim.state.groups.share_group import ShareGroup
-from shim.state.topics import NO_ID
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.handlers.shared.topic_access import topic_error
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.groups.share_group import ShareGroup
+from kafka_shim.shim.state.topics import NO_ID
 
 MESSAGES = {
     ErrorCode.TOPIC_AUTHORIZATION_FAILED: "the topic may not be read",
@@ -72,13 +72,13 @@ def _altered(
 ) -> AlterShareGroupOffsetsResponseTopic:
     topic = context.cluster.topics.get(asked.topic_name)
     rows = []
-    for one in asked.partitions:
+    for partition in asked.partitions:
         error = denial
         if denial is ErrorCode.NONE and topic is not None:
-            error = _alter(group, topic.topic_id, one, context)
+            error = _alter(group, topic.topic_id, partition, context)
         rows.append(
             AlterShareGroupOffsetsResponsePartition(
-                partition_index=one.partition_index,
+                partition_index=partition.partition_index,
                 error_code=error,
                 error_message=MESSAGES.get(error),
             )

@@ -6,19 +6,20 @@ only if a mechanism is named twice (asked of 2.8.2).
 
 from collections.abc import Iterable
 
-from authorizer.requirements import ALTER_USER_SCRAM_CREDENTIALS
-from protocol.error_codes import ErrorCode
-from protocol.messages.alter_user_scram_credentials_request import (
+from kafka_shim.authorizer.requirements import ALTER_USER_SCRAM_CREDENTIALS
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.alter_user_scram_credentials_request import (
     AlterUserScramCredentialsRequest,
     ScramCredentialDeletion,
     ScramCredentialUpsertion,
 )
-from protocol.messages.alter_user_scram_credentials_response import (
+from kafka_shim.protocol.messages.alter_user_scram_credentials_response import (
     AlterUserScramCredentialsResponse,
     AlterUserScramCredentialsResult,
 )
-from shim.context import RequestContext
-from shim.state.users import ScramMechanism, Users, credential_of
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.sasl.scram_credential import ScramMechanism, credential_of
+from kafka_shim.shim.state.users import Users
 
 ITERATIONS_MIN = 4096
 ITERATIONS_MAX = 16_384
@@ -31,18 +32,20 @@ DONE: Outcome = (ErrorCode.NONE, None)
 def handle(
     request: AlterUserScramCredentialsRequest, context: RequestContext
 ) -> AlterUserScramCredentialsResponse:
-    context.access.require(ALTER_USER_SCRAM_CREDENTIALS, message=context.behaviour.scram_denial)
+    context.access.require(ALTER_USER_SCRAM_CREDENTIALS, message=context.facts.users.scram_denial)
     by_user: dict[str, list[Alteration]] = {}
     asked: list[Alteration] = [*request.deletions, *request.upsertions]
-    for one in asked:
-        by_user.setdefault(one.name, []).append(one)
-    fault_of = _fault_of_one if context.behaviour.kraft else _fault_of_several
+    for alteration in asked:
+        by_user.setdefault(alteration.name, []).append(alteration)
+    failure_of = (
+        _failure_of_one if context.facts.users.scram_alters_users_once else _failure_of_several
+    )
     outcomes: dict[str, Outcome] = {}
     for name, alterations in by_user.items():
-        fault = fault_of(alterations, context.cluster.users)
-        error, message = fault or _altered(alterations, context.cluster.users)
+        failure = failure_of(alterations, context.cluster.users)
+        error, message = failure or _altered(alterations, context.cluster.users)
         if error is ErrorCode.NONE:
-            message = context.behaviour.scram_success_message
+            message = context.facts.users.scram_success_message
         outcomes[name] = error, message
     return _response(outcomes.items())
 
@@ -51,7 +54,7 @@ def refuse(
     request: AlterUserScramCredentialsRequest, error: ErrorCode, message: str | None
 ) -> AlterUserScramCredentialsResponse:
     alterations: list[Alteration] = [*request.deletions, *request.upsertions]
-    names = {one.name for one in alterations}
+    names = {alteration.name for alteration in alterations}
     return _response((name, (error, message)) for name in sorted(names))
 
 
@@ -64,56 +67,66 @@ def _response(outcomes: Iterable[tuple[str, Outcome]]) -> AlterUserScramCredenti
     )
 
 
-def _fault_of_one(alterations: list[Alteration], users: Users) -> Outcome | None:
-    """A user can be altered once; a fault of the first alteration comes before that."""
+def _failure_of_one(alterations: list[Alteration], users: Users) -> Outcome | None:
+    """A user can be altered once; a failure of the first alteration comes before that."""
     first = alterations[0]
-    fault = _fault(first) or _missing(first, users)
-    return fault or (_duplicate(first) if len(alterations) > 1 else None)
+    failure = _failure(first) or _missing(first, users)
+    return failure or (_duplicate(first) if len(alterations) > 1 else None)
 
 
-def _fault_of_several(alterations: list[Alteration], users: Users) -> Outcome | None:
+def _failure_of_several(alterations: list[Alteration], users: Users) -> Outcome | None:
     """On ZooKeeper each mechanism of a user can be altered once, and all of them come or none."""
-    fault = next(filter(None, map(_fault, alterations)), None)
-    if fault is not None:
-        return fault
-    if len({one.mechanism for one in alterations}) < len(alterations):
+    failure = next(filter(None, map(_failure, alterations)), None)
+    if failure is not None:
+        return failure
+    if len({alteration.mechanism for alteration in alterations}) < len(alterations):
         return _duplicate(alterations[0])
-    return next(filter(None, (_missing(one, users) for one in alterations)), None)
+    return next(filter(None, (_missing(alteration, users) for alteration in alterations)), None)
 
 
-def _fault(one: Alteration) -> Outcome | None:
-    if not one.name:
+def _failure(alteration: Alteration) -> Outcome | None:
+    if not alteration.name:
         return ErrorCode.UNACCEPTABLE_CREDENTIAL, "the user name is empty"
-    if one.mechanism not in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):
-        return ErrorCode.UNSUPPORTED_SASL_MECHANISM, f"SCRAM mechanism {one.mechanism} is unknown"
-    return _out_of_range(one.iterations) if isinstance(one, ScramCredentialUpsertion) else None
+    if alteration.mechanism not in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):
+        return (
+            ErrorCode.UNSUPPORTED_SASL_MECHANISM,
+            f"SCRAM mechanism {alteration.mechanism} is unknown",
+        )
+    return (
+        _out_of_range(alteration.iterations)
+        if isinstance(alteration, ScramCredentialUpsertion)
+        else None
+    )
 
 
-def _missing(one: Alteration, users: Users) -> Outcome | None:
+def _missing(alteration: Alteration, users: Users) -> Outcome | None:
     """A credential that is to be deleted has to be there."""
-    mechanism = ScramMechanism(one.mechanism)
-    has_it = any(kind is mechanism for kind, _ in users.stored(one.name))
-    if has_it or isinstance(one, ScramCredentialUpsertion):
+    mechanism = ScramMechanism(alteration.mechanism)
+    has_it = any(kind is mechanism for kind, _ in users.stored(alteration.name))
+    if has_it or isinstance(alteration, ScramCredentialUpsertion):
         return None
-    text = f"user `{one.name}` has no {mechanism.wire_name} credential to delete"
+    text = f"user `{alteration.name}` has no {mechanism.wire_name} credential to delete"
     return ErrorCode.RESOURCE_NOT_FOUND, text
 
 
-def _duplicate(one: Alteration) -> Outcome:
-    text = f"user `{one.name}` is altered more than once in this request"
+def _duplicate(alteration: Alteration) -> Outcome:
+    text = f"user `{alteration.name}` is altered more than once in this request"
     return ErrorCode.DUPLICATE_RESOURCE, text
 
 
 def _altered(alterations: list[Alteration], users: Users) -> Outcome:
     """What came of them; the first that fails is told."""
-    outcomes = [_alter(one, ScramMechanism(one.mechanism), users) for one in alterations]
-    return next((one for one in outcomes if one != DONE), DONE)
+    outcomes = [
+        _alter(alteration, ScramMechanism(alteration.mechanism), users)
+        for alteration in alterations
+    ]
+    return next((outcome for outcome in outcomes if outcome != DONE), DONE)
 
 
-def _alter(one: Alteration, mechanism: ScramMechanism, users: Users) -> Outcome:
-    if isinstance(one, ScramCredentialUpsertion):
-        return _upsert(one, mechanism, users)
-    users.discard(mechanism, one.name)
+def _alter(alteration: Alteration, mechanism: ScramMechanism, users: Users) -> Outcome:
+    if isinstance(alteration, ScramCredentialUpsertion):
+        return _upsert(alteration, mechanism, users)
+    users.discard(mechanism, alteration.name)
     return DONE
 
 
@@ -125,9 +138,13 @@ def _out_of_range(iterations: int) -> Outcome | None:
     return None
 
 
-def _upsert(one: ScramCredentialUpsertion, mechanism: ScramMechanism, users: Users) -> Outcome:
-    if not one.salted_password:  # the real controller fails inside its key function
+def _upsert(
+    upsertion: ScramCredentialUpsertion, mechanism: ScramMechanism, users: Users
+) -> Outcome:
+    if not upsertion.salted_password:  # the real controller fails inside its key function
         return ErrorCode.UNKNOWN_SERVER_ERROR, None
-    credential = credential_of(mechanism, one.salted_password, one.salt, one.iterations)
-    users.store(mechanism, one.name, credential)
+    credential = credential_of(
+        mechanism, upsertion.salted_password, upsertion.salt, upsertion.iterations
+    )
+    users.store(mechanism, upsertion.name, credential)
     return DONE

@@ -1,23 +1,33 @@
-"""18 ApiVersions, versions 0-4. Open to everybody, also before authentication.
+"""18 ApiVersions, versions 0-5. Open to everybody, also before authentication.
 
 Unknown versions are answered with 35 in the layout of version 0 (KIP-35), and with our own range.
 The client's software name and version (version 3) must look like identifiers, or the answer is 42
-(KIP-511).
+(KIP-511). From version 5 on a client may say which node of which cluster it wants to talk to: both
+or neither, or the answer is 42; another one's client is told to bootstrap again, 129 (KIP-1242).
 """
 
 import re
 
-from protocol.enums import ApiKey
-from protocol.error_codes import ErrorCode
-from protocol.messages.api_versions_request import ApiVersionsRequest
-from protocol.messages.api_versions_response import (
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
+from kafka_shim.protocol.messages.api_versions_response import (
     ApiVersion,
     ApiVersionsResponse,
     FinalizedFeatureKey,
     SupportedFeatureKey,
 )
-from shim.context import RequestContext
-from shim.state.cluster import Cluster
+from kafka_shim.shim.apis import advertised_apis
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.static_settings import takes_metrics
+
+NAMES_NODE_SINCE = 5
+ANY_NODE = -1
+_FINALIZED_ORDER = (
+    *("group.version", "streams.version", "transaction.version"),
+    *("eligible.leader.replicas.version", "kraft.version", "share.version", "metadata.version"),
+)
+"""Brokers list what is finalized in the order of a HashMap of eight buckets (4.3.1 and 4.4.0)."""
 
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
@@ -25,6 +35,10 @@ _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 def handle(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsResponse:
     if context.version >= 3 and not _is_named(request):
         return refuse(request, ErrorCode.INVALID_REQUEST, None)
+    if context.version >= NAMES_NODE_SINCE:
+        error = _destination_error(request, context)
+        if error is not ErrorCode.NONE:
+            return refuse(request, error, None)
     context.session.runs(request.client_software_name, request.client_software_version)
     features = context.cluster.features
     return ApiVersionsResponse(
@@ -37,7 +51,7 @@ def handle(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsR
         finalized_features_epoch=0 if features else -1,
         finalized_features=[
             FinalizedFeatureKey(name=f.name, min_version_level=f.level, max_version_level=f.level)
-            for f in features
+            for f in sorted(features, key=lambda f: _FINALIZED_ORDER.index(f.name))
             if f.level > 0
         ],
     )
@@ -51,20 +65,34 @@ def refuse(
     return ApiVersionsResponse(error_code=error)
 
 
-def refuse_version(cluster: Cluster) -> ApiVersionsResponse:
-    """The answer to a version that is not served: which ones are, so that clients try again."""
+def refuse_version(known: tuple[int, int] | None) -> ApiVersionsResponse:
+    """The answer to a version that is not served: the known ones, for clients to try again."""
     answer = ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
-    if cluster.behaviour.refused_version_tells_range:
-        low, high = cluster.apis.advertised[ApiKey.API_VERSIONS]
-        answer.api_keys = [ApiVersion(ApiKey.API_VERSIONS, low, high)]
+    if known is not None:
+        answer.api_keys = [ApiVersion(ApiKey.API_VERSIONS, *known)]
     return answer
 
 
 def _versions(context: RequestContext) -> list[ApiVersion]:
+    cluster = context.cluster
+    has_metrics = takes_metrics(cluster.config.properties)
+    told = advertised_apis(cluster.release, takes_metrics=has_metrics)
     return [
         ApiVersion(api_key=key, min_version=low, max_version=high)
-        for key, (low, high) in sorted(context.cluster.apis.advertised.items())
+        for key, (low, high) in sorted(told.items())
     ]
+
+
+def _destination_error(request: ApiVersionsRequest, context: RequestContext) -> ErrorCode:
+    """Whether the client means to talk to this node of this cluster."""
+    if (request.cluster_id is None) != (request.node_id == ANY_NODE):
+        return ErrorCode.INVALID_REQUEST
+    if request.cluster_id is None:
+        return ErrorCode.NONE
+    here = context.cluster.cluster_id, context.node_id
+    if (request.cluster_id, request.node_id) != here:
+        return ErrorCode.REBOOTSTRAP_REQUIRED
+    return ErrorCode.NONE
 
 
 def _is_named(request: ApiVersionsRequest) -> bool:

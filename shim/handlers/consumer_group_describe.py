@@ -5,22 +5,27 @@ Denied groups come first. If the caller may not describe one topic of an assignm
 group is replaced by an entry with 29. Groups that are missing or of another type are 69.
 """
 
-from authorizer.requirements import CONSUMER_GROUP_DESCRIBE_GROUP, CONSUMER_GROUP_DESCRIBE_TOPIC
-from protocol.error_codes import ErrorCode
-from protocol.messages.consumer_group_describe_request import ConsumerGroupDescribeRequest
-from protocol.messages.consumer_group_describe_response import (
+from kafka_shim.authorizer.requirements import (
+    CONSUMER_GROUP_DESCRIBE_GROUP,
+    CONSUMER_GROUP_DESCRIBE_TOPIC,
+)
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.consumer_group_describe_request import (
+    ConsumerGroupDescribeRequest,
+)
+from kafka_shim.protocol.messages.consumer_group_describe_response import (
     Assignment as AssignmentRow,
     ConsumerGroupDescribeResponse,
     DescribedGroup,
     Member,
     TopicPartitions,
 )
-from shim.context import RequestContext
-from shim.handling.group_description import GroupDescription, named, names_in
-from shim.state.groups.assignors import Assignment
-from shim.state.groups.consumer_group import ConsumerGroup
-from shim.state.groups.consumer_member import ConsumerMember
-from shim.state.groups.groups import Groups
+from kafka_shim.shim.handlers.shared.group_description import GroupDescription, named, names_in
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.groups.assignors import Assignment
+from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup
+from kafka_shim.shim.state.groups.consumer_member import ConsumerMember
+from kafka_shim.shim.state.groups.groups import Groups
 
 CLASSIC_MEMBER = 0
 CONSUMER_MEMBER = 1

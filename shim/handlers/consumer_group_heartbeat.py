@@ -5,26 +5,27 @@ READ on the group, then DESCRIBE on every topic it names: one that is denied fai
 whether it exists or not. Topics that match a regular expression (version 1) are left out instead.
 """
 
-import re
-
-from authorizer.requirements import (
+from kafka_shim.authorizer.requirements import (
     CONSUMER_GROUP_HEARTBEAT_GROUP,
     CONSUMER_GROUP_HEARTBEAT_REGEX,
     CONSUMER_GROUP_HEARTBEAT_TOPIC,
 )
-from protocol.error_codes import ErrorCode
-from protocol.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
-from protocol.messages.consumer_group_heartbeat_response import (
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
+    ConsumerGroupHeartbeatRequest,
+)
+from kafka_shim.protocol.messages.consumer_group_heartbeat_response import (
     Assignment as AssignmentRow,
     ConsumerGroupHeartbeatResponse,
     TopicPartitions,
 )
-from shim.context import RequestContext
-from shim.errors import Refused
-from shim.state.groups.assignors import Assignment
-from shim.state.groups.consumer_member import ConsumerHeartbeat
-from shim.state.groups.heartbeat_answer import HeartbeatAnswer
-from shim.state.groups.reconciliation import LEAVING_FOR_A_WHILE
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.patterns import InvalidPatternError, compile_pattern
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.groups.assignors import Assignment
+from kafka_shim.shim.state.groups.consumer_member import ConsumerHeartbeat
+from kafka_shim.shim.state.groups.heartbeat_answer import HeartbeatAnswer
+from kafka_shim.shim.state.groups.reconciliation import LEAVING_FOR_A_WHILE
 
 MEMBER_ID_BY_CLIENT_SINCE = 1
 
@@ -84,9 +85,10 @@ def _check(request: ConsumerGroupHeartbeatRequest, context: RequestContext) -> N
 
 def _check_regex(regex: str | None) -> None:
     try:
-        re.compile(regex or "")
-    except re.error as error:
-        text = f"`{regex}` is no regular expression: {error}"
+        if regex:
+            compile_pattern(regex)
+    except InvalidPatternError as error:
+        text = f"`{regex}` is not a valid regular expression: {error}"
         raise Refused(ErrorCode.INVALID_REGULAR_EXPRESSION, text) from error
 
 
@@ -99,7 +101,7 @@ def _heartbeat(
         member_id = groups.new_member_id()
     owned: Assignment | None = None
     if request.topic_partitions is not None:
-        owned = {one.topic_id: frozenset(one.partitions) for one in request.topic_partitions}
+        owned = {topic.topic_id: frozenset(topic.partitions) for topic in request.topic_partitions}
     return ConsumerHeartbeat(
         member_id=member_id,
         member_epoch=request.member_epoch,

@@ -1,19 +1,19 @@
 """7 ControlledShutdown, versions 0-3. A broker that is about to stop wants to lead nothing.
 
 CLUSTER_ACTION on the cluster, or 31. Only the controller knows (11 elsewhere). A broker that there
-is not is 8, or a fault (-1) where its epoch is given (KIP-380).
+is not is 8, or UNKNOWN_SERVER_ERROR (-1) where its epoch is given (KIP-380).
 
 DEVIATION: a real controller moves leaders away from a broker in whose name anybody may ask. Brokers
 here never ask, so it is somebody else: 77, as for a broker that has been started anew since.
 """
 
-from authorizer.requirements import CONTROLLED_SHUTDOWN
-from protocol.error_codes import ErrorCode
-from protocol.messages.controlled_shutdown_request import ControlledShutdownRequest
-from protocol.messages.controlled_shutdown_response import ControlledShutdownResponse
-from shim.context import RequestContext
-from shim.handling.controller import is_controller
-from shim.handling.orders import NO_EPOCH
+from kafka_shim.authorizer.requirements import CONTROLLED_SHUTDOWN
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.controlled_shutdown_request import ControlledShutdownRequest
+from kafka_shim.protocol.messages.controlled_shutdown_response import ControlledShutdownResponse
+from kafka_shim.shim.handlers.shared.controller import is_controller
+from kafka_shim.shim.handlers.shared.orders import NO_EPOCH
+from kafka_shim.shim.request.context import RequestContext
 
 
 def handle(

@@ -4,14 +4,14 @@ A denial beats every validation, but codes that cannot be parsed close the conne
 it. Version 0 has no pattern type: LITERAL.
 """
 
-from authorizer.model import Acl
-from authorizer.requirements import CREATE_ACLS
-from authorizer.validate import AclCodes, Closes, Refusal, read_acls
-from protocol.error_codes import ErrorCode
-from protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
-from shim.context import RequestContext
-from shim.errors import CloseConnection
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.requirements import CREATE_ACLS
+from kafka_shim.authorizer.validate import AclCodes, Closes, Refusal, read_acls
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
+from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.request.context import RequestContext
 
 NO_AUTHORIZER = "no authorizer is configured"
 
@@ -31,7 +31,7 @@ def handle(request: CreateAclsRequest, context: RequestContext) -> CreateAclsRes
     for acl in read:
         outcome = acl if isinstance(acl, Refusal) else next(created)
         if outcome.error is None:
-            message = context.behaviour.acl_success_message
+            message = context.facts.access.acl_success_message
             results.append(AclCreationResult(error_message=message))
         else:
             results.append(

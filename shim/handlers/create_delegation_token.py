@@ -2,13 +2,17 @@
 CREATE_TOKENS on that user (KIP-48, KIP-373). Order: 64, 65, 67, then 61.
 """
 
-from authorizer.requirements import CREATE_DELEGATION_TOKEN_OWNER
-from protocol.error_codes import ErrorCode
-from protocol.messages.create_delegation_token_request import CreateDelegationTokenRequest
-from protocol.messages.create_delegation_token_response import CreateDelegationTokenResponse
-from shim.context import RequestContext
-from shim.errors import Refused
-from shim.handling.token_session import require_token_session
+from kafka_shim.authorizer.requirements import CREATE_DELEGATION_TOKEN_OWNER
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.create_delegation_token_request import (
+    CreateDelegationTokenRequest,
+)
+from kafka_shim.protocol.messages.create_delegation_token_response import (
+    CreateDelegationTokenResponse,
+)
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.handlers.shared.token_session import require_token_session
+from kafka_shim.shim.request.context import RequestContext
 
 USER = "User"
 
@@ -46,7 +50,7 @@ def _create(
     token = context.cluster.tokens.create(
         owner,
         requester,
-        [f"{one.principal_type}:{one.principal_name}" for one in request.renewers],
+        [f"{renewer.principal_type}:{renewer.principal_name}" for renewer in request.renewers],
         request.max_lifetime_ms,
     )
     response = _response(owner, requester, ErrorCode.NONE, context.version)

@@ -6,21 +6,21 @@ before that. KRaft gives a denial no text, brokers on ZooKeeper do.
 
 from collections import Counter
 
-from authorizer.requirements import CREATE_PARTITIONS_TOPIC
-from protocol.error_codes import ErrorCode
-from protocol.messages.create_partitions_request import (
+from kafka_shim.authorizer.requirements import CREATE_PARTITIONS_TOPIC
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.create_partitions_request import (
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
-from protocol.messages.create_partitions_response import (
+from kafka_shim.protocol.messages.create_partitions_response import (
     CreatePartitionsResponse,
     CreatePartitionsTopicResult,
 )
-from shim.context import RequestContext
-from shim.handling.controller import require_controller
-from shim.handling.topic_plan import TopicFault, check_count
-from shim.state.placement import spread
-from shim.state.topics import Topic
+from kafka_shim.shim.handlers.shared.controller import require_controller
+from kafka_shim.shim.handlers.shared.topic_plan import TopicError, check_count
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.placement import spread
+from kafka_shim.shim.state.topics import Topic
 
 
 def handle(request: CreatePartitionsRequest, context: RequestContext) -> CreatePartitionsResponse:
@@ -28,21 +28,22 @@ def handle(request: CreatePartitionsRequest, context: RequestContext) -> CreateP
     context.access.nothing_more()  # a topic given twice is answered without asking
     counts = Counter(topic.name for topic in request.topics)
     once = [topic for topic in request.topics if counts[topic.name] == 1]
-    allowed, denied = context.access.split(CREATE_PARTITIONS_TOPIC, once, lambda one: one.name)
-    validate_only = request.validate_only and context.topic_behaviour.create_partitions_validates
+    allowed, denied = context.access.split(CREATE_PARTITIONS_TOPIC, once, lambda topic: topic.name)
+    validate_only = request.validate_only and context.facts.topics.create_partitions_validates
     results = [
         _failed(name, ErrorCode.INVALID_REQUEST, "topic is in the request twice")
         for name, count in counts.items()
         if count > 1
     ]
     error = context.cluster.policy.bound(CREATE_PARTITIONS_TOPIC).error
-    message = None if context.behaviour.kraft else "topic authorization failed"
+    is_said = context.facts.topics.create_partitions_says_why
+    message = "topic authorization failed" if is_said else None
     results.extend(_failed(topic.name, error, message) for topic in denied)
     for wish in allowed:
         try:
             _grow(wish, context, validate_only=validate_only)
-        except TopicFault as fault:
-            results.append(_failed(wish.name, fault.error, fault.message))
+        except TopicError as failure:
+            results.append(_failed(wish.name, failure.error, failure.message))
         else:
             results.append(CreatePartitionsTopicResult(name=wish.name))
     return CreatePartitionsResponse(results=results)
@@ -64,15 +65,16 @@ def _grow(wish: CreatePartitionsTopic, context: RequestContext, *, validate_only
     cluster = context.cluster
     topic = cluster.topics.get(wish.name)
     if topic is None:
-        message = None if context.behaviour.kraft else f"there is no topic `{wish.name}`"
-        raise TopicFault(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
+        is_said = context.facts.topics.create_partitions_says_why
+        message = f"there is no topic `{wish.name}`" if is_said else None
+        raise TopicError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
     added = wish.count - len(topic.partitions)
     if added <= 0:
         message = f"the topic has {len(topic.partitions)} partitions, {wish.count} is not more"
-        raise TopicFault(ErrorCode.INVALID_PARTITIONS, message)
-    records_max = context.topic_behaviour.records_per_request_max
+        raise TopicError(ErrorCode.INVALID_PARTITIONS, message)
+    records_max = context.facts.topics.records_per_request_max
     if records_max is not None and added > records_max:
-        raise TopicFault(ErrorCode.UNKNOWN_SERVER_ERROR, None)  # as by KRaft: no code for it
+        raise TopicError(ErrorCode.UNKNOWN_SERVER_ERROR, None)  # as by KRaft: no code for it
     check_count(wish.count)
     assignments = _assignments(wish, topic, added, context)
     if not validate_only:
@@ -89,10 +91,10 @@ def _assignments(
         alive = [node_id for node_id, node in nodes.items() if node.is_alive]
         if factor > len(alive):
             message = f"replication factor {factor}: there are only {len(alive)} brokers"
-            raise TopicFault(ErrorCode.INVALID_REPLICATION_FACTOR, message)
+            raise TopicError(ErrorCode.INVALID_REPLICATION_FACTOR, message)
         count = len(topic.partitions)
         return spread(alive, added, factor, context.cluster.random, count)
-    given = [one.broker_ids for one in wish.assignments]
+    given = [assignment.broker_ids for assignment in wish.assignments]
     if len(given) != added:
         raise _bad(f"replicas are given for {len(given)} partitions, {added} are to be made")
     for replicas in given:
@@ -105,5 +107,5 @@ def _assignments(
     return given
 
 
-def _bad(message: str) -> TopicFault:
-    return TopicFault(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
+def _bad(message: str) -> TopicError:
+    return TopicError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)

@@ -9,20 +9,20 @@ DEVIATION: a new topic is in Metadata at once; brokers of a real cluster learn o
 from collections import Counter
 from collections.abc import Collection
 
-from authorizer.requirements import CREATE_TOPICS, CREATE_TOPICS_CONFIGS
-from protocol.error_codes import ErrorCode
-from protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
-from protocol.messages.create_topics_response import (
+from kafka_shim.authorizer.requirements import CREATE_TOPICS, CREATE_TOPICS_CONFIGS
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.create_topics_response import (
     CreatableTopicConfigs,
     CreatableTopicResult,
     CreateTopicsResponse,
 )
-from shim.context import RequestContext
-from shim.errors import Refused
-from shim.handling.controller import require_controller
-from shim.handling.topic_plan import TopicFault, TopicPlan, plan
-from shim.state.topics import NO_ID
-from shim.wait import Wait
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.handlers.shared.controller import require_controller
+from kafka_shim.shim.handlers.shared.topic_plan import TopicError, TopicPlan, plan
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.topics import NO_ID
+from kafka_shim.shim.wait import Wait
 
 CLUSTER_METADATA_TOPIC = "__cluster_metadata"
 
@@ -51,12 +51,12 @@ def _create_all(request: CreateTopicsRequest, context: RequestContext) -> Create
     ]
     _check_size(creatable, context)
     results = {}
-    validate_only = request.validate_only and context.topic_behaviour.create_topics_validates
+    validate_only = request.validate_only and context.facts.topics.create_topics_validates
     for topic in creatable:
         results[topic.name] = _create(
             topic, context, validate_only=validate_only, is_told=topic.name in describable
         )
-    if context.topic_behaviour.answers_each_duplicate:
+    if context.facts.topics.answers_each_duplicate:
         answers = []
         for topic in request.topics:
             answer = results.get(topic.name) or _rejected(topic.name, counts, allowed, context)
@@ -97,7 +97,7 @@ def _describable(names: Collection[str], context: RequestContext) -> frozenset[s
 
 
 def _is_forbidden(name: str, context: RequestContext) -> bool:
-    is_kept = context.topic_behaviour.metadata_topic_error != ErrorCode.NONE
+    is_kept = context.facts.topics.metadata_topic_error != ErrorCode.NONE
     return name == CLUSTER_METADATA_TOPIC and is_kept
 
 
@@ -109,18 +109,18 @@ def _rejected(
     if counts[name] > 1:
         error, message = ErrorCode.INVALID_REQUEST, f"topic `{name}` is in the request twice"
     elif _is_forbidden(name, context):
-        error = ErrorCode(context.topic_behaviour.metadata_topic_error)
+        error = ErrorCode(context.facts.topics.metadata_topic_error)
         message = f"topic `{name}` belongs to the controllers"
     else:
         assert name not in allowed
         error = context.cluster.policy.bound(CREATE_TOPICS).error
-        message = context.topic_behaviour.create_topics_denial
+        message = context.facts.topics.create_topics_denial
     return CreatableTopicResult(name=name, error_code=error, error_message=message)
 
 
 def _check_size(topics: list[CreatableTopic], context: RequestContext) -> None:
     """KRaft writes a request at once, and a batch of its log has a limit (KAFKA-14996)."""
-    records_max = context.topic_behaviour.records_per_request_max
+    records_max = context.facts.topics.records_per_request_max
     if records_max is None:
         return
     records = len(topics) + sum(max(topic.num_partitions, 0) for topic in topics)
@@ -134,12 +134,12 @@ def _create(
 ) -> CreatableTopicResult:
     try:
         made = plan(topic, context.cluster)
-    except TopicFault as fault:
+    except TopicError as failure:
         return CreatableTopicResult(
-            name=topic.name, error_code=fault.error, error_message=fault.message
+            name=topic.name, error_code=failure.error, error_message=failure.message
         )
     topic_id = _topic_id(made, context, validate_only=validate_only)
-    if not (context.behaviour.kraft or validate_only) and _waits_for_leaders(made, context):
+    if not validate_only and _waits_for_leaders(made, context):
         return CreatableTopicResult(
             name=made.name, error_code=ErrorCode.REQUEST_TIMED_OUT, error_message=None
         )
@@ -147,7 +147,7 @@ def _create(
         return _told(made, topic_id, context)
     return CreatableTopicResult(
         name=made.name,
-        topic_id=topic_id if context.behaviour.kraft else NO_ID,
+        topic_id=topic_id if context.facts.topics.created_ids_are_told else NO_ID,
         error_message=None,
         topic_config_error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED,
     )
@@ -162,18 +162,18 @@ def _waits_for_leaders(made: TopicPlan, context: RequestContext) -> bool:
 
 
 def _topic_id(made: TopicPlan, context: RequestContext, *, validate_only: bool) -> bytes:
-    """The id of the topic just made; KRaft thinks one up even if it makes nothing."""
+    """The id of the topic just made, or, on some releases, of one that is not made."""
     topics = context.cluster.topics
     if not validate_only:
         topic = topics.create(made.name, made.assignments, made.configs)
         context.cluster.replicas_placed()
         return topic.topic_id
-    return topics.new_id() if context.behaviour.kraft else NO_ID
+    return topics.new_id() if context.facts.topics.created_ids_are_told else NO_ID
 
 
 def _told(made: TopicPlan, topic_id: bytes, context: RequestContext) -> CreatableTopicResult:
     configs = []
-    if context.version >= 5 and context.topic_behaviour.create_topics_tells_configs:
+    if context.version >= 5 and context.facts.topics.create_topics_tells_configs:
         configs = [
             CreatableTopicConfigs(
                 name=entry.name,
@@ -183,7 +183,7 @@ def _told(made: TopicPlan, topic_id: bytes, context: RequestContext) -> Creatabl
                 is_sensitive=entry.is_sensitive,
             )
             for entry in context.cluster.configs.topic_entries(
-                made.configs, as_given=context.behaviour.kraft
+                made.configs, as_given=context.facts.topics.created_configs_are_as_given
             )
         ]
     return CreatableTopicResult(

@@ -4,24 +4,24 @@ On KRaft every filter is held against the state before the request, so an ACL th
 match is reported by both; a ZooKeeper broker reports it under the first alone.
 """
 
-from authorizer.authorizer import AclDeleteResult
-from authorizer.model import Acl
-from authorizer.requirements import DELETE_ACLS
-from authorizer.validate import AclCodes, Closes, read_filters
-from protocol.error_codes import ErrorCode
-from protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
-from protocol.messages.delete_acls_response import (
+from kafka_shim.authorizer.authorizer import AclDeleteResult
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.requirements import DELETE_ACLS
+from kafka_shim.authorizer.validate import AclCodes, Closes, read_filters
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
+from kafka_shim.protocol.messages.delete_acls_response import (
     DeleteAclsFilterResult,
     DeleteAclsMatchingAcl,
     DeleteAclsResponse,
 )
-from shim.context import RequestContext
-from shim.errors import CloseConnection
-from shim.handlers.create_acls import NO_AUTHORIZER
+from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.handlers.create_acls import NO_AUTHORIZER
+from kafka_shim.shim.request.context import RequestContext
 
 
 def handle(request: DeleteAclsRequest, context: RequestContext) -> DeleteAclsResponse:
-    read = read_filters([_codes(one) for one in request.filters], context.acl_rules)
+    read = read_filters([_codes(acl_filter) for acl_filter in request.filters], context.acl_rules)
     if isinstance(read, Closes):
         raise CloseConnection(read.why)
     context.access.require(DELETE_ACLS, message="cluster authorization failed")
@@ -61,13 +61,13 @@ def _matching(acl: Acl) -> DeleteAclsMatchingAcl:
     )
 
 
-def _codes(one: DeleteAclsFilter) -> AclCodes:
+def _codes(acl_filter: DeleteAclsFilter) -> AclCodes:
     return AclCodes(
-        one.resource_type_filter,
-        one.resource_name_filter,
-        one.pattern_type_filter,
-        one.principal_filter,
-        one.host_filter,
-        one.operation,
-        one.permission_type,
+        acl_filter.resource_type_filter,
+        acl_filter.resource_name_filter,
+        acl_filter.pattern_type_filter,
+        acl_filter.principal_filter,
+        acl_filter.host_filter,
+        acl_filter.operation,
+        acl_filter.permission_type,
     )

@@ -3,11 +3,14 @@
 DELETE on each; whether a group exists (69) or has members (68) only shows where that is allowed.
 """
 
-from authorizer.requirements import DELETE_GROUPS
-from protocol.error_codes import ErrorCode
-from protocol.messages.delete_groups_request import DeleteGroupsRequest
-from protocol.messages.delete_groups_response import DeletableGroupResult, DeleteGroupsResponse
-from shim.context import RequestContext
+from kafka_shim.authorizer.requirements import DELETE_GROUPS
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.delete_groups_request import DeleteGroupsRequest
+from kafka_shim.protocol.messages.delete_groups_response import (
+    DeletableGroupResult,
+    DeleteGroupsResponse,
+)
+from kafka_shim.shim.request.context import RequestContext
 
 
 def handle(request: DeleteGroupsRequest, context: RequestContext) -> DeleteGroupsResponse:

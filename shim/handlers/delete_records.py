@@ -5,21 +5,21 @@ DELETE on the topic; coordinators' topics are 17, and a log that is only compact
 
 from collections.abc import Iterable, Iterator
 
-from authorizer.requirements import DELETE_RECORDS_TOPIC
-from protocol.error_codes import ErrorCode
-from protocol.messages.delete_records_request import (
+from kafka_shim.authorizer.requirements import DELETE_RECORDS_TOPIC
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.delete_records_request import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
 )
-from protocol.messages.delete_records_response import (
+from kafka_shim.protocol.messages.delete_records_response import (
     DeleteRecordsPartitionResult,
     DeleteRecordsResponse,
     DeleteRecordsTopicResult,
 )
-from shim.context import RequestContext
-from shim.handling.duplicates import by_topic
-from shim.handling.topic_access import topic_error
-from shim.state.topics import Partition
+from kafka_shim.shim.handlers.shared.duplicates import by_topic
+from kafka_shim.shim.handlers.shared.topic_access import topic_error
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.topics import Partition
 
 HIGH_WATERMARK = -1
 NO_OFFSET = -1
@@ -40,7 +40,7 @@ def refuse(
 ) -> DeleteRecordsResponse:
     return _response(
         {
-            name: [_failed(one.partition_index, error) for one in partitions]
+            name: [_failed(partition.partition_index, error) for partition in partitions]
             for name, partitions in _wanted(request).items()
         }
     )
@@ -49,9 +49,9 @@ def refuse(
 def _wanted(request: DeleteRecordsRequest) -> dict[str, list[DeleteRecordsPartition]]:
     """Of a partition that is named twice only the last offset is looked at."""
     return by_topic(
-        (topic.name, one.partition_index, one)
+        (topic.name, partition.partition_index, partition)
         for topic in request.topics
-        for one in topic.partitions
+        for partition in topic.partitions
     )
 
 
@@ -68,8 +68,8 @@ def _results(
     name: str, partitions: Iterable[DeleteRecordsPartition], context: RequestContext
 ) -> Iterator[DeleteRecordsPartitionResult]:
     error = topic_error(context, DELETE_RECORDS_TOPIC, name)
-    for one in partitions:
-        yield _delete(name, one, error, context)
+    for partition in partitions:
+        yield _delete(name, partition, error, context)
 
 
 def _delete(
@@ -77,21 +77,21 @@ def _delete(
 ) -> DeleteRecordsPartitionResult:
     partition = context.cluster.topics.partition(name, wanted.partition_index)
     if error is ErrorCode.NONE:
-        error = _fault(name, partition, wanted.offset, context)
+        error = _offset_error(name, partition, wanted.offset, context)
     if error is not ErrorCode.NONE or partition is None:
         return _failed(wanted.partition_index, error)
     log = partition.log
     offset = log.high_watermark if wanted.offset == HIGH_WATERMARK else wanted.offset
     if offset > log.start_offset:
         log.trim_before(offset)
-        if context.record_behaviour.deletion_forgets_producers:
+        if context.facts.records.deletion_forgets_producers:
             log.producers.forget_written_before(offset)
     return DeleteRecordsPartitionResult(
         partition_index=wanted.partition_index, low_watermark=log.start_offset
     )
 
 
-def _fault(
+def _offset_error(
     name: str, partition: Partition | None, offset: int, context: RequestContext
 ) -> ErrorCode:
     """Why nothing can be deleted here."""

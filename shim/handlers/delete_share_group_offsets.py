@@ -6,22 +6,22 @@ replaces what was found out about the topics; the first release only asked it if
 that has never begun with a partition says nothing of topics that may be read, even of missing ones.
 """
 
-from authorizer.requirements import (
+from kafka_shim.authorizer.requirements import (
     DELETE_SHARE_GROUP_OFFSETS_GROUP,
     DELETE_SHARE_GROUP_OFFSETS_TOPIC,
 )
-from protocol.error_codes import ErrorCode
-from protocol.messages.delete_share_group_offsets_request import (
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.delete_share_group_offsets_request import (
     DeleteShareGroupOffsetsRequest,
 )
-from protocol.messages.delete_share_group_offsets_response import (
+from kafka_shim.protocol.messages.delete_share_group_offsets_response import (
     DeleteShareGroupOffsetsResponse,
     DeleteShareGroupOffsetsResponseTopic,
 )
-from shim.context import RequestContext
-from shim.errors import Refused
-from shim.handling.topic_access import topic_error
-from shim.state.groups.share_group import ShareGroup
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.handlers.shared.topic_access import topic_error
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.groups.share_group import ShareGroup
 
 MESSAGES = {
     ErrorCode.TOPIC_AUTHORIZATION_FAILED: "the topic may not be read",
@@ -40,7 +40,7 @@ def handle(
     names = _names(request, context)
     errors = [topic_error(context, DELETE_SHARE_GROUP_OFFSETS_TOPIC, name) for name in names]
     group = None
-    always = context.group_behaviour.share_deletion_always_asks
+    always = context.facts.groups.share_deletion_always_asks
     if always or ErrorCode.NONE in errors:
         group = _group(request.group_id, context)
     tells_all = group is None or group.has_begun

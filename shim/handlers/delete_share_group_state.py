@@ -3,20 +3,20 @@
 Without CLUSTER_ACTION every partition is 31.
 """
 
-from authorizer.requirements import DELETE_SHARE_GROUP_STATE
-from protocol.error_codes import ErrorCode
-from protocol.messages.delete_share_group_state_request import (
+from kafka_shim.authorizer.requirements import DELETE_SHARE_GROUP_STATE
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.delete_share_group_state_request import (
     DeleteShareGroupStateRequest,
     PartitionData,
 )
-from protocol.messages.delete_share_group_state_response import (
+from kafka_shim.protocol.messages.delete_share_group_state_response import (
     DeleteShareGroupStateResponse,
     DeleteStateResult,
     PartitionResult,
 )
-from shim.context import RequestContext
-from shim.handling.share_state_results import results_of
-from shim.state.sharing.share_state import FAULTS, NOT_A_BROKER
+from kafka_shim.shim.handlers.sharing.share_state_results import results_of
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.sharing.share_state import ERROR_MESSAGES, NOT_A_BROKER
 
 
 def handle(
@@ -25,9 +25,9 @@ def handle(
     context.access.require(DELETE_SHARE_GROUP_STATE, message=NOT_A_BROKER)
     delete = context.cluster.share_states.delete
 
-    def deleted(topic_id: bytes, one: PartitionData) -> PartitionResult:
-        error = delete((request.group_id, topic_id, one.partition))
-        return PartitionResult(one.partition, error, FAULTS.get(error))
+    def deleted(topic_id: bytes, partition: PartitionData) -> PartitionResult:
+        error = delete((request.group_id, topic_id, partition.partition))
+        return PartitionResult(partition.partition, error, ERROR_MESSAGES.get(error))
 
     topics = request.topics if request.group_id else []
     return DeleteShareGroupStateResponse(results_of(topics, DeleteStateResult, deleted))
@@ -36,7 +36,7 @@ def handle(
 def refuse(
     request: DeleteShareGroupStateRequest, error: ErrorCode, message: str | None
 ) -> DeleteShareGroupStateResponse:
-    def refused(_: bytes, one: PartitionData) -> PartitionResult:
-        return PartitionResult(one.partition, error, message)
+    def refused(_: bytes, partition: PartitionData) -> PartitionResult:
+        return PartitionResult(partition.partition, error, message)
 
     return DeleteShareGroupStateResponse(results_of(request.topics, DeleteStateResult, refused))

@@ -7,16 +7,27 @@ only for ids, and say that a missing topic is missing to those who may DELETE it
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import NamedTuple
 
-from authorizer.requirements import DELETE_TOPICS, DELETE_TOPICS_DESCRIBE
-from protocol.error_codes import ErrorCode
-from protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
-from protocol.messages.delete_topics_response import DeletableTopicResult, DeleteTopicsResponse
-from shim.context import RequestContext
-from shim.errors import Refused
-from shim.handling.controller import require_controller
-from shim.handling.topic_access import topic_error
-from shim.state.topics import NO_ID, Topic
+from kafka_shim.authorizer.requirements import DELETE_TOPICS, DELETE_TOPICS_DESCRIBE
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
+from kafka_shim.protocol.messages.delete_topics_response import (
+    DeletableTopicResult,
+    DeleteTopicsResponse,
+)
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.handlers.shared.controller import require_controller
+from kafka_shim.shim.handlers.shared.topic_access import topic_error
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.topics import NO_ID, Topic
+
+
+class _Rights(NamedTuple):
+    """The topics that the caller may DESCRIBE, and DELETE."""
+
+    describe: frozenset[str]
+    delete: frozenset[str]
 
 
 def handle(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopicsResponse:
@@ -24,7 +35,7 @@ def handle(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopic
     _check_enabled(context)
     topics = _asked(request)
     context.access.nothing_more()  # malformed entries are answered without asking
-    if context.behaviour.kraft:
+    if context.facts.topics.deletes_topics_once:
         results, doomed = _judge(topics, context)
         results.extend(_deleted(topic) for topic in doomed)
         context.cluster.random.shuffle(results)
@@ -54,7 +65,7 @@ def _asked(request: DeleteTopicsRequest) -> list[DeleteTopicState]:
 
 
 def _check_enabled(context: RequestContext) -> None:
-    if not context.topic_behaviour.topic_deletion_has_code:
+    if not context.facts.topics.topic_deletion_has_code:
         return
     if not context.cluster.configs.broker_bool("delete.topic.enable", context.node_id):
         error = ErrorCode.TOPIC_DELETION_DISABLED
@@ -66,8 +77,12 @@ def _judge(
 ) -> tuple[list[DeletableTopicResult], list[Topic]]:
     """As KRaft: what is answered with an error, and what is deleted."""
     results = _malformed(topics)
-    names = Counter(one.name for one in topics if one.name is not None and one.topic_id == NO_ID)
-    ids = Counter(one.topic_id for one in topics if one.name is None and one.topic_id != NO_ID)
+    names = Counter(
+        topic.name for topic in topics if topic.name is not None and topic.topic_id == NO_ID
+    )
+    ids = Counter(
+        topic.topic_id for topic in topics if topic.name is None and topic.topic_id != NO_ID
+    )
     results.extend(
         _failed(name, NO_ID, ErrorCode.INVALID_REQUEST, "topic name is given twice")
         for name, count in names.items()
@@ -78,15 +93,18 @@ def _judge(
         for topic_id, count in ids.items()
         if count > 1
     )
+    names_once = [name for name, count in names.items() if count == 1]
+    ids_once = [topic_id for topic_id, count in ids.items() if count == 1]
+    rights = _asked_rights(names_once, ids_once, context)
     doomed: dict[bytes, Topic] = {}
-    for topic_id in (one for one, count in ids.items() if count == 1):
-        outcome = _judge_id(topic_id, context)
+    for topic_id in ids_once:
+        outcome = _judge_id(topic_id, rights, context)
         if isinstance(outcome, Topic):
             doomed[topic_id] = outcome
         else:
             results.append(outcome)
-    for name in (one for one, count in names.items() if count == 1):
-        outcome = _judge_name(name, context)
+    for name in names_once:
+        outcome = _judge_name(name, rights, context)
         if not isinstance(outcome, Topic):
             results.append(outcome)
         elif outcome.topic_id in doomed:
@@ -101,34 +119,47 @@ def _judge(
 
 def _malformed(topics: Iterable[DeleteTopicState]) -> list[DeletableTopicResult]:
     results = []
-    for one in topics:
-        if one.name is None and one.topic_id == NO_ID:
+    for topic in topics:
+        if topic.name is None and topic.topic_id == NO_ID:
             message = "neither topic name nor id is given"
             results.append(_failed(None, NO_ID, ErrorCode.INVALID_REQUEST, message))
-        elif one.name is not None and one.topic_id != NO_ID:
+        elif topic.name is not None and topic.topic_id != NO_ID:
             message = "topic name and id are both given"
-            results.append(_failed(one.name, one.topic_id, ErrorCode.INVALID_REQUEST, message))
+            results.append(_failed(topic.name, topic.topic_id, ErrorCode.INVALID_REQUEST, message))
     return results
 
 
-def _judge_id(topic_id: bytes, context: RequestContext) -> Topic | DeletableTopicResult:
+def _asked_rights(names: Iterable[str], ids: Iterable[bytes], context: RequestContext) -> _Rights:
+    """Ask DESCRIBE of all topics, then DELETE of all, missing ones too, as 4.3.1's log shows."""
+    known = (context.cluster.topics.by_id(topic_id) for topic_id in ids)
+    named = dict.fromkeys([*names, *(topic.name for topic in known if topic is not None)])
+    described = context.access.visible(DELETE_TOPICS_DESCRIBE, named, str)
+    return _Rights(
+        frozenset(described), frozenset(context.access.visible(DELETE_TOPICS, named, str))
+    )
+
+
+def _judge_id(
+    topic_id: bytes, rights: _Rights, context: RequestContext
+) -> Topic | DeletableTopicResult:
     topic = context.cluster.topics.by_id(topic_id)
     if topic is None:
         return _failed(None, topic_id, ErrorCode.UNKNOWN_TOPIC_ID)
-    if context.access.allows(DELETE_TOPICS, topic.name):
+    if topic.name in rights.delete:
         return topic
-    is_told = context.access.allows(DELETE_TOPICS_DESCRIBE, topic.name)
-    name = topic.name if is_told else None
+    name = topic.name if topic.name in rights.describe else None
     return _failed(name, topic_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
 
 
-def _judge_name(name: str, context: RequestContext) -> Topic | DeletableTopicResult:
-    if not context.access.allows(DELETE_TOPICS_DESCRIBE, name):
+def _judge_name(
+    name: str, rights: _Rights, context: RequestContext
+) -> Topic | DeletableTopicResult:
+    if name not in rights.describe:
         return _failed(name, NO_ID, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     topic = context.cluster.topics.get(name)
     if topic is None:
         return _failed(name, NO_ID, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    if not context.access.allows(DELETE_TOPICS, name):
+    if name not in rights.delete:
         return _failed(name, NO_ID, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     return topic
 
@@ -149,17 +180,17 @@ def _judge_in_order(
     topics: Iterable[DeleteTopicState], context: RequestContext
 ) -> tuple[list[DeletableTopicResult], list[Topic]]:
     """As brokers on ZooKeeper: entry by entry, without texts."""
-    if any(one.name is not None and one.topic_id != NO_ID for one in topics):
+    if any(topic.name is not None and topic.topic_id != NO_ID for topic in topics):
         raise Refused(ErrorCode.INVALID_REQUEST)
     results, doomed = [], {}
     entries = list(topics)
-    if not context.topic_behaviour.answers_each_duplicate:
-        entries = list({one.name: one for one in entries}.values())
-    for one in entries:
-        result = DeletableTopicResult(name=one.name, topic_id=one.topic_id)
+    if not context.facts.topics.answers_each_duplicate:
+        entries = list({entry.name: entry for entry in entries}.values())
+    for entry in entries:
+        result = DeletableTopicResult(name=entry.name, topic_id=entry.topic_id)
         results.append(result)
-        if one.topic_id != NO_ID:
-            known = context.cluster.topics.by_id(one.topic_id)
+        if entry.topic_id != NO_ID:
+            known = context.cluster.topics.by_id(entry.topic_id)
             result.error_code = ErrorCode.UNKNOWN_TOPIC_ID
             if known is None:
                 continue

@@ -4,19 +4,19 @@ Version 0 filters are LITERAL and see only literal ACLs (KIP-290). Order is unde
 broker; here it is the order of creation.
 """
 
-from authorizer.model import Acl
-from authorizer.requirements import DESCRIBE_ACLS
-from authorizer.validate import AclCodes, Closes, read_filters
-from protocol.enums import PatternType, ResourceType
-from protocol.error_codes import ErrorCode
-from protocol.messages.describe_acls_request import DescribeAclsRequest
-from protocol.messages.describe_acls_response import (
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.requirements import DESCRIBE_ACLS
+from kafka_shim.authorizer.validate import AclCodes, Closes, read_filters
+from kafka_shim.protocol.enums import PatternType, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
+from kafka_shim.protocol.messages.describe_acls_response import (
     AclDescription,
     DescribeAclsResource,
     DescribeAclsResponse,
 )
-from shim.context import RequestContext
-from shim.errors import CloseConnection
+from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.request.context import RequestContext
 
 NO_AUTHORIZER = "no authorizer is configured on the broker"
 
@@ -34,7 +34,7 @@ def handle(request: DescribeAclsRequest, context: RequestContext) -> DescribeAcl
         key = (acl.resource_type, acl.resource_name, acl.pattern_type)
         resources.setdefault(key, []).append(_described(acl))
     return DescribeAclsResponse(
-        error_message=context.behaviour.acl_success_message,
+        error_message=context.facts.access.acl_success_message,
         resources=[
             DescribeAclsResource(
                 resource_type=kind, resource_name=name, pattern_type=pattern, acls=acls

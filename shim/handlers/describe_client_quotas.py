@@ -5,21 +5,21 @@ Strict: and which have no other type. A denial has entries null instead of empty
 
 from collections.abc import Mapping, Sequence
 
-from authorizer.requirements import DESCRIBE_CLIENT_QUOTAS
-from protocol.error_codes import ErrorCode
-from protocol.messages.describe_client_quotas_request import (
+from kafka_shim.authorizer.requirements import DESCRIBE_CLIENT_QUOTAS
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.describe_client_quotas_request import (
     ComponentData,
     DescribeClientQuotasRequest,
 )
-from protocol.messages.describe_client_quotas_response import (
+from kafka_shim.protocol.messages.describe_client_quotas_response import (
     DescribeClientQuotasResponse,
     EntityData,
     EntryData,
     ValueData,
 )
-from shim.context import RequestContext
-from shim.errors import Refused
-from shim.state.quotas import IP
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.quotas import IP
 
 EXACT, DEFAULT, SPECIFIED = 0, 1, 2
 
@@ -30,7 +30,7 @@ def handle(
     context.access.require(DESCRIBE_CLIENT_QUOTAS)
     _check(request.components, context)
     return DescribeClientQuotasResponse(
-        error_message=context.behaviour.quota_success_message,
+        error_message=context.facts.users.quota_success_message,
         entries=[
             _entry(entity, limits)
             for entity, limits in context.cluster.quotas.all()
@@ -49,10 +49,10 @@ def refuse(
 def _check(components: list[ComponentData], context: RequestContext) -> None:
     """Refuse what Kafka refuses: 42 for a malformed component, 35 for an unknown entity type."""
     kinds = [component.entity_type for component in components]
-    for one in components:
-        _check_match(one, context)
-    if not context.behaviour.kraft and any(
-        one.match_type == EXACT and one.match == "" for one in components
+    for component in components:
+        _check_match(component, context)
+    if not context.facts.users.quota_filter_may_be_empty and any(
+        component.match_type == EXACT and component.match == "" for component in components
     ):
         raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)  # no path in ZooKeeper ends in a slash
     if len(set(kinds)) < len(kinds):
@@ -61,27 +61,27 @@ def _check(components: list[ComponentData], context: RequestContext) -> None:
         raise Refused(ErrorCode.INVALID_REQUEST, "an ip cannot be combined with other types")
 
 
-def _check_match(one: ComponentData, context: RequestContext) -> None:
-    known = context.behaviour.quota_entity_types
-    is_checked = context.behaviour.quota_matches_are_checked
-    if not one.entity_type:
+def _check_match(component: ComponentData, context: RequestContext) -> None:
+    known = context.facts.users.quota_entity_types
+    is_checked = context.facts.users.quota_matches_are_checked
+    if not component.entity_type:
         raise Refused(ErrorCode.INVALID_REQUEST, "an entity type is empty")
-    if context.behaviour.kraft:
-        _check_known(one, known)
-    is_malformed = one.match_type == EXACT and one.match is None
-    if one.match_type not in (EXACT, DEFAULT, SPECIFIED) or is_malformed:
+    if context.facts.users.quota_types_are_checked_first:
+        _check_known(component, known)
+    is_malformed = component.match_type == EXACT and component.match is None
+    if component.match_type not in (EXACT, DEFAULT, SPECIFIED) or is_malformed:
         if not is_checked:
             raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
-        text = f"match type {one.match_type} is unknown, or has no name to match"
+        text = f"match type {component.match_type} is unknown, or has no name to match"
         raise Refused(ErrorCode.INVALID_REQUEST, text)
-    if is_checked and one.match_type != EXACT and one.match is not None:
+    if is_checked and component.match_type != EXACT and component.match is not None:
         raise Refused(ErrorCode.INVALID_REQUEST, "a name belongs to an exact match only")
-    _check_known(one, known)
+    _check_known(component, known)
 
 
-def _check_known(one: ComponentData, known: Sequence[str]) -> None:
-    if one.entity_type not in known:
-        text = f"`{one.entity_type}` is no quota entity type: use {', '.join(known)}"
+def _check_known(component: ComponentData, known: Sequence[str]) -> None:
+    if component.entity_type not in known:
+        text = f"`{component.entity_type}` is no quota entity type: use {', '.join(known)}"
         raise Refused(ErrorCode.UNSUPPORTED_VERSION, text)
 
 

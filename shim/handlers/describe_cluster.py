@@ -2,16 +2,16 @@
 the cluster are guarded: without DESCRIBE they are 0, not asked they are Int32.MIN (KIP-430, 700).
 """
 
-from authorizer.requirements import DESCRIBE_CLUSTER_OPERATIONS
-from protocol.enums import NO_OPERATIONS, ResourceType
-from protocol.error_codes import ErrorCode
-from protocol.messages.describe_cluster_request import DescribeClusterRequest
-from protocol.messages.describe_cluster_response import (
+from kafka_shim.authorizer.requirements import DESCRIBE_CLUSTER_OPERATIONS
+from kafka_shim.protocol.enums import NO_OPERATIONS, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.describe_cluster_request import DescribeClusterRequest
+from kafka_shim.protocol.messages.describe_cluster_response import (
     DescribeClusterBroker,
     DescribeClusterResponse,
 )
-from shim.context import RequestContext
-from shim.errors import Refused
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.request.context import RequestContext
 
 BROKERS = 1
 CONTROLLERS = 2

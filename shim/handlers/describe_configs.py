@@ -6,30 +6,35 @@ and a resource of an unknown type fails the whole request. Secrets are told with
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from authorizer.requirement import Requirement
-from authorizer.requirements import (
+from kafka_shim.authorizer.requirement import Requirement
+from kafka_shim.authorizer.requirements import (
     DESCRIBE_CONFIGS_CLUSTER,
     DESCRIBE_CONFIGS_GROUP,
     DESCRIBE_CONFIGS_TOPIC,
 )
-from protocol.enums import ConfigResourceType
-from protocol.error_codes import ErrorCode
-from protocol.messages.describe_configs_request import (
+from kafka_shim.protocol.enums import ConfigResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.describe_configs_request import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
 )
-from protocol.messages.describe_configs_response import (
+from kafka_shim.protocol.messages.describe_configs_response import (
     DescribeConfigsResourceResult,
     DescribeConfigsResponse,
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
-from shim.context import RequestContext
-from shim.handling.config_access import config_error
-from shim.handling.config_resources import ResourceFault, broker_of, echoed_type, is_known_type
-from shim.state.config_documentation import documentation
-from shim.state.config_entries import ConfigEntry, Source
-from shim.state.topic_names import fault_of_name
+from kafka_shim.shim.handlers.shared.config_access import config_error
+from kafka_shim.shim.handlers.shared.config_resources import (
+    ResourceError,
+    broker_of,
+    echoed_type,
+    is_known_type,
+)
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.config_documentation import documentation
+from kafka_shim.shim.state.config_entries import ConfigEntry, Source
+from kafka_shim.shim.state.topic_names import name_error
 
 REQUIREMENTS: Mapping[int, Requirement] = {
     ConfigResourceType.TOPIC: DESCRIBE_CONFIGS_TOPIC,
@@ -43,11 +48,16 @@ REQUIREMENTS: Mapping[int, Requirement] = {
 def handle(request: DescribeConfigsRequest, context: RequestContext) -> DescribeConfigsResponse:
     context.access.nothing_more()  # an unknown type is answered without asking
     resources = _distinct(request.resources, context)
-    unknown = [one for one in resources if not is_known_type(one.resource_type, context)]
+    unknown = [
+        resource for resource in resources if not is_known_type(resource.resource_type, context)
+    ]
     if unknown:
         message = f"resource type {unknown[0].resource_type} has no settings"
         return DescribeConfigsResponse(
-            results=[_failed(one, ErrorCode.INVALID_REQUEST, message, context) for one in resources]
+            results=[
+                _failed(resource, ErrorCode.INVALID_REQUEST, message, context)
+                for resource in resources
+            ]
         )
     described, denied = [], []
     for resource in resources:
@@ -56,7 +66,7 @@ def handle(request: DescribeConfigsRequest, context: RequestContext) -> Describe
         if error is ErrorCode.NONE:
             described.append(_describe(resource, request, context))
         else:
-            text = context.config_behaviour.config_denials.get(error)
+            text = context.facts.configs.config_denials.get(error)
             denied.append(_failed(resource, error, text, context))
     return DescribeConfigsResponse(results=[*described, *denied])
 
@@ -81,11 +91,12 @@ def _distinct(
     resources: Iterable[DescribeConfigsResource], context: RequestContext
 ) -> list[DescribeConfigsResource]:
     """Before the generated messages a resource given twice was one, the last."""
-    if context.config_behaviour.generated_config_messages:
+    if context.facts.configs.generated_config_messages:
         return list(resources)
     return list(
         {
-            (echoed_type(one.resource_type, context), one.resource_name): one for one in resources
+            (echoed_type(resource.resource_type, context), resource.resource_name): resource
+            for resource in resources
         }.values()
     )
 
@@ -109,14 +120,14 @@ def _describe(
 ) -> DescribeConfigsResult:
     try:
         entries = _entries(resource, context)
-    except ResourceFault as fault:
-        return _failed(resource, fault.error, fault.message, context)
+    except ResourceError as failure:
+        return _failed(resource, failure.error, failure.message, context)
     keys = resource.configuration_keys
-    if keys is not None and (keys or not context.config_behaviour.generated_config_messages):
+    if keys is not None and (keys or not context.facts.configs.generated_config_messages):
         wanted = frozenset(keys)
         entries = (entry for entry in entries if entry.name in wanted)
     return DescribeConfigsResult(
-        error_message=context.config_behaviour.config_success_message,
+        error_message=context.facts.configs.config_success_message,
         resource_type=resource.resource_type,
         resource_name=resource.resource_name,
         configs=[_told(entry, resource, request, context) for entry in entries],
@@ -129,11 +140,11 @@ def _entries(resource: DescribeConfigsResource, context: RequestContext) -> Iter
         case ConfigResourceType.TOPIC:
             return _topic_entries(name, context)
         case ConfigResourceType.BROKER:
-            node_id = broker_of(name, context, may_be_all=context.config_behaviour.dynamic_brokers)
+            node_id = broker_of(name, context, may_be_all=context.facts.configs.dynamic_brokers)
             if node_id is None:
                 return configs.all_brokers_entries()
             return configs.broker_entries(
-                node_id, with_unknown=context.config_behaviour.dynamic_brokers
+                node_id, with_unknown=context.facts.configs.dynamic_brokers
             )
         case ConfigResourceType.BROKER_LOGGER:
             node_id = broker_of(name, context, may_be_all=False)
@@ -141,24 +152,24 @@ def _entries(resource: DescribeConfigsResource, context: RequestContext) -> Iter
             return configs.logger_entries(node_id)
         case ConfigResourceType.GROUP:
             if not name:
-                raise ResourceFault(ErrorCode.INVALID_REQUEST, "the group has no name")
+                raise ResourceError(ErrorCode.INVALID_REQUEST, "the group has no name")
             return configs.group_entries(name)
         case _:
             if not name:
-                raise ResourceFault(ErrorCode.INVALID_REQUEST, "the subscription has no name")
+                raise ResourceError(ErrorCode.INVALID_REQUEST, "the subscription has no name")
             return configs.client_metrics_entries(
-                name, with_defaults=context.config_behaviour.client_metrics_have_defaults
+                name, with_defaults=context.facts.configs.client_metrics_have_defaults
             )
 
 
 def _topic_entries(name: str, context: RequestContext) -> Iterator[ConfigEntry]:
-    fault = fault_of_name(name)
-    if fault is not None:
-        raise ResourceFault(ErrorCode.INVALID_TOPIC_EXCEPTION, fault)
+    message = name_error(name)
+    if message is not None:
+        raise ResourceError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
     topic = context.cluster.topics.get(name)
-    if topic is None and context.config_behaviour.missing_topics_have_no_configs:
-        message = context.config_behaviour.config_success_message
-        raise ResourceFault(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
+    if topic is None and context.facts.configs.missing_topics_have_no_configs:
+        message = context.facts.configs.config_success_message
+        raise ResourceError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
     return context.cluster.configs.topic_entries({} if topic is None else topic.configs)
 
 
@@ -175,15 +186,15 @@ def _told(
         is_sensitive=entry.is_sensitive,
     )
     if context.version == 0:
-        # since the generated messages version 0 never says so, a fault of theirs
+        # since the generated messages version 0 never says so, a bug of theirs
         is_default = entry.source is Source.DEFAULT
-        result.is_default = is_default and not context.config_behaviour.generated_config_messages
+        result.is_default = is_default and not context.facts.configs.generated_config_messages
         return result
     result.config_source = entry.source
     if request.include_synonyms:
         result.synonyms = [
-            DescribeConfigsSynonym(name=one.name, value=one.value, source=one.source)
-            for one in entry.synonyms
+            DescribeConfigsSynonym(name=synonym.name, value=synonym.value, source=synonym.source)
+            for synonym in entry.synonyms
         ]
     if context.version >= 3:
         result.config_type = entry.type_code

@@ -2,17 +2,19 @@
 DESCRIBE on the token or DESCRIBE_TOKENS on its owner (KIP-48, KIP-373); the rest is left out.
 """
 
-from authorizer.requirements import DESCRIBE_DELEGATION_TOKEN
-from protocol.error_codes import ErrorCode
-from protocol.messages.describe_delegation_token_request import DescribeDelegationTokenRequest
-from protocol.messages.describe_delegation_token_response import (
+from kafka_shim.authorizer.requirements import DESCRIBE_DELEGATION_TOKEN
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.describe_delegation_token_request import (
+    DescribeDelegationTokenRequest,
+)
+from kafka_shim.protocol.messages.describe_delegation_token_response import (
     DescribedDelegationToken,
     DescribedDelegationTokenRenewer,
     DescribeDelegationTokenResponse,
 )
-from shim.context import RequestContext
-from shim.handling.token_session import require_token_session
-from shim.state.delegation_tokens import DelegationToken
+from kafka_shim.shim.handlers.shared.token_session import require_token_session
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.delegation_tokens import DelegationToken
 
 
 def handle(
@@ -22,7 +24,7 @@ def handle(
     context.cluster.tokens.require_enabled()
     owners = None
     if request.owners is not None:
-        owners = [f"{one.principal_type}:{one.principal_name}" for one in request.owners]
+        owners = [f"{owner.principal_type}:{owner.principal_name}" for owner in request.owners]
     return DescribeDelegationTokenResponse(
         tokens=[
             _described(token, context.version)
@@ -62,8 +64,8 @@ def _described(token: DelegationToken, version: int) -> DescribedDelegationToken
         hmac=token.hmac,
         renewers=[
             DescribedDelegationTokenRenewer(
-                principal_type=one.partition(":")[0], principal_name=one.partition(":")[2]
+                principal_type=renewer.partition(":")[0], principal_name=renewer.partition(":")[2]
             )
-            for one in token.renewers
+            for renewer in token.renewers
         ],
     )

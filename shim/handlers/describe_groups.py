@@ -4,16 +4,16 @@ Denied groups come first. A group that is not there is `Dead` and no error, with
 they were asked for; from version 6 it is 69, without (KIP-1043).
 """
 
-from authorizer.requirements import DESCRIBE_GROUPS
-from protocol.enums import NO_OPERATIONS, ResourceType
-from protocol.error_codes import ErrorCode
-from protocol.messages.describe_groups_request import DescribeGroupsRequest
-from protocol.messages.describe_groups_response import (
+from kafka_shim.authorizer.requirements import DESCRIBE_GROUPS
+from kafka_shim.protocol.enums import NO_OPERATIONS, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.describe_groups_request import DescribeGroupsRequest
+from kafka_shim.protocol.messages.describe_groups_response import (
     DescribedGroup,
     DescribedGroupMember,
     DescribeGroupsResponse,
 )
-from shim.context import RequestContext
+from kafka_shim.shim.request.context import RequestContext
 
 OPERATIONS_SINCE = 3
 MISSING_IS_AN_ERROR_SINCE = 6
@@ -22,7 +22,7 @@ DEAD = "Dead"
 
 def handle(request: DescribeGroupsRequest, context: RequestContext) -> DescribeGroupsResponse:
     names = request.groups
-    if not context.group_behaviour.describes_each_duplicate:
+    if not context.facts.groups.describes_each_duplicate:
         names = list(dict.fromkeys(names))
     allowed, denied = context.access.split(DESCRIBE_GROUPS, names, str)
     refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
@@ -54,7 +54,7 @@ def _failed(group_id: str, error: ErrorCode, context: RequestContext) -> Describ
 def _unasked(context: RequestContext) -> int:
     """What stands for operations that nobody asked for."""
     known = context.version >= OPERATIONS_SINCE
-    return context.behaviour.unasked_operations if known else NO_OPERATIONS
+    return context.facts.access.unasked_operations if known else NO_OPERATIONS
 
 
 def _described(group_id: str, wants_operations: bool, context: RequestContext) -> DescribedGroup:

@@ -6,17 +6,17 @@ memory.
 DEVIATION: the size of the disk and what is free of it are unknown (KIP-827): there is none.
 """
 
-from authorizer.requirements import DESCRIBE_LOG_DIRS
-from protocol.error_codes import ErrorCode
-from protocol.messages.describe_log_dirs_request import DescribeLogDirsRequest
-from protocol.messages.describe_log_dirs_response import (
+from kafka_shim.authorizer.requirements import DESCRIBE_LOG_DIRS
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.describe_log_dirs_request import DescribeLogDirsRequest
+from kafka_shim.protocol.messages.describe_log_dirs_response import (
     DescribeLogDirsPartition,
     DescribeLogDirsResponse,
     DescribeLogDirsResult,
     DescribeLogDirsTopic,
 )
-from shim.context import RequestContext
-from shim.state.topics import Topic
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.topics import Topic
 
 
 def handle(request: DescribeLogDirsRequest, context: RequestContext) -> DescribeLogDirsResponse:
@@ -29,7 +29,7 @@ def handle(request: DescribeLogDirsRequest, context: RequestContext) -> Describe
         for topic in request.topics:
             wanted.setdefault(topic.topic, set()).update(topic.partitions)
     held = (_topic(topic, wanted, context) for topic in context.cluster.topics)
-    lists_all = context.topic_behaviour.log_dirs_list_all_topics
+    lists_all = context.facts.topics.log_dirs_list_all_topics
     return DescribeLogDirsResponse(
         results=[
             DescribeLogDirsResult(

@@ -3,18 +3,21 @@
 An illegal name is 17 before anything else (since 3.0), then READ on the topic, then existence.
 """
 
-from authorizer.requirements import DESCRIBE_PRODUCERS_TOPIC
-from protocol.error_codes import ErrorCode
-from protocol.messages.describe_producers_request import DescribeProducersRequest, TopicRequest
-from protocol.messages.describe_producers_response import (
+from kafka_shim.authorizer.requirements import DESCRIBE_PRODUCERS_TOPIC
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.describe_producers_request import (
+    DescribeProducersRequest,
+    TopicRequest,
+)
+from kafka_shim.protocol.messages.describe_producers_response import (
     DescribeProducersResponse,
     PartitionResponse,
     ProducerState,
     TopicResponse,
 )
-from shim.context import RequestContext
-from shim.state.topic_names import fault_of_name
-from shim.state.topics import Partition
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.topic_names import name_error
+from kafka_shim.shim.state.topics import Partition
 
 
 def handle(request: DescribeProducersRequest, context: RequestContext) -> DescribeProducersResponse:
@@ -37,17 +40,17 @@ def refuse(
 
 
 def _topic(topic: TopicRequest, context: RequestContext) -> TopicResponse:
-    fault = fault_of_name(topic.name) if context.record_behaviour.describes_legal_names else None
-    if fault is not None:
+    message = name_error(topic.name) if context.facts.records.describes_legal_names else None
+    if message is not None:
         error = ErrorCode.INVALID_TOPIC_EXCEPTION
     else:
         error = context.access.error(DESCRIBE_PRODUCERS_TOPIC, topic.name)
         if error is not ErrorCode.NONE:
-            fault = context.record_behaviour.producers_denial
+            message = context.facts.records.producers_denial
     rows = []
     for index in topic.partition_indexes:
         if error is not ErrorCode.NONE:
-            rows.append(_failed(index, error, fault))
+            rows.append(_failed(index, error, message))
         else:
             rows.append(_partition(topic.name, index, context))
     return TopicResponse(name=topic.name, partitions=rows)
@@ -56,7 +59,7 @@ def _topic(topic: TopicRequest, context: RequestContext) -> TopicResponse:
 def _partition(name: str, index: int, context: RequestContext) -> PartitionResponse:
     partition = context.cluster.topics.partition(name, index)
     if partition is None:
-        is_said = context.record_behaviour.producers_denial is not None
+        is_said = context.facts.records.producers_denial is not None
         is_said = is_said and name not in context.cluster.topics
         message = "there is no such topic" if is_said else None
         return _failed(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
@@ -68,14 +71,14 @@ def _partition(name: str, index: int, context: RequestContext) -> PartitionRespo
 def _producers(partition: Partition) -> list[ProducerState]:
     return [
         ProducerState(
-            producer_id=one.producer_id,
-            producer_epoch=one.epoch,
-            last_sequence=one.last_sequence,
-            last_timestamp=one.last_timestamp,
-            coordinator_epoch=one.coordinator_epoch,
-            current_txn_start_offset=one.transaction_offset,
+            producer_id=producer.producer_id,
+            producer_epoch=producer.epoch,
+            last_sequence=producer.last_sequence,
+            last_timestamp=producer.last_timestamp,
+            coordinator_epoch=producer.coordinator_epoch,
+            current_txn_start_offset=producer.transaction_offset,
         )
-        for one in partition.log.producers
+        for producer in partition.log.producers
     ]
 
 

@@ -5,17 +5,17 @@ makes all of them 3.
 DEVIATION: the controller has no listener of its own to be told of, as nobody can connect to one.
 """
 
-from authorizer.requirements import DESCRIBE_QUORUM
-from protocol.error_codes import ErrorCode
-from protocol.messages.describe_quorum_request import DescribeQuorumRequest
-from protocol.messages.describe_quorum_response import (
+from kafka_shim.authorizer.requirements import DESCRIBE_QUORUM
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.describe_quorum_request import DescribeQuorumRequest
+from kafka_shim.protocol.messages.describe_quorum_response import (
     DescribeQuorumResponse,
     Node,
     PartitionData,
     ReplicaState,
     TopicData,
 )
-from shim.context import RequestContext
+from kafka_shim.shim.request.context import RequestContext
 
 METADATA_TOPIC = "__cluster_metadata"
 
@@ -23,7 +23,9 @@ METADATA_TOPIC = "__cluster_metadata"
 def handle(request: DescribeQuorumRequest, context: RequestContext) -> DescribeQuorumResponse:
     context.access.require(DESCRIBE_QUORUM, message="cluster authorization failed")
     asked = [
-        (one.topic_name, part.partition_index) for one in request.topics for part in one.partitions
+        (topic.topic_name, part.partition_index)
+        for topic in request.topics
+        for part in topic.partitions
     ]
     tells_nodes = context.version >= 2
     is_known = asked == [(METADATA_TOPIC, 0)]

@@ -8,26 +8,26 @@ DEVIATION: a partition that the topic does not have gets no answer at all from K
 one that nobody reads.
 """
 
-from authorizer.requirements import (
+from kafka_shim.authorizer.requirements import (
     DESCRIBE_SHARE_GROUP_OFFSETS_ALL_TOPICS,
     DESCRIBE_SHARE_GROUP_OFFSETS_GROUP,
     DESCRIBE_SHARE_GROUP_OFFSETS_TOPIC,
 )
-from protocol.error_codes import ErrorCode
-from protocol.messages.describe_share_group_offsets_request import (
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.describe_share_group_offsets_request import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
     DescribeShareGroupOffsetsRequestTopic,
 )
-from protocol.messages.describe_share_group_offsets_response import (
+from kafka_shim.protocol.messages.describe_share_group_offsets_response import (
     DescribeShareGroupOffsetsResponse,
     DescribeShareGroupOffsetsResponseGroup,
     DescribeShareGroupOffsetsResponsePartition,
     DescribeShareGroupOffsetsResponseTopic,
 )
-from shim.context import RequestContext
-from shim.handling.duplicates import by_topic
-from shim.state.topics import NO_ID, Topic
+from kafka_shim.shim.handlers.shared.duplicates import by_topic
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.topics import NO_ID, Topic
 
 UNKNOWN = -1
 """As an offset or a lag."""
@@ -72,7 +72,7 @@ def _described(
     if denial is not ErrorCode.NONE:
         return _failed(group_id, denial)
     allowed, denied = context.access.split(
-        DESCRIBE_SHARE_GROUP_OFFSETS_TOPIC, asked.topics or [], lambda one: one.topic_name
+        DESCRIBE_SHARE_GROUP_OFFSETS_TOPIC, asked.topics or [], lambda topic: topic.topic_name
     )
     topics: list[DescribeShareGroupOffsetsResponseTopic] = []
     if allowed or asked.topics is None:  # else the coordinator has nothing to say
@@ -80,11 +80,11 @@ def _described(
         if error is not ErrorCode.NONE:
             return _failed(group_id, error)
         topics = _named(group_id, allowed, context) if allowed else _all(group_id, context)
-        if any(one.topic_id != NO_ID and not (group_id and one.partitions) for one in topics):
+        if any(topic.topic_id != NO_ID and not (group_id and topic.partitions) for topic in topics):
             # Kafka asks for the state of share partitions, whose keys cannot be made
             text = "an empty group id, or a topic without partitions"
             return _failed(group_id, ErrorCode.UNKNOWN_SERVER_ERROR, text)
-    topics += [_refused_topic(one) for one in denied]
+    topics += [_refused_topic(topic) for topic in denied]
     return DescribeShareGroupOffsetsResponseGroup(group_id=group_id, topics=topics)
 
 
@@ -93,9 +93,11 @@ def _named(
 ) -> list[DescribeShareGroupOffsetsResponseTopic]:
     """A topic that is there has one answer, however often it was named; others have one each."""
     topics = context.cluster.topics
-    named = by_topic((one.topic_name, at, at) for one in allowed for at in one.partitions)
-    asked = [(one.topic_name, one.partitions) for one in allowed if one.topic_name not in topics]
-    there = dict.fromkeys(one.topic_name for one in allowed if one.topic_name in topics)
+    named = by_topic((topic.topic_name, at, at) for topic in allowed for at in topic.partitions)
+    asked = [
+        (topic.topic_name, topic.partitions) for topic in allowed if topic.topic_name not in topics
+    ]
+    there = dict.fromkeys(topic.topic_name for topic in allowed if topic.topic_name in topics)
     asked += [(name, named.get(name, [])) for name in there]
     rows = []
     for name, partitions in asked:
@@ -111,18 +113,20 @@ def _named(
 
 
 def _refused_topic(
-    asked: DescribeShareGroupOffsetsRequestTopic,
+    topic: DescribeShareGroupOffsetsRequestTopic,
 ) -> DescribeShareGroupOffsetsResponseTopic:
     refused = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-    rows = [_failed_row(at, refused) for at in asked.partitions]
-    return DescribeShareGroupOffsetsResponseTopic(topic_name=asked.topic_name, partitions=rows)
+    rows = [_failed_row(at, refused) for at in topic.partitions]
+    return DescribeShareGroupOffsetsResponseTopic(topic_name=topic.topic_name, partitions=rows)
 
 
 def _all(group_id: str, context: RequestContext) -> list[DescribeShareGroupOffsetsResponseTopic]:
     begun: dict[bytes, list[int]] = {}
     for topic_id, partition, _ in context.cluster.share_states.of_group(group_id):
         begun.setdefault(topic_id, []).append(partition)
-    known = [topic for one in begun if (topic := context.cluster.topics.by_id(one)) is not None]
+    known = [
+        topic for topic_id in begun if (topic := context.cluster.topics.by_id(topic_id)) is not None
+    ]
     visible = context.access.visible(
         DESCRIBE_SHARE_GROUP_OFFSETS_ALL_TOPICS, known, lambda topic: topic.name
     )

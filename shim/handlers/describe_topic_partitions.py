@@ -6,26 +6,26 @@ always told, also of a missing topic; denied ones come last, or vanish where all
 
 from collections.abc import Sequence
 
-from authorizer.requirements import (
+from kafka_shim.authorizer.requirements import (
     DESCRIBE_TOPIC_PARTITIONS_ALL_TOPICS,
     DESCRIBE_TOPIC_PARTITIONS_TOPIC,
 )
-from protocol.enums import ResourceType
-from protocol.error_codes import ErrorCode
-from protocol.messages.describe_topic_partitions_request import (
+from kafka_shim.protocol.enums import ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.describe_topic_partitions_request import (
     Cursor,
     DescribeTopicPartitionsRequest,
 )
-from protocol.messages.describe_topic_partitions_response import (
+from kafka_shim.protocol.messages.describe_topic_partitions_response import (
     Cursor as NextCursor,
     DescribeTopicPartitionsResponse,
     DescribeTopicPartitionsResponsePartition,
     DescribeTopicPartitionsResponseTopic,
 )
-from shim.context import RequestContext
-from shim.errors import Refused
-from shim.state.topic_names import fault_of_name
-from shim.state.topics import Partition
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.topic_names import name_error
+from kafka_shim.shim.state.topics import Partition
 
 
 def handle(
@@ -51,7 +51,7 @@ def handle(
         context.cluster.configs.broker_int("max.request.partition.size.limit"),
     )
     topics, next_cursor = _page(allowed, cursor, max(limit, 1), context)
-    if next_cursor is not None and not context.topic_behaviour.pages_tell_later_denials:
+    if next_cursor is not None and not context.facts.topics.pages_tell_later_denials:
         denied = [name for name in denied if name < next_cursor.topic_name]
     return DescribeTopicPartitionsResponse(
         topics=[
@@ -126,7 +126,7 @@ def _page(
 
 def _missing(name: str, context: RequestContext) -> DescribeTopicPartitionsResponseTopic:
     error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    if fault_of_name(name) is not None:
+    if name_error(name) is not None:
         error = ErrorCode.INVALID_TOPIC_EXCEPTION
     return DescribeTopicPartitionsResponseTopic(
         error_code=error,
@@ -144,7 +144,11 @@ def _described(
     partition: Partition, context: RequestContext
 ) -> DescribeTopicPartitionsResponsePartition:
     nodes = context.cluster.nodes
-    down = [one for one in partition.replicas if one in nodes and not nodes[one].is_alive]
+    down = [
+        replica
+        for replica in partition.replicas
+        if replica in nodes and not nodes[replica].is_alive
+    ]
     leader_id = -1 if partition.leader_id in down else partition.leader_id
     return DescribeTopicPartitionsResponsePartition(
         error_code=ErrorCode.NONE if leader_id >= 0 else ErrorCode.LEADER_NOT_AVAILABLE,

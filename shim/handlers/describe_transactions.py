@@ -4,19 +4,19 @@ DESCRIBE on each transactional id (53), which an unknown one is only told to tho
 Topics that may not be described are left out.
 """
 
-from authorizer.requirements import (
+from kafka_shim.authorizer.requirements import (
     DESCRIBE_TRANSACTIONS_TOPIC,
     DESCRIBE_TRANSACTIONS_TRANSACTIONAL_ID,
 )
-from protocol.error_codes import ErrorCode
-from protocol.messages.describe_transactions_request import DescribeTransactionsRequest
-from protocol.messages.describe_transactions_response import (
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.describe_transactions_request import DescribeTransactionsRequest
+from kafka_shim.protocol.messages.describe_transactions_response import (
     DescribeTransactionsResponse,
     TopicData,
     TransactionState,
 )
-from shim.context import RequestContext
-from shim.state.transactions import State, Transaction
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.transactions import State, Transaction
 
 
 def handle(
@@ -61,17 +61,17 @@ def _state(name: str, context: RequestContext) -> TransactionState:
     )
 
 
-def _start(found: Transaction, context: RequestContext) -> int:
+def _start(transaction: Transaction, context: RequestContext) -> int:
     """When the transaction began; once, a new producer still showed its predecessor's."""
-    is_new = found.state is State.EMPTY
-    if is_new and context.record_behaviour.forgets_start:
+    is_new = transaction.state is State.EMPTY
+    if is_new and context.facts.records.forgets_start:
         return -1
-    return found.started_ms
+    return transaction.started_ms
 
 
-def _topics(found: Transaction, context: RequestContext) -> list[TopicData]:
+def _topics(transaction: Transaction, context: RequestContext) -> list[TopicData]:
     rows: dict[str, TopicData] = {}
-    for name, index in found.partitions:
+    for name, index in transaction.partitions:
         if name not in rows and not context.access.allows(DESCRIBE_TRANSACTIONS_TOPIC, name):
             continue
         rows.setdefault(name, TopicData(name, [])).partitions.append(index)

@@ -6,17 +6,17 @@ list while it builds the denial and answers nothing; here it is 31 (docs/deviati
 
 from collections import Counter
 
-from authorizer.requirements import DESCRIBE_USER_SCRAM_CREDENTIALS
-from protocol.error_codes import ErrorCode
-from protocol.messages.describe_user_scram_credentials_request import (
+from kafka_shim.authorizer.requirements import DESCRIBE_USER_SCRAM_CREDENTIALS
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.describe_user_scram_credentials_request import (
     DescribeUserScramCredentialsRequest,
 )
-from protocol.messages.describe_user_scram_credentials_response import (
+from kafka_shim.protocol.messages.describe_user_scram_credentials_response import (
     CredentialInfo,
     DescribeUserScramCredentialsResponse,
     DescribeUserScramCredentialsResult,
 )
-from shim.context import RequestContext
+from kafka_shim.shim.request.context import RequestContext
 
 
 def handle(
@@ -24,7 +24,7 @@ def handle(
 ) -> DescribeUserScramCredentialsResponse:
     error = context.access.error(DESCRIBE_USER_SCRAM_CREDENTIALS)
     if error is not ErrorCode.NONE:
-        if context.behaviour.scram_denial_counts_users:
+        if context.facts.users.scram_denial_counts_users:
             return refuse(request, error, None)
         return DescribeUserScramCredentialsResponse(error_code=error, error_message=None)
     if request.users:

@@ -6,19 +6,19 @@ whose leader is the right one already is 84; where all partitions are meant it i
 
 from collections.abc import Iterator
 
-from authorizer.requirements import ELECT_LEADERS
-from protocol.error_codes import ErrorCode
-from protocol.messages.elect_leaders_request import ElectLeadersRequest
-from protocol.messages.elect_leaders_response import (
+from kafka_shim.authorizer.requirements import ELECT_LEADERS
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.elect_leaders_request import ElectLeadersRequest
+from kafka_shim.protocol.messages.elect_leaders_response import (
     ElectLeadersResponse,
     PartitionResult,
     ReplicaElectionResult,
 )
-from shim.context import RequestContext
-from shim.errors import Refused
-from shim.handling.controller import is_controller
-from shim.handling.duplicates import by_topic
-from shim.state.topics import Partition
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.handlers.shared.controller import is_controller
+from kafka_shim.shim.handlers.shared.duplicates import by_topic
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.topics import Partition
 
 PREFERRED = 0
 UNCLEAN = 1
@@ -26,7 +26,7 @@ UNCLEAN = 1
 
 def handle(request: ElectLeadersRequest, context: RequestContext) -> ElectLeadersResponse:
     answer = _answer(request, context)
-    if not context.behaviour.kraft:  # so a topic without partitions vanishes, too
+    if not context.facts.topics.elections_repeat:
         answer.replica_election_results = _merged(answer.replica_election_results)
     return answer
 
@@ -64,18 +64,17 @@ def _merged(results: list[ReplicaElectionResult]) -> list[ReplicaElectionResult]
 def _answer(request: ElectLeadersRequest, context: RequestContext) -> ElectLeadersResponse:
     error = context.access.error(ELECT_LEADERS)
     if error is not ErrorCode.NONE:
-        message = "cluster authorization failed" if context.behaviour.kraft else None
-        denied = refuse(request, error, message)
+        denied = refuse(request, error, context.facts.topics.election_denial)
         if context.version == 0:
             denied.error_code = ErrorCode.NONE
         return denied
-    if context.behaviour.kraft and request.topic_partitions == []:
+    if request.topic_partitions == [] and not context.facts.topics.empty_election_is_checked:
         return ElectLeadersResponse()  # of whatever type (the oracle's seed 93060)
     if context.version > 0 and request.election_type not in (PREFERRED, UNCLEAN):
-        if not context.behaviour.kraft:
-            raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
-        message = f"election type {request.election_type} is unknown"
-        raise Refused(ErrorCode.INVALID_REQUEST, message)
+        error = ErrorCode(context.facts.topics.unknown_election_error)
+        is_said = error is not ErrorCode.UNKNOWN_SERVER_ERROR
+        message = f"election type {request.election_type} is unknown" if is_said else None
+        raise Refused(error, message)
     if request.topic_partitions is None:
         return ElectLeadersResponse(replica_election_results=list(_elect_all(request, context)))
     return ElectLeadersResponse(
@@ -95,16 +94,14 @@ def _answer(request: ElectLeadersRequest, context: RequestContext) -> ElectLeade
 def _elect_all(
     request: ElectLeadersRequest, context: RequestContext
 ) -> Iterator[ReplicaElectionResult]:
-    """KRaft names every topic; 84 is told only where it had no code of its own yet."""
-    unneeded = ErrorCode(context.topic_behaviour.election_not_needed_error)
+    """Every topic, also without results; 84 is told only where it had no code of its own yet."""
     for topic in context.cluster.topics:
         results = []
         for partition in topic.partitions:
             error = _elect(topic.name, partition.index, request, context)
             if error is not ErrorCode.ELECTION_NOT_NEEDED:
                 results.append(_result(partition.index, error))
-        if results or context.behaviour.kraft or unneeded is ErrorCode.NONE:
-            yield ReplicaElectionResult(topic=topic.name, partition_result=results)
+        yield ReplicaElectionResult(topic=topic.name, partition_result=results)
 
 
 def _elect(
@@ -116,13 +113,19 @@ def _elect(
     if partition is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     nodes = context.cluster.nodes
-    alive = [one for one in partition.replicas if one in nodes and nodes[one].is_alive]
-    unneeded = ErrorCode(context.topic_behaviour.election_not_needed_error)
+    alive = [
+        replica for replica in partition.replicas if replica in nodes and nodes[replica].is_alive
+    ]
+    unneeded = ErrorCode(context.facts.topics.election_not_needed_error)
     if request.election_type == UNCLEAN:
         if partition.leader_id in alive:
             return unneeded
         return _lead(partition, alive, ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, context)
-    preferred = [one for one in partition.replicas[:1] if one in alive and one in partition.isr]
+    preferred = [
+        replica
+        for replica in partition.replicas[:1]
+        if replica in alive and replica in partition.isr
+    ]
     if preferred and partition.leader_id == preferred[0]:
         return unneeded
     return _lead(partition, preferred, ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, context)

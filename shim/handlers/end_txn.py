@@ -4,12 +4,12 @@ WRITE on the transactional id (53). From version 5 on every end moves the produc
 which the answer tells, and one that asks again is told the same (KIP-890).
 """
 
-from authorizer.requirements import END_TXN
-from protocol.error_codes import ErrorCode
-from protocol.messages.end_txn_request import EndTxnRequest
-from protocol.messages.end_txn_response import EndTxnResponse
-from shim.context import RequestContext
-from shim.errors import Refused
+from kafka_shim.authorizer.requirements import END_TXN
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.end_txn_request import EndTxnRequest
+from kafka_shim.protocol.messages.end_txn_response import EndTxnResponse
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.request.context import RequestContext
 
 FENCED_SINCE = 2
 """From here on a superseded producer is told so by a code of its own (KIP-588)."""

@@ -1,11 +1,15 @@
 """40 ExpireDelegationToken, versions 0-2. No ACL: the owner and the renewers may (KIP-48)."""
 
-from protocol.error_codes import ErrorCode
-from protocol.messages.expire_delegation_token_request import ExpireDelegationTokenRequest
-from protocol.messages.expire_delegation_token_response import ExpireDelegationTokenResponse
-from shim.context import RequestContext
-from shim.errors import Refused
-from shim.handling.token_session import expiry_of_failure, require_token_session
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.expire_delegation_token_request import (
+    ExpireDelegationTokenRequest,
+)
+from kafka_shim.protocol.messages.expire_delegation_token_response import (
+    ExpireDelegationTokenResponse,
+)
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.handlers.shared.token_session import expiry_of_failure, require_token_session
+from kafka_shim.shim.request.context import RequestContext
 
 
 def handle(

@@ -9,31 +9,31 @@ from collections.abc import Iterable
 
 import msgspec
 
-from authorizer.requirements import FETCH_FOLLOWER, FETCH_TOPIC
-from protocol.enums import ISOLATION_LEVELS
-from protocol.error_codes import ErrorCode
-from protocol.messages.fetch_request import FetchRequest
-from protocol.messages.fetch_response import (
+from kafka_shim.authorizer.requirements import FETCH_FOLLOWER, FETCH_TOPIC
+from kafka_shim.protocol.enums import ISOLATION_LEVELS
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.fetch_request import FetchRequest
+from kafka_shim.protocol.messages.fetch_response import (
     FetchableTopicResponse,
     FetchResponse,
     NodeEndpoint,
     PartitionData,
 )
-from shim.context import RequestContext
-from shim.errors import CloseConnection
-from shim.handling.fetching import (
+from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.handlers.shared.fetching import (
     LEADERS_SINCE,
     ZSTD_SINCE,
     Reader,
     bytes_ready,
     failed,
-    fault_of,
+    partition_error,
     read,
 )
-from shim.handling.topic_access import topic_error
-from shim.state.fetch_sessions import IDS_SINCE, FetchRound, Wanted
-from shim.state.topics import NO_ID, Partition
-from shim.wait import Wait, Watching
+from kafka_shim.shim.handlers.shared.topic_access import topic_error
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.fetch_sessions import IDS_SINCE, FetchRound, Wanted
+from kafka_shim.shim.state.topics import NO_ID, Partition
+from kafka_shim.shim.wait import Wait, Watching
 
 REPLICA_STATE_SINCE = 15
 SESSIONS_SINCE = 7
@@ -51,7 +51,7 @@ def handle(request: FetchRequest, context: RequestContext) -> FetchResponse | Wa
     if fetch_round.error is not ErrorCode.NONE:
         return FetchResponse(error_code=fetch_round.error)
     if request.isolation_level not in ISOLATION_LEVELS:
-        if context.record_behaviour.odd_isolation_closes:
+        if context.facts.records.odd_isolation_closes:
             raise CloseConnection(f"there is no isolation level {request.isolation_level}")
         return _refused(request, ErrorCode.UNKNOWN_SERVER_ERROR, context)
     return _Fetch(request, context, fetch_round).start()
@@ -62,20 +62,20 @@ def _refused(request: FetchRequest, error: ErrorCode, context: RequestContext) -
     response = refuse(request, error, None)
     for topic in response.responses:
         for row in topic.partitions:
-            if not context.record_behaviour.errors_list_aborted:
+            if not context.facts.records.errors_list_aborted:
                 row.aborted_transactions = None
-            if not context.record_behaviour.refusals_have_records:
+            if not context.facts.records.refusals_have_records:
                 row.records = None
     return response
 
 
 def _replica_error(replica_id: int, context: RequestContext) -> ErrorCode:
     """What the first releases say to brokers that are none, or that ask themselves."""
-    behaviour = context.record_behaviour
+    facts = context.facts.records
     if replica_id == context.node_id:
-        return behaviour.leader_as_replica_error
+        return facts.leader_as_replica_error
     is_stranger = replica_id >= 0 and replica_id not in context.cluster.nodes
-    return behaviour.stranger_error if is_stranger else ErrorCode.NONE
+    return facts.stranger_error if is_stranger else ErrorCode.NONE
 
 
 def refuse(
@@ -122,7 +122,7 @@ class _Fetch:
             replica_id=replica_id,
             isolation_level=request.isolation_level,
             bytes_max=request.max_bytes if limited else NO_LIMIT,
-            behaviour=context.record_behaviour,
+            facts=context.facts.records,
         )
         self._request = request
         self._context = context
@@ -177,7 +177,7 @@ class _Fetch:
 
     def _spoken(self, error: ErrorCode, wanted: Wanted) -> ErrorCode:
         """The error as this release says it: for a while, a missing partition looked like zstd."""
-        if self.reader.version >= ZSTD_SINCE or not self.reader.behaviour.missing_looks_compressed:
+        if self.reader.version >= ZSTD_SINCE or not self.reader.facts.missing_looks_compressed:
             return error
         topic, index = wanted.topic or "", wanted.partition.partition
         is_missing = self._context.cluster.topics.partition(topic, index) is None
@@ -211,7 +211,7 @@ class _Fetch:
                 continue
             if partition.log.is_closed:
                 return True
-            if fault_of(partition, wanted.partition, self.reader) is not ErrorCode.NONE:
+            if partition_error(partition, wanted.partition, self.reader) is not ErrorCode.NONE:
                 return True
             ready += bytes_ready(partition, wanted.partition, self.reader)
         return ready >= request.min_bytes
@@ -237,7 +237,7 @@ class _Fetch:
         if self.reader.version >= LEADERS_SINCE:
             leaders = {data.current_leader.leader_id for _, data in told} - {-1}
             brokers = self._context.brokers_among(leaders)
-            response.node_endpoints = [NodeEndpoint(*one) for one in brokers]
+            response.node_endpoints = [NodeEndpoint(*broker) for broker in brokers]
         return response
 
     def _read(self) -> list[tuple[Wanted, PartitionData]]:
@@ -270,7 +270,7 @@ class _Fetch:
     def _is_answered_in_place(self, topic: str | None) -> bool:
         """Where only topics are looked up before, a missing partition fails as it is read."""
         is_readable = self._topics.get(topic or "") is ErrorCode.NONE
-        return is_readable and self.reader.behaviour.missing_partitions_in_place
+        return is_readable and self.reader.facts.missing_partitions_in_place
 
 
 def _by_topic(rows: Iterable[tuple[Wanted, PartitionData]]) -> list[FetchableTopicResponse]:

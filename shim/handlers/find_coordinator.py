@@ -7,18 +7,21 @@ denied, newer releases refuse the whole request. Looking makes the coordinators'
 DEVIATION: a coordinator is there at once; a fresh Kafka answers 15 until its topic is ready.
 """
 
-from authorizer.requirement import Requirement
-from authorizer.requirements import (
+from kafka_shim.authorizer.requirement import Requirement
+from kafka_shim.authorizer.requirements import (
     FIND_COORDINATOR_GROUP,
     FIND_COORDINATOR_SHARE,
     FIND_COORDINATOR_TRANSACTION,
 )
-from protocol.error_codes import ErrorCode
-from protocol.messages.find_coordinator_request import FindCoordinatorRequest
-from protocol.messages.find_coordinator_response import Coordinator, FindCoordinatorResponse
-from shim.context import RequestContext
-from shim.errors import CloseConnection, Refused
-from shim.state.coordinators import KeyType, is_share_key
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from kafka_shim.protocol.messages.find_coordinator_response import (
+    Coordinator,
+    FindCoordinatorResponse,
+)
+from kafka_shim.shim.errors import CloseConnection, Refused
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.coordinators import KeyType, is_share_key
 
 MANY_SINCE = 4
 SHARE_SINCE = 6
@@ -45,7 +48,7 @@ def handle(request: FindCoordinatorRequest, context: RequestContext) -> FindCoor
             coordinators=[_find(request.key_type, key, context) for key in request.coordinator_keys]
         )
     found = _find(request.key_type, request.key, context)
-    message = context.group_behaviour.found_message
+    message = context.facts.groups.found_message
     if found.error_code != ErrorCode.NONE and message is not None:
         message = _DENIALS.get(KeyType(request.key_type))
     return FindCoordinatorResponse(
@@ -92,24 +95,24 @@ def _error(key_type: int, key: str, context: RequestContext) -> ErrorCode:
 
 
 def _share_error(key: str, context: RequestContext) -> ErrorCode:
-    behaviour = context.group_behaviour
-    if behaviour.share_key_error is not None and context.version in SHARE_TOLD_BY_KEY:
+    facts = context.facts.groups
+    if facts.share_key_error is not None and context.version in SHARE_TOLD_BY_KEY:
         return ErrorCode.INVALID_REQUEST
-    if behaviour.share_key_error is None or context.version < SHARE_SINCE:
+    if facts.share_key_error is None or context.version < SHARE_SINCE:
         raise _unknown_type(KeyType.SHARE, context)
     denial = context.access.error(FIND_COORDINATOR_SHARE, key)
     if denial is not ErrorCode.NONE:
-        if behaviour.share_denial_refuses_all:
+        if facts.share_denial_refuses_all:
             raise Refused(denial, _DENIALS[KeyType.SHARE])
         return denial
-    if behaviour.share_key_error:
-        return ErrorCode(behaviour.share_key_error)
-    is_key = is_share_key(key, with_colons=behaviour.share_groups_with_colons)
+    if facts.share_key_error:
+        return ErrorCode(facts.share_key_error)
+    is_key = is_share_key(key, with_colons=facts.share_groups_with_colons)
     return ErrorCode.NONE if is_key else ErrorCode.INVALID_REQUEST
 
 
 def _unknown_type(key_type: int, context: RequestContext) -> Exception:
     """What fails the whole request."""
     text = f"coordinator type {int(key_type)} is unknown"
-    code = context.group_behaviour.unknown_key_type_error
+    code = context.facts.groups.unknown_key_type_error
     return CloseConnection(text) if code is None else Refused(ErrorCode(code), text)

@@ -5,15 +5,17 @@ A client without an id is given one. Who asks again before the interval is over 
 told that its subscription, or its compression, is not the one that is wanted.
 """
 
-from protocol.compression import Compression
-from protocol.error_codes import ErrorCode
-from protocol.messages.get_telemetry_subscriptions_request import GetTelemetrySubscriptionsRequest
-from protocol.messages.get_telemetry_subscriptions_response import (
+from kafka_shim.protocol.compression import Compression
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.get_telemetry_subscriptions_request import (
+    GetTelemetrySubscriptionsRequest,
+)
+from kafka_shim.protocol.messages.get_telemetry_subscriptions_response import (
     GetTelemetrySubscriptionsResponse,
 )
-from shim.context import RequestContext
-from shim.handling.telemetry_client import client_of
-from shim.state.telemetry import NO_ID
+from kafka_shim.shim.handlers.shared.telemetry_client import client_of
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.telemetry import NO_ID
 
 ACCEPTED = (Compression.ZSTD, Compression.LZ4, Compression.GZIP, Compression.SNAPPY)
 """The best one first."""
@@ -30,7 +32,7 @@ def handle(
     return GetTelemetrySubscriptionsResponse(
         client_instance_id=instance_id,
         subscription_id=wanted.subscription_id,
-        accepted_compression_types=[int(one) for one in ACCEPTED],
+        accepted_compression_types=[int(compression) for compression in ACCEPTED],
         push_interval_ms=wanted.interval_ms,
         telemetry_max_bytes=telemetry.bytes_max,
         delta_temporality=True,

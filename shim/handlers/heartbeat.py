@@ -1,10 +1,10 @@
 """12 Heartbeat, versions 0-4. Keeps a member's session alive and tells it of rebalances (27)."""
 
-from authorizer.requirements import HEARTBEAT
-from protocol.error_codes import ErrorCode
-from protocol.messages.heartbeat_request import HeartbeatRequest
-from protocol.messages.heartbeat_response import HeartbeatResponse
-from shim.context import RequestContext
+from kafka_shim.authorizer.requirements import HEARTBEAT
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
+from kafka_shim.protocol.messages.heartbeat_response import HeartbeatResponse
+from kafka_shim.shim.request.context import RequestContext
 
 
 def handle(request: HeartbeatRequest, context: RequestContext) -> HeartbeatResponse:

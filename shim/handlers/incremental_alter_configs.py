@@ -9,36 +9,36 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 
-from authorizer.requirement import Requirement
-from authorizer.requirements import (
+from kafka_shim.authorizer.requirement import Requirement
+from kafka_shim.authorizer.requirements import (
     INCREMENTAL_ALTER_CONFIGS_CLUSTER,
     INCREMENTAL_ALTER_CONFIGS_GROUP,
     INCREMENTAL_ALTER_CONFIGS_TOPIC,
 )
-from protocol.enums import ConfigResourceType
-from protocol.error_codes import ErrorCode
-from protocol.messages.incremental_alter_configs_request import (
+from kafka_shim.protocol.enums import ConfigResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.incremental_alter_configs_request import (
     AlterableConfig,
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
-from protocol.messages.incremental_alter_configs_response import (
+from kafka_shim.protocol.messages.incremental_alter_configs_response import (
     AlterConfigsResourceResponse,
     IncrementalAlterConfigsResponse,
 )
-from shim.context import RequestContext
-from shim.errors import Refused
-from shim.handling import config_change
-from shim.handling.config_access import require_config
-from shim.handling.config_resources import (
-    ResourceFault,
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.handlers.shared import config_change
+from kafka_shim.shim.handlers.shared.config_access import require_broker, require_config
+from kafka_shim.shim.handlers.shared.config_resources import (
+    ResourceError,
     broker_of,
     check_single,
     is_known_type,
     not_alterable,
 )
-from shim.state.config_values import elements
-from shim.state.configs import LOGGERS
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.config_values import elements
+from kafka_shim.shim.state.configs import LOGGERS
 
 REQUIREMENTS: Mapping[int, Requirement] = {
     ConfigResourceType.TOPIC: INCREMENTAL_ALTER_CONFIGS_TOPIC,
@@ -53,7 +53,7 @@ WITH_LISTS = frozenset({ConfigResourceType.TOPIC, ConfigResourceType.BROKER})
 LEVELS = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"})
 
 
-class Operation(IntEnum):
+class ConfigOperation(IntEnum):
     """What happens to one setting."""
 
     SET = 0
@@ -68,42 +68,46 @@ def handle(
     context.access.nothing_more()  # a malformed resource is answered without asking
     resources = request.resources
     counts: Counter[tuple[int, str]] = Counter()
-    if context.behaviour.kraft:
-        counts = Counter((one.resource_type, one.resource_name) for one in resources)
+    if context.facts.configs.alterations_are_forwarded:
+        counts = Counter((resource.resource_type, resource.resource_name) for resource in resources)
     else:
         _check_types(request, context)
         resources = list(
-            {(one.resource_type, one.resource_name): one for one in resources}.values()
+            {
+                (resource.resource_type, resource.resource_name): resource for resource in resources
+            }.values()
         )
-    asked = [(one, _response(one)) for one in resources]
-    if not context.behaviour.kraft:
-        for one, response in asked:
+    asked = [(resource, _response(resource)) for resource in resources]
+    if not context.facts.configs.alterations_are_forwarded:
+        for resource, response in asked:
             with _telling(response):
-                _alter(one, context, validate_only=request.validate_only)
+                _alter(resource, context, validate_only=request.validate_only)
     else:
         forwarded = []
-        for one, response in asked:
+        for resource, response in asked:
             with _telling(response):
-                check_single(counts[one.resource_type, one.resource_name])
-                if _is_forwarded(one, context, validate_only=request.validate_only):
-                    forwarded.append((one, response))
+                check_single(counts[resource.resource_type, resource.resource_name])
+                if _is_forwarded(resource, context, validate_only=request.validate_only):
+                    forwarded.append((resource, response))
         _ask_controller(forwarded, context, validate_only=request.validate_only)
     return IncrementalAlterConfigsResponse(responses=[response for _, response in asked])
 
 
-def _response(one: AlterConfigsResource) -> AlterConfigsResourceResponse:
+def _response(resource: AlterConfigsResource) -> AlterConfigsResourceResponse:
     return AlterConfigsResourceResponse(
-        error_message=None, resource_type=one.resource_type, resource_name=one.resource_name
+        error_message=None,
+        resource_type=resource.resource_type,
+        resource_name=resource.resource_name,
     )
 
 
 @contextmanager
 def _telling(response: AlterConfigsResourceResponse) -> Iterator[None]:
-    """A fault is that of this resource alone."""
+    """Answer an error of this resource for it alone."""
     try:
         yield
-    except ResourceFault as fault:
-        response.error_code, response.error_message = fault.error, fault.message
+    except ResourceError as failure:
+        response.error_code, response.error_message = failure.error, failure.message
 
 
 def refuse(
@@ -114,47 +118,48 @@ def refuse(
             AlterConfigsResourceResponse(
                 error_code=error,
                 error_message=message,
-                resource_type=one.resource_type,
-                resource_name=one.resource_name,
+                resource_type=resource.resource_type,
+                resource_name=resource.resource_name,
             )
-            for one in request.resources
+            for resource in request.resources
         ]
     )
 
 
 def _check_types(request: IncrementalAlterConfigsRequest, context: RequestContext) -> None:
     """On ZooKeeper one resource of an unknown type fails the whole request."""
-    for one in request.resources:
-        if not is_known_type(one.resource_type, context):
-            message = f"resource type {one.resource_type} cannot be altered"
+    for resource in request.resources:
+        if not is_known_type(resource.resource_type, context):
+            message = f"resource type {resource.resource_type} cannot be altered"
             raise Refused(ErrorCode.INVALID_REQUEST, message)
 
 
-def _alter(one: AlterConfigsResource, context: RequestContext, *, validate_only: bool) -> None:
+def _alter(resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool) -> None:
     """One resource, on ZooKeeper."""
-    if one.resource_type == ConfigResourceType.BROKER_LOGGER:
-        _alter_own_loggers(one, context, validate_only=validate_only)
+    if resource.resource_type == ConfigResourceType.BROKER_LOGGER:
+        _alter_own_loggers(resource, context, validate_only=validate_only)
         return
-    require_config(context, REQUIREMENTS[one.resource_type], one.resource_name)
-    _check_form(one, context)
-    _check_operations(one)
-    _change(one, context, validate_only=validate_only)
+    require_config(context, REQUIREMENTS[resource.resource_type], resource.resource_name)
+    _check_form(resource, context)
+    _check_operations(resource)
+    _change(resource, context, validate_only=validate_only)
 
 
 def _is_forwarded(
-    one: AlterConfigsResource, context: RequestContext, *, validate_only: bool
+    resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool
 ) -> bool:
     """What a broker on KRaft does: whether it leaves the resource to the controller."""
-    kind, name = one.resource_type, one.resource_name
-    _check_form(one, context)
+    kind, name = resource.resource_type, resource.resource_name
+    _check_form(resource, context)
     if not is_known_type(kind, context):
         raise not_alterable(kind)
     if kind == ConfigResourceType.BROKER_LOGGER:
-        _alter_own_loggers(one, context, validate_only=validate_only)
+        _alter_own_loggers(resource, context, validate_only=validate_only)
         return False
     if kind == ConfigResourceType.BROKER:
-        _check_operations(one, ErrorCode.INVALID_REQUEST)
-        new = _applied(one, config_change.current(kind, name, context), context)
+        require_broker(context, REQUIREMENTS[kind], name)
+        _check_operations(resource, ErrorCode.INVALID_REQUEST)
+        new = _applied(resource, config_change.current(kind, name, context), context)
         config_change.check_broker(name, new, context)
     return True
 
@@ -167,73 +172,74 @@ def _ask_controller(
 ) -> None:
     """All fail, and none is changed, if one that may be altered has an unknown operation."""
     allowed = []
-    for one, response in forwarded:
+    for resource, response in forwarded:
         with _telling(response):
-            require_config(context, REQUIREMENTS[one.resource_type], one.resource_name)
-            allowed.append((one, response))
+            require_config(context, REQUIREMENTS[resource.resource_type], resource.resource_name)
+            allowed.append((resource, response))
     try:
-        for one, _ in allowed:
-            _check_operations(one)
-    except ResourceFault as fault:
+        for resource, _ in allowed:
+            _check_operations(resource)
+    except ResourceError as failure:
         for _, response in forwarded:
-            response.error_code, response.error_message = fault.error, fault.message
+            response.error_code, response.error_message = failure.error, failure.message
         return
-    for one, response in allowed:
+    for resource, response in allowed:
         with _telling(response):
-            _change(one, context, validate_only=validate_only)
+            _change(resource, context, validate_only=validate_only)
 
 
-def _change(one: AlterConfigsResource, context: RequestContext, *, validate_only: bool) -> None:
-    kind, name = one.resource_type, one.resource_name
-    new = _applied(one, config_change.current(kind, name, context), context)
+def _change(
+    resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool
+) -> None:
+    kind, name = resource.resource_type, resource.resource_name
+    new = _applied(resource, config_change.current(kind, name, context), context)
     config_change.check(kind, name, new, context)
     if not validate_only:
         config_change.store(kind, name, new, context)
 
 
-def _check_form(one: AlterConfigsResource, context: RequestContext) -> None:
+def _check_form(resource: AlterConfigsResource, context: RequestContext) -> None:
     nulls = [
         config.name
-        for config in one.configs
-        if config.value is None and config.config_operation != Operation.DELETE
+        for config in resource.configs
+        if config.value is None and config.config_operation != ConfigOperation.DELETE
     ]
     if nulls:
-        error = ErrorCode(context.config_behaviour.altered_null_error)
+        error = ErrorCode(context.facts.configs.altered_null_error)
         is_said = error is not ErrorCode.UNKNOWN_SERVER_ERROR
         message = f"settings need a value: {', '.join(nulls)}" if is_said else None
-        raise ResourceFault(error, message)
-    if len({config.name for config in one.configs}) < len(one.configs):
-        raise ResourceFault(ErrorCode.INVALID_REQUEST, "a setting is given twice")
-    if not one.resource_name and one.resource_type == ConfigResourceType.TOPIC:
-        is_early = not context.behaviour.kraft
-        if is_early:
-            raise ResourceFault(ErrorCode.INVALID_REQUEST, "the topic has no name")
+        raise ResourceError(error, message)
+    if len({config.name for config in resource.configs}) < len(resource.configs):
+        raise ResourceError(ErrorCode.INVALID_REQUEST, "a setting is given twice")
+    is_nameless = not resource.resource_name and resource.resource_type == ConfigResourceType.TOPIC
+    if is_nameless and context.facts.configs.empty_topic_name_first:
+        raise ResourceError(ErrorCode.INVALID_REQUEST, "the topic has no name")
 
 
 def _check_operations(
-    one: AlterConfigsResource, error: ErrorCode = ErrorCode.UNKNOWN_SERVER_ERROR
+    resource: AlterConfigsResource, error: ErrorCode = ErrorCode.UNKNOWN_SERVER_ERROR
 ) -> None:
-    for config in one.configs:
-        if config.config_operation not in list(Operation):
+    for config in resource.configs:
+        if config.config_operation not in list(ConfigOperation):
             is_told = error is not ErrorCode.UNKNOWN_SERVER_ERROR
             text = f"operation {config.config_operation} is unknown" if is_told else None
-            raise ResourceFault(error, text)
+            raise ResourceError(error, text)
 
 
 def _applied(
-    one: AlterConfigsResource, held: Mapping[str, str], context: RequestContext
+    resource: AlterConfigsResource, held: Mapping[str, str], context: RequestContext
 ) -> dict[str, str]:
     """The resource's own settings after the operations."""
     new = dict(held)
-    for config in one.configs:
+    for config in resource.configs:
         match config.config_operation:
-            case Operation.SET:
+            case ConfigOperation.SET:
                 assert config.value is not None
                 new[config.name] = config.value
-            case Operation.DELETE:
+            case ConfigOperation.DELETE:
                 new.pop(config.name, None)
-            case Operation.APPEND | Operation.SUBTRACT:
-                new[config.name] = _extended(one.resource_type, config, held, context)
+            case ConfigOperation.APPEND | ConfigOperation.SUBTRACT:
+                new[config.name] = _extended(resource.resource_type, config, held, context)
     return new
 
 
@@ -243,38 +249,41 @@ def _extended(
     """A list with some elements more or less; one that is not set starts as its default."""
     definitions = context.cluster.configs.definitions_of(kind)
     definition = definitions.get(config.name)
-    if definition is None and (kind == ConfigResourceType.BROKER or not context.behaviour.kraft):
-        error = ErrorCode(context.config_behaviour.unknown_list_error)
+    is_like_no_list = (
+        kind != ConfigResourceType.BROKER and context.facts.configs.unknown_topic_list_is_no_list
+    )
+    if definition is None and not is_like_no_list:
+        error = ErrorCode(context.facts.configs.unknown_list_error)
         is_new = error is not ErrorCode.UNKNOWN_SERVER_ERROR
-        is_said = is_new or not context.config_behaviour.lists_start_as_default
-        raise ResourceFault(error, f"{config.name} is no setting" if is_said else None)
+        is_said = is_new or not context.facts.configs.lists_start_as_default
+        raise ResourceError(error, f"{config.name} is no setting" if is_said else None)
     if definition is None or definition.type != "list" or kind not in WITH_LISTS:
-        error = ErrorCode(context.config_behaviour.altered_config_error)
-        raise ResourceFault(error, f"{config.name} is no list")
+        error = ErrorCode(context.facts.configs.altered_config_error)
+        raise ResourceError(error, f"{config.name} is no list")
     start = held.get(config.name)
     if start is None:
-        if not context.config_behaviour.lists_start_as_default:
-            raise ResourceFault(ErrorCode.UNKNOWN_SERVER_ERROR, f"{config.name} is not set")
+        if not context.facts.configs.lists_start_as_default:
+            raise ResourceError(ErrorCode.UNKNOWN_SERVER_ERROR, f"{config.name} is not set")
         start = definition.default or ""
     parts, given = elements(start), elements(config.value or "")
-    if config.config_operation == Operation.SUBTRACT:
+    if config.config_operation == ConfigOperation.SUBTRACT:
         return ",".join(part for part in parts if part not in given)
-    if context.behaviour.kraft:
+    if context.facts.configs.append_skips_present:
         given = [part for part in given if part not in parts]
     return ",".join([*parts, *given])
 
 
 def _alter_own_loggers(
-    one: AlterConfigsResource, context: RequestContext, *, validate_only: bool
+    resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool
 ) -> None:
     kind = ConfigResourceType.BROKER_LOGGER
-    require_config(context, REQUIREMENTS[kind], one.resource_name, is_said=False)
-    node_id = broker_of(one.resource_name, context, may_be_all=False)
+    require_config(context, REQUIREMENTS[kind], resource.resource_name, is_said=False)
+    node_id = broker_of(resource.resource_name, context, may_be_all=False)
     assert node_id is not None
     levels = dict(context.cluster.configs.loggers.get(node_id, {}))
-    for config in one.configs:
+    for config in resource.configs:
         _check_logger(config)
-        if config.config_operation == Operation.DELETE:
+        if config.config_operation == ConfigOperation.DELETE:
             levels.pop(config.name, None)
         else:
             levels[config.name] = config.value or ""
@@ -283,13 +292,13 @@ def _alter_own_loggers(
 
 
 def _check_logger(config: AlterableConfig) -> None:
-    if config.config_operation not in (Operation.SET, Operation.DELETE):
-        raise ResourceFault(ErrorCode.INVALID_REQUEST, "the level of a logger is no list")
+    if config.config_operation not in (ConfigOperation.SET, ConfigOperation.DELETE):
+        raise ResourceError(ErrorCode.INVALID_REQUEST, "the level of a logger is no list")
     if config.name not in LOGGERS:
-        raise ResourceFault(ErrorCode.INVALID_CONFIG, f"there is no logger `{config.name}`")
-    if config.config_operation == Operation.DELETE:
+        raise ResourceError(ErrorCode.INVALID_CONFIG, f"there is no logger `{config.name}`")
+    if config.config_operation == ConfigOperation.DELETE:
         if config.name == "root":
-            raise ResourceFault(ErrorCode.INVALID_REQUEST, "the root logger needs its level")
+            raise ResourceError(ErrorCode.INVALID_REQUEST, "the root logger needs its level")
     elif config.value not in LEVELS:
         message = f"`{config.value}` is no level: {', '.join(sorted(LEVELS))} are"
-        raise ResourceFault(ErrorCode.INVALID_CONFIG, message)
+        raise ResourceError(ErrorCode.INVALID_CONFIG, message)

@@ -5,16 +5,16 @@ KIP-679, WRITE on any one topic. Both come before anything else that may be wron
 starts while its predecessor has a transaction open aborts it, is told 51, and asks again.
 """
 
-from authorizer.requirements import (
+from kafka_shim.authorizer.requirements import (
     INIT_PRODUCER_ID_IDEMPOTENT,
     INIT_PRODUCER_ID_TRANSACTIONAL,
     INIT_PRODUCER_ID_TWO_PHASE_COMMIT,
 )
-from protocol.error_codes import ErrorCode
-from protocol.messages.init_producer_id_request import InitProducerIdRequest
-from protocol.messages.init_producer_id_response import InitProducerIdResponse
-from shim.context import RequestContext
-from shim.errors import Refused
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.protocol.messages.init_producer_id_response import InitProducerIdResponse
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.request.context import RequestContext
 
 FENCED_SINCE = 4
 """From here on a producer that was superseded is told so by a code of its own (KIP-588)."""
@@ -25,7 +25,7 @@ def handle(request: InitProducerIdRequest, context: RequestContext) -> InitProdu
     try:
         _check_access(request, context)
     except Refused as denial:
-        epoch = context.record_behaviour.denied_producer_epoch
+        epoch = context.facts.records.denied_producer_epoch
         return InitProducerIdResponse(error_code=denial.error, producer_id=-1, producer_epoch=epoch)
     if (request.producer_id == -1) != (request.producer_epoch == -1):
         raise Refused(ErrorCode.INVALID_REQUEST)

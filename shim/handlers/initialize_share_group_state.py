@@ -3,20 +3,20 @@
 Without CLUSTER_ACTION every partition is 31.
 """
 
-from authorizer.requirements import INITIALIZE_SHARE_GROUP_STATE
-from protocol.error_codes import ErrorCode
-from protocol.messages.initialize_share_group_state_request import (
+from kafka_shim.authorizer.requirements import INITIALIZE_SHARE_GROUP_STATE
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.initialize_share_group_state_request import (
     InitializeShareGroupStateRequest,
     PartitionData,
 )
-from protocol.messages.initialize_share_group_state_response import (
+from kafka_shim.protocol.messages.initialize_share_group_state_response import (
     InitializeShareGroupStateResponse,
     InitializeStateResult,
     PartitionResult,
 )
-from shim.context import RequestContext
-from shim.handling.share_state_results import results_of
-from shim.state.sharing.share_state import FAULTS, NOT_A_BROKER
+from kafka_shim.shim.handlers.sharing.share_state_results import results_of
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.sharing.share_state import ERROR_MESSAGES, NOT_A_BROKER
 
 
 def handle(
@@ -25,10 +25,10 @@ def handle(
     context.access.require(INITIALIZE_SHARE_GROUP_STATE, message=NOT_A_BROKER)
     initialise = context.cluster.share_states.initialise
 
-    def begun(topic_id: bytes, one: PartitionData) -> PartitionResult:
-        key = (request.group_id, topic_id, one.partition)
-        error = initialise(key, one.state_epoch, one.start_offset)
-        return PartitionResult(one.partition, error, FAULTS.get(error))
+    def begun(topic_id: bytes, partition: PartitionData) -> PartitionResult:
+        key = (request.group_id, topic_id, partition.partition)
+        error = initialise(key, partition.state_epoch, partition.start_offset)
+        return PartitionResult(partition.partition, error, ERROR_MESSAGES.get(error))
 
     topics = request.topics if request.group_id else []
     return InitializeShareGroupStateResponse(results_of(topics, InitializeStateResult, begun))
@@ -37,8 +37,8 @@ def handle(
 def refuse(
     request: InitializeShareGroupStateRequest, error: ErrorCode, message: str | None
 ) -> InitializeShareGroupStateResponse:
-    def refused(_: bytes, one: PartitionData) -> PartitionResult:
-        return PartitionResult(one.partition, error, message)
+    def refused(_: bytes, partition: PartitionData) -> PartitionResult:
+        return PartitionResult(partition.partition, error, message)
 
     return InitializeShareGroupStateResponse(
         results_of(request.topics, InitializeStateResult, refused)

@@ -4,13 +4,16 @@ New dynamic members are first told their id, from version 4 (KIP-394). Version 0
 timeout: the session's counts.
 """
 
-from authorizer.requirements import JOIN_GROUP
-from protocol.error_codes import ErrorCode
-from protocol.messages.join_group_request import JoinGroupRequest
-from protocol.messages.join_group_response import JoinGroupResponse, JoinGroupResponseMember
-from shim.context import RequestContext
-from shim.state.groups.classic_member import Joined, Joining
-from shim.wait import Wait
+from kafka_shim.authorizer.requirements import JOIN_GROUP
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.join_group_request import JoinGroupRequest
+from kafka_shim.protocol.messages.join_group_response import (
+    JoinGroupResponse,
+    JoinGroupResponseMember,
+)
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.groups.classic_member import Joined, Joining
+from kafka_shim.shim.wait import Wait
 
 MEMBER_ID_REQUIRED_SINCE = 4
 SKIP_ASSIGNMENT_SINCE = 9
@@ -28,7 +31,7 @@ def handle(
     def answer(joined: Joined) -> None:
         response = _response(joined, context)
         if joined.error is not ErrorCode.NONE:
-            response.generation_id = context.group_behaviour.failed_generation
+            response.generation_id = context.facts.groups.failed_generation
         wait.complete(response)
 
     error = context.coordinator_error(request.group_id)

@@ -1,21 +1,21 @@
 """4 LeaderAndIsr, versions 0-5. The controller tells a broker what to lead and to follow.
 
 CLUSTER_ACTION on the cluster, or the answer and every partition is 31. Never obeyed: see
-`shim.handling.orders`.
+`kafka_shim.shim.handlers.shared.orders`.
 """
 
 from collections.abc import Iterable
 
-from authorizer.requirements import LEADER_AND_ISR
-from protocol.error_codes import ErrorCode
-from protocol.messages.leader_and_isr_request import LeaderAndIsrRequest
-from protocol.messages.leader_and_isr_response import (
+from kafka_shim.authorizer.requirements import LEADER_AND_ISR
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.leader_and_isr_request import LeaderAndIsrRequest
+from kafka_shim.protocol.messages.leader_and_isr_response import (
     LeaderAndIsrPartitionError,
     LeaderAndIsrResponse,
     LeaderAndIsrTopicError,
 )
-from shim.context import RequestContext
-from shim.handling import orders
+from kafka_shim.shim.handlers.shared import orders
+from kafka_shim.shim.request.context import RequestContext
 
 BY_ID_SINCE = 5
 """From here on the answer has topics by their ids."""
@@ -25,7 +25,7 @@ def handle(request: LeaderAndIsrRequest, context: RequestContext) -> LeaderAndIs
     error = orders.refusal(LEADER_AND_ISR, request.broker_epoch, context)
     if context.version >= BY_ID_SINCE:
         return _by_id(request, error)
-    lists_stale = context.behaviour.stale_controller_lists_partitions
+    lists_stale = context.facts.cluster.stale_controller_lists_partitions
     if error is ErrorCode.STALE_CONTROLLER_EPOCH and not lists_stale:
         return LeaderAndIsrResponse(error_code=error)
     return _by_name(error, orders.answered(_partitions(request), context))
@@ -43,11 +43,14 @@ def _partitions(request: LeaderAndIsrRequest) -> list[orders.TopicPartition]:
     """Topic by topic since version 2, one list before."""
     return [
         *(
-            (topic.topic_name, one.partition_index)
+            (topic.topic_name, partition_state.partition_index)
             for topic in request.topic_states
-            for one in topic.partition_states
+            for partition_state in topic.partition_states
         ),
-        *((one.topic_name, one.partition_index) for one in request.ungrouped_partition_states),
+        *(
+            (state.topic_name, state.partition_index)
+            for state in request.ungrouped_partition_states
+        ),
     ]
 
 
@@ -68,9 +71,9 @@ def _by_id(request: LeaderAndIsrRequest, error: ErrorCode) -> LeaderAndIsrRespon
                 topic.topic_id,
                 [
                     LeaderAndIsrPartitionError(
-                        partition_index=one.partition_index, error_code=error
+                        partition_index=partition_state.partition_index, error_code=error
                     )
-                    for one in topic.partition_states
+                    for partition_state in topic.partition_states
                 ],
             )
             for topic in request.topic_states

@@ -2,11 +2,11 @@
 static members by their instance id alone (KIP-345).
 """
 
-from authorizer.requirements import LEAVE_GROUP
-from protocol.error_codes import ErrorCode
-from protocol.messages.leave_group_request import LeaveGroupRequest
-from protocol.messages.leave_group_response import LeaveGroupResponse, MemberResponse
-from shim.context import RequestContext
+from kafka_shim.authorizer.requirements import LEAVE_GROUP
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.leave_group_request import LeaveGroupRequest
+from kafka_shim.protocol.messages.leave_group_response import LeaveGroupResponse, MemberResponse
+from kafka_shim.shim.request.context import RequestContext
 
 MANY_SINCE = 3
 
@@ -18,14 +18,14 @@ def handle(request: LeaveGroupRequest, context: RequestContext) -> LeaveGroupRes
     if error is ErrorCode.NONE:
         error = context.coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
-        odd = context.group_behaviour.leaves_alone_error
+        odd = context.facts.groups.leaves_alone_error
         if odd is not None and context.version < MANY_SINCE:
             error = ErrorCode(odd)
         return refuse(request, error, None)
     if context.version < MANY_SINCE:
         (error,) = groups.leave(request.group_id, [(request.member_id, None)])
         return LeaveGroupResponse(error_code=error)
-    identities = [(one.member_id, one.group_instance_id) for one in request.members]
+    identities = [(member.member_id, member.group_instance_id) for member in request.members]
     errors = groups.leave(request.group_id, identities)
     return LeaveGroupResponse(
         members=[

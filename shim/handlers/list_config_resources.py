@@ -6,16 +6,16 @@ even where nothing was set on them.
 
 from collections.abc import Iterator
 
-from authorizer.requirements import LIST_CONFIG_RESOURCES
-from protocol.enums import ConfigResourceType
-from protocol.error_codes import ErrorCode
-from protocol.messages.list_config_resources_request import ListConfigResourcesRequest
-from protocol.messages.list_config_resources_response import (
+from kafka_shim.authorizer.requirements import LIST_CONFIG_RESOURCES
+from kafka_shim.protocol.enums import ConfigResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.list_config_resources_request import ListConfigResourcesRequest
+from kafka_shim.protocol.messages.list_config_resources_response import (
     ConfigResource,
     ListConfigResourcesResponse,
 )
-from shim.context import RequestContext
-from shim.errors import Refused
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.request.context import RequestContext
 
 ORDER = (
     ConfigResourceType.GROUP,

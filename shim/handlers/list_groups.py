@@ -5,12 +5,12 @@ With DESCRIBE on the cluster all of them, without it those that may be described
 error (KIP-231); the oldest releases answer 31 instead.
 """
 
-from authorizer.requirements import LIST_GROUPS
-from protocol.error_codes import ErrorCode
-from protocol.messages.list_groups_request import ListGroupsRequest
-from protocol.messages.list_groups_response import ListedGroup, ListGroupsResponse
-from shim.context import RequestContext
-from shim.state.groups.group import Group
+from kafka_shim.authorizer.requirements import LIST_GROUPS
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
+from kafka_shim.protocol.messages.list_groups_response import ListedGroup, ListGroupsResponse
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.groups.group import Group
 
 
 def handle(request: ListGroupsRequest, context: RequestContext) -> ListGroupsResponse:
@@ -49,6 +49,6 @@ def _visible(groups: list[Group], context: RequestContext) -> list[Group]:
 def _matches(text: str, wanted: list[str], context: RequestContext) -> bool:
     if not wanted:
         return True
-    if context.group_behaviour.filters_ignore_case:
-        return text.lower() in {one.lower() for one in wanted}
+    if context.facts.groups.filters_ignore_case:
+        return text.lower() in {name.lower() for name in wanted}
     return text in wanted

@@ -7,27 +7,33 @@ which it is 35 (KIP-405, KIP-1005).
 
 from collections import Counter
 
-from authorizer.requirements import LIST_OFFSETS_TOPIC
-from protocol.enums import ISOLATION_LEVELS
-from protocol.error_codes import ErrorCode
-from protocol.messages.list_offsets_request import (
+from kafka_shim.authorizer.requirements import LIST_OFFSETS_TOPIC
+from kafka_shim.protocol.enums import ISOLATION_LEVELS
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.list_offsets_request import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
-from protocol.messages.list_offsets_response import (
+from kafka_shim.protocol.messages.list_offsets_response import (
     ListOffsetsPartitionResponse,
     ListOffsetsResponse,
     ListOffsetsTopicResponse,
 )
-from protocol.record_releases import NEVER, RecordBehaviour
-from shim.context import RequestContext
-from shim.errors import CloseConnection, Refused
-from shim.handling.duplicates import by_topic
-from shim.handling.fetching import epoch_error
-from shim.state.log import Log
-from shim.state.offset_lookup import EARLIEST, EARLIEST_LOCAL, NEWEST, find, special_since
-from shim.state.topics import Partition
+from kafka_shim.protocol.releases.records import NEVER, RecordFacts
+from kafka_shim.shim.errors import CloseConnection, Refused
+from kafka_shim.shim.handlers.shared.duplicates import by_topic
+from kafka_shim.shim.handlers.shared.fetching import epoch_error
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.log import Log
+from kafka_shim.shim.state.offset_lookup import (
+    EARLIEST,
+    EARLIEST_LOCAL,
+    NEWEST,
+    find,
+    special_since,
+)
+from kafka_shim.shim.state.topics import Partition
 
 EPOCHS_SINCE = 4
 CONSUMER = -1
@@ -39,20 +45,22 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
         LIST_OFFSETS_TOPIC, request.topics, lambda topic: topic.name
     )
     if request.isolation_level not in ISOLATION_LEVELS:
-        if context.record_behaviour.odd_isolation_closes:
+        if context.facts.records.odd_isolation_closes:
             raise CloseConnection(f"there is no isolation level {request.isolation_level}")
         raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
     counts = Counter(
-        (topic.name, one.partition_index) for topic in request.topics for one in topic.partitions
+        (topic.name, partition.partition_index)
+        for topic in request.topics
+        for partition in topic.partitions
     )
     denial = context.cluster.policy.bound(LIST_OFFSETS_TOPIC).error
-    behaviour = context.record_behaviour
+    facts = context.facts.records
     listed = [_Listing(request, counts, context).topic(topic) for topic in allowed]
     failed = [_failed_topic(topic, denial) for topic in denied]
     return ListOffsetsResponse(
         topics=[
-            *(listed if behaviour.lists_each_duplicate else _merged(listed)),
-            *(failed if behaviour.lists_denied_duplicates else _merged(failed)),
+            *(listed if facts.lists_each_duplicate else _merged(listed)),
+            *(failed if facts.lists_denied_duplicates else _merged(failed)),
         ]
     )
 
@@ -90,7 +98,7 @@ class _Listing:
 
     @property
     def _refuses_duplicates(self) -> bool:
-        always = self._context.record_behaviour.duplicates_always_refused
+        always = self._context.facts.records.duplicates_always_refused
         return self._context.version > 0 or always
 
     def _partition(self, name: str, wanted: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
@@ -100,7 +108,7 @@ class _Listing:
         if error is ErrorCode.NONE and partition is None:
             error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             if self._replica_id == DEBUGGER:
-                error = ErrorCode(self._context.topic_behaviour.missing_replica_error)
+                error = ErrorCode(self._context.facts.topics.missing_replica_error)
         if error is not ErrorCode.NONE or partition is None:
             return _failed(index, error)
         error = self._error(partition, wanted)
@@ -108,11 +116,11 @@ class _Listing:
             return _failed(index, error)
         if self._context.version == 0:
             now_ms = self._context.cluster.clock.now_ms()
-            behaviour = self._context.record_behaviour
-            offsets = _old_offsets(partition.log, wanted, now_ms, behaviour)
+            facts = self._context.facts.records
+            offsets = _old_offsets(partition.log, wanted, now_ms, facts)
             return ListOffsetsPartitionResponse(partition_index=index, old_style_offsets=offsets)
-        behaviour = self._context.record_behaviour
-        found = find(partition.log, wanted.timestamp, self._isolation_level, behaviour)
+        facts = self._context.facts.records
+        found = find(partition.log, wanted.timestamp, self._isolation_level, facts)
         return ListOffsetsPartitionResponse(
             partition_index=index,
             timestamp=found.timestamp,
@@ -121,9 +129,9 @@ class _Listing:
         )
 
     def _time_error(self, wanted: ListOffsetsPartition) -> ErrorCode:
-        behaviour = self._context.record_behaviour
-        refuses = wanted.timestamp < 0 and behaviour.refuses_unknown_times
-        if refuses and special_since(wanted.timestamp, behaviour) > self._context.version:
+        facts = self._context.facts.records
+        refuses = wanted.timestamp < 0 and facts.refuses_unknown_times
+        if refuses and special_since(wanted.timestamp, facts) > self._context.version:
             return ErrorCode.UNSUPPORTED_VERSION
         return ErrorCode.NONE
 
@@ -145,7 +153,7 @@ def _merged(topics: list[ListOffsetsTopicResponse]) -> list[ListOffsetsTopicResp
 
 
 def _old_offsets(
-    log: Log, wanted: ListOffsetsPartition, now_ms: int, behaviour: RecordBehaviour
+    log: Log, wanted: ListOffsetsPartition, now_ms: int, facts: RecordFacts
 ) -> list[int]:
     """The end and the start of segments written by a time, the newest first; we have one segment.
 
@@ -154,7 +162,7 @@ def _old_offsets(
     offsets = [log.start_offset]
     if wanted.timestamp not in (EARLIEST, EARLIEST_LOCAL) and log.high_watermark > log.start_offset:
         offsets.insert(0, log.high_watermark)
-    knows = special_since(wanted.timestamp, behaviour) < NEVER
+    knows = special_since(wanted.timestamp, facts) < NEVER
     if wanted.timestamp < now_ms and (not knows or wanted.timestamp == NEWEST):
         return []
     return offsets[: wanted.max_num_offsets]

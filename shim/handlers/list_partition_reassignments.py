@@ -3,19 +3,19 @@
 A denial repeats the partitions that were asked for, without replicas (KIP-455).
 """
 
-from authorizer.requirements import LIST_PARTITION_REASSIGNMENTS
-from protocol.error_codes import ErrorCode
-from protocol.messages.list_partition_reassignments_request import (
+from kafka_shim.authorizer.requirements import LIST_PARTITION_REASSIGNMENTS
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.list_partition_reassignments_request import (
     ListPartitionReassignmentsRequest,
 )
-from protocol.messages.list_partition_reassignments_response import (
+from kafka_shim.protocol.messages.list_partition_reassignments_response import (
     ListPartitionReassignmentsResponse,
     OngoingPartitionReassignment,
     OngoingTopicReassignment,
 )
-from shim.context import RequestContext
-from shim.errors import Refused
-from shim.handling.controller import require_controller
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.handlers.shared.controller import require_controller
+from kafka_shim.shim.request.context import RequestContext
 
 
 def handle(
@@ -26,7 +26,9 @@ def handle(
     if error is not ErrorCode.NONE:
         raise Refused(error, "cluster authorization failed")
     require_controller(context)
-    return ListPartitionReassignmentsResponse(error_message=None if context.behaviour.kraft else "")
+    return ListPartitionReassignmentsResponse(
+        error_message=context.facts.topics.reassignment_success_message
+    )
 
 
 def refuse(

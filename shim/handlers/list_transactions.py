@@ -1,21 +1,21 @@
 """66 ListTransactions, versions 0-2. The transactional ids of a coordinator (KIP-664).
 
 Those that may not be described are left out. Filters by state, producer, duration (KIP-994) and
-pattern (KIP-1152); state names that nobody knows are told, and match nothing.
+pattern (KIP-1152); unknown state names are returned, and match nothing. The pattern is matched only
+against ids that the caller may see: the time that a match takes tells what it was matched against.
 """
 
-import re
-
-from authorizer.requirements import LIST_TRANSACTIONS
-from protocol.error_codes import ErrorCode
-from protocol.messages.list_transactions_request import ListTransactionsRequest
-from protocol.messages.list_transactions_response import (
+from kafka_shim.authorizer.requirements import LIST_TRANSACTIONS
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.list_transactions_request import ListTransactionsRequest
+from kafka_shim.protocol.messages.list_transactions_response import (
     ListTransactionsResponse,
     TransactionState,
 )
-from shim.context import RequestContext
-from shim.errors import Refused
-from shim.state.transactions import State, Transaction
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.patterns import InvalidPatternError, Pattern, compile_pattern
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.transactions import State, Transaction
 
 KNOWN_STATES = frozenset(state.value for state in State)
 
@@ -25,18 +25,22 @@ def handle(request: ListTransactionsRequest, context: RequestContext) -> ListTra
     pattern = _pattern(request.transactional_id_pattern)
     now_ms = context.cluster.clock.now_ms()
     found = [
-        one
-        for one in context.cluster.transactions
-        if _matches(one, request, now_ms)
-        and (pattern is None or pattern.fullmatch(one.transactional_id))
-        and context.transaction_coordinator_error(one.transactional_id) is ErrorCode.NONE
+        transaction
+        for transaction in context.cluster.transactions
+        if _matches(transaction, request, now_ms)
+        and context.transaction_coordinator_error(transaction.transactional_id) is ErrorCode.NONE
     ]
-    visible = context.access.visible(LIST_TRANSACTIONS, found, lambda one: one.transactional_id)
+    visible = context.access.visible(
+        LIST_TRANSACTIONS, found, lambda transaction: transaction.transactional_id
+    )
     return ListTransactionsResponse(
         unknown_state_filters=[name for name in request.state_filters if name not in KNOWN_STATES],
         transaction_states=[
-            TransactionState(one.transactional_id, one.producer_id, one.state.value)
-            for one in visible
+            TransactionState(
+                transaction.transactional_id, transaction.producer_id, transaction.state.value
+            )
+            for transaction in visible
+            if pattern is None or pattern.fullmatch(transaction.transactional_id)
         ],
     )
 
@@ -47,21 +51,20 @@ def refuse(
     return ListTransactionsResponse(error_code=error)
 
 
-def _pattern(text: str | None) -> re.Pattern[str] | None:
-    """Java's and Python's expressions agree on what is used in names."""
-    if not text:
+def _pattern(expression: str | None) -> Pattern | None:
+    if not expression:
         return None
     try:
-        return re.compile(text)
-    except re.error as fault:
-        raise Refused(ErrorCode.INVALID_REGULAR_EXPRESSION) from fault
+        return compile_pattern(expression)
+    except InvalidPatternError as error:
+        raise Refused(ErrorCode.INVALID_REGULAR_EXPRESSION) from error
 
 
-def _matches(one: Transaction, request: ListTransactionsRequest, now_ms: int) -> bool:
-    if request.state_filters and one.state.value not in request.state_filters:
+def _matches(transaction: Transaction, request: ListTransactionsRequest, now_ms: int) -> bool:
+    if request.state_filters and transaction.state.value not in request.state_filters:
         return False
-    if request.producer_id_filters and one.producer_id not in request.producer_id_filters:
+    if request.producer_id_filters and transaction.producer_id not in request.producer_id_filters:
         return False
     if request.duration_filter < 0:
         return True
-    return now_ms - one.started_ms >= request.duration_filter
+    return now_ms - transaction.started_ms >= request.duration_filter

@@ -8,27 +8,28 @@ missing.
 
 from collections.abc import Iterable
 
-from authorizer.requirements import (
+from kafka_shim.authorizer.requirements import (
     METADATA_ALL_TOPICS,
     METADATA_AUTO_CREATE,
     METADATA_CLUSTER_OPERATIONS,
     METADATA_TOPIC,
 )
-from protocol.enums import NO_OPERATIONS, ResourceType
-from protocol.error_codes import ErrorCode
-from protocol.messages.metadata_request import MetadataRequest
-from protocol.messages.metadata_response import (
+from kafka_shim.protocol.enums import NO_OPERATIONS, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.protocol.messages.metadata_response import (
     MetadataResponse,
     MetadataResponseBroker,
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
-from shim.context import RequestContext
-from shim.errors import Refused
-from shim.handling import topic_creation
-from shim.handling.controller import is_controller
-from shim.state.topic_names import fault_of_name
-from shim.state.topics import NO_ID, Partition, Topic
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.handlers.shared.controller import is_controller
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.state.placement import spread
+from kafka_shim.shim.state.topic_names import name_error
+from kafka_shim.shim.state.topics import NO_ID, Partition, Topic
 
 
 def handle(request: MetadataRequest, context: RequestContext) -> MetadataResponse:
@@ -95,9 +96,7 @@ def _by_name(
     described, missing, create_denied = [], [], []
     is_known = all(name in context.cluster.topics for name in allowed)
     auto_creates = (
-        not is_known
-        and request.allow_auto_topic_creation
-        and topic_creation.is_automatic(context.cluster)
+        not is_known and request.allow_auto_topic_creation and _creates_topics(context.cluster)
     )
     for name in allowed:
         topic = context.cluster.topics.get(name)
@@ -143,12 +142,12 @@ def _missing(
 ) -> MetadataResponseTopic:
     """The entry of a missing topic, which is there the next time if creation is automatic."""
     error: int = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    is_checked = auto_creates or context.topic_behaviour.metadata_checks_names
-    if fault_of_name(name) is not None:
+    is_checked = auto_creates or context.facts.topics.metadata_checks_names
+    if name_error(name) is not None:
         if is_checked:
             error = ErrorCode.INVALID_TOPIC_EXCEPTION
     elif _creates(name, context, auto_creates=auto_creates):
-        facts, at_controller = context.topic_behaviour, is_controller(context)
+        facts, at_controller = context.facts.topics, is_controller(context)
         error = facts.controller_auto_create_error if at_controller else facts.auto_create_error
     return MetadataResponseTopic(
         error_code=error,
@@ -161,9 +160,9 @@ def _missing(
 def _creates(name: str, context: RequestContext, *, auto_creates: bool) -> bool:
     """Make the missing topic, if this release and its settings want that."""
     is_internal = name in context.cluster.topics.internal_names
-    if not auto_creates and not (is_internal and context.topic_behaviour.metadata_creates_internal):
+    if not auto_creates and not (is_internal and context.facts.topics.metadata_creates_internal):
         return False
-    return topic_creation.create_automatically(context.cluster, name) is not None
+    return _create_automatically(context.cluster, name) is not None
 
 
 def _create_denied(name: str, context: RequestContext) -> MetadataResponseTopic:
@@ -184,6 +183,7 @@ def _described(
     topic: Topic, request: MetadataRequest, context: RequestContext
 ) -> MetadataResponseTopic:
     nodes = context.cluster.nodes
+    places_exist = context.facts.topics.given_replicas_exist
     down = {node_id for node_id, node in nodes.items() if not node.is_alive}
     return MetadataResponseTopic(
         name=topic.name,
@@ -192,7 +192,7 @@ def _described(
         partitions=[
             _partition(partition, down)
             for partition in topic.partitions
-            if context.behaviour.kraft or nodes.keys() & set(partition.replicas)
+            if places_exist or nodes.keys() & set(partition.replicas)
         ],
         topic_authorized_operations=_topic_operations(topic.name, request, context),
     )
@@ -218,7 +218,7 @@ def _topic_operations(name: str, request: MetadataRequest, context: RequestConte
 
 
 def _unasked_operations(context: RequestContext) -> int:
-    return context.behaviour.unasked_operations if context.version >= 8 else NO_OPERATIONS
+    return context.facts.access.unasked_operations if context.version >= 8 else NO_OPERATIONS
 
 
 def _cluster_operations(request: MetadataRequest, context: RequestContext) -> int:
@@ -226,7 +226,35 @@ def _cluster_operations(request: MetadataRequest, context: RequestContext) -> in
     if not 8 <= context.version <= 10:
         return NO_OPERATIONS
     if not request.include_cluster_authorized_operations:
-        return context.behaviour.unasked_operations
+        return context.facts.access.unasked_operations
     if not context.access.allows(METADATA_CLUSTER_OPERATIONS):
         return 0
     return context.access.operations(ResourceType.CLUSTER)
+
+
+def _creates_topics(cluster: Cluster) -> bool:
+    """Whether asking for a missing topic creates it."""
+    return cluster.configs.broker_bool("auto.create.topics.enable")
+
+
+def _create_automatically(cluster: Cluster, name: str) -> Topic | None:
+    """A new topic with the broker's defaults; None if its name collides with another's."""
+    assert name not in cluster.topics
+    if cluster.topics.colliding(name):
+        return None
+    if name in cluster.topics.internal_names and cluster.coordinators.has_settings(name):
+        return cluster.coordinators.make_topic(name)
+    return _create(cluster, name, "num.partitions", "default.replication.factor", {})
+
+
+def _create(
+    cluster: Cluster, name: str, partitions: str, replicas: str, configs: dict[str, str]
+) -> Topic:
+    """Partitions and replicas by the broker settings of these names.
+
+    Replicas only as far as there are brokers: a test cluster is smaller than the defaults expect.
+    """
+    alive = [node_id for node_id, node in cluster.nodes.items() if node.is_alive]
+    factor = min(cluster.configs.broker_int(replicas), len(alive))
+    assignments = spread(alive, cluster.configs.broker_int(partitions), factor, cluster.random)
+    return cluster.topics.create(name, assignments, configs)

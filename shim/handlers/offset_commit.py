@@ -9,25 +9,24 @@ from collections.abc import Hashable, Iterator
 
 import msgspec
 
-from authorizer.requirements import OFFSET_COMMIT_GROUP, OFFSET_COMMIT_TOPIC
-from protocol.error_codes import ErrorCode
-from protocol.messages.offset_commit_request import (
+from kafka_shim.authorizer.requirements import OFFSET_COMMIT_GROUP, OFFSET_COMMIT_TOPIC
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.offset_commit_request import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from protocol.messages.offset_commit_response import (
+from kafka_shim.protocol.messages.offset_commit_response import (
     OffsetCommitResponse,
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
 )
-from shim.context import RequestContext
-from shim.handling.duplicates import last_of_each
-from shim.handling.offset_commits import merged, offset_of
-from shim.handling.topic_access import topic_error
-from shim.state.groups.group import CommitIdentity
-from shim.state.groups.groups import Commit
-from shim.state.topics import Topic
+from kafka_shim.shim.handlers.shared.duplicates import last_of_each
+from kafka_shim.shim.handlers.shared.offset_commits import merged, offset_of, topic_of
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.groups.group import CommitIdentity
+from kafka_shim.shim.state.groups.groups import Commit
+from kafka_shim.shim.state.topics import Topic
 
 BY_ID_SINCE = 10
 TO_ZOOKEEPER = 0
@@ -62,29 +61,31 @@ class _Wanted(msgspec.Struct):
 
 
 def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommitResponse:
-    behaviour = context.group_behaviour
+    facts = context.facts.groups
     denial = context.access.error(OFFSET_COMMIT_GROUP, request.group_id)
     if denial is ErrorCode.NONE:
         denial = context.coordinator_error(request.group_id)
     if denial is not ErrorCode.NONE:
         response = refuse(request, denial, None)
-        return response if behaviour.denied_commits_repeat else merged(response)
+        return response if facts.denied_commits_repeat else merged(response)
     rows = _Rows()
-    wanted = [one for topic in request.topics for one in _allowed(topic, rows, context)]
-    if not behaviour.new_coordinator:
-        wanted = last_of_each(wanted, lambda one: (one.asked.name, one.partition.partition_index))
+    wanted = [commit for topic in request.topics for commit in _allowed(topic, rows, context)]
+    if not facts.new_coordinator:
+        wanted = last_of_each(
+            wanted, lambda commit: (commit.asked.name, commit.partition.partition_index)
+        )
     # where the coordinator answers for everything, it does so as often as it was asked
-    rows.merges = bool(rows.topics) or not behaviour.new_coordinator
+    rows.merges = bool(rows.topics) or not facts.new_coordinator
     if not wanted:
         pass
     elif context.version != TO_ZOOKEEPER:
         _commit(request, wanted, rows, context)
-    elif context.behaviour.kraft:
+    elif not facts.commits_to_zookeeper:
         return refuse(request, ErrorCode.UNSUPPORTED_VERSION, None)
     else:
         _commit_to_zookeeper(request.group_id, wanted, rows, context)
     response = rows.response()
-    return response if behaviour.failed_commits_repeat else merged(response)
+    return response if facts.failed_commits_repeat else merged(response)
 
 
 def refuse(
@@ -98,9 +99,9 @@ def refuse(
                 topic_id=topic.topic_id,
                 partitions=[
                     OffsetCommitResponsePartition(
-                        partition_index=one.partition_index, error_code=error
+                        partition_index=partition.partition_index, error_code=error
                     )
-                    for one in topic.partitions
+                    for partition in topic.partitions
                 ],
             )
             for topic in request.topics
@@ -112,15 +113,9 @@ def _allowed(
     asked: OffsetCommitRequestTopic, rows: _Rows, context: RequestContext
 ) -> Iterator[_Wanted]:
     """The partitions of a topic that exist and may be read; the others are answered."""
-    topics = context.cluster.topics
-    topic = topics.by_id(asked.topic_id) if context.version >= BY_ID_SINCE else None
-    if context.version >= BY_ID_SINCE and topic is None:
-        error = ErrorCode.UNKNOWN_TOPIC_ID
-    else:
-        name = asked.name if topic is None else topic.name
-        error = topic_error(context, OFFSET_COMMIT_TOPIC, name)
-        topic = topics.get(name)
-    checks = context.group_behaviour.commit_checks_partition
+    by_id = context.version >= BY_ID_SINCE
+    error, topic = topic_of(context, OFFSET_COMMIT_TOPIC, asked, by_id=by_id)
+    checks = context.facts.groups.commit_checks_partition
     for partition in asked.partitions:
         if error is not ErrorCode.NONE or topic is None:
             rows.add(asked, partition.partition_index, error)
@@ -140,32 +135,34 @@ def _commit(
         request.generation_id_or_member_epoch,
         context.version,
     )
-    fitting = [one for one in wanted if groups.metadata_fits(one.partition.committed_metadata)]
+    fitting = [
+        commit for commit in wanted if groups.metadata_fits(commit.partition.committed_metadata)
+    ]
     commits = [
-        Commit(one.topic.topic_id, one.partition.partition_index, offset_of(one.partition))
-        for one in fitting
+        Commit(commit.topic.topic_id, commit.partition.partition_index, offset_of(commit.partition))
+        for commit in fitting
     ]
     error = groups.commit(request.group_id, who, commits)
-    for one in wanted:
-        fits = groups.metadata_fits(one.partition.committed_metadata)
+    for commit in wanted:
+        fits = groups.metadata_fits(commit.partition.committed_metadata)
         code = ErrorCode.OFFSET_METADATA_TOO_LARGE
         code = error if fits or error is not ErrorCode.NONE else code
-        rows.add(one.asked, one.partition.partition_index, code)
+        rows.add(commit.asked, commit.partition.partition_index, code)
 
 
 def _commit_to_zookeeper(
     group_id: str, wanted: list[_Wanted], rows: _Rows, context: RequestContext
 ) -> None:
     groups = context.cluster.groups
-    for one in wanted:
-        index = one.partition.partition_index
-        if not groups.metadata_fits(one.partition.committed_metadata):
-            rows.add(one.asked, index, ErrorCode.OFFSET_METADATA_TOO_LARGE)
+    for commit in wanted:
+        index = commit.partition.partition_index
+        if not groups.metadata_fits(commit.partition.committed_metadata):
+            rows.add(commit.asked, index, ErrorCode.OFFSET_METADATA_TOO_LARGE)
         elif not group_id:
             # An empty element of a path in ZooKeeper.
-            rows.add(one.asked, index, ErrorCode.UNKNOWN_SERVER_ERROR)
+            rows.add(commit.asked, index, ErrorCode.UNKNOWN_SERVER_ERROR)
         else:
             groups.zookeeper_offsets.commit(
-                group_id, one.topic.topic_id, index, offset_of(one.partition)
+                group_id, commit.topic.topic_id, index, offset_of(commit.partition)
             )
-            rows.add(one.asked, index, ErrorCode.NONE)
+            rows.add(commit.asked, index, ErrorCode.NONE)

@@ -4,22 +4,22 @@ DELETE on the group, READ on each topic. The group is asked in any case, and its
 68) replaces everything that was found out about the topics.
 """
 
-from authorizer.requirements import OFFSET_DELETE_GROUP, OFFSET_DELETE_TOPIC
-from protocol.error_codes import ErrorCode
-from protocol.group_releases import GroupBehaviour
-from protocol.messages.offset_delete_request import (
+from kafka_shim.authorizer.requirements import OFFSET_DELETE_GROUP, OFFSET_DELETE_TOPIC
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.offset_delete_request import (
     OffsetDeleteRequest,
     OffsetDeleteRequestPartition,
     OffsetDeleteRequestTopic,
 )
-from protocol.messages.offset_delete_response import (
+from kafka_shim.protocol.messages.offset_delete_response import (
     OffsetDeleteResponse,
     OffsetDeleteResponsePartition,
     OffsetDeleteResponseTopic,
 )
-from shim.context import RequestContext
-from shim.handling.topic_access import topic_error
-from shim.state.groups.group import Group
+from kafka_shim.protocol.releases.groups import GroupFacts
+from kafka_shim.shim.handlers.shared.topic_access import topic_error
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.groups.group import Group
 
 BY_GROUP = frozenset({ErrorCode.NONE, ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC})
 """What groups say; since 4.0 such an answer stays as it is, unless others were found before."""
@@ -41,26 +41,26 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
             name=topic.name,
             partitions=[
                 OffsetDeleteResponsePartition(
-                    partition_index=one.partition_index,
-                    error_code=_delete(group, topic, one, denial, context),
+                    partition_index=partition.partition_index,
+                    error_code=_delete(group, topic, partition, denial, context),
                 )
-                for one in topic.partitions
+                for partition in topic.partitions
             ],
         )
         for topic, denial in zip(request.topics, errors, strict=True)
     ]
-    codes = {one.error_code for topic in topics for one in topic.partitions}
-    if not (context.group_behaviour.new_coordinator and codes <= BY_GROUP):
-        topics = _merged(topics, context.group_behaviour)
+    codes = {partition.error_code for topic in topics for partition in topic.partitions}
+    if not (context.facts.groups.new_coordinator and codes <= BY_GROUP):
+        topics = _merged(topics, context.facts.groups)
     if ErrorCode.NONE in codes:
         context.cluster.groups.remove_if_idle(group)
-    if context.group_behaviour.deleted_offsets_repeat:
+    if context.facts.groups.deleted_offsets_repeat:
         topics = [topic for topic in topics for _ in topic.partitions]
     return OffsetDeleteResponse(topics=topics)
 
 
 def _merged(
-    topics: list[OffsetDeleteResponseTopic], behaviour: GroupBehaviour
+    topics: list[OffsetDeleteResponseTopic], facts: GroupFacts
 ) -> list[OffsetDeleteResponseTopic]:
     """Each topic once, its partitions as often as they were named: where the group did not come
     to them since 3.5, all of them since 4.0; else the last one counts.
@@ -68,14 +68,12 @@ def _merged(
     found: dict[str, list[OffsetDeleteResponsePartition]] = {}
     for topic in topics:
         rows = found.setdefault(topic.name, [])
-        for one in topic.partitions:
-            is_by_group = one.error_code in BY_GROUP
-            repeats = behaviour.new_coordinator or (
-                behaviour.failed_commits_repeat and not is_by_group
-            )
+        for partition in topic.partitions:
+            is_by_group = partition.error_code in BY_GROUP
+            repeats = facts.new_coordinator or (facts.failed_commits_repeat and not is_by_group)
             if not repeats:
-                rows[:] = [row for row in rows if row.partition_index != one.partition_index]
-            rows.append(one)
+                rows[:] = [row for row in rows if row.partition_index != partition.partition_index]
+            rows.append(partition)
     return [OffsetDeleteResponseTopic(name=name, partitions=rows) for name, rows in found.items()]
 
 

@@ -9,15 +9,18 @@ transaction may change (KIP-447). Version 0 asks ZooKeeper, version 10 by topic 
 
 import msgspec
 
-from authorizer.requirement import Effect
-from authorizer.requirements import (
+from kafka_shim.authorizer.requirement import Effect
+from kafka_shim.authorizer.requirements import (
     OFFSET_FETCH_ALL_TOPICS,
     OFFSET_FETCH_GROUP,
     OFFSET_FETCH_TOPIC,
 )
-from protocol.error_codes import ErrorCode
-from protocol.messages.offset_fetch_request import OffsetFetchRequest, OffsetFetchRequestGroup
-from protocol.messages.offset_fetch_response import (
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.offset_fetch_request import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+)
+from kafka_shim.protocol.messages.offset_fetch_response import (
     OffsetFetchResponse,
     OffsetFetchResponseGroup,
     OffsetFetchResponsePartition,
@@ -25,9 +28,9 @@ from protocol.messages.offset_fetch_response import (
     OffsetFetchResponseTopic,
     OffsetFetchResponseTopics,
 )
-from shim.context import RequestContext
-from shim.state.groups.offsets import NO_EPOCH, NO_OFFSET, CommittedOffset, Offsets
-from shim.state.topics import NO_ID, Topic
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.groups.offsets import NO_EPOCH, NO_OFFSET, CommittedOffset, Offsets
+from kafka_shim.shim.state.topics import NO_ID, Topic
 
 FROM_ZOOKEEPER = 0
 TOP_CODE_SINCE = 2
@@ -73,7 +76,7 @@ def handle(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchR
         context.access.nothing_more()  # a request without groups asks nothing
         asked = [_many(group) for group in request.groups]
         names = {group.group_id for group in asked}
-        if len(names) < len(asked) and not context.group_behaviour.fetches_group_twice:
+        if len(names) < len(asked) and not context.facts.groups.fetches_group_twice:
             error = ErrorCode.UNKNOWN_SERVER_ERROR
             rows = [OffsetFetchResponseGroup(group_id=name, error_code=error) for name in names]
             return OffsetFetchResponse(groups=rows)
@@ -105,7 +108,7 @@ def _single(request: OffsetFetchRequest) -> _Group:
     topics = request.topics
     asked = None
     if topics is not None:
-        asked = tuple(_Asked(one.name, NO_ID, tuple(one.partition_indexes)) for one in topics)
+        asked = tuple(_Asked(topic.name, NO_ID, tuple(topic.partition_indexes)) for topic in topics)
     return _Group(request.group_id, None, -1, asked)
 
 
@@ -113,7 +116,8 @@ def _many(group: OffsetFetchRequestGroup) -> _Group:
     asked = None
     if group.topics is not None:
         asked = tuple(
-            _Asked(one.name, one.topic_id, tuple(one.partition_indexes)) for one in group.topics
+            _Asked(topic.name, topic.topic_id, tuple(topic.partition_indexes))
+            for topic in group.topics
         )
     return _Group(group.group_id, group.member_id, group.member_epoch, asked)
 
@@ -124,7 +128,7 @@ def _fetch(group: _Group, require_stable: bool, context: RequestContext) -> _Ans
         effect = context.cluster.policy.bound(OFFSET_FETCH_GROUP).effect(context.version)
         each = effect is Effect.EACH and context.version < MANY_SINCE
         return _Answer(error, _answered(_failed(group, error), context) if each else [])
-    if context.version == FROM_ZOOKEEPER and context.behaviour.kraft:
+    if context.version == FROM_ZOOKEEPER and not context.facts.groups.commits_to_zookeeper:
         return _Answer(error, _answered(_failed(group, ErrorCode.UNSUPPORTED_VERSION), context))
     error = context.coordinator_error(group.group_id)
     found = context.cluster.groups.find(group.group_id)
@@ -154,14 +158,14 @@ def _named_topics(group: _Group, require_stable: bool, context: RequestContext) 
             found.append(_looked_up(group.group_id, asked, name, require_stable, context))
         else:
             failed.append(_denied(asked, error))
-    if context.group_behaviour.denied_fetches_repeat:
+    if context.facts.groups.denied_fetches_repeat:
         return _answered(found, context) + failed
     return _answered(found + failed, context)
 
 
 def _answered(topics: list[_Topic], context: RequestContext) -> list[_Topic]:
     """Older releases answer from a map: each partition once, and no topic without any."""
-    if context.group_behaviour.new_coordinator:
+    if context.facts.groups.new_coordinator:
         return topics
     rows: dict[str, dict[int, CommittedOffset | ErrorCode]] = {}
     for topic in topics:
@@ -215,7 +219,7 @@ def _all_topics(group_id: str, require_stable: bool, context: RequestContext) ->
         for topic_id, rows in offsets.of_group(group_id)
         if (topic := topics.by_id(topic_id)) is not None
     ]
-    visible = context.access.visible(OFFSET_FETCH_ALL_TOPICS, held, lambda one: one[0].name)
+    visible = context.access.visible(OFFSET_FETCH_ALL_TOPICS, held, lambda row: row[0].name)
     return [
         _Topic(
             topic.name,

@@ -4,20 +4,20 @@ CLUSTER_ACTION allows every topic; since 2.1 DESCRIBE on a topic is enough for t
 topics stand last. A partition that is missing is 3 only to those who may know.
 """
 
-from authorizer.requirements import OFFSET_FOR_LEADER_EPOCH
-from protocol.error_codes import ErrorCode
-from protocol.messages.offset_for_leader_epoch_request import (
+from kafka_shim.authorizer.requirements import OFFSET_FOR_LEADER_EPOCH
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.offset_for_leader_epoch_request import (
     OffsetForLeaderEpochRequest,
     OffsetForLeaderPartition,
     OffsetForLeaderTopic,
 )
-from protocol.messages.offset_for_leader_epoch_response import (
+from kafka_shim.protocol.messages.offset_for_leader_epoch_response import (
     EpochEndOffset,
     OffsetForLeaderEpochResponse,
     OffsetForLeaderTopicResult,
 )
-from shim.context import RequestContext
-from shim.handling.fetching import epoch_error
+from kafka_shim.shim.handlers.shared.fetching import epoch_error
+from kafka_shim.shim.request.context import RequestContext
 
 EPOCHS_SINCE = 1
 
@@ -26,7 +26,7 @@ def handle(
     request: OffsetForLeaderEpochRequest, context: RequestContext
 ) -> OffsetForLeaderEpochResponse:
     topics = request.topics
-    if context.record_behaviour.epochs_by_partition:
+    if context.facts.records.epochs_by_partition:
         topics = _merged(topics)
     allowed, denied = context.access.split(
         OFFSET_FOR_LEADER_EPOCH, topics, lambda topic: topic.topic
@@ -50,7 +50,9 @@ def _merged(topics: list[OffsetForLeaderTopic]) -> list[OffsetForLeaderTopic]:
     """Each topic once and in it each partition once: the last word on it counts."""
     found: dict[str, dict[int, OffsetForLeaderPartition]] = {}
     for topic in topics:
-        found.setdefault(topic.topic, {}).update({one.partition: one for one in topic.partitions})
+        found.setdefault(topic.topic, {}).update(
+            {partition.partition: partition for partition in topic.partitions}
+        )
     return [
         OffsetForLeaderTopic(topic=name, partitions=list(partitions.values()))
         for name, partitions in found.items()
@@ -77,7 +79,7 @@ def _end(name: str, wanted: OffsetForLeaderPartition, context: RequestContext) -
     log = partition.log
     leader_epoch, end_offset = log.end_of_epoch(wanted.leader_epoch)
     is_before = wanted.leader_epoch < 0 or log.end_offset == 0
-    if is_before and not context.record_behaviour.epochs_from_creation:
+    if is_before and not context.facts.records.epochs_from_creation:
         leader_epoch, end_offset = -1, -1
     return EpochEndOffset(
         partition=wanted.partition,

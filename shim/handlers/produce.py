@@ -8,17 +8,17 @@ topic id is 100 before it (KIP-516). With acks=0 there is no answer: any error c
 
 from collections.abc import Iterable
 
-from authorizer.requirements import (
+from kafka_shim.authorizer.requirements import (
     PRODUCE_IDEMPOTENT,
     PRODUCE_TOPIC,
     PRODUCE_TRANSACTIONAL_ID,
 )
-from protocol.error_codes import NO_ERROR, ErrorCode
-from protocol.messages.produce_request import (
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
+from kafka_shim.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
-from protocol.messages.produce_response import (
+from kafka_shim.protocol.messages.produce_response import (
     BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
     NodeEndpoint,
@@ -26,15 +26,21 @@ from protocol.messages.produce_response import (
     ProduceResponse,
     TopicProduceResponse,
 )
-from protocol.record_releases import RecordBehaviour
-from protocol.records import NO_PRODUCER, Batch
-from shim.context import RequestContext
-from shim.handling.appending import Appended
-from shim.handling.produced_rows import Row, TopicRows, fault_of_nulls, last_readable, rows_of
-from shim.handling.producing import append_checked
-from shim.handling.record_checks import RefusedRecords
-from shim.handling.topic_access import topic_error
-from shim.wait import NoAnswer
+from kafka_shim.protocol.records import NO_PRODUCER, Batch
+from kafka_shim.protocol.releases.records import RecordFacts
+from kafka_shim.shim.handlers.producing.append_checked import append_checked
+from kafka_shim.shim.handlers.producing.appending import Appended
+from kafka_shim.shim.handlers.producing.produced_rows import (
+    Row,
+    TopicRows,
+    last_readable,
+    null_records_error,
+    rows_of,
+)
+from kafka_shim.shim.handlers.producing.record_checks import RefusedRecords
+from kafka_shim.shim.handlers.shared.topic_access import topic_error
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.wait import NoAnswer
 
 IDS_SINCE = 13
 LEADERS_SINCE = 10
@@ -94,14 +100,14 @@ def _request_error(
     request: ProduceRequest, first_batches: list[Batch], context: RequestContext
 ) -> ErrorCode:
     """Why nothing at all may be appended."""
-    if context.record_behaviour.last_batch_counts:
+    if context.facts.records.last_batch_counts:
         first_batches = first_batches[-1:]
     is_transactional = is_idempotent = False
     for batch in first_batches:
         is_transactional = is_transactional or batch.is_transactional
         is_idempotent = is_idempotent or batch.producer_id > NO_PRODUCER
     if is_transactional:
-        error = context.record_behaviour.nameless_transaction_error
+        error = context.facts.records.nameless_transaction_error
         if request.transactional_id is None and error:
             context.access.nothing_more()
             return error
@@ -117,14 +123,14 @@ def _append_all(
 ) -> ProduceResponse:
     """Append partition by partition; each succeeds or fails on its own."""
     found = [(rows, *_topic(rows.topic, context)) for rows in topics]
-    behaviour = context.record_behaviour
-    fault = NO_ERROR
-    if behaviour.null_records_stop_all:
-        fault = fault_of_nulls(found, context)
+    facts = context.facts.records
+    null_error = NO_ERROR
+    if facts.null_records_stop_all:
+        null_error = null_records_error(found, context)
     responses = []
     for topic, name, error in found:
         answers = [
-            _answer(name, rows, error or fault, request, context, behaviour)
+            _answer(name, rows, error or null_error, request, context, facts)
             for rows in topic.partitions.values()
         ]
         if answers:
@@ -152,7 +158,7 @@ def _answer(
     error: ErrorCode,
     request: ProduceRequest,
     context: RequestContext,
-    behaviour: RecordBehaviour,
+    facts: RecordFacts,
 ) -> PartitionProduceResponse:
     """The answer for a partition. Where it is named twice, the last that can be read is appended,
     and one that cannot be read is what the answer tells of; older releases look at the last alone.
@@ -163,13 +169,13 @@ def _answer(
         error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if error or partition is None:
         return _failed(index, RefusedRecords(error))
-    if not behaviour.reads_duplicates:
+    if not facts.reads_duplicates:
         rows = rows[-1:]
-    readable, unreadable = last_readable(rows, context.version, behaviour)
+    readable, unreadable = last_readable(rows, context.version, facts)
     appended = Appended(-1)
     try:
         if readable is not None:
-            appended = append_checked(name, partition, readable, request, context, behaviour)
+            appended = append_checked(name, partition, readable, request, context, facts)
     except RefusedRecords as refused:
         unreadable = unreadable or refused
     if unreadable is not None:
@@ -209,4 +215,6 @@ def _name_leaders(response: ProduceResponse, context: RequestContext) -> None:
             row.current_leader = LeaderIdAndEpoch(partition.leader_id, partition.leader_epoch)
             leaders.add(partition.leader_id)
     if leaders:
-        response.node_endpoints = [NodeEndpoint(*one) for one in context.brokers_among(leaders)]
+        response.node_endpoints = [
+            NodeEndpoint(*broker) for broker in context.brokers_among(leaders)
+        ]

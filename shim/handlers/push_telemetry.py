@@ -4,13 +4,13 @@ Looked at in this order: whether the client had said before that it ends (42), t
 the subscription (117), the compression (76), the size (118), whether it can be decompressed (87).
 """
 
-from protocol.error_codes import ErrorCode
-from protocol.messages.push_telemetry_request import PushTelemetryRequest
-from protocol.messages.push_telemetry_response import PushTelemetryResponse
-from shim.context import RequestContext
-from shim.errors import Refused
-from shim.handling.telemetry_client import client_of
-from shim.state.telemetry import NO_ID, Pushed
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.push_telemetry_request import PushTelemetryRequest
+from kafka_shim.protocol.messages.push_telemetry_response import PushTelemetryResponse
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.handlers.shared.telemetry_client import client_of
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.telemetry import NO_ID, Pushed
 
 
 def handle(request: PushTelemetryRequest, context: RequestContext) -> PushTelemetryResponse:

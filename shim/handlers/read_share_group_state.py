@@ -3,21 +3,21 @@
 Without CLUSTER_ACTION every partition is 31. A partition that was never begun is 42.
 """
 
-from authorizer.requirements import READ_SHARE_GROUP_STATE
-from protocol.error_codes import ErrorCode
-from protocol.messages.read_share_group_state_request import (
+from kafka_shim.authorizer.requirements import READ_SHARE_GROUP_STATE
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.read_share_group_state_request import (
     PartitionData,
     ReadShareGroupStateRequest,
 )
-from protocol.messages.read_share_group_state_response import (
+from kafka_shim.protocol.messages.read_share_group_state_response import (
     PartitionResult,
     ReadShareGroupStateResponse,
     ReadStateResult,
     StateBatch,
 )
-from shim.context import RequestContext
-from shim.handling.share_state_results import results_of
-from shim.state.sharing.share_state import FAULTS, NOT_A_BROKER, Key
+from kafka_shim.shim.handlers.sharing.share_state_results import results_of
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.sharing.share_state import ERROR_MESSAGES, NOT_A_BROKER, Key
 
 
 def handle(
@@ -25,8 +25,10 @@ def handle(
 ) -> ReadShareGroupStateResponse:
     context.access.require(READ_SHARE_GROUP_STATE, message=NOT_A_BROKER)
 
-    def read(topic_id: bytes, one: PartitionData) -> PartitionResult:
-        return _read((request.group_id, topic_id, one.partition), one.leader_epoch, context)
+    def read(topic_id: bytes, partition: PartitionData) -> PartitionResult:
+        return _read(
+            (request.group_id, topic_id, partition.partition), partition.leader_epoch, context
+        )
 
     topics = request.topics if request.group_id else []
     return ReadShareGroupStateResponse(results_of(topics, ReadStateResult, read))
@@ -35,8 +37,8 @@ def handle(
 def refuse(
     request: ReadShareGroupStateRequest, error: ErrorCode, message: str | None
 ) -> ReadShareGroupStateResponse:
-    def refused(_: bytes, one: PartitionData) -> PartitionResult:
-        return PartitionResult(one.partition, error, message)
+    def refused(_: bytes, partition: PartitionData) -> PartitionResult:
+        return PartitionResult(partition.partition, error, message)
 
     return ReadShareGroupStateResponse(results_of(request.topics, ReadStateResult, refused))
 
@@ -44,18 +46,20 @@ def refuse(
 def _read(key: Key, leader_epoch: int, context: RequestContext) -> PartitionResult:
     error, found = context.cluster.share_states.read(key, leader_epoch)
     if found is None:
-        return PartitionResult(partition=key[2], error_code=error, error_message=FAULTS[error])
+        return PartitionResult(
+            partition=key[2], error_code=error, error_message=ERROR_MESSAGES[error]
+        )
     return PartitionResult(
         partition=key[2],
         state_epoch=found.state_epoch,
         start_offset=found.start_offset,
         state_batches=[
             StateBatch(
-                first_offset=one.first,
-                last_offset=one.last,
-                delivery_state=one.state,
-                delivery_count=one.count,
+                first_offset=delivery.first,
+                last_offset=delivery.last,
+                delivery_state=delivery.state,
+                delivery_count=delivery.count,
             )
-            for one in found.deliveries
+            for delivery in found.deliveries
         ],
     )

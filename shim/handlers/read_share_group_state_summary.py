@@ -3,20 +3,20 @@
 Without CLUSTER_ACTION every partition is 31. A partition that was never begun has start offset -1.
 """
 
-from authorizer.requirements import READ_SHARE_GROUP_STATE_SUMMARY
-from protocol.error_codes import ErrorCode
-from protocol.messages.read_share_group_state_summary_request import (
+from kafka_shim.authorizer.requirements import READ_SHARE_GROUP_STATE_SUMMARY
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.read_share_group_state_summary_request import (
     PartitionData,
     ReadShareGroupStateSummaryRequest,
 )
-from protocol.messages.read_share_group_state_summary_response import (
+from kafka_shim.protocol.messages.read_share_group_state_summary_response import (
     PartitionResult,
     ReadShareGroupStateSummaryResponse,
     ReadStateSummaryResult,
 )
-from shim.context import RequestContext
-from shim.handling.share_state_results import results_of
-from shim.state.sharing.share_state import FAULTS, NOT_A_BROKER, Key
+from kafka_shim.shim.handlers.sharing.share_state_results import results_of
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.sharing.share_state import ERROR_MESSAGES, NOT_A_BROKER, Key
 
 
 def handle(
@@ -24,8 +24,8 @@ def handle(
 ) -> ReadShareGroupStateSummaryResponse:
     context.access.require(READ_SHARE_GROUP_STATE_SUMMARY, message=NOT_A_BROKER)
 
-    def summary(topic_id: bytes, one: PartitionData) -> PartitionResult:
-        return _summary((request.group_id, topic_id, one.partition), context)
+    def summary(topic_id: bytes, partition: PartitionData) -> PartitionResult:
+        return _summary((request.group_id, topic_id, partition.partition), context)
 
     topics = request.topics if request.group_id else []
     return ReadShareGroupStateSummaryResponse(results_of(topics, ReadStateSummaryResult, summary))
@@ -34,8 +34,8 @@ def handle(
 def refuse(
     request: ReadShareGroupStateSummaryRequest, error: ErrorCode, message: str | None
 ) -> ReadShareGroupStateSummaryResponse:
-    def refused(_: bytes, one: PartitionData) -> PartitionResult:
-        return PartitionResult(one.partition, error, message)
+    def refused(_: bytes, partition: PartitionData) -> PartitionResult:
+        return PartitionResult(partition.partition, error, message)
 
     return ReadShareGroupStateSummaryResponse(
         results_of(request.topics, ReadStateSummaryResult, refused)
@@ -45,7 +45,9 @@ def refuse(
 def _summary(key: Key, context: RequestContext) -> PartitionResult:
     error, found = context.cluster.share_states.summary(key)
     if error is not ErrorCode.NONE:
-        return PartitionResult(partition=key[2], error_code=error, error_message=FAULTS[error])
+        return PartitionResult(
+            partition=key[2], error_code=error, error_message=ERROR_MESSAGES[error]
+        )
     if found is None:
         return PartitionResult(partition=key[2], start_offset=-1)
     return PartitionResult(

@@ -1,12 +1,12 @@
 """81 RemoveRaftVoter, version 0. A static quorum keeps its voters: 35 (KIP-853)."""
 
-from authorizer.requirements import REMOVE_RAFT_VOTER
-from protocol.error_codes import ErrorCode
-from protocol.messages.remove_raft_voter_request import RemoveRaftVoterRequest
-from protocol.messages.remove_raft_voter_response import RemoveRaftVoterResponse
-from shim.context import RequestContext
-from shim.errors import Refused
-from shim.handlers.add_raft_voter import require_cluster
+from kafka_shim.authorizer.requirements import REMOVE_RAFT_VOTER
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.remove_raft_voter_request import RemoveRaftVoterRequest
+from kafka_shim.protocol.messages.remove_raft_voter_response import RemoveRaftVoterResponse
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.handlers.add_raft_voter import require_cluster
+from kafka_shim.shim.request.context import RequestContext
 
 
 def handle(request: RemoveRaftVoterRequest, context: RequestContext) -> RemoveRaftVoterResponse:

@@ -4,13 +4,13 @@ A failed log-in is answered with 58 and a text, then the connection is closed. F
 answer tells how long the log-in lasts (KIP-368); 0 is: for as long as the connection.
 """
 
-from protocol.error_codes import ErrorCode
-from protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
-from protocol.messages.sasl_authenticate_response import SaslAuthenticateResponse
-from shim.context import RequestContext
-from shim.sasl import login
-from shim.sasl.mechanism import SaslFailure
-from shim.session import Phase
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
+from kafka_shim.protocol.messages.sasl_authenticate_response import SaslAuthenticateResponse
+from kafka_shim.shim.handlers.shared import login
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.request.session import Phase
+from kafka_shim.shim.sasl.mechanism import SaslFailure
 
 
 def handle(request: SaslAuthenticateRequest, context: RequestContext) -> SaslAuthenticateResponse:

@@ -4,12 +4,12 @@ After version 0 the client sends raw tokens, after version 1 SaslAuthenticate re
 On a connection whose log-in has a lifetime it begins another log-in (KIP-368).
 """
 
-from protocol.error_codes import ErrorCode
-from protocol.messages.sasl_handshake_request import SaslHandshakeRequest
-from protocol.messages.sasl_handshake_response import SaslHandshakeResponse
-from shim.context import RequestContext
-from shim.sasl import login
-from shim.session import Phase
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from kafka_shim.protocol.messages.sasl_handshake_response import SaslHandshakeResponse
+from kafka_shim.shim.handlers.shared import login
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.request.session import Phase
 
 
 def handle(request: SaslHandshakeRequest, context: RequestContext) -> SaslHandshakeResponse:
@@ -17,7 +17,7 @@ def handle(request: SaslHandshakeRequest, context: RequestContext) -> SaslHandsh
     mechanisms = list(context.cluster.mechanisms)
     renews = session.phase is Phase.READY and session.expires_at_ms is not None
     if session.phase is not Phase.HANDSHAKE and not renews:
-        told = mechanisms if context.behaviour.late_handshake_tells_mechanisms else []
+        told = mechanisms if context.facts.users.late_handshake_tells_mechanisms else []
         return SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE, mechanisms=told)
     if renews and request.mechanism != session.mechanism:
         return SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE, mechanisms=mechanisms)

@@ -5,20 +5,20 @@ An unknown topic id fails the whole request with -1, and without an authorizer i
 with 100 (asked of 4.3.1).
 """
 
-from authorizer.requirements import SHARE_ACKNOWLEDGE_GROUP, SHARE_ACKNOWLEDGE_TOPIC
-from protocol.error_codes import ErrorCode
-from protocol.messages.share_acknowledge_request import ShareAcknowledgeRequest
-from protocol.messages.share_acknowledge_response import (
+from kafka_shim.authorizer.requirements import SHARE_ACKNOWLEDGE_GROUP, SHARE_ACKNOWLEDGE_TOPIC
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.share_acknowledge_request import ShareAcknowledgeRequest
+from kafka_shim.protocol.messages.share_acknowledge_response import (
     LeaderIdAndEpoch,
     NodeEndpoint,
     PartitionData,
     ShareAcknowledgeResponse,
     ShareAcknowledgeTopicResponse,
 )
-from shim.context import RequestContext
-from shim.handling.share_acknowledging import Acknowledging, Outcome
-from shim.handling.share_requests import check_request, topic_denials
-from shim.state.sharing.share_sessions import END, Place
+from kafka_shim.shim.handlers.sharing.share_acknowledging import Acknowledger, Outcome
+from kafka_shim.shim.handlers.sharing.share_requests import check_request, topic_denials
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.sharing.share_sessions import END, Place
 
 
 def handle(request: ShareAcknowledgeRequest, context: RequestContext) -> ShareAcknowledgeResponse:
@@ -31,8 +31,8 @@ def handle(request: ShareAcknowledgeRequest, context: RequestContext) -> ShareAc
     if not context.access.has_authorizer:
         names = [name for name in names if name is not None]
     denials = topic_denials(context, SHARE_ACKNOWLEDGE_TOPIC, names)
-    acknowledging = Acknowledging(group_id, member_id, request.is_renew_ack, context, denials)
-    outcomes = acknowledging.all(request.topics)
+    acknowledger = Acknowledger(group_id, member_id, request.is_renew_ack, context, denials)
+    outcomes = acknowledger.all(request.topics)
     if request.share_session_epoch == END:
         sessions.end(group_id, member_id)
     return _response(outcomes, group_id, context)
@@ -57,11 +57,13 @@ def _response(
             row.current_leader = _leader(topic_id, index, context)
         topic = topics.setdefault(topic_id, ShareAcknowledgeTopicResponse(topic_id))
         topic.partitions.append(row)
-    leaders = {row.current_leader.leader_id for one in topics.values() for row in one.partitions}
+    leaders = {
+        row.current_leader.leader_id for topic in topics.values() for row in topic.partitions
+    }
     return ShareAcknowledgeResponse(
         acquisition_lock_timeout_ms=settings.share_record_lock_duration_ms(group_id),
         responses=list(topics.values()),
-        node_endpoints=[NodeEndpoint(*one) for one in context.brokers_among(leaders)],
+        node_endpoints=[NodeEndpoint(*broker) for broker in context.brokers_among(leaders)],
     )
 
 

@@ -6,23 +6,27 @@ denied one is 29 on its partitions and acknowledgements. An unknown topic id fai
 with -1, also without an authorizer (asked of 4.3.1).
 """
 
-from authorizer.requirements import SHARE_FETCH_GROUP, SHARE_FETCH_TOPIC
-from protocol.error_codes import ErrorCode
-from protocol.messages.share_fetch_request import ShareFetchRequest
-from protocol.messages.share_fetch_response import (
+from kafka_shim.authorizer.requirements import SHARE_FETCH_GROUP, SHARE_FETCH_TOPIC
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.share_fetch_request import ShareFetchRequest
+from kafka_shim.protocol.messages.share_fetch_response import (
     LeaderIdAndEpoch,
     NodeEndpoint,
     PartitionData,
     ShareFetchableTopicResponse,
     ShareFetchResponse,
 )
-from shim.context import RequestContext
-from shim.errors import Refused
-from shim.handling.share_acknowledging import RENEWS_SINCE, Acknowledging, Outcome
-from shim.handling.share_fetching import STRICT, Rows, ShareReading
-from shim.handling.share_requests import check_request, topic_denials
-from shim.state.sharing.share_sessions import END, Place, ShareRound
-from shim.wait import Wait
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.handlers.sharing.share_acknowledging import (
+    RENEWS_SINCE,
+    Acknowledger,
+    Outcome,
+)
+from kafka_shim.shim.handlers.sharing.share_fetching import STRICT, Rows, ShareReading
+from kafka_shim.shim.handlers.sharing.share_requests import check_request, topic_denials
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.sharing.share_sessions import END, Place, ShareRound
+from kafka_shim.shim.wait import Wait
 
 ACQUIRE_MODES = (0, STRICT)
 
@@ -86,12 +90,12 @@ class _ShareFetch:
     def start(self) -> ShareFetchResponse | Wait[ShareFetchResponse]:
         request, context = self._request, self._context
         named = context.cluster.share_sessions[context.node_id].named(request)
-        topics = [one.topic for one in (*self._round.wanted, *named)]
+        topics = [partition.topic for partition in (*self._round.wanted, *named)]
         denials = topic_denials(context, SHARE_FETCH_TOPIC, topics)
         if request.share_acquire_mode not in ACQUIRE_MODES:
             raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
         if self._acknowledges:
-            self._outcomes = Acknowledging(
+            self._outcomes = Acknowledger(
                 request.group_id or "",
                 request.member_id or "",
                 request.is_renew_ack,
@@ -142,9 +146,11 @@ class _ShareFetch:
             responses=list(topics.values()),
         )
         leaders = {
-            row.current_leader.leader_id for one in topics.values() for row in one.partitions
+            row.current_leader.leader_id for topic in topics.values() for row in topic.partitions
         }
-        response.node_endpoints = [NodeEndpoint(*one) for one in context.brokers_among(leaders)]
+        response.node_endpoints = [
+            NodeEndpoint(*broker) for broker in context.brokers_among(leaders)
+        ]
         return response
 
     def _add(

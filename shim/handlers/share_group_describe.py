@@ -5,20 +5,23 @@ As in ConsumerGroupDescribe, denied groups come first, one topic that may not be
 replaces the whole group by an entry with 29, and missing groups are 69.
 """
 
-from authorizer.requirements import SHARE_GROUP_DESCRIBE_GROUP, SHARE_GROUP_DESCRIBE_TOPIC
-from protocol.error_codes import ErrorCode
-from protocol.messages.share_group_describe_request import ShareGroupDescribeRequest
-from protocol.messages.share_group_describe_response import (
+from kafka_shim.authorizer.requirements import (
+    SHARE_GROUP_DESCRIBE_GROUP,
+    SHARE_GROUP_DESCRIBE_TOPIC,
+)
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.share_group_describe_request import ShareGroupDescribeRequest
+from kafka_shim.protocol.messages.share_group_describe_response import (
     Assignment as AssignmentRow,
     DescribedGroup,
     Member,
     ShareGroupDescribeResponse,
     TopicPartitions,
 )
-from shim.context import RequestContext
-from shim.handling.group_description import GroupDescription, named, names_in
-from shim.state.groups.groups import Groups
-from shim.state.groups.share_group import ASSIGNOR, ShareGroup, ShareMember
+from kafka_shim.shim.handlers.shared.group_description import GroupDescription, named, names_in
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.groups.groups import Groups
+from kafka_shim.shim.state.groups.share_group import ASSIGNOR, ShareGroup, ShareMember
 
 
 def handle(

@@ -5,19 +5,22 @@ READ on the group, then the member id, then DESCRIBE on every topic named: one t
 fails the request.
 """
 
-from authorizer.requirements import SHARE_GROUP_HEARTBEAT_GROUP, SHARE_GROUP_HEARTBEAT_TOPIC
-from protocol.error_codes import ErrorCode
-from protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
-from protocol.messages.share_group_heartbeat_response import (
+from kafka_shim.authorizer.requirements import (
+    SHARE_GROUP_HEARTBEAT_GROUP,
+    SHARE_GROUP_HEARTBEAT_TOPIC,
+)
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
+from kafka_shim.protocol.messages.share_group_heartbeat_response import (
     Assignment as AssignmentRow,
     ShareGroupHeartbeatResponse,
     TopicPartitions,
 )
-from shim.context import RequestContext
-from shim.errors import Refused
-from shim.state.groups.heartbeat_answer import HeartbeatAnswer
-from shim.state.groups.reconciliation import LEAVING
-from shim.state.groups.share_group import ShareHeartbeat
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.groups.heartbeat_answer import HeartbeatAnswer
+from kafka_shim.shim.state.groups.reconciliation import LEAVING
+from kafka_shim.shim.state.groups.share_group import ShareHeartbeat
 
 
 def handle(

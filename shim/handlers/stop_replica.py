@@ -1,17 +1,20 @@
 """5 StopReplica, versions 0-3. The controller tells a broker to give up partitions.
 
 CLUSTER_ACTION on the cluster, or the answer and every partition is 31. Never obeyed: see
-`shim.handling.orders`; then no partition is listed.
+`kafka_shim.shim.handlers.shared.orders`; then no partition is listed.
 """
 
 from collections.abc import Iterable
 
-from authorizer.requirements import STOP_REPLICA
-from protocol.error_codes import ErrorCode
-from protocol.messages.stop_replica_request import StopReplicaRequest
-from protocol.messages.stop_replica_response import StopReplicaPartitionError, StopReplicaResponse
-from shim.context import RequestContext
-from shim.handling import orders
+from kafka_shim.authorizer.requirements import STOP_REPLICA
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.stop_replica_request import StopReplicaRequest
+from kafka_shim.protocol.messages.stop_replica_response import (
+    StopReplicaPartitionError,
+    StopReplicaResponse,
+)
+from kafka_shim.shim.handlers.shared import orders
+from kafka_shim.shim.request.context import RequestContext
 
 
 def handle(request: StopReplicaRequest, context: RequestContext) -> StopReplicaResponse:

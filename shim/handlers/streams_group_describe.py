@@ -1,5 +1,5 @@
-"""89 StreamsGroupDescribe, version 0. Streams groups: their topology, their members, and the tasks
-those run and should run (KIP-1071).
+"""89 StreamsGroupDescribe, versions 0-1. Streams groups: their topology, their members, and the
+tasks those run and should run (KIP-1071).
 
 As in ConsumerGroupDescribe, denied groups come first, one topic of the topology that may not be
 described replaces the whole group by an entry with 29, and missing groups are 69.
@@ -7,10 +7,13 @@ described replaces the whole group by an entry with 29, and missing groups are 6
 
 from collections.abc import Mapping
 
-from authorizer.requirements import STREAMS_GROUP_DESCRIBE_GROUP, STREAMS_GROUP_DESCRIBE_TOPIC
-from protocol.error_codes import ErrorCode
-from protocol.messages.streams_group_describe_request import StreamsGroupDescribeRequest
-from protocol.messages.streams_group_describe_response import (
+from kafka_shim.authorizer.requirements import (
+    STREAMS_GROUP_DESCRIBE_GROUP,
+    STREAMS_GROUP_DESCRIBE_TOPIC,
+)
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.streams_group_describe_request import StreamsGroupDescribeRequest
+from kafka_shim.protocol.messages.streams_group_describe_response import (
     Assignment as AssignmentRow,
     DescribedGroup,
     Endpoint,
@@ -22,18 +25,25 @@ from protocol.messages.streams_group_describe_response import (
     TopicInfo,
     Topology,
 )
-from shim.context import RequestContext
-from shim.handling.group_description import GroupDescription
-from shim.state.groups.assignors import Assignment
-from shim.state.groups.groups import Groups
-from shim.state.groups.streams_group import StreamsGroup, StreamsMember
-from shim.state.groups.streams_topology import InternalTopic
+from kafka_shim.shim.handlers.shared.group_description import GroupDescription
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.groups.assignors import Assignment
+from kafka_shim.shim.state.groups.groups import Groups
+from kafka_shim.shim.state.groups.streams_group import StreamsGroup, StreamsMember
+from kafka_shim.shim.state.groups.streams_topology import InternalTopic
+
+_NOT_STORED = 1
+"""No plug-in keeps descriptions of topologies here (KIP-1331; a plain 4.4.0 says the same)."""
 
 
 def handle(
     request: StreamsGroupDescribeRequest, context: RequestContext
 ) -> StreamsGroupDescribeResponse:
-    return StreamsGroupDescribeResponse(groups=DESCRIPTION.all(request, context))
+    groups = DESCRIPTION.all(request, context)
+    for group in groups if request.include_topology_description else ():
+        if not group.error_code:
+            group.topology_description_status = _NOT_STORED
+    return StreamsGroupDescribeResponse(groups=groups)
 
 
 def refuse(
@@ -61,6 +71,7 @@ def _described(group: StreamsGroup, operations: int, _context: RequestContext) -
         topology=_topology(group),
         members=[_member(group, member) for member in group.members.values()],
         authorized_operations=operations,
+        assignor_name=group.assignor_name,
     )
 
 
@@ -73,13 +84,15 @@ def _topology(group: StreamsGroup) -> Topology | None:
         epoch=group.topology.epoch,
         subtopologies=[
             SubtopologyRow(
-                subtopology_id=one.subtopology_id,
-                source_topics=sorted(one.sources),
-                repartition_sink_topics=sorted(one.sinks),
-                state_changelog_topics=[_topic(topic, widths) for topic in one.changelogs],
-                repartition_source_topics=[_topic(topic, widths) for topic in one.repartition],
+                subtopology_id=subtopology.subtopology_id,
+                source_topics=sorted(subtopology.sources),
+                repartition_sink_topics=sorted(subtopology.sinks),
+                state_changelog_topics=[_topic(topic, widths) for topic in subtopology.changelogs],
+                repartition_source_topics=[
+                    _topic(topic, widths) for topic in subtopology.repartition
+                ],
             )
-            for one in group.topology.subtopologies
+            for subtopology in group.topology.subtopologies
         ],
     )
 

@@ -1,4 +1,4 @@
-"""88 StreamsGroupHeartbeat, version 0. Joins a streams application, keeps alive, leaves, and is
+"""88 StreamsGroupHeartbeat, versions 0-1. Joins a streams application, keeps alive, leaves, and is
 told which tasks to run (KIP-1071).
 
 READ on the group; then the topology's names, where an impossible one is 130; then DESCRIBE on all
@@ -6,30 +6,34 @@ its topics: one that is denied fails the request. Internal topics that are missi
 caller may CREATE them, else a status names them.
 """
 
-from authorizer.requirements import (
+from kafka_shim.authorizer.requirements import (
     STREAMS_GROUP_HEARTBEAT_CREATE,
     STREAMS_GROUP_HEARTBEAT_GROUP,
     STREAMS_GROUP_HEARTBEAT_TOPIC,
 )
-from protocol.error_codes import ErrorCode
-from protocol.messages.streams_group_heartbeat_request import (
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
     StreamsGroupHeartbeatRequest,
     TaskIds as AskedTaskIds,
     TopicInfo,
     Topology,
 )
-from protocol.messages.streams_group_heartbeat_response import (
+from kafka_shim.protocol.messages.streams_group_heartbeat_response import (
     Status as StatusRow,
     StreamsGroupHeartbeatResponse,
     TaskIds,
 )
-from shim.context import RequestContext
-from shim.errors import Refused
-from shim.state.groups.assignors import Assignment
-from shim.state.groups.reconciliation import LEAVING, LEAVING_FOR_A_WHILE
-from shim.state.groups.streams_group import Status, StreamsAnswer, StreamsHeartbeat
-from shim.state.groups.streams_topology import InternalTopic, StreamsTopology, Subtopology
-from shim.state.placement import spread
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.groups.assignors import Assignment
+from kafka_shim.shim.state.groups.reconciliation import LEAVING, LEAVING_FOR_A_WHILE
+from kafka_shim.shim.state.groups.streams_group import Status, StreamsAnswer, StreamsHeartbeat
+from kafka_shim.shim.state.groups.streams_topology import (
+    InternalTopic,
+    StreamsTopology,
+    Subtopology,
+)
+from kafka_shim.shim.state.placement import spread
 
 
 def handle(
@@ -40,9 +44,9 @@ def handle(
     context.access.require(STREAMS_GROUP_HEARTBEAT_GROUP, request.group_id)
     topology = None if request.topology is None else _topology(request.topology)
     if topology is not None:
-        fault = topology.fault(context.cluster.topics.internal_names)
-        if fault is not None:
-            raise Refused(ErrorCode.STREAMS_INVALID_TOPOLOGY, fault)
+        message = topology.error(context.cluster.topics.internal_names)
+        if message is not None:
+            raise Refused(ErrorCode.STREAMS_INVALID_TOPOLOGY, message)
         names = list(dict.fromkeys(topology.topics()))
         if context.access.split(STREAMS_GROUP_HEARTBEAT_TOPIC, names, str)[1]:
             raise Refused(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
@@ -66,7 +70,7 @@ def _check(request: StreamsGroupHeartbeatRequest, topology: StreamsTopology | No
     """What can be said against a request without looking at its group."""
     joins = request.member_epoch == 0
     tasks = (request.active_tasks, request.standby_tasks, request.warmup_tasks)
-    some_tasks = sum(one is not None for one in tasks)
+    some_tasks = sum(task_ids is not None for task_ids in tasks)
     for is_wrong, text in (
         (not request.member_id.strip(), "the member id is empty"),
         (not request.group_id.strip(), "the group id is empty"),
@@ -74,7 +78,7 @@ def _check(request: StreamsGroupHeartbeatRequest, topology: StreamsTopology | No
         (request.rack_id == "", "the rack id is empty"),
         (joins and request.rebalance_timeout_ms == -1, "joining needs a rebalance timeout"),
         (joins and topology is None, "joining needs a topology"),
-        (joins and any(one != [] for one in tasks), "joining, no task can be running"),
+        (joins and any(task_ids != [] for task_ids in tasks), "joining, no task can be running"),
         (request.member_epoch > 0 and topology is not None, "only who joins tells its topology"),
         (some_tasks not in (0, len(tasks)), "tasks are told all or not at all"),
         (request.member_epoch == LEAVING_FOR_A_WHILE, "only an instance can come back"),
@@ -91,18 +95,18 @@ def _check(request: StreamsGroupHeartbeatRequest, topology: StreamsTopology | No
         raise Refused(ErrorCode.STREAMS_INVALID_TOPOLOGY, text)
 
 
-def _topology(asked: Topology) -> StreamsTopology:
+def _topology(topology: Topology) -> StreamsTopology:
     return StreamsTopology(
-        asked.epoch,
+        topology.epoch,
         tuple(
             Subtopology(
-                one.subtopology_id,
-                tuple(one.source_topics),
-                tuple(one.repartition_sink_topics),
-                tuple(_internal(topic) for topic in one.repartition_source_topics),
-                tuple(_internal(topic) for topic in one.state_changelog_topics),
+                subtopology.subtopology_id,
+                tuple(subtopology.source_topics),
+                tuple(subtopology.repartition_sink_topics),
+                tuple(_internal(topic) for topic in subtopology.repartition_source_topics),
+                tuple(_internal(topic) for topic in subtopology.state_changelog_topics),
             )
-            for one in asked.subtopologies
+            for subtopology in topology.subtopologies
         ),
     )
 
@@ -138,7 +142,7 @@ def _heartbeat(
 def _owned(tasks: list[AskedTaskIds] | None) -> Assignment | None:
     if tasks is None:
         return None
-    return {one.subtopology_id.encode(): frozenset(one.partitions) for one in tasks}
+    return {task.subtopology_id.encode(): frozenset(task.partitions) for task in tasks}
 
 
 def _uncreated(answer: StreamsAnswer, context: RequestContext) -> list[str]:
@@ -170,6 +174,8 @@ def _response(answer: StreamsAnswer, uncreated: list[str]) -> StreamsGroupHeartb
         member_id=answer.member_id,
         member_epoch=answer.member_epoch,
         heartbeat_interval_ms=answer.interval_ms,
+        task_offset_interval_ms=answer.task_offset_interval_ms,
+        acceptable_recovery_lag=answer.recovery_lag,
         status=statuses,
     )
     if answer.tasks is not None:

@@ -3,14 +3,14 @@
 From version 5 a request that does not name the protocol is 23, even before permission is asked.
 """
 
-from authorizer.requirements import SYNC_GROUP
-from protocol.error_codes import ErrorCode
-from protocol.messages.sync_group_request import SyncGroupRequest
-from protocol.messages.sync_group_response import SyncGroupResponse
-from shim.context import RequestContext
-from shim.errors import Refused
-from shim.state.groups.classic_member import Synced, Syncing
-from shim.wait import Wait
+from kafka_shim.authorizer.requirements import SYNC_GROUP
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.sync_group_request import SyncGroupRequest
+from kafka_shim.protocol.messages.sync_group_response import SyncGroupResponse
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.groups.classic_member import Synced, Syncing
+from kafka_shim.shim.wait import Wait
 
 PROTOCOL_NAMED_SINCE = 5
 
@@ -51,5 +51,7 @@ def _syncing(request: SyncGroupRequest) -> Syncing:
         generation_id=request.generation_id,
         protocol_type=request.protocol_type,
         protocol_name=request.protocol_name,
-        assignments={one.member_id: one.assignment for one in request.assignments},
+        assignments={
+            assignment.member_id: assignment.assignment for assignment in request.assignments
+        },
     )

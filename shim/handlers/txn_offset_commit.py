@@ -1,45 +1,46 @@
-"""28 TxnOffsetCommit, versions 0-5. Offsets that count once a transaction is committed (KIP-98).
+"""28 TxnOffsetCommit, versions 0-6. Offsets that count once a transaction is committed (KIP-98).
 
 WRITE on the transactional id, or every partition is 53; READ on the group, or every one is 30; then
 READ and existence topic by topic. The group is only asked for what is left. From version 5 on
-the offsets become part of the transaction by themselves (KIP-890).
+the offsets become part of the transaction by themselves (KIP-890); version 6 names topics by id, an
+unknown one is 100 before any permission is asked, and knows epochs of members (KIP-1319).
 """
 
 from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from authorizer.requirements import (
+from kafka_shim.authorizer.requirements import (
     TXN_OFFSET_COMMIT_GROUP,
     TXN_OFFSET_COMMIT_TOPIC,
     TXN_OFFSET_COMMIT_TRANSACTIONAL_ID,
 )
-from protocol.error_codes import ErrorCode
-from protocol.messages.txn_offset_commit_request import (
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.txn_offset_commit_request import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
-from protocol.messages.txn_offset_commit_response import (
+from kafka_shim.protocol.messages.txn_offset_commit_response import (
     TxnOffsetCommitResponse,
     TxnOffsetCommitResponsePartition,
     TxnOffsetCommitResponseTopic,
 )
-from shim.context import RequestContext
-from shim.handling.duplicates import last_of_each
-from shim.handling.offset_commits import merged, offset_of
-from shim.handling.topic_access import topic_error
-from shim.handling.verification import is_open, verification_error
-from shim.state.coordinators import KeyType
-from shim.state.groups.group import CommitIdentity
-from shim.state.groups.groups import Commit
-from shim.state.log import Log
-from shim.state.producers import NO_SEQUENCE, ProducedBatch
-from shim.state.topics import Topic
-from shim.state.transactions import TopicPartition
+from kafka_shim.shim.handlers.shared.duplicates import last_of_each
+from kafka_shim.shim.handlers.shared.offset_commits import merged, offset_of, topic_of
+from kafka_shim.shim.handlers.shared.verification import is_open, verification_error
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.coordinators import KeyType
+from kafka_shim.shim.state.groups.group import CommitIdentity
+from kafka_shim.shim.state.groups.groups import Commit
+from kafka_shim.shim.state.log import Log
+from kafka_shim.shim.state.producers import NO_SEQUENCE, ProducedBatch
+from kafka_shim.shim.state.topics import Topic
+from kafka_shim.shim.state.transactions import TopicPartition
 
-OFFSET_COMMIT_VERSION = 8
-"""The version of OffsetCommit whose codes of a group are those of this API."""
+BY_ID_SINCE = 6
+_OFFSET_COMMIT_VERSION, _OFFSET_COMMIT_VERSION_BY_ID = 8, 10
+"""The versions of OffsetCommit whose codes of a group are those of this API, and those by id."""
 
 
 class _Wanted(msgspec.Struct):
@@ -50,7 +51,7 @@ class _Wanted(msgspec.Struct):
     topic: Topic
 
 
-Rows = dict[str, TxnOffsetCommitResponseTopic]
+Rows = dict[tuple[str, bytes], TxnOffsetCommitResponseTopic]
 
 
 def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffsetCommitResponse:
@@ -59,19 +60,21 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
         denial = context.access.error(TXN_OFFSET_COMMIT_GROUP, request.group_id)
     if denial is not ErrorCode.NONE:
         response = refuse(request, denial, None)
-        return response if context.record_behaviour.denied_txn_commits_repeat else merged(response)
+        return response if context.facts.records.denied_txn_commits_repeat else merged(response)
     rows: Rows = {}
-    wanted = [one for topic in request.topics for one in _allowed(topic, rows, context)]
-    behaviour = context.group_behaviour
-    if not behaviour.new_coordinator:
-        wanted = last_of_each(wanted, lambda one: (one.asked.name, one.partition.partition_index))
+    wanted = [commit for topic in request.topics for commit in _allowed(topic, rows, context)]
+    facts = context.facts.groups
+    if not facts.new_coordinator:
+        wanted = last_of_each(
+            wanted, lambda commit: (commit.asked.name, commit.partition.partition_index)
+        )
     codes = _commit(request, wanted, context) if wanted else []
-    if behaviour.new_coordinator and not rows:
+    if facts.new_coordinator and not rows:
         return _as_asked(request, codes)
-    for one, code in zip(wanted, codes, strict=True):
-        _add(rows, one.asked.name, one.partition.partition_index, code)
+    for commit, code in zip(wanted, codes, strict=True):
+        _add(rows, commit.asked, commit.partition.partition_index, code)
     response = TxnOffsetCommitResponse(topics=list(rows.values()))
-    return response if behaviour.failed_commits_repeat else merged(response)
+    return response if facts.failed_commits_repeat else merged(response)
 
 
 def refuse(
@@ -81,11 +84,12 @@ def refuse(
         topics=[
             TxnOffsetCommitResponseTopic(
                 name=topic.name,
+                topic_id=topic.topic_id,
                 partitions=[
                     TxnOffsetCommitResponsePartition(
-                        partition_index=one.partition_index, error_code=error
+                        partition_index=partition.partition_index, error_code=error
                     )
-                    for one in topic.partitions
+                    for partition in topic.partitions
                 ],
             )
             for topic in request.topics
@@ -105,8 +109,11 @@ def _as_asked(
     return response
 
 
-def _add(rows: Rows, name: str, index: int, error: ErrorCode) -> None:
-    row = rows.setdefault(name, TxnOffsetCommitResponseTopic(name=name, partitions=[]))
+def _add(rows: Rows, asked: TxnOffsetCommitRequestTopic, index: int, error: ErrorCode) -> None:
+    row = rows.setdefault(
+        (asked.name, asked.topic_id),
+        TxnOffsetCommitResponseTopic(name=asked.name, topic_id=asked.topic_id, partitions=[]),
+    )
     row.partitions.append(TxnOffsetCommitResponsePartition(partition_index=index, error_code=error))
 
 
@@ -114,15 +121,15 @@ def _allowed(
     asked: TxnOffsetCommitRequestTopic, rows: Rows, context: RequestContext
 ) -> Iterator[_Wanted]:
     """The partitions of a topic that exist and may be read; the others are answered."""
-    error = topic_error(context, TXN_OFFSET_COMMIT_TOPIC, asked.name)
-    topic = context.cluster.topics.get(asked.name)
-    checks_partition = context.record_behaviour.checks_committed_partition
+    by_id = context.version >= BY_ID_SINCE
+    error, topic = topic_of(context, TXN_OFFSET_COMMIT_TOPIC, asked, by_id=by_id)
+    checks_partition = context.facts.records.checks_committed_partition
     for partition in asked.partitions:
         index = partition.partition_index
         if error is not ErrorCode.NONE or topic is None:
-            _add(rows, asked.name, index, error)
+            _add(rows, asked, index, error)
         elif topic.partition(index) is None and checks_partition:
-            _add(rows, asked.name, index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            _add(rows, asked, index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         else:
             yield _Wanted(asked, partition, topic)
 
@@ -132,18 +139,22 @@ def _commit(
 ) -> list[ErrorCode]:
     """The code of each partition."""
     groups = context.cluster.groups
-    fits = [groups.metadata_fits(one.partition.committed_metadata) for one in wanted]
+    fits = [groups.metadata_fits(commit.partition.committed_metadata) for commit in wanted]
     error = _group_error(request, context) or _transaction_error(request, context)
     if error is ErrorCode.NONE:
         who = CommitIdentity(
             request.member_id,
             request.group_instance_id,
-            request.generation_id,
-            OFFSET_COMMIT_VERSION,
+            request.generation_id_or_member_epoch,
+            _OFFSET_COMMIT_VERSION_BY_ID
+            if context.version >= BY_ID_SINCE
+            else _OFFSET_COMMIT_VERSION,
         )
         commits = [
-            Commit(one.topic.topic_id, one.partition.partition_index, offset_of(one.partition))
-            for one, does_fit in zip(wanted, fits, strict=True)
+            Commit(
+                commit.topic.topic_id, commit.partition.partition_index, offset_of(commit.partition)
+            )
+            for commit, does_fit in zip(wanted, fits, strict=True)
             if does_fit
         ]
         error = groups.commit(
@@ -158,7 +169,7 @@ def _commit(
 
 
 def _group_error(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:
-    if not request.group_id and context.record_behaviour.checks_committed_group:
+    if not request.group_id and context.facts.records.checks_committed_group:
         return ErrorCode.INVALID_GROUP_ID
     return context.coordinator_error(request.group_id)
 
@@ -174,9 +185,9 @@ def _log(request: TxnOffsetCommitRequest, context: RequestContext) -> tuple[Topi
 def _transaction_error(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:
     """Whether the group is part of the producer's open transaction, where it is asked (KIP-890)."""
     target, log = _log(request, context)
-    behaviour = context.record_behaviour
+    facts = context.facts.records
     producer = request.producer_id, request.producer_epoch
-    if not behaviour.verifies_offsets or is_open(log, *producer, behaviour):
+    if not facts.verifies_offsets or is_open(log, *producer, facts):
         return ErrorCode.NONE
     if not request.transactional_id:
         return ErrorCode.INVALID_REQUEST
@@ -184,8 +195,8 @@ def _transaction_error(request: TxnOffsetCommitRequest, context: RequestContext)
         (request.transactional_id, *producer),
         target,
         context,
-        behaviour.adds_offsets_since,
-        behaviour.abortable_offsets_since,
+        facts.adds_offsets_since,
+        facts.abortable_offsets_since,
     )
 
 
@@ -196,7 +207,7 @@ def _append_error(request: TxnOffsetCommitRequest, context: RequestContext) -> E
     if request.producer_epoch < 0:
         return ErrorCode.UNKNOWN_SERVER_ERROR
     is_old = known is not None and request.producer_epoch < known.epoch
-    if is_old and context.record_behaviour.checks_committed_epoch:
+    if is_old and context.facts.records.checks_committed_epoch:
         return ErrorCode.INVALID_PRODUCER_EPOCH
     now_ms = context.cluster.clock.now_ms()
     written = ProducedBatch(NO_SEQUENCE, NO_SEQUENCE, log.end_offset, now_ms)

@@ -1,15 +1,15 @@
 """64 UnregisterBroker, version 0. A running broker registers again at once, as a real one does."""
 
-from authorizer.requirements import UNREGISTER_BROKER
-from protocol.error_codes import ErrorCode
-from protocol.messages.unregister_broker_request import UnregisterBrokerRequest
-from protocol.messages.unregister_broker_response import UnregisterBrokerResponse
-from shim.context import RequestContext
-from shim.errors import Refused
+from kafka_shim.authorizer.requirements import UNREGISTER_BROKER
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.unregister_broker_request import UnregisterBrokerRequest
+from kafka_shim.protocol.messages.unregister_broker_response import UnregisterBrokerResponse
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.request.context import RequestContext
 
 
 def handle(request: UnregisterBrokerRequest, context: RequestContext) -> UnregisterBrokerResponse:
-    says_why = context.behaviour.unregistering_says_why
+    says_why = context.facts.cluster.unregistering_says_why
     message = "cluster authorization failed" if says_why else ""
     context.access.require(UNREGISTER_BROKER, message=message)
     if request.broker_id not in context.cluster.nodes:

@@ -4,15 +4,18 @@ A failed update fails alone up to 3.9; later it fails the whole request with its
 version 2 lists no results at all.
 """
 
-from authorizer.requirements import UPDATE_FEATURES
-from protocol.error_codes import ErrorCode
-from protocol.messages.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
-from protocol.messages.update_features_response import (
+from kafka_shim.authorizer.requirements import UPDATE_FEATURES
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.update_features_request import (
+    FeatureUpdateKey,
+    UpdateFeaturesRequest,
+)
+from kafka_shim.protocol.messages.update_features_response import (
     UpdatableFeatureResult,
     UpdateFeaturesResponse,
 )
-from shim.context import RequestContext
-from shim.errors import Refused
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.request.context import RequestContext
 
 UPGRADE = 1
 SAFE_DOWNGRADE = 2
@@ -24,14 +27,14 @@ def handle(request: UpdateFeaturesRequest, context: RequestContext) -> UpdateFea
     context.access.require(UPDATE_FEATURES, message="cluster authorization failed")
     results = []
     updates = request.feature_updates
-    if not context.behaviour.feature_updates_fail_together:
+    if not context.facts.cluster.feature_updates_fail_together:
         updates = list({update.feature: update for update in updates}.values())
     for update in updates:
         problem = _problem(update, context)
-        error = context.behaviour.feature_update_error if problem else ErrorCode.NONE
-        if problem and context.behaviour.feature_updates_fail_together:
+        error = context.facts.cluster.feature_update_error if problem else ErrorCode.NONE
+        if problem and context.facts.cluster.feature_updates_fail_together:
             raise Refused(error, f"nothing was updated: {problem}")
-        text = problem or context.behaviour.feature_update_message
+        text = problem or context.facts.cluster.feature_update_message
         results.append(
             UpdatableFeatureResult(feature=update.feature, error_code=error, error_message=text)
         )
@@ -41,7 +44,7 @@ def handle(request: UpdateFeaturesRequest, context: RequestContext) -> UpdateFea
             if update.feature not in failed:
                 context.cluster.set_feature_level(update.feature, update.max_version_level)
     return UpdateFeaturesResponse(
-        error_message=context.behaviour.feature_updates_message,
+        error_message=context.facts.cluster.feature_updates_message,
         results=[] if context.version >= 2 else results,
     )
 
@@ -59,7 +62,7 @@ def _problem(update: FeatureUpdateKey, context: RequestContext) -> str | None:
     feature = known.get(update.feature)
     if feature is None:
         is_removed = update.max_version_level == 0
-        is_fine = is_removed and context.behaviour.unknown_feature_may_be_zero
+        is_fine = is_removed and context.facts.cluster.unknown_feature_may_be_zero
         return None if is_fine else f"feature `{update.feature}` is not supported"
     level = update.max_version_level
     if not feature.min_version <= level <= feature.max_version:

@@ -1,14 +1,14 @@
 """6 UpdateMetadata, versions 0-7. The controller tells a broker what there is in the cluster.
 
-CLUSTER_ACTION on the cluster, or 31. Never obeyed: see `shim.handling.orders`.
+CLUSTER_ACTION on the cluster, or 31. Never obeyed: see `kafka_shim.shim.handlers.shared.orders`.
 """
 
-from authorizer.requirements import UPDATE_METADATA
-from protocol.error_codes import ErrorCode
-from protocol.messages.update_metadata_request import UpdateMetadataRequest
-from protocol.messages.update_metadata_response import UpdateMetadataResponse
-from shim.context import RequestContext
-from shim.handling import orders
+from kafka_shim.authorizer.requirements import UPDATE_METADATA
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.update_metadata_request import UpdateMetadataRequest
+from kafka_shim.protocol.messages.update_metadata_response import UpdateMetadataResponse
+from kafka_shim.shim.handlers.shared import orders
+from kafka_shim.shim.request.context import RequestContext
 
 
 def handle(request: UpdateMetadataRequest, context: RequestContext) -> UpdateMetadataResponse:

@@ -4,20 +4,26 @@ Without CLUSTER_ACTION every partition is 31. Older epochs are fenced: 124 the s
 leader's.
 """
 
-from authorizer.requirements import WRITE_SHARE_GROUP_STATE
-from protocol.error_codes import ErrorCode
-from protocol.messages.write_share_group_state_request import (
+from kafka_shim.authorizer.requirements import WRITE_SHARE_GROUP_STATE
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.write_share_group_state_request import (
     PartitionData,
     WriteShareGroupStateRequest,
 )
-from protocol.messages.write_share_group_state_response import (
+from kafka_shim.protocol.messages.write_share_group_state_response import (
     PartitionResult,
     WriteShareGroupStateResponse,
     WriteStateResult,
 )
-from shim.context import RequestContext
-from shim.handling.share_state_results import results_of
-from shim.state.sharing.share_state import FAULTS, NOT_A_BROKER, Deliveries, Key, StateUpdate
+from kafka_shim.shim.handlers.sharing.share_state_results import results_of
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.sharing.share_state import (
+    ERROR_MESSAGES,
+    NOT_A_BROKER,
+    Deliveries,
+    Key,
+    StateUpdate,
+)
 
 
 def handle(
@@ -25,8 +31,8 @@ def handle(
 ) -> WriteShareGroupStateResponse:
     context.access.require(WRITE_SHARE_GROUP_STATE, message=NOT_A_BROKER)
 
-    def written(topic_id: bytes, one: PartitionData) -> PartitionResult:
-        return _write((request.group_id, topic_id, one.partition), one, context)
+    def written(topic_id: bytes, partition: PartitionData) -> PartitionResult:
+        return _write((request.group_id, topic_id, partition.partition), partition, context)
 
     topics = request.topics if request.group_id else []
     return WriteShareGroupStateResponse(results_of(topics, WriteStateResult, written))
@@ -35,24 +41,24 @@ def handle(
 def refuse(
     request: WriteShareGroupStateRequest, error: ErrorCode, message: str | None
 ) -> WriteShareGroupStateResponse:
-    def refused(_: bytes, one: PartitionData) -> PartitionResult:
-        return PartitionResult(one.partition, error, message)
+    def refused(_: bytes, partition: PartitionData) -> PartitionResult:
+        return PartitionResult(partition.partition, error, message)
 
     return WriteShareGroupStateResponse(results_of(request.topics, WriteStateResult, refused))
 
 
-def _write(key: Key, one: PartitionData, context: RequestContext) -> PartitionResult:
+def _write(key: Key, partition: PartitionData, context: RequestContext) -> PartitionResult:
     update = StateUpdate(
-        state_epoch=one.state_epoch,
-        leader_epoch=one.leader_epoch,
-        start_offset=one.start_offset,
-        complete=one.delivery_complete_count,
+        state_epoch=partition.state_epoch,
+        leader_epoch=partition.leader_epoch,
+        start_offset=partition.start_offset,
+        complete=partition.delivery_complete_count,
         deliveries=[
             Deliveries(row.first_offset, row.last_offset, row.delivery_state, row.delivery_count)
-            for row in one.state_batches
+            for row in partition.state_batches
         ],
     )
     error = context.cluster.share_states.write(key, update)
     return PartitionResult(
-        partition=one.partition, error_code=error, error_message=FAULTS.get(error)
+        partition=partition.partition, error_code=error, error_message=ERROR_MESSAGES.get(error)
     )

@@ -9,19 +9,22 @@ and one before it others.
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from authorizer.requirements import WRITE_TXN_MARKERS
-from protocol.error_codes import ErrorCode
-from protocol.messages.write_txn_markers_request import WritableTxnMarker, WriteTxnMarkersRequest
-from protocol.messages.write_txn_markers_response import (
+from kafka_shim.authorizer.requirements import WRITE_TXN_MARKERS
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.write_txn_markers_request import (
+    WritableTxnMarker,
+    WriteTxnMarkersRequest,
+)
+from kafka_shim.protocol.messages.write_txn_markers_response import (
     WritableTxnMarkerPartitionResult,
     WritableTxnMarkerResult,
     WritableTxnMarkerTopicResult,
     WriteTxnMarkersResponse,
 )
-from shim.context import RequestContext
-from shim.handling.duplicates import by_topic
-from shim.state.topics import Partition
-from shim.state.transaction_markers import append_marker
+from kafka_shim.shim.handlers.shared.duplicates import by_topic
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.topics import Partition
+from kafka_shim.shim.state.transaction_markers import append_marker
 
 _Row = tuple[str, int, ErrorCode]
 
@@ -73,7 +76,9 @@ def _response(rows: Mapping[int, Iterable[_Row]]) -> WriteTxnMarkersResponse:
 
 
 def _marker(marker: WritableTxnMarker, context: RequestContext) -> Iterator[_Row]:
-    partitions = ((one.name, index) for one in marker.topics for index in one.partition_indexes)
+    partitions = (
+        (topic.name, index) for topic in marker.topics for index in topic.partition_indexes
+    )
     for name, index in dict.fromkeys(partitions):
         yield name, index, _write(marker, name, index, context)
 
@@ -82,7 +87,7 @@ def _write(marker: WritableTxnMarker, name: str, index: int, context: RequestCon
     partition = context.cluster.topics.partition(name, index)
     if partition is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    error = _fault(marker, partition, context)
+    error = _marker_error(marker, partition, context)
     if error is not ErrorCode.NONE:
         return error
     append_marker(
@@ -99,7 +104,9 @@ def _write(marker: WritableTxnMarker, name: str, index: int, context: RequestCon
     return ErrorCode.NONE
 
 
-def _fault(marker: WritableTxnMarker, partition: Partition, context: RequestContext) -> ErrorCode:
+def _marker_error(
+    marker: WritableTxnMarker, partition: Partition, context: RequestContext
+) -> ErrorCode:
     if partition.leader_id != context.node_id:
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
     if marker.producer_epoch < 0:

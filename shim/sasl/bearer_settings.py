@@ -5,9 +5,10 @@ DEVIATION: that there are keys is enough; Kafka wants the class of its validator
 
 from collections.abc import Mapping
 
-from shim.errors import ConfigError
-from shim.sasl.bearer_token import TokenValidator
-from shim.sasl.unsecured_token import UnsecuredTokens
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.sasl.bearer_token import TokenValidator
+from kafka_shim.shim.sasl.unsecured_token import UnsecuredTokens
+from kafka_shim.shim.whole_number import whole_number
 
 _PREFIX = "sasl.oauthbearer."
 _KEYS = "jwks.endpoint.url"
@@ -19,17 +20,17 @@ def token_validator(properties: Mapping[str, str], listener: str) -> TokenValida
     url = own.get(_KEYS, "")
     if not url:
         return UnsecuredTokens()
-    from shim.sasl.signed_token import Expected, SignedTokens  # noqa: PLC0415 - an extra
+    from kafka_shim.shim.sasl.signed_token import Expected, SignedTokens  # noqa: PLC0415 - an extra
 
     skew = own.get("clock.skew.seconds", "30")
-    if not skew.isdigit():
+    if whole_number(skew) is None:
         raise ConfigError(f"{_PREFIX}clock.skew.seconds is `{skew}`; it must be a number from 0")
     audiences = own.get("expected.audience", "").split(",")
     return SignedTokens(
         url,
         Expected(
             issuer=own.get("expected.issuer", ""),
-            audiences=tuple(one.strip() for one in audiences if one.strip()),
+            audiences=tuple(audience.strip() for audience in audiences if audience.strip()),
             subject_claim=own.get("sub.claim.name", "sub"),
             scope_claim=own.get("scope.claim.name", "scope"),
             skew_s=int(skew),

@@ -1,7 +1,10 @@
 """What a bearer token comes down to, whoever checks it."""
 
 from collections.abc import Mapping
+from math import isnan
 from typing import Any, NamedTuple, Protocol
+
+_FAR_S = 2**53 // 1000
 
 
 class TokenRefusedError(Exception):
@@ -24,8 +27,14 @@ class TokenValidator(Protocol):
 
 
 def seconds(claims: Mapping[str, Any], name: str) -> float | None:
-    """A time in seconds since 1970, with a fraction or without; None if the claim is not there."""
+    """Return a time in seconds since 1970, with a fraction or without; None without the claim.
+
+    Times beyond 285,000 years count as then: in milliseconds they would not fit into an answer.
+    """
     found = claims.get(name)
-    if found is not None and (isinstance(found, bool) or not isinstance(found, int | float)):
+    if found is None:
+        return None
+    is_number = isinstance(found, int | float) and not isinstance(found, bool)
+    if not is_number or (isinstance(found, float) and isnan(found)):
         raise TokenRefusedError(f"its {name} is no number")
-    return found
+    return float(max(-_FAR_S, min(found, _FAR_S)))

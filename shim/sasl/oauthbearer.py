@@ -7,9 +7,9 @@ log-in fails. Who checks tokens, and how, is in `unsecured_token.py` and `signed
 import re
 from collections.abc import Callable
 
-from shim.errors import CloseConnection
-from shim.sasl.bearer_token import TokenRefusedError, TokenValidator
-from shim.sasl.mechanism import SaslFailure, SaslStep
+from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.sasl.bearer_token import TokenRefusedError, TokenValidator
+from kafka_shim.shim.sasl.mechanism import SaslFailure, SaslStep
 
 REFUSAL = '{"status":"invalid_token"}'
 
@@ -52,7 +52,7 @@ def _read(message: bytes) -> tuple[str, str]:
         first = None
     if first is None:
         raise SaslFailure("authentication failed: the OAUTHBEARER message is malformed")
-    pairs = dict(one.split("=", 1) for one in first["pairs"].split("\x01") if one)
+    pairs = dict(pair.split("=", 1) for pair in first["pairs"].split("\x01") if pair)
     auth = _AUTH.fullmatch(pairs.get("auth", ""))
     if auth is None:
         raise SaslFailure("authentication failed: the OAUTHBEARER message carries no token")

@@ -3,7 +3,7 @@
 import hmac
 from collections.abc import Mapping
 
-from shim.sasl.mechanism import SaslFailure, SaslStep
+from kafka_shim.shim.sasl.mechanism import SaslFailure, SaslStep
 
 INVALID = "authentication failed: invalid username or password"
 

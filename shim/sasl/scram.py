@@ -7,8 +7,8 @@ import hmac
 import random
 from collections.abc import Callable
 
-from shim.sasl.mechanism import SaslFailure, SaslStep
-from shim.state.users import ScramCredential, ScramMechanism
+from kafka_shim.shim.sasl.mechanism import SaslFailure, SaslStep
+from kafka_shim.shim.sasl.scram_credential import ScramCredential, ScramMechanism
 
 INVALID = "authentication failed during authentication due to invalid credentials"
 NONCE_BYTES = 24

@@ -13,15 +13,16 @@ from urllib.request import url2pathname
 
 import msgspec
 
-from shim.errors import ConfigError
-from shim.sasl.bearer_token import BearerToken, TokenRefusedError, seconds
+from kafka_shim.extras import requires
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.sasl.bearer_token import BearerToken, TokenRefusedError, seconds
 
 try:
     from joserfc import jws
     from joserfc.errors import JoseError
     from joserfc.jwk import GuestProtocol, JWKRegistry, Key
 except ImportError as error:
-    raise ConfigError("signed tokens need: pip install 'kafka-shim[oauth]'") from error
+    raise ConfigError(requires("checking signed tokens", "oauth")) from error
 
 KEY_TYPES = {"HS": "oct", "RS": "RSA", "PS": "RSA", "ES": "EC"}
 """The keys that algorithms are used with, by the letters they begin with."""
@@ -78,12 +79,12 @@ class SignedTokens:
         algorithm = str(header["alg"])
         wanted = header.get("kid")
         fitting = [
-            one
-            for one in self._keys
-            if one.key.key_type == KEY_TYPES.get(algorithm[:2])
-            and (wanted is None or one.key_id == wanted)
+            key
+            for key in self._keys
+            if key.key.key_type == KEY_TYPES.get(algorithm[:2])
+            and (wanted is None or key.key_id == wanted)
         ]
-        fitting = [one for one in fitting if one.algorithm in (None, algorithm)] or fitting
+        fitting = [key for key in fitting if key.algorithm in (None, algorithm)] or fitting
         if not fitting:
             raise ValueError("no key fits it")
         return fitting[0].key
@@ -121,14 +122,14 @@ def _check_origin(claims: Mapping[str, Any], expected: Expected) -> None:
     audiences = audience if isinstance(audience, list) else [audience]
     if not expected.audiences and audience is None:
         return
-    if not set(expected.audiences) & {one for one in audiences if isinstance(one, str)}:
+    if not set(expected.audiences) & {name for name in audiences if isinstance(name, str)}:
         raise TokenRefusedError("it is for another audience")
 
 
 def _check_scope(scope: object) -> None:
     """Text or a list of texts, none empty, none twice; anything else counts for nothing."""
     scopes = [scope] if isinstance(scope, str) else scope if isinstance(scope, list) else []
-    texts = [one.strip() for one in scopes if isinstance(one, str)]
+    texts = [text.strip() for text in scopes if isinstance(text, str)]
     if len(texts) < len(scopes) or not all(texts) or len(set(texts)) < len(texts):
         raise TokenRefusedError("its scopes are empty, or there twice")
 

@@ -5,8 +5,8 @@ import binascii
 import json
 from typing import Any
 
-from shim.errors import CloseConnection
-from shim.sasl.bearer_token import BearerToken, TokenRefusedError, seconds
+from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.sasl.bearer_token import BearerToken, TokenRefusedError, seconds
 
 
 class UnsecuredTokens:

@@ -4,7 +4,7 @@ import re
 
 import msgspec
 
-from shim.errors import ConfigError
+from kafka_shim.shim.errors import ConfigError
 
 _TOKEN = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([=;])|([^\s=;"']+))""")
 _FLAGS = frozenset({"required", "requisite", "sufficient", "optional"})

@@ -9,21 +9,25 @@ from typing import Any
 
 import msgspec
 
-from authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS, parse_super_users
-from protocol.api_versions import RELEASES
-from shim.config import ListenerConfig, SecurityProtocol
-from shim.errors import ConfigError
-from shim.settings.jaas import parse_jaas
-from shim.state.config_definitions import definitions
+from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS, parse_super_users
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.shim.config import ID_MAX, PROTOCOL_MAP, ListenerConfig, parse_listener
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.defaults import PLAINTEXT
+from kafka_shim.shim.settings.jaas import parse_jaas
+from kafka_shim.shim.state.config_definitions import definitions
+from kafka_shim.shim.whole_number import whole_number
 
 AUTHORIZER = "authorizer.class.name"
 LISTENERS = "listeners"
 ADVERTISED_LISTENERS = "advertised.listeners"
-PROTOCOL_MAP = "listener.security.protocol.map"
+RACK = "broker.rack"
+RESERVED_ID_MAX = "reserved.broker.max.id"
 
+_IDS = ("node.id", "broker.id")
 _TRANSLATED = (
     *(LISTENERS, ADVERTISED_LISTENERS, PROTOCOL_MAP, AUTHORIZER, SUPER_USERS, ALLOW_EVERYONE),
-    "cluster.id",
+    *("cluster.id", RACK, *_IDS),
 )
 _BROKER_MARKS = (LISTENERS, "process.roles", "node.id", "broker.id", "zookeeper.connect")
 _FREE_PREFIXES = ("listener.name.", "shim.", "kafka.", "metric.reporters", "confluent.")
@@ -96,12 +100,11 @@ def translate(layer: Mapping[str, str], everything: Mapping[str, str], where: st
             fields["super_users"] = tuple(sorted(parse_super_users(layer[SUPER_USERS])))
         if ALLOW_EVERYONE in layer:
             fields["allow_everyone_if_no_acl_found"] = _flag(ALLOW_EVERYONE, layer[ALLOW_EVERYONE])
-    except ValueError as error:
+    except (ConfigError, ValueError) as error:
         raise ConfigError(f"{where}: {error}") from error
     if AUTHORIZER in layer:
         fields["authorizer"] = layer[AUTHORIZER].strip() or "none"
-    if "cluster.id" in layer:
-        fields["cluster_id"] = layer["cluster.id"]
+    fields |= _identity(layer, where)
     users: dict[str, str] = {}
     for key in [key for key in rest if _JAAS.fullmatch(key)]:
         users |= parse_jaas(rest.pop(key), f"{where}: {key}").users
@@ -110,40 +113,77 @@ def translate(layer: Mapping[str, str], everything: Mapping[str, str], where: st
     return Translation(fields, rest)
 
 
+def _identity(layer: Mapping[str, str], where: str) -> dict[str, Any]:
+    """Return which cluster and which brokers of it these are, as fields of Config."""
+    fields: dict[str, Any] = {}
+    if "cluster.id" in layer:
+        fields["cluster_id"] = layer["cluster.id"]
+    if RACK in layer:
+        fields["racks"] = parse_racks(layer[RACK], f"{where}: {RACK}")
+    if any(name in layer for name in _IDS):
+        fields["first_broker_id"] = _first_id(layer, where)
+    return fields
+
+
 def _listeners(properties: Mapping[str, str]) -> tuple[ListenerConfig, ...]:
-    """The listeners for clients; those of controllers are left out. ValueError if one is wrong."""
-    protocols = _pairs(properties.get(PROTOCOL_MAP, ""))
+    """The listeners for clients; those of controllers are left out."""
+    protocols = protocols_by_listener(properties)
     controllers = {name.upper() for name in _items(properties.get("controller.listener.names", ""))}
-    found = []
-    for text in _items(properties[LISTENERS]):
-        name, host, port = _address(text)
-        if name in controllers:
-            continue
-        found.append(
-            ListenerConfig(
-                name,
-                _protocol(protocols.get(name, name), name),
-                host or "0.0.0.0",  # noqa: S104 - an empty host means every interface, as in Kafka
-                port,
-            )
-        )
-    return tuple(found)
+    return tuple(
+        parse_listener(text, protocols)
+        for text in _items(properties[LISTENERS])
+        if text.partition("://")[0].upper() not in controllers
+    )
+
+
+def protocols_by_listener(properties: Mapping[str, str]) -> dict[str, str]:
+    """Return what `listener.security.protocol.map` says, by names in capitals."""
+    pairs = (item.partition(":") for item in _items(properties.get(PROTOCOL_MAP, "")))
+    return {name.strip().upper(): value.strip() for name, _, value in pairs}
+
+
+def parse_racks(text: str, where: str) -> tuple[str, ...]:
+    """Parse `RACK` or `RACK,RACK,...`; ConfigError begins with `where`."""
+    racks = tuple(rack.strip() for rack in text.split(","))
+    if not all(racks):
+        raise ConfigError(f"{where} `{text}`: a rack without a name; expected RACK or RACK,RACK")
+    return racks
+
+
+def _first_id(layer: Mapping[str, str], where: str) -> int:
+    """Return the id of the first broker; -1, in a `broker.id`, asks for a generated one."""
+    names = [name for name in _IDS if name in layer]
+    if len({layer[name].strip() for name in names}) > 1:
+        raise ConfigError(f"{where}: node.id and broker.id must be the same, or only one be set")
+    name, text = names[0], layer[names[0]].strip()
+    if text == "-1" and name == "broker.id":
+        return _int(RESERVED_ID_MAX, layer.get(RESERVED_ID_MAX, "1000"), where) + 1
+    return _int(name, text, where)
+
+
+def _int(name: str, text: str, where: str) -> int:
+    number = whole_number(text)
+    if number is None or number > ID_MAX:
+        raise ConfigError(f"{where}: invalid {name} `{text}`: must be between 0 and {ID_MAX}")
+    return number
 
 
 def as_confluent_derives(
-    listeners: tuple[ListenerConfig, ...], environment: Mapping[str, str]
-) -> tuple[ListenerConfig, ...]:
-    """Those of the environment's `advertised.listeners`, on all interfaces, if there are others.
+    listeners: tuple[ListenerConfig, ...] | None, environment: Mapping[str, str]
+) -> tuple[ListenerConfig, ...] | None:
+    """Return those of the environment's `advertised.listeners`, on all interfaces, if there are
+    others than `listeners` (None: than PLAINTEXT), else None.
 
     Confluent's image does so where it is not told `listeners`, and most are not.
     """
     named = _advertised(environment)
-    if not named.keys() - {one.name for one in listeners}:
-        return listeners
+    known = {PLAINTEXT} if listeners is None else {listener.name for listener in listeners}
+    if not named.keys() - known:
+        return None
     opened = ",".join(f"{name}://:{port}" for name, (_, port) in named.items())
     try:
         return _listeners({**environment, LISTENERS: opened})
-    except ValueError as error:
+    except ConfigError as error:
         raise ConfigError(f"{ADVERTISED_LISTENERS}: {error}") from error
 
 
@@ -152,7 +192,7 @@ def not_listened_on(
 ) -> list[str]:
     """The names in `advertised.listeners` that no listener has; controllers have their own."""
     controllers = _items(properties.get("controller.listener.names", "").upper())
-    known = {one.name for one in listeners}.union(controllers)
+    known = {listener.name for listener in listeners}.union(controllers)
     return sorted(_advertised(properties).keys() - known)
 
 
@@ -165,7 +205,8 @@ def advertised(
     """
     addresses = _advertised(properties)
     return tuple(
-        msgspec.structs.replace(one, advertised=addresses.get(one.name)) for one in listeners
+        msgspec.structs.replace(listener, advertised=addresses.get(listener.name))
+        for listener in listeners
     )
 
 
@@ -181,25 +222,11 @@ def _advertised(properties: Mapping[str, str]) -> dict[str, tuple[str, int]]:
 def _address(text: str) -> tuple[str, str, int]:
     """`NAME://HOST:PORT` in its parts, the name in capitals."""
     name, separator, address = text.partition("://")
-    host, colon, port = address.rpartition(":")
-    if not separator or not colon or not port.isdigit() or int(port) > 65_535:
+    host, colon, port_text = address.rpartition(":")
+    port = whole_number(port_text)
+    if not separator or not colon or port is None or port > 65_535:
         raise ValueError(f"listener `{text}`: expected NAME://HOST:PORT")
-    return name.upper(), host.strip("[]"), int(port)
-
-
-def _protocol(text: str, listener: str) -> SecurityProtocol:
-    try:
-        return SecurityProtocol(text.upper())
-    except ValueError:
-        names = ", ".join(one.value for one in SecurityProtocol)
-        raise ValueError(
-            f"listener `{listener}`: `{text}` is not one of {names}; {PROTOCOL_MAP} must name one"
-        ) from None
-
-
-def _pairs(text: str) -> dict[str, str]:
-    pairs = (item.partition(":") for item in _items(text))
-    return {name.strip().upper(): value.strip() for name, _, value in pairs}
+    return name.upper(), host.strip("[]"), port
 
 
 def _items(text: str) -> list[str]:

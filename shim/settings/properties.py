@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from shim.errors import ConfigError
+from kafka_shim.shim.errors import ConfigError
 
 _KEY = re.compile(r"(?:[^\\=:\s]|\\.)*", re.DOTALL)
 _SEPARATOR = re.compile(r"[ \t\f]*[=:]?[ \t\f]*")
@@ -56,8 +56,8 @@ def _unescape(text: str) -> str:
     if "\\" not in text:
         return text
 
-    def meant(found: re.Match[str]) -> str:
-        code = found[1]
+    def meant(match: re.Match[str]) -> str:
+        code = match[1]
         return chr(int(code[1:], 16)) if len(code) > 1 else _NAMED.get(code, code)
 
     return _ESCAPE.sub(meant, text)

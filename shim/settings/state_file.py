@@ -24,12 +24,12 @@ from typing import Any
 
 import msgspec
 
-from authorizer.acl_formats.rules import parse_rules
-from authorizer.acl_names import AclTextError
-from authorizer.model import Acl, is_principal
-from shim.acl_file import load_yaml, read_text
-from shim.config import GroupSeed, TopicSeed
-from shim.errors import ConfigError
+from kafka_shim.authorizer.acl_formats.rules import parse_rules
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.model import Acl, is_principal
+from kafka_shim.shim.config import GroupSeed, TopicSeed
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.input_files import load_yaml, read_text
 
 _TOPIC_KEYS = ("partitions", "replication_factor", "configs")
 
@@ -38,7 +38,9 @@ class State(msgspec.Struct, frozen=True):
     """What a state file says."""
 
     users: Mapping[str, str] = {}
-    super_users: tuple[str, ...] = ()
+    super_users: tuple[str, ...] | None = (
+        None  # None: it names none, and does not say there are none
+    )
     topics: tuple[TopicSeed, ...] = ()
     acls: tuple[Acl, ...] = ()
     groups: tuple[GroupSeed, ...] = ()
@@ -52,26 +54,33 @@ def read_state(path: str, option: str = "--state") -> State:
     content = load_yaml(read_text(path, option), where)
     try:
         return parse_state(content)
-    except (_Fault, AclTextError) as fault:
-        raise ConfigError(f"{where}: {fault}") from fault
+    except StateFileError as error:
+        raise ConfigError(f"{where}: {error}") from error
 
 
-class _Fault(Exception):  # noqa: N818 - becomes a ConfigError with the file's name
+class StateFileError(Exception):
     """What is wrong, and at which key."""
 
 
 def parse_state(content: Any) -> State:
-    """The state that a parsed file describes; _Fault says at which key it is wrong."""
+    """The state that a parsed file describes; StateFileError says at which key it is wrong."""
     fields = _mapping(content, "the file", State.__struct_fields__)
     return State(
         users=_users(fields.get("users"), "users"),
         super_users=_super_users(fields.get("super_users"), "super_users"),
         topics=_topics(fields.get("topics"), "topics"),
-        acls=tuple(dict.fromkeys(parse_rules({"acls": fields.get("acls")}))),
+        acls=_acls(fields.get("acls")),
         groups=_groups(fields.get("groups"), "groups"),
         client_metrics=_client_metrics(fields.get("client_metrics"), "client_metrics"),
         faults=_faults(fields.get("faults"), "faults"),
     )
+
+
+def _acls(value: Any) -> tuple[Acl, ...]:
+    try:
+        return tuple(dict.fromkeys(parse_rules({"acls": value})))
+    except AclTextError as error:
+        raise StateFileError(str(error)) from error
 
 
 def _users(value: Any, where: str) -> dict[str, str]:
@@ -81,15 +90,17 @@ def _users(value: Any, where: str) -> dict[str, str]:
     }
 
 
-def _super_users(value: Any, where: str) -> tuple[str, ...]:
+def _super_users(value: Any, where: str) -> tuple[str, ...] | None:
     if value is None:
-        return ()
+        return None
     if not isinstance(value, list):
-        raise _Fault(f"`{where}` must be a list: [User:admin]")
+        raise StateFileError(f"`{where}` must be a list: [User:admin]")
     principals = tuple(_text(principal, where) for principal in value)
     for principal in principals:
         if not is_principal(principal):
-            raise _Fault(f"`{where}`: `{principal}` is not of the form Type:name, as in User:admin")
+            raise StateFileError(
+                f"`{where}`: `{principal}` is not of the form Type:name, as in User:admin"
+            )
     return principals
 
 
@@ -140,25 +151,27 @@ def _faults(value: Any, where: str) -> tuple[Mapping[str, Any], ...]:
     if value is None:
         return ()
     if not isinstance(value, list):
-        raise _Fault(f"`{where}` must be a list: [{{action: {{error: REQUEST_TIMED_OUT}}}}]")
-    from shim.faults.fault import Fault, parse_fault  # noqa: PLC0415 - faults are rare
-    from shim.faults.spec import FaultError  # noqa: PLC0415 - as above
+        raise StateFileError(
+            f"`{where}` must be a list: [{{action: {{error: REQUEST_TIMED_OUT}}}}]"
+        )
+    from kafka_shim.shim.faults.fault import Fault, parse_fault  # noqa: PLC0415 - faults are rare
+    from kafka_shim.shim.faults.spec import FaultError  # noqa: PLC0415 - as above
 
     for number, written in enumerate(value):
         try:
             Fault(number, parse_fault(written))
         except FaultError as error:
-            raise _Fault(f"`{where}` {number + 1}: {error}") from error
+            raise StateFileError(f"`{where}` {number + 1}: {error}") from error
     return tuple(value)
 
 
 def _offsets(value: Any, where: str) -> dict[int, int]:
     if not isinstance(value, Mapping):
-        raise _Fault(f"`{where}` must be offsets by partition: {{0: 42}}")
+        raise StateFileError(f"`{where}` must be offsets by partition: {{0: 42}}")
     for partition, offset in value.items():
         for number in (partition, offset):
             if not isinstance(number, int) or isinstance(number, bool) or number < 0:
-                raise _Fault(f"`{where}`: `{number}` is no number from 0")
+                raise StateFileError(f"`{where}`: `{number}` is no number from 0")
     return dict(value)
 
 
@@ -167,12 +180,14 @@ def _mapping(value: Any, where: str, known: tuple[str, ...] | None = None) -> di
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise _Fault(f"{_quoted(where)} must be a mapping, not `{value}`")
+        raise StateFileError(f"{_quoted(where)} must be a mapping, not `{value}`")
     for key in value:
         if not isinstance(key, str):
-            raise _Fault(f"{_quoted(where)}: the key `{key}` must be a text; put it in quotes")
+            raise StateFileError(
+                f"{_quoted(where)}: the key `{key}` must be a text; put it in quotes"
+            )
         if known is not None and key not in known:
-            raise _Fault(
+            raise StateFileError(
                 f"{_quoted(where)} has an unknown key `{key}`; known are {', '.join(known)}"
             )
     return dict(value)
@@ -184,7 +199,7 @@ def _quoted(where: str) -> str:
 
 def _text(value: Any, where: str) -> str:
     if not isinstance(value, str) or not value:
-        raise _Fault(f"`{where}` must be a text, not `{value}`; numbers need quotes")
+        raise StateFileError(f"`{where}` must be a text, not `{value}`; numbers need quotes")
     return value
 
 
@@ -200,10 +215,10 @@ def _setting(value: Any, where: str) -> str:
         return str(value).lower()
     if isinstance(value, str | int | float):
         return str(value)
-    raise _Fault(f"`{where}` must be a text or a number, not `{value}`")
+    raise StateFileError(f"`{where}` must be a text or a number, not `{value}`")
 
 
 def _count(value: Any, where: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise _Fault(f"`{where}` must be a number from 1, not `{value}`")
+        raise StateFileError(f"`{where}` must be a number from 1, not `{value}`")
     return value

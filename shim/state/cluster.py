@@ -1,83 +1,62 @@
 """The one owner of state: everything that a request can see or change hangs on the cluster."""
 
 import random
-from collections.abc import Callable, Collection
+import secrets
+from collections.abc import Callable, Collection, Hashable
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from protocol.api_versions import RELEASES, parse_release
-from protocol.config_releases import config_behaviour_of
-from protocol.enums import IsolationLevel
-from protocol.features import Feature, features_of
-from protocol.group_releases import group_behaviour_of
-from protocol.record_releases import record_behaviour_of
-from protocol.releases import Behaviour, behaviour_of
-from protocol.telemetry_releases import telemetry_behaviour_of
-from protocol.topic_releases import topic_behaviour_of
-from shim.apis import ApiTable
-from shim.clock import Clock, SystemClock
-from shim.config import Config, ListenerConfig
-from shim.errors import ConfigError
-from shim.faults.faults import Faults
-from shim.session import Session
-from shim.state.configs import Configs
-from shim.state.coordinators import Coordinators
-from shim.state.delegation_tokens import DelegationTokens
-from shim.state.fetch_sessions import FetchSessions
-from shim.state.groups.group_settings import GroupSettings
-from shim.state.groups.groups import Groups
-from shim.state.leadership import settle
-from shim.state.log import Log
-from shim.state.log_settings import InForce
-from shim.state.policy import policy_of
-from shim.state.quotas import Quotas
-from shim.state.sharing.share_state import ShareStates
-from shim.state.static_settings import (
+from kafka_shim.protocol.api_versions import RELEASES, parse_release
+from kafka_shim.protocol.enums import IsolationLevel
+from kafka_shim.protocol.features import Feature, features_of
+from kafka_shim.protocol.releases.facts import Facts, facts_of
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.config import Config, ListenerConfig
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.state.configs import Configs
+from kafka_shim.shim.state.coordinators import Coordinators
+from kafka_shim.shim.state.delegation_tokens import DelegationTokens
+from kafka_shim.shim.state.fetch_sessions import FetchSessions
+from kafka_shim.shim.state.group_settings import GroupSettings
+from kafka_shim.shim.state.groups.groups import Groups
+from kafka_shim.shim.state.leadership import settle
+from kafka_shim.shim.state.log import Log
+from kafka_shim.shim.state.log_settings import InForce
+from kafka_shim.shim.state.node import Node
+from kafka_shim.shim.state.policy import policy_of
+from kafka_shim.shim.state.quotas import Quotas
+from kafka_shim.shim.state.sharing.share_state import ShareStates
+from kafka_shim.shim.state.static_settings import (
     check_values,
     settings_of_features,
     static_settings,
-    takes_metrics,
 )
-from shim.state.topics import Topics
-from shim.state.transaction_markers import write_markers
-from shim.state.transactions import Transaction, Transactions
-from shim.state.users import Users
+from kafka_shim.shim.state.topics import Topics
+from kafka_shim.shim.state.transaction_markers import write_markers
+from kafka_shim.shim.state.transactions import Transaction, Transactions
+from kafka_shim.shim.state.users import Users
 
 if TYPE_CHECKING:
-    from shim.history import History
-    from shim.sasl.bearer_token import TokenValidator
-    from shim.state.sharing.share_partitions import SharePartitions
-    from shim.state.sharing.share_sessions import ShareSessions
-    from shim.state.telemetry import Telemetry
-    from shim.tls.principal_mapping import MappingRule
-    from shim.traces.recorder import Recorder
-
-
-class Node:
-    """One broker of the cluster: its id and where each listener can be reached."""
-
-    __slots__ = ("endpoints", "is_alive", "node_id", "rack")
-
-    def __init__(self, node_id: int) -> None:
-        self.node_id = node_id
-        self.rack: str | None = None
-        self.is_alive = True
-        self.endpoints: dict[str, tuple[str, int]] = {}
+    from kafka_shim.shim.sasl.bearer_token import TokenValidator
+    from kafka_shim.shim.state.sharing.share_partitions import SharePartitions
+    from kafka_shim.shim.state.sharing.share_sessions import ShareSessions
+    from kafka_shim.shim.state.telemetry import Telemetry
+    from kafka_shim.shim.tls.principal_mapping import MappingRule
 
 
 class Counters:
     """What happened, in numbers."""
 
-    __slots__ = ("closed", "connections", "failed_logins", "faults", "requests")
+    __slots__ = ("closed", "connections", "failed_logins", "internal_errors", "requests")
 
     def __init__(self) -> None:
         self.connections = 0  # ever accepted
         self.requests = 0
         self.closed = 0  # connections that were closed for what their peer sent
         self.failed_logins = 0
-        self.faults = 0  # mistakes of ours, answered with -1
+        self.internal_errors = 0  # mistakes of ours, answered with -1
 
 
 Kept = TypeVar("Kept")
@@ -98,29 +77,19 @@ class _PerNode(dict[int, Kept]):
 class Cluster:
     """Topics, groups, users and ACLs of an emulated cluster, its clock and its randomness."""
 
-    def __init__(self, config: Config, clock: Clock | None = None) -> None:
+    def __init__(self, config: Config, clock: Clock) -> None:
         self.config = config
         self.release = _release(config)
-        self.behaviour: Behaviour = behaviour_of(self.release)
-        self.topic_behaviour = topic_behaviour_of(self.release)
-        self.config_behaviour = config_behaviour_of(self.release)
-        self.telemetry_behaviour = telemetry_behaviour_of(self.release)
-        self.record_behaviour = record_behaviour_of(self.release)
-        self.group_behaviour = group_behaviour_of(self.release)
-        self.clock: Clock = clock or SystemClock()
+        self.facts: Facts = facts_of(self.release)
+        self.clock = clock
         self.cluster_id = config.cluster_id
-        self.nodes = {node_id: Node(node_id) for node_id in range(1, config.brokers + 1)}
-        self.apis = ApiTable(self.release, takes_metrics=takes_metrics(config.properties))
+        self.nodes = _nodes(config)
         check_values(config.properties, self.release)
         self.mechanisms = _mechanisms(config)
         self.principal_rules = _principal_rules(config)
         self.token_validators = _token_validators(config, self.mechanisms)
         self.reauthentication_ms = int(config.properties.get("connections.max.reauth.ms", 0))
         self.counters = Counters()
-        self.recorder: Recorder | None = None
-        self.history: History | None = None  # what the control API shows
-        self.faults = Faults()
-        self.raise_faults = False  # tests want a fault of ours to surface
         self.begin()
 
     def begin(self) -> None:
@@ -130,27 +99,31 @@ class Cluster:
         should be gone.
         """
         config = self.config
-        self.controller_id = min(self._live_nodes(), default=1)
+        self.controller_id = min(self._live_nodes(), default=config.first_broker_id)
         self.features: tuple[Feature, ...] = features_of(self.release)
         self.random = random.Random(config.seed)  # noqa: S311 - ids of a test broker, repeatable on purpose
-        self.users = Users(config.users, self.random)
+        self.secrets = self.random if config.seed is not None else secrets.SystemRandom()
+        self.users = Users(config.users, self.secrets)
         self.tokens = DelegationTokens(
             config.properties,
-            self.random,
+            self.secrets,
             self.clock,
-            caps_renewal=self.behaviour.caps_token_renewal,
+            caps_renewal=self.facts.users.caps_token_renewal,
         )
         self.policy = policy_of(config, self.release, self.nodes, self.clock, self.random)
-        self.topics = Topics(self.random, self.clock, self.topic_behaviour.internal_topics)
+        self.topics = Topics(self.random, self.clock, self.facts.topics.internal_topics)
         self.configs = Configs(
-            self.release, self._static_settings, settings_of_features(self.features)
+            self.release,
+            self._static_settings,
+            settings_of_features(self.features),
+            config.first_broker_id,
         )
         self.topics.in_force = lambda own: InForce(own, self.configs)
         self.coordinators = Coordinators(self.topics, self.configs, self.random, self._live_nodes)
-        self.share_states = ShareStates(self.topics, self.group_behaviour)
+        self.share_states = ShareStates(self.topics, self.facts.groups)
         self.groups = Groups(
-            GroupSettings(self.configs, self.group_behaviour),
-            self.group_behaviour,
+            GroupSettings(self.configs, self.facts.groups),
+            self.facts.groups,
             self.topics,
             self.share_states,
             self.clock,
@@ -164,13 +137,11 @@ class Cluster:
         self.quotas = Quotas()
 
     def _static_settings(self, node_id: int) -> dict[str, str]:
-        node = self.nodes.get(node_id)
         return static_settings(
             self.config,
-            node_id,
-            {} if node is None else node.endpoints,
-            self.behaviour.authorizer_class,
-            kraft=self.behaviour.kraft,
+            self.nodes.get(node_id) or Node(node_id, None),
+            self.facts.access.authorizer_class,
+            has_process_roles=self.facts.cluster.has_process_roles,
         )
 
     def _write_markers(self, ended: Transaction, epoch: int, commit: bool) -> None:
@@ -192,13 +163,13 @@ class Cluster:
             check_interval_ms=self.configs.broker_int(
                 "transaction.abort.timed.out.transaction.cleanup.interval.ms"
             ),
-            behaviour=self.record_behaviour,
+            facts=self.facts.records,
         )
 
     @cached_property
     def share_partitions(self) -> "SharePartitions":
         """Of all brokers. Made, like what follows, when first asked for: imports take time."""
-        from shim.state.sharing.share_partitions import (  # noqa: PLC0415 - as said
+        from kafka_shim.shim.state.sharing.share_partitions import (  # noqa: PLC0415 - as said
             SharePartitions,
         )
 
@@ -207,9 +178,9 @@ class Cluster:
         )
 
     def _new_telemetry(self) -> "Telemetry":
-        from shim.state.telemetry import Telemetry  # noqa: PLC0415 - see share_partitions
+        from kafka_shim.shim.state.telemetry import Telemetry  # noqa: PLC0415 - see share_partitions
 
-        return Telemetry(self.configs, self.telemetry_behaviour, self.clock, self.random)
+        return Telemetry(self.configs, self.facts.telemetry, self.clock, self.random)
 
     def _new_fetch_sessions(self) -> FetchSessions:
         slots = 0
@@ -218,25 +189,25 @@ class Cluster:
         return FetchSessions(self.topics, self.clock, self.random, slots=slots)
 
     def _new_share_sessions(self) -> "ShareSessions":
-        from shim.state.sharing.share_sessions import ShareSessions  # noqa: PLC0415 - as above
+        from kafka_shim.shim.state.sharing.share_sessions import ShareSessions  # noqa: PLC0415 - as above
 
         slots = self.groups.settings.share_sessions_max
         return ShareSessions(self.topics, self.share_partitions, slots=slots)
 
     def _offset_since(self, log: Log, timestamp: int) -> int:
-        from shim.state.offset_lookup import find  # noqa: PLC0415 - for share groups alone
+        from kafka_shim.shim.state.offset_lookup import find  # noqa: PLC0415 - for share groups alone
 
-        return find(log, timestamp, IsolationLevel.READ_UNCOMMITTED, self.record_behaviour).offset
+        return find(log, timestamp, IsolationLevel.READ_UNCOMMITTED, self.facts.records).offset
 
-    def disconnected(self, session: Session) -> None:
-        """A connection is gone."""
-        if session.node_id in self.share_sessions:
-            self.share_sessions[session.node_id].disconnected(session)
+    def disconnected(self, node_id: int, connection: Hashable) -> None:
+        """A connection to that broker is gone."""
+        if node_id in self.share_sessions:
+            self.share_sessions[node_id].disconnected(connection)
 
     def _live_nodes(self) -> list[int]:
         return [node.node_id for node in self.nodes.values() if node.is_alive]
 
-    def set_alive(self, node_id: int, is_alive: bool) -> None:
+    def set_alive(self, node_id: int, *, is_alive: bool) -> None:
         """A broker stops or comes back: others lead and control in its place."""
         self.nodes[node_id].is_alive = is_alive
         self.fetch_sessions[node_id] = self._new_fetch_sessions()  # kept in memory only
@@ -258,20 +229,30 @@ class Cluster:
     def set_feature_level(self, name: str, level: int) -> None:
         """Finalise a feature at another level; clients see it in ApiVersions."""
         self.features = tuple(
-            msgspec.structs.replace(one, level=level) if one.name == name else one
-            for one in self.features
+            msgspec.structs.replace(feature, level=level) if feature.name == name else feature
+            for feature in self.features
         )
 
     def listener(self, name: str) -> ListenerConfig:
-        return next(one for one in self.config.listeners if one.name == name)
+        return next(listener for listener in self.config.listeners if listener.name == name)
+
+
+def _nodes(config: Config) -> dict[int, Node]:
+    """Return the brokers by their ids, which follow each other."""
+    racks = config.racks * config.brokers if len(config.racks) == 1 else config.racks
+    first = config.first_broker_id
+    return {
+        first + index: Node(first + index, racks[index] if racks else None)
+        for index in range(config.brokers)
+    }
 
 
 def _principal_rules(config: Config) -> "tuple[MappingRule, ...]":
     """How names of certificates become principals, where a listener asks for certificates."""
     text = config.properties.get("ssl.principal.mapping.rules")
-    if text is None and not any(one.protocol.tls for one in config.listeners):
+    if text is None and not any(listener.protocol.tls for listener in config.listeners):
         return ()
-    from shim.tls.principal_mapping import parse_rules  # noqa: PLC0415 - for TLS alone
+    from kafka_shim.shim.tls.principal_mapping import parse_rules  # noqa: PLC0415 - for TLS alone
 
     try:
         return parse_rules("DEFAULT" if text is None else text)
@@ -281,12 +262,12 @@ def _principal_rules(config: Config) -> "tuple[MappingRule, ...]":
 
 def _token_validators(config: Config, mechanisms: Collection[str]) -> "dict[str, TokenValidator]":
     """Who checks bearer tokens, by listener."""
-    asked = [one for one in config.listeners if one.protocol.sasl]
+    asked = [listener for listener in config.listeners if listener.protocol.sasl]
     if "OAUTHBEARER" not in mechanisms or not asked:
         return {}
-    from shim.sasl.bearer_settings import token_validator  # noqa: PLC0415 - for log-ins alone
+    from kafka_shim.shim.sasl.bearer_settings import token_validator  # noqa: PLC0415 - for log-ins alone
 
-    return {one.name: token_validator(config.properties, one.name) for one in asked}
+    return {listener.name: token_validator(config.properties, listener.name) for listener in asked}
 
 
 def _release(config: Config) -> str:
@@ -302,8 +283,8 @@ MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
 def _mechanisms(config: Config) -> tuple[str, ...]:
     """The enabled SASL mechanisms: `sasl.enabled.mechanisms`, by default those with passwords."""
     text = config.properties.get("sasl.enabled.mechanisms")
-    found = config.mechanisms if text is None else tuple(one.strip() for one in text.split(","))
-    unknown = [one for one in found if one not in MECHANISMS]
+    found = config.mechanisms if text is None else tuple(name.strip() for name in text.split(","))
+    unknown = [name for name in found if name not in MECHANISMS]
     if unknown:
         raise ConfigError(
             f"sasl mechanism {', '.join(unknown)} is not served; known are {', '.join(MECHANISMS)}"

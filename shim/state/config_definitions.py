@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from protocol.api_versions import RELEASES, release_index
+from kafka_shim.protocol.api_versions import RELEASES, release_index
 
 CONFIG_TYPES: Final = {
     "boolean": 1,

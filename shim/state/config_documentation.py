@@ -5,8 +5,8 @@ from pathlib import Path
 
 import msgspec
 
-from protocol.enums import ConfigResourceType
-from shim.state.config_definitions import Definition
+from kafka_shim.protocol.enums import ConfigResourceType
+from kafka_shim.shim.state.config_definitions import Definition
 
 
 def documentation(resource_type: int, name: str, definition: Definition | None) -> str | None:

@@ -4,8 +4,8 @@ from enum import IntEnum
 
 import msgspec
 
-from shim.state.config_definitions import Definition
-from shim.state.config_values import ConfigFault, canonical
+from kafka_shim.shim.state.config_definitions import Definition
+from kafka_shim.shim.state.config_values import ConfigValueError, canonical
 
 
 class Source(IntEnum):
@@ -52,7 +52,7 @@ def entry(
     """A setting that Kafka knows; `synonyms` begin with the one that decides the value."""
     if definition.is_sensitive:
         value = None
-        synonyms = [Synonym(one.name, None, one.source) for one in synonyms]
+        synonyms = [Synonym(synonym.name, None, synonym.source) for synonym in synonyms]
     return ConfigEntry(
         name=name,
         value=value,
@@ -81,5 +81,5 @@ def printed(name: str, definition: Definition, value: str) -> str:
     """The value as brokers print it; one that does not parse is shown as it is."""
     try:
         return canonical(name, definition, value)
-    except ConfigFault:
+    except ConfigValueError:
         return value

@@ -3,22 +3,23 @@
 import re
 from collections.abc import Callable
 
-from protocol.api_versions import parse_release
-from shim.state.config_definitions import Check, Definition
+from kafka_shim.protocol.api_versions import parse_release
+from kafka_shim.shim.state.config_definitions import Check, Definition
 
-_INTEGER = re.compile(r"[+-]?[0-9]+")
+_INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
+# `int` refuses more digits
 _BITS = {"short": 16, "int": 32, "long": 64}
 _INNER_STEP = re.compile(r"-IV\d+$")
 _BEFORE_OURS = re.compile(r"0\.(8|9|10)(\.\d)*")
 _REPLICAS = re.compile(r"\d+:\d+")
 
 
-class ConfigFault(Exception):  # noqa: N818 - a fault of the peer
+class ConfigValueError(Exception):
     """A value that a setting cannot take; the text names both."""
 
 
 def canonical(name: str, definition: Definition, value: str) -> str:
-    """The value as a broker shows it; ConfigFault if it does not fit the setting."""
+    """The value as a broker shows it; ConfigValueError if it does not fit the setting."""
     text = _PARSERS.get(definition.type, _plain)(name, definition.type, value.strip())
     _check(name, definition, text)
     return text
@@ -35,14 +36,14 @@ def _plain(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of th
 
 def _boolean(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of the parsers
     if value.lower() not in ("true", "false"):
-        raise ConfigFault(f"`{value}` for {name}: true or false is expected")
+        raise ConfigValueError(f"`{value}` for {name}: true or false is expected")
     return value.lower()
 
 
 def _integer(name: str, kind: str, value: str) -> str:
     bits = _BITS[kind]
     if _INTEGER.fullmatch(value) is None or not -(1 << bits - 1) <= int(value) < 1 << bits - 1:
-        raise ConfigFault(f"`{value}` for {name}: a whole number of {bits} bits is expected")
+        raise ConfigValueError(f"`{value}` for {name}: a whole number of {bits} bits is expected")
     return str(int(value))
 
 
@@ -50,7 +51,7 @@ def _double(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of t
     try:
         return repr(float(value))
     except ValueError:
-        raise ConfigFault(f"`{value}` for {name}: a number is expected") from None
+        raise ConfigValueError(f"`{value}` for {name}: a number is expected") from None
 
 
 def _list(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of the parsers
@@ -76,11 +77,11 @@ def _check(name: str, definition: Definition, value: str) -> None:
     for element in elements(value) if check.each_of else ():
         _check_member(name, check, element, check.each_of)
     if check.filled and not value:
-        raise ConfigFault(f"{name} must not be empty")
+        raise ConfigValueError(f"{name} must not be empty")
     if check.replicas and value not in ("", "*") and not all(map(_is_replica, value.split(","))):
-        raise ConfigFault(f"`{value}` for {name}: `*` or partition:broker pairs are expected")
+        raise ConfigValueError(f"`{value}` for {name}: `*` or partition:broker pairs are expected")
     if check.release and not _is_release(value):
-        raise ConfigFault(f"`{value}` for {name}: a Kafka release is expected")
+        raise ConfigValueError(f"`{value}` for {name}: a Kafka release is expected")
 
 
 def _check_range(name: str, check: Check, value: str) -> None:
@@ -89,15 +90,15 @@ def _check_range(name: str, check: Check, value: str) -> None:
     if number == check.other:
         return
     if check.min is not None and number < check.min:
-        raise ConfigFault(f"`{value}` for {name}: at least {check.min:g} is expected")
+        raise ConfigValueError(f"`{value}` for {name}: at least {check.min:g} is expected")
     if check.max is not None and number > check.max:
-        raise ConfigFault(f"`{value}` for {name}: at most {check.max:g} is expected")
+        raise ConfigValueError(f"`{value}` for {name}: at most {check.max:g} is expected")
 
 
 def _check_member(name: str, check: Check, value: str, allowed: tuple[str, ...]) -> None:
     known = tuple(map(str.lower, allowed)) if check.ignore_case else allowed
     if (value.lower() if check.ignore_case else value) not in known:
-        raise ConfigFault(f"`{value}` for {name}: one of {', '.join(allowed)} is expected")
+        raise ConfigValueError(f"`{value}` for {name}: one of {', '.join(allowed)} is expected")
 
 
 def _is_release(text: str) -> bool:

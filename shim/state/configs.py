@@ -6,10 +6,17 @@ brokers, in the broker's static configuration, and at last the default (KIP-226)
 
 from collections.abc import Callable, Iterator, Mapping
 
-from protocol.enums import ConfigResourceType
-from shim.state.config_definitions import Definition, definitions
-from shim.state.config_entries import ConfigEntry, Source, Synonym, entry, printed, unknown_entry
-from shim.state.config_values import elements
+from kafka_shim.protocol.enums import ConfigResourceType
+from kafka_shim.shim.state.config_definitions import Definition, definitions
+from kafka_shim.shim.state.config_entries import (
+    ConfigEntry,
+    Source,
+    Synonym,
+    entry,
+    printed,
+    unknown_entry,
+)
+from kafka_shim.shim.state.config_values import elements
 
 MINUTE_MS = 60_000
 HOUR_MS = 3_600_000
@@ -47,8 +54,9 @@ LOGGERS = {
 class Configs:
     """All settings but those of topics, which hang on the topics themselves.
 
-    `static_of` tells the static configuration of a node. `brokers`, `groups`, `client_metrics`
-    and `loggers` hold what was set on one resource, `all_brokers` what was set for every broker.
+    `static_of` tells the static configuration of a node, `first_id` is the first node's. `brokers`,
+    `groups`, `client_metrics` and `loggers` hold what was set on one resource, `all_brokers` what
+    was set for every broker.
     """
 
     def __init__(
@@ -56,9 +64,11 @@ class Configs:
         release: str,
         static_of: Callable[[int], Mapping[str, str]],
         all_brokers: Mapping[str, str],
+        first_id: int,
     ) -> None:
         self._release = release
         self._static_of = static_of
+        self._first_id = first_id
         self.all_brokers = dict(all_brokers)
         self.brokers: dict[int, dict[str, str]] = {}
         self.groups: dict[str, dict[str, str]] = {}
@@ -91,8 +101,10 @@ class Configs:
             ConfigResourceType.CLIENT_METRICS: known.client_metrics,
         }.get(ConfigResourceType(resource_type), {})
 
-    def broker_value(self, name: str, node_id: int = 1) -> str | None:
-        """The value in force on a broker; None if there is none, or no such setting."""
+    def broker_value(self, name: str, node_id: int | None = None) -> str | None:
+        """The value in force on a broker (default: the first); None if there is none, or no such
+        setting.
+        """
         definition = self.broker_definitions.get(name)
         for _, values in self._layers(node_id):
             if name in values:
@@ -100,16 +112,16 @@ class Configs:
                 return value if definition is None else printed(name, definition, value)
         return None if definition is None else definition.default
 
-    def own_broker_value(self, name: str, node_id: int = 1) -> str | None:
+    def own_broker_value(self, name: str, node_id: int | None = None) -> str | None:
         """The value that was set on a broker; None if it is the default."""
         return next((held[name] for _, held in self._layers(node_id) if name in held), None)
 
-    def broker_int(self, name: str, node_id: int = 1) -> int:
+    def broker_int(self, name: str, node_id: int | None = None) -> int:
         value = self.broker_value(name, node_id)
         assert value is not None, name
         return int(value)
 
-    def broker_bool(self, name: str, node_id: int = 1) -> bool:
+    def broker_bool(self, name: str, node_id: int | None = None) -> bool:
         return self.broker_value(name, node_id) == "true"
 
     def log_dir(self, node_id: int) -> str:
@@ -148,7 +160,7 @@ class Configs:
             if name in topic:
                 synonyms.append(Synonym(name, value, Source.TOPIC))
             if definition.broker is not None:
-                synonyms.extend(self._broker_synonyms(definition.broker, 1))
+                synonyms.extend(self._broker_synonyms(definition.broker, self._first_id))
             yield entry(name, value, synonyms, definition)
 
     def broker_entries(self, node_id: int, *, with_unknown: bool) -> Iterator[ConfigEntry]:
@@ -180,13 +192,18 @@ class Configs:
         """Every setting of a group, whether or not there is such a group (KIP-848)."""
         own = self.groups.get(group_id, {})
         # since some inherit from the broker, all tell what they would be otherwise
-        inherits = any(one.broker is not None for one in self.group_definitions.values())
+        inherits = any(
+            group_definition.broker is not None
+            for group_definition in self.group_definitions.values()
+        )
         for name, definition in self.group_definitions.items():
+            if definition.internal:
+                continue
             synonyms: list[Synonym] = []
             if name in own:
                 synonyms.append(Synonym(name, printed(name, definition, own[name]), Source.GROUP))
             if definition.broker is not None:
-                synonyms.extend(self._broker_synonyms(definition.broker, 1))
+                synonyms.extend(self._broker_synonyms(definition.broker, self._first_id))
             elif inherits or not synonyms:
                 synonyms.append(Synonym(name, definition.default, Source.DEFAULT))
             yield entry(name, synonyms[0].value, synonyms, definition)
@@ -213,8 +230,9 @@ class Configs:
         for name, level in (LOGGERS | self.loggers.get(node_id, {})).items():
             yield ConfigEntry(name, level, Source.BROKER_LOGGER, (), 0)
 
-    def _layers(self, node_id: int) -> Iterator[tuple[Source, Mapping[str, str]]]:
+    def _layers(self, node_id: int | None) -> Iterator[tuple[Source, Mapping[str, str]]]:
         """What was set, from the strongest source to the weakest."""
+        node_id = self._first_id if node_id is None else node_id
         yield Source.BROKER, self.brokers.get(node_id, {})
         yield Source.DEFAULT_BROKER, self.all_brokers
         yield Source.STATIC_BROKER, self._static_of(node_id)
@@ -229,14 +247,14 @@ class Configs:
         known = self.broker_definitions
         for source, values in self._layers(node_id):
             found.extend(
-                Synonym(one, printed(one, known[one], values[one]), source)
-                for one in names
-                if one in values and one in known
+                Synonym(synonym, printed(synonym, known[synonym], values[synonym]), source)
+                for synonym in names
+                if synonym in values and synonym in known
             )
         found.extend(
-            Synonym(one, known[one].default, Source.DEFAULT)
-            for one in names
-            if one in known and known[one].default is not None
+            Synonym(synonym, known[synonym].default, Source.DEFAULT)
+            for synonym in names
+            if synonym in known and known[synonym].default is not None
         )
         while found and found[0].name != name:
             del found[0]

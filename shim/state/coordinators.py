@@ -9,10 +9,10 @@ import re
 from collections.abc import Callable
 from enum import IntEnum
 
-from protocol.error_codes import ErrorCode
-from shim.state.configs import Configs
-from shim.state.placement import spread
-from shim.state.topics import Topic, Topics
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.shim.state.configs import Configs
+from kafka_shim.shim.state.placement import spread
+from kafka_shim.shim.state.topics import Topic, Topics
 
 
 class KeyType(IntEnum):
@@ -53,7 +53,7 @@ _CONFIGS: dict[str, dict[str, str]] = {
 """What an internal topic is always made with."""
 
 _UUID_TEXT = re.compile(r"[A-Za-z0-9_-]{22}(==)?")
-_INT_TEXT = re.compile(r"[+-]?[0-9]+")
+_INT_TEXT = re.compile(r"[+-]?[0-9]{1,4000}")
 
 
 class Coordinators:
@@ -92,6 +92,10 @@ class Coordinators:
         """The internal topic, made if it is not there yet."""
         name = _TOPICS[key_type]
         return self._topics.get(name) or self.make_topic(name)
+
+    def has_settings(self, name: str) -> bool:
+        """Whether an internal topic has broker settings: in 3.9 that of share groups has none."""
+        return f"{_SETTINGS[name]}.num.partitions" in self._configs.broker_definitions
 
     def make_topic(self, name: str) -> Topic:
         """One of the internal topics, as Kafka makes it at its first use.

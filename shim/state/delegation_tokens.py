@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from protocol.error_codes import ErrorCode
-from shim.clock import Clock
-from shim.errors import Refused
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.errors import Refused
 
 DAY_MS = 86_400_000
 

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from protocol.error_codes import ErrorCode
-from protocol.messages.fetch_request import FetchPartition, FetchRequest
-from protocol.messages.fetch_response import PartitionData
-from shim.clock import Clock
-from shim.state.topics import Topics
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest
+from kafka_shim.protocol.messages.fetch_response import PartitionData
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.state.topics import Topics
 
 NO_SESSION = 0
 FULL = 0  # as a session epoch: begin a session
@@ -39,20 +39,20 @@ class Wanted(msgspec.Struct):
     high_watermark: int = -1
     log_start_offset: int = -1
 
-    def is_news(self, found: PartitionData) -> bool:
+    def is_news(self, row: PartitionData) -> bool:
         """Whether an answer says anything that the fetcher does not know; then it knows it."""
         is_news = (
-            bool(found.records)
-            or found.high_watermark != self.high_watermark
-            or found.log_start_offset != self.log_start_offset
-            or found.preferred_read_replica >= 0
-            or found.error_code != ErrorCode.NONE
-            or found.diverging_epoch.epoch >= 0
+            bool(row.records)
+            or row.high_watermark != self.high_watermark
+            or row.log_start_offset != self.log_start_offset
+            or row.preferred_read_replica >= 0
+            or row.error_code != ErrorCode.NONE
+            or row.diverging_epoch.epoch >= 0
         )
         # an error may be over by the next time, and must be told again if it is not
-        failed = found.error_code != ErrorCode.NONE
-        self.high_watermark = -1 if failed else found.high_watermark
-        self.log_start_offset = found.log_start_offset
+        failed = row.error_code != ErrorCode.NONE
+        self.high_watermark = -1 if failed else row.high_watermark
+        self.log_start_offset = row.log_start_offset
         return is_news
 
 
@@ -123,13 +123,13 @@ class FetchSessions:
     def end(
         self,
         fetch_round: FetchRound,
-        found: Iterable[tuple[Wanted, PartitionData]],
+        rows: Iterable[tuple[Wanted, PartitionData]],
         *,
         uses_ids: bool,
         is_follower: bool,
     ) -> tuple[int, list[tuple[Wanted, PartitionData]]]:
         """The id of the session and what of the answers is to be told."""
-        told = list(found)
+        told = list(rows)
         session = fetch_round.session
         if fetch_round.is_incremental and session is not None:
             told = [(wanted, data) for wanted, data in told if wanted.is_news(data)]
@@ -211,8 +211,8 @@ class FetchSessions:
 def _distinct(wanted: Iterable[Wanted]) -> dict[tuple[TopicRef, int], Wanted]:
     """By topic and partition; of one that is named twice the last counts, in the first's place."""
     found: dict[tuple[TopicRef, int], Wanted] = {}
-    for one in wanted:
+    for position in wanted:
         # a topic that is asked for by its id keeps it, even where no topic has it
-        ref: TopicRef = one.topic_id if any(one.topic_id) else one.topic or ""
-        found[ref, one.partition.partition] = one
+        ref: TopicRef = position.topic_id if any(position.topic_id) else position.topic or ""
+        found[ref, position.partition.partition] = position
     return found

@@ -6,7 +6,7 @@ partition has a leader. Leadership does not go back by itself to a broker that c
 
 from collections.abc import Collection
 
-from shim.state.topics import NOBODY, Partition, Topics
+from kafka_shim.shim.state.topics import NOBODY, Partition, Topics
 
 
 def settle(topics: Topics, alive: Collection[int]) -> None:
@@ -26,17 +26,19 @@ def move_leader(topics: Topics, partition: Partition, node_id: int) -> None:
         return
     if node_id not in partition.replicas:
         gone = partition.leader_id if partition.leader_id in partition.replicas else None
-        kept = [one for one in partition.replicas if one != gone]
+        kept = [replica for replica in partition.replicas if replica != gone]
         topics.reassign(partition, [node_id, *kept])
     if node_id != partition.leader_id:  # reassigning may have elected it
         topics.elect(partition, node_id)
 
 
 def _settle(partition: Partition, topics: Topics, alive: Collection[int]) -> None:
-    candidates = [one for one in partition.replicas if one in partition.isr and one in alive]
+    candidates = [
+        replica for replica in partition.replicas if replica in partition.isr and replica in alive
+    ]
     if partition.leader_id not in candidates:
         leader_id = candidates[0] if candidates else NOBODY
         if leader_id != partition.leader_id:
             topics.elect(partition, leader_id)
     if candidates:
-        topics.sync(partition, [one for one in partition.replicas if one in alive])
+        topics.sync(partition, [replica for replica in partition.replicas if replica in alive])

@@ -10,10 +10,10 @@ from operator import attrgetter, itemgetter
 
 import msgspec
 
-from shim.clock import Clock
-from shim.state.log_settings import InForce, LogSettings
-from shim.state.producers import PartitionProducers
-from shim.wait import Watched
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.state.log_settings import InForce, LogSettings
+from kafka_shim.shim.state.producers import PartitionProducers
+from kafka_shim.shim.wait import Watched
 
 CHECK_INTERVAL_MS = 300_000
 """log.retention.check.interval.ms."""

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from protocol.records import Batch, Record, batches, is_commit, thinned
-from shim.state.log import Log, StoredBatch
-from shim.state.producers import AbortedTransaction
+from kafka_shim.protocol.records import Batch, Record, batches, is_commit, thinned
+from kafka_shim.shim.state.log import Log, StoredBatch
+from kafka_shim.shim.state.producers import AbortedTransaction
 
 
 class Cleaned(msgspec.Struct, frozen=True):
@@ -66,19 +66,21 @@ class _Transactions:
     """
 
     def __init__(self, aborted: list[AbortedTransaction]) -> None:
-        self._coming = sorted(aborted, key=lambda one: one.first_offset, reverse=True)
+        self._coming = sorted(
+            aborted, key=lambda transaction: transaction.first_offset, reverse=True
+        )
         self._aborted: dict[int, AbortedTransaction] = {}
         self._seen: set[int] = set()  # producers with batches of the open transaction
         self.gone: list[AbortedTransaction] = []
 
-    def is_void(self, one: _Opened) -> bool:
+    def is_void(self, batch: _Opened) -> bool:
         """Whether a batch was aborted, or is the marker of a transaction without batches."""
-        header = one.header
+        header = batch.header
         while self._coming and self._coming[-1].first_offset <= header.last_offset:
             aborted = self._coming.pop()
             self._aborted.setdefault(aborted.producer_id, aborted)
         if header.is_control:
-            return self._ends(header.producer_id, one.records)
+            return self._ends(header.producer_id, batch.records)
         if header.is_transactional:
             self._seen.add(header.producer_id)
         return header.is_transactional and header.producer_id in self._aborted
@@ -100,22 +102,22 @@ class _Run:
         self._log = log
         self._now_ms = now_ms
         self._stamps_horizon = stamps_horizon
-        opened = self._opened = [_open(one) for one in log.batches[: _cleanable(log, now_ms)]]
+        opened = self._opened = [_open(batch) for batch in log.batches[: _cleanable(log, now_ms)]]
         self._transactions = _Transactions(log.producers.aborted(0, log.end_offset))
-        self._void = [self._transactions.is_void(one) for one in opened]
+        self._void = [self._transactions.is_void(batch) for batch in opened]
         self._last_of_key = {
             record.key: record.offset
-            for one, is_void in zip(opened, self._void, strict=True)
-            if not one.header.is_control and not is_void
-            for record in one.records
+            for batch, is_void in zip(opened, self._void, strict=True)
+            if not batch.header.is_control and not is_void
+            for record in batch.records
         }
         self._records_after = 0
         self._kept = self._left()
         self.outcome = Cleaned(
-            sum(len(one.records) for one in opened),
+            sum(len(batch.records) for batch in opened),
             self._records_after,
-            sum(len(one.stored.payload) for one in opened),
-            sum(len(one.payload) for one in self._kept),
+            sum(len(batch.stored.payload) for batch in opened),
+            sum(len(batch.payload) for batch in self._kept),
         )
 
     def carry_out(self) -> None:
@@ -124,39 +126,39 @@ class _Run:
 
     def _left(self) -> list[StoredBatch]:
         found = []
-        for one, is_void in zip(self._opened, self._void, strict=True):
-            records = self._left_of(one, is_void=is_void)
-            if records or self._stays_empty(one):
+        for batch, is_void in zip(self._opened, self._void, strict=True):
+            records = self._left_of(batch, is_void=is_void)
+            if records or self._stays_empty(batch):
                 self._records_after += len(records)
-                found.append(self._stored(one, records, is_void=is_void))
+                found.append(self._stored(batch, records, is_void=is_void))
         return found
 
-    def _left_of(self, one: _Opened, *, is_void: bool) -> list[Record]:
-        keeps_deleted = self._keeps_deleted(one)
-        if one.header.is_control:
-            return one.records if keeps_deleted or not is_void else []
+    def _left_of(self, batch: _Opened, *, is_void: bool) -> list[Record]:
+        keeps_deleted = self._keeps_deleted(batch)
+        if batch.header.is_control:
+            return batch.records if keeps_deleted or not is_void else []
         if is_void:
             return []
         return [
             record
-            for record in one.records
+            for record in batch.records
             if record.key is not None
             and record.offset >= self._last_of_key[record.key]
             and (record.value is not None or keeps_deleted)
         ]
 
-    def _keeps_deleted(self, one: _Opened) -> bool:
+    def _keeps_deleted(self, batch: _Opened) -> bool:
         """Whether tombstones and void markers of a batch stay this time."""
         if self._stamps_horizon:
-            horizon_ms = one.header.delete_horizon_ms
+            horizon_ms = batch.header.delete_horizon_ms
             return horizon_ms is None or self._now_ms < horizon_ms
-        return not one.stored.is_clean or self._log.settings.delete_retention_ms > 0
+        return not batch.stored.is_clean or self._log.settings.delete_retention_ms > 0
 
-    def _stays_empty(self, one: _Opened) -> bool:
+    def _stays_empty(self, batch: _Opened) -> bool:
         """Its header tells how far a producer is, or how far the log goes."""
-        if one is self._opened[-1]:
+        if batch is self._opened[-1]:
             return True
-        header = one.header
+        header = batch.header
         producer = self._log.producers.get(header.producer_id)
         if producer is None:
             return False
@@ -164,21 +166,21 @@ class _Run:
             return header.last_offset == producer.batches[-1].last_offset
         return header.is_control and header.producer_epoch == producer.epoch
 
-    def _stored(self, one: _Opened, records: list[Record], *, is_void: bool) -> StoredBatch:
-        horizon_ms = one.header.delete_horizon_ms
-        if self._stamps_horizon and horizon_ms is None and _has_deleted(one, records, is_void):
+    def _stored(self, batch: _Opened, records: list[Record], *, is_void: bool) -> StoredBatch:
+        horizon_ms = batch.header.delete_horizon_ms
+        if self._stamps_horizon and horizon_ms is None and _has_deleted(batch, records, is_void):
             horizon_ms = self._now_ms + self._log.settings.delete_retention_ms
-        payload = one.stored.payload
-        if len(records) < len(one.records) or horizon_ms != one.header.delete_horizon_ms:
-            payload = thinned(one.header, records, horizon_ms)
+        payload = batch.stored.payload
+        if len(records) < len(batch.records) or horizon_ms != batch.header.delete_horizon_ms:
+            payload = thinned(batch.header, records, horizon_ms)
         (header,) = batches(payload)
         return StoredBatch(
             header.base_offset, header.last_offset, header.max_timestamp, payload, is_clean=True
         )
 
 
-def _has_deleted(one: _Opened, records: list[Record], is_void: bool) -> bool:
+def _has_deleted(batch: _Opened, records: list[Record], is_void: bool) -> bool:
     """Whether what is left has something that is to go later."""
-    if one.header.is_control:
+    if batch.header.is_control:
         return is_void
     return any(record.value is None for record in records)

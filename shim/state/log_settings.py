@@ -5,7 +5,7 @@ from copy import deepcopy
 
 import msgspec
 
-from shim.state.configs import Configs
+from kafka_shim.shim.state.configs import Configs
 
 FOREVER_MS = 2**63 - 1
 DEFAULTS = {
@@ -17,6 +17,7 @@ DEFAULTS = {
     "delete.retention.ms": "86400000",
     "min.compaction.lag.ms": "0",
     "max.message.bytes": "1048588",
+    "max.decompressed.message.bytes": "2147483639",
     "message.timestamp.type": "CreateTime",
     "min.insync.replicas": "1",
     "message.timestamp.difference.max.ms": str(FOREVER_MS),
@@ -32,6 +33,7 @@ class LogSettings(msgspec.Struct, frozen=True, gc=False):
     `index_interval_bytes`: how far the entries of Kafka's index of offsets are apart, at least.
     `segment_bytes`: Kafka deletes whole segments, so up to one more than `retention_bytes` stays.
     `delete_retention_ms`: how long tombstones stay after they were first cleaned.
+    `decompressed_bytes_max`: of a record in a compressed batch (4.4 and later).
     `min_compaction_lag_ms`: how old a record must be to be cleaned (KIP-58).
     `before_max_ms`, `after_max_ms`: how far before and after now a record's time may be (KIP-937;
     once one for both), FOREVER_MS is no limit.
@@ -46,6 +48,7 @@ class LogSettings(msgspec.Struct, frozen=True, gc=False):
     delete_retention_ms: int
     min_compaction_lag_ms: int
     max_message_bytes: int
+    decompressed_bytes_max: int
     uses_append_time: bool
     min_insync_replicas: int
     before_max_ms: int
@@ -98,6 +101,7 @@ def _read(value: Callable[[str], str]) -> LogSettings:
         delete_retention_ms=int(value("delete.retention.ms")),
         min_compaction_lag_ms=int(value("min.compaction.lag.ms")),
         max_message_bytes=int(value("max.message.bytes")),
+        decompressed_bytes_max=int(value("max.decompressed.message.bytes")),
         uses_append_time=value("message.timestamp.type") == "LogAppendTime",
         min_insync_replicas=int(value("min.insync.replicas")),
         before_max_ms=min(both, int(value("message.timestamp.before.max.ms"))),

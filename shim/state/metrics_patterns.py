@@ -1,12 +1,15 @@
 """Which clients a subscription to metrics is for: `match`, patterns by what is known of a client
 (KIP-714).
+
+DEVIATION: RE2 runs the patterns, as for other APIs; real brokers use Java's expressions here, whose
+time can grow exponentially, and which know look-ahead and back-references besides.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Final
 
-from protocol.telemetry_releases import TelemetryBehaviour
+from kafka_shim.protocol.releases.telemetry import TelemetryFacts
+from kafka_shim.shim.patterns import InvalidPatternError, Pattern, compile_pattern
 
 FIELDS: Final = frozenset(
     {
@@ -21,26 +24,26 @@ FIELDS: Final = frozenset(
 """What patterns can be of."""
 
 
-def patterns_of(match: str, behaviour: TelemetryBehaviour) -> Mapping[str, re.Pattern[str]]:
+def patterns_of(match: str, facts: TelemetryFacts) -> Mapping[str, Pattern]:
     """Patterns by field; of a field that is there twice the last counts.
 
     ValueError says which one is wrong.
     """
     found = {}
-    for text in _split(match, behaviour):
+    for text in _split(match, facts):
         field, *values = text.rstrip("=").split("=")
         if field.strip() not in FIELDS or len(values) != 1:
             raise ValueError(f"`{text}` is no pattern for clients: field=expression is expected")
-        value = values[0].strip() if behaviour.match_values_are_trimmed else values[0]
+        value = values[0].strip() if facts.match_values_are_trimmed else values[0]
         try:
-            found[field.strip()] = re.compile(value)
-        except re.error as error:
-            raise ValueError(f"`{text}`: `{value}` is no expression: {error}") from error
+            found[field.strip()] = compile_pattern(value)
+        except InvalidPatternError as error:
+            raise ValueError(f"`{text}`: invalid expression `{value}`: {error}") from error
     return found
 
 
-def _split(match: str, behaviour: TelemetryBehaviour) -> list[str]:
-    if behaviour.empty_match_is_none:
+def _split(match: str, facts: TelemetryFacts) -> list[str]:
+    if facts.empty_match_is_none:
         return match.split(",") if match.strip() else []
     parts = match.split(",")  # as Java splits: empty parts at the end are none, unless it is all
     while parts and not parts[-1] and match:

@@ -3,16 +3,17 @@
 import random
 from collections.abc import Iterable
 
-from authorizer.acl_releases import rules_of
-from authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS, Authorizer
-from authorizer.loading import OURS, load_authorizer
-from authorizer.requirement import BoundRequirement, Requirement, bind
-from authorizer.rules import AclRules
-from protocol.enums import ApiKey
-from shim.clock import Clock
-from shim.config import Config
-from shim.errors import ConfigError
-from shim.state.propagation import PropagatingAuthorizer
+from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS, Authorizer
+from kafka_shim.authorizer.loading import OURS, load_authorizer
+from kafka_shim.authorizer.requirement import BoundRequirement, Requirement, bind
+from kafka_shim.authorizer.rules import AclRules
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.config import Config
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.state.propagation import PropagatingAuthorizer
+from kafka_shim.shim.whole_number import whole_number
 
 PROPAGATION_DELAY = "shim.acl.propagation.delay.ms"
 """Setting: the longest time that a change of ACLs may take to a broker; 0 is at once."""
@@ -46,6 +47,11 @@ class Policy:
             return self.authorizer
         return self.authorizer.copy_of(node_id)
 
+    def catch_up(self) -> None:
+        """Let every broker know all ACLs at once."""
+        if isinstance(self.authorizer, PropagatingAuthorizer):
+            self.authorizer.catch_up()
+
     def bound(self, requirement: Requirement) -> BoundRequirement:
         """The requirement as this release has it."""
         bound = self._bound.get(requirement)
@@ -55,9 +61,10 @@ class Policy:
 
 
 def _delay_ms(text: str) -> int:
-    if not text.isdecimal():
+    delay_ms = whole_number(text)
+    if delay_ms is None:
         raise ValueError(f"{PROPAGATION_DELAY} is `{text}`: expected milliseconds, from 0")
-    return int(text)
+    return delay_ms
 
 
 def policy_of(

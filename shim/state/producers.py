@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 
 import msgspec
 
-from protocol.error_codes import NO_ERROR, ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 
 BATCHES_KEPT = 5
 SEQUENCES = 2**31
@@ -136,7 +136,7 @@ class PartitionProducers:
         elif epoch == known.epoch:
             known.lowest_sequence = min(first_sequence, known.lowest_sequence)
 
-    def fault(
+    def error(
         self, producer_id: int, epoch: int, first_sequence: int, *, is_transactional: bool
     ) -> ErrorCode:
         """Why a batch cannot follow what this producer wrote before; NONE if it can."""
@@ -203,16 +203,20 @@ class PartitionProducers:
     def aborted(self, offset: int, end: int) -> list[AbortedTransaction]:
         """The aborted transactions with a record from `offset` up to `end`."""
         return [
-            one for one in self._aborted if one.last_offset >= offset and one.first_offset < end
+            transaction
+            for transaction in self._aborted
+            if transaction.last_offset >= offset and transaction.first_offset < end
         ]
 
     def forget_aborted(self, gone: Collection[AbortedTransaction]) -> None:
         """Nothing is left of these transactions that a reader would have to skip."""
-        self._aborted = [one for one in self._aborted if one not in gone]
+        self._aborted = [transaction for transaction in self._aborted if transaction not in gone]
 
     def forget_before(self, offset: int) -> None:
         """The records below `offset` are gone."""
-        self._aborted = [one for one in self._aborted if one.last_offset >= offset]
+        self._aborted = [
+            transaction for transaction in self._aborted if transaction.last_offset >= offset
+        ]
 
     def forget_written_before(self, offset: int) -> None:
         """Forget the batches below `offset`, and who has no others, in a transaction or not."""

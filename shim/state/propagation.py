@@ -8,11 +8,11 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
-from authorizer.authorizer import AclCreateResult, AclDeleteResult, StandardAuthorizer
-from authorizer.model import Acl, AclFilter, Actor
-from authorizer.rules import AclRules
-from authorizer.store import AclStore
-from shim.clock import Clock
+from kafka_shim.authorizer.authorizer import AclCreateResult, AclDeleteResult, StandardAuthorizer
+from kafka_shim.authorizer.model import Acl, AclFilter, Actor
+from kafka_shim.authorizer.rules import AclRules
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.shim.clock import Clock
 
 
 class PropagatingAuthorizer(StandardAuthorizer):
@@ -53,6 +53,12 @@ class PropagatingAuthorizer(StandardAuthorizer):
         for acl in {acl for result in results for acl in result.matches}:
             self._spread(acl)
         return results
+
+    def catch_up(self) -> None:
+        """Bring every copy up to date at once: what a cluster starts with is known everywhere."""
+        for copy in self._copies.values():
+            for acl in self.store:
+                copy.store.add(acl)
 
     def _spread(self, acl: Acl) -> None:
         """Bring every copy up to date about this ACL, each at its own time.

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
-from protocol.features import Feature
-from shim.config import Config
-from shim.errors import ConfigError
-from shim.state.config_definitions import definitions
-from shim.state.config_values import ConfigFault, canonical
-from shim.state.placement import PARTITIONS_MAX
+from kafka_shim.protocol.features import Feature
+from kafka_shim.shim.config import Config
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.state.config_definitions import definitions
+from kafka_shim.shim.state.config_values import ConfigValueError, canonical
+from kafka_shim.shim.state.node import Node
+from kafka_shim.shim.state.placement import PARTITIONS_MAX
 
 CLIENT_TELEMETRY = "shim.client.telemetry"
 """Whether brokers take metrics: real ones do where a metric reporter of theirs does."""
@@ -15,24 +16,24 @@ CLIENT_TELEMETRY = "shim.client.telemetry"
 
 def static_settings(
     config: Config,
-    node_id: int,
-    endpoints: Mapping[str, tuple[str, int]],
+    node: Node,
     authorizer_class: str,
     *,
-    kraft: bool,
+    has_process_roles: bool,
 ) -> dict[str, str]:
     """The settings of one broker. `authorizer_class` is the one that the release brings."""
-    listeners = ",".join(f"{name}://{host}:{port}" for name, (host, port) in endpoints.items())
     settings = {
-        "broker.id": str(node_id),
-        "listeners": listeners,
-        "advertised.listeners": listeners,
+        "broker.id": str(node.node_id),
+        "listeners": _listeners(node.bound),
+        "advertised.listeners": _listeners(node.endpoints),
         "sasl.enabled.mechanisms": ",".join(config.mechanisms),
         # As in the server.properties that Kafka is delivered with: tests do not want to wait.
         "group.initial.rebalance.delay.ms": "0",
     }
-    if kraft:
-        settings |= {"node.id": str(node_id), "process.roles": "broker,controller"}
+    if has_process_roles:
+        settings |= {"node.id": str(node.node_id), "process.roles": "broker,controller"}
+    if node.rack is not None:
+        settings["broker.rack"] = node.rack
     if config.authorizer == "standard":
         settings["authorizer.class.name"] = authorizer_class
     elif config.authorizer != "none":
@@ -46,6 +47,14 @@ def static_settings(
     if config.num_partitions != 1:
         settings["num.partitions"] = str(config.num_partitions)
     return settings | dict(config.properties)
+
+
+def _listeners(addresses: Mapping[str, tuple[str, int]]) -> str:
+    """Return them as a server.properties has them; an IPv6 address in brackets."""
+    return ",".join(
+        f"{name}://[{host}]:{port}" if ":" in host else f"{name}://{host}:{port}"
+        for name, (host, port) in addresses.items()
+    )
 
 
 def settings_of_features(features: Sequence[Feature]) -> dict[str, str]:
@@ -63,8 +72,8 @@ def check_values(properties: Mapping[str, str], release: str) -> None:
     for name in properties.keys() & known.keys():
         try:
             canonical(name, known[name], properties[name])
-        except ConfigFault as fault:
-            raise ConfigError(str(fault)) from None
+        except ConfigValueError as error:
+            raise ConfigError(str(error)) from None
         if name.endswith("num.partitions") and int(properties[name]) > PARTITIONS_MAX:
             most = f"at most {PARTITIONS_MAX} can be kept"
             raise ConfigError(f"`{properties[name]}` for {name}: {most}")

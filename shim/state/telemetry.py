@@ -15,21 +15,21 @@ from uuid import UUID
 
 import msgspec
 
-from protocol.checksum import crc32c
-from protocol.compression import (
+from kafka_shim.protocol.checksum import crc32c
+from kafka_shim.protocol.compression import (
     DECOMPRESSED_BYTES_MAX,
     Compression,
     MissingPackageError,
     decompress,
 )
-from protocol.error_codes import ErrorCode
-from protocol.errors import DecodeError
-from protocol.telemetry_releases import TelemetryBehaviour
-from shim.clock import Clock
-from shim.errors import Refused
-from shim.state.config_values import elements
-from shim.state.configs import Configs
-from shim.state.metrics_patterns import patterns_of
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.releases.telemetry import TelemetryFacts
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.state.config_values import elements
+from kafka_shim.shim.state.configs import Configs
+from kafka_shim.shim.state.metrics_patterns import patterns_of
 
 NO_ID: Final = bytes(16)
 EVERYTHING: Final = "*"
@@ -125,12 +125,12 @@ class Telemetry:
     def __init__(
         self,
         configs: Configs,
-        behaviour: TelemetryBehaviour,
+        facts: TelemetryFacts,
         clock: Clock,
         rng: random.Random,
     ) -> None:
         self._configs = configs
-        self._behaviour = behaviour
+        self._facts = facts
         self._clock = clock
         self._random = rng
         self._instances: dict[bytes, _Instance] = {}
@@ -148,7 +148,7 @@ class Telemetry:
     def subscription(self, instance_id: bytes, client: Client) -> Subscription:
         """What the client should send; raises Refused if it asks too often."""
         instance = self._instance(instance_id, client)
-        may_again = self._behaviour.asks_after_errors and instance.last_error in MAY_ASK_AGAIN
+        may_again = self._facts.asks_after_errors and instance.last_error in MAY_ASK_AGAIN
         if not (instance.may_get(self._clock.now_ms()) or may_again):
             raise Refused(ErrorCode.THROTTLING_QUOTA_EXCEEDED, "asked before the interval is over")
         instance.last_error = ErrorCode.NONE
@@ -185,15 +185,15 @@ class Telemetry:
     def _came(self, pushed: Pushed) -> Push:
         compression = Compression(pushed.compression)
         size: int | None = None
-        limits = self._behaviour.limits_decompressed
+        limits = self._facts.limits_decompressed
         bytes_max = self.bytes_max if limits else DECOMPRESSED_BYTES_MAX
         try:
-            if self._behaviour.decompresses:
+            if self._facts.decompresses:
                 size = len(decompress(compression, pushed.metrics, bytes_max))
         except MissingPackageError:
             pass  # it may be right
-        except DecodeError as fault:
-            raise Refused(ErrorCode.INVALID_RECORD, str(fault)) from fault
+        except DecodeError as error:
+            raise Refused(ErrorCode.INVALID_RECORD, str(error)) from error
         return Push(pushed.client, pushed.is_terminating, compression, len(pushed.metrics), size)
 
     def _instance(self, instance_id: bytes, client: Client) -> _Instance:
@@ -224,7 +224,7 @@ class Telemetry:
         return Subscription(_signed(number), interval_ms, metrics)
 
     def _is_for(self, own: Mapping[str, str], client: Client) -> bool:
-        patterns = patterns_of(own["match"], self._behaviour) if "match" in own else {}
+        patterns = patterns_of(own["match"], self._facts) if "match" in own else {}
         return all(pattern.fullmatch(getattr(client, field)) for field, pattern in patterns.items())
 
     def _interval_ms(self, own: dict[str, str]) -> int:

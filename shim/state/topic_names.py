@@ -6,7 +6,7 @@ _LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
 NAME_LENGTH_MAX = 249
 
 
-def fault_of_name(name: str) -> str | None:
+def name_error(name: str) -> str | None:
     """What makes `name` no topic name; None if nothing does."""
     if not name:
         return "topic name is empty"

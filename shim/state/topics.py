@@ -3,16 +3,19 @@
 import random
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-from shim.clock import Clock
-from shim.state.log import Log
-from shim.state.log_settings import InForce
-from shim.state.topic_names import metric_name
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.state.log import Log
+from kafka_shim.shim.state.log_settings import InForce
+from kafka_shim.shim.state.topic_names import metric_name
 
 NO_ID = bytes(16)
 """The topic id that stands for no topic."""
 
 NOBODY = -1
 """The leader of a partition that has none."""
+
+DELETED_NAMES_MAX = 1_000
+"""How many names of deleted topics are kept, with the epochs at which they went."""
 
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
 
@@ -66,6 +69,8 @@ class Topics:
         self.internal_names = frozenset(internal_names)
         self.epoch = 0
         self._changed: dict[str, int] = {}  # the epoch of each topic's last change
+        self._deleted: dict[str, int] = {}  # the same of deleted topics, the latest last
+        self._forgotten = 0  # the epoch of the last deletion whose name is no longer kept
         self._changed_somewhere = 0
         self.deletions = 0
         self.in_force: Callable[[Mapping[str, str]], InForce] = InForce
@@ -132,8 +137,13 @@ class Topics:
 
     def changed_since(self, epoch: int, names: Iterable[str]) -> bool:
         """Whether one of these topics, which need not exist, may have changed after an epoch."""
-        last = max((self._changed.get(name, 0) for name in names), default=0)
+        last = max((self._last_change(name) for name in names), default=0)
         return max(last, self._changed_somewhere) > epoch
+
+    def _last_change(self, name: str) -> int:
+        """The latest epoch at which a topic can have changed; it may have been deleted since."""
+        known = self._changed.get(name) or self._deleted.get(name)
+        return self._forgotten if known is None else known
 
     def add_partitions(self, topic: Topic, assignments: Sequence[Sequence[int]]) -> None:
         """Append a partition for each list of replicas (node ids, the preferred leader first)."""
@@ -181,8 +191,22 @@ class Topics:
         """The topic is gone, and who waits for its records is told; KeyError if there is none."""
         topic = self._by_name.pop(name)
         del self._by_id[topic.topic_id]
-        self._by_metric_name[metric_name(name)].discard(name)
+        self._forget_metric_name(name)
         for partition in topic.partitions:
             partition.log.close()
         self._change(name)
+        self._remember_deletion(name, self._changed.pop(name))
         self.deletions += 1
+
+    def _forget_metric_name(self, name: str) -> None:
+        shared = self._by_metric_name[metric_name(name)]
+        shared.discard(name)
+        if not shared:
+            del self._by_metric_name[metric_name(name)]
+
+    def _remember_deletion(self, name: str, epoch: int) -> None:
+        """Keep the epoch of a deletion; beyond a number of names, the oldest is forgotten."""
+        self._deleted.pop(name, None)
+        self._deleted[name] = epoch
+        if len(self._deleted) > DELETED_NAMES_MAX:
+            self._forgotten = self._deleted.pop(next(iter(self._deleted)))

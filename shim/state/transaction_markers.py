@@ -1,10 +1,10 @@
 """What the end of a transaction writes: a marker on each of its partitions (KIP-98)."""
 
-from protocol.records import assign, batches, control_batch
-from shim.state.groups.groups import Groups
-from shim.state.log import StoredBatch
-from shim.state.topics import Partition, Topics
-from shim.state.transactions import Transaction
+from kafka_shim.protocol.records import assign, batches, control_batch
+from kafka_shim.shim.state.groups.groups import Groups
+from kafka_shim.shim.state.log import StoredBatch
+from kafka_shim.shim.state.topics import Partition, Topics
+from kafka_shim.shim.state.transactions import Transaction
 
 OFFSETS_TOPIC = "__consumer_offsets"
 """Its markers are for the groups, which keep offsets elsewhere."""

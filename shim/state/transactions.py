@@ -7,9 +7,9 @@ transaction. Markers are written at once, so the states in between are never to 
 from collections.abc import Callable, Iterator
 from enum import Enum
 
-from protocol.error_codes import ErrorCode
-from protocol.record_releases import RecordBehaviour
-from shim.clock import Clock, Timer
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.releases.records import RecordFacts
+from kafka_shim.shim.clock import Clock, Timer
 
 EPOCH_MAX = 32766
 """The last epoch of a producer id that a producer can have (Short.MAX_VALUE is for fencing it)."""
@@ -87,14 +87,14 @@ class Transactions:
         timeout_ms_max: int,
         expiration_ms: int,
         check_interval_ms: int,
-        behaviour: RecordBehaviour,
+        facts: RecordFacts,
     ) -> None:
         self._clock = clock
         self._write_markers = write_markers
         self._timeout_ms_max = timeout_ms_max
         self._expiration_ms = expiration_ms
         self._check_interval_ms = check_interval_ms
-        self._behaviour = behaviour
+        self._facts = facts
         self._began_ms = clock.now_ms()
         self._transactions: dict[str, Transaction] = {}
         self.next_producer_id = 0
@@ -145,20 +145,26 @@ class Transactions:
         found.updated_ms = self._clock.now_ms()
         return ErrorCode.NONE, found.producer_id, found.epoch
 
-    def _next_epoch(self, found: Transaction, producer_id: int, epoch: int) -> ErrorCode:
+    def _next_epoch(self, transaction: Transaction, producer_id: int, epoch: int) -> ErrorCode:
         """Move to a new epoch; a producer that asks again for the one it got gets it again."""
         names_epoch = epoch > NO_EPOCH
-        if names_epoch and found.epoch > NO_EPOCH and epoch != found.epoch:
-            if epoch == found.last_epoch or producer_id == found.last_producer_id > NO_ID:
+        if names_epoch and transaction.epoch > NO_EPOCH and epoch != transaction.epoch:
+            if (
+                epoch == transaction.last_epoch
+                or producer_id == transaction.last_producer_id > NO_ID
+            ):
                 return ErrorCode.NONE
             return ErrorCode.PRODUCER_FENCED
-        if found.epoch >= EPOCH_MAX:
-            found.last_producer_id, found.producer_id = found.producer_id, self.new_producer_id()
-            found.last_epoch = found.epoch if names_epoch else NO_EPOCH
-            found.epoch = 0
+        if transaction.epoch >= EPOCH_MAX:
+            transaction.last_producer_id, transaction.producer_id = (
+                transaction.producer_id,
+                self.new_producer_id(),
+            )
+            transaction.last_epoch = transaction.epoch if names_epoch else NO_EPOCH
+            transaction.epoch = 0
         else:
-            found.last_epoch = found.epoch if names_epoch else NO_EPOCH
-            found.epoch += 1
+            transaction.last_epoch = transaction.epoch if names_epoch else NO_EPOCH
+            transaction.epoch += 1
         return ErrorCode.NONE
 
     # AddPartitionsToTxn, AddOffsetsToTxn, Produce
@@ -239,39 +245,39 @@ class Transactions:
             return ErrorCode.NONE
         return ErrorCode.INVALID_TXN_STATE
 
-    def _complete(self, found: Transaction, *, commit: bool, bumps_epoch: bool) -> None:
-        if found.timer is not None:
-            found.timer.cancel()
-            found.timer = None
+    def _complete(self, transaction: Transaction, *, commit: bool, bumps_epoch: bool) -> None:
+        if transaction.timer is not None:
+            transaction.timer.cancel()
+            transaction.timer = None
         if bumps_epoch:
-            self._bump(found)
-        self._write_markers(found, found.epoch, commit)
-        found.state = State.COMPLETE_COMMIT if commit else State.COMPLETE_ABORT
-        found.partitions.clear()
-        found.updated_ms = self._clock.now_ms()
+            self._bump(transaction)
+        self._write_markers(transaction, transaction.epoch, commit)
+        transaction.state = State.COMPLETE_COMMIT if commit else State.COMPLETE_ABORT
+        transaction.partitions.clear()
+        transaction.updated_ms = self._clock.now_ms()
 
-    def _bump(self, found: Transaction) -> None:
-        found.last_epoch = found.epoch
-        found.epoch += 1
+    def _bump(self, transaction: Transaction) -> None:
+        transaction.last_epoch = transaction.epoch
+        transaction.epoch += 1
 
-    def _fence(self, found: Transaction) -> None:
+    def _fence(self, transaction: Transaction) -> None:
         """Abort the open transaction of a producer that is superseded or too slow."""
-        self._bump(found)
-        if not self._behaviour.fencing_remembers:
-            found.last_epoch = NO_EPOCH
-        self._complete(found, commit=False, bumps_epoch=self._behaviour.fencing_bumps_twice)
+        self._bump(transaction)
+        if not self._facts.fencing_remembers:
+            transaction.last_epoch = NO_EPOCH
+        self._complete(transaction, commit=False, bumps_epoch=self._facts.fencing_bumps_twice)
 
-    def _watch(self, found: Transaction) -> None:
+    def _watch(self, transaction: Transaction) -> None:
         def overdue() -> None:
-            found.timer = None
-            if found.is_open:
-                self._fence(found)
+            transaction.timer = None
+            if transaction.is_open:
+                self._fence(transaction)
 
         now_ms = self._clock.now_ms()
-        overdue_ms = now_ms - self._began_ms + found.timeout_ms
+        overdue_ms = now_ms - self._began_ms + transaction.timeout_ms
         checks = -(-overdue_ms // self._check_interval_ms)  # it is found when next looked for
         delay_ms = self._began_ms + checks * self._check_interval_ms - now_ms
-        found.timer = self._clock.call_later(delay_ms, overdue)
+        transaction.timer = self._clock.call_later(delay_ms, overdue)
 
     def _expire(self) -> None:
         """Forget ids that were not used for long."""
@@ -281,18 +287,18 @@ class Transactions:
                 del self._transactions[found.transactional_id]
 
 
-def _may_begin(found: Transaction, producer_id: int, epoch: int) -> bool:
+def _may_begin(transaction: Transaction, producer_id: int, epoch: int) -> bool:
     """Whether the id that a producer believes to have is that of the transactional id."""
-    if producer_id == NO_ID or found.epoch == NO_EPOCH:
+    if producer_id == NO_ID or transaction.epoch == NO_EPOCH:
         return True
-    return producer_id == found.producer_id or (
-        producer_id == found.last_producer_id and epoch == EPOCH_MAX
+    return producer_id == transaction.producer_id or (
+        producer_id == transaction.last_producer_id and epoch == EPOCH_MAX
     )
 
 
-def _owner_error(found: Transaction | None, producer_id: int, epoch: int) -> ErrorCode:
-    if found is None or producer_id != found.producer_id:
+def _owner_error(transaction: Transaction | None, producer_id: int, epoch: int) -> ErrorCode:
+    if transaction is None or producer_id != transaction.producer_id:
         return ErrorCode.INVALID_PRODUCER_ID_MAPPING
-    if epoch != found.epoch:
+    if epoch != transaction.epoch:
         return ErrorCode.PRODUCER_FENCED
     return ErrorCode.NONE

@@ -1,62 +1,13 @@
 """Who can log in: passwords for PLAIN, salted keys for SCRAM (RFC 5802, KIP-84)."""
 
-import hashlib
-import hmac
 import random
 from collections.abc import Mapping
-from enum import IntEnum
 
-import msgspec
-
-ITERATIONS = 4096
-"""For users of the configuration; the least that Kafka accepts from clients."""
-
-
-class ScramMechanism(IntEnum):
-    """SCRAM mechanisms by their code in the credential APIs (KIP-554)."""
-
-    UNKNOWN = 0
-    SCRAM_SHA_256 = 1
-    SCRAM_SHA_512 = 2
-
-    @property
-    def wire_name(self) -> str:
-        return self.name.replace("_", "-")
-
-    @property
-    def digest(self) -> str:
-        """Name of the hash function."""
-        return "sha256" if self is ScramMechanism.SCRAM_SHA_256 else "sha512"
-
-
-class ScramCredential(msgspec.Struct, frozen=True):
-    """What a server keeps of a password: it cannot log in elsewhere with it."""
-
-    salt: bytes
-    iterations: int
-    stored_key: bytes
-    server_key: bytes
-
-
-def credential_of(
-    mechanism: ScramMechanism, salted_password: bytes, salt: bytes, iterations: int
-) -> ScramCredential:
-    """From the salted password, which is all that AlterUserScramCredentials sends."""
-    client_key = hmac.digest(salted_password, b"Client Key", mechanism.digest)
-    return ScramCredential(
-        salt,
-        iterations,
-        hashlib.new(mechanism.digest, client_key).digest(),
-        hmac.digest(salted_password, b"Server Key", mechanism.digest),
-    )
-
-
-def salted_credential(
-    mechanism: ScramMechanism, password: str, salt: bytes, iterations: int = ITERATIONS
-) -> ScramCredential:
-    """From the password itself (or, with delegation tokens, from the token's HMAC)."""
-    salted = hashlib.pbkdf2_hmac(mechanism.digest, password.encode(), salt, iterations)
-    return credential_of(mechanism, salted, salt, iterations)
+from kafka_shim.shim.sasl.scram_credential import (
+    ScramCredential,
+    ScramMechanism,
+    salted_credential,
+)
 
 
 class Users:

@@ -1,25 +1,37 @@
 """A broker for one's own tests, from Python: `start()` gives a `KafkaBroker`.
 
-Nothing here needs more than the standard library; the broker itself runs in a process of its own,
-unless it is asked to run in this one.
+Tests import it from `kafka_shim.testing`. Nothing here needs more than the standard library; the
+broker itself runs in a process of its own, unless it is asked to run in this one.
 """
 
-from typing import Any
+from typing import Protocol, Unpack
 
-from shim.testing.broker import KafkaBroker
+from kafka_shim.shim.testing.broker import KafkaBroker
+from kafka_shim.shim.testing.options import Options
 
-__all__ = ["KafkaBroker", "start"]
+__all__ = ["BrokerFactory", "KafkaBroker", "start"]
 
 
-def start(*, in_process: bool = False, **config: Any) -> KafkaBroker:
-    """A running broker; use it in a `with`, or `stop()` it. `config` as in `Settings`."""
-    from shim.testing.settings import Settings  # noqa: PLC0415 - only those who start one need it
+def start(**options: Unpack[Options]) -> KafkaBroker:
+    """Start a broker; use it in a `with`, or `stop()` it.
 
-    settings = Settings(**config)
-    if in_process:
-        from shim.testing.in_process import InProcess  # noqa: PLC0415 - imports the whole broker
+    The keywords are those of `Options`. TypeError for a keyword that is unknown, or whose value is
+    of another kind; BrokerError if the broker cannot start.
+    """
+    from kafka_shim.shim.testing.settings import Settings  # noqa: PLC0415 - only those who start one need it
+
+    settings = Settings(**options)
+    if options.get("in_process"):
+        from kafka_shim.shim.testing.in_process import InProcess  # noqa: PLC0415 - imports the whole broker
 
         return KafkaBroker(InProcess(settings), settings)
-    from shim.testing.process import OwnProcess  # noqa: PLC0415 - as above
+    from kafka_shim.shim.testing.process import OwnProcess  # noqa: PLC0415 - as above
 
     return KafkaBroker(OwnProcess(settings), settings)
+
+
+class BrokerFactory(Protocol):
+    """What the fixture `kafka_broker_factory` is: `start`, with brokers that end with the test."""
+
+    def __call__(self, **options: Unpack[Options]) -> KafkaBroker:
+        """Start a broker."""

@@ -2,131 +2,29 @@
 
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any
-from urllib.parse import quote
+from typing import Any, TypedDict, TypeVar, Unpack
 
-from shim.testing.client_configs import client_config
-from shim.testing.faults import Faults
-from shim.testing.nodes import Nodes
-from shim.testing.settings import (
-    PLAINTEXT,
-    SASL_PLAINTEXT,
-    SECRET,
-    Settings,
-    principal_of,
-    with_type,
-)
-from shim.testing.transport import BrokerError, Transport
+from kafka_shim.shim.testing.client_configs import Certificates, Login, Security, client_config
+from kafka_shim.shim.testing.faults import Faults
+from kafka_shim.shim.testing.nodes import Nodes
+from kafka_shim.shim.testing.resources import Acls, Clock, Topics, Users
+from kafka_shim.shim.testing.rows import DecisionRow, HealthRow, PushRow, RequestRow, Row, StateRow
+from kafka_shim.shim.testing.settings import Settings, principal_of
+from kafka_shim.shim.testing.transport import BrokerError, Transport
 
 _PAGE = 1000
+_AnyRow = TypeVar("_AnyRow", bound=Row)
 
 
-class Row(dict[str, Any]):
-    """A row of the control API, whose columns are attributes as well."""
+class DecisionFilters(TypedDict, total=False):
+    """Which decisions; `logged`: those that Kafka's audit log has, or only the others."""
 
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(f"there is no `{name}`, only {', '.join(self)}") from None
-
-
-class Acls:
-    """The ACLs: rules as in the state file, `{"principal": ..., "allow": ..., "topic": ...}`."""
-
-    def __init__(self, ask: Any) -> None:
-        self._ask = ask
-
-    def add(self, *rules: Mapping[str, Any], **rule: Any) -> None:
-        """Add rules; one may be given by keywords: `add(principal="alice", allow="Write", ...)`."""
-        self._ask("POST", "/acls", {"acls": _rules(rules, rule)})
-
-    def remove(self, *rules: Mapping[str, Any], **rule: Any) -> list[Row]:
-        """Remove exactly these; gives those that there were."""
-        gone = self._ask("POST", "/acls/remove", {"acls": _rules(rules, rule)})
-        return [Row(acl) for acl in gone["acls"]]
-
-    def list(self, principal: str | None = None) -> list[Row]:
-        query = {} if principal is None else {"principal": principal_of(principal)}
-        return [Row(acl) for acl in self._ask("GET", "/acls", query=query)["acls"]]
-
-
-class Topics:
-    """The topics."""
-
-    def __init__(self, ask: Any) -> None:
-        self._ask = ask
-
-    def create(
-        self,
-        name: str,
-        partitions: int = 1,
-        replication_factor: int | None = None,
-        configs: Mapping[str, str] | None = None,
-    ) -> Row:
-        """Make a topic; settings by Kafka's names: `configs={"retention.ms": "60000"}`.
-
-        Without a replication factor it is the broker's default, 1.
-        """
-        body = {
-            "name": name,
-            "partitions": partitions,
-            "replication_factor": replication_factor,
-            "configs": dict(configs or {}),
-        }
-        return Row(self._ask("POST", "/topics", body))
-
-    def delete(self, name: str) -> None:
-        self._ask("DELETE", f"/topics/{quote(name, safe='')}")
-
-    def compact(self, name: str) -> list[Row]:
-        """Compact a topic now; one row a partition says how much of it is left.
-
-        Its `cleanup.policy` must have `compact`. Records younger than `min.compaction.lag.ms`, and
-        all behind an open transaction, stay as they are.
-        """
-        path = f"/topics/{quote(name, safe='')}/compact"
-        return [Row(partition) for partition in self._ask("POST", path)["partitions"]]
-
-    def list(self) -> list[Row]:
-        return [Row(topic) for topic in self._ask("GET", "/topics")["topics"]]
-
-
-class Users:
-    """Who can log in."""
-
-    def __init__(self, ask: Any, passwords: dict[str, str]) -> None:
-        self._ask = ask
-        self._passwords = passwords
-
-    def add(self, name: str, password: str | None = None) -> str:
-        """Add a user, or change its password; gives the password (by default NAME-secret)."""
-        password = password or SECRET.format(name=name)
-        self._ask("POST", "/users", {"name": name, "password": password})
-        self._passwords[name] = password
-        return password
-
-    def remove(self, name: str) -> None:
-        self._ask("DELETE", f"/users/{quote(name, safe='')}")
-        self._passwords.pop(name, None)
-
-    def list(self) -> list[str]:
-        found: list[str] = self._ask("GET", "/users")["users"]
-        return found
-
-
-class Clock:
-    """The cluster's time."""
-
-    def __init__(self, ask: Any) -> None:
-        self._ask = ask
-
-    def now_ms(self) -> int:
-        return int(self._ask("GET", "/clock")["now_ms"])
-
-    def advance(self, by_ms: int) -> int:
-        """Move time on, in a broker that was started with `manual_clock=True`."""
-        return int(self._ask("POST", "/clock/advance", {"by_ms": by_ms})["now_ms"])
+    allowed: bool | None
+    logged: bool | None
+    operation: str | None
+    resource_type: str | None
+    resource_name: str | None
+    client_id: str | None
 
 
 class KafkaBroker:
@@ -135,7 +33,7 @@ class KafkaBroker:
     def __init__(self, transport: Transport, settings: Settings) -> None:
         self._transport = transport
         self._settings = settings
-        self._passwords = settings.passwords
+        self._passwords = settings.passwords()
         self._kept_passwords: dict[int, dict[str, str]] = {}
         self.acls = Acls(self._ask)
         self.topics = Topics(self._ask)
@@ -167,66 +65,87 @@ class KafkaBroker:
         user: str | None = None,
         style: str = "confluent-kafka",
         mechanism: str = "PLAIN",
+        listener: str | None = None,
         **more: Any,
     ) -> dict[str, Any]:
-        """What a client is made with, to log in as `user`, who is added if need be.
+        """Return what a client is made with, to log in as `user`, who is added if need be.
 
-        `style` is whose names: `confluent-kafka`, `kafka-python`, `aiokafka` or `java`. Without a
-        user: for the listener without a log-in. `more` is put into it.
+        `style` is whose names: `confluent-kafka`, `kafka-python`, `aiokafka` or `java`. The
+        listener is one with a log-in if there is a user, and one with TLS if the broker was started
+        with `tls`. `more` is added to the result.
         """
-        listener = PLAINTEXT if user is None else SASL_PLAINTEXT
-        servers = self.listeners.get(listener)
-        if servers is None:
-            raise BrokerError(f"the broker was started without a listener {listener}")
-        login = None
+        name = self._listener_for(user) if listener is None else listener
+        if name not in self.listeners:
+            raise BrokerError(f"unknown listener {name}; expected {', '.join(self.listeners)}")
+        protocol = self._settings.protocol_of(name)
+        login: Login | None = None
         if user is not None:
+            if not protocol.startswith("SASL_"):
+                raise BrokerError(
+                    f"user {user} cannot log in on listener {name}, which is {protocol}"
+                )
             login = (mechanism, user, self._passwords.get(user) or self.users.add(user))
-        return client_config(style, servers, login) | more
+        security = Security(protocol, login, self._certificates(name, protocol))
+        return client_config(style, self.listeners[name], security) | more
+
+    def _listener_for(self, user: str | None) -> str:
+        """Return the first listener that fits; BrokerError if the broker has none."""
+        wanted = self._settings.protocols_for(user)
+        for protocol in wanted:
+            for name in self.listeners:
+                if self._settings.protocol_of(name) == protocol:
+                    return name
+        has = ", ".join(self.listeners)
+        raise BrokerError(f"the broker has no listener {' or '.join(wanted)}, only {has}")
+
+    def _certificates(self, listener: str, protocol: str) -> Certificates | None:
+        folder = self._settings.certificates(self._transport.folder)
+        if folder is None or not protocol.endswith("SSL"):
+            return None
+        asks = self._settings.asks_for_certificate(listener)
+        return Certificates(folder / "ca.pem", folder / "client.pem" if asks else None)
 
     # what happened
 
     def requests(
         self, api: str | None = None, principal: str | None = None, client_id: str | None = None
-    ) -> list[Row]:
-        """The requests since the last reset, oldest first, decoded, in Kafka's field names."""
+    ) -> list[RequestRow]:
+        """Return the requests since the last reset, oldest first, by Kafka's field names."""
         asked = {"api": api, "principal": _principal(principal), "client_id": client_id}
-        return self._all("requests", asked, 0)
+        return self._all(RequestRow, "requests", asked, 0)
 
     def decisions(
         self,
         api: str | None = None,
         principal: str | None = None,
         *,
-        allowed: bool | None = None,
         after: int = 0,
-        **more: Any,
-    ) -> list[Row]:
-        """What was decided for them; also by `operation`, `resource_type`, `resource_name`,
-        `logged`. `after`: only of requests with a greater number.
-        """
-        asked = {"api": api, "principal": _principal(principal), "allowed": allowed, **more}
-        return self._all("decisions", asked, after)
+        **filters: Unpack[DecisionFilters],
+    ) -> list[DecisionRow]:
+        """Return what was decided for them; `after`: only of requests with a greater number."""
+        asked = {"api": api, "principal": _principal(principal), **filters}
+        return self._all(DecisionRow, "decisions", asked, after)
 
-    def denials(self, *, after: int = 0) -> list[Row]:
-        """The denials that Kafka's audit log would have."""
+    def denials(self, *, after: int = 0) -> list[DecisionRow]:
+        """Return the denials that Kafka's audit log would have."""
         return self.decisions(allowed=False, logged=True, after=after)
 
     def last_request(self) -> int:
         """The number of the newest request, for `after`."""
         return int(self._ask("GET", "/requests", query={"limit": "0"})["last"])
 
-    def pushes(self) -> list[Row]:
+    def pushes(self) -> list[PushRow]:
         """The metrics that clients pushed, by who and how many bytes; the broker needs the property
         `shim.client.telemetry`.
         """
-        return [Row(push) for push in self._ask("GET", "/telemetry")["pushes"]]
+        return [PushRow(push) for push in self._ask("GET", "/telemetry")["pushes"]]
 
     # the state
 
     def reset(self) -> None:
         """As it was at the start: state, faults and what was seen; clients are hung up on."""
         self._ask("POST", "/reset")
-        self._know(self._settings.passwords)
+        self._know(self._settings.passwords())
 
     def snapshot(self) -> int:
         """Put the state aside; the number is for `restore`."""
@@ -239,12 +158,12 @@ class KafkaBroker:
         self._ask("POST", f"/snapshots/{snapshot}/restore")
         self._know(self._kept_passwords[snapshot])
 
-    def state(self) -> Row:
+    def state(self) -> StateRow:
         """Topics, users, ACLs and groups in one."""
-        return Row(self._ask("GET", "/state"))
+        return StateRow(self._ask("GET", "/state"))
 
-    def health(self) -> Row:
-        return Row(self._ask("GET", "/health"))
+    def health(self) -> HealthRow:
+        return HealthRow(self._ask("GET", "/health"))
 
     def metrics(self) -> str:
         """What a Prometheus would read."""
@@ -269,15 +188,17 @@ class KafkaBroker:
     ) -> Any:
         return self._transport.call(method, path, query or {}, body)
 
-    def _all(self, what: str, asked: Mapping[str, Any], after: int) -> list[Row]:
-        """Every row, asked for page by page."""
+    def _all(
+        self, kind: type[_AnyRow], what: str, asked: Mapping[str, Any], after: int
+    ) -> list[_AnyRow]:
+        """Return every row, asked for page by page."""
         query = {name: _text(value) for name, value in asked.items() if value is not None}
-        rows: list[Row] = []
+        rows: list[_AnyRow] = []
         while True:
             page = self._ask(
                 "GET", f"/{what}", query={**query, "after": str(after), "limit": str(_PAGE)}
             )
-            rows += (Row(row) for row in page[what])
+            rows += (kind(row) for row in page[what])
             if len(page[what]) < _PAGE:
                 return rows
             after = page["last"]
@@ -285,10 +206,6 @@ class KafkaBroker:
     def _know(self, passwords: Mapping[str, str]) -> None:
         self._passwords.clear()
         self._passwords.update(passwords)
-
-
-def _rules(rules: tuple[Mapping[str, Any], ...], rule: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [with_type(one) for one in (*rules, *([rule] if rule else []))]
 
 
 def _principal(name: str | None) -> str | None:

@@ -1,68 +1,128 @@
 """What clients are made with, in the names of each library."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+from kafka_shim.shim.testing.unknown import unknown
 
 Login = tuple[str, str, str]
 """Mechanism, user, password."""
 
 
-def client_config(style: str, servers: str, login: Login | None) -> dict[str, Any]:
-    """Ready to pass; ValueError for a library that is not known."""
+@dataclass(frozen=True)
+class Certificates:
+    """PEM files: the authority to trust, and the client's key with its certificate, if any."""
+
+    authority: Path
+    identity: Path | None
+
+
+@dataclass(frozen=True)
+class Security:
+    """How a client connects; without certificates it trusts whom its library trusts."""
+
+    protocol: str
+    login: Login | None
+    certificates: Certificates | None
+
+
+def client_config(style: str, servers: str, security: Security) -> dict[str, Any]:
+    """Return the configuration, ready to pass; ValueError for an unknown library."""
     if style not in _STYLES:
-        raise ValueError(f"no client is named `{style}`; use one of {', '.join(_STYLES)}")
-    return _STYLES[style](servers, login)
+        raise ValueError(unknown("client", style, _STYLES))
+    return _STYLES[style](servers, security)
 
 
-def _librdkafka(servers: str, login: Login | None) -> dict[str, Any]:
-    if login is None:
-        return {"bootstrap.servers": servers}
-    mechanism, user, password = login
-    return {
-        "bootstrap.servers": servers,
-        "security.protocol": "SASL_PLAINTEXT",
-        "sasl.mechanism": mechanism,
-        "sasl.username": user,
-        "sasl.password": password,
-    }
+def _librdkafka(servers: str, security: Security) -> dict[str, Any]:
+    config = _dotted(servers, security)
+    if security.login is not None:
+        mechanism, user, password = security.login
+        config |= {"sasl.mechanism": mechanism, "sasl.username": user, "sasl.password": password}
+    if security.certificates is not None:
+        config["ssl.ca.location"] = str(security.certificates.authority)
+        if security.certificates.identity is not None:
+            identity = str(security.certificates.identity)
+            config |= {"ssl.certificate.location": identity, "ssl.key.location": identity}
+    return config
 
 
-def _python(servers: str, login: Login | None) -> dict[str, Any]:
-    if login is None:
-        return {"bootstrap_servers": servers}
-    mechanism, user, password = login
-    return {
-        "bootstrap_servers": servers,
-        "security_protocol": "SASL_PLAINTEXT",
-        "sasl_mechanism": mechanism,
-        "sasl_plain_username": user,
-        "sasl_plain_password": password,
-    }
+def _java(servers: str, security: Security) -> dict[str, Any]:
+    config = _dotted(servers, security)
+    if security.login is not None:
+        mechanism, user, password = security.login
+        module = "plain.Plain" if mechanism == "PLAIN" else "scram.Scram"
+        config |= {
+            "sasl.mechanism": mechanism,
+            "sasl.jaas.config": (
+                f"org.apache.kafka.common.security.{module}LoginModule required"
+                f' username="{_quoted(user)}" password="{_quoted(password)}";'
+            ),
+        }
+    if security.certificates is not None:
+        config |= _store("truststore", security.certificates.authority)
+        if security.certificates.identity is not None:
+            config |= _store("keystore", security.certificates.identity)
+    return config
 
 
-def _java(servers: str, login: Login | None) -> dict[str, Any]:
-    if login is None:
-        return {"bootstrap.servers": servers}
-    mechanism, user, password = login
-    module = "plain.Plain" if mechanism == "PLAIN" else "scram.Scram"
-    return {
-        "bootstrap.servers": servers,
-        "security.protocol": "SASL_PLAINTEXT",
-        "sasl.mechanism": mechanism,
-        "sasl.jaas.config": (
-            f"org.apache.kafka.common.security.{module}LoginModule required"
-            f' username="{_quoted(user)}" password="{_quoted(password)}";'
-        ),
-    }
+def _dotted(servers: str, security: Security) -> dict[str, Any]:
+    config = {"bootstrap.servers": servers}
+    if security.protocol != "PLAINTEXT":
+        config["security.protocol"] = security.protocol
+    return config
+
+
+def _store(kind: str, path: Path) -> dict[str, Any]:
+    return {f"ssl.{kind}.type": "PEM", f"ssl.{kind}.location": str(path)}
 
 
 def _quoted(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-_STYLES: dict[str, Callable[[str, Login | None], dict[str, Any]]] = {
+def _kafka_python(servers: str, security: Security) -> dict[str, Any]:
+    config = _underscored(servers, security)
+    if security.certificates is not None:
+        config["ssl_cafile"] = str(security.certificates.authority)
+        if security.certificates.identity is not None:
+            identity = str(security.certificates.identity)
+            config |= {"ssl_certfile": identity, "ssl_keyfile": identity}
+    return config
+
+
+def _aiokafka(servers: str, security: Security) -> dict[str, Any]:
+    config = _underscored(servers, security)
+    if not security.protocol.endswith("SSL"):
+        return config
+    import ssl  # noqa: PLC0415 - only this library takes a context
+
+    context = ssl.create_default_context()
+    if security.certificates is not None:
+        context = ssl.create_default_context(cafile=security.certificates.authority)
+        if security.certificates.identity is not None:
+            context.load_cert_chain(security.certificates.identity)
+    return config | {"ssl_context": context}
+
+
+def _underscored(servers: str, security: Security) -> dict[str, Any]:
+    config = {"bootstrap_servers": servers}
+    if security.protocol != "PLAINTEXT":
+        config["security_protocol"] = security.protocol
+    if security.login is not None:
+        mechanism, user, password = security.login
+        config |= {
+            "sasl_mechanism": mechanism,
+            "sasl_plain_username": user,
+            "sasl_plain_password": password,
+        }
+    return config
+
+
+_STYLES: dict[str, Callable[[str, Security], dict[str, Any]]] = {
     "confluent-kafka": _librdkafka,
-    "kafka-python": _python,
-    "aiokafka": _python,
+    "kafka-python": _kafka_python,
+    "aiokafka": _aiokafka,
     "java": _java,
 }

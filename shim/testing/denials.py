@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from shim.explaining.remedy import rule_text
+from kafka_shim.shim.explaining.remedy import rule_text
 
 
 def denials_text(rows: Iterable[Mapping[str, Any]]) -> str:

@@ -1,17 +1,41 @@
 """Faults from Python: `broker.faults.error("NOT_LEADER_OR_FOLLOWER", api="Produce", times=3)`."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
-from shim.testing.settings import principal_of, with_type
+from kafka_shim.shim.testing.rows import FaultRow
+from kafka_shim.shim.testing.settings import principal_of, with_type
+from kafka_shim.shim.testing.unknown import unknown
 
 Ask = Callable[..., Any]
 
-_MATCH = {
-    "api", "version", "client_id", "principal", "topic", "partition", "group",
-    "transactional_id", "node_id",
-}  # fmt: skip
-_TRIGGER = {"on_call", "times", "every_time", "with_probability", "seed"}
+
+class Match(TypedDict, total=False):
+    """Which requests a fault is about: all that are given must hold."""
+
+    api: str
+    version: int
+    client_id: str
+    principal: str
+    topic: str
+    partition: int
+    group: str
+    transactional_id: str
+    node_id: int
+
+
+class Trigger(TypedDict, total=False):
+    """When a fault affects the requests that match; without any, the first time only."""
+
+    on_call: int
+    times: int
+    every_time: bool
+    with_probability: float
+    seed: int
+
+
+class About(Match, Trigger, total=False):
+    """The keywords of every kind of fault."""
 
 
 class SetFault:
@@ -53,35 +77,35 @@ class Faults:
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
 
-    def error(self, error: str | int, **about: Any) -> SetFault:
+    def error(self, error: str | int, **about: Unpack[About]) -> SetFault:
         """The answer is this error of Kafka's, and nothing is done."""
         return self.add({"error": error}, **about)
 
-    def delay(self, delay_ms: int, **about: Any) -> SetFault:
+    def delay(self, delay_ms: int, **about: Unpack[About]) -> SetFault:
         """The answer comes late."""
         return self.add({"delay_ms": delay_ms}, **about)
 
-    def disconnect(self, when: str = "before", **about: Any) -> SetFault:
+    def disconnect(self, when: str = "before", **about: Unpack[About]) -> SetFault:
         """The connection is closed `before` the request is handled, or `after`."""
         return self.add({"disconnect": when}, **about)
 
-    def black_hole(self, **about: Any) -> SetFault:
+    def black_hole(self, **about: Unpack[About]) -> SetFault:
         """The request is handled and never answered."""
         return self.add({"black_hole": True}, **about)
 
-    def pause(self, **about: Any) -> SetFault:
+    def pause(self, **about: Unpack[About]) -> SetFault:
         """The request is handled, and answered when the fault is released."""
         return self.add({"pause": True}, **about)
 
-    def throttle(self, throttle_time_ms: int, **about: Any) -> SetFault:
+    def throttle(self, throttle_time_ms: int, **about: Unpack[About]) -> SetFault:
         """The answer tells the client to keep quiet for so long."""
         return self.add({"throttle_time_ms": throttle_time_ms}, **about)
 
-    def truncate(self, length: int, **about: Any) -> SetFault:
+    def truncate(self, length: int, **about: Unpack[About]) -> SetFault:
         """So many bytes of the answer, then the connection is closed."""
         return self.add({"truncate": length}, **about)
 
-    def corrupt(self, **about: Any) -> SetFault:
+    def corrupt(self, **about: Unpack[About]) -> SetFault:
         """Bits of the answer are flipped."""
         return self.add({"corrupt": True}, **about)
 
@@ -90,7 +114,7 @@ class Faults:
         operation: str | None = None,
         resource_type: str | None = None,
         resource_name: str | None = None,
-        **about: Any,
+        **about: Unpack[About],
     ) -> SetFault:
         """Permissions are missing, as if by an ACL; with `topic=`, those on that topic."""
         denied = {
@@ -100,36 +124,39 @@ class Faults:
         }
         return self.add({"deny": {k: v for k, v in denied.items() if v is not None}}, **about)
 
-    def revoke(self, *rules: Mapping[str, Any], after: int = 0, **about: Any) -> SetFault:
+    def revoke(self, *rules: Mapping[str, Any], after: int = 0, **about: Unpack[About]) -> SetFault:
         """These ACLs are gone for good once `after` requests that match were handled."""
         return self._move("revoke", rules, after, about)
 
-    def grant(self, *rules: Mapping[str, Any], after: int = 0, **about: Any) -> SetFault:
+    def grant(self, *rules: Mapping[str, Any], after: int = 0, **about: Unpack[About]) -> SetFault:
         """These ACLs come once `after` requests that match were handled."""
         return self._move("grant", rules, after, about)
 
-    def add(self, action: Mapping[str, Any], **about: Any) -> SetFault:
+    def add(self, action: Mapping[str, Any], **about: Unpack[About]) -> SetFault:
         """A fault of any effects together: `{"error": "REQUEST_TIMED_OUT", "delay_ms": 100}`."""
-        unknown = sorted(about.keys() - _MATCH - _TRIGGER)
-        if unknown:
-            known = ", ".join(sorted(_MATCH | _TRIGGER))
-            raise TypeError(f"a fault has no `{unknown[0]}`; it may have {known}")
-        match = {name: value for name, value in about.items() if name in _MATCH}
-        if "principal" in match:
-            match["principal"] = principal_of(match["principal"])
-        trigger = {name: value for name, value in about.items() if name in _TRIGGER}
-        body = {"action": action, "match": match, "trigger": trigger}
-        return SetFault(self._ask, self._ask("POST", "/faults", body)["id"])
+        return self._add(action, about)
 
-    def list(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self._ask("GET", "/faults")["faults"]
-        return found
+    def list(self) -> list[FaultRow]:
+        return [FaultRow(fault) for fault in self._ask("GET", "/faults")["faults"]]
 
     def clear(self) -> None:
         self._ask("DELETE", "/faults")
 
     def _move(
-        self, verb: str, rules: tuple[Mapping[str, Any], ...], after: int, about: Mapping[str, Any]
+        self, verb: str, rules: tuple[Mapping[str, Any], ...], after: int, about: About
     ) -> SetFault:
+        if "on_call" in about:
+            raise TypeError(f"{verb} has no keyword on_call; use after={about['on_call'] - 1}")
         written = {verb: [with_type(rule) for rule in rules]}
-        return self.add(written, on_call=after + 1, **about)
+        return self._add(written, {"on_call": after + 1, **about})
+
+    def _add(self, action: Mapping[str, Any], about: Mapping[str, Any]) -> SetFault:
+        wrong = next((name for name in about if name not in About.__annotations__), None)
+        if wrong is not None:
+            raise TypeError(unknown("keyword", wrong, About.__annotations__))
+        match = {name: value for name, value in about.items() if name in Match.__annotations__}
+        if "principal" in match:
+            match["principal"] = principal_of(match["principal"])
+        trigger = {name: value for name, value in about.items() if name not in match}
+        body = {"action": action, "match": match, "trigger": trigger}
+        return SetFault(self._ask, self._ask("POST", "/faults", body)["id"])

@@ -4,20 +4,22 @@ import argparse
 import asyncio
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from shim.apis import HANDLED, handler_of
-from shim.broker import Broker
-from shim.cli.broker_options import add_broker_arguments, config_from
-from shim.clock import ManualClock, SystemClock
-from shim.control.problem import ControlError
-from shim.control.routes import Call, call_route, find
-from shim.control.verbs import Control
-from shim.errors import ConfigError
-from shim.testing.settings import Settings
-from shim.testing.transport import BrokerError
+from kafka_shim.shim.apis import HANDLED, handler_of
+from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
+from kafka_shim.shim.cli.record_options import add_broker_record_options, record
+from kafka_shim.shim.clock import ManualClock
+from kafka_shim.shim.control.problem import ControlError
+from kafka_shim.shim.control.routes import Call, call_route, find
+from kafka_shim.shim.control.verbs import Control
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.system_clock import SystemClock
+from kafka_shim.shim.testing.settings import Settings
+from kafka_shim.shim.testing.transport import BrokerError
 
 
 class InProcess:
@@ -26,40 +28,45 @@ class InProcess:
     control_url: str | None = None
 
     def __init__(self, settings: Settings) -> None:
-        _import_handlers()
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(
-            target=self._loop.run_forever, name="kafka-shim", daemon=True
-        )
-        self._thread.start()
+        self._temporary = tempfile.TemporaryDirectory(prefix="kafka-shim-")
+        self.folder = Path(self._temporary.name)
         try:
-            self._broker = self._run(self._start(settings))
+            self._broker = _broker_of(settings.words(self.folder))
+            _import_handlers()
+            self._loop = asyncio.new_event_loop()
+            self._thread = threading.Thread(
+                target=self._loop.run_forever, name="kafka-shim", daemon=True
+            )
+            self._thread.start()
+            try:
+                self._run(self._broker.start())
+            except BaseException:
+                self.stop()
+                raise
         except ConfigError as error:
-            self._end_thread()
+            self._temporary.cleanup()
             raise BrokerError(str(error)) from error
+        except BaseException:
+            self._temporary.cleanup()
+            raise
         self._control = Control(self._broker)
         self.listeners: dict[str, list[str]] = {}
         for name, address in self._broker.addresses():
             self.listeners.setdefault(name, []).append(address)
 
     def call(self, method: str, path: str, query: Mapping[str, str], body: Any) -> Any:
+        if self._loop.is_closed():
+            raise BrokerError("the broker was stopped")
         return self._run(self._call(method, path, query, body))
 
     def stop(self) -> None:
+        if self._loop.is_closed():
+            return
         self._run(self._broker.stop())
-        self._end_thread()
-
-    async def _start(self, settings: Settings) -> Broker:
-        parser = argparse.ArgumentParser()
-        add_broker_arguments(parser)
-        parser.add_argument("--manual-clock", action="store_true")
-        with tempfile.TemporaryDirectory(prefix="kafka-shim-") as folder:
-            args = parser.parse_args(settings.words(Path(folder)))
-            config = config_from(args, {})
-        clock = ManualClock(SystemClock().now_ms()) if settings.manual_clock else None
-        broker = Broker(config, clock)
-        await broker.start()
-        return broker
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+        self._temporary.cleanup()
 
     async def _call(self, method: str, path: str, query: Mapping[str, str], body: Any) -> Any:
         try:
@@ -71,10 +78,25 @@ class InProcess:
     def _run(self, work: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
-    def _end_thread(self) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong with an exception: nobody has typed a command that could end."""
+
+    def error(self, message: str) -> NoReturn:
+        raise ConfigError(message)
+
+
+def _broker_of(words: Sequence[str]) -> Broker:
+    """Return the broker of a command line; ConfigError if there can be none."""
+    parser = _Parser()
+    add_broker_arguments(parser)
+    add_broker_record_options(parser)
+    parser.add_argument("--manual-clock", action="store_true")
+    args = parser.parse_args(words)
+    clock = ManualClock(SystemClock().now_ms()) if args.manual_clock else None
+    broker = Broker(config_from(args, {}), clock)
+    record(broker, args)
+    return broker
 
 
 def _import_handlers() -> None:

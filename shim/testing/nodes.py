@@ -3,6 +3,8 @@
 from typing import Any
 from urllib.parse import quote
 
+from kafka_shim.shim.testing.rows import NodeRow
+
 
 class Nodes:
     """Stopping and starting brokers, and moving what they lead (`brokers=3`)."""
@@ -10,10 +12,9 @@ class Nodes:
     def __init__(self, ask: Any) -> None:
         self._ask = ask
 
-    def list(self) -> list[dict[str, Any]]:
-        """`node_id`, `is_alive` and `listeners` of each."""
-        found: list[dict[str, Any]] = self._ask("GET", "/nodes")["nodes"]
-        return found
+    def list(self) -> list[NodeRow]:
+        """Return `node_id`, `is_alive` and `listeners` of each."""
+        return [NodeRow(node) for node in self._ask("GET", "/nodes")["nodes"]]
 
     def stop(self, node_id: int) -> None:
         """Its clients are hung up on, connecting is refused, and replicas elsewhere lead."""

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from shim.testing.settings import Settings
-from shim.testing.transport import BrokerError, HttpControl
+from kafka_shim.shim.testing.settings import Settings
+from kafka_shim.shim.testing.transport import BrokerError, HttpControl
 
 START_S = 30
 STOP_S = 5
@@ -19,25 +19,19 @@ _POLL_S = 0.005
 
 
 class OwnProcess:
-    """`python -P -m shim serve`: the user's folders are not on its path, nor are KAFKA_* settings
-    of the test's environment meant for it.
+    """`python -P -m kafka_shim serve`, without the current folder on its path and without the
+    KAFKA_* settings of the test's environment.
     """
 
     def __init__(self, settings: Settings) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="kafka-shim-")
-        folder = Path(self._folder.name)
+        self._temporary = tempfile.TemporaryDirectory(prefix="kafka-shim-")
+        self.folder = folder = Path(self._temporary.name)
         self._ready, self._log = folder / "ready", folder / "log"
-        command = [sys.executable, "-P", "-m", "shim", "serve", *settings.words(folder)]
-        command += ["--control", "127.0.0.1:0", "--ready-file", str(self._ready)]
-        with self._log.open("wb") as log:
-            self._child = subprocess.Popen(  # noqa: S603 - our own command
-                [*command, "--stop-with-stdin"],
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                cwd=folder,
-                env={key: value for key, value in os.environ.items() if key[:6] != "KAFKA_"},
-            )
+        try:
+            self._child = self._run(settings)
+        except BaseException:
+            self._temporary.cleanup()
+            raise
         try:
             self.listeners, control = self._wait_until_ready()
         except BaseException:
@@ -46,12 +40,27 @@ class OwnProcess:
         self._control = HttpControl(control)
         self.control_url: str | None = self._control.url
 
+    def _run(self, settings: Settings) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-P", "-m", "kafka_shim", "serve", *settings.words(self.folder)]
+        command += ["--control", "127.0.0.1:0", "--ready-file", str(self._ready)]
+        with self._log.open("wb") as log:
+            return subprocess.Popen(  # noqa: S603 - our own command
+                [*command, "--stop-with-stdin"],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=self.folder,
+                env={key: value for key, value in os.environ.items() if key[:6] != "KAFKA_"},
+            )
+
     def call(self, method: str, path: str, query: Mapping[str, str], body: Any) -> Any:
         try:
             return self._control.call(method, path, query, body)
         except BrokerError as error:
             if self._child.poll() is None:
                 raise
+            if not self.folder.exists():
+                raise BrokerError("the broker was stopped") from error
             raise BrokerError(f"the broker has ended:\n{self._said()}") from error
 
     def stop(self) -> None:
@@ -66,7 +75,7 @@ class OwnProcess:
         except subprocess.TimeoutExpired:
             self._child.kill()
             self._child.wait()
-        self._folder.cleanup()
+        self._temporary.cleanup()
 
     def _wait_until_ready(self) -> tuple[dict[str, list[str]], str]:
         deadline = time.monotonic() + START_S

@@ -1,85 +1,188 @@
 """What a test's broker is started with, and the command line that says so."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
-ADMIN = "admin"
-ANYBODY = "User:ANONYMOUS"
+from kafka_shim.shim.settings.defaults import (
+    ADMIN,
+    HOST,
+    LISTENERS,
+    PLAINTEXT,
+    SASL_PLAINTEXT,
+    SUPER_USERS,
+)
+from kafka_shim.shim.testing.options import Options, check_names
+from kafka_shim.shim.testing.transport import BrokerError
+
 SECRET = "{name}-secret"  # noqa: S105 - of test users, to be guessed on purpose
-PLAINTEXT = "PLAINTEXT"
-SASL_PLAINTEXT = "SASL_PLAINTEXT"
+SSL = "SSL"
+SASL_SSL = "SASL_SSL"
+TLS_DIRECTORY = "shim.tls.directory"
+
+_DEFAULTS: Options = {"super_users": SUPER_USERS, "log_level": "warn"}
+_LISTS = ("super_users", "listeners", "racks")
+_MAPPINGS = ("users", "properties", "listener_principals")
+_FLAGS = ("allow_everyone_if_no_acl_found", "client_telemetry", "manual_clock")
+_VALUES = (
+    *("kafka_version", "authorizer", "acl_propagation_delay", "brokers", "first_broker_id"),
+    *("seed", "record_compression", "record_keep", "log_format", "log_level"),
+)
+_PATHS = ("config", "record")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Settings:
-    """The configuration of `kafka_broker_factory`.
+    """The keywords of a broker, checked, as options of `kafka-shim serve`.
 
-    By default whoever does not log in may do everything, and so may `User:admin`; users that log in
-    may do what ACLs allow. `topics` are names, or names with partitions; `users` names with
-    passwords; `acls` rules of the state file; `properties` settings by Kafka's names.
+    By default clients that do not log in may do everything, and so may `User:admin`; users that log
+    in may do what ACLs allow.
     """
 
-    kafka_version: str | None = None
-    topics: Mapping[str, Any] | Sequence[str] = ()
-    users: Mapping[str, str] = field(default_factory=dict)
-    acls: Sequence[Mapping[str, Any]] = ()
-    super_users: Sequence[str] = (ANYBODY, f"User:{ADMIN}")
-    listeners: Sequence[str] = (f"{PLAINTEXT}://127.0.0.1:0", f"{SASL_PLAINTEXT}://127.0.0.1:0")
-    authorizer: str = "standard"
-    brokers: int = 1
-    seed: int | None = None
-    properties: Mapping[str, str] = field(default_factory=dict)
-    manual_clock: bool = False
-    log_level: str = "warn"
+    def __init__(self, **options: Unpack[Options]) -> None:
+        check_names(options)
+        given = {name: value for name, value in options.items() if value is not None}
+        self._options: dict[str, Any] = {**_DEFAULTS, **given}
+        self._check()
+        self.uses_tls = bool(self._options.get("tls"))
+        names = (*LISTENERS, SSL, SASL_SSL) if self.uses_tls else LISTENERS
+        self._options.setdefault("listeners", [f"{name}://{HOST}:0" for name in names])
+        self.properties: Mapping[str, str] = self._options.get("properties", {})
+        state = self._options.get("state")
+        self._given_state = {} if state is None else _read_state(_absolute(state))
 
-    def __post_init__(self) -> None:
-        """TypeError for what would be taken for something else: a text is letters one by one."""
-        for name in "topics", "acls", "super_users", "listeners":
-            if isinstance(getattr(self, name), str):
-                raise TypeError(f"{name} is the text {getattr(self, name)!r}: expected a list")
-        for name in "users", "properties":
-            if not isinstance(getattr(self, name), Mapping):
-                raise TypeError(f"{name} is {getattr(self, name)!r}: expected a mapping")
-        if not isinstance(self.kafka_version, str | None):
+    def _check(self) -> None:
+        """Raise a TypeError for values that would be mistaken: a text is a list of letters."""
+        for name in (*_LISTS, "topics"):
+            if isinstance(self._options.get(name, ()), str):
+                raise TypeError(f"{name} is the text {self._options[name]!r}: expected a list")
+        for name in _MAPPINGS:
+            value = self._options.get(name, {})
+            if not isinstance(value, Mapping):
+                raise TypeError(f"{name} is {value!r}: expected a mapping")
+        version = self._options.get("kafka_version", "")
+        if not isinstance(version, str):
             raise TypeError(
-                f"kafka_version is {self.kafka_version!r}: expected a text, as in '3.9';"
+                f"kafka_version is {version!r}: expected a text, as in '3.9';"
                 " as a number, 3.10 would be 3.1"
             )
 
-    @property
     def passwords(self) -> dict[str, str]:
-        """Of those who can log in from the start."""
-        return {ADMIN: SECRET.format(name=ADMIN), **self.users}
+        """Return the passwords of users who can log in from the start."""
+        admin = {ADMIN: SECRET.format(name=ADMIN)}
+        return {**admin, **(self._given_state.get("users") or {}), **self._options.get("users", {})}
+
+    def certificates(self, folder: Path) -> Path | None:
+        """Return the folder that `ca.pem` is left in; `folder` is the broker's own.
+
+        None if no certificates are made.
+        """
+        tls = self._options.get("tls")
+        chosen = self._options.get("tls_dir") or self.properties.get(TLS_DIRECTORY)
+        if tls and not isinstance(tls, bool):
+            chosen = tls
+        if chosen is not None:
+            return _absolute(chosen)
+        return folder / "tls" if tls else None
+
+    def protocol_of(self, listener: str) -> str:
+        """Return the security protocol of a listener, which is its name if nothing else is said."""
+        pairs = self.properties.get("listener.security.protocol.map", "").split(",")
+        named = {
+            name.strip(): protocol for name, _, protocol in (pair.partition(":") for pair in pairs)
+        }
+        return named.get(listener, listener).strip().upper()
+
+    def protocols_for(self, user: str | None) -> tuple[str, str]:
+        """Return the security protocols that a client of this user can take, the best first."""
+        plain, tls = (PLAINTEXT, SSL) if user is None else (SASL_PLAINTEXT, SASL_SSL)
+        return (tls, plain) if self.uses_tls else (plain, tls)
+
+    def asks_for_certificate(self, listener: str) -> bool:
+        """Whether clients of a listener can, or must, have a certificate."""
+        general = self.properties.get("ssl.client.auth", "none")
+        own = self.properties.get(f"listener.name.{listener.lower()}.ssl.client.auth", general)
+        return own != "none"
 
     def words(self, folder: Path) -> list[str]:
-        """The options of `kafka-shim serve`; what is in a file is put into `folder`."""
-        state = folder / "state.json"
-        state.write_text(json.dumps(self._state()), encoding="utf-8")
-        words = ["--state", str(state), "--brokers", str(self.brokers)]
-        words += ["--authorizer", self.authorizer, "--log-level", self.log_level]
-        for listener in self.listeners:
+        """Return the options of `kafka-shim serve`; files that they need are put into `folder`."""
+        words = ["--state", str(self._state_file(folder))]
+        for name, value in self._single():
+            words += [f"--{name.replace('_', '-')}", value]
+        words += [f"--{name.replace('_', '-')}" for name in _FLAGS if self._options.get(name)]
+        for listener in self._options["listeners"]:
             words += ["--listener", listener]
+        for rack in self._options.get("racks", ()):
+            words += ["--rack", rack]
+        for name, principal in self._options.get("listener_principals", {}).items():
+            words += ["--listener-principal", f"{name}={principal}"]
         for key, value in self.properties.items():
-            words += ["-c", f"{key}={value}"]
-        if self.kafka_version is not None:
-            words += ["--kafka-version", self.kafka_version]
-        if self.seed is not None:
-            words += ["--seed", str(self.seed)]
-        if self.manual_clock:
-            words.append("--manual-clock")
-        return words
+            words += ["--broker-config", f"{key}={value}"]
+        certificates = self.certificates(folder)
+        return words if certificates is None else [*words, "--tls-dir", str(certificates)]
 
-    def _state(self) -> dict[str, Any]:
-        topics = self.topics
-        return {
-            "topics": dict(topics) if isinstance(topics, Mapping) else list(topics),
-            "users": self.passwords,
-            "super_users": list(self.super_users),
-            "acls": [with_type(rule) for rule in self.acls],
+    def _single(self) -> Iterator[tuple[str, str]]:
+        """Yield the options that are given once, with their values."""
+        for name in _VALUES:
+            if name in self._options:
+                yield name, str(self._options[name])
+        for name in _PATHS:
+            if name in self._options:
+                yield name, str(_absolute(self._options[name]))
+        if self._acl_file is not None:
+            yield "acls", str(_absolute(self._acl_file))
+
+    @property
+    def _acl_file(self) -> str | os.PathLike[str] | None:
+        acls = self._options.get("acls")
+        return acls if isinstance(acls, str | os.PathLike) else None
+
+    def _state_file(self, folder: Path) -> Path:
+        """Write the state that the broker begins with: keywords besides the given state file."""
+        given = self._given_state
+        rules = () if self._acl_file is not None else self._options.get("acls", ())
+        content = given | {
+            "topics": _by_name(given.get("topics")) | _by_name(self._options.get("topics")),
+            "users": self.passwords(),
+            "super_users": [*self._options["super_users"], *(given.get("super_users") or ())],
+            "acls": [*(given.get("acls") or ()), *(with_type(rule) for rule in rules)],
         }
+        path = folder / "state.yaml"
+        path.write_text(_dumped(content) if given else json.dumps(content), encoding="utf-8")
+        return path
+
+
+def _read_state(path: Path) -> dict[str, Any]:
+    """Return what the file says; BrokerError if the broker could not read it."""
+    from kafka_shim.shim.errors import ConfigError  # noqa: PLC0415 - as above
+    from kafka_shim.shim.settings.input_files import load_yaml, read_text  # noqa: PLC0415 - imports the ACL forms
+    from kafka_shim.shim.settings.state_file import read_state  # noqa: PLC0415 - as above
+
+    try:
+        read_state(str(path), "state")
+        return dict(load_yaml(read_text(str(path), "state"), f"state {path}") or {})
+    except ConfigError as error:
+        raise BrokerError(str(error)) from error
+
+
+def _dumped(content: Mapping[str, Any]) -> str:
+    """Return YAML, in which keys may be numbers, unlike in JSON."""
+    import yaml  # noqa: PLC0415 - only a state file needs it
+
+    return str(yaml.safe_dump(content, allow_unicode=True))
+
+
+def _absolute(path: str | os.PathLike[str]) -> Path:
+    """The broker runs in another folder."""
+    return Path(path).absolute()
+
+
+def _by_name(topics: Any) -> dict[str, Any]:
+    """Topics as a mapping; None is a topic with the defaults."""
+    if topics is None or isinstance(topics, Mapping):
+        return dict(topics or {})
+    return dict.fromkeys(topics)
 
 
 def with_type(rule: Mapping[str, Any]) -> dict[str, Any]:
@@ -87,9 +190,11 @@ def with_type(rule: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(rule, Mapping):
         raise TypeError(f"a rule is {rule!r}: expected a mapping with principal, allow, topic ...")
     found = dict(rule)
-    principal = found.get("principal")
-    if isinstance(principal, str):
-        found["principal"] = principal_of(principal)
+    principals = found.get("principal")
+    if isinstance(principals, str):
+        found["principal"] = principal_of(principals)
+    elif isinstance(principals, list | tuple):
+        found["principal"] = [principal_of(str(name)) for name in principals]
     return found
 
 

@@ -4,6 +4,7 @@ import http.client
 import json
 import threading
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
@@ -15,13 +16,17 @@ class BrokerError(Exception):
 
 
 class Transport(Protocol):
-    """A running broker. `listeners` are lists of `host:port` by name."""
+    """A running broker. `listeners` are lists of `host:port` by name; `folder` is its own."""
 
     listeners: dict[str, list[str]]
     control_url: str | None
+    folder: Path
 
-    def call(self, method: str, path: str, query: Mapping[str, str], body: Any) -> Any: ...
-    def stop(self) -> None: ...
+    def call(self, method: str, path: str, query: Mapping[str, str], body: Any) -> Any:
+        """Ask the control API; BrokerError if it refuses, or the broker has stopped."""
+
+    def stop(self) -> None:
+        """Stop the broker and wait for its end; a second time does nothing."""
 
 
 class HttpControl:

@@ -8,8 +8,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from shim.errors import ConfigError
-from shim.tls import selfmade
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.tls import selfmade
 
 _CLIENT_AUTH = {
     "none": ssl.CERT_NONE,

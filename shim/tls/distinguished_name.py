@@ -41,7 +41,9 @@ def _part(name: str, value: str) -> str:
 
 
 def _escaped(value: str) -> str:
-    text = "".join(f"\\{one}" if one in ',+"\\<>;' else one for one in value)
+    text = "".join(
+        f"\\{character}" if character in ',+"\\<>;' else character for character in value
+    )
     if text.startswith(("#", " ")):
         text = f"\\{text}"
     if text.endswith(" ") and not text.endswith("\\ "):

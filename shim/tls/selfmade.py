@@ -1,38 +1,73 @@
 """Test certificates made on the spot, and PKCS12 stores as PEM (trustme, cryptography)."""
 
+import contextlib
+import os
 import ssl
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shim.errors import ConfigError
+from kafka_shim.extras import requires
+from kafka_shim.shim.errors import ConfigError
 
 if TYPE_CHECKING:
     import trustme
 
-MISSING = "TLS with self-made certificates or PKCS12 stores needs: pip install 'kafka-shim[tls]'"
-
 
 def into(context: ssl.SSLContext, directory: str | None, host: str) -> None:
-    """Give a context a certificate of a new authority that it also trusts.
+    """Give a context a certificate of the directory's authority, which it also trusts.
 
-    With a directory the authority's certificate is left there as `ca.pem`, and a client identity
-    as `client.pem` (CN=client); without one nobody could verify us, so that is refused.
+    Leave the authority's certificate there as `ca.pem`, and a client identity as `client.pem`
+    (CN=client). ConfigError without a directory: no client could verify the certificate.
     """
     if directory is None:
         raise ConfigError(
             "a TLS listener needs a certificate: set ssl.keystore.location, or --tls-dir DIR for"
             " self-made ones"
         )
-    authority = _authority()
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
+    authority = _authority_of(folder)
     names = dict.fromkeys([host, "localhost", "127.0.0.1", "::1"])
     authority.issue_cert(*names).configure_cert(context)
     authority.configure_trust(context)
-    authority.cert_pem.write_to_path(str(folder / "ca.pem"))
-    identity = folder / "client.pem"
-    identity.touch(mode=0o600)
-    identity.write_bytes(identity_pem(authority, "client"))
+    _replace(folder / "ca.pem", authority.cert_pem.bytes(), mode=0o644)
+    _replace(folder / "client.pem", identity_pem(authority, "client"))
+
+
+def _authority_of(folder: Path) -> "trustme.CA":
+    """Return the authority of a directory: all listeners and brokers that use it share one.
+
+    Its key stays in `authority.pem`, so that clients which trust `ca.pem` go on trusting it.
+    """
+    try:
+        import trustme  # noqa: PLC0415 - an extra, and only TLS listeners need it
+    except ImportError as error:
+        raise ConfigError(requires("--tls-dir", "tls")) from error
+    path = folder / "authority.pem"
+    if not path.exists():
+        made = trustme.CA()
+        written = _write(path, made.private_key_pem.bytes() + made.cert_pem.bytes())
+        with contextlib.suppress(FileExistsError):  # another broker was faster
+            os.link(written, path)
+        written.unlink()
+    pem = path.read_bytes()
+    return trustme.CA.from_pem(cert_bytes=pem, private_key_bytes=pem)
+
+
+def _replace(path: Path, content: bytes, mode: int = 0o600) -> None:
+    """Write a file at once: clients of another broker may be reading the one that exists."""
+    written = _write(path, content)
+    written.chmod(mode)
+    written.replace(path)
+
+
+def _write(path: Path, content: bytes) -> Path:
+    """Write a new file beside `path` that only its owner can read; return it."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+    return Path(name)
 
 
 def identity_pem(authority: "trustme.CA", common_name: str, *names: str) -> bytes:
@@ -49,15 +84,7 @@ def identity_pem(authority: "trustme.CA", common_name: str, *names: str) -> byte
     made = authority.issue_cert(*(names or (common_name,)), common_name=common_name)
     key = load_pem_private_key(made.private_key_pem.bytes(), None)
     pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    return pem + b"".join(one.bytes() for one in made.cert_chain_pems)
-
-
-def _authority() -> "trustme.CA":
-    try:
-        import trustme  # noqa: PLC0415 - an extra, and only TLS listeners need it
-    except ImportError as error:
-        raise ConfigError(MISSING) from error
-    return trustme.CA()
+    return pem + b"".join(certificate.bytes() for certificate in made.cert_chain_pems)
 
 
 def pem_of_pkcs12(path: Path, password: str | None) -> str:
@@ -70,7 +97,7 @@ def pem_of_pkcs12(path: Path, password: str | None) -> str:
             pkcs12,
         )
     except ImportError as error:
-        raise ConfigError(MISSING) from error
+        raise ConfigError(requires("a PKCS12 store", "tls")) from error
     secret = None if password is None else password.encode()
     store = pkcs12.load_pkcs12(path.read_bytes(), secret)
     found = []

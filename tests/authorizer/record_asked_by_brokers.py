@@ -4,9 +4,10 @@
         > tests/authorizer/asked_by_brokers.txt
 
 The jars (org.apache.kafka:kafka_2.12 up to 2.3, kafka_2.13 from 2.4) of one patch release of each
-minor release, oldest first; needs `javap`. Each call of an authorizing method in the bytecode of a
-request handler is one question: operation and resource type are constants before it. A `~` marks a
-call that has a denial logged at trace level only. Only changes are printed.
+minor release, oldest first, each beside the jars it needs; needs `javap`. Each call of an
+authorizing method in the bytecode of a request handler is one question: operation and resource type
+are constants before it. A `~` marks a call that has a denial logged at trace level only. Only
+changes are printed.
 """
 
 import re
@@ -15,13 +16,14 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 
 CLASSES = (
     "kafka.server.KafkaApis",
     "kafka.server.ControllerApis",
     "kafka.server.AclApis",
     "kafka.server.AuthHelper",
+    "org.apache.kafka.server.AuthHelper",
     "kafka.server.ConfigHelper",
     "kafka.server.handlers.DescribeTopicPartitionsRequestHandler",
 )
@@ -30,7 +32,7 @@ FORWARDED = {
     *("CreateTopics", "DeleteTopics", "CreatePartitions", "AlterConfigs", "ElectLeaders"),
     *("IncrementalAlterConfigs", "AlterPartitionReassignments", "ListPartitionReassignments"),
     *("AlterClientQuotas", "AlterUserScramCredentials", "DescribeQuorum", "UpdateFeatures"),
-    *("UnregisterBroker", "AddRaftVoter", "RemoveRaftVoter"),
+    *("UnregisterBroker", "UnregisterController", "AddRaftVoter", "RemoveRaftVoter"),
 }
 # Methods that are not called handle<Api>[Request].
 ASKING_FOR = {
@@ -83,7 +85,7 @@ WIRE_NAMES = {key.wire_name for key in ApiKey}
 
 def calls(jar: Path, name: str) -> Iterator[tuple[str, str, list[str]]]:
     """Yield (method, authorizing method it calls, constants since the call before)."""
-    words = ["javap", "-p", "-c", "-cp", str(jar), name]
+    words = ["javap", "-p", "-c", "-cp", f"{jar}:{jar.parent}/*", name]
     listing = subprocess.run(words, capture_output=True, text=True, check=False).stdout
     method, constants = "", list[str]()
     for line in listing.splitlines():
@@ -118,6 +120,8 @@ def question(call: str, constants: list[str]) -> str | None:
     by_default = [word for word in plain if word.startswith("$DEFAULT")]
     is_quiet = "$DEFAULT$5" in by_default and "$DEFAULT$6" not in by_default
     is_quiet |= operations.count(operations[-1]) > 1 or plain[-3:] == ["1", "0", "$DEFAULT$7"]
+    # Since 4.4 Java's: logIfAllowed, logIfDenied and, of a single question, its count.
+    is_quiet |= not by_default and (plain[-3:] == ["1", "0", "1"] or plain[-2:] == ["1", "0"])
     return f"{operations[-1]} {types[-1]}{'~' if is_quiet else ''}"
 
 

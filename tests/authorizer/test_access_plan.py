@@ -1,27 +1,27 @@
-"""authorizer.access_plan: what a request needs, against what the broker asks."""
+"""kafka_shim.authorizer.access_plan: what a request needs, against what the broker asks."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from authorizer.access_plan import _CONDITIONS, _values, access_plan
-from authorizer.requirements import TABLE
-from protocol import codecs
-from protocol.api_versions import RELEASES
-from protocol.enums import ApiKey
-from protocol.headers import read_request_header
-from protocol.messages.fetch_request import FetchRequest, FetchTopic
-from protocol.trace.entries import Access, Request
-from protocol.trace.segments import Block, read_trace
+from kafka_shim.authorizer.access_plan import _CONDITIONS, _values, access_plan
+from kafka_shim.authorizer.requirements import TABLE
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.headers import read_request_header
+from kafka_shim.protocol.messages.fetch_request import FetchRequest, FetchTopic
+from kafka_shim.protocol.trace.entries import Access, Request
+from kafka_shim.protocol.trace.segments import Block, read_trace
 
 NEWEST = RELEASES[-1]
 
 
 def texts(plan: Any) -> list[tuple[str, ...]]:
     return [
-        tuple(f"{a.operation.name} {a.resource_type.name} {a.resource_name}" for a in one.actions)
-        for one in plan.needs
+        tuple(f"{a.operation.name} {a.resource_type.name} {a.resource_name}" for a in need.actions)
+        for need in plan.needs
     ]
 
 
@@ -31,7 +31,7 @@ def test_conditions_and_paths_belong_to_rows() -> None:
 
 
 def test_every_path_leads_somewhere() -> None:
-    from protocol.api_versions import served
+    from kafka_shim.protocol.api_versions import served
 
     ranges = served(NEWEST)
     for row in TABLE:
@@ -46,9 +46,11 @@ def test_every_path_leads_somewhere() -> None:
 
 
 def _minimal(api: int, version: int) -> bytes:
-    from protocol.catalogue import api_name
+    from kafka_shim.protocol.catalogue import api_name
 
-    module = __import__(f"protocol.messages.{_snake(api_name(api))}_request", fromlist=["x"])
+    module = __import__(
+        f"kafka_shim.protocol.messages.{_snake(api_name(api))}_request", fromlist=["x"]
+    )
     message = getattr(module, f"{api_name(api)}Request")()
     return codecs.write_request(message, version)
 
@@ -59,14 +61,14 @@ def _snake(name: str) -> str:
 
 def test_topic_ids_need_names() -> None:
     ids = [bytes([n]) * 16 for n in (1, 2)]
-    request = FetchRequest(topics=[FetchTopic(topic_id=one) for one in ids])
+    request = FetchRequest(topics=[FetchTopic(topic_id=topic_id) for topic_id in ids])
     plan = access_plan(ApiKey.FETCH, 13, request, NEWEST, {ids[0]: "orders"})
     assert texts(plan) == [("READ TOPIC orders",)]
     assert plan.unknown == ("Fetch.topic",)
 
 
 def test_alternatives_are_in_the_order_of_asking() -> None:
-    from protocol.messages.init_producer_id_request import InitProducerIdRequest
+    from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
 
     plan = access_plan(
         ApiKey.INIT_PRODUCER_ID, 4, InitProducerIdRequest(transactional_id=None), NEWEST
@@ -133,9 +135,9 @@ async def test_the_broker_asks_what_was_planned(tmp_path: Path) -> None:
         header, at = read_request_header(request.frame)
         message = codecs.read_request(header.api_key, header.api_version, request.frame, at)
         plan = access_plan(header.api_key, header.api_version, message, NEWEST)
-        planned = {action for one in (*plan.needs, *plan.possible) for action in one.actions}
+        planned = {action for need in (*plan.needs, *plan.possible) for action in need.actions}
         for access in asked[sequence]:
             key = (access.operation, access.resource_type, access.resource_name)
             assert key in {(a.operation, a.resource_type, a.resource_name) for a in planned}, plan
-        first = {(one.actions[0].operation, one.actions[0].resource_name) for one in plan.needs}
+        first = {(need.actions[0].operation, need.actions[0].resource_name) for need in plan.needs}
         assert {(a.operation, a.resource_name) for a in asked[sequence]} >= first

@@ -2,7 +2,7 @@
 
 import pytest
 
-from authorizer.acl_names import (
+from kafka_shim.authorizer.acl_names import (
     AclTextError,
     camel_case,
     parse_operation,
@@ -10,7 +10,7 @@ from authorizer.acl_names import (
     parse_permission,
     parse_resource_type,
 )
-from protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 
 @pytest.mark.parametrize("operation", [o for o in Operation if o > Operation.ANY])

@@ -2,16 +2,19 @@
 
 from collections.abc import Iterable
 
+import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from authorizer.decide import (
+from kafka_shim.authorizer.decide import (
     decide,
     decide_by_resource_type,
     decide_by_resource_type_everyone_first,
 )
-from authorizer.model import Acl, AclFilter, Action, Actor
-from authorizer.store import AclStore
-from protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.authorizer.model import Acl, AclFilter, Action, Actor
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+
+pytestmark = pytest.mark.deep
 
 LITERAL, PREFIXED = PatternType.LITERAL, PatternType.PREFIXED
 IMPLYING = {

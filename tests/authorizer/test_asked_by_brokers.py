@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from authorizer import requirements
-from authorizer.requirement import Requirement
-from authorizer.requirements import in_force
-from protocol.api_versions import RELEASES, release_index
-from protocol.enums import ApiKey
+from kafka_shim.authorizer import requirements
+from kafka_shim.authorizer.requirement import Requirement
+from kafka_shim.authorizer.requirements import in_force
+from kafka_shim.protocol.api_versions import RELEASES, release_index
+from kafka_shim.protocol.enums import ApiKey
 
 RECORDED = Path(__file__).parent / "asked_by_brokers.txt"
 

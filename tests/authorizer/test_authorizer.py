@@ -3,18 +3,18 @@
 import pytest
 from msgspec.structs import replace
 
-from authorizer.authorizer import (
+from kafka_shim.authorizer.authorizer import (
     AclCreateResult,
     AclDeleteResult,
     Authorizer,
     StandardAuthorizer,
     parse_super_users,
 )
-from authorizer.model import Acl, AclFilter, Action, Actor, Because
-from authorizer.rules import AclRules
-from authorizer.store import AclStore
-from protocol.enums import Operation, PatternType, Permission, ResourceType
-from protocol.error_codes import ErrorCode
+from kafka_shim.authorizer.model import Acl, AclFilter, Action, Actor, Because
+from kafka_shim.authorizer.rules import AclRules
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
 
 ADMIN = Actor("User:admin", "127.0.0.1")
 ALICE = Actor("User:alice", "127.0.0.1")
@@ -225,7 +225,7 @@ def test_every_part_of_a_question_counts() -> None:
 
 
 def test_kept_decisions_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("authorizer.authorizer.DECISIONS_KEPT", 3)
+    monkeypatch.setattr("kafka_shim.authorizer.authorizer.DECISIONS_KEPT", 3)
     authorizer = StandardAuthorizer(store=AclStore([read_acl()]))
     for n in range(10):
         name = "orders" if n % 2 else f"t{n}"

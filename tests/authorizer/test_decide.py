@@ -2,15 +2,15 @@
 
 import pytest
 
-from authorizer.decide import (
+from kafka_shim.authorizer.decide import (
     PROBE,
     decide,
     decide_by_resource_type,
     decide_by_resource_type_everyone_first,
 )
-from authorizer.model import Acl, Action, Actor, Because, Decision
-from authorizer.store import AclStore
-from protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.authorizer.model import Acl, Action, Actor, Because, Decision
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 ALICE = Actor("User:alice", "10.0.0.1")
 

@@ -1,12 +1,15 @@
 """The first StandardAuthorizer's search against a walk over all names."""
 
+import pytest
 from hypothesis import given, settings, strategies as st
 
-from authorizer.authorizer import StandardAuthorizer
-from authorizer.model import Acl, Action, Actor, Because
-from authorizer.rules import AclRules
-from authorizer.store import AclStore
-from protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import Acl, Action, Actor, Because
+from kafka_shim.authorizer.rules import AclRules
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+
+pytestmark = pytest.mark.deep
 
 TOPIC, LITERAL, PREFIXED = ResourceType.TOPIC, PatternType.LITERAL, PatternType.PREFIXED
 ALICE = Actor("User:alice", "10.0.0.1")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from authorizer.implied import (
+from kafka_shim.authorizer.implied import (
     allowing,
     denying,
     operation_bits,
@@ -10,8 +10,8 @@ from authorizer.implied import (
     resource_types,
     supported_operations,
 )
-from authorizer.rules import AclRules
-from protocol.enums import Operation, ResourceType
+from kafka_shim.authorizer.rules import AclRules
+from kafka_shim.protocol.enums import Operation, ResourceType
 
 
 def names(found: frozenset[Operation]) -> set[str]:

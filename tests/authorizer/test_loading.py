@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from authorizer.authorizer import Authorizer, StandardAuthorizer
-from authorizer.loading import load_authorizer
-from authorizer.rules import AclRules
+from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
+from kafka_shim.authorizer.loading import load_authorizer
+from kafka_shim.authorizer.rules import AclRules
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_no_authorizer(spec: str) -> None:
 @pytest.fixture
 def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     (tmp_path / "own_rules.py").write_text(
-        "from authorizer.authorizer import StandardAuthorizer\n"
+        "from kafka_shim.authorizer.authorizer import StandardAuthorizer\n"
         "class Own(StandardAuthorizer):\n"
         "    def configure(self, config):\n"
         "        self.seen = dict(config)\n"

@@ -2,9 +2,9 @@
 
 from hypothesis import given, strategies as st
 
-from authorizer.model import Actor
-from authorizer.pattern import Pattern, Subject
-from protocol.enums import PatternType, ResourceType
+from kafka_shim.authorizer.model import Actor
+from kafka_shim.authorizer.pattern import Pattern, Subject
+from kafka_shim.protocol.enums import PatternType, ResourceType
 
 SUBJECTS = [Subject(f"User:u{n}", "*") for n in range(4)]
 

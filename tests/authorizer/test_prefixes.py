@@ -1,10 +1,11 @@
 """The index of prefixes against trying them all."""
 
+import pytest
 from hypothesis import given, settings, strategies as st
 
-from authorizer.pattern import Pattern, Subject
-from authorizer.prefixes import PrefixIndex
-from protocol.enums import PatternType, ResourceType
+from kafka_shim.authorizer.pattern import Pattern, Subject
+from kafka_shim.authorizer.prefixes import PrefixIndex
+from kafka_shim.protocol.enums import PatternType, ResourceType
 
 TEXTS = st.text(alphabet="ab", max_size=60)
 SUBJECT = Subject("User:a", "*")
@@ -18,6 +19,7 @@ def matching(index: PrefixIndex, name: str) -> list[str]:
     return [pattern.resource_name for pattern in index.matching(name)]
 
 
+@pytest.mark.deep
 @settings(max_examples=300)
 @given(st.lists(st.tuples(st.booleans(), TEXTS)), st.lists(TEXTS, min_size=1))
 def test_matching_is_every_prefix_longest_first(

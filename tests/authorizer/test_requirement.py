@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from authorizer.requirement import (
+from kafka_shim.authorizer.requirement import (
     Denial,
     Effect,
     Hidden,
@@ -11,9 +11,9 @@ from authorizer.requirement import (
     bind,
     holds,
 )
-from protocol.api_versions import RELEASES
-from protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
-from protocol.error_codes import ErrorCode
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
 
 DENIED = (Denial(ErrorCode.TOPIC_AUTHORIZATION_FAILED, Effect.EACH),)
 
@@ -37,16 +37,16 @@ def test_without_names_it_is_about_the_cluster() -> None:
 
 
 def test_rows_are_told_apart_by_identity() -> None:
-    one, other = row(), row()
-    assert one != other
-    assert len({one, other, one}) == 2
+    first, second = row(), row()
+    assert first != second
+    assert len({first, second, first}) == 2
 
 
 @pytest.mark.parametrize(
     ("since", "until", "first", "last"),
     [
-        (None, None, "0.11", "4.3"),
-        ("2.8", None, "2.8", "4.3"),
+        (None, None, "0.11", RELEASES[-1]),
+        ("2.8", None, "2.8", RELEASES[-1]),
         (None, "2.8", "0.11", "2.7"),
         ("0.11", "1.0", "0.11", "0.11"),
         ("2.8", "3.0", "2.8", "2.8"),

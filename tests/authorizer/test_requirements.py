@@ -2,14 +2,14 @@ from itertools import pairwise
 
 import pytest
 
-from authorizer import requirements
-from authorizer.open_apis import OPEN_TO_ALL
-from authorizer.requirement import Denial, Effect, Need, Requirement, bind as bind_row
-from authorizer.requirements import TABLE, in_force, terms
-from protocol.api_versions import RELEASES, advertised, release_index, served, unstable
-from protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
-from protocol.error_codes import ErrorCode
-from protocol.spec import StructSpec, load
+from kafka_shim.authorizer import requirements
+from kafka_shim.authorizer.open_apis import OPEN_TO_ALL
+from kafka_shim.authorizer.requirement import Denial, Effect, Need, Requirement, bind as bind_row
+from kafka_shim.authorizer.requirements import TABLE, in_force, terms
+from kafka_shim.protocol.api_versions import RELEASES, advertised, release_index, served, unstable
+from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.spec import StructSpec, load
 
 ERRORS = {
     ResourceType.TOPIC: ErrorCode.TOPIC_AUTHORIZATION_FAILED,
@@ -73,7 +73,7 @@ def test_constants_are_named_after_their_api() -> None:
 
 
 def test_the_table_is_in_key_order() -> None:
-    assert all(one.api <= next_.api for one, next_ in pairwise(TABLE))
+    assert all(row.api <= next_.api for row, next_ in pairwise(TABLE))
 
 
 @every_row

@@ -2,9 +2,9 @@
 
 import pytest
 
-from authorizer.model import Acl, AclFilter, Actor
-from authorizer.store import AclStore, RememberingAclStore
-from protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.authorizer.model import Acl, AclFilter, Actor
+from kafka_shim.authorizer.store import AclStore, RememberingAclStore
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 TOPIC, GROUP = ResourceType.TOPIC, ResourceType.GROUP
 
@@ -176,7 +176,7 @@ def test_what_is_remembered_is_forgotten_when_acls_change() -> None:
     store = RememberingAclStore([wide])
 
     def found() -> tuple[list[str], int, int]:
-        names = [one.resource_name for one in store.patterns_deciding(TOPIC, "orders")]
+        names = [pattern.resource_name for pattern in store.patterns_deciding(TOPIC, "orders")]
         return names, len(store.subjects_of(alice)), len(store.subjects_of(bob))
 
     assert found() == found() == (["ord"], 1, 0)

@@ -1,8 +1,8 @@
 """The patterns of one type, by name and by subject."""
 
-from authorizer.pattern import Pattern, Subject
-from authorizer.type_index import TypeIndex
-from protocol.enums import PatternType, ResourceType
+from kafka_shim.authorizer.pattern import Pattern, Subject
+from kafka_shim.authorizer.type_index import TypeIndex
+from kafka_shim.protocol.enums import PatternType, ResourceType
 
 ALICE, BOB = Subject("User:alice", "*"), Subject("User:bob", "*")
 

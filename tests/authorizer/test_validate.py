@@ -2,9 +2,9 @@
 
 import pytest
 
-from authorizer.model import Acl, AclFilter
-from authorizer.rules import NEWEST_RULES, AclRules, Handling
-from authorizer.validate import (
+from kafka_shim.authorizer.model import Acl, AclFilter
+from kafka_shim.authorizer.rules import NEWEST_RULES, AclRules, Handling
+from kafka_shim.authorizer.validate import (
     AclCodes,
     Closes,
     Refusal,
@@ -14,8 +14,8 @@ from authorizer.validate import (
     read_filter,
     read_filters,
 )
-from protocol.enums import Operation, PatternType, Permission, ResourceType
-from protocol.error_codes import ErrorCode
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
 
 GOOD = AclCodes(2, "orders", 3, "User:alice", "*", 3, 3)
 ANYTHING = AclCodes(1, None, 1, None, None, 1, 1)

@@ -20,17 +20,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from protocol.api_versions import parse_release
-from shim.replay.events import read_recording
-from shim.replay.player import Player
-from shim.replay.report import Report
-from shim.replay.target import OnMiss, Target
+from kafka_shim.protocol.api_versions import parse_release
+from kafka_shim.shim.traffic.replay.events import read_recording
+from kafka_shim.shim.traffic.replay.player import Player
+from kafka_shim.shim.traffic.replay.report import Report
+from kafka_shim.shim.traffic.replay.target import OnMiss, Target
 from tests.clients.captured import captured, compare
 from tests.clients.kit import CLIENTS, PLAY_SECONDS
 from tests.clients.lateness import Lateness
 from tests.oracle.real_kafka import RealKafka, settings_of
 
-SHIM = [sys.executable, "-P", "-m", "shim"]
+SHIM = [sys.executable, "-P", "-m", "kafka_shim"]
 DIFFERENT = 3
 NAMES = ("PLAINTEXT", "SASL_PLAINTEXT")
 _ADDRESS = re.compile(r"127\.0\.0\.1:\d+")
@@ -133,7 +133,9 @@ def _give_play(client: str, addresses: Sequence[str]) -> None:
 def _replay(trace: Path, addresses: Sequence[str], *, real_is_recorded: bool) -> int:
     """Replay and tell; how many differences and misses have no explanation."""
     recording = read_recording(trace)
-    places = [(host, int(port)) for host, _, port in (one.rpartition(":") for one in addresses)]
+    places = [
+        (host, int(port)) for host, _, port in (address.rpartition(":") for address in addresses)
+    ]
     target = Target(
         address=places[0],
         routes=dict(zip(NAMES, places, strict=True)),

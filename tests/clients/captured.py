@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from protocol.trace.entries import Request
-from shim.captures.export import KAFKA_PORT, export_capture
-from shim.captures.into_trace import import_capture
-from shim.replay.events import read_recording
-from tests.shim.captures.live import capturing, why_not
+from kafka_shim.protocol.trace.entries import Request
+from kafka_shim.shim.traffic.captures.export import KAFKA_PORT, export_capture
+from kafka_shim.shim.traffic.captures.into_trace import import_capture
+from kafka_shim.shim.traffic.replay.events import read_recording
+from tests.shim.traffic.captures.live import capturing, why_not
 
 TSHARK_SECONDS = 120
 _DETAILS = re.compile(r"[(\[].*")

@@ -73,7 +73,9 @@ class Driver:
 
     def delete_acls(self, filters: Sequence[Acl], user: User = None) -> list[set[Acl]]:
         """What each filter removed."""
-        found = self._call("delete_acls", user, filters=[one._asdict() for one in filters])
+        found = self._call(
+            "delete_acls", user, filters=[acl_filter._asdict() for acl_filter in filters]
+        )
         return [_acls(acls) for acls in found]
 
     def cluster_operations(self, user: User) -> set[str]:
@@ -252,7 +254,7 @@ def plain(user: str) -> Login:
 
 
 def _acls(found: list[dict[str, str]]) -> set[Acl]:
-    acls = [Acl(**one) for one in found]
+    acls = [Acl(**fields) for fields in found]
     assert len(set(acls)) == len(acls), f"an ACL was listed twice: {acls}"
     return set(acls)
 

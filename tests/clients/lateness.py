@@ -8,14 +8,14 @@ and if it is the real broker that does not know of it yet.
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from protocol import codecs
-from protocol.enums import ApiKey
-from protocol.errors import ProtocolError
-from protocol.headers import read_request_header
-from protocol.trace.entries import Request
-from shim.replay.compare import MISSING, Difference
-from shim.replay.events import Recording
-from shim.replay.report import Place
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import read_request_header
+from kafka_shim.protocol.trace.entries import Request
+from kafka_shim.shim.traffic.replay.compare import MISSING, Difference
+from kafka_shim.shim.traffic.replay.events import Recording
+from kafka_shim.shim.traffic.replay.report import Place
 
 MOMENT_US = 2_000_000
 ANY_NAME = ""
@@ -115,6 +115,6 @@ def _names(api: int, message: Any) -> Iterator[str]:
     elif api == ApiKey.CREATE_ACLS:
         yield from (creation.resource_name for creation in message.creations)
     elif api == ApiKey.DELETE_ACLS:
-        yield from (one.resource_name_filter or ANY_NAME for one in message.filters)
+        yield from (acl_filter.resource_name_filter or ANY_NAME for acl_filter in message.filters)
     else:
         yield from _COORDINATOR_TOPICS

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from protocol.api_versions import RELEASES
+from kafka_shim.protocol.api_versions import RELEASES
 from tests.clients.kit import CLIENTS
 
 RUN_SECONDS = 300
@@ -76,7 +76,7 @@ def _is_here(client: str, folder: Path) -> bool:
 
 def _conformance(*words: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "shim", "conformance", *words],
+        [sys.executable, "-m", "kafka_shim", "conformance", *words],
         stdout=subprocess.PIPE,
         text=True,
         timeout=RUN_SECONDS,
@@ -129,7 +129,7 @@ Each was looked at.
 | client | behaviour | seen in | why |
 |---|---|---|---|"""
 _NOT_IDEMPOTENT = "the client's choice: not idempotent unless asked to be (KIP-679 is Java's)"
-_AGAIN = "the client's fault: a refused log-in is tried again like a lost connection"
+_AGAIN = "the client's bug: a refused log-in is tried again like a lost connection"
 REASONS = {
     ("librdkafka", "producer.idempotent"): _NOT_IDEMPOTENT,
     ("aiokafka", "producer.idempotent"): _NOT_IDEMPOTENT,
@@ -141,7 +141,7 @@ REASONS = {
         "the client's choice: it asks once and takes all brokers of a cluster for alike"
     ),
 }
-"""What a look at each failure showed: the client's fault, or its choice."""
+"""What a look at each failure showed: the client's bug, or its choice."""
 
 if __name__ == "__main__":
     sys.exit(main())

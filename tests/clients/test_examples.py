@@ -1,61 +1,129 @@
-"""The example projects in other languages are green, each by its one command in a copy of it."""
+"""The example projects work when they are copied out of the repository, as their pages say."""
 
+import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
-from os import environ
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from tests.clients.toolchains import need
+from tests.docs.shown import ROOT, commands
 
-ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
+COMMAND = """\
+#!/bin/sh
+for word in "$@"; do
+  shift
+  [ "$word" = warn ] && word=info
+  set -- "$@" "$word"
+done
+exec {python} -P -m kafka_shim "$@" 2>> {log}
+"""
+"""Stands for the command `kafka-shim`; what it logs is kept."""
 
-pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
-
-
-def _go(project: Path, printed: str) -> bool:
-    return "\nok " in printed
-
-
-def _node(project: Path, printed: str) -> bool:
-    return "# tests 4\n" in printed and "# pass 4\n" in printed
-
-
-def _java(project: Path, printed: str) -> bool:
-    [report] = (project / "target" / "surefire-reports").glob("*.txt")
-    return "Tests run: 4, Failures: 0, Errors: 0, Skipped: 0" in report.read_text()
+pytestmark = [pytest.mark.client, pytest.mark.timeout(900, func_only=True)]
 
 
-@pytest.mark.parametrize(
-    ("name", "tools", "is_green"),
-    [
-        ("go-franz", ["go"], _go),
-        ("node-kafkajs", ["node", "npm"], _node),
-        pytest.param("java-junit", ["java", "mvn"], _java, marks=pytest.mark.heavy),
-    ],
-)
-def test_an_example_is_green(
-    tmp_path: Path, name: str, tools: list[str], is_green: Callable[[Path, str], bool]
-) -> None:
-    """`make test` makes an environment with the broker first; here it is the one of this test."""
-    need(name, "make", *tools)
-    project = tmp_path / name
-    built = shutil.ignore_patterns(".venv", "target", "node_modules")
-    shutil.copytree(EXAMPLES / name, project, ignore=built)
-    shim = f"SHIM={shlex.quote(sys.executable)} -P -m shim"
-    done = subprocess.run(
-        ["make", "test", shim],
-        cwd=project,
-        env={**environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=280,
-        check=False,
+class Example(NamedTuple):
+    """A project: what it needs, how many tests it has, and the files that have them."""
+
+    tools: tuple[str, ...]
+    tests: int
+    files: str
+    is_parallel: bool = True
+
+
+PROJECTS = {
+    "go-franz": Example(("go",), 5, "publisher_test.go"),
+    "node-kafkajs": Example(("node", "npm"), 6, "*.test.js"),
+    "java-junit": Example(("java", "mvn"), 5, "src/test/java/orders/PublisherTest.java"),
+    "pytest-confluent": Example((), 7, "test_*.py", is_parallel=False),
+}
+ALL = [
+    pytest.param(name, marks=pytest.mark.heavy) if name == "java-junit" else name
+    for name in PROJECTS
+]
+
+
+def copied(name: str, folder: Path) -> Path:
+    """A copy of the project, without what was built in it."""
+    need(name, "make", *PROJECTS[name].tools)
+    built = shutil.ignore_patterns(
+        ".venv", "target", "node_modules", "__pycache__", ".pytest_cache"
     )
+    return Path(shutil.copytree(EXAMPLES / name, folder / name, ignore=built))
+
+
+def run(command: list[str], project: Path) -> subprocess.CompletedProcess[str]:
+    """Run it as in a shell that knows nothing of this test."""
+    known = ("PYTHONPATH", "VIRTUAL_ENV", "KAFKA_SHIM", "PYTEST_", "COV_", "MAKE")
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(known)}
+    return subprocess.run(
+        command, cwd=project, env=environment, capture_output=True, text=True,
+        timeout=800, check=False,
+    )  # fmt: skip
+
+
+def make_test(project: Path, log: Path) -> subprocess.CompletedProcess[str]:
+    """`make test` with the package that is under test instead of an installed one."""
+    command = project.parent / "kafka-shim"
+    python, logged = shlex.quote(sys.executable), shlex.quote(str(log))
+    command.write_text(COMMAND.format(python=python, log=logged))
+    command.chmod(0o755)
+    return run(["make", "test", f"KAFKA_SHIM={command}", f"PYTHON={sys.executable}"], project)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_an_example_is_green(tmp_path: Path, name: str) -> None:
+    """Its tests run in parallel, each with a broker of its own that is removed at the end."""
+    done = make_test(copied(name, tmp_path), tmp_path / "log")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert is_green(project, done.stdout), done.stdout
+    assert done.stdout.splitlines()[-1] == f"{PROJECTS[name].tests} tests passed"
+    if PROJECTS[name].is_parallel:
+        logged = (tmp_path / "log").read_text()
+        created, removed = (
+            [int(number) for number in re.findall(rf"broker {event} .*created=(\d+)", logged)]
+            for event in ("created", "removed")
+        )
+        assert len(created) == len(removed) >= 4
+        assert max(created) >= 2
+        assert removed[-1] == 0
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_without_tests_it_fails(tmp_path: Path, name: str) -> None:
+    project = copied(name, tmp_path)
+    for path in project.glob(PROJECTS[name].files):
+        path.unlink()
+    done = make_test(project, tmp_path / "log")
+    assert done.returncode != 0
+    assert "0 tests passed" in done.stdout.splitlines()
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package as it would be published."""
+    folder = tmp_path_factory.mktemp("wheel")
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
+    subprocess.run([*pip, "--wheel-dir", str(folder), str(ROOT)], check=True)
+    [found] = folder.glob("kafka_shim-*.whl")
+    return found
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", PROJECTS)
+def test_the_page_works_in_a_copy(tmp_path: Path, name: str, wheel: Path) -> None:
+    """The commands of its README, as they stand there, with the wheel in place of an index."""
+    page = f"examples/{name}/README.md"
+    script = "\n".join(command.text for command in commands() if command.page == page)
+    for shown, real in ("python3 ", f"{sys.executable} "), ("'kafka-shim[", f"'{wheel}["):
+        assert shown in script
+        script = script.replace(shown, real)
+    done = run(["bash", "-e", "-c", script], copied(name, tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1] == f"{PROJECTS[name].tests} tests passed"

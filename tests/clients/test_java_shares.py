@@ -63,7 +63,9 @@ def test_a_record_that_is_always_released_wears_out(
 def test_read_on_group_and_topic_is_enough(driver: Driver, stage: Stage, topic: str) -> None:
     stage.grant("alice", "READ", "GROUP", stage.group())
     stage.grant("alice", "READ", "TOPIC", topic)
-    assert driver.share_consume(topic, stage.group(), 3, "alice") == [(one, 1) for one in VALUES]
+    assert driver.share_consume(topic, stage.group(), 3, "alice") == [
+        (value, 1) for value in VALUES
+    ]
 
 
 def test_without_read_on_the_group_it_is_denied(driver: Driver, stage: Stage, topic: str) -> None:

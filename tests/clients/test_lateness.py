@@ -5,18 +5,18 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from protocol import codecs
-from protocol.enums import ApiKey
-from protocol.headers import RequestHeader, write_request_header
-from protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
-from protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
-from protocol.messages.describe_acls_request import DescribeAclsRequest
-from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from protocol.trace.entries import Request
-from shim.replay.compare import MISSING, Difference
-from shim.replay.events import Event, Recording
-from shim.replay.report import Place
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
+from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.trace.entries import Request
+from kafka_shim.shim.traffic.replay.compare import MISSING, Difference
+from kafka_shim.shim.traffic.replay.events import Event, Recording
+from kafka_shim.shim.traffic.replay.report import Place
 from tests.clients.lateness import LATE, MOMENT_US, Lateness
 
 ORDERS = "DescribeAclsResource(resource_type=2, resource_name='orders')"

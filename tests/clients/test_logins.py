@@ -179,7 +179,7 @@ class TestJava:
         java.share_from_the_start(group)
         java.produce(topic, VALUES, who)
         read = java.share_consume(topic, group, len(VALUES), who, seconds=SHARE_SECONDS)
-        assert read == [(one, 1) for one in VALUES]
+        assert read == [(value, 1) for value in VALUES]
 
     def test_the_word_count_of_streams(
         self, drivers: Callable[[str], Driver], stage: Stage, who: User

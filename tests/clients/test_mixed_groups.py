@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, Producer
 
-from shim.testing import KafkaBroker, start
+from kafka_shim.shim.testing import KafkaBroker, start
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
 
@@ -43,7 +43,7 @@ class Reader:
 
     @property
     def partitions(self) -> list[int]:
-        return sorted(one.partition for one in self.consumer.assignment())
+        return sorted(partition.partition for partition in self.consumer.assignment())
 
     def poll(self) -> None:
         message = self.consumer.poll(0.05)
@@ -65,7 +65,9 @@ def publish(broker: KafkaBroker, name: str) -> None:
 def until(condition: Callable[[], bool], *readers: Reader) -> None:
     deadline = time.monotonic() + 30
     while not condition():
-        assert time.monotonic() < deadline, [(one.partitions, one.values) for one in readers]
+        assert time.monotonic() < deadline, [
+            (reader.partitions, reader.values) for reader in readers
+        ]
         for reader in readers:
             reader.poll()
 

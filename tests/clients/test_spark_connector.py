@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from pipeline.acls.synthesis import least_for
-from pipeline.requisites import missing
-from pipeline.rows.batches import batches, plan
-from pipeline.rows.columns import Selection
-from protocol.enums import ResourceType
+from kafka_shim.pipeline.acls.synthesis import least_for
+from kafka_shim.pipeline.requisites import missing
+from kafka_shim.pipeline.rows.batches import batches, plan
+from kafka_shim.pipeline.rows.columns import Selection
+from kafka_shim.protocol.enums import ResourceType
 from tests.clients.toolchains import DRIVERS, spark_jars
 
 pytestmark = [
@@ -77,7 +77,7 @@ def trace_and_outcomes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, 
     jars = spark_jars()
     state, ready, trace = folder / "state.yaml", folder / "ready", folder / "trace"
     state.write_text(json.dumps(STATE))
-    command = [sys.executable, "-P", "-m", "shim", "serve", "--state", str(state)]
+    command = [sys.executable, "-P", "-m", "kafka_shim", "serve", "--state", str(state)]
     command += ["--listener", "SASL_PLAINTEXT://127.0.0.1:0", "--super-user", "User:admin"]
     command += ["--record", str(trace), "--ready-file", str(ready), "--log-level", "error"]
     broker = subprocess.Popen(command, stdout=subprocess.DEVNULL)

@@ -13,12 +13,14 @@ import trustme
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 
-from protocol.enums import ApiKey
-from protocol.messages.create_delegation_token_request import CreateDelegationTokenRequest
-from shim.client.client import connect
-from shim.client.config import ClientConfig, Login as ClientLogin
-from shim.config import SecurityProtocol
-from shim.tls.selfmade import identity_pem
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.create_delegation_token_request import (
+    CreateDelegationTokenRequest,
+)
+from kafka_shim.shim.client.client import connect
+from kafka_shim.shim.client.config import ClientConfig, Login as ClientLogin
+from kafka_shim.shim.config import SecurityProtocol
+from kafka_shim.shim.tls.selfmade import identity_pem
 from tests.clients.drivers.json_lines import Login
 
 SASL = "SASL_PLAINTEXT"

@@ -4,13 +4,17 @@ from typing import Any, Final
 
 import msgspec
 
-from protocol.catalogue import classes
-from protocol.enums import ApiKey
-from protocol.messages.delete_acls_request import DeleteAclsRequest
-from protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
-from protocol.messages.describe_delegation_token_request import DescribeDelegationTokenRequest
-from protocol.messages.expire_delegation_token_request import ExpireDelegationTokenRequest
-from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.catalogue import classes
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsRequest
+from kafka_shim.protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
+from kafka_shim.protocol.messages.describe_delegation_token_request import (
+    DescribeDelegationTokenRequest,
+)
+from kafka_shim.protocol.messages.expire_delegation_token_request import (
+    ExpireDelegationTokenRequest,
+)
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from tests.acl_filters import deleted_acls
 from tests.conformance.peer import ROOT, Peer, ask_root
 from tests.conformance.scenario import Scenario, Step
@@ -76,7 +80,9 @@ def _undo_quotas(step: Step, peer: Peer) -> None:
 
 def _undo_settings(step: Step, peer: Peer) -> None:
     request = _request(step)
-    request.resources = [one for one in request.resources if one.resource_type == BROKER]
+    request.resources = [
+        resource for resource in request.resources if resource.resource_type == BROKER
+    ]
     for resource in request.resources:
         for config in resource.configs:
             config.config_operation, config.value = DELETE, None
@@ -86,9 +92,9 @@ def _undo_settings(step: Step, peer: Peer) -> None:
 def _undo_passwords(step: Step, peer: Peer) -> None:
     message = classes("AlterUserScramCredentialsRequest")
     deletion = message["ScramCredentialDeletion"]
-    for one in _request(step).upsertions:
+    for upsertion in _request(step).upsertions:
         request = message["AlterUserScramCredentialsRequest"](
-            deletions=[deletion(name=one.name, mechanism=one.mechanism)]
+            deletions=[deletion(name=upsertion.name, mechanism=upsertion.mechanism)]
         )
         ask_root(peer, ApiKey.ALTER_USER_SCRAM_CREDENTIALS, request)
 

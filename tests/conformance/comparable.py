@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import msgspec
 
-from protocol.enums import ApiKey
-from protocol.spec import FieldSpec, StructSpec, load
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.spec import FieldSpec, StructSpec, load
 from tests.conformance.scenario import Scenario
 from tests.conformance.symbols import NO_ID, SOME, Symbols, moment
 from tests.shim.answers.batches import summary
@@ -123,7 +123,7 @@ class Comparing:
         if api in OTHERS_SHOW:
             return self._ours(plain)
         if api is ApiKey.DESCRIBE_DELEGATION_TOKEN:
-            plain["tokens"] = [one for one in plain["tokens"] if one["token_id"] != SOME]
+            plain["tokens"] = [token for token in plain["tokens"] if token["token_id"] != SOME]
         if api is ApiKey.DESCRIBE_CONFIGS:
             _mask_machine(plain)
         if api is ApiKey.DESCRIBE_QUORUM:
@@ -146,7 +146,7 @@ class Comparing:
             return None
         if field.struct is None:
             if field.is_array:
-                leaves = [self._leaf(field, one) for one in content]
+                leaves = [self._leaf(field, leaf) for leaf in content]
                 return sorted(leaves) if field.attribute in SETS else leaves
             return self._leaf(field, content)
         if not field.is_array:
@@ -176,14 +176,14 @@ class Comparing:
         if isinstance(value, dict):
             return {key: self._ours(content) for key, content in value.items()}
         if isinstance(value, list):
-            return [self._ours(one) for one in value if self._is_ours(one)]
+            return [self._ours(entry) for entry in value if self._is_ours(entry)]
         return value
 
     def _is_ours(self, entry: Any) -> bool:
         if not isinstance(entry, dict):
             return True
         if "entity" in entry:  # of a client quota
-            names = [one["entity_name"] for one in entry["entity"]]
+            names = [component["entity_name"] for component in entry["entity"]]
         else:
             names = [next((entry[key] for key in _NAMES if key in entry), None)]
         prefix = self._scenario.prefix
@@ -215,8 +215,8 @@ def _is_default(content: Any, field: FieldSpec) -> bool:
 def _mask_internal(value: Any, *, is_internal: bool = False) -> None:
     """What coordinators write into their topics, and when, is their own business."""
     if isinstance(value, list):
-        for one in value:
-            _mask_internal(one, is_internal=is_internal)
+        for element in value:
+            _mask_internal(element, is_internal=is_internal)
     elif isinstance(value, dict):
         name = value.get("name") or value.get("topic") or ""
         is_internal = is_internal or str(name).startswith("__")

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
-from authorizer.requirement import Requirement
-from authorizer.requirements import TABLE
-from shim.access import Access
+from kafka_shim.authorizer.requirement import Requirement
+from kafka_shim.authorizer.requirements import TABLE
+from kafka_shim.shim.request.access import Access
 from tests.conformance.in_process import InProcess
 from tests.conformance.play import play
 from tests.conformance.scenario import load, recordings
@@ -51,8 +51,8 @@ def exercised(names: Iterable[str]) -> Exercised:
     with Watching() as watching:
         for name in names:
             peer = InProcess(name)
-            for one in load(name):
-                play(one, peer)
+            for scenario in load(name):
+                play(scenario, peer)
     return watching.seen
 
 

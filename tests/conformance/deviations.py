@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from protocol.enums import ApiKey, ConfigResourceType
+from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
 from tests.conformance.peer import WAITS
 from tests.conformance.scenario import Step
 
@@ -74,7 +74,7 @@ def _without_nothing(answer: Any) -> Any:
 def _counted(value: Any) -> Any:
     """An answer with how many partitions there are in place of which."""
     if isinstance(value, list):
-        return [_counted(one) for one in value]
+        return [_counted(element) for element in value]
     if not isinstance(value, dict):
         return value
     return {
@@ -86,7 +86,7 @@ def _counted(value: Any) -> Any:
 def _comparable(value: Any, left_out: Collection[str]) -> Any:
     """An answer without the fields left out, unordered names in order, texts unread."""
     if isinstance(value, list):
-        return [_comparable(one, left_out) for one in value]
+        return [_comparable(element, left_out) for element in value]
     if not isinstance(value, dict):
         return value
     found: dict[str, Any] = {}
@@ -109,12 +109,12 @@ def _with_loggers(api: str, wanted: Any, got: Any) -> Any:
     if field not in wanted or field not in got:
         return wanted
     failed = {
-        one["resource_name"]
-        for one in wanted[field]
-        if one["resource_type"] == BROKER_LOGGER and one["error_code"] == UNKNOWN_SERVER_ERROR
+        row["resource_name"]
+        for row in wanted[field]
+        if row["resource_type"] == BROKER_LOGGER and row["error_code"] == UNKNOWN_SERVER_ERROR
     }
-    rows = [one for one in wanted[field] if not _is_logger(one, failed)]
-    rows += [one for one in got[field] if _is_logger(one, failed)]
+    rows = [row for row in wanted[field] if not _is_logger(row, failed)]
+    rows += [row for row in got[field] if _is_logger(row, failed)]
     return wanted | {field: sorted(rows, key=msgspec.json.encode)}
 
 

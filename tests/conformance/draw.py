@@ -4,12 +4,18 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
-from authorizer.acl_releases import rules_of
-from protocol.api_versions import parse_release, served
-from protocol.config_releases import config_behaviour_of
-from protocol.enums import CLUSTER_NAME, ApiKey, Operation, PatternType, Permission, ResourceType
-from protocol.messages.create_acls_request import AclCreation
-from protocol.releases import behaviour_of
+from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.protocol.api_versions import parse_release, served
+from kafka_shim.protocol.enums import (
+    CLUSTER_NAME,
+    ApiKey,
+    Operation,
+    PatternType,
+    Permission,
+    ResourceType,
+)
+from kafka_shim.protocol.messages.create_acls_request import AclCreation
+from kafka_shim.protocol.releases.facts import facts_of
 from tests.conformance.scenario import GHOST_ID, topic_id_of
 
 Item = TypeVar("Item")
@@ -63,8 +69,7 @@ class Draw:
         minor = parse_release(release)
         self.random = random.Random(f"{minor} {seed}")
         self.versions = served(minor)
-        self.behaviour = behaviour_of(minor)
-        self.config_behaviour = config_behaviour_of(minor)
+        self.facts = facts_of(minor)
         self.rules = rules_of(minor)
         self.prefix = prefix = prefix or f"s{seed}"
         self.topics = [f"{prefix}-orders", f"{prefix}-orders-eu", f"{prefix}-pay", f"{prefix}.log"]

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import msgspec
 
-from protocol import codecs
-from protocol.enums import ApiKey
-from protocol.errors import EncodeError
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import EncodeError
 from tests.conformance.draw import ADMIN, USERS, Asked, Draw, Made
 from tests.conformance.fitting import fit
 from tests.conformance.requests import (

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from protocol.enums import ApiKey
-from protocol.errors import EncodeError
-from protocol.messages.find_coordinator_request import FindCoordinatorRequest
-from protocol.messages.init_producer_id_request import InitProducerIdRequest
-from shim.dispatch import Pending
-from shim.errors import CloseConnection
-from shim.session import Phase, Session
-from shim.wait import NoAnswer
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import EncodeError
+from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.shim.dispatch import Pending
+from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.wait import NoAnswer
 from tests.conformance.peer import CLOSED, PATIENCE_MS, ROOT, SILENT, WAITS
 from tests.oracle.real_kafka import USERS, numbers, settings_of
 from tests.shim.play import LISTENER, SASL_LISTENER, Stage
@@ -47,7 +47,7 @@ class InProcess:
         self._warm()
 
     def newest(self, api: ApiKey) -> int:
-        return self.stage.cluster.apis.advertised[api][1]
+        return self.stage.dispatcher.apis.advertised[api][1]
 
     def now_ms(self) -> int:
         return self.stage.clock.now_ms()
@@ -65,8 +65,8 @@ class InProcess:
             answer = self.stage.send(api, version, request, self._session(user))
         except CloseConnection:
             answer = NoAnswer.CLOSE
-        except EncodeError as fault:
-            answer = {"fault": str(fault)}
+        except EncodeError as error:
+            answer = {"fault": str(error)}
         self._begun[user] = api, version, answer
 
     def outcome(self, user: str) -> Any:
@@ -91,7 +91,7 @@ class InProcess:
         for kind in (0, 1):
             find = FindCoordinatorRequest(key="warm", key_type=kind)
             self.ask(ROOT, ApiKey.FIND_COORDINATOR, 1, find)
-        if ApiKey.READ_SHARE_GROUP_STATE in self.stage.cluster.apis.advertised:
+        if ApiKey.READ_SHARE_GROUP_STATE in self.stage.dispatcher.apis.advertised:
             share = FindCoordinatorRequest(
                 key_type=2, coordinator_keys=["warm:AAAAAAAAAAAAAAAAAAAAAQ:0"]
             )

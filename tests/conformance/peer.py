@@ -2,7 +2,7 @@
 
 from typing import Any, Final, Protocol
 
-from protocol.enums import ApiKey
+from kafka_shim.protocol.enums import ApiKey
 from tests.conformance.fitting import fit
 
 ROOT: Final = "anonymous"

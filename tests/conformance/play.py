@@ -6,17 +6,17 @@ from typing import Any, Final
 
 import msgspec
 
-from protocol.catalogue import classes
-from protocol.enums import ApiKey
-from protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from protocol.messages.create_topics_request import (
+from kafka_shim.protocol.catalogue import classes
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.create_topics_request import (
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
-from protocol.messages.create_topics_response import CreateTopicsResponse
-from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from protocol.messages.offset_commit_request import (
+from kafka_shim.protocol.messages.create_topics_response import CreateTopicsResponse
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.offset_commit_request import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
@@ -153,7 +153,7 @@ def _make_acls(scenario: Scenario, peer: Peer) -> None:
         _until(
             peer,
             lambda: ask_root(peer, ApiKey.DESCRIBE_ACLS, described_acls()),
-            lambda found: sum(len(one.acls) for one in found.resources) == wanted,
+            lambda found: sum(len(resource.acls) for resource in found.resources) == wanted,
         )
 
 
@@ -172,13 +172,13 @@ def _commit(scenario: Scenario, group: str) -> OffsetCommitRequest:
 
 def _are_up(topics: list[Any]) -> bool:
     return all(
-        topic.error_code == 0 and all(one.leader_id >= 0 for one in topic.partitions)
+        topic.error_code == 0 and all(partition.leader_id >= 0 for partition in topic.partitions)
         for topic in topics
     )
 
 
 def _is_committed(answer: Any) -> bool:
-    codes = {one.error_code for topic in answer.topics for one in topic.partitions}
+    codes = {partition.error_code for topic in answer.topics for partition in topic.partitions}
     assert codes <= {0} | TRANSIENT, answer
     return not codes & TRANSIENT
 

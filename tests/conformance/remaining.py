@@ -22,12 +22,12 @@ def differences(name: str) -> tuple[collections.Counter[str], list[str], int]:
     counts: collections.Counter[str] = collections.Counter()
     told = []
     played = 0
-    for one in load(name):
-        for step, got in zip(one.steps, play(one, peer), strict=True):
+    for scenario in load(name):
+        for step, got in zip(scenario.steps, play(scenario, peer), strict=True):
             played += 1
             if got != step.answer and not is_meant(step, step.answer, got):
                 counts[step.api] += 1
-                place = f"{one.prefix}: {step.user} {step.api} v{step.version} {step.request}"
+                place = f"{scenario.prefix}: {step.user} {step.api} v{step.version} {step.request}"
                 told.append(f"{place}\n  want {step.answer}\n  got  {got}")
     return counts, told, played
 

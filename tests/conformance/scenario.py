@@ -6,13 +6,15 @@ leaves out has its default. Topic ids differ from run to run: in a scenario each
 from an earlier answer, by the label of its step.
 """
 
-import gzip
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+
+from tests.recordings.renamed_fields import as_called_today
+from tests.recordings.store import read_file, write_file
 
 RECORDINGS = Path(__file__).parent / "recordings"
 GHOST_ID = b"\x33" * 16
@@ -73,12 +75,11 @@ def recordings() -> list[str]:
 
 
 def load(name: str) -> Iterator[Scenario]:
-    with gzip.open(RECORDINGS / f"{name}.jsonl.gz", "rb") as lines:
-        for line in lines:
-            yield msgspec.json.decode(line, type=Scenario)
+    for line in read_file(RECORDINGS / f"{name}.jsonl.gz").splitlines():
+        yield msgspec.convert(as_called_today(msgspec.json.decode(line)), Scenario)
 
 
 def save(name: str, scenarios: list[Scenario]) -> None:
     """Write a recording; the same scenarios give the same bytes."""
     lines = b"".join(msgspec.json.encode(scenario) + b"\n" for scenario in scenarios)
-    (RECORDINGS / f"{name}.jsonl.gz").write_bytes(gzip.compress(lines, 9, mtime=0))
+    write_file(RECORDINGS / f"{name}.jsonl.gz", lines)

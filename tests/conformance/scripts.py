@@ -7,9 +7,16 @@ random request now and then. Most users may do nearly everything, until an ACL i
 from collections.abc import Callable
 from typing import Any, Final
 
-from protocol.enums import CLUSTER_NAME, ApiKey, Operation, PatternType, Permission, ResourceType
-from protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
+from kafka_shim.protocol.enums import (
+    CLUSTER_NAME,
+    ApiKey,
+    Operation,
+    PatternType,
+    Permission,
+    ResourceType,
+)
+from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
 from tests.conformance import generate
 from tests.conformance.draw import ADMIN, KINDS, USERS, Draw
 from tests.conformance.fitting import fit

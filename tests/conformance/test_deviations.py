@@ -5,47 +5,56 @@ from typing import Any
 
 import pytest
 
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.messages.alter_client_quotas_request import (
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.alter_client_quotas_request import (
     AlterClientQuotasRequest,
     EntityData,
     EntryData,
     OpData,
 )
-from protocol.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
-from protocol.messages.consumer_group_heartbeat_response import ConsumerGroupHeartbeatResponse
-from protocol.messages.create_delegation_token_request import CreateDelegationTokenRequest
-from protocol.messages.create_topics_request import (
+from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
+    ConsumerGroupHeartbeatRequest,
+)
+from kafka_shim.protocol.messages.consumer_group_heartbeat_response import (
+    ConsumerGroupHeartbeatResponse,
+)
+from kafka_shim.protocol.messages.create_delegation_token_request import (
+    CreateDelegationTokenRequest,
+)
+from kafka_shim.protocol.messages.create_topics_request import (
     CreatableReplicaAssignment,
     CreatableTopic,
     CreateTopicsRequest,
 )
-from protocol.messages.describe_share_group_offsets_request import (
+from kafka_shim.protocol.messages.describe_share_group_offsets_request import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
     DescribeShareGroupOffsetsRequestTopic,
 )
-from protocol.messages.find_coordinator_request import FindCoordinatorRequest
-from protocol.messages.join_group_request import JoinGroupRequest, JoinGroupRequestProtocol
-from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from protocol.messages.produce_request import (
+from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from kafka_shim.protocol.messages.join_group_request import (
+    JoinGroupRequest,
+    JoinGroupRequestProtocol,
+)
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.produce_request import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,
 )
-from protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
-from protocol.messages.streams_group_heartbeat_request import (
+from kafka_shim.protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
+from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
     StreamsGroupHeartbeatRequest,
     Subtopology,
     Topology,
 )
-from protocol.messages.write_txn_markers_request import (
+from kafka_shim.protocol.messages.write_txn_markers_request import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,
 )
-from shim.dispatch import Pending
-from shim.session import Phase, Session
+from kafka_shim.shim.dispatch import Pending
+from kafka_shim.shim.request.session import Phase, Session
 from tests.conformance.deviations import is_meant
 from tests.conformance.scenario import Step
 from tests.shim.answers.batches import batch
@@ -95,7 +104,10 @@ def test_odd_replicas_make_plain_partitions_on_zookeeper() -> None:
     stage.ask(ApiKey.CREATE_TOPICS, 2, CreateTopicsRequest(topics=[topic]))
     request = MetadataRequest(topics=[MetadataRequestTopic(name="orders")])
     shown = stage.ask(ApiKey.METADATA, 5, request).topics[0].partitions
-    assert [(one.partition_index, one.leader_id) for one in shown] == [(0, 1), (1, 1)]
+    assert [(partition.partition_index, partition.leader_id) for partition in shown] == [
+        (0, 1),
+        (1, 1),
+    ]
 
 
 def test_partitions_of_an_unknown_topic_keep_their_order() -> None:
@@ -103,7 +115,11 @@ def test_partitions_of_an_unknown_topic_keep_their_order() -> None:
     rows = [TopicProduceData(topic_id=b"\x22" * 16, partition_data=partitions)]
     answer = Stage().ask(ApiKey.PRODUCE, 13, ProduceRequest(acks=1, topic_data=rows))
     found = answer.responses[0].partition_responses
-    assert [(one.index, one.error_code) for one in found] == [(2, 100), (0, 100), (1, 100)]
+    assert [(partition.index, partition.error_code) for partition in found] == [
+        (2, 100),
+        (0, 100),
+        (1, 100),
+    ]
 
 
 def test_acls_are_in_force_when_they_have_been_created() -> None:
@@ -209,8 +225,8 @@ def test_partitions_are_shared_in_the_order_of_joining() -> None:
     second = beat(members[1], 0, ["orders"])
     stage.clock.advance(1000)  # assignments are made at intervals
     held = [
-        beat(member, one.member_epoch, ["orders"]).assignment.topic_partitions[0].partitions
-        for member, one in zip(members, (first, second), strict=False)
+        beat(member, heartbeat.member_epoch, ["orders"]).assignment.topic_partitions[0].partitions
+        for member, heartbeat in zip(members, (first, second), strict=False)
     ]
     assert held == [[0], [1]]
 
@@ -303,7 +319,7 @@ def test_markers_for_missing_partitions_are_answered() -> None:
     ]
     request = WriteTxnMarkersRequest(markers=markers)
     answer = stage.ask(ApiKey.WRITE_TXN_MARKERS, 1, request)
-    codes = [one.topics[0].partitions[0].error_code for one in answer.markers]
+    codes = [marker.topics[0].partitions[0].error_code for marker in answer.markers]
     assert codes == [0, 3]
 
 

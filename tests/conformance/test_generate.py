@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from protocol.api_versions import RELEASES, TELEMETRY, served
-from protocol.catalogue import classes
+from kafka_shim.protocol.api_versions import RELEASES, TELEMETRY, served
+from kafka_shim.protocol.catalogue import classes
 from tests.conformance import generate
 from tests.conformance.draw import Draw
 from tests.conformance.play import API_OF
@@ -16,7 +16,7 @@ SEEDS = range(1, 25)
 
 
 def pairs(scenarios: list[Scenario]) -> set[tuple[object, int]]:
-    return {(API_OF[step.api], step.version) for one in scenarios for step in one.steps}
+    return {(API_OF[step.api], step.version) for scenario in scenarios for step in scenario.steps}
 
 
 def test_every_api_that_is_answered_without_a_plugin_has_requests() -> None:
@@ -35,9 +35,9 @@ def test_a_row_of_seeds_has_every_api_in_every_version(release: str) -> None:
 def test_the_same_seed_gives_the_same_and_all_can_be_written(release: str) -> None:
     for make in (generate.scenario, script):
         for seed in (3, 4):
-            one = make(release, seed)
-            assert msgspec.json.encode(one) == msgspec.json.encode(make(release, seed))
-            assert all(can_be_written(step) for step in one.steps)
+            scenario = make(release, seed)
+            assert msgspec.json.encode(scenario) == msgspec.json.encode(make(release, seed))
+            assert all(can_be_written(step) for step in scenario.steps)
         assert make(release, 3).steps != make(release, 4).steps
 
 
@@ -47,8 +47,8 @@ def can_be_written(step: Step) -> bool:
 
 
 def test_names_of_a_scenario_begin_with_its_prefix() -> None:
-    one = generate.scenario("4.3", 5)
-    for name in [*one.topics, *one.groups]:
+    scenario = generate.scenario("4.3", 5)
+    for name in [*scenario.topics, *scenario.groups]:
         assert name.startswith("s5")
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from protocol.api_versions import parse_release, served
+from kafka_shim.protocol.api_versions import parse_release, served
 from tests.conformance.generate import TEMPLATES
 from tests.conformance.play import API_OF
 from tests.conformance.remaining import differences, known
@@ -26,7 +26,7 @@ def test_recordings_of_every_era_are_there() -> None:
 
 @pytest.mark.parametrize("name", [name for name in recordings() if "-" not in name])
 def test_a_recording_has_every_api_and_version_of_its_release(name: str) -> None:
-    asked = {(API_OF[step.api], step.version) for one in load(name) for step in one.steps}
+    asked = {(API_OF[step.api], step.version) for scenario in load(name) for step in scenario.steps}
     versions = served(parse_release(name))
     pairs = {(key, v) for key in TEMPLATES & versions.keys() for v in _range(versions[key])}
     assert not pairs - asked

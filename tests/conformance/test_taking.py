@@ -4,11 +4,11 @@ import struct
 
 from crc32c import crc32c
 
-from protocol.messages.end_txn_request import EndTxnRequest
-from protocol.messages.init_producer_id_response import InitProducerIdResponse
-from protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
-from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from protocol.messages.produce_request import (
+from kafka_shim.protocol.messages.end_txn_request import EndTxnRequest
+from kafka_shim.protocol.messages.init_producer_id_response import InitProducerIdResponse
+from kafka_shim.protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.produce_request import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,

@@ -32,7 +32,7 @@ class Shell:
         on_path = f'export PYTHONPATH={shlex.quote(str(ROOT))}"${{PYTHONPATH:+:$PYTHONPATH}}"'
         client = f"exec {python} -c {shlex.quote(_CLIENT)}"
         for name, last in {
-            "kafka-shim": f'exec {python} -P -m shim "$@"',
+            "kafka-shim": f'exec {python} -P -m kafka_shim "$@"',
             "python": f'exec {python} "$@"',
             "your-test-command": client,
             "npm": client,

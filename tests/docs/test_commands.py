@@ -1,7 +1,6 @@
 """Every command that a page shows is run, as it stands there, or it is said who runs it."""
 
 import re
-import shutil
 import sys
 from pathlib import Path
 
@@ -16,20 +15,15 @@ ALL = commands()
 RUN_BY_OTHERS = {
     "README.md: make run": "tests/docs/conftest.py::demo",
     "README.md: make test": ".ci/run",
+    "DEVELOPERS.md: git config diff.recording.textconv '.venv/bin/python -m tests.recordings.show'":
+        "tests/recordings/test_store.py::"
+        "test_git_shows_what_changed_in_a_recording_as_the_page_says",
     "docs/suites.md: kafka-topics --create --topic orders --partitions 3":
         "tests/suites/test_sessions.py::test_the_session_of_the_page_is_one",
     "docs/suites.md: kafka-topics --command-config $ALICE --describe --topic orders":
         "tests/suites/test_sessions.py::test_the_session_of_the_page_is_one",
     "docs/testing.md: pip install '.[pytest]' confluent-kafka":
         "tests/docs/test_tutorial.py::test_the_tutorial_works_in_a_new_environment",
-    "examples/go-franz/README.md: make test":
-        "tests/clients/test_examples.py::test_an_example_is_green",
-    "examples/java-junit/README.md: make test":
-        "tests/clients/test_examples.py::test_an_example_is_green",
-    "examples/node-kafkajs/README.md: make test":
-        "tests/clients/test_examples.py::test_an_example_is_green",
-    "examples/pytest-confluent/README.md: make test":
-        "tests/docs/test_snippets.py::test_the_example_project_is_green",
 }  # fmt: skip
 """Commands that need more than a shell, and what runs them."""
 
@@ -50,9 +44,14 @@ def is_suite(command: Command) -> bool:
     return command.text.startswith("make suite ")
 
 
+def is_example(command: Command) -> bool:
+    """Run by tests/clients/test_examples.py::test_the_page_works_in_a_copy."""
+    return command.page.startswith("examples/")
+
+
 def is_plain(command: Command) -> bool:
     return command.program in ("kafka-shim", "python") and not (
-        is_spark(command) or is_benchmark(command)
+        is_spark(command) or is_benchmark(command) or is_example(command)
     )
 
 
@@ -61,11 +60,11 @@ def of(page: str) -> list[Command]:
 
 
 def test_every_command_is_run_by_somebody() -> None:
-    kinds = (is_plain, is_spark, is_benchmark, is_suite)
+    kinds = (is_plain, is_spark, is_benchmark, is_suite, is_example)
     nobody = [
-        str(one)
-        for one in ALL
-        if key(one) not in RUN_BY_OTHERS and sum(kind(one) for kind in kinds) != 1
+        str(command)
+        for command in ALL
+        if key(command) not in RUN_BY_OTHERS and sum(kind(command) for kind in kinds) != 1
     ]
     assert not nobody, "run them here, or say in RUN_BY_OTHERS who does"
 
@@ -91,9 +90,8 @@ def succeeds(shell: Shell, command: Command, timeout_s: float = 60) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("page", sorted({one.page for one in ALL if is_plain(one)}))
+@pytest.mark.parametrize("page", sorted({command.page for command in ALL if is_plain(command)}))
 def test_the_commands_of_a_page_work(page: str, shell: Shell) -> None:
-    shutil.copy(ROOT / "examples" / "go-franz" / "broker.yaml", shell.folder)
     for command in filter(is_plain, of(page)):
         succeeds(shell, command)
 
@@ -145,7 +143,9 @@ QUICK = {
 @pytest.mark.heavy
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
-    "command", [one for one in ALL if is_benchmark(one)], ids=lambda one: one.text
+    "command",
+    [command for command in ALL if is_benchmark(command)],
+    ids=lambda command: command.text,
 )
 def test_a_benchmark_measures(command: Command, shell: Shell) -> None:
     """3 is a goal that is missed, which a busy machine may."""
@@ -157,7 +157,9 @@ def test_a_benchmark_measures(command: Command, shell: Shell) -> None:
 
 @pytest.mark.heavy
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("command", [one for one in ALL if is_suite(one)], ids=lambda one: one.text)
+@pytest.mark.parametrize(
+    "command", [command for command in ALL if is_suite(command)], ids=lambda command: command.text
+)
 def test_a_suite_is_run(command: Command, shell: Shell) -> None:
     tools = ["go", "make"] + (["java", "mvn"] if "AGAINST=real" in command.text else [])
     need("kgo", *tools)

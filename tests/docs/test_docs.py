@@ -5,7 +5,7 @@ import socket
 import subprocess
 import sys
 
-from shim.cli.reference import reference
+from kafka_shim.shim.cli.reference import reference
 from tests.docs.shown import ROOT, pages
 
 
@@ -23,8 +23,9 @@ def test_every_page_is_in_the_index() -> None:
 
 
 def test_the_commands_reference_is_current() -> None:
-    assert (ROOT / "docs" / "commands.md").read_text() == reference(), (
-        "run: python -m shim.cli.reference > docs/commands.md"
+    """Wherever lines of usage are broken, which is another place on each Python."""
+    assert (ROOT / "docs" / "commands.md").read_text().split() == reference().split(), (
+        "run: python -m kafka_shim.shim.cli.reference > docs/commands.md"
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.requisites import missing
+from kafka_shim.pipeline.requisites import missing
 from tests.docs.shell import Shell
 from tests.docs.shown import ROOT, Command
 from tests.docs.test_commands import of, succeeds
@@ -20,7 +20,9 @@ pytestmark = [pytest.mark.spark, pytest.mark.heavy, pytest.mark.timeout(900)]
 def test_the_commands_of_the_page_work(shell: Shell, tmp_path: Path) -> None:
     found = of("docs/pipeline.md")
     printed = {
-        one.text: succeeds(shell, one, PATIENCE_S) for one in found if not is_for_a_cluster(one)
+        command.text: succeeds(shell, command, PATIENCE_S)
+        for command in found
+        if not is_for_a_cluster(command)
     }
     [submit] = filter(is_for_a_cluster, found)
     printed[submit.text] = on_a_cluster(shell, submit, tmp_path / "cluster")

@@ -2,30 +2,32 @@
 
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.docs.shell import Shell
 from tests.docs.shown import ROOT, Block, blocks
-from tests.plugin.test_pytest_plugin import PLUGIN, is_installed
+from tests.plugin.nested import run_pytest
 
-EXAMPLE = ROOT / "examples" / "pytest-confluent"
 ALL = blocks()
 SCRIPTS = [block for block in ALL if block.language == "bash"]
 BROKERS = {
-    "docs/testing.md": "kafka-shim run --control 127.0.0.1:0",
+    "docs/control-api.md": "kafka-shim run --control 127.0.0.1:0",
     "docs/migrating.md": "kafka-shim run --control 127.0.0.1:0 --brokers 3 --topic orders:3",
 }
 """What a page's scripts are run beside."""
 RUN_BY_OTHERS = {
     ("docs/architecture.md", ""): "tests/docs/test_snippets.py",
+    ("docs/ci.md", "yaml"): "tests/docs/test_ci_page.py",
     ("docs/configuration.md", "properties"): "tests/test_pages.py",
     ("docs/configuration.md", "sh"): "tests/test_pages.py",
     ("docs/configuration.md", "toml"): "tests/test_pages.py",
     ("docs/configuration.md", "yaml"): "tests/test_pages.py",
+    ("docs/control-api.md", "go"): "tests/docs/test_control_page.py",
+    ("docs/control-api.md", "java"): "tests/docs/test_control_page.py",
+    ("docs/control-api.md", "js"): "tests/docs/test_control_page.py",
+    ("docs/control-api.md", "json"): "tests/docs/test_control_page.py",
     ("docs/replay.md", "properties"): "tests/docs/test_snippets.py",
     ("docs/testing.md", "text"): "tests/docs/test_snippets.py",
 }
@@ -43,17 +45,10 @@ def shown_tests() -> dict[str, str]:
     return found
 
 
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words]
-    if not is_installed():
-        command += ["-p", PLUGIN]
-    return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, check=False, timeout=150
-    )
-
-
 def test_every_block_is_run_by_somebody() -> None:
-    others = {(one.page, one.language) for one in ALL if one.language not in ("python", "bash")}
+    others = {
+        (block.page, block.language) for block in ALL if block.language not in ("python", "bash")
+    }
     assert others == set(RUN_BY_OTHERS)
     for (page, _), path in RUN_BY_OTHERS.items():
         assert Path(page).name in (ROOT / path).read_text()
@@ -61,7 +56,7 @@ def test_every_block_is_run_by_somebody() -> None:
 
 def test_the_tutorials_first_test_fails_with_the_advice_it_shows(tmp_path: Path) -> None:
     (tmp_path / "test_first.py").write_text(shown_tests()["test_first.py"])
-    done = run(tmp_path)
+    done = run_pytest(tmp_path)
     assert "1 failed" in done.stdout
     [shown] = [
         block.text for block in ALL if (block.page, block.language) == ("docs/testing.md", "text")
@@ -80,7 +75,7 @@ def test_all_other_tests_pass(tmp_path: Path) -> None:
     others = {name: text for name, text in shown_tests().items() if name != "test_first.py"}
     for name, text in others.items():
         (tmp_path / name).write_text(text)
-    done = run(tmp_path)
+    done = run_pytest(tmp_path)
     assert done.returncode == 0, done.stdout
     wanted = sum(text.count("\ndef test_") for text in others.values())
     wanted += 1  # one of them is of two releases
@@ -95,7 +90,7 @@ def test_the_scripts_work(script: Block, tmp_path: Path) -> None:
     located += " | bash -e -o pipefail"
     done = Shell(tmp_path, {})(f"{BROKERS[script.page]} -- bash -o pipefail -c '{located}'")
     assert done.returncode == 0, done.stdout + done.stderr
-    answered = '"name":"orders"' if "/topics -d" in script.text else '"leader_id":2'
+    answered = '"leader_id":2' if script.page == "docs/migrating.md" else '"name":"orders"'
     assert answered in done.stdout
 
 
@@ -112,23 +107,15 @@ exit $listed
 
 def test_a_proxy_logs_in_with_the_properties_shown(tmp_path: Path) -> None:
     """Without the log-in of the file, nobody may list ACLs there."""
-    [block] = [one for one in ALL if (one.page, one.language) == ("docs/replay.md", "properties")]
+    [block] = [
+        block for block in ALL if (block.page, block.language) == ("docs/replay.md", "properties")
+    ]
     (tmp_path / block.name).write_text(block.text)
     (tmp_path / "proxy.sh").write_text(PROXY)
     broker = "--listener SASL_SSL://127.0.0.1:0 --tls-dir . --user alice:alice-secret"
     broker += " --super-user User:alice -c sasl.enabled.mechanisms=SCRAM-SHA-256"
     done = Shell(tmp_path, {})(f"kafka-shim run {broker} -- bash proxy.sh")
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_the_example_project_is_green(tmp_path: Path) -> None:
-    """`make test` in it makes an environment first; here it is the one that runs this test."""
-    project = tmp_path / "project"
-    ignored = shutil.ignore_patterns(".venv", "__pycache__", ".pytest_cache")
-    shutil.copytree(EXAMPLE, project, ignore=ignored)
-    done = run(project)
-    assert done.returncode == 0, done.stdout
-    assert "7 passed" in done.stdout
 
 
 def test_the_way_of_a_request_goes_through_these_files() -> None:

@@ -20,7 +20,9 @@ def test_the_tutorial_works_in_a_new_environment(tmp_path: Path) -> None:
     variables = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
     variables.pop("PYTHONPATH", None)
     [install] = [
-        one.text for one in commands() if one.page == "docs/testing.md" and "pip" in one.text
+        command.text
+        for command in commands()
+        if command.page == "docs/testing.md" and "pip" in command.text
     ]
     subprocess.run(shlex.split(install), cwd=ROOT, env=variables, check=True)
     folder = tmp_path / "mine"

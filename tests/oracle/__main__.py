@@ -14,7 +14,7 @@ from functools import partial
 
 import structlog
 
-from protocol.api_versions import parse_release
+from kafka_shim.protocol.api_versions import parse_release
 from tests.conformance import generate
 from tests.conformance.matrix.access_matrix import Matrix
 from tests.conformance.peer import Peer
@@ -159,11 +159,11 @@ def _shortest(
     options: argparse.Namespace, reference: Peer, other: Peer, tally: Tally, make: Making
 ) -> list[Scenario]:
     """Shows some differences in their shortest form, which comes with the real answers."""
-    by_api = {one.step.api: one for one in reversed(tally.differences)}
+    by_api = {difference.step.api: difference for difference in reversed(tally.differences)}
     found = []
-    for api, one in list(by_api.items())[: options.shrink]:
-        scenario = make(options.release, one.seed)
-        scenario.steps = scenario.steps[: one.number + 1]
+    for api, difference in list(by_api.items())[: options.shrink]:
+        scenario = make(options.release, difference.seed)
+        scenario.steps = scenario.steps[: difference.number + 1]
         differs = partial(_differs_in, api, reference, other)
         shortest = renamed(shrink(scenario, differs), f"{scenario.prefix}y")
         answers = play_both(shortest, reference, other)
@@ -179,7 +179,9 @@ def _keep(options: argparse.Namespace, scenarios: list[Scenario]) -> None:
     name = f"{peers.name_of(options.release, options.mode)}-found"
     known = list(load(name)) if name in recordings() else []
     first = len(known)
-    save(name, known + [renamed(one, f"f{at}") for at, one in enumerate(scenarios, first)])
+    save(
+        name, known + [renamed(scenario, f"f{at}") for at, scenario in enumerate(scenarios, first)]
+    )
 
 
 def _differs_in(api: str, reference: Peer, other: Peer, scenario: Scenario) -> bool:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from protocol.api_versions import parse_release
+from kafka_shim.protocol.api_versions import parse_release
 from tests.conformance.in_process import InProcess
 from tests.conformance.peer import Peer
 from tests.oracle.real_kafka import USERS, RealKafka, free_ports, numbers, settings_of
@@ -53,7 +53,7 @@ def in_process(release: str, mode: str) -> Iterator[Peer]:
 def child(release: str, mode: str) -> Iterator[Peer]:
     """The shim as its users start it, in a process of its own."""
     plain, sasl = (f"127.0.0.1:{port}" for port in free_ports(2))
-    command = [sys.executable, "-P", "-m", "shim", "serve"]
+    command = [sys.executable, "-P", "-m", "kafka_shim", "serve"]
     command += ["--kafka-version", parse_release(release), "--log-level", "error"]
     command += ["--listener", f"PLAINTEXT://{plain}", "--listener", f"SASL_PLAINTEXT://{sasl}"]
     command += [part for user in USERS for part in ("--user", f"{user}:{user}-secret")]

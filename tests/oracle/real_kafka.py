@@ -31,9 +31,12 @@ JWKS_URL = "sasl.oauthbearer.jwks.endpoint.url"
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <groupId>oracle</groupId><artifactId>jars</artifactId><version>1</version>
 <dependencies>{}</dependencies></project>"""
-_DEPENDENCY = (
-    "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency>"
-)
+_ARTIFACT = "<groupId>{}</groupId><artifactId>{}</artifactId>"
+_DEPENDENCY = f"<dependency>{_ARTIFACT}<version>{{}}</version>{{}}</dependency>"
+_WITHOUT = f"<exclusions><exclusion>{_ARTIFACT}</exclusion></exclusions>"
+TOOLS_API = "kafka-tools-api"
+NO_TOOLS_SINCE = (4, 4)
+"""Of these releases the registry has neither kafka-tools nor kafka-tools-api: the last does."""
 _ZOOKEEPER_FROM = "2.7.2"
 """The Kafka release whose ZooKeeper serves all old brokers."""
 
@@ -52,7 +55,10 @@ def jars(release: str) -> Path:
     scala = "2.13" if numbers(release) >= (2, 4) else "2.12"
     wanted = [("org.apache.kafka", f"kafka_{scala}", release)]
     if numbers(release) >= (3,):
-        wanted.append(("org.apache.kafka", "kafka-tools", release))
+        if numbers(release) < NO_TOOLS_SINCE:
+            wanted.append(("org.apache.kafka", "kafka-tools", release))
+        else:
+            wanted.append(("org.apache.kafka", TOOLS_API, "4.3.1"))
     if numbers(release) < (2, 4):  # part of Java when they were written
         wanted += [("javax.xml.bind", "jaxb-api", "2.3.1")]
         wanted += [("javax.activation", "javax.activation-api", "1.2.0")]
@@ -69,11 +75,23 @@ def fetched(name: str, wanted: Sequence[tuple[str, str, str]]) -> Path:
     if (folder / "complete").exists():
         return folder / "libs"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "pom.xml").write_text(_POM.format("".join(_DEPENDENCY.format(*w) for w in wanted)))
+    (folder / "pom.xml").write_text(_pom(wanted))
     command = ["mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=libs"]
     subprocess.run(command, cwd=folder, check=True, timeout=600)
     (folder / "complete").touch()
     return folder / "libs"
+
+
+def _pom(wanted: Sequence[tuple[str, str, str]]) -> str:
+    """Maven's file; kafka-tools-api comes in the version that is named, if it is."""
+    named = [_WITHOUT.format(group, name) for group, name, _ in wanted if name == TOOLS_API]
+    without = "".join(named)
+    return _POM.format(
+        "".join(
+            _DEPENDENCY.format(group, name, version, "" if name == TOOLS_API else without)
+            for group, name, version in wanted
+        )
+    )
 
 
 def settings_of(release: str) -> dict[str, str]:

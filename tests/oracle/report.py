@@ -42,14 +42,15 @@ def as_json(tally: Tally) -> str:
 def difference_lines(differences: Iterable[Difference]) -> Iterable[str]:
     """The first ones of each API, with what was asked and what is different."""
     shown: dict[str, int] = {}
-    for one in differences:
-        shown[one.step.api] = shown.get(one.step.api, 0) + 1
-        if shown[one.step.api] > SHOWN_PER_API:
+    for difference in differences:
+        shown[difference.step.api] = shown.get(difference.step.api, 0) + 1
+        if shown[difference.step.api] > SHOWN_PER_API:
             continue
-        step = one.step
-        yield f"seed {one.seed}, step {one.number}: {step.user} {step.api} v{step.version}"
+        step = difference.step
+        place = f"seed {difference.seed}, step {difference.number}"
+        yield f"{place}: {step.user} {step.api} v{step.version}"
         yield f"  {_line(step.request):.600}"
-        for line in list(paths(one.wanted, one.got))[:LINES_PER_DIFFERENCE]:
+        for line in list(paths(difference.wanted, difference.got))[:LINES_PER_DIFFERENCE]:
             yield f"    {line}"
 
 

@@ -5,21 +5,21 @@ import time
 from collections.abc import Iterator
 from typing import Any, Final
 
-from protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from protocol.messages.alter_client_quotas_request import (
+from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.messages.alter_client_quotas_request import (
     AlterClientQuotasRequest,
     EntityData,
     EntryData,
     OpData,
 )
-from protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from protocol.messages.delete_acls_request import DeleteAclsRequest
-from protocol.messages.describe_client_quotas_request import (
+from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsRequest
+from kafka_shim.protocol.messages.describe_client_quotas_request import (
     ComponentData,
     DescribeClientQuotasRequest,
 )
-from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from protocol.messages.streams_group_heartbeat_request import Topology
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.streams_group_heartbeat_request import Topology
 from tests.acl_filters import deleted_acls, described_acls
 from tests.conformance.codes import has_code
 from tests.conformance.peer import Peer, ask_root
@@ -109,7 +109,9 @@ class Settling:
         if api is ApiKey.STREAMS_GROUP_HEARTBEAT:
             if request.topology is not None:
                 self._internal[request.group_id] = list(_internal_topics(request.topology))
-            missing = [one for one in answer.status if one.status_code == MISSING_INTERNAL_TOPICS]
+            missing = [
+                status for status in answer.status if status.status_code == MISSING_INTERNAL_TOPICS
+            ]
             if missing and "CREATE" not in missing[0].status_detail:
                 self._wait_for_topics(self._internal.get(request.group_id, []))
             prepares = missing

@@ -33,9 +33,9 @@ def shrink(scenario: Scenario, differs: Callable[[Scenario], bool]) -> Scenario:
     """The shortest found that still differs; `differs` plays it, each time under new names."""
     fresh = itertools.count(1)
 
-    def still(one: Scenario) -> bool:
+    def still(candidate: Scenario) -> bool:
         number = next(fresh)
-        return number <= TRIALS and differs(renamed(one, f"{scenario.prefix}x{number}"))
+        return number <= TRIALS and differs(renamed(candidate, f"{scenario.prefix}x{number}"))
 
     best = _fewer(scenario, "steps", still)
     best = _fewer(best, "acls", still)

@@ -4,16 +4,16 @@ import socket
 import time
 from typing import Any
 
-from protocol import codecs
-from protocol.enums import ApiKey
-from protocol.headers import RequestHeader, write_request_header
-from protocol.messages.api_versions_request import ApiVersionsRequest
-from protocol.messages.find_coordinator_request import FindCoordinatorRequest
-from protocol.messages.init_producer_id_request import InitProducerIdRequest
-from protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
-from protocol.messages.sasl_handshake_request import SaslHandshakeRequest
-from protocol.trace.entries import Response
-from shim.replay.answers import read_answer
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
+from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
+from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from kafka_shim.protocol.trace.entries import Response
+from kafka_shim.shim.traffic.traces.answers import read_answer
 from tests.conformance.peer import CLIENT_ID, CLOSED, PATIENCE_MS, ROOT, SILENT, WAITS
 from tests.oracle.settling import Settling
 
@@ -75,9 +75,9 @@ class SocketPeer:
         if isinstance(versions, dict):
             raise ConnectionError(f"the broker at {plain} does not answer yet")
         self.advertised = {
-            ApiKey(one.api_key): (one.min_version, one.max_version)
-            for one in versions.api_keys
-            if one.api_key in list(ApiKey)
+            ApiKey(row.api_key): (row.min_version, row.max_version)
+            for row in versions.api_keys
+            if row.api_key in list(ApiKey)
         }
 
     def newest(self, api: ApiKey) -> int:

@@ -14,9 +14,9 @@ def scenario() -> Scenario:
 
 
 def test_only_what_matters_is_left() -> None:
-    def differs(one: Scenario) -> bool:
-        versions = {step.version for step in one.steps}
-        return {2, 9} <= versions and {"operation": 4} in one.acls
+    def differs(played: Scenario) -> bool:
+        versions = {step.version for step in played.steps}
+        return {2, 9} <= versions and {"operation": 4} in played.acls
 
     short = shrink(scenario(), differs)
     assert [step.version for step in short.steps] == [2, 9]
@@ -27,8 +27,8 @@ def test_only_what_matters_is_left() -> None:
 def test_each_trial_has_names_of_its_own() -> None:
     seen: list[str] = []
 
-    def differs(one: Scenario) -> bool:
-        seen.append(one.prefix)
+    def differs(played: Scenario) -> bool:
+        seen.append(played.prefix)
         return True
 
     shrink(scenario(), differs)
@@ -36,11 +36,13 @@ def test_each_trial_has_names_of_its_own() -> None:
 
 
 def test_renaming_reaches_names_and_topic_ids() -> None:
-    one = scenario()
+    original = scenario()
     old = base64.b64encode(topic_id_of("s7-a")).decode()
-    one.steps = [Step("bob", "Metadata", 12, {"topics": [{"topic_id": old}, {"name": "s7.log"}]})]
-    one.acls = [{"resource_name": "s7"}, {"resource_name": "s70-x"}]
-    new = renamed(one, "s7x1")
+    original.steps = [
+        Step("bob", "Metadata", 12, {"topics": [{"topic_id": old}, {"name": "s7.log"}]})
+    ]
+    original.acls = [{"resource_name": "s7"}, {"resource_name": "s70-x"}]
+    new = renamed(original, "s7x1")
     assert new.topics == ["s7x1-a", "s7x1-b"]
     renamed_id = base64.b64encode(topic_id_of("s7x1-a")).decode()
     assert new.steps[0].request == {"topics": [{"topic_id": renamed_id}, {"name": "s7x1.log"}]}
@@ -48,11 +50,11 @@ def test_renaming_reaches_names_and_topic_ids() -> None:
 
 
 def test_a_tally_counts_by_api_and_shows_where_answers_part() -> None:
-    one = scenario()
-    one.steps = one.steps[:2]
+    played = scenario()
+    played.steps = played.steps[:2]
     tally = Tally()
     tally.add(
-        7, one, [{"error_code": 0}, {"error_code": 0}], [{"error_code": 0}, {"error_code": 30}]
+        7, played, [{"error_code": 0}, {"error_code": 0}], [{"error_code": 0}, {"error_code": 30}]
     )
     assert (tally.equal["ListGroups"], tally.total["ListGroups"]) == (1, 2)
     assert not tally.all_equal

@@ -4,7 +4,7 @@ import argparse
 import json
 from typing import Any
 
-from pipeline import cli
+from kafka_shim.pipeline import cli
 
 
 def parsed(*words: str) -> argparse.Namespace:

@@ -8,12 +8,12 @@ import pytest
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
-    from pipeline.requisites import missing
+    from kafka_shim.pipeline.requisites import missing
 
     problem = missing()
     if problem is not None:
         pytest.skip(problem)
-    from pipeline.spark.session import spark_session
+    from kafka_shim.pipeline.spark.session import spark_session
 
     session = spark_session("local[2]")
     yield session

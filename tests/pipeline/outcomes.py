@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pipeline.report.outcome import Outcome
+from kafka_shim.pipeline.report.outcome import Outcome
 
 BEGIN = datetime(2026, 1, 31, 22, 0, tzinfo=UTC)
 HEAD = {"first_seen": BEGIN.isoformat(), "last_seen": (BEGIN + timedelta(hours=6)).isoformat()}

@@ -15,15 +15,15 @@ import msgspec
 from confluent_kafka import KafkaException, Producer
 
 from examples import pipeline_demo
-from pipeline.rows.answers import NAMING_APIS, decoded, topic_names
-from pipeline.rows.batches import batches, plan
-from pipeline.rows.columns import Selection
-from protocol import codecs
-from protocol.headers import read_request_header
-from protocol.trace.entries import Request, Response
-from protocol.trace.segments import Block, read_trace
-from shim.captures.into_trace import import_capture
-from tests.shim.captures.live import capturing
+from kafka_shim.pipeline.rows.answers import NAMING_APIS, decoded, topic_names
+from kafka_shim.pipeline.rows.batches import batches, plan
+from kafka_shim.pipeline.rows.columns import Selection
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.headers import read_request_header
+from kafka_shim.protocol.trace.entries import Request, Response
+from kafka_shim.protocol.trace.segments import Block, read_trace
+from kafka_shim.shim.traffic.captures.into_trace import import_capture
+from tests.shim.traffic.captures.live import capturing
 
 Names = dict[tuple[int, int], set[str]]
 """The resources that a request names, by the client's port and the correlation id."""
@@ -70,7 +70,7 @@ def expected_names(trace: Path) -> Names:
     ids: dict[bytes, str] = {}
     for block in read_trace(trace):
         assert isinstance(block, Block)
-        ports = {one.number: one.port for one in block.body.connections}
+        ports = {connection.number: connection.port for connection in block.body.connections}
         for entry in block.body.entries:
             if isinstance(entry, Response) and entry.api_key in NAMING_APIS:
                 ids |= topic_names(decoded(entry))
@@ -90,9 +90,9 @@ def _named(message: Any) -> Iterator[Any]:
             name == "name" and "Topic" in type(message).__name__
         ):
             yield from value if isinstance(value, list) else [value]
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, msgspec.Struct):
-                yield from _named(one)
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, msgspec.Struct):
+                yield from _named(item)
 
 
 def names_imported(capture: Path, folder: Path) -> Names:
@@ -114,7 +114,9 @@ def names_imported(capture: Path, folder: Path) -> Names:
 
 def _rows(table: str, folder: Path, ids: dict[bytes, str] | None = None) -> list[dict[str, Any]]:
     splits = plan([str(folder)])
-    found = (one for split in splits for one in batches(table, split, Selection(names=ids or {})))
+    found = (
+        batch for split in splits for batch in batches(table, split, Selection(names=ids or {}))
+    )
     return [row for batch in found for row in batch.to_pylist()]
 
 

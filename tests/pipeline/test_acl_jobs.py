@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from authorizer.acl_formats import write
-from authorizer.acl_formats.trace_rule import acl_rule, parse_acl_rule
-from authorizer.acl_releases import rules_of
-from authorizer.authorizer import StandardAuthorizer
-from authorizer.store import AclStore
-from pipeline import cli
-from pipeline.acls.acl_set import AclSet
-from protocol.api_versions import RELEASES
-from protocol.enums import ApiKey, Operation, PatternType, ResourceType
-from protocol.trace.entries import AUDIT, Access, Body, Connection, Entry
-from protocol.trace.segments import SegmentWriter
+from kafka_shim.authorizer.acl_formats import write
+from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule, parse_acl_rule
+from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.pipeline import cli
+from kafka_shim.pipeline.acls.acl_set import AclSet
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, ResourceType
+from kafka_shim.protocol.trace.entries import AUDIT, Access, Body, Connection, Entry
+from kafka_shim.protocol.trace.segments import SegmentWriter
 from tests.pipeline import twin
 from tests.pipeline.asking import answer, parsed
 from tests.pipeline.traces import (
@@ -38,9 +38,9 @@ class Case:
     """A random trace, the ACLs it was made with, another set, and the accesses on Spark."""
 
     def __init__(self, spark: Any, folder: Path, seed: int, release: str, everyone: bool) -> None:
-        from pipeline.jobs.changed_requests import COLUMNS
-        from pipeline.spark.observed import asked, observed, setting
-        from pipeline.spark.source import trace_table
+        from kafka_shim.pipeline.jobs.changed_requests import COLUMNS
+        from kafka_shim.pipeline.spark.observed import needed, observed, setting
+        from kafka_shim.pipeline.spark.source import trace_table
 
         rng = random.Random(seed)
         self.release = release
@@ -57,12 +57,12 @@ class Case:
         random_trace(folder, rng, authorizer, 300, names=3)
         self.seen = twin.accesses(folder)
         options = {"splitBytes": "8000", "release": release}
-        self.frame = asked(observed(spark, [str(folder)], options)).persist()
-        self.rows = asked(trace_table(spark, "accesses", [str(folder)], options, COLUMNS))
+        self.frame = needed(observed(spark, [str(folder)], options)).persist()
+        self.rows = needed(trace_table(spark, "accesses", [str(folder)], options, COLUMNS))
         assert setting(self.frame) == (SUPERS, self.everyone and self._has_open())
 
     def _has_open(self) -> bool:
-        return any(one["rule"] == "DefaultAllow" for one in self.seen)
+        return any(access["rule"] == "DefaultAllow" for access in self.seen)
 
     def acl_set(self, acls: list[Any]) -> AclSet:
         return AclSet(tuple(dict.fromkeys(acls)), SUPERS, self.everyone, self.release)
@@ -76,7 +76,7 @@ def case(spark: Any, tmp_path_factory: pytest.TempPathFactory, request: Any) -> 
 
 
 def test_what_breaks_is_what_plain_loops_find(case: Case) -> None:
-    from pipeline.jobs.what_breaks import what_breaks
+    from kafka_shim.pipeline.jobs.what_breaks import what_breaks
 
     rows = what_breaks(case.frame, case.acl_set(case.candidate)).collect()
     found = {
@@ -87,18 +87,18 @@ def test_what_breaks_is_what_plain_loops_find(case: Case) -> None:
     assert {key: row["requests"] for key, row in found.items()} == expected
     assert {key[0] for key in expected} == {"newly denied", "newly allowed"}
     for (change, *key), row in found.items():
-        mine = [one for one in case.seen if twin.key(one) == tuple(key)]
-        mine = [one for one in mine if one["allowed"] == (change == "newly denied")]
+        mine = [access for access in case.seen if twin.key(access) == tuple(key)]
+        mine = [access for access in mine if access["allowed"] == (change == "newly denied")]
         assert row["hosts"]
-        assert set(row["hosts"]) <= {one["host"] for one in mine}
-        assert row["rule"] in {one["rule"] for one in mine}
+        assert set(row["hosts"]) <= {access["host"] for access in mine}
+        assert row["rule"] in {access["rule"] for access in mine}
         assert row["example"].startswith("broker-1/")
 
 
 @pytest.mark.parametrize("by_baseline", [False, True])
 def test_requests_that_change_are_those_of_plain_loops(case: Case, by_baseline: bool) -> None:
-    from pipeline.jobs.changed_requests import with_requests
-    from pipeline.jobs.what_breaks import changes, doubtful
+    from kafka_shim.pipeline.jobs.changed_requests import with_requests
+    from kafka_shim.pipeline.jobs.what_breaks import changes, doubtful
 
     baseline = [*case.present[3:], *case.candidate[-2:]] if by_baseline else None
     before = None if baseline is None else case.acl_set(baseline)
@@ -174,7 +174,7 @@ def test_lines_of_an_authorizer_log_are_put_together_by_time_and_api(
 
 
 def test_nothing_changes_with_the_same_acls(case: Case) -> None:
-    from pipeline.jobs.what_breaks import what_breaks
+    from kafka_shim.pipeline.jobs.what_breaks import what_breaks
 
     present = case.acl_set(case.present)
     assert what_breaks(case.frame, present).collect() == []
@@ -185,17 +185,17 @@ def test_nothing_changes_with_the_same_acls(case: Case) -> None:
 
 
 def test_unused_acls_are_what_plain_loops_find(case: Case) -> None:
-    from pipeline.jobs.unused_acls import unused_acls
+    from kafka_shim.pipeline.jobs.unused_acls import unused_acls
 
     rows = {
         row["acl"]: row for row in unused_acls(case.frame, case.acl_set(case.present)).collect()
     }
     assert len(rows) == len(case.present)
     alone = twin.redundant(case.seen, case.present, SUPERS, everyone=case.everyone)
-    others = [one for one in case.seen if one["principal"] not in SUPERS]
+    others = [access for access in case.seen if access["principal"] not in SUPERS]
     for acl in case.present:
         row = rows[acl_rule(acl)]
-        uses = [one for one in others if twin.applies(acl, one)]
+        uses = [access for access in others if twin.applies(acl, access)]
         assert row["requests"] == len(uses)
         assert (row["state"] == "never used") == (not uses)
         if row["state"] == "needed":
@@ -224,7 +224,7 @@ def covered(acl: Any, by: Any) -> bool:
 
 
 def test_the_least_acls_allow_exactly_what_was_allowed(case: Case) -> None:
-    from pipeline.jobs.least_acls import collected, least_acls
+    from kafka_shim.pipeline.jobs.least_acls import collected, least_acls
 
     least = collected(least_acls(case.frame))
     assert twin.what_breaks(case.seen, least, SUPERS) == {}
@@ -235,7 +235,7 @@ def test_the_least_acls_allow_exactly_what_was_allowed(case: Case) -> None:
 
 
 def test_prefixes_stay_within_their_budget(case: Case) -> None:
-    from pipeline.jobs.least_acls import collected, least_acls
+    from kafka_shim.pipeline.jobs.least_acls import collected, least_acls
 
     exact = collected(least_acls(case.frame))
     for budget in (0, 3):
@@ -250,12 +250,12 @@ def test_prefixes_stay_within_their_budget(case: Case) -> None:
 
 
 def test_denials_are_what_plain_loops_find(case: Case) -> None:
-    from pipeline.jobs.denials import denials
+    from kafka_shim.pipeline.jobs.denials import denials
 
     expected: dict[tuple[str, ...], int] = {}
-    for one in case.seen:
-        if not one["allowed"]:
-            expected[twin.key(one)] = expected.get(twin.key(one), 0) + 1
+    for denial in case.seen:
+        if not denial["allowed"]:
+            expected[twin.key(denial)] = expected.get(twin.key(denial), 0) + 1
     rows = denials(case.frame).collect()
     found = {
         (r["principal"], r["operation"], r["resource_type"], r["resource_name"]): r["requests"]
@@ -268,23 +268,27 @@ def test_denials_are_what_plain_loops_find(case: Case) -> None:
         assert acl is not None
         access = (
             next(
-                one
-                for one in case.seen
-                if not one["allowed"]
-                and twin.key(one)[0] == row["principal"]
-                and one["rule"] == text
+                denial
+                for denial in case.seen
+                if not denial["allowed"]
+                and twin.key(denial)[0] == row["principal"]
+                and denial["rule"] == text
             )
             if verb == "remove"
             else None
         )
         assert (access is not None) == (verb == "remove")
         if verb == "add":  # and then it is allowed, from wherever
-            mine = [one for one in case.seen if not one["allowed"] and twin.key(one) == key_of(row)]
+            mine = [
+                access
+                for access in case.seen
+                if not access["allowed"] and twin.key(access) == key_of(row)
+            ]
             now = [*case.present, acl]
             assert all(
-                twin.decide(now, SUPERS, one, everyone=case.everyone)
-                for one in mine
-                if not one["rule"].endswith("|DENY")
+                twin.decide(now, SUPERS, access, everyone=case.everyone)
+                for access in mine
+                if not access["rule"].endswith("|DENY")
             )
 
 

@@ -1,4 +1,4 @@
-"""pipeline.rows.batches: from segments to Arrow tables, without a JVM."""
+"""kafka_shim.pipeline.rows.batches: from segments to Arrow tables, without a JVM."""
 
 import random
 from pathlib import Path
@@ -7,14 +7,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from authorizer.authorizer import StandardAuthorizer
-from authorizer.store import AclStore
-from pipeline.errors import PipelineError
-from pipeline.rows.batches import batches, plan, regroup
-from pipeline.rows.columns import Selection
-from pipeline.tables import TABLES
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.trace.segments import segments
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.pipeline.rows.batches import batches, plan, regroup
+from kafka_shim.pipeline.rows.columns import Selection
+from kafka_shim.pipeline.tables import TABLES
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.trace.segments import segments
 from tests.pipeline.traces import (
     START_US,
     TraceMaker,
@@ -76,7 +76,7 @@ def test_only_the_columns_that_are_wanted(tmp_path: Path, nobody: StandardAuthor
     (batch,) = batches("requests", split, Selection(), ["topics", "principal"])
     assert batch.schema.names == ["topics", "principal"]
     assert batch.to_pylist() == [{"topics": ["x", "y"], "principal": "User:a"}]
-    assert sum(one.num_rows for one in batches("requests", split, Selection(), [])) == 1
+    assert sum(batch.num_rows for batch in batches("requests", split, Selection(), [])) == 1
 
 
 def test_requests_and_clients(tmp_path: Path, nobody: StandardAuthorizer) -> None:
@@ -120,7 +120,7 @@ def test_damage_is_told_and_costs_no_other_block(
     segment.write_bytes(content + b"KSHMTRC\nhalf")
     assert table("accesses", tmp_path)["resource_name"].to_pylist() == ["t0", "t2", "t3"]
     damage = table("damage", tmp_path).to_pylist()
-    assert [one["is_tail"] for one in damage] == [False, True]
+    assert [place["is_tail"] for place in damage] == [False, True]
     assert "damaged" in damage[0]["reason"]
     assert table("damage", tmp_path, split_bytes=150).num_rows == 2
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from authorizer.acl_formats import FORMATS, read, write
-from authorizer.acl_formats.rules import parse_rule
-from authorizer.acl_releases import rules_of
-from authorizer.authorizer import StandardAuthorizer
-from authorizer.store import AclStore
-from pipeline import cli
-from pipeline.acls.acl_set import AclSet, read_acls
-from protocol.api_versions import RELEASES
+from kafka_shim.authorizer.acl_formats import FORMATS, read, write
+from kafka_shim.authorizer.acl_formats.rules import parse_rule
+from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.pipeline import cli
+from kafka_shim.pipeline.acls.acl_set import AclSet, read_acls
+from kafka_shim.protocol.api_versions import RELEASES
 from tests.pipeline import twin
 from tests.pipeline.asking import answer, parsed
 from tests.pipeline.traces import (
@@ -134,10 +134,12 @@ def test_mistakes_are_said_before_spark_works(
 def test_trends_clients_damage_and_a_page_of_all(
     spark: Any, traced: tuple[Path, Path, AclSet], capsys: Any, tmp_path: Path
 ) -> None:
-    from pipeline.jobs.ingest import ingest
+    from kafka_shim.pipeline.jobs.ingest import ingest
 
     trace, candidate, _ = traced
-    denied = [one["time_us"] // 50_000 for one in twin.accesses(trace) if not one["allowed"]]
+    denied = [
+        access["time_us"] // 50_000 for access in twin.accesses(trace) if not access["allowed"]
+    ]
     lake, page = tmp_path / "lake", tmp_path / "page.html"
     ingest(spark, [str(trace)], lake, RELEASES[-1])
     for source in (trace, lake):
@@ -145,7 +147,7 @@ def test_trends_clients_damage_and_a_page_of_all(
         assert sum(row["requests"] for row in found["rows"]) == len(denied)
     since = f"{datetime.fromtimestamp((START_US + 100_000) / 1e6, UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
     limits = ("--since", since, "--apis", "Fetch,Produce")
-    some = [answer(capsys, "denials", str(one), *limits)["accesses"] for one in (trace, lake)]
+    some = [answer(capsys, "denials", str(path), *limits)["accesses"] for path in (trace, lake)]
     assert 0 < some[0] == some[1] < 100
     assert answer(capsys, "damage", str(trace))["rows"] == []
     words = ("report", str(lake), "--acls", str(candidate), "--from", OLD, "--to", NEW)

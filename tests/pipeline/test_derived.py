@@ -8,21 +8,23 @@ import pyarrow as pa
 import pytest
 
 from examples import pipeline_demo
-from pipeline.rows.batches import batches, plan
-from pipeline.rows.columns import Selection
-from pipeline.tables import TABLES
-from protocol import codecs
-from protocol.api_versions import RELEASES
-from protocol.enums import ApiKey
-from protocol.headers import write_response_header
-from protocol.messages.fetch_request import FetchRequest, FetchTopic
-from protocol.messages.fetch_response import (
+from kafka_shim.pipeline.rows.batches import batches, plan
+from kafka_shim.pipeline.rows.columns import Selection
+from kafka_shim.pipeline.tables import TABLES
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.headers import write_response_header
+from kafka_shim.protocol.messages.fetch_request import FetchRequest, FetchTopic
+from kafka_shim.protocol.messages.fetch_response import (
     FetchableTopicResponse,
     FetchResponse,
     PartitionData,
 )
-from protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
-from protocol.trace.entries import (
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
+from kafka_shim.protocol.messages.produce_request import ProduceRequest, TopicProduceData
+from kafka_shim.protocol.trace.entries import (
     AUDIT,
     DERIVED,
     Access,
@@ -32,8 +34,8 @@ from protocol.trace.entries import (
     Request,
     Response,
 )
-from protocol.trace.segments import Block, SegmentWriter, read_trace
-from shim.importers.into_trace import import_audit_log
+from kafka_shim.protocol.trace.segments import Block, SegmentWriter, read_trace
+from kafka_shim.shim.traffic.importers.into_trace import import_audit_log
 from tests.pipeline.traces import START_US, frame
 
 ID, UNKNOWN_ID = bytes(15) + b"\1", bytes(15) + b"\2"
@@ -105,7 +107,9 @@ def answer(api: ApiKey, version: int, message: msgspec.Struct) -> bytes:
 
 
 def fetch(*ids: bytes) -> bytes:
-    return frame(ApiKey.FETCH, 13, FetchRequest(topics=[FetchTopic(topic_id=one) for one in ids]))
+    return frame(
+        ApiKey.FETCH, 13, FetchRequest(topics=[FetchTopic(topic_id=topic_id) for topic_id in ids])
+    )
 
 
 def fetched(**codes: int) -> bytes:
@@ -141,13 +145,31 @@ def test_ids_have_the_names_that_answers_gave_them_or_none(tmp_path: Path) -> No
     assert [(r["allowed"], r["requests"]) for r in counted] == [(False, 1), (True, 1)]
 
 
+def test_a_silent_producer_is_allowed_once_a_later_request_is_answered(tmp_path: Path) -> None:
+    """A broker closes the connection of a producer that wants no answer and is denied."""
+    produce = ProduceRequest(acks=0, topic_data=[TopicProduceData("orders")])
+    silent = frame(ApiKey.PRODUCE, 9, produce)
+    metadata = frame(ApiKey.METADATA, 12, MetadataRequest(topics=[]))
+    answered = answer(ApiKey.METADATA, 12, MetadataResponse())
+    entries: list[Entry] = [
+        Request(0, 0, START_US, silent),
+        Request(0, 1, START_US + 1, metadata),
+        Response(0, 1, START_US + 2, ApiKey.METADATA, 12, answered),
+        Request(0, 2, START_US + 3, silent),
+    ]
+    write(tmp_path, entries)
+    found = rows("accesses", tmp_path)
+    writes = [(row["sequence"], row["allowed"]) for row in found if row["operation"] == "WRITE"]
+    assert writes == [(0, True), (2, None)]
+
+
 @pytest.mark.parametrize("release", [RELEASES[0], RELEASES[-1]])
 def test_other_ways_are_said(tmp_path: Path, release: str) -> None:
     from tests.pipeline.traces import create_frame
 
     write(tmp_path, [Request(0, 0, START_US, create_frame("x"))])
     found = rows("accesses", tmp_path, Selection(release=release))
-    (row,) = [one for one in found if one["operation"] == "CREATE"]
+    (row,) = [row for row in found if row["operation"] == "CREATE"]
     if release == RELEASES[0]:
         assert (row["operation"], row["resource_type"], row["role"]) == (
             "CREATE",

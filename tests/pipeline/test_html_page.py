@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from pipeline.intervals import interval_for, interval_seconds, round_steps
-from pipeline.report.charts import bars, columns, figure, lines
-from pipeline.report.html_report import report_page
+from kafka_shim.pipeline.commands.pages import page_of
+from kafka_shim.pipeline.intervals import interval_for, interval_seconds, round_steps
+from kafka_shim.pipeline.report.charts import bars, columns, figure, lines
 from tests.pipeline.outcomes import AWKWARD, BEGIN, PEOPLE, denials, whole_report
 
 VOID = {"meta", "link", "img", "br", "input"}
@@ -47,7 +47,7 @@ class Tags(HTMLParser):
 
 
 def test_a_page_loads_nothing_and_runs_nothing() -> None:
-    tags = Tags(report_page(whole_report(), ["a<b"])).found
+    tags = Tags(page_of(whole_report(), ["a<b"])).found
     assert not {tag for tag, _ in tags} & {"script", "link", "img", "iframe", "object", "base"}
     for tag, attributes in tags:
         for name, value in attributes.items():
@@ -60,7 +60,7 @@ def test_a_page_loads_nothing_and_runs_nothing() -> None:
 
 
 def test_everything_has_a_name_for_those_who_listen() -> None:
-    tags = Tags(report_page(whole_report(), ["t"])).found
+    tags = Tags(page_of(whole_report(), ["t"])).found
     ids = [attributes["id"] for _, attributes in tags if "id" in attributes]
     assert len(ids) == len(set(ids))
     referring = ("aria-labelledby", "aria-describedby")
@@ -79,7 +79,7 @@ def test_everything_has_a_name_for_those_who_listen() -> None:
 
 
 def test_foreign_text_stays_text() -> None:
-    text = report_page(denials(), ["t"])
+    text = page_of(denials(), ["t"])
     assert AWKWARD not in text
     assert "&lt;script&gt;" in text
 
@@ -150,7 +150,7 @@ def browse(page: Path, *options: str) -> str:
 @pytest.mark.parametrize("width", [1280, 500])
 def test_a_browser_loads_nothing_and_shows_plots_in_proportion(tmp_path: Path, width: int) -> None:
     page = tmp_path / "page.html"
-    text = re.sub(r"<meta http-equiv[^>]*>", "", report_page(whole_report(), ["t"]))
+    text = re.sub(r"<meta http-equiv[^>]*>", "", page_of(whole_report(), ["t"]))
     page.write_text(text.replace("</body>", f"{MEASURE}</body>"))
     shown = browse(page, f"--window-size={width},2000")
     found = re.search(r'data-measured="([^"]*)"', shown)
@@ -166,11 +166,13 @@ def test_a_browser_loads_nothing_and_shows_plots_in_proportion(tmp_path: Path, w
         for box in boxes:
             assert left - 1 <= box[0] <= box[2] <= right + 1, (chart["title"], box)
             assert top - 1 <= box[1] <= box[3] <= bottom + 1, (chart["title"], box)
-        for one in chart["texts"]:
+        for text in chart["texts"]:
             for other in chart["texts"]:
-                if one is not other:  # no words on top of others
-                    apart = one[2] <= other[0] or other[2] <= one[0]
-                    assert apart or one[3] <= other[1] + 1 or other[3] <= one[1] + 1, chart["title"]
+                if text is not other:  # no words on top of others
+                    apart = text[2] <= other[0] or other[2] <= text[0]
+                    assert apart or text[3] <= other[1] + 1 or other[3] <= text[1] + 1, chart[
+                        "title"
+                    ]
     by_principal = next(c for c in measured["charts"] if c["title"] == "Denials by principal")
     lengths = [box[2] - box[0] for box, _ in by_principal["bars"]]
     assert lengths[1] / lengths[0] == pytest.approx(12 / 30, abs=0.01)

@@ -1,4 +1,4 @@
-"""pipeline.jobs.ingest: what is new, all of it, once; whatever moment a run dies at."""
+"""kafka_shim.pipeline.jobs.ingest: what is new, all of it, once; whatever moment a run dies at."""
 
 import os
 import random
@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from authorizer.authorizer import StandardAuthorizer
-from authorizer.store import AclStore
-from pipeline.errors import PipelineError
-from pipeline.rows.batches import Split, batches
-from pipeline.rows.columns import Selection
-from pipeline.rows.offsets import between, limited, written
-from pipeline.rows.written import whole_bytes
-from pipeline.spark.lake import Lake
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.trace.segments import segments
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.pipeline.rows.batches import Split, batches
+from kafka_shim.pipeline.rows.columns import Selection
+from kafka_shim.pipeline.rows.offsets import between, limited, written
+from kafka_shim.pipeline.rows.whole_blocks import whole_bytes
+from kafka_shim.pipeline.spark.lake import Lake
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.trace.segments import segments
 from tests.pipeline.traces import TraceMaker, random_acls, random_trace
 
 AUTHORIZER = StandardAuthorizer(store=AclStore(random_acls(random.Random(3), 20)))
@@ -109,8 +109,8 @@ def test_offsets_go_on_where_they_ended(tmp_path: Path) -> None:
     assert between(both, both, 1 << 26) == []
     small = between({}, first, 3000)
     assert len(small) > 3
-    assert [one.at_block for one in small] == [True] + [False] * (len(small) - 1)
-    rows = [b.num_rows for one in small for b in batches("accesses", one, Selection())]
+    assert [split.at_block for split in small] == [True] + [False] * (len(small) - 1)
+    rows = [b.num_rows for split in small for b in batches("accesses", split, Selection())]
     assert sum(rows) == 200
 
 

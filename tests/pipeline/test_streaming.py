@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from authorizer.acl_formats import write
-from authorizer.authorizer import StandardAuthorizer
-from authorizer.store import AclStore
-from pipeline.errors import PipelineError
-from protocol.api_versions import RELEASES
-from protocol.enums import ApiKey
-from protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
-from protocol.trace.entries import Request, Response
+from kafka_shim.authorizer.acl_formats import write
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
+from kafka_shim.protocol.trace.entries import Request, Response
 from tests.pipeline import twin
 from tests.pipeline.traces import START_US, random_acls, random_trace
 
@@ -40,9 +40,9 @@ class KilledError(Exception):
 def test_the_lake_has_every_row_once(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pipeline.commands.reading import Source
-    from pipeline.jobs.ingest import ingest, lake_table
-    from pipeline.spark.observed import observed
+    from kafka_shim.pipeline.commands.reading import Source
+    from kafka_shim.pipeline.jobs.ingest import ingest, lake_table
+    from kafka_shim.pipeline.spark.observed import observed
 
     trace, lake = tmp_path / "trace", tmp_path / "lake"
     rng = random.Random(4)
@@ -80,8 +80,8 @@ def test_the_lake_has_every_row_once(
 
 
 def test_a_stream_has_the_rows_of_the_batch_in_small_steps(spark: Any, tmp_path: Path) -> None:
-    from pipeline.spark.source import FORMAT, trace_table
-    from pipeline.spark.streams import run_stream
+    from kafka_shim.pipeline.spark.run_stream import run_stream
+    from kafka_shim.pipeline.spark.source import FORMAT, trace_table
 
     for seed in range(3):
         random_trace(tmp_path, random.Random(seed), AUTHORIZER, 60)
@@ -101,14 +101,14 @@ def test_a_stream_has_the_rows_of_the_batch_in_small_steps(spark: Any, tmp_path:
 
 
 def test_news_are_told_once(spark: Any, tmp_path: Path) -> None:
-    from pipeline.jobs.watch import Watcher, watch
+    from kafka_shim.pipeline.jobs.watch import Watcher, watch
 
     random_trace(tmp_path, random.Random(5), AUTHORIZER, 300)
     told: list[dict[str, Any]] = []
     watcher = Watcher(None, RELEASE, [], lists=False)
     for _ in range(2):
         watch(spark, [str(tmp_path)], {}, watcher, told.extend, None)
-    denied = {twin.key(one) for one in twin.accesses(tmp_path) if not one["allowed"]}
+    denied = {twin.key(access) for access in twin.accesses(tmp_path) if not access["allowed"]}
     names = ("principal", "operation", "resource_type", "resource_name")
     assert sorted(tuple(row[name] for name in names) for row in told) == sorted(denied)
     news: list[dict[str, Any]] = []
@@ -122,8 +122,8 @@ def test_news_are_told_once(spark: Any, tmp_path: Path) -> None:
 
 def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) -> None:
     """An answer names the id only after the request that uses it, in another segment."""
-    from pipeline.commands.reading import Source
-    from pipeline.jobs.ingest import ingest, lake_table
+    from kafka_shim.pipeline.commands.reading import Source
+    from kafka_shim.pipeline.jobs.ingest import ingest, lake_table
     from tests.pipeline.test_derived import ID, answer, fetch, fetched, write
 
     trace, lake = tmp_path / "trace", tmp_path / "lake"
@@ -161,7 +161,7 @@ def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) ->
 
 def started(*words: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "shim", "pipeline", *words],
+        [sys.executable, "-P", "-m", "kafka_shim", "pipeline", *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -188,7 +188,7 @@ def wait_for(what: Any, child: subprocess.Popen[str]) -> None:
 def test_a_real_kill_in_the_middle_costs_and_doubles_nothing(
     spark: Any, tmp_path: Path, moment: str
 ) -> None:
-    from pipeline.jobs.ingest import lake_table
+    from kafka_shim.pipeline.jobs.ingest import lake_table
 
     trace, lake = tmp_path / "trace", tmp_path / "lake"
     random_trace(trace, random.Random(1), AUTHORIZER, 3000)
@@ -210,14 +210,14 @@ def test_a_real_kill_in_the_middle_costs_and_doubles_nothing(
     rows = lake_table(spark, "accesses", lake).select(*columns).collect()
     expected = Counter(
         (
-            one["principal"],
-            one["host"],
-            one["operation"].name,
-            one["name"],
-            one["allowed"],
-            one["rule"],
+            access["principal"],
+            access["host"],
+            access["operation"].name,
+            access["name"],
+            access["allowed"],
+            access["rule"],
         )
-        for one in twin.accesses(trace)
+        for access in twin.accesses(trace)
     )
     assert Counter(map(tuple, rows)) == expected
     assert expected.total() == 4000
@@ -225,7 +225,7 @@ def test_a_real_kill_in_the_middle_costs_and_doubles_nothing(
 
 @pytest.mark.heavy
 def test_following_goes_on_until_it_is_told_to_stop(spark: Any, tmp_path: Path) -> None:
-    from pipeline.jobs.ingest import lake_table
+    from kafka_shim.pipeline.jobs.ingest import lake_table
 
     trace, lake = tmp_path / "trace", tmp_path / "lake"
     random_trace(trace, random.Random(1), AUTHORIZER, 100)
@@ -278,19 +278,19 @@ def test_one_principal_with_very_many_accesses_is_spilled_and_not_too_much(spark
     import pyarrow as pa
 
     from benchmarks.pipeline.data import access_rows, random_acls as many_acls
-    from pipeline.acls.acl_set import AclSet
-    from pipeline.jobs.least_acls import least_acls
-    from pipeline.jobs.what_breaks import what_breaks
-    from pipeline.tables import OBSERVED, ddl
+    from kafka_shim.pipeline.acls.acl_set import AclSet
+    from kafka_shim.pipeline.jobs.least_acls import least_acls
+    from kafka_shim.pipeline.jobs.what_breaks import what_breaks
+    from kafka_shim.pipeline.tables import OBSERVED, ddl
 
     count, acls = 200_000, 2000
 
     def rows(source: Any) -> Any:
         for batch in source:
             made = access_rows(batch.column(0).to_pylist(), names=count)
-            one = pa.array(["User:u1"] * made.num_rows, pa.string())
+            principals = pa.array(["User:u1"] * made.num_rows, pa.string())
             at = OBSERVED.get_field_index("principal")
-            yield made.set_column(at, OBSERVED.field(at), one)
+            yield made.set_column(at, OBSERVED.field(at), principals)
 
     accesses = spark.range(0, count, 1, 8).mapInArrow(rows, ddl(OBSERVED)).persist()
     nobody = what_breaks(accesses, AclSet(()))

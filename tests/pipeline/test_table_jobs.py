@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
-from authorizer.authorizer import StandardAuthorizer
-from authorizer.store import AclStore
-from protocol.api_versions import RELEASES, served
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.messages.fetch_request import FetchRequest, FetchTopic
-from protocol.trace.entries import Access, Response
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.protocol.api_versions import RELEASES, served
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.fetch_request import FetchRequest, FetchTopic
+from kafka_shim.protocol.messages.produce_request import ProduceRequest
+from kafka_shim.protocol.trace.entries import Access, Body, Connection, Request, Response
+from kafka_shim.protocol.trace.segments import SegmentWriter
 from tests.pipeline.traces import (
     HOSTS,
     PRINCIPALS,
@@ -29,8 +31,8 @@ OLD, NEW = "3.9", "4.0"
 
 
 def test_readiness_names_the_versions_that_are_gone(spark: Any, tmp_path: Path) -> None:
-    from pipeline.jobs.readiness import DROPPED, findings, readiness
-    from pipeline.spark.source import trace_table
+    from kafka_shim.pipeline.jobs.readiness import DROPPED, findings, readiness
+    from kafka_shim.pipeline.spark.source import trace_table
 
     low, high = served(NEW)[ApiKey.FETCH]
     assert low > 3
@@ -50,8 +52,8 @@ def test_readiness_names_the_versions_that_are_gone(spark: Any, tmp_path: Path) 
 
 
 def test_readiness_is_what_plain_loops_find(spark: Any) -> None:
-    from pipeline.jobs.readiness import DROPPED, readiness
-    from pipeline.tables import CLIENTS, ddl
+    from kafka_shim.pipeline.jobs.readiness import DROPPED, readiness
+    from kafka_shim.pipeline.tables import CLIENTS, ddl
 
     rng = random.Random(7)
     when = datetime(2026, 1, 1, tzinfo=UTC)
@@ -79,8 +81,8 @@ def test_readiness_is_what_plain_loops_find(spark: Any) -> None:
 
 
 def test_timeline_counts_and_measures(spark: Any, tmp_path: Path) -> None:
-    from pipeline.jobs.timeline import timeline
-    from pipeline.spark.source import trace_table
+    from kafka_shim.pipeline.jobs.timeline import timeline
+    from kafka_shim.pipeline.spark.source import trace_table
 
     trace = made(tmp_path)
     (row,) = timeline(trace_table(spark, "responses", [str(trace)])).collect()
@@ -89,19 +91,38 @@ def test_timeline_counts_and_measures(spark: Any, tmp_path: Path) -> None:
     assert row["client_id"] == "app"
 
 
+def test_requests_without_an_answer_are_counted(spark: Any, tmp_path: Path) -> None:
+    from kafka_shim.pipeline.commands.reading import Source
+    from kafka_shim.pipeline.commands.timeline import COMMAND
+    from tests.pipeline.asking import parsed
+
+    trace = made(tmp_path)
+    writer = SegmentWriter(trace, "broker-2")
+    who = Connection(0, 0, 1, "SASL", "h", 5000, "User:b", "PLAIN", "lib")
+    silent = frame(ApiKey.PRODUCE, 9, ProduceRequest(acks=0))
+    writer.write(Body([who], [Request(0, n, START_US + n, silent) for n in range(3)]))
+    writer.close()
+    outcome = COMMAND.run(parsed("timeline", str(trace)), Source(spark, [str(trace)], {}))
+    found = {
+        (row["principal"], row["api"]): (row["requests"], row["errors"], row["latency_us_max"])
+        for row in outcome.rows
+    }
+    assert found == {("User:a", "Fetch"): (2, 2, 500), ("User:b", "Produce"): (3, 0, None)}
+
+
 def test_diff_tells_what_was_lost(spark: Any, tmp_path: Path) -> None:
-    from pipeline.jobs.diff import diff
-    from pipeline.spark.observed import asked, observed
-    from pipeline.spark.source import trace_table
+    from kafka_shim.pipeline.jobs.diff import diff
+    from kafka_shim.pipeline.spark.observed import needed, observed
+    from kafka_shim.pipeline.spark.source import trace_table
 
     allow = {"principal": "User:a", "allow": "Read", "topic": "orders"}
-    one, two = made(tmp_path / "one", allow), made(tmp_path / "two")
+    granted, bare = made(tmp_path / "granted", allow), made(tmp_path / "bare")
 
     def side(path: Path) -> Any:
-        return asked(observed(spark, [str(path)])), trace_table(spark, "responses", [str(path)])
+        return needed(observed(spark, [str(path)])), trace_table(spark, "responses", [str(path)])
 
-    assert diff(side(one), side(one)).collect() == []
-    rows = [tuple(row) for row in diff(side(one), side(two)).collect()]
+    assert diff(side(granted), side(granted)).collect() == []
+    rows = [tuple(row) for row in diff(side(granted), side(bare)).collect()]
     assert rows == [
         ("access", "User:a", "READ TOPIC:orders", "allowed", "denied"),
         ("answers", "User:a", "Fetch", "0", "29"),
@@ -109,11 +130,11 @@ def test_diff_tells_what_was_lost(spark: Any, tmp_path: Path) -> None:
 
 
 def test_clients_are_told_with_their_software_from_a_lake_too(spark: Any, tmp_path: Path) -> None:
-    from pipeline.commands.reading import Source
-    from pipeline.jobs.clients import clients
-    from pipeline.jobs.ingest import ingest, lake_table
-    from pipeline.spark.source import trace_table
-    from pipeline.tables import TABLES
+    from kafka_shim.pipeline.commands.reading import Source
+    from kafka_shim.pipeline.jobs.clients import clients
+    from kafka_shim.pipeline.jobs.ingest import ingest, lake_table
+    from kafka_shim.pipeline.spark.source import trace_table
+    from kafka_shim.pipeline.tables import TABLES
 
     trace, lake = made(tmp_path / "trace"), tmp_path / "lake"
     ingest(spark, [str(trace)], lake, RELEASES[-1])
@@ -164,22 +185,22 @@ def random_traffic(folder: Path, seed: int) -> list[dict[str, Any]]:
 
 
 def test_timeline_clients_and_diff_are_what_plain_loops_find(spark: Any, tmp_path: Path) -> None:
-    from pipeline.jobs.clients import clients
-    from pipeline.jobs.diff import diff
-    from pipeline.jobs.timeline import timeline
-    from pipeline.spark.observed import asked, observed
-    from pipeline.spark.source import trace_table
+    from kafka_shim.pipeline.jobs.clients import clients
+    from kafka_shim.pipeline.jobs.diff import diff
+    from kafka_shim.pipeline.jobs.timeline import timeline
+    from kafka_shim.pipeline.spark.observed import needed, observed
+    from kafka_shim.pipeline.spark.source import trace_table
 
     seen = random_traffic(tmp_path / "one", 1)
     other = random_traffic(tmp_path / "two", 2)
-    one, two = [str(tmp_path / "one")], [str(tmp_path / "two")]
+    paths = [[str(tmp_path / name)] for name in ("one", "two")]
     took: dict[tuple[int, str], list[int]] = {}
     errors: dict[tuple[int, str], int] = {}
     for row in seen:
         key = (row["time"], row["who"])
         took.setdefault(key, []).append(row["took"])
         errors[key] = errors.get(key, 0) + (row["error"] != 0)
-    found = timeline(trace_table(spark, "responses", one), "50 milliseconds").collect()
+    found = timeline(trace_table(spark, "responses", paths[0]), "50 milliseconds").collect()
     assert {
         (round(r["time"].timestamp() * 20), r["principal"]): (
             *(r["requests"], r["errors"], r["latency_us_max"], r["latency_us_median"]),
@@ -191,7 +212,7 @@ def test_timeline_clients_and_diff_are_what_plain_loops_find(spark: Any, tmp_pat
     }
     versions = {
         r["principal"]: (r["versions"], r["requests"])
-        for r in clients(trace_table(spark, "clients", one)).collect()
+        for r in clients(trace_table(spark, "clients", paths[0])).collect()
     }
     for who in PRINCIPALS[:3]:
         mine = [row for row in seen if row["who"] == who]
@@ -215,7 +236,7 @@ def test_timeline_clients_and_diff_are_what_plain_loops_find(spark: Any, tmp_pat
         if first.get(key) != second.get(key)
     }
     sides = [
-        (asked(observed(spark, path)), trace_table(spark, "responses", path)) for path in (one, two)
+        (needed(observed(spark, path)), trace_table(spark, "responses", path)) for path in paths
     ]
     rows = diff(sides[0], sides[1]).where("difference = 'access'").collect()
     assert {tuple(row)[1:] for row in rows} == expected

@@ -12,21 +12,21 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from authorizer.acl_formats.trace_rule import decision_rule, parse_acl_rule
-from authorizer.acl_releases import rules_of
-from authorizer.authorizer import StandardAuthorizer
-from authorizer.model import Acl
-from authorizer.store import AclStore
-from pipeline.acls.acl_set import AclSet
-from pipeline.acls.matches import Matcher, Signature, speaks
-from pipeline.acls.removable import AclUse, acl_uses
-from pipeline.acls.synthesis import least_for
-from pipeline.acls.verdict import QUESTION, verdict, verdicts
-from pipeline.rows.batches import batches, plan
-from pipeline.rows.columns import Selection
-from pipeline.tables import OBSERVED
-from protocol.api_versions import RELEASES
-from protocol.enums import ApiKey, PatternType
+from kafka_shim.authorizer.acl_formats.trace_rule import decision_rule, parse_acl_rule
+from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.pipeline.acls.acl_set import AclSet
+from kafka_shim.pipeline.acls.matches import Matcher, Signature, speaks
+from kafka_shim.pipeline.acls.removable import AclUse, acl_uses
+from kafka_shim.pipeline.acls.synthesis import least_for
+from kafka_shim.pipeline.acls.verdict import QUESTION, verdict, verdicts
+from kafka_shim.pipeline.rows.batches import batches, plan
+from kafka_shim.pipeline.rows.columns import Selection
+from kafka_shim.pipeline.tables import OBSERVED
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.protocol.enums import ApiKey, PatternType
 from tests.pipeline import twin
 from tests.pipeline.traces import HOSTS, PRINCIPALS, random_acls, random_trace
 
@@ -79,8 +79,8 @@ class Case:
         for batch in self.batches:
             would = verdicts(authorizer, batch.select(QUESTION).columns).to_pylist()
             for row, after in zip(batch.to_pylist(), would, strict=True):
-                one = verdict(authorizer, row)
-                assert after == {"allowed": one.allowed, "rule": decision_rule(one)}
+                decision = verdict(authorizer, row)
+                assert after == {"allowed": decision.allowed, "rule": decision_rule(decision)}
                 if row["allowed"] == after["allowed"]:
                     continue
                 change = "newly denied" if row["allowed"] else "newly allowed"
@@ -92,8 +92,8 @@ class Case:
         return twin.what_breaks(self.seen, acls, SUPERS, everyone=self.everyone)
 
 
-FIRSTS = {rules_of(one): one for one in reversed(RELEASES)}
-PLAIN = [one for rules, one in FIRSTS.items() if not rules.search_stops_early]
+FIRSTS = {rules_of(release): release for release in reversed(RELEASES)}
+PLAIN = [release for rules, release in FIRSTS.items() if not rules.search_stops_early]
 """The first release with each set of rules. One has a search that misses some ACLs, which is no
 plain reading of the rules."""
 
@@ -132,9 +132,9 @@ def uses_of(case: Case) -> list[AclUse]:
 def test_unused_acls(case: Case) -> None:
     uses = uses_of(case)
     alone = twin.redundant(case.seen, case.present, SUPERS, everyone=case.everyone)
-    others = [one for one in case.seen if one["principal"] not in SUPERS]
+    others = [access for access in case.seen if access["principal"] not in SUPERS]
     for use in uses:
-        mine = [one for one in others if twin.applies(use.acl, one)]
+        mine = [access for access in others if twin.applies(use.acl, access)]
         assert use.requests == len(mine)
         assert (use.state == "never used") == (not mine)
         if use.state in ("needed", "redundant"):
@@ -200,7 +200,7 @@ def test_least_acls(case: Case) -> None:
         assert twin.what_breaks(case.seen, rest, SUPERS) != {}
 
 
-@pytest.fixture(params=[one for one in RELEASES if rules_of(one).search_stops_early])
+@pytest.fixture(params=[release for release in RELEASES if rules_of(release).search_stops_early])
 def early(tmp_path: Path, request: pytest.FixtureRequest) -> Case:
     return Case(tmp_path, request.param, everyone=False)
 

@@ -6,19 +6,19 @@ from typing import Any
 
 import msgspec
 
-from authorizer.acl_formats.rules import parse_rule
-from authorizer.acl_formats.trace_rule import decision_rule
-from authorizer.authorizer import StandardAuthorizer
-from authorizer.model import Acl, Action, Actor
-from authorizer.store import AclStore
-from protocol import codecs
-from protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from protocol.headers import RequestHeader, write_request_header
-from protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
-from protocol.messages.fetch_request import FetchRequest, FetchTopic
-from protocol.messages.metadata_request import MetadataRequest
-from protocol.trace.entries import Access, Body, Connection, Entry, Request, Response
-from protocol.trace.segments import SegmentWriter
+from kafka_shim.authorizer.acl_formats.rules import parse_rule
+from kafka_shim.authorizer.acl_formats.trace_rule import decision_rule
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import Acl, Action, Actor
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.fetch_request import FetchRequest, FetchTopic
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.protocol.trace.entries import Access, Body, Connection, Entry, Request, Response
+from kafka_shim.protocol.trace.segments import SegmentWriter
 
 PRINCIPALS = ("User:alice", "User:bob", "User:carol", "User:root")
 HOSTS = ("10.0.0.1", "10.0.0.2")

@@ -4,11 +4,11 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from authorizer.model import Acl
-from authorizer.rules import NEWEST_RULES
-from protocol.enums import Operation, PatternType, Permission
-from protocol.trace.entries import Access
-from protocol.trace.segments import Block, read_trace
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.rules import NEWEST_RULES
+from kafka_shim.protocol.enums import Operation, PatternType, Permission
+from kafka_shim.protocol.trace.entries import Access
+from kafka_shim.protocol.trace.segments import Block, read_trace
 
 O = Operation  # noqa: E741 - a table of operations reads better so
 RULES = NEWEST_RULES
@@ -24,7 +24,7 @@ def accesses(folder: Path) -> list[dict[str, Any]]:
     found = []
     for block in read_trace(folder):
         assert isinstance(block, Block)
-        people = {one.number: one for one in block.body.connections}
+        people = {connection.number: connection for connection in block.body.connections}
         for entry in block.body.entries:
             if isinstance(entry, Access):
                 who = people[entry.connection]
@@ -90,11 +90,11 @@ def what_breaks(
 ) -> dict[tuple[str, ...], int]:
     """(change, principal, operation, type, name) -> requests."""
     found: dict[tuple[str, ...], int] = defaultdict(int)
-    for one in seen:
-        after = decide(acls, supers, one, everyone=everyone)
-        if after != one["allowed"]:
-            change = "newly denied" if one["allowed"] else "newly allowed"
-            found[change, *key(one)] += 1
+    for access in seen:
+        after = decide(acls, supers, access, everyone=everyone)
+        if after != access["allowed"]:
+            change = "newly denied" if access["allowed"] else "newly allowed"
+            found[change, *key(access)] += 1
     return dict(found)
 
 
@@ -108,21 +108,21 @@ def changed_requests(
 ) -> dict[tuple[str, ...], set[Any]]:
     """(change, principal) and (change, principal, operation, type, name) -> the requests."""
     requests: dict[Any, list[dict[str, Any]]] = defaultdict(list)
-    for one in seen:
-        requests[one["request"]].append(one)
+    for access in seen:
+        requests[access["request"]].append(access)
     found: dict[tuple[str, ...], set[Any]] = defaultdict(set)
     for request, asked in requests.items():
-        after = [decide(acls, supers, one, everyone=everyone) for one in asked]
-        before = [one["allowed"] for one in asked]
+        after = [decide(acls, supers, access, everyone=everyone) for access in asked]
+        before = [access["allowed"] for access in asked]
         if baseline is not None:
-            before = [decide(baseline, supers, one, everyone=everyone) for one in asked]
+            before = [decide(baseline, supers, access, everyone=everyone) for access in asked]
         if all(before) == all(after):
             continue
         change = "newly denied" if all(before) else "newly allowed"
-        for one, was, would in zip(asked, before, after, strict=True):
+        for access, was, would in zip(asked, before, after, strict=True):
             if was != would:
-                found[change, *key(one)].add(request)
-                found[change, one["principal"]].add(request)
+                found[change, *key(access)].add(request)
+                found[change, access["principal"]].add(request)
     return dict(found)
 
 
@@ -130,13 +130,13 @@ def redundant(
     seen: list[dict[str, Any]], acls: list[Acl], supers: tuple[str, ...], *, everyone: bool = False
 ) -> set[Acl]:
     """ACLs of which each alone could be removed without a changed decision."""
-    now = [decide(acls, supers, one, everyone=everyone) for one in seen]
+    now = [decide(acls, supers, access, everyone=everyone) for access in seen]
     found = set()
     for acl in acls:
         rest = [other for other in acls if other != acl]
         if all(
-            decide(rest, supers, one, everyone=everyone) == was
-            for one, was in zip(seen, now, strict=True)
+            decide(rest, supers, access, everyone=everyone) == was
+            for access, was in zip(seen, now, strict=True)
         ):
             found.add(acl)
     return found

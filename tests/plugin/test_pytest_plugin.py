@@ -6,26 +6,18 @@ from pathlib import Path
 
 import pytest
 
-PLUGIN = "shim.pytest_plugin"
+from tests.plugin.nested import run_pytest
+
 pytestmark = pytest.mark.timeout(300, func_only=True)
 
 
-def run(folder: Path, text: str, *options: str, ini: str = "") -> subprocess.CompletedProcess[str]:
+def run(
+    folder: Path, text: str, *options: str, ini: str = "", finds_plugins: bool = False
+) -> subprocess.CompletedProcess[str]:
     """Run pytest on one file in a folder of its own, like a project that has installed us."""
     (folder / "test_it.py").write_text(text)
     (folder / "pytest.ini").write_text(f"[pytest]\nasyncio_mode = strict\n{ini}\n")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
-    if not is_installed():
-        command += ["-p", PLUGIN]
-    return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, check=False, timeout=100
-    )
-
-
-def is_installed() -> bool:
-    from importlib.metadata import entry_points
-
-    return any(one.value == PLUGIN for one in entry_points(group="pytest11"))
+    return run_pytest(folder, *options, finds_plugins=finds_plugins)
 
 
 FRESH = """
@@ -53,7 +45,7 @@ def test_the_process_is_shared(kafka_broker, attempt):
 
 
 def test_each_test_has_a_fresh_state_of_one_process(tmp_path: Path) -> None:
-    done = run(tmp_path, FRESH)
+    done = run(tmp_path, FRESH, finds_plugins=True)
     assert done.returncode == 0, done.stdout
     assert "5 passed" in done.stdout
 
@@ -173,7 +165,8 @@ def produce(broker):
     producer = Producer(broker.config("alice"))
     producer.produce("orders", b"1", on_delivery=lambda error, _: failures.append(error))
     producer.flush(20)
-    assert failures == [None]
+    [failure] = failures
+    assert failure is None
 
 def test_denied(kafka_broker):
     produce(kafka_broker)
@@ -236,11 +229,13 @@ def test_folders_of_the_same_names_do_no_harm(tmp_path: Path) -> None:
 
 def test_loading_the_plugin_imports_nothing_else_of_ours() -> None:
     code = (
-        "import pytest, sys; before = set(sys.modules); import shim.pytest_plugin;"
+        "import pytest, sys; before = set(sys.modules); import kafka_shim.shim.pytest_plugin;"
         "print(sorted(set(sys.modules) - before))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "['shim', 'shim.pytest_plugin']"
+    assert (
+        done.stdout.strip() == "['kafka_shim', 'kafka_shim.shim', 'kafka_shim.shim.pytest_plugin']"
+    )
 
 
 def test_no_broker_outlives_a_killed_session(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ codecs nothing but the definitions and the classes.
 import struct
 from typing import Any
 
-from protocol.catalogue import classes
-from protocol.spec import FieldSpec, MessageSpec, StructSpec
+from kafka_shim.protocol.catalogue import classes
+from kafka_shim.protocol.spec import FieldSpec, MessageSpec, StructSpec
 from tests.protocol.values import default_of
 
 FIXED = {

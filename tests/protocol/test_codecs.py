@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from protocol.catalogue import classes
-from protocol.codecs import (
+from kafka_shim.protocol.catalogue import classes
+from kafka_shim.protocol.codecs import (
     has_version,
     read_message,
     read_request,
@@ -23,25 +23,25 @@ from protocol.codecs import (
     write_response,
     writer,
 )
-from protocol.errors import DecodeError, EncodeError, UnsupportedVersionError
-from protocol.messages.api_versions_response import ApiVersion, ApiVersionsResponse
-from protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest
-from protocol.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
-from protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from protocol.messages.describe_topic_partitions_request import (
+from kafka_shim.protocol.errors import DecodeError, EncodeError, UnsupportedVersionError
+from kafka_shim.protocol.messages.api_versions_response import ApiVersion, ApiVersionsResponse
+from kafka_shim.protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest
+from kafka_shim.protocol.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
+from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.describe_topic_partitions_request import (
     Cursor,
     DescribeTopicPartitionsRequest,
 )
-from protocol.messages.fetch_request import FetchRequest, ReplicaState
-from protocol.messages.fetch_response import (
+from kafka_shim.protocol.messages.fetch_request import FetchRequest, ReplicaState
+from kafka_shim.protocol.messages.fetch_response import (
     FetchableTopicResponse,
     FetchResponse,
     LeaderIdAndEpoch,
     PartitionData,
 )
-from protocol.messages.heartbeat_request import HeartbeatRequest
-from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from protocol.spec import load
+from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.spec import load
 from tests.protocol.interpreted import Interpreted
 from tests.protocol.values import ALL_NAMES, Values, versions_of
 

@@ -8,15 +8,17 @@ from typing import Any
 
 import pytest
 
-from protocol.codecs import read_request, reader, request_reader, write_request, writer
-from protocol.errors import DecodeError
-from protocol.messages.fetch_request import FetchRequest
-from protocol.messages.heartbeat_request import HeartbeatRequest
-from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from protocol.skim import skimmer
-from protocol.spec import load
+from kafka_shim.protocol.codecs import read_request, reader, request_reader, write_request, writer
+from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.messages.fetch_request import FetchRequest
+from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.skim import skimmer
+from kafka_shim.protocol.spec import load
 from tests.protocol.interpreted import DamagedError, Interpreted
 from tests.protocol.values import ALL_NAMES, Values, versions_of
+
+pytestmark = pytest.mark.deep
 
 ROUNDS = int(os.environ.get("KAFKA_SHIM_FUZZ_ROUNDS", "1"))
 """How often the fuzzers go over all messages; more rounds, more damage."""

@@ -6,8 +6,8 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
-from protocol.errors import FrameError
-from protocol.framing import FrameSplitter
+from kafka_shim.protocol.errors import FrameError
+from kafka_shim.protocol.framing import FrameSplitter
 
 LIMIT = 300
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from protocol import generate
-from protocol.catalogue import api_key, api_name, classes, definition, is_flexible
-from protocol.errors import UnsupportedVersionError
-from protocol.messages.apis import APIS, NEVER
-from protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
-from protocol.messages.fetch_response import LeaderIdAndEpoch, PartitionData
-from protocol.spec import load
+from kafka_shim.protocol import generate
+from kafka_shim.protocol.catalogue import api_key, api_name, classes, definition, is_flexible
+from kafka_shim.protocol.errors import UnsupportedVersionError
+from kafka_shim.protocol.messages.apis import APIS, NEVER
+from kafka_shim.protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
+from kafka_shim.protocol.messages.fetch_response import LeaderIdAndEpoch, PartitionData
+from kafka_shim.protocol.spec import load
 from tests.protocol.values import ALL_NAMES, default_of
 
 
@@ -23,17 +23,20 @@ def test_checked_in_modules_are_up_to_date(capsys: pytest.CaptureFixture[str]) -
 def test_stale_modules_are_said_and_rewritten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    wanted = {"a.py": "a = 1\n", "b.py": "b = 1\n"}
-    monkeypatch.setattr(generate, "FOLDER", tmp_path / "messages")
+    wanted = {"messages/a.py": "a = 1\n", "messages/b.py": "b = 1\n", "api_key.py": "c = 1\n"}
+    monkeypatch.setattr(generate, "FOLDER", tmp_path)
     monkeypatch.setattr(generate, "files", lambda: wanted)
     assert generate.main(["--check"]) == 1
     assert "protocol/messages/b.py is out of date: run make generate\n" in capsys.readouterr().err
     assert generate.main([]) == 0
     (tmp_path / "messages" / "gone.py").write_text("")
     (tmp_path / "messages" / "a.py").write_text("a = 2\n")
+    (tmp_path / "api_key.py").write_text("c = 2\n")
     assert generate.main(["--check"]) == 1
     assert generate.main([]) == 0
-    found = {path.name: path.read_text() for path in (tmp_path / "messages").iterdir()}
+    found = {
+        path.relative_to(tmp_path).as_posix(): path.read_text() for path in tmp_path.rglob("*.py")
+    }
     assert found == wanted
 
 

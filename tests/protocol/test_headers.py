@@ -2,9 +2,9 @@
 
 import pytest
 
-from protocol.codecs import has_version, request_versions
-from protocol.errors import DecodeError, EncodeError
-from protocol.headers import (
+from kafka_shim.protocol.codecs import has_version, request_versions
+from kafka_shim.protocol.errors import DecodeError, EncodeError
+from kafka_shim.protocol.headers import (
     RequestHeader,
     ResponseHeader,
     read_request_header,
@@ -14,8 +14,8 @@ from protocol.headers import (
     write_request_header,
     write_response_header,
 )
-from protocol.messages.apis import APIS
-from protocol.spec import load
+from kafka_shim.protocol.messages.apis import APIS
+from kafka_shim.protocol.spec import load
 
 TAGS = ((3, b"abc"), (200, b""))
 

@@ -7,16 +7,16 @@ from hypothesis import given, strategies as st
 from kafka.record.legacy_records import LegacyRecordBatchBuilder
 from kafka.record.memory_records import MemoryRecords
 
-from protocol.compression import Compression, compress, is_available
-from protocol.errors import DecodeError, EncodeError, ProtocolError
-from protocol.legacy_records import (
+from kafka_shim.protocol.compression import Compression, compress, is_available
+from kafka_shim.protocol.errors import DecodeError, EncodeError, ProtocolError
+from kafka_shim.protocol.legacy_records import (
     down_convert,
     messages,
     read_message_set,
     write_message_set,
 )
-from protocol.old_lz4 import old_checksum, right_checksum
-from protocol.records import BatchOptions, Record, control_batch, encode_batch
+from kafka_shim.protocol.old_lz4 import old_checksum, right_checksum
+from kafka_shim.protocol.records import BatchOptions, Record, control_batch, encode_batch
 
 NOW = 1_700_000_000_000
 PLAIN, GZIP = Compression.NONE, Compression.GZIP

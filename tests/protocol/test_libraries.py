@@ -1,14 +1,12 @@
-"""The same bytes as kafka-python, kio and an independent codec, in both directions.
+"""The same bytes as kafka-python and kio, in both directions.
 
 Each library reads what we wrote and writes it again: any byte that differs shows. What a library
 cannot do is listed here with the reason, and how much was compared is asserted.
 """
 
-import importlib.util
 import io
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import kio.index
@@ -18,13 +16,13 @@ from kio.schema.index import schema_name_map
 from kio.serial import entity_reader, entity_writer
 from kio.static.constants import EntityType
 
-from protocol.catalogue import classes
-from protocol.codecs import reader, writer
-from protocol.spec import FieldSpec, MessageSpec, StructSpec, load, snake_case
-from tests.protocol.values import ALL_NAMES, Values, default_of, versions_of
+from kafka_shim.protocol.codecs import reader, writer
+from kafka_shim.protocol.spec import FieldSpec, load, snake_case
+from tests.protocol.values import ALL_NAMES, Values, versions_of
+
+pytestmark = pytest.mark.deep
 
 SEEDS = 3
-ORACLE = Path(__file__).parents[3] / "shared" / "oracle" / "wire.py"
 Rewrite = Callable[[bytes], bytes]
 
 
@@ -122,7 +120,8 @@ def kio_class(name: str, version: int) -> Any:
 KIO_NAMES = [
     name
     for name in ALL_NAMES
-    if load(name).type in ("request", "response") and kio_class(name, versions_of(name)[-1])
+    if load(name).type in ("request", "response")
+    and any(kio_class(name, version) for version in versions_of(name))
 ]
 
 
@@ -147,66 +146,3 @@ def test_kio_agrees(name: str) -> None:
         for seed in range(SEEDS):
             message = KioValues((name, version, seed), plain=True).message(load(name), version)
             assert_same(name, version, message, rewrite)
-
-
-# --- the codec beside the project, where it is there
-
-
-def as_names(message: Any, struct: StructSpec, spec: MessageSpec, version: int) -> dict[str, Any]:
-    """Say a message as nested dicts with Kafka's names, bytes as hexadecimal digits."""
-
-    def value(field: FieldSpec, content: Any) -> Any:
-        if content is None:
-            return None
-        if isinstance(content, list):
-            return [value(field, item) for item in content]
-        if field.struct:
-            return as_names(content, field.struct, spec, version)
-        return content.hex() if isinstance(content, bytes) else content
-
-    found = {}
-    for field in struct.fields:
-        if field.versions.has(version):
-            content = getattr(message, field.attribute)
-            is_tagged = spec.flexible.has(version) and field.tagged.has(version)
-            if not is_tagged or content != default_of(field, classes(spec.name)):
-                found[field.name] = value(field, content)
-    return found
-
-
-def independent_wires() -> list[Any]:
-    """Return the independent codec for the newest release, and for what it dropped."""
-    module_spec = importlib.util.spec_from_file_location("independent_wire", ORACLE)
-    assert module_spec is not None
-    assert module_spec.loader is not None
-    module = importlib.util.module_from_spec(module_spec)
-    module_spec.loader.exec_module(module)
-    return [module.Wire("4.3.1"), module.Wire("3.9.1")]
-
-
-@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")  # it leaves closing to Python
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.skipif(not ORACLE.exists(), reason="the independent codec is not beside the project")
-def test_independent_codec_agrees() -> None:
-    wires = independent_wires()
-    pairs = 0
-    for name in ALL_NAMES:
-        spec = load(name)
-        if spec.type not in ("request", "response"):
-            continue
-        api = name.removesuffix("Request").removesuffix("Response")
-        for version in versions_of(name):
-            for wire in wires:
-                table = wire.req if spec.type == "request" else wire.resp
-                if api not in table or not wire.has(table[api]["validVersions"], version):
-                    continue
-                pairs += 1
-                for seed in range(SEEDS):
-                    message = Values((name, version, seed), plain=True).message(spec, version)
-                    data = writer(name, version)(message)
-                    decoded = wire.dec(table[api], data, version)
-                    assert decoded == as_names(message, spec.struct, spec, version), (name, version)
-                    assert wire.enc(table[api], decoded, version) == data, (name, version)
-                break
-    wanted = [n for n in ALL_NAMES if load(n).type in ("request", "response")]
-    assert pairs == sum(len(versions_of(name)) for name in wanted)

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from protocol.catalogue import classes
-from protocol.codecs import writer
-from protocol.enums import ApiKey
-from protocol.errors import DecodeError
-from protocol.partitions import request_partitions
+from kafka_shim.protocol.catalogue import classes
+from kafka_shim.protocol.codecs import writer
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.partitions import request_partitions
 
 TOPIC_ID = bytes(range(16))
 

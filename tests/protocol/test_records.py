@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, strategies as st
 from kafka.record.default_records import DefaultRecordBatch, DefaultRecordBatchBuilder
 
-from protocol.compression import Compression, is_available
-from protocol.errors import DecodeError, ProtocolError
-from protocol.record_coding import append_varint, varint
-from protocol.records import (
+from kafka_shim.protocol.compression import Compression, is_available
+from kafka_shim.protocol.errors import DecodeError, ProtocolError
+from kafka_shim.protocol.record_coding import append_varint, varint
+from kafka_shim.protocol.records import (
     Batch,
     BatchOptions,
     Record,
@@ -30,7 +30,7 @@ from tests.protocol.record_lists import NOW, record_lists, some_records
 CODECS = [codec for codec in Compression if is_available(codec)]
 
 
-def one(blob: bytes) -> Batch:
+def only_batch(blob: bytes) -> Batch:
     (batch,) = batches(blob)
     return batch
 
@@ -38,7 +38,7 @@ def one(blob: bytes) -> Batch:
 @given(record_lists(), st.sampled_from(CODECS))
 def test_there_and_back(records: list[Record], compression: Compression) -> None:
     blob = encode_batch(records, BatchOptions(compression=compression))
-    batch = one(blob)
+    batch = only_batch(blob)
     assert batch.records() == records
     assert batch.is_intact()
     assert batch.compression == compression
@@ -50,7 +50,7 @@ def test_there_and_back(records: list[Record], compression: Compression) -> None
 
 def test_a_batch_is_alone_or_not_at_all() -> None:
     blob = encode_batch(some_records())
-    assert lone_batch(blob) == one(blob)
+    assert lone_batch(blob) == only_batch(blob)
     old = blob[:16] + b"\1" + blob[17:]
     for other in (b"", blob[:60], blob[:-1], blob + b"x", blob * 2, old):
         assert lone_batch(other) is None
@@ -91,7 +91,7 @@ def test_we_read_and_write_what_kafka_python_writes(
         records.append(Record(offset, NOW + offset, key, value, tuple(headers)))
         builder.append(offset, NOW + offset, key, value, headers)
     blob = bytes(builder.build())
-    batch = one(blob)
+    batch = only_batch(blob)
     assert batch.is_intact()
     assert batch.records() == records
     assert (batch.producer_id, batch.producer_epoch, batch.base_sequence) == (77, 3, 11)
@@ -112,21 +112,21 @@ def test_we_read_and_write_what_kafka_python_writes(
 
 def test_assigning_offsets_keeps_the_checksum() -> None:
     blob = encode_batch(some_records())
-    stored = assign(one(blob), 5000, partition_leader_epoch=9)
-    batch = one(stored)
+    stored = assign(only_batch(blob), 5000, partition_leader_epoch=9)
+    batch = only_batch(stored)
     assert (batch.base_offset, batch.last_offset, batch.partition_leader_epoch) == (5000, 5004, 9)
     assert batch.is_intact()
-    assert batch.crc == one(blob).crc
+    assert batch.crc == only_batch(blob).crc
     assert [record.offset for record in batch.records()] == list(range(5000, 5005))
-    assert one(blob).base_offset == 100  # a copy was changed
+    assert only_batch(blob).base_offset == 100  # a copy was changed
 
 
 def test_append_time() -> None:
-    batch = one(assign(one(encode_batch(some_records())), 0, append_time_ms=NOW + 5))
+    batch = only_batch(assign(only_batch(encode_batch(some_records())), 0, append_time_ms=NOW + 5))
     assert batch.is_intact()
     assert batch.is_append_time
     assert {record.timestamp for record in batch.records()} == {NOW + 5}
-    written = one(encode_batch(some_records(), BatchOptions(append_time_ms=NOW + 5)))
+    written = only_batch(encode_batch(some_records(), BatchOptions(append_time_ms=NOW + 5)))
     assert written.records()[0].timestamp == NOW + 5
 
 
@@ -140,7 +140,7 @@ def test_assigning_to_several_batches() -> None:
 
 def test_control_batches() -> None:
     for commit in (True, False):
-        batch = one(control_batch(7, NOW, (77, 3), commit=commit, coordinator_epoch=2))
+        batch = only_batch(control_batch(7, NOW, (77, 3), commit=commit, coordinator_epoch=2))
         assert batch.is_control
         assert batch.is_transactional
         assert (batch.producer_id, batch.producer_epoch, batch.base_sequence) == (77, 3, -1)
@@ -176,7 +176,7 @@ def test_a_changed_byte_breaks_the_checksum() -> None:
     blob = encode_batch(some_records())
     for at in range(21, len(blob)):
         changed = blob[:at] + bytes([blob[at] ^ 1]) + blob[at + 1 :]
-        assert not one(changed).is_intact()
+        assert not only_batch(changed).is_intact()
 
 
 @pytest.mark.parametrize("compression", CODECS)
@@ -202,7 +202,7 @@ def test_claimed_counts_take_no_memory() -> None:
     tracemalloc.start()
     try:
         with pytest.raises(DecodeError, match="claims 2147483647 records"):
-            one(bytes(blob)).records()
+            only_batch(bytes(blob)).records()
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -216,13 +216,13 @@ def with_count(blob: bytes, count: int) -> bytes:
 def test_counts_and_lengths_must_fit() -> None:
     blob = encode_batch(some_records(2))
     with pytest.raises(DecodeError, match="bytes follow the records of a batch"):
-        one(with_count(blob, 1)).records()
+        only_batch(with_count(blob, 1)).records()
     with pytest.raises(DecodeError, match="a batch ends before its records do"):
-        one(with_count(blob, 3)).records()
+        only_batch(with_count(blob, 3)).records()
     with pytest.raises(DecodeError, match="a batch claims -1 records"):
-        one(with_count(blob, -1)).records()
+        only_batch(with_count(blob, -1)).records()
     with pytest.raises(DecodeError, match=r"a record claims 8128 bytes at byte 2"):
-        one(blob[:61] + b"\x80\x7f" + blob[63:]).records()
+        only_batch(blob[:61] + b"\x80\x7f" + blob[63:]).records()
 
 
 def test_fields_of_a_record_must_fit() -> None:
@@ -237,7 +237,7 @@ def test_fields_of_a_record_must_fit() -> None:
         (b"\x24\0\0\0\6key\nvalue\0\2h\2x", "a record ends at byte 15, and claimed"),
     ):
         with pytest.raises(DecodeError, match=said):
-            one(blob[:61] + damaged).records()
+            only_batch(blob[:61] + damaged).records()
 
 
 @given(st.integers(-(1 << 63), (1 << 63) - 1), st.binary(max_size=3))
@@ -271,4 +271,4 @@ def test_a_thinned_batch_keeps_its_place_and_what_is_left(
     if left:
         theirs = DefaultRecordBatch(batch.tobytes())
         assert theirs.validate_crc()
-        assert [one.offset for one in theirs] == [record.offset for record in left]
+        assert [record.offset for record in theirs] == [record.offset for record in left]

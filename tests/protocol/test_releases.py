@@ -5,25 +5,33 @@ from typing import Any
 import msgspec
 import pytest
 
-from authorizer import acl_releases, acl_tool_releases
-from protocol import (
-    config_releases,
-    group_releases,
-    record_releases,
-    releases,
-    topic_releases,
+from kafka_shim.authorizer import acl_releases, acl_tool_releases
+from kafka_shim.protocol.api_versions import release_index
+from kafka_shim.protocol.releases import (
+    access,
+    cluster,
+    configs,
+    groups,
+    records,
+    telemetry,
+    topics,
+    users,
 )
-from protocol.api_versions import release_index
+from kafka_shim.protocol.releases.change import Change
+from kafka_shim.protocol.releases.facts import Facts
 
-CHAINS: dict[str, tuple[Any, tuple[releases.Change, ...]]] = {
+CHAINS: dict[str, tuple[Any, tuple[Change, ...]]] = {
     "acls": (acl_releases.OLDEST_RULES, acl_releases.CHANGES),
     "acl tool": (acl_tool_releases.OLDEST_TOOL, acl_tool_releases.CHANGES),
-    "common": (releases.OLDEST, releases.CHANGES),
-    "configs": (config_releases.OLDEST, config_releases.CHANGES),
-    "groups": (group_releases.OLDEST, group_releases.CHANGES),
-    "records": (record_releases.OLDEST, record_releases.CHANGES),
-    "topics": (topic_releases.OLDEST, topic_releases.CHANGES),
+    **{
+        part.__name__.rpartition(".")[2]: (part.OLDEST, part.CHANGES)
+        for part in (access, cluster, configs, groups, records, telemetry, topics, users)
+    },
 }
+
+
+def test_every_part_of_the_facts_is_looked_at() -> None:
+    assert set(Facts.__struct_fields__) == CHAINS.keys() - {"acls", "acl tool"}
 
 
 @pytest.mark.parametrize("name", CHAINS)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from protocol import show
+from kafka_shim.protocol import show
 
 GOLDEN = Path(__file__).parent / "generated"
 SHOWN = [
@@ -21,7 +21,7 @@ SHOWN = [
 
 @pytest.mark.parametrize(("name", "version"), SHOWN)
 def test_source_is_the_reviewed_one(name: str, version: int) -> None:
-    """After a change of the emitters: python -m protocol.show NAME VERSION, and read the diff."""
+    """After a change of the emitters: `protocol.show NAME VERSION`, and read the diff."""
     reviewed = (GOLDEN / f"{name}_v{version}.txt").read_text()
     assert show.source_text(name, version) == reviewed
 
@@ -49,7 +49,7 @@ def test_what_there_is_not(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_as_a_command() -> None:
-    command = [sys.executable, "-m", "protocol.show", "Heartbeat", "0"]
+    command = [sys.executable, "-m", "kafka_shim.protocol.show", "Heartbeat", "0"]
     said = subprocess.run(command, capture_output=True, text=True, check=True, cwd=show_root())
     assert said.stdout.startswith("# HeartbeatRequest v0\n\ndef read(buf, pos):")
 

@@ -4,24 +4,31 @@ from typing import Any
 
 import pytest
 
-from protocol.codecs import write_request, writer
-from protocol.errors import DecodeError
-from protocol.layout import Layout
-from protocol.messages.add_partitions_to_txn_request import (
+from kafka_shim.protocol.codecs import write_request, writer
+from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.layout import Layout
+from kafka_shim.protocol.messages.add_partitions_to_txn_request import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTransaction,
 )
-from protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic
-from protocol.messages.find_coordinator_request import FindCoordinatorRequest
-from protocol.messages.incremental_alter_configs_request import (
+from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.fetch_request import (
+    FetchPartition,
+    FetchRequest,
+    FetchTopic,
+    ForgottenTopic,
+)
+from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from kafka_shim.protocol.messages.incremental_alter_configs_request import (
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
-from protocol.skim import ResourceNames, skim_request, skimmer
-from protocol.spec import ZERO_UUID, StructSpec, load
+from kafka_shim.protocol.skim import ResourceNames, skim_request, skimmer
+from kafka_shim.protocol.spec import ZERO_UUID, StructSpec, load
 from tests.protocol.values import ALL_NAMES, Values, versions_of
+
+pytestmark = pytest.mark.deep
 
 UNASKED = ("Cursor", "ForgottenTopic")
 LISTS = {"topicName": "topics", "groupId": "groups", "transactionalId": "transactional_ids"}

@@ -2,7 +2,14 @@
 
 import pytest
 
-from protocol.spec import NONE, TOP_VERSION, VersionRange, load, snake_case, version_range
+from kafka_shim.protocol.spec import (
+    NONE,
+    TOP_VERSION,
+    VersionRange,
+    load,
+    snake_case,
+    version_range,
+)
 from tests.protocol.values import ALL_NAMES
 
 

@@ -1,15 +1,15 @@
-"""protocol.wire_json: messages in the spelling of Kafka's request log."""
+"""kafka_shim.protocol.wire_json: messages in the spelling of Kafka's request log."""
 
 import json
 
-from protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
-from protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
-from protocol.messages.produce_request import (
+from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from kafka_shim.protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
+from kafka_shim.protocol.messages.produce_request import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,
 )
-from protocol.wire_json import json_name, message_json, uuid_text
+from kafka_shim.protocol.wire_json import json_name, message_json, uuid_text
 
 
 def test_names_are_lower_camel_case() -> None:

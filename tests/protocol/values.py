@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
-from protocol.catalogue import classes
-from protocol.spec import FieldSpec, MessageSpec, StructSpec, load
-from schemas import names
+from kafka_shim.protocol.catalogue import classes
+from kafka_shim.protocol.spec import FieldSpec, MessageSpec, StructSpec, load
+from kafka_shim.schemas import names
 
 ALL_NAMES = names()
 BITS = {"int8": 8, "int16": 16, "uint16": 16, "int32": 32, "uint32": 32, "int64": 64}

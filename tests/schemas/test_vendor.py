@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from schemas import KAFKA, names, path_of, vendor
-from schemas.facts import parse, read_jar, render
-from schemas.merge import layout, merge, spell, versions_in
-from schemas.pins import Jar, Pins, read_pins, sha256_of
+from kafka_shim.schemas import KAFKA, names, path_of, vendor
+from kafka_shim.schemas.facts import ENUMS, parse, read_jar, render
+from kafka_shim.schemas.merge import layout, merge, spell, versions_in
+from kafka_shim.schemas.pins import Jar, Pins, read_pins, sha256_of
+from tests.schemas.class_files import class_of_enum
 
 PROSE = {"about"}
 JSON_WITH_COMMENTS = """
@@ -172,6 +173,7 @@ def test_from_jar_to_files_and_back(
     jar = jar_with(path, FooRequest=JSON_WITH_COMMENTS)
     pins = Pins((jar,), frozenset())
     monkeypatch.setattr(vendor, "KAFKA", tmp_path / "kafka")
+    monkeypatch.setattr(vendor, "CODES", tmp_path / "codes.json")
     monkeypatch.setattr(vendor, "MANIFEST", tmp_path / "manifest.json")
     monkeypatch.setattr(vendor, "LOCAL_REPOSITORY", tmp_path / "none")
     monkeypatch.setattr(vendor, "read_pins", lambda: pins)
@@ -187,9 +189,37 @@ def test_from_jar_to_files_and_back(
     assert "manifest.json does not match" in capsys.readouterr().err
 
     files = {"FooRequest.json": changed}
-    (tmp_path / "manifest.json").write_text(vendor.manifest_text(pins, files))
+    (tmp_path / "manifest.json").write_text(
+        vendor.manifest_text(pins, files, (tmp_path / "codes.json").read_text())
+    )
     assert vendor.main(["--check", "--jar", str(path)]) == 1
     assert "FooRequest.json is not what the pinned jars give" in capsys.readouterr().err
+
+
+def test_codes_are_compared_with_the_pinned_jars(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "foo-1.jar"
+    jar_with(path)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(ENUMS["Errors"], class_of_enum({"NONE": 0, "BAD": 300}))
+    pins = Pins((Jar("org.example:foo:1", sha256_of(path), frozenset()),), frozenset())
+    for name in ("KAFKA", "CODES", "MANIFEST"):
+        monkeypatch.setattr(vendor, name, tmp_path / name)
+    monkeypatch.setattr(vendor, "LOCAL_REPOSITORY", tmp_path / "none")
+    monkeypatch.setattr(vendor, "read_pins", lambda: pins)
+    assert vendor.main(["--jar", str(path)]) == 0
+    assert json.loads((tmp_path / "CODES").read_text()) == {"Errors": {"NONE": 0, "BAD": 300}}
+    assert vendor.main(["--check", "--jar", str(path)]) == 0
+
+    changed = (tmp_path / "CODES").read_text().replace("300", "301")
+    (tmp_path / "CODES").write_text(changed)
+    assert vendor.main(["--check"]) == 1
+    assert "manifest.json does not match" in capsys.readouterr().err
+    (tmp_path / "MANIFEST").write_text(vendor.manifest_text(pins, {}, changed))
+    assert vendor.main(["--check"]) == 0
+    assert vendor.main(["--check", "--jar", str(path)]) == 1
+    assert "codes.json is not what the pinned jars give" in capsys.readouterr().err
 
 
 def test_a_jar_with_another_checksum_is_refused(tmp_path: Path) -> None:

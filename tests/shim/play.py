@@ -3,20 +3,20 @@
 from collections.abc import Mapping
 from typing import Any
 
-from authorizer.model import Acl, Actor
-from protocol import codecs
-from protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from protocol.headers import RequestHeader, write_request_header
-from protocol.trace.entries import Response
-from shim.clock import ManualClock
-from shim.config import Config, ListenerConfig, SecurityProtocol
-from shim.dispatch import Pending, dispatch
-from shim.replay.answers import read_answer
-from shim.session import Phase, Session
-from shim.state.cluster import Cluster
-from shim.state.log_cleaner import clean
-from shim.state.topics import Topic
-from shim.wait import NoAnswer
+from kafka_shim.authorizer.model import Acl, Actor
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.trace.entries import Response
+from kafka_shim.shim.clock import ManualClock
+from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
+from kafka_shim.shim.dispatch import Dispatcher, Pending
+from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.state.log_cleaner import clean
+from kafka_shim.shim.state.topics import Topic
+from kafka_shim.shim.traffic.traces.answers import read_answer
+from kafka_shim.shim.wait import NoAnswer
 
 LISTENER = ListenerConfig("PLAINTEXT", SecurityProtocol.PLAINTEXT, "127.0.0.1", 9092)
 SASL_LISTENER = ListenerConfig("SASL_PLAINTEXT", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 9093)
@@ -31,10 +31,12 @@ class Stage:
         settings.setdefault("listeners", (LISTENER, SASL_LISTENER))
         self.clock = ManualClock()
         self.cluster = Cluster(Config(release=release, seed=1, **settings), self.clock)
-        self.cluster.raise_faults = True
+        self.dispatcher = Dispatcher(self.cluster)
+        self.dispatcher.raise_errors = True
         for node in self.cluster.nodes.values():
             for listener in self.cluster.config.listeners:
-                node.endpoints[listener.name] = (listener.host, listener.port + node.node_id - 1)
+                address = (listener.host, listener.port + node.node_id - 1)
+                node.bound[listener.name] = node.endpoints[listener.name] = address
         self.sessions: dict[str, Session] = {}
         self._correlation_id = 0
 
@@ -61,7 +63,8 @@ class Stage:
         """The raw outcome of one frame on a session."""
         self._correlation_id += 1
         head = write_request_header(RequestHeader(api, version, self._correlation_id, "play"))
-        return dispatch(head + codecs.write_request(request, version), session, self.cluster)
+        frame = head + codecs.write_request(request, version)
+        return self.dispatcher.dispatch(frame, session)
 
     def read(self, api: ApiKey, version: int, frame: bytes) -> Any:
         """Decode a framed response of ours."""
@@ -102,7 +105,7 @@ class Stage:
     def compact(self, topic: str) -> None:
         """Compact partition 0 of a topic."""
         log = self.found(topic).partitions[0].log
-        horizon = self.cluster.record_behaviour.stamps_delete_horizon
+        horizon = self.cluster.facts.records.stamps_delete_horizon
         clean([log], self.clock.now_ms(), stamps_horizon=horizon)
 
     def found(self, name: str) -> Topic:

@@ -1,7 +1,7 @@
 """shim.clock and shim.wait: time moved by hand, and answers that come later."""
 
-from shim.clock import ManualClock
-from shim.wait import Wait
+from kafka_shim.shim.clock import ManualClock
+from kafka_shim.shim.wait import Wait
 
 
 def test_manual_clock_fires_due_timers_in_order_at_their_own_time() -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.recordings.comparing import differences
 from tests.shim.group_answers import recording
 from tests.shim.group_answers.peers import InProcess
 from tests.shim.remaining import listed
@@ -18,25 +19,17 @@ UNLIKE: dict[tuple[str, str], str] = {
 
 PAIRS = [
     (release, name)
-    for release in recording.releases()
-    for name in recording.SCENARIOS
-    if name in recording.load(release)
+    for release in recording.RECORDINGS.releases()
+    for name in recording.RECORDINGS.names(release)
+    if name in recording.SCENARIOS
 ]
 
 
 def differing(release: str, name: str) -> list[object]:
     """Steps with other answers; all of them where the recording has other steps."""
-    expected = [tuple(step) for step in recording.load(release)[name]]
-    answers = recording.played(
-        name, InProcess(release, properties=recording.SETTINGS.get(name, {}))
-    )
-    if [label for label, _ in answers] != [label for label, _ in expected]:
-        return ["the recording has other steps", *answers]
-    return [
-        (label, {"real": real, "ours": ours})
-        for (label, ours), (_, real) in zip(answers, expected, strict=True)
-        if ours != real
-    ]
+    settings = recording.SETTINGS.get(name, {})
+    answers = recording.played(name, InProcess(release, properties=settings))
+    return differences(recording.RECORDINGS.steps(release, name), answers)
 
 
 @pytest.mark.parametrize(("release", "name"), PAIRS)
@@ -47,5 +40,5 @@ def test_the_same_answers_as_the_real_broker(release: str, name: str) -> None:
 
 
 def test_recordings_reach_from_the_oldest_release_to_the_newest() -> None:
-    assert {"0.11.0.3", "2.8.2", "3.9.1", "4.3.1"} <= set(recording.releases())
+    assert {"0.11.0.3", "2.8.2", "3.9.1", "4.3.1"} <= set(recording.RECORDINGS.releases())
     assert len(PAIRS) > 200

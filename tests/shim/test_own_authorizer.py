@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from authorizer.authorizer import Authorizer
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.error_codes import ErrorCode
-from protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from shim.errors import ConfigError
+from kafka_shim.authorizer.authorizer import Authorizer
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from kafka_shim.shim.errors import ConfigError
 from tests.acl_filters import ANY_ACL
 from tests.shim.play import ADMIN, Stage
 

@@ -5,11 +5,11 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
 
-from protocol import codecs
-from protocol.enums import ApiKey
-from protocol.headers import RequestHeader, read_response_header, write_request_header
-from shim.broker import Broker
-from shim.config import Config, Limits, ListenerConfig, SecurityProtocol
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.headers import RequestHeader, read_response_header, write_request_header
+from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.config import Config, Limits, ListenerConfig, SecurityProtocol
 
 PLAIN = ListenerConfig("PLAINTEXT", SecurityProtocol.PLAINTEXT, "127.0.0.1", 0)
 SASL = ListenerConfig("SASL_PLAINTEXT", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 0)
@@ -64,7 +64,7 @@ async def serving(**settings: Any) -> AsyncIterator[Broker]:
     settings.setdefault("super_users", ("User:ANONYMOUS", "User:admin"))
     settings.setdefault("users", USERS)
     broker = Broker(Config(**settings))
-    broker.cluster.raise_faults = True
+    broker.dispatcher.raise_errors = True
     await broker.start()
     try:
         yield broker

@@ -15,11 +15,11 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from protocol.enums import ApiKey
-from protocol.error_codes import ErrorCode
-from protocol.messages.describe_transactions_request import DescribeTransactionsRequest
-from protocol.messages.find_coordinator_request import FindCoordinatorRequest
-from shim.testing import start
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.describe_transactions_request import DescribeTransactionsRequest
+from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from kafka_shim.shim.testing import start
 from tests.conformance.peer import ROOT
 from tests.oracle.real_kafka import START_SECONDS, RealKafka, missing_tools, settings_of
 from tests.oracle.socket_peer import SocketPeer

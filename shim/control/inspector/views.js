@@ -130,6 +130,9 @@ export function detail(row, request, decided) {
   if (decided.length) {
     parts.push(element("h3", { text: "Decisions" }), element("ul", {}, ...decided.map(decision)));
   }
+  if (request?.decisions_left_out) {
+    parts.push(element("p", { text: `${request.decisions_left_out} further decisions are not kept` }));
+  }
   if (seen.errors?.length) {
     parts.push(element("h3", { text: "Errors of the answer" }),
       element("p", { text: seen.error_names.join(", ") }));

@@ -36,14 +36,14 @@ def assign_uniform(
         for topic_id in partition_counts
     }
     wanted = [topic_id for topic_id in sorted(partition_counts) if wanting[topic_id]]
-    free = {(one, at) for one in wanted for at in range(partition_counts[one])}
+    free = {(topic_id, at) for topic_id in wanted for at in range(partition_counts[topic_id])}
     for member in members:
-        kept = {(one, at) for one, held in member.current.items() for at in held} & free
-        kept = {(one, at) for one, at in kept if one in member.topic_ids}
+        kept = {(topic_id, at) for topic_id, held in member.current.items() for at in held} & free
+        kept = {(topic_id, at) for topic_id, at in kept if topic_id in member.topic_ids}
         given[member.member_id] = kept
         free -= kept
     # What few want is given first: those who want everything can fill up later.
-    for topic_id, at in sorted(free, key=lambda one: (len(wanting[one[0]]), one)):
+    for topic_id, at in sorted(free, key=lambda partition: (len(wanting[partition[0]]), partition)):
         least = min(wanting[topic_id], key=lambda member: len(given[member.member_id]))
         given[least.member_id].add((topic_id, at))
     while _move_one(members, wanting, given):
@@ -59,10 +59,10 @@ def _move_one(
     """Take one partition from a member that has two more than another that wants it."""
     for rich in sorted(members, key=lambda member: -len(given[member.member_id])):
         owned = given[rich.member_id]
-        for topic_id in sorted({one for one, _ in owned}):
+        for topic_id in sorted({topic_id for topic_id, _ in owned}):
             poor = min(wanting[topic_id], key=lambda member: len(given[member.member_id]))
             if len(given[poor.member_id]) + 1 < len(owned):
-                moved = max(one for one in owned if one[0] == topic_id)
+                moved = max(partition for partition in owned if partition[0] == topic_id)
                 owned.discard(moved)
                 given[poor.member_id].add(moved)
                 return True
@@ -102,7 +102,7 @@ def assign_simple(
     given: dict[str, set[tuple[bytes, int]]] = {member.member_id: set() for member in members}
     for topic_id in dict.fromkeys(topic_id for topic_id, _ in partitions):
         takers = [member for member in members if topic_id in member.topic_ids]
-        held = [one for one in partitions if one[0] == topic_id]
+        held = [partition for partition in partitions if partition[0] == topic_id]
         for turn in range(max(len(takers), len(held)) if takers else 0):
             taker = takers[turn % len(takers)]
             given[taker.member_id].add(held[turn % len(held)])

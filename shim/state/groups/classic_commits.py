@@ -1,23 +1,21 @@
 """Who may commit offsets of a classic group: its members, at times nobody in particular."""
 
-from protocol.error_codes import ErrorCode
-from protocol.group_releases import GroupBehaviour
-from shim.state.groups.classic_rebalance import ClassicRebalance, ClassicState
-from shim.state.groups.group import CommitIdentity
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.releases.groups import GroupFacts
+from kafka_shim.shim.state.groups.classic_rebalance import ClassicRebalance, ClassicState
+from kafka_shim.shim.state.groups.group import CommitIdentity
 
 
-def commit_error(
-    cycle: ClassicRebalance, behaviour: GroupBehaviour, commit: CommitIdentity
-) -> ErrorCode:
+def commit_error(cycle: ClassicRebalance, facts: GroupFacts, commit: CommitIdentity) -> ErrorCode:
     """NONE if offsets may be committed; the member that does it has been heard of then."""
-    if commit.is_transactional and not behaviour.strict_members:
+    if commit.is_transactional and not facts.strict_members:
         return _lenient_error(cycle, commit)
     if _is_nobody(cycle, commit):
         return ErrorCode.NONE
     completing = cycle.state is ClassicState.COMPLETING and not commit.is_transactional
-    if completing and not behaviour.commit_checks_member:
+    if completing and not facts.commit_checks_member:
         return ErrorCode.REBALANCE_IN_PROGRESS
-    error = _membership_error(cycle, commit, strict=behaviour.strict_members)
+    error = _membership_error(cycle, commit, strict=facts.strict_members)
     if error is not ErrorCode.NONE:
         return error
     if completing:

@@ -9,12 +9,13 @@ import random
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from protocol.error_codes import ErrorCode
-from protocol.group_releases import GroupBehaviour
-from shim.clock import Clock
-from shim.state.groups import subscription
-from shim.state.groups.classic_commits import commit_error
-from shim.state.groups.classic_member import (
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.releases.groups import GroupFacts
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.state.group_settings import GroupSettings
+from kafka_shim.shim.state.groups import subscription
+from kafka_shim.shim.state.groups.classic_commits import commit_error
+from kafka_shim.shim.state.groups.classic_member import (
     ClassicMember,
     JoinAnswer,
     Joined,
@@ -24,10 +25,9 @@ from shim.state.groups.classic_member import (
     Synced,
     Syncing,
 )
-from shim.state.groups.classic_rebalance import ClassicRebalance, ClassicState
-from shim.state.groups.classic_roster import Roster, new_uuid
-from shim.state.groups.group import CommitIdentity, Group, GroupType
-from shim.state.groups.group_settings import GroupSettings
+from kafka_shim.shim.state.groups.classic_rebalance import ClassicRebalance, ClassicState
+from kafka_shim.shim.state.groups.classic_roster import Roster, new_uuid
+from kafka_shim.shim.state.groups.group import CommitIdentity, Group, GroupType
 
 CONSUMERS: Final = "consumer"
 """The protocol type of consumers; `connect` is another."""
@@ -42,15 +42,15 @@ class ClassicGroup(Group):
         self,
         group_id: str,
         settings: GroupSettings,
-        behaviour: GroupBehaviour,
+        facts: GroupFacts,
         clock: Clock,
         rng: random.Random,
     ) -> None:
         super().__init__(group_id)
         self._settings = settings
-        self._behaviour = behaviour
+        self._facts = facts
         self._random = rng
-        self.cycle = ClassicRebalance(settings, behaviour, clock)
+        self.cycle = ClassicRebalance(settings, facts, clock)
 
     @property
     def roster(self) -> Roster:
@@ -63,7 +63,7 @@ class ClassicGroup(Group):
     @property
     def state_name(self) -> str:
         if self.state is ClassicState.COMPLETING:
-            return self._behaviour.awaiting_sync_name
+            return self._facts.awaiting_sync_name
         name: str = self.state.value
         return name
 
@@ -96,8 +96,8 @@ class ClassicGroup(Group):
     def _shown(self, member: ClassicMember) -> tuple[bytes, bytes]:
         """Metadata and assignment, as far as the release shows them in this state."""
         if self.state is not ClassicState.STABLE:
-            return b"", member.assignment if self._behaviour.new_coordinator else b""
-        if not self._behaviour.describes_metadata:
+            return b"", member.assignment if self._facts.new_coordinator else b""
+        if not self._facts.describes_metadata:
             return member.assignment, member.assignment
         return member.metadata(self.cycle.protocol_name), member.assignment
 
@@ -122,7 +122,7 @@ class ClassicGroup(Group):
     def _join_error(self, joining: Joining) -> ErrorCode:
         if not self._has_room_for(joining.member_id):
             return ErrorCode.GROUP_MAX_SIZE_REACHED
-        needs_type = self._behaviour.checks_protocol_type
+        needs_type = self._facts.checks_protocol_type
         if not self.roster.supports(
             joining.protocol_type, joining.protocols, needs_type=needs_type
         ):
@@ -160,7 +160,7 @@ class ClassicGroup(Group):
         """A leader that joins again wants a rebalance; others only if they changed."""
         changed = member.protocols != joining.protocols
         leads = member.member_id == self.roster.leader_id
-        member.update(joining)
+        self.roster.update(member, joining)
         if not changed and (
             self.state is ClassicState.COMPLETING
             or (self.state is ClassicState.STABLE and not leads)
@@ -184,7 +184,7 @@ class ClassicGroup(Group):
         self.cycle.answer_join(member, Joined(error=fenced, member_id=member.member_id))
         self.cycle.answer_sync(member, Synced(error=fenced))
         self.roster.replace(member, new_id)
-        member.update(joining)
+        self.roster.update(member, joining)
         self.cycle.watch(member)
         if self._rejoin_rebalances():
             member.on_join = answer
@@ -195,9 +195,9 @@ class ClassicGroup(Group):
 
     def _rejoin_rebalances(self) -> bool:
         if self.state is ClassicState.COMPLETING:
-            return self._behaviour.static_rejoin_breaks_syncs
+            return self._facts.static_rejoin_breaks_syncs
         return self.state is not ClassicState.STABLE or (
-            self._behaviour.static_rejoin_checks_protocol
+            self._facts.static_rejoin_checks_protocol
             and self.cycle.protocol_name != self.roster.selected_protocol()
         )
 
@@ -241,13 +241,13 @@ class ClassicGroup(Group):
         if error is not ErrorCode.NONE:
             return error
         completing = self.state is ClassicState.COMPLETING
-        if completing and not self._behaviour.heartbeat_checks_generation:
+        if completing and not self._facts.heartbeat_checks_generation:
             return ErrorCode.REBALANCE_IN_PROGRESS
         if generation_id != self.cycle.generation_id:
             return ErrorCode.ILLEGAL_GENERATION
         self.cycle.watch(self.roster.members[member_id])
         if self.state is ClassicState.PREPARING or (
-            completing and not self._behaviour.heartbeats_while_completing
+            completing and not self._facts.heartbeats_while_completing
         ):
             return ErrorCode.REBALANCE_IN_PROGRESS
         return ErrorCode.NONE
@@ -272,7 +272,7 @@ class ClassicGroup(Group):
 
     def error_of(self, member_id: str, instance_id: str | None) -> ErrorCode:
         """NONE for a current member, else what it is told."""
-        strict = self._behaviour.strict_members
+        strict = self._facts.strict_members
         return self.roster.error_of(member_id, instance_id, strict=strict)
 
     # offsets
@@ -283,7 +283,7 @@ class ClassicGroup(Group):
         partitions: Collection[tuple[bytes, int]],  # noqa: ARG002 - one answer for all of them
     ) -> ErrorCode:
         """Members commit in their generation; nobody's commit needs an empty group."""
-        return commit_error(self.cycle, self._behaviour, commit)
+        return commit_error(self.cycle, self._facts, commit)
 
     def offset_delete_error(self) -> ErrorCode:
         """Only consumers' groups may lose offsets while they have members (KIP-496)."""

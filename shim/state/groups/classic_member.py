@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import msgspec
 
-from protocol.error_codes import ErrorCode
-from shim.clock import Timer
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.shim.clock import Timer
 
 Protocols = tuple[tuple[str, bytes], ...]
 """Names of the assignment protocols a member can speak, best first, each with its metadata."""

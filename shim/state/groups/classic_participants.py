@@ -6,13 +6,12 @@ wants another JoinGroup. There is no leader.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from protocol.error_codes import ErrorCode
-from protocol.group_releases import GroupBehaviour
-from shim.errors import Refused
-from shim.state.groups import subscription
-from shim.state.groups.classic_member import (
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.releases.groups import GroupFacts
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.state.groups import subscription
+from kafka_shim.shim.state.groups.classic_member import (
     JoinAnswer,
     Joined,
     Joining,
@@ -21,22 +20,21 @@ from shim.state.groups.classic_member import (
     Synced,
     Syncing,
 )
-from shim.state.groups.consumer_member import ClassicTerms, ConsumerMember
-from shim.state.groups.reconciliation import MemberState
-from shim.state.topics import Topics
-
-if TYPE_CHECKING:  # it has these
-    from shim.state.groups.consumer_group import ConsumerGroup
-
-CONSUMERS = "consumer"
+from kafka_shim.shim.state.groups.consumer_group import CONSUMERS, ConsumerGroup
+from kafka_shim.shim.state.groups.consumer_member import ClassicTerms, ConsumerMember
+from kafka_shim.shim.state.groups.reconciliation import MemberState
+from kafka_shim.shim.state.topics import Topics
 
 
 class ClassicParticipants:
-    """What classic members ask of one consumer group: the same as of a classic one."""
+    """What classic members ask of one consumer group: the same as of a classic one.
 
-    def __init__(self, group: "ConsumerGroup", behaviour: GroupBehaviour, topics: Topics) -> None:
+    All it knows is in the group.
+    """
+
+    def __init__(self, group: ConsumerGroup, facts: GroupFacts, topics: Topics) -> None:
         self._group = group
-        self._behaviour = behaviour
+        self._facts = facts
         self._topics = topics
 
     # JoinGroup
@@ -86,9 +84,9 @@ class ClassicParticipants:
     def _supports(self, protocol_type: str, protocols: Protocols) -> bool:
         """Whether all classic members speak one of these."""
         spoken = [
-            {name for name, _ in one.classic.protocols}
-            for one in self._group.members.values()
-            if one.classic is not None
+            {name for name, _ in member.classic.protocols}
+            for member in self._group.members.values()
+            if member.classic is not None
         ]
         return protocol_type == CONSUMERS and any(
             all(name in names for names in spoken) for name, _ in protocols
@@ -187,5 +185,5 @@ class ClassicParticipants:
     def _is_behind(self, member: ConsumerMember) -> bool:
         """Whether there is something newer to hear of by joining again."""
         target = self._group.target
-        waits = self._behaviour.classics_await_target
+        waits = self._facts.classics_await_target
         return member.epoch < (target.target_epoch if waits else target.epoch)

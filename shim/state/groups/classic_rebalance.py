@@ -15,12 +15,12 @@ from functools import partial
 
 import msgspec
 
-from protocol.error_codes import ErrorCode
-from protocol.group_releases import GroupBehaviour
-from shim.clock import Clock, Timer
-from shim.state.groups.classic_member import ClassicMember, Joined, Synced
-from shim.state.groups.classic_roster import Roster
-from shim.state.groups.group_settings import GroupSettings
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.releases.groups import GroupFacts
+from kafka_shim.shim.clock import Clock, Timer
+from kafka_shim.shim.state.group_settings import GroupSettings
+from kafka_shim.shim.state.groups.classic_member import ClassicMember, Joined, Synced
+from kafka_shim.shim.state.groups.classic_roster import Roster
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
 """How long a member that has never completed a rebalance may wait for one."""
@@ -38,9 +38,9 @@ class ClassicState(Enum):
 class ClassicRebalance:
     """State, generation and timers of one group; changes the roster when members lapse."""
 
-    def __init__(self, settings: GroupSettings, behaviour: GroupBehaviour, clock: Clock) -> None:
+    def __init__(self, settings: GroupSettings, facts: GroupFacts, clock: Clock) -> None:
         self._settings = settings
-        self._behaviour = behaviour
+        self._facts = facts
         self._clock = clock
         self.roster = Roster()
         self.state = ClassicState.EMPTY
@@ -172,7 +172,7 @@ class ClassicRebalance:
         self.state = ClassicState.COMPLETING
         self.protocol_name = roster.selected_protocol()
         self._unsynced = set(roster.members)
-        if self._behaviour.sync_timeout:
+        if self._facts.sync_timeout:
             self._restart_phase(roster.rebalance_timeout_ms(), self._drop_unsynced)
         for member in list(roster.members.values()):
             member.is_new = False

@@ -1,10 +1,16 @@
 """Who belongs to a classic group: members, static instances, promised ids, the leader."""
 
 import random
+from collections import Counter
 
-from protocol.error_codes import ErrorCode
-from shim.clock import Timer
-from shim.state.groups.classic_member import ClassicMember, JoinedMember, Protocols
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.shim.clock import Timer
+from kafka_shim.shim.state.groups.classic_member import (
+    ClassicMember,
+    JoinedMember,
+    Joining,
+    Protocols,
+)
 
 
 class Roster:
@@ -16,6 +22,7 @@ class Roster:
         self.promised: dict[str, Timer] = {}
         self.leader_id = ""
         self.protocol_type = ""
+        self._speakers: Counter[str] = Counter()  # by protocol: large groups ask at every join
 
     def __len__(self) -> int:
         return len(self.members)
@@ -25,6 +32,7 @@ class Roster:
         if not self.members:
             self.protocol_type = protocol_type
         self.members[member.member_id] = member
+        self._speakers.update(_spoken(member))
         if member.instance_id is not None:
             self.instances[member.instance_id] = member.member_id
         if not self.leader_id:
@@ -35,23 +43,30 @@ class Roster:
         """The member is gone; another one leads if it did."""
         member.stop_timer()
         del self.members[member.member_id]
+        self._speakers.subtract(_spoken(member))
         if member.instance_id is not None:
             self.instances.pop(member.instance_id, None)
         if self.leader_id == member.member_id:
             self.leader_id = next(iter(self.members), "")
 
-    def replace(self, member: ClassicMember, new_id: str) -> None:
+    def update(self, member: ClassicMember, joining: Joining) -> None:
+        """Let a member say anew what it speaks and how long it may be silent."""
+        self._speakers.subtract(_spoken(member))
+        member.update(joining)
+        self._speakers.update(_spoken(member))
+
+    def replace(self, old: ClassicMember, new_id: str) -> None:
         """A static member came back: it keeps all but its id."""
-        assert member.instance_id is not None
+        assert old.instance_id is not None
         members = {
-            new_id if member_id == member.member_id else member_id: one
-            for member_id, one in self.members.items()
+            new_id if member_id == old.member_id else member_id: member
+            for member_id, member in self.members.items()
         }
-        if self.leader_id == member.member_id:
+        if self.leader_id == old.member_id:
             self.leader_id = new_id
         self.members = members
-        self.instances[member.instance_id] = new_id
-        member.member_id = new_id
+        self.instances[old.instance_id] = new_id
+        old.member_id = new_id
 
     def forget_promise(self, member_id: str) -> bool:
         """Whether a place was held for the id (KIP-394); it no longer is."""
@@ -75,8 +90,7 @@ class Roster:
 
     def common_protocols(self) -> set[str]:
         """What every member speaks."""
-        spoken = [{name for name, _ in member.protocols} for member in self.members.values()]
-        return set.intersection(*spoken) if spoken else set()
+        return {name for name, count in self._speakers.items() if count == len(self.members) > 0}
 
     def supports(self, protocol_type: str, protocols: Protocols, *, needs_type: bool) -> bool:
         """Whether somebody with these protocols can take part."""
@@ -131,3 +145,7 @@ def new_uuid(rng: random.Random) -> str:
     raw[8] = raw[8] & 0x3F | 0x80
     text = raw.hex()
     return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
+
+
+def _spoken(member: ClassicMember) -> set[str]:
+    return {name for name, _ in member.protocols}

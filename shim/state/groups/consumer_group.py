@@ -8,21 +8,24 @@ own heartbeats (`consumer_member.py`).
 from collections.abc import Callable, Collection
 from functools import partial
 
-from protocol.error_codes import ErrorCode
-from protocol.group_releases import GroupBehaviour
-from shim.clock import Clock
-from shim.errors import Refused
-from shim.state.groups.assignors import ASSIGNORS, Assignment
-from shim.state.groups.classic_participants import ClassicParticipants
-from shim.state.groups.consumer_member import ConsumerHeartbeat, ConsumerMember, Subscription
-from shim.state.groups.epoch_group import EpochGroup, check_epoch
-from shim.state.groups.group import GroupType
-from shim.state.groups.group_settings import GroupSettings
-from shim.state.groups.group_target import GroupTarget
-from shim.state.groups.heartbeat_answer import HeartbeatAnswer
-from shim.state.groups.reconciliation import LEAVING, LEAVING_FOR_A_WHILE, merged
-from shim.state.groups.topic_subscriptions import TopicSubscriptions
-from shim.state.topics import Topics
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.releases.groups import GroupFacts
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.state.group_settings import GroupSettings
+from kafka_shim.shim.state.groups.assignors import ASSIGNORS, Assignment
+from kafka_shim.shim.state.groups.consumer_member import (
+    ConsumerHeartbeat,
+    ConsumerMember,
+    Subscription,
+)
+from kafka_shim.shim.state.groups.epoch_group import EpochGroup, check_epoch
+from kafka_shim.shim.state.groups.group import GroupType
+from kafka_shim.shim.state.groups.group_target import GroupTarget
+from kafka_shim.shim.state.groups.heartbeat_answer import HeartbeatAnswer
+from kafka_shim.shim.state.groups.reconciliation import LEAVING, LEAVING_FOR_A_WHILE, merged
+from kafka_shim.shim.state.groups.topic_subscriptions import TopicSubscriptions
+from kafka_shim.shim.state.topics import Topics
 
 CONSUMERS = "consumer"
 
@@ -40,27 +43,26 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         self,
         group_id: str,
         settings: GroupSettings,
-        behaviour: GroupBehaviour,
+        facts: GroupFacts,
         topics: Topics,
         clock: Clock,
         turn_classic: TurnClassic,
     ) -> None:
         super().__init__(
-            group_id, partial(settings.consumer_session_timeout_ms, group_id), behaviour, clock
+            group_id, partial(settings.consumer_session_timeout_ms, group_id), facts, clock
         )
         self._settings = settings
         self._turn_classic = turn_classic
         self.instances: dict[str, str] = {}
-        self.classics = ClassicParticipants(self, behaviour, topics)
         self.subscriptions = TopicSubscriptions(topics)
-        first = behaviour.new_group_epoch
+        first = facts.new_group_epoch
         self.target = GroupTarget(
             clock, partial(settings.consumer_assignment_interval_ms, group_id), (first, first)
         )
 
     @property
     def takes_back(self) -> bool:
-        return self._behaviour.takes_back
+        return self._facts.takes_back
 
     # what others see
 
@@ -70,7 +72,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
 
     def shown_assignment(self, member: ConsumerMember) -> Assignment:
         """What ConsumerGroupDescribe says that a member has."""
-        if self._behaviour.describes_revoking:
+        if self._facts.describes_revoking:
             return merged(member.assigned, member.revoking)
         return member.assigned
 
@@ -133,12 +135,12 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         if member.topic_regex == old_regex:
             return False
         if member.topic_regex is None:
-            return self._behaviour.dropped_regex_counts
+            return self._facts.dropped_regex_counts
         return self.subscriptions.is_resolved(member.topic_regex)
 
     def _give_up(self, member: ConsumerMember, owned: Assignment | None) -> bool:
         """What a member unsubscribed from goes before there is a target without it."""
-        revokes = self._behaviour.revokes_unsubscribed
+        revokes = self._facts.revokes_unsubscribed
         if not (revokes and member.is_reconciled(self.target.target_epoch)):
             return False
         before = member.assigned
@@ -166,7 +168,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         if joins and known is None:
             return ConsumerMember(heartbeat.member_id, None)
         known = self.member(heartbeat.member_id)
-        if not (joins and self._behaviour.rejoins_anytime):
+        if not (joins and self._facts.rejoins_anytime):
             check_epoch(known, heartbeat.member_epoch, heartbeat.owned)
         return known
 
@@ -243,7 +245,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
             member.instance_id: member.member_id for member in members if member.instance_id
         }
         self.target.begin_at(epoch, members)
-        if self._behaviour.upgrade_keeps_epoch:
+        if self._facts.upgrade_keeps_epoch:
             self.target.see(self.subscriptions, members)
         for member in members:
             self.start_session(member)

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import msgspec
 
-from shim.state.groups.assignors import Assignment
-from shim.state.groups.classic_member import Protocols
-from shim.state.groups.reconciliation import ReconcilingMember
+from kafka_shim.shim.state.groups.assignors import Assignment
+from kafka_shim.shim.state.groups.classic_member import Protocols
+from kafka_shim.shim.state.groups.reconciliation import ReconcilingMember
 
 Subscription = tuple[frozenset[str], str | None]
 """Names of topics, and a regular expression."""

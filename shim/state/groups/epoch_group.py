@@ -5,14 +5,19 @@ for them, and commits that are checked against their epochs (KIP-848).
 from collections.abc import Callable, Collection
 from typing import Generic, TypeVar
 
-from protocol.error_codes import ErrorCode
-from protocol.group_releases import GroupBehaviour
-from shim.clock import Clock
-from shim.errors import Refused
-from shim.state.groups.assignors import Assignment
-from shim.state.groups.group import CommitIdentity, Group
-from shim.state.groups.group_target import GroupTarget
-from shim.state.groups.reconciliation import IsFree, MemberState, ReconcilingMember, is_part_of
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.releases.groups import GroupFacts
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.state.groups.assignors import Assignment
+from kafka_shim.shim.state.groups.group import CommitIdentity, Group
+from kafka_shim.shim.state.groups.group_target import GroupTarget
+from kafka_shim.shim.state.groups.reconciliation import (
+    IsFree,
+    MemberState,
+    ReconcilingMember,
+    is_part_of,
+)
 
 EPOCH_IN_COMMITS_SINCE = 9
 """The OffsetCommit version that can say that a member's epoch is stale."""
@@ -29,12 +34,12 @@ class EpochGroup(Group, Generic[Member]):
         self,
         group_id: str,
         session_timeout_ms: Callable[[], int],
-        behaviour: GroupBehaviour,
+        facts: GroupFacts,
         clock: Clock,
     ) -> None:
         super().__init__(group_id)
         self._session_timeout_ms = session_timeout_ms
-        self._behaviour = behaviour
+        self._facts = facts
         self._clock = clock
         self.members: dict[str, Member] = {}
 
@@ -61,8 +66,8 @@ class EpochGroup(Group, Generic[Member]):
             raise self.unknown(member_id)
         return found
 
-    def unknown(self, who: str) -> Refused:
-        text = f"`{who}` is not a member of group `{self.group_id}`"
+    def unknown(self, member_id: str) -> Refused:
+        text = f"`{member_id}` is not a member of group `{self.group_id}`"
         return Refused(ErrorCode.UNKNOWN_MEMBER_ID, text)
 
     def reconcile(self, member: Member, owned: Assignment | None) -> bool:
@@ -125,11 +130,11 @@ class EpochGroup(Group, Generic[Member]):
         return False
 
     def _is_free_for(self, member: Member) -> IsFree:
-        others = [one for one in self.members.values() if one is not member]
+        others = [other for other in self.members.values() if other is not member]
         given_up = {} if self.takes_back else member.revoking
         return lambda topic_id, at: (
             at not in given_up.get(topic_id, ())
-            and not any(one.holds(topic_id, at) for one in others)
+            and not any(other.holds(topic_id, at) for other in others)
         )
 
     # offsets
@@ -151,7 +156,7 @@ class EpochGroup(Group, Generic[Member]):
             return ErrorCode.UNSUPPORTED_VERSION
         epoch = commit.generation_id
         error = self._epoch_error(member, epoch)
-        if self._behaviour.commits_since_assigned and 0 <= epoch < member.epoch:
+        if self._facts.commits_since_assigned and 0 <= epoch < member.epoch:
             had = all(member.had_in(epoch, topic_id, at) for topic_id, at in partitions)
             error = ErrorCode.NONE if had else error
         is_stale = error is ErrorCode.STALE_MEMBER_EPOCH

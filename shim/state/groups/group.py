@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection
 from enum import Enum
 
-from protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import ErrorCode
 
 
 class GroupType(Enum):

@@ -7,20 +7,20 @@ import random
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, cast
 
-from protocol.error_codes import ErrorCode
-from protocol.group_releases import GroupBehaviour
-from shim.clock import Clock
-from shim.state.groups.group import Group, GroupType
-from shim.state.groups.group_settings import GroupSettings
-from shim.state.groups.offsets import Offsets
-from shim.state.sharing.share_state import ShareStates
-from shim.state.topics import Topics
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.releases.groups import GroupFacts
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.state.group_settings import GroupSettings
+from kafka_shim.shim.state.groups.group import Group, GroupType
+from kafka_shim.shim.state.groups.offsets import Offsets
+from kafka_shim.shim.state.sharing.share_state import ShareStates
+from kafka_shim.shim.state.topics import Topics
 
 if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
-    from shim.state.groups.classic_group import ClassicGroup
-    from shim.state.groups.consumer_group import ConsumerGroup
-    from shim.state.groups.share_group import ShareGroup
-    from shim.state.groups.streams_group import StreamsGroup
+    from kafka_shim.shim.state.groups.classic_group import ClassicGroup
+    from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup
+    from kafka_shim.shim.state.groups.share_group import ShareGroup
+    from kafka_shim.shim.state.groups.streams_group import StreamsGroup
 
 
 class GroupStore:
@@ -29,7 +29,7 @@ class GroupStore:
     def __init__(
         self,
         settings: GroupSettings,
-        behaviour: GroupBehaviour,
+        facts: GroupFacts,
         topics: Topics,
         share_states: ShareStates,
         clock: Clock,
@@ -40,7 +40,7 @@ class GroupStore:
         self.zookeeper_offsets = Offsets()
         """Version 0 of OffsetCommit and OffsetFetch knew of these alone, as long as there was
         ZooKeeper; no group comes to be by them."""
-        self.behaviour = behaviour
+        self.facts = facts
         self._topics = topics
         self._states = share_states
         self._clock = clock
@@ -85,9 +85,9 @@ class GroupStore:
         return group
 
     def _new_classic(self, group_id: str) -> "ClassicGroup":
-        from shim.state.groups.classic_group import ClassicGroup  # noqa: PLC0415 - see above
+        from kafka_shim.shim.state.groups.classic_group import ClassicGroup  # noqa: PLC0415 - see above
 
-        return ClassicGroup(group_id, self.settings, self.behaviour, self._clock, self._random)
+        return ClassicGroup(group_id, self.settings, self.facts, self._clock, self._random)
 
     def keep(self, group: Group) -> None:
         """Have the group, in place of another one of its id."""
@@ -99,7 +99,7 @@ class GroupStore:
     def delete(self, group_id: str) -> ErrorCode:
         """Delete a group with its offsets; it must have no members (KIP-229)."""
         group = self.find(group_id)
-        if not group_id and not self.behaviour.deletes_empty_group_id:
+        if not group_id and not self.facts.deletes_empty_group_id:
             return ErrorCode.INVALID_GROUP_ID
         if group is None:
             return ErrorCode.GROUP_ID_NOT_FOUND
@@ -111,7 +111,7 @@ class GroupStore:
 
     def remove_if_idle(self, group: Group) -> None:
         """Offsets were deleted: an empty group without any is gone, except to newer releases."""
-        keeps = self.behaviour.new_coordinator
+        keeps = self.facts.new_coordinator
         if not keeps and group.is_empty and not self.offsets.has_offsets(group.group_id):
             self._remove(group)
 
@@ -125,7 +125,11 @@ class GroupStore:
         if self._deletions == self._topics.deletions:
             return
         self._deletions = self._topics.deletions
-        gone = [one for one in self.offsets.topic_ids() if self._topics.by_id(one) is None]
+        gone = [
+            topic_id
+            for topic_id in self.offsets.topic_ids()
+            if self._topics.by_id(topic_id) is None
+        ]
         for topic_id in gone:
             self.offsets.forget_topic(topic_id)
         for group in list(self._groups.values()):

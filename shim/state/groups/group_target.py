@@ -7,8 +7,8 @@ the target of that epoch is computed with the next heartbeat, at intervals (KIP-
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, Protocol
 
-from shim.clock import Clock
-from shim.state.groups.assignors import Assignment, Assignor, Subscriber
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.state.groups.assignors import Assignment, Assignor, Subscriber
 
 NO_EPOCH: Final = 0
 """Of a group before its first member; a member says it to join."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from protocol.error_codes import ErrorCode
-from shim.errors import Refused
-from shim.state.groups.classic_member import (
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.state.groups.classic_member import (
     JoinAnswer,
     Joined,
     Joining,
@@ -19,18 +19,18 @@ from shim.state.groups.classic_member import (
     Synced,
     Syncing,
 )
-from shim.state.groups.group import CommitIdentity, Group, GroupType
-from shim.state.groups.group_store import GroupStore
-from shim.state.groups.offsets import CommittedOffset
+from kafka_shim.shim.state.groups.group import CommitIdentity, Group, GroupType
+from kafka_shim.shim.state.groups.group_store import GroupStore
+from kafka_shim.shim.state.groups.offsets import CommittedOffset
 
 if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
-    from shim.state.groups.classic_group import ClassicGroup
-    from shim.state.groups.classic_participants import ClassicParticipants
-    from shim.state.groups.consumer_group import ConsumerGroup
-    from shim.state.groups.consumer_member import ConsumerHeartbeat, ConsumerMember
-    from shim.state.groups.heartbeat_answer import HeartbeatAnswer
-    from shim.state.groups.share_group import ShareGroup, ShareHeartbeat
-    from shim.state.groups.streams_group import StreamsAnswer, StreamsHeartbeat
+    from kafka_shim.shim.state.groups.classic_group import ClassicGroup
+    from kafka_shim.shim.state.groups.classic_participants import ClassicParticipants
+    from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup
+    from kafka_shim.shim.state.groups.consumer_member import ConsumerHeartbeat, ConsumerMember
+    from kafka_shim.shim.state.groups.heartbeat_answer import HeartbeatAnswer
+    from kafka_shim.shim.state.groups.share_group import ShareGroup, ShareHeartbeat
+    from kafka_shim.shim.state.groups.streams_group import StreamsAnswer, StreamsHeartbeat
 
 GROUP_ID_NOT_FOUND_SINCE = 9
 """The OffsetCommit version that can say that the group is unknown (KIP-848)."""
@@ -57,7 +57,7 @@ class Groups(GroupStore):
             return
         group = self.consumer(group_id)
         if group is not None and not group.is_empty:
-            group.classics.join(joining, self.new_member_id(), answer)
+            self._participants(group).join(joining, self.new_member_id(), answer)
         else:
             self.classic_or_new(group_id).join(joining, answer)
 
@@ -108,11 +108,16 @@ class Groups(GroupStore):
         if self.group_id_error(group_id) is not ErrorCode.NONE:
             return None
         group = self.consumer(group_id)
-        return self.classic(group_id) if group is None else group.classics
+        return self.classic(group_id) if group is None else self._participants(group)
+
+    def _participants(self, group: "ConsumerGroup") -> "ClassicParticipants":
+        from kafka_shim.shim.state.groups.classic_participants import ClassicParticipants  # noqa: PLC0415 - see above
+
+        return ClassicParticipants(group, self.facts, self._topics)
 
     def group_id_error(self, group_id: str) -> ErrorCode:
         """INVALID_GROUP_ID for an empty id, where the release says so."""
-        wrong = not group_id and self.behaviour.checks_group_ids
+        wrong = not group_id and self.facts.checks_group_ids
         return ErrorCode.INVALID_GROUP_ID if wrong else ErrorCode.NONE
 
     def _no_member(self, group_id: str) -> ErrorCode:
@@ -133,12 +138,12 @@ class Groups(GroupStore):
         joins = heartbeat.member_epoch == 0
         if not (joins and has_members):
             self._check_replaceable(self.find(group_id), group_id, joins=joins)
-        from shim.state.groups.consumer_group import ConsumerGroup  # noqa: PLC0415 - see above
+        from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup  # noqa: PLC0415 - see above
 
         made = ConsumerGroup(
             group_id,
             self.settings,
-            self.behaviour,
+            self.facts,
             self._topics,
             self._clock,
             self._turn_classic,
@@ -153,7 +158,7 @@ class Groups(GroupStore):
         self, old: "ClassicGroup", made: "ConsumerGroup", heartbeat: "ConsumerHeartbeat"
     ) -> "HeartbeatAnswer":
         """A member of the consumer protocol comes to classic ones (KIP-848)."""
-        from shim.state.groups import migration  # noqa: PLC0415 - see above
+        from kafka_shim.shim.state.groups import migration  # noqa: PLC0415 - see above
 
         migration.check_upgrade(old, self.settings)
         old.cycle.break_off()
@@ -174,7 +179,7 @@ class Groups(GroupStore):
 
         If members leave, those that stay have to rebalance.
         """
-        from shim.state.groups import migration  # noqa: PLC0415 - see above
+        from kafka_shim.shim.state.groups import migration  # noqa: PLC0415 - see above
 
         if not migration.may_downgrade(group, leaving, self.settings):
             return False
@@ -209,10 +214,10 @@ class Groups(GroupStore):
         if not may_be_new or self.find(group_id) is not None:
             text = f"there is no share group `{group_id}`"
             raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, text)
-        from shim.state.groups.share_group import ShareGroup  # noqa: PLC0415 - see above
+        from kafka_shim.shim.state.groups.share_group import ShareGroup  # noqa: PLC0415 - see above
 
         return ShareGroup(
-            group_id, self.settings, self.behaviour, self._topics, self._states, self._clock
+            group_id, self.settings, self.facts, self._topics, self._states, self._clock
         )
 
     # the streams protocol
@@ -223,9 +228,9 @@ class Groups(GroupStore):
         if group is None:
             joins = heartbeat.member_epoch == 0
             self._check_replaceable(self.find(group_id), group_id, joins=joins)
-            from shim.state.groups.streams_group import StreamsGroup  # noqa: PLC0415 - see above
+            from kafka_shim.shim.state.groups.streams_group import StreamsGroup  # noqa: PLC0415 - see above
 
-            group = StreamsGroup(group_id, self.settings, self.behaviour, self._topics, self._clock)
+            group = StreamsGroup(group_id, self.settings, self.facts, self._topics, self._clock)
         answer = group.heartbeat(heartbeat)
         self.keep(group)
         return answer
@@ -245,7 +250,7 @@ class Groups(GroupStore):
     def commit(
         self,
         group_id: str,
-        who: CommitIdentity,
+        identity: CommitIdentity,
         commits: Collection[Commit],
         producer_id: int | None = None,
         append_error: Callable[[], ErrorCode] = lambda: ErrorCode.NONE,
@@ -256,21 +261,23 @@ class Groups(GroupStore):
         whether the log of the coordinator takes what there is to store.
         """
         group = self.find(group_id)
-        who.is_transactional = producer_id is not None
-        if who.is_transactional and not self.behaviour.new_coordinator and group_id:
+        identity.is_transactional = producer_id is not None
+        if identity.is_transactional and not self.facts.new_coordinator and group_id:
             group = self.classic_or_new(group_id)  # and then it judges
-        error = self._commit_error(group, who, [(one.topic_id, one.partition) for one in commits])
+        error = self._commit_error(
+            group, identity, [(commit.topic_id, commit.partition) for commit in commits]
+        )
         if producer_id is not None and not group_id:
             error = self.group_id_error(group_id)
         if error is not ErrorCode.NONE:
             return error
         error = append_error() if commits else ErrorCode.NONE
         if error is not ErrorCode.NONE:
-            if producer_id is not None and not self.behaviour.new_coordinator:
+            if producer_id is not None and not self.facts.new_coordinator:
                 for commit in commits:
                     self.offsets.drop(group_id, producer_id, commit.topic_id, commit.partition)
             return error
-        if group is None and (commits or not self.behaviour.new_coordinator):
+        if group is None and (commits or not self.facts.new_coordinator):
             self.classic_or_new(group_id)
         for commit in commits:
             if producer_id is None:
@@ -284,14 +291,14 @@ class Groups(GroupStore):
     def _commit_error(
         self,
         group: Group | None,
-        who: CommitIdentity,
+        identity: CommitIdentity,
         partitions: Collection[tuple[bytes, int]],
     ) -> ErrorCode:
         if group is not None:
-            return group.commit_error(who, partitions)
-        if who.generation_id < 0:
+            return group.commit_error(identity, partitions)
+        if identity.generation_id < 0:
             return ErrorCode.NONE
-        if self.behaviour.new_coordinator and who.version >= GROUP_ID_NOT_FOUND_SINCE:
+        if self.facts.new_coordinator and identity.version >= GROUP_ID_NOT_FOUND_SINCE:
             return ErrorCode.GROUP_ID_NOT_FOUND
         return ErrorCode.ILLEGAL_GENERATION
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from shim.state.groups.assignors import Assignment
+from kafka_shim.shim.state.groups.assignors import Assignment
 
 
 class HeartbeatAnswer(msgspec.Struct, frozen=True):

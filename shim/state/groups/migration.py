@@ -7,17 +7,17 @@ it; a consumer group becomes a classic one when the last such member goes and cl
 
 from collections.abc import Collection
 
-from protocol.error_codes import ErrorCode
-from shim.errors import Refused
-from shim.state.groups import subscription
-from shim.state.groups.assignors import Assignment
-from shim.state.groups.classic_group import CONSUMERS, ClassicGroup
-from shim.state.groups.classic_member import ClassicMember, Joining
-from shim.state.groups.classic_rebalance import ClassicState
-from shim.state.groups.consumer_group import ConsumerGroup
-from shim.state.groups.consumer_member import ClassicTerms, ConsumerMember
-from shim.state.groups.group_settings import GroupSettings
-from shim.state.topics import Topics
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.state.group_settings import GroupSettings
+from kafka_shim.shim.state.groups import subscription
+from kafka_shim.shim.state.groups.assignors import Assignment
+from kafka_shim.shim.state.groups.classic_group import CONSUMERS, ClassicGroup
+from kafka_shim.shim.state.groups.classic_member import ClassicMember, Joining
+from kafka_shim.shim.state.groups.classic_rebalance import ClassicState
+from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup
+from kafka_shim.shim.state.groups.consumer_member import ClassicTerms, ConsumerMember
+from kafka_shim.shim.state.topics import Topics
 
 
 def check_upgrade(group: ClassicGroup, settings: GroupSettings) -> None:
@@ -39,7 +39,7 @@ def upgrade(old: ClassicGroup, new: ConsumerGroup, topics: Topics) -> None:
     Everybody has what the classic leader assigned last, in the epoch of the last generation, and
     is told with the next heartbeat to join again. Raises Refused if a member is no consumer.
     """
-    members = [_upgraded(one, old, topics) for one in old.roster.members.values()]
+    members = [_upgraded(member, old, topics) for member in old.roster.members.values()]
     new.take_over(members, old.cycle.generation_id)
 
 
@@ -72,11 +72,11 @@ def may_downgrade(
 ) -> bool:
     """Whether a group becomes a classic one without these members: classic ones alone stay."""
     gone = {member.member_id for member in leaving}
-    staying = [one for one in group.members.values() if one.member_id not in gone]
+    staying = [member for member in group.members.values() if member.member_id not in gone]
     return (
         settings.downgrades
         and 0 < len(staying) <= settings.size_max
-        and all(one.classic is not None for one in staying)
+        and all(member.classic is not None for member in staying)
     )
 
 
@@ -88,7 +88,9 @@ def downgrade(old: ConsumerGroup, new: ClassicGroup, topics: Topics) -> None:
     cycle = new.cycle
     cycle.generation_id = old.target.epoch
     cycle.state = ClassicState.STABLE
-    members = [_downgraded(one, one.classic) for one in old.members.values() if one.classic]
+    members = [
+        _downgraded(member, member.classic) for member in old.members.values() if member.classic
+    ]
     for member in members:
         new.roster.add(member, CONSUMERS)
     cycle.protocol_name = new.roster.selected_protocol()

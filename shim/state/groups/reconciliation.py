@@ -9,8 +9,8 @@ the subtopology as bytes.
 from collections.abc import Callable, Container, Mapping
 from enum import Enum
 
-from shim.clock import Timer
-from shim.state.groups.assignors import Assignment
+from kafka_shim.shim.clock import Timer
+from kafka_shim.shim.state.groups.assignors import Assignment
 
 LEAVING = -1
 """The epoch with which a member leaves."""
@@ -135,10 +135,10 @@ class ReconcilingMember:
         self.session_timer = self.rebalance_timer = None
 
 
-def merged(one: Mapping[bytes, frozenset[int]], other: Assignment) -> Assignment:
-    topic_ids = [*one, *(topic_id for topic_id in other if topic_id not in one)]
+def merged(first: Mapping[bytes, frozenset[int]], second: Assignment) -> Assignment:
+    topic_ids = [*first, *(topic_id for topic_id in second if topic_id not in first)]
     return {
-        topic_id: one.get(topic_id, frozenset()) | other.get(topic_id, frozenset())
+        topic_id: first.get(topic_id, frozenset()) | second.get(topic_id, frozenset())
         for topic_id in topic_ids
     }
 
@@ -147,13 +147,17 @@ def is_part_of(some: Assignment, whole: Assignment) -> bool:
     return all(held <= whole.get(topic_id, frozenset()) for topic_id, held in some.items())
 
 
-def _both(one: Assignment, other: Assignment) -> Assignment:
-    common = {topic_id: held & other.get(topic_id, frozenset()) for topic_id, held in one.items()}
+def _both(first: Assignment, second: Assignment) -> Assignment:
+    common = {
+        topic_id: held & second.get(topic_id, frozenset()) for topic_id, held in first.items()
+    }
     return {topic_id: held for topic_id, held in common.items() if held}
 
 
-def _without(one: Assignment, other: Assignment) -> Assignment:
-    left = {topic_id: held - other.get(topic_id, frozenset()) for topic_id, held in one.items()}
+def _without(assignment: Assignment, gone: Assignment) -> Assignment:
+    left = {
+        topic_id: held - gone.get(topic_id, frozenset()) for topic_id, held in assignment.items()
+    }
     return {topic_id: held for topic_id, held in left.items() if held}
 
 

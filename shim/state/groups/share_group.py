@@ -10,19 +10,19 @@ from functools import partial
 
 import msgspec
 
-from protocol.error_codes import ErrorCode
-from protocol.group_releases import GroupBehaviour
-from shim.clock import Clock, Timer
-from shim.errors import Refused
-from shim.state.groups.assignors import Assignment, Subscriber, assign_simple
-from shim.state.groups.group import CommitIdentity, Group, GroupType
-from shim.state.groups.group_settings import GroupSettings
-from shim.state.groups.group_target import GroupTarget
-from shim.state.groups.heartbeat_answer import HeartbeatAnswer
-from shim.state.groups.reconciliation import LEAVING
-from shim.state.groups.topic_subscriptions import TopicSubscriptions
-from shim.state.sharing.share_state import ShareStates
-from shim.state.topics import Topics
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.releases.groups import GroupFacts
+from kafka_shim.shim.clock import Clock, Timer
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.state.group_settings import GroupSettings
+from kafka_shim.shim.state.groups.assignors import Assignment, Subscriber, assign_simple
+from kafka_shim.shim.state.groups.group import CommitIdentity, Group, GroupType
+from kafka_shim.shim.state.groups.group_target import GroupTarget
+from kafka_shim.shim.state.groups.heartbeat_answer import HeartbeatAnswer
+from kafka_shim.shim.state.groups.reconciliation import LEAVING
+from kafka_shim.shim.state.groups.topic_subscriptions import TopicSubscriptions
+from kafka_shim.shim.state.sharing.share_state import ShareStates
+from kafka_shim.shim.state.topics import Topics
 
 SHARERS = "share"
 ASSIGNOR = "simple"
@@ -88,7 +88,7 @@ class ShareGroup(Group):
         self,
         group_id: str,
         settings: GroupSettings,
-        behaviour: GroupBehaviour,
+        facts: GroupFacts,
         topics: Topics,
         states: ShareStates,
         clock: Clock,
@@ -102,7 +102,7 @@ class ShareGroup(Group):
         self.has_begun = False
         """Whether it has ever begun with a partition, or was to, even with one that is missing."""
         self.subscriptions = TopicSubscriptions(topics)
-        first = behaviour.new_group_epoch
+        first = facts.new_group_epoch
         self.target = GroupTarget(
             clock,
             partial(settings.share_assignment_interval_ms, group_id),
@@ -215,7 +215,9 @@ class ShareGroup(Group):
 
     def forget_topic(self, topic_id: bytes) -> bool:
         """Forget where it was in a topic; False if it never read it."""
-        begun = [at for one, at, _ in self._states.of_group(self.group_id) if one == topic_id]
+        begun = [
+            at for known_id, at, _ in self._states.of_group(self.group_id) if known_id == topic_id
+        ]
         for partition in begun:
             self._states.delete((self.group_id, topic_id, partition))
         return bool(begun)

@@ -11,18 +11,18 @@ from functools import partial
 
 import msgspec
 
-from protocol.error_codes import ErrorCode
-from protocol.group_releases import GroupBehaviour
-from shim.clock import Clock
-from shim.errors import Refused
-from shim.state.groups.assignors import Assignment, assign_uniform
-from shim.state.groups.epoch_group import EpochGroup, check_epoch
-from shim.state.groups.group import GroupType
-from shim.state.groups.group_settings import GroupSettings
-from shim.state.groups.group_target import GroupTarget
-from shim.state.groups.reconciliation import LEAVING, ReconcilingMember
-from shim.state.groups.streams_topology import Configured, InternalTopic, StreamsTopology
-from shim.state.topics import Topics
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.releases.groups import GroupFacts
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.state.group_settings import GroupSettings
+from kafka_shim.shim.state.groups.assignors import Assignment, assign_uniform
+from kafka_shim.shim.state.groups.epoch_group import EpochGroup, check_epoch
+from kafka_shim.shim.state.groups.group import GroupType
+from kafka_shim.shim.state.groups.group_target import GroupTarget
+from kafka_shim.shim.state.groups.reconciliation import LEAVING, ReconcilingMember
+from kafka_shim.shim.state.groups.streams_topology import Configured, InternalTopic, StreamsTopology
+from kafka_shim.shim.state.topics import Topics
 
 STREAMS = "streams"
 FIRST_EPOCH = 1
@@ -62,7 +62,8 @@ class StreamsHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
 class StreamsAnswer(msgspec.Struct, frozen=True):
     """The answer to a heartbeat; `tasks` is None if the member knows them already.
 
-    `to_make` are internal topics that somebody has to make.
+    `to_make` are internal topics that somebody has to make. A member that leaves is told no
+    interval between reports of its tasks' offsets, and no lag that is acceptable.
     """
 
     member_id: str
@@ -71,6 +72,8 @@ class StreamsAnswer(msgspec.Struct, frozen=True):
     tasks: Assignment | None
     statuses: tuple[tuple[Status, str], ...] = ()
     to_make: tuple[tuple[InternalTopic, int], ...] = ()
+    task_offset_interval_ms: int = 0
+    recovery_lag: int = -1
 
 
 class StreamsMember(ReconcilingMember):
@@ -155,19 +158,19 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         self,
         group_id: str,
         settings: GroupSettings,
-        behaviour: GroupBehaviour,
+        facts: GroupFacts,
         topics: Topics,
         clock: Clock,
     ) -> None:
         timeout_ms = partial(settings.streams_session_timeout_ms, group_id)
-        super().__init__(group_id, timeout_ms, behaviour, clock)
+        super().__init__(group_id, timeout_ms, facts, clock)
         self._settings = settings
         self.tasks = _Tasks(topics)
         self._shut_down_by: str | None = None
         self.target = GroupTarget(
             clock,
             partial(settings.streams_assignment_interval_ms, group_id),
-            (FIRST_EPOCH, behaviour.new_group_epoch),
+            (FIRST_EPOCH, facts.new_group_epoch),
             delay_ms=settings.streams_initial_delay_ms(group_id),
         )
 
@@ -222,12 +225,16 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             text = f"group `{self.group_id}` runs another topology, of epoch {known.epoch}"
             raise Refused(ErrorCode.INVALID_REQUEST, text)
 
+    @property
+    def assignor_name(self) -> str:
+        return self._settings.streams_assignor(self.group_id)
+
     def _answer(self, member: StreamsMember, *, shows_tasks: bool) -> StreamsAnswer:
         configured = self.tasks.configured
         to_make = []
         if configured is not None:
             to_make = [
-                (one, configured.partitions[one.name]) for one in configured.missing_internal
+                (topic, configured.partitions[topic.name]) for topic in configured.missing_internal
             ]
         return StreamsAnswer(
             member.member_id,
@@ -236,6 +243,8 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             member.assigned if shows_tasks else None,
             tuple(self._statuses(member, configured)),
             tuple(to_make),
+            self._settings.streams_task_offset_interval_ms(self.group_id),
+            self._settings.streams_recovery_lag(self.group_id),
         )
 
     def _statuses(

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from shim.state.topic_names import fault_of_name
-from shim.state.topics import Topics
+from kafka_shim.shim.state.topic_names import name_error
+from kafka_shim.shim.state.topics import Topics
 
 
 class InternalTopic(msgspec.Struct, frozen=True):
@@ -40,26 +40,26 @@ class StreamsTopology(msgspec.Struct, frozen=True):
 
     def topics(self) -> Iterator[str]:
         """Every topic that is mentioned, some more than once."""
-        for one in self.subtopologies:
-            yield from one.sources
-            yield from one.sinks
-            for topic in (*one.repartition, *one.changelogs):
+        for subtopology in self.subtopologies:
+            yield from subtopology.sources
+            yield from subtopology.sinks
+            for topic in (*subtopology.repartition, *subtopology.changelogs):
                 yield topic.name
 
     def read_topics(self) -> frozenset[str]:
         """The topics that tasks read."""
         return frozenset(
             name
-            for one in self.subtopologies
-            for name in (*one.sources, *(topic.name for topic in one.repartition))
+            for subtopology in self.subtopologies
+            for name in (*subtopology.sources, *(topic.name for topic in subtopology.repartition))
         )
 
-    def fault(self, internal_topics: frozenset[str]) -> str | None:
+    def error(self, internal_topics: frozenset[str]) -> str | None:
         """Why no group can run it; None if nothing speaks against it."""
         for name in self.topics():
-            fault = fault_of_name(name)
-            if fault is not None:
-                return fault
+            error = name_error(name)
+            if error is not None:
+                return error
             if name in internal_topics:
                 return f"`{name}` is a topic of Kafka's own"
         return None
@@ -67,11 +67,16 @@ class StreamsTopology(msgspec.Struct, frozen=True):
     @property
     def has_twins(self) -> bool:
         """Whether two subtopologies have the same id."""
-        return len({one.subtopology_id for one in self.subtopologies}) < len(self.subtopologies)
+        return len({subtopology.subtopology_id for subtopology in self.subtopologies}) < len(
+            self.subtopologies
+        )
 
     def sourceless(self) -> str | None:
         """The id of a subtopology that reads nothing."""
-        reads = ((one.subtopology_id, one.sources or one.repartition) for one in self.subtopologies)
+        reads = (
+            (subtopology.subtopology_id, subtopology.sources or subtopology.repartition)
+            for subtopology in self.subtopologies
+        )
         return next((name for name, sources in reads if not sources), None)
 
 
@@ -81,15 +86,18 @@ class Configured:
     def __init__(self, topology: StreamsTopology, topics: Topics) -> None:
         self._topics = topics
         self.missing_sources = [
-            name for one in topology.subtopologies for name in one.sources if name not in topics
+            name
+            for subtopology in topology.subtopologies
+            for name in subtopology.sources
+            if name not in topics
         ]
         self.partitions: dict[str, int] = {}
         """Partitions of the internal topics, as far as they are known."""
         self._widen(topology)
         internal = {
             topic.name: topic
-            for one in topology.subtopologies
-            for topic in (*one.repartition, *one.changelogs)
+            for subtopology in topology.subtopologies
+            for topic in (*subtopology.repartition, *subtopology.changelogs)
             if topic.name in self.partitions and not self.missing_sources
         }
         self.misfits = [
@@ -102,12 +110,17 @@ class Configured:
         self.tasks: dict[str, int] = {}
         """Tasks of each subtopology; none while something is missing."""
         if not (self.missing_sources or self.misfits or self.missing_internal):
-            self.tasks = {one.subtopology_id: self._width(one) for one in topology.subtopologies}
+            self.tasks = {
+                subtopology.subtopology_id: self._width(subtopology)
+                for subtopology in topology.subtopologies
+            }
         self.seen = self._seen(topology)
         """The topics that were there, by name: id and number of partitions."""
 
     def _seen(self, topology: StreamsTopology) -> dict[str, tuple[bytes, int]]:
-        changelogs = {topic.name for one in topology.subtopologies for topic in one.changelogs}
+        changelogs = {
+            topic.name for subtopology in topology.subtopologies for topic in subtopology.changelogs
+        }
         found = (self._topics.get(name) for name in topology.read_topics() | changelogs)
         return {
             topic.name: (topic.topic_id, len(topic.partitions))
@@ -124,33 +137,33 @@ class Configured:
         """Repartition topics are as wide as the widest subtopology that fills them, changelogs as
         wide as the subtopology whose they are. Each round may tell more.
         """
-        for one in topology.subtopologies:
-            for topic in one.repartition:
+        for subtopology in topology.subtopologies:
+            for topic in subtopology.repartition:
                 if topic.partitions:
                     self.partitions[topic.name] = topic.partitions
         for _ in topology.subtopologies:
-            for one in topology.subtopologies:
-                width = self._width(one)
-                for name in one.sinks if width else ():
+            for subtopology in topology.subtopologies:
+                width = self._width(subtopology)
+                for name in subtopology.sinks if width else ():
                     fixed = self._fixed(topology, name)
                     known = self.partitions.get(name, 0)
                     self.partitions[name] = fixed or max(known, width)
-        for one in topology.subtopologies:
-            for topic in one.changelogs if self._width(one) else ():
-                self.partitions[topic.name] = self._width(one)
+        for subtopology in topology.subtopologies:
+            for topic in subtopology.changelogs if self._width(subtopology) else ():
+                self.partitions[topic.name] = self._width(subtopology)
 
     def _fixed(self, topology: StreamsTopology, name: str) -> int:
         return next(
             (
                 topic.partitions
-                for one in topology.subtopologies
-                for topic in one.repartition
+                for subtopology in topology.subtopologies
+                for topic in subtopology.repartition
                 if topic.name == name
             ),
             0,
         )
 
-    def _width(self, one: Subtopology) -> int:
-        counts = [self._count(name) for name in one.sources]
-        counts += [self.partitions.get(topic.name, 0) for topic in one.repartition]
+    def _width(self, subtopology: Subtopology) -> int:
+        counts = [self._count(name) for name in subtopology.sources]
+        counts += [self.partitions.get(topic.name, 0) for topic in subtopology.repartition]
         return max(counts, default=0)

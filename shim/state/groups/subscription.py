@@ -5,15 +5,15 @@ Each is a version and that version's layout; a later version begins the same way
 
 from typing import Any, Final
 
-from protocol import codecs
-from protocol.errors import ProtocolError
-from protocol.messages.consumer_protocol_assignment import (
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.messages.consumer_protocol_assignment import (
     ConsumerProtocolAssignment,
     TopicPartition,
 )
-from protocol.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
-from shim.state.groups.assignors import Assignment
-from shim.state.topics import Topics
+from kafka_shim.protocol.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
+from kafka_shim.shim.state.groups.assignors import Assignment
+from kafka_shim.shim.state.topics import Topics
 
 _NEWEST: Final = 3
 """The newest layout that is known."""

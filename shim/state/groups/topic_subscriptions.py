@@ -1,10 +1,10 @@
 """What members subscribe to: topics by name, or those that match a regular expression."""
 
-import re
 from collections.abc import Callable, Collection, Iterable
 from typing import Final, Protocol
 
-from shim.state.topics import Topics
+from kafka_shim.shim.patterns import compile_pattern
+from kafka_shim.shim.state.topics import Topics
 
 RESOLVING_INTERVAL_MS: Final = 10_000
 """What expressions match is not looked up more often than this."""
@@ -67,21 +67,27 @@ class TopicSubscriptions:
         is_due = not self._matching or now_ms > self._resolved_ms + RESOLVING_INTERVAL_MS
         if not (is_new and is_due):
             return False
-        old, self._matching = self._matching, {one: self._find(one, visible) for one in wanted}
+        old = self._matching
+        self._matching = {pattern: self._find(pattern, visible) for pattern in wanted}
         self._resolved_epoch, self._resolved_ms = self._topics.epoch, now_ms
-        is_other = any(self._matching[one] != old.get(one, frozenset()) for one in wanted)
+        is_other = any(
+            self._matching[pattern] != old.get(pattern, frozenset()) for pattern in wanted
+        )
         self.changes += is_other
         return is_other
 
     def forget(self, members: Iterable[Subscribing]) -> None:
         """Expressions that none of the members has any more."""
         wanted = _expressions(members)
-        self._matching = {one: found for one, found in self._matching.items() if one in wanted}
+        self._matching = {
+            pattern: found for pattern, found in self._matching.items() if pattern in wanted
+        }
 
     def _find(self, regex: str, visible: Visible) -> frozenset[str]:
-        pattern = re.compile(regex)
-        matching = [one.name for one in self._topics if pattern.fullmatch(one.name)]
-        return frozenset(visible(matching))
+        """The pattern sees only topics that its caller may see, since its time tells of them."""
+        pattern = compile_pattern(regex)
+        names = visible([topic.name for topic in self._topics])
+        return frozenset(name for name in names if pattern.fullmatch(name))
 
 
 def _expressions(members: Iterable[Subscribing]) -> set[str]:

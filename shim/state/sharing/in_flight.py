@@ -149,8 +149,8 @@ class InFlightBatches:
                 continue
             if not batch.is_within(first, last):
                 batch.split()
-            pieces = [one for one in batch.pieces(first, last) if one.held.state is state]
-            for one in pieces:
-                one.held.state, one.held.member_id = RecordState.ARCHIVED, ""
+            pieces = [piece for piece in batch.pieces(first, last) if piece.held.state is state]
+            for piece in pieces:
+                piece.held.state, piece.held.member_id = RecordState.ARCHIVED, ""
             found += pieces
         return found

@@ -5,16 +5,16 @@ from typing import Protocol
 
 import msgspec
 
-from protocol.error_codes import ErrorCode
-from protocol.messages import share_acknowledge_request, share_fetch_request
-from shim.state.sharing.in_flight import (
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages import share_acknowledge_request, share_fetch_request
+from kafka_shim.shim.state.sharing.in_flight import (
     InFlight,
     InFlightBatch,
     InFlightBatches,
     Piece,
     RecordState,
 )
-from shim.state.sharing.share_state import Deliveries
+from kafka_shim.shim.state.sharing.share_state import Deliveries
 
 Acknowledgement = (
     share_fetch_request.AcknowledgementBatch | share_acknowledge_request.AcknowledgementBatch
@@ -53,10 +53,10 @@ class Acknowledging:
 
     def take(self, given: Iterable[Acknowledgement]) -> ErrorCode:
         """The first error there is; then `undo` what was done before it."""
-        for one in given:
-            if one.last_offset < self._partition.start_offset:
+        for acknowledgement in given:
+            if acknowledgement.last_offset < self._partition.start_offset:
                 continue  # long done with
-            error = self._take(one)
+            error = self._take(acknowledgement)
             if error is not ErrorCode.NONE:
                 return error
         return ErrorCode.NONE

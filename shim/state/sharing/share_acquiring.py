@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from protocol.records import Batch
-from shim.state.sharing.in_flight import InFlight, InFlightBatch, Piece, RecordState
-from shim.state.sharing.share_partition import SharePartition
+from kafka_shim.protocol.records import Batch
+from kafka_shim.shim.state.sharing.in_flight import InFlight, InFlightBatch, Piece, RecordState
+from kafka_shim.shim.state.sharing.share_partition import SharePartition
 
 THROTTLED_FROM = 2
 """Fewer deliveries than this never make records suspicious."""
@@ -46,21 +46,21 @@ def acquire(
     partition: SharePartition,
     taking: Taking,
     fetch_offset: int,
-    found: Sequence[Batch],
+    batches: Sequence[Batch],
     aborted: Sequence[Offsets],
 ) -> list[Acquired]:
     """Give a member of what was found from `fetch_offset` on, without what was aborted."""
-    if not found or found[-1].last_offset < partition.start_offset:
+    if not batches or batches[-1].last_offset < partition.start_offset:
         return []
-    last = found[-1].last_offset
+    last = batches[-1].last_offset
     room = min(taking.records_max, partition.room)
     if room <= 0:  # what is in flight already may be given out again
         last = min(last, partition.end_offset)
         room = min(taking.records_max, last - fetch_offset + 1)
     if room <= 0:
         return []
-    _skip_to(partition, fetch_offset, found[0].base_offset)
-    taken = _Acquisition(partition, taking, found, last, room).run()
+    _skip_to(partition, fetch_offset, batches[0].base_offset)
+    taken = _Acquisition(partition, taking, batches, last, room).run()
     return _without_aborted(partition, taken, aborted)
 
 
@@ -79,14 +79,14 @@ class _Acquisition:
         self,
         partition: SharePartition,
         taking: Taking,
-        found: Sequence[Batch],
+        batches: Sequence[Batch],
         last: int,
         room: int,
     ) -> None:
         self._partition = partition
         self._taking = taking
-        self._found = found
-        self._first = found[0].base_offset
+        self._found = batches
+        self._first = batches[0].base_offset
         self._last = last
         self._room = room
         self._taken: list[Acquired] = []
@@ -133,8 +133,8 @@ class _Acquisition:
         some = self._some_of(batch)
         for piece in some:
             self._partition.lock(piece.held, self._taking.member_id)
-        for one in _joined(some):
-            self._took(one)
+        for acquired in _joined(some):
+            self._took(acquired)
         if throttles and some:
             self._room = 0
             return False
@@ -213,20 +213,20 @@ class _Acquisition:
                     first = batch.base_offset
         yield first, last
 
-    def _took(self, one: Acquired) -> None:
-        self._taken.append(one)
-        self._count += one.size
+    def _took(self, acquired: Acquired) -> None:
+        self._taken.append(acquired)
+        self._count += acquired.size
 
 
 def _joined(pieces: Iterable[Piece]) -> list[Acquired]:
     """Neighbours that were delivered equally often are one row."""
     rows: list[Acquired] = []
     for piece in pieces:
-        one = Acquired(piece.first, piece.last, piece.held.count)
-        if rows and (rows[-1].last + 1, rows[-1].count) == (one.first, one.count):
-            rows[-1] = Acquired(rows[-1].first, one.last, one.count)
+        row = Acquired(piece.first, piece.last, piece.held.count)
+        if rows and (rows[-1].last + 1, rows[-1].count) == (row.first, row.count):
+            rows[-1] = Acquired(rows[-1].first, row.last, row.count)
         else:
-            rows.append(one)
+            rows.append(row)
     return rows
 
 

@@ -6,18 +6,18 @@ told to the share coordinator; that a member has them is not.
 
 from collections.abc import Callable, Iterable, Sequence
 
-from protocol.error_codes import ErrorCode
-from shim.clock import Clock, Timer
-from shim.state.groups.group_settings import GroupSettings
-from shim.state.sharing.in_flight import (
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.shim.clock import Clock, Timer
+from kafka_shim.shim.state.group_settings import GroupSettings
+from kafka_shim.shim.state.sharing.in_flight import (
     InFlight,
     InFlightBatch,
     InFlightBatches,
     Piece,
     RecordState,
 )
-from shim.state.sharing.share_acknowledgement import Acknowledgement, Acknowledging
-from shim.state.sharing.share_state import (
+from kafka_shim.shim.state.sharing.share_acknowledgement import Acknowledgement, Acknowledging
+from kafka_shim.shim.state.sharing.share_state import (
     NOT_KNOWN,
     Deliveries,
     Key,
@@ -25,7 +25,7 @@ from shim.state.sharing.share_state import (
     ShareStates,
     StateUpdate,
 )
-from shim.wait import Watched
+from kafka_shim.shim.wait import Watched
 
 STATE_ERRORS = {
     ErrorCode.FENCED_LEADER_EPOCH: ErrorCode.NOT_LEADER_OR_FOLLOWER,
@@ -71,15 +71,15 @@ class SharePartition(Watched):
     def _load(self, deliveries: Sequence[Deliveries]) -> None:
         """Take over what was in flight; nobody has had what lies between."""
         at = self.start_offset
-        for one in deliveries:
-            if at < one.first:
+        for delivery in deliveries:
+            if at < delivery.first:
                 gap = InFlight(RecordState.AVAILABLE, 0)
-                self.batches.put(InFlightBatch(at, one.first - 1, gap))
-            held = InFlight(RecordState(one.state), one.count)
-            self.batches.put(InFlightBatch(one.first, one.last, held))
+                self.batches.put(InFlightBatch(at, delivery.first - 1, gap))
+            held = InFlight(RecordState(delivery.state), delivery.count)
+            self.batches.put(InFlightBatch(delivery.first, delivery.last, held))
             if held.state.is_final:
-                self.complete += one.last - one.first + 1
-            at = one.last + 1
+                self.complete += delivery.last - delivery.first + 1
+            at = delivery.last + 1
         if self.batches:
             self.end_offset = at - 1
             self.looks_back = True

@@ -8,13 +8,13 @@ from collections.abc import Callable
 
 import msgspec
 
-from protocol.error_codes import ErrorCode
-from shim.clock import Clock
-from shim.state.groups.group_settings import GroupSettings
-from shim.state.log import Log
-from shim.state.sharing.share_partition import STATE_ERRORS, SharePartition
-from shim.state.sharing.share_state import NOT_KNOWN, Key, ShareStates
-from shim.state.topics import Partition
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.state.group_settings import GroupSettings
+from kafka_shim.shim.state.log import Log
+from kafka_shim.shim.state.sharing.share_partition import STATE_ERRORS, SharePartition
+from kafka_shim.shim.state.sharing.share_state import NOT_KNOWN, Key, ShareStates
+from kafka_shim.shim.state.topics import Partition
 
 _DURATION = re.compile(
     r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?", re.IGNORECASE

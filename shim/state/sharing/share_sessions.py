@@ -8,12 +8,12 @@ from collections.abc import Hashable, Iterable, Sequence
 
 import msgspec
 
-from protocol.error_codes import ErrorCode
-from protocol.messages.share_fetch_request import ShareFetchRequest
-from protocol.messages.share_fetch_response import PartitionData
-from shim.errors import Refused
-from shim.state.sharing.share_partitions import SharePartitions
-from shim.state.topics import Topics
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.share_fetch_request import ShareFetchRequest
+from kafka_shim.protocol.messages.share_fetch_response import PartitionData
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.state.sharing.share_partitions import SharePartitions
+from kafka_shim.shim.state.topics import Topics
 
 BEGIN = 0
 END = -1
@@ -50,7 +50,7 @@ class ShareSession:
     def __init__(self, connection: Hashable, partitions: Iterable[Shared]) -> None:
         self.connection = connection
         self.epoch = 1
-        self.partitions = {one.place: one for one in partitions}
+        self.partitions = {partition.place: partition for partition in partitions}
 
     def advance(self) -> None:
         self.epoch = 1 if self.epoch == EPOCH_MAX else self.epoch + 1
@@ -109,11 +109,11 @@ class ShareSessions:
                 raise Refused(ErrorCode.SHARE_SESSION_LIMIT_REACHED)
             self._sessions[key] = ShareSession(connection, wanted)
             self._connections[connection] = key
-            return ShareRound(list({one.place: one for one in wanted}.values()))
+            return ShareRound(list({partition.place: partition for partition in wanted}.values()))
         session = self._at(key, epoch)
-        for one in wanted:
-            one.is_unsaid = True
-            session.partitions.setdefault(one.place, one)
+        for partition in wanted:
+            partition.is_unsaid = True
+            session.partitions.setdefault(partition.place, partition)
         for topic in request.forgotten_topics_data:
             for index in topic.partitions:
                 session.partitions.pop((topic.topic_id, index), None)
@@ -126,7 +126,10 @@ class ShareSessions:
         for topic in request.topics:
             known = self._topics.by_id(topic.topic_id)
             name = None if known is None else known.name
-            found += [Shared(name, topic.topic_id, one.partition_index) for one in topic.partitions]
+            found += [
+                Shared(name, topic.topic_id, partition.partition_index)
+                for partition in topic.partitions
+            ]
         return found
 
     def acknowledge(self, group_id: str, member_id: str, epoch: int) -> None:

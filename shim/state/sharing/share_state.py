@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from protocol.error_codes import ErrorCode
-from protocol.group_releases import GroupBehaviour
-from shim.state.topics import Topics
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.releases.groups import GroupFacts
+from kafka_shim.shim.state.topics import Topics
 
 Key = tuple[str, bytes, int]
 """Group, topic id, partition."""
@@ -51,7 +51,7 @@ class StateUpdate(msgspec.Struct, frozen=True):
     deliveries: Sequence[Deliveries]
 
 
-FAULTS = {
+ERROR_MESSAGES = {
     ErrorCode.INVALID_REQUEST: "there is no state of such a share partition",
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "there is no such partition",
     ErrorCode.FENCED_LEADER_EPOCH: "a newer leader has read the state",
@@ -65,9 +65,9 @@ NOT_A_BROKER = "only brokers may see and change the states of share groups"
 class ShareStates:
     """All share partitions; errors are values, as every partition is answered alone."""
 
-    def __init__(self, topics: Topics, behaviour: GroupBehaviour) -> None:
+    def __init__(self, topics: Topics, facts: GroupFacts) -> None:
         self._topics = topics
-        self._behaviour = behaviour
+        self._facts = facts
         self._partitions: dict[Key, ShareState] = {}
 
     def initialise(self, key: Key, state_epoch: int, start_offset: int) -> ErrorCode:
@@ -78,7 +78,7 @@ class ShareStates:
         error = self._place_error(key)
         if error is not ErrorCode.NONE:
             return error
-        counts = start_offset != NOT_KNOWN and self._behaviour.share_counts_when_begun
+        counts = start_offset != NOT_KNOWN and self._facts.share_counts_when_begun
         complete = 0 if counts else NOT_KNOWN
         self._partitions[key] = ShareState(
             state_epoch, start_offset=start_offset, complete=complete
@@ -139,9 +139,7 @@ class ShareStates:
         return error
 
     def _is_older(self, epoch: int, known: int) -> bool:
-        return epoch < known and not (
-            epoch == NO_EPOCH and self._behaviour.share_epochs_may_be_unknown
-        )
+        return epoch < known and not (epoch == NO_EPOCH and self._facts.share_epochs_may_be_unknown)
 
     def _place_error(self, key: Key) -> ErrorCode:
         """Whether there is such a partition at all."""
@@ -158,7 +156,9 @@ def _combined(deliveries: Iterable[Deliveries], start_offset: int) -> list[Deliv
     Of two that speak of the same records that with more deliveries counts, or that with the
     greater state. Neighbours that say the same become one.
     """
-    rows = sorted((one.first, one.last, one.count, one.state) for one in deliveries)
+    rows = sorted(
+        (delivery.first, delivery.last, delivery.count, delivery.state) for delivery in deliveries
+    )
     cuts = sorted({start_offset, *(row[0] for row in rows), *(row[1] + 1 for row in rows)})
     spoken: list[tuple[int, int, int]] = []  # a heap: what counts most is the first
     found: list[Deliveries] = []
@@ -172,14 +172,14 @@ def _combined(deliveries: Iterable[Deliveries], start_offset: int) -> list[Deliv
             heapq.heappop(spoken)
         if not spoken or first < start_offset:
             continue
-        one = Deliveries(first, after - 1, -spoken[0][1], -spoken[0][0])
+        current = Deliveries(first, after - 1, -spoken[0][1], -spoken[0][0])
         before = found[-1] if found else None
-        if before is not None and before.last + 1 == first and _are_alike(before, one):
-            found[-1] = Deliveries(before.first, one.last, one.state, one.count)
+        if before is not None and before.last + 1 == first and _are_alike(before, current):
+            found[-1] = Deliveries(before.first, current.last, current.state, current.count)
         else:
-            found.append(one)
+            found.append(current)
     return found
 
 
-def _are_alike(one: Deliveries, other: Deliveries) -> bool:
-    return (one.state, one.count) == (other.state, other.count)
+def _are_alike(left: Deliveries, right: Deliveries) -> bool:
+    return (left.state, left.count) == (right.state, right.count)

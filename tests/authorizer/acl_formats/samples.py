@@ -2,8 +2,8 @@
 
 from hypothesis import strategies as st
 
-from authorizer.model import Acl
-from protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 HEADING = "Current ACLs for resource `ResourcePattern(resourceType="
 LISTED = f"""\
@@ -62,5 +62,5 @@ def acls_of(texts: st.SearchStrategy[str]) -> st.SearchStrategy[list[Acl]]:
         )
     ]
     types, patterns, operations, permissions = concrete
-    one = st.builds(Acl, types, texts, patterns, texts, texts, operations, permissions)
-    return st.lists(one, max_size=6, unique=True)
+    acl = st.builds(Acl, types, texts, patterns, texts, texts, operations, permissions)
+    return st.lists(acl, max_size=6, unique=True)

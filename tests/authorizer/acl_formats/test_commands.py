@@ -2,8 +2,8 @@
 
 import pytest
 
-from authorizer.acl_formats.kafka_commands import read
-from authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.acl_formats.kafka_commands import read
+from kafka_shim.authorizer.acl_names import AclTextError
 
 GRANT = (
     "kafka-acls --bootstrap-server $BROKERS --add --allow-principal {} --operation Read --topic x"

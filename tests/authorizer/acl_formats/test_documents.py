@@ -2,8 +2,8 @@
 
 import pytest
 
-from authorizer.acl_formats.documents import load
-from authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.acl_formats.documents import load
+from kafka_shim.authorizer.acl_names import AclTextError
 
 
 @pytest.mark.parametrize(

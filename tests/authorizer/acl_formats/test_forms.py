@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from authorizer.acl_formats import FORMATS, read, recognise, write
-from authorizer.acl_names import AclTextError
-from authorizer.model import Acl
-from protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
+from kafka_shim.authorizer.acl_formats import FORMATS, read, recognise, write
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
 from tests.authorizer.acl_formats.samples import ACLS_LISTED, ANY_TEXT, acls_of
+
+pytestmark = pytest.mark.deep
 
 OPERATIONS = [op for op in Operation if Operation.ANY < op <= Operation.IDEMPOTENT_WRITE]
 NAMES = st.text("abcxyz019._-", min_size=1, max_size=8).filter(lambda name: name.strip("."))

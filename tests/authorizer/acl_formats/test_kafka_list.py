@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import given
 
-from authorizer.acl_formats import kafka_list
-from authorizer.acl_names import AclTextError
-from authorizer.model import Acl
-from protocol.enums import Operation, Permission
+from kafka_shim.authorizer.acl_formats import kafka_list
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.protocol.enums import Operation, Permission
 from tests.authorizer.acl_formats.samples import ACLS_LISTED, LINES, LISTED, acls_of
 
 

@@ -5,10 +5,10 @@ import json
 import pytest
 from hypothesis import given
 
-from authorizer.acl_formats.objects import parse_objects, to_objects
-from authorizer.acl_names import AclTextError
-from authorizer.model import Acl
-from protocol.enums import PatternType, Permission, ResourceType
+from kafka_shim.authorizer.acl_formats.objects import parse_objects, to_objects
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.protocol.enums import PatternType, Permission, ResourceType
 from tests.authorizer.acl_formats.samples import ACLS_LISTED, ANY_TEXT, acls_of
 
 

@@ -4,10 +4,10 @@ import pytest
 import yaml
 from hypothesis import given, strategies as st
 
-from authorizer.acl_formats.rules import parse_rule, to_rules
-from authorizer.acl_names import AclTextError
-from authorizer.model import Acl
-from protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.authorizer.acl_formats.rules import parse_rule, to_rules
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from tests.authorizer.acl_formats.samples import ACLS_LISTED, ANY_TEXT, acls_of
 
 

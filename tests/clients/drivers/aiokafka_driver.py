@@ -72,7 +72,7 @@ async def produce(
     producer = AIOKafkaProducer(**settings(servers, login), **more)
     async with asyncio.timeout(DEADLINE_SECONDS), producer:
         sent = [await producer.send(topic, value.encode()) for value in values]
-        return [(await one).offset for one in sent]
+        return [(await future).offset for future in sent]
 
 
 async def produce_transaction(
@@ -106,7 +106,10 @@ async def offset_fetch(
     partitions = None if topic is None else [TopicPartition(topic, 0)]
     async with administering(servers, login) as admin:
         found = await admin.list_consumer_group_offsets(group, partitions=partitions)
-    return {f"{one.topic}-{one.partition}": value.offset for one, value in found.items()}
+    return {
+        f"{partition.topic}-{partition.partition}": value.offset
+        for partition, value in found.items()
+    }
 
 
 def _blocking(call: Callable[..., Coroutine[Any, Any, Any]]) -> Call:

@@ -95,9 +95,12 @@ def list_acls(servers: str, login: Login | None, filter: dict[str, Any]) -> list
 def delete_acls(
     servers: str, login: Login | None, filters: list[dict[str, Any]]
 ) -> list[list[dict[str, Any]]]:
-    asked = [AclBindingFilter(**_enums(one)) for one in filters]
+    asked = [AclBindingFilter(**_enums(fields)) for fields in filters]
     futures = admin(servers, login).delete_acls(asked)
-    return [[_plain(acl) for acl in futures[one].result(DEADLINE_SECONDS)] for one in asked]
+    return [
+        [_plain(acl) for acl in futures[acl_filter].result(DEADLINE_SECONDS)]
+        for acl_filter in asked
+    ]
 
 
 def _enums(acl: dict[str, Any]) -> dict[str, Any]:
@@ -227,10 +230,12 @@ def offset_fetch(
     asked = ConsumerGroupTopicPartitions(group, partitions)
     future = admin(servers, login).list_consumer_group_offsets([asked])[group]
     return {
-        f"{one.topic}-{one.partition}": (
-            one.offset if one.error is None else _call_error(KafkaException(one.error)).answer
+        f"{partition.topic}-{partition.partition}": (
+            partition.offset
+            if partition.error is None
+            else _call_error(KafkaException(partition.error)).answer
         )
-        for one in future.result(DEADLINE_SECONDS).topic_partitions
+        for partition in future.result(DEADLINE_SECONDS).topic_partitions
     }
 
 

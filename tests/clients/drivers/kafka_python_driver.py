@@ -89,7 +89,7 @@ def list_acls(servers: str, login: Login | None, filter: dict[str, Any]) -> list
 def delete_acls(
     servers: str, login: Login | None, filters: list[dict[str, Any]]
 ) -> list[list[dict[str, Any]]]:
-    results = admin(servers, login).delete_acls([_filter(one) for one in filters])
+    results = admin(servers, login).delete_acls([_filter(fields) for fields in filters])
     for _, _, error in results:
         if error is not NoError:
             raise error
@@ -217,7 +217,10 @@ def offset_fetch(
 ) -> dict[str, Any]:
     partitions = None if topic is None else [TopicPartition(topic, 0)]
     found = admin(servers, login).list_group_offsets({group: partitions})[group]
-    return {f"{one.topic}-{one.partition}": value.offset for one, value in found.items()}
+    return {
+        f"{partition.topic}-{partition.partition}": value.offset
+        for partition, value in found.items()
+    }
 
 
 def _call_error(error: Exception) -> CallError:

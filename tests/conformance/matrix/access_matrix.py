@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from authorizer.acl_releases import rules_of
-from authorizer.requirement import BoundRequirement, Effect, Need
-from authorizer.requirements import in_force
-from protocol.api_versions import RELEASES, served
-from protocol.enums import CLUSTER_NAME, Operation, Permission, ResourceType
+from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.requirement import BoundRequirement, Effect, Need
+from kafka_shim.authorizer.requirements import in_force
+from kafka_shim.protocol.api_versions import RELEASES, served
+from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, Permission, ResourceType
 from tests.conformance.in_process import InProcess
 from tests.conformance.matrix.admin_questions import ADMIN
 from tests.conformance.matrix.data_questions import DATA
@@ -217,8 +217,8 @@ def _codes(value: Any) -> Iterator[int]:
             else:
                 yield from _codes(content)
     elif isinstance(value, list):
-        for one in value:
-            yield from _codes(one)
+        for element in value:
+            yield from _codes(element)
 
 
 def _size(value: Any) -> int:
@@ -226,7 +226,7 @@ def _size(value: Any) -> int:
     if isinstance(value, dict):
         return sum(_size(content) for content in value.values())
     if isinstance(value, list):
-        return len(value) + sum(_size(one) for one in value)
+        return len(value) + sum(_size(element) for element in value)
     return 0
 
 
@@ -235,7 +235,7 @@ def _without(value: Any, prefix: str) -> Any:
     if isinstance(value, dict):
         return {key: _without(content, prefix) for key, content in value.items()}
     if isinstance(value, list):
-        return [_without(one, prefix) for one in value]
+        return [_without(element, prefix) for element in value]
     return value.replace(prefix, "") if isinstance(value, str) else value
 
 

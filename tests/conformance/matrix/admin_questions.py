@@ -3,8 +3,8 @@
 import base64
 from typing import Any, Final
 
-from authorizer.requirement import Need
-from protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.authorizer.requirement import Need
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from tests.conformance.matrix.question import Asker, Asking, Names, Question
 from tests.conformance.scenario import topic_id_of
 
@@ -159,6 +159,7 @@ ADMIN: Final[dict[str, Asker]] = {
     "UpdateFeatures.cluster": _features,
     "DescribeCluster.cluster_operations": _fixed(include_cluster_authorized_operations=True),
     "UnregisterBroker.cluster": _fixed(broker_id=NO_SUCH_BROKER),
+    "UnregisterController.cluster": _fixed(controller_id=NO_SUCH_BROKER),
     "ListConfigResources.cluster": _fixed(),
     "DescribeTopicPartitions.topic": lambda names: Question({"topics": [{"name": names.topic}]}),
     "DescribeTopicPartitions.all_topics": _fixed(),

@@ -3,7 +3,7 @@
 import base64
 from typing import Any, Final
 
-from protocol.enums import ApiKey
+from kafka_shim.protocol.enums import ApiKey
 from tests.conformance.matrix.question import Asker, Asking, Names, Question
 from tests.conformance.scenario import topic_id_of
 from tests.shim.answers.batches import TRANSACTIONAL, batch

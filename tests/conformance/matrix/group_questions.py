@@ -3,7 +3,7 @@
 import base64
 from typing import Any, Final
 
-from protocol.enums import ApiKey
+from kafka_shim.protocol.enums import ApiKey
 from tests.conformance.matrix.question import ANY_ID, Asker, Asking, Names, Question
 from tests.conformance.scenario import topic_id_of
 
@@ -175,6 +175,9 @@ GROUPS: Final[dict[str, Asker]] = {
     ),
     "StreamsGroupDescribe.topic": lambda names: _described(
         names, ApiKey.STREAMS_GROUP_HEARTBEAT, _streams(names)
+    ),
+    "StreamsGroupTopologyDescriptionUpdate.group": lambda names: Question(
+        {"group_id": names.group, "member_id": "member"}
     ),
     "DescribeShareGroupOffsets.group": lambda names: _share_offsets(
         names, [{"topic_name": names.topic, "partitions": [0]}]

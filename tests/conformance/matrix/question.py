@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from authorizer.requirement import Need
-from protocol.enums import ApiKey
+from kafka_shim.authorizer.requirement import Need
+from kafka_shim.protocol.enums import ApiKey
 
 ANY_ID: Final = "AAAAAAAAAAAAAAAAAAAAAQ"
 """A member id as share groups want them."""

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from authorizer.requirements import TABLE
-from protocol.api_versions import parse_release
+from kafka_shim.authorizer.requirements import TABLE
+from kafka_shim.protocol.api_versions import parse_release
 from tests.conformance.matrix.access_matrix import (
     GOLDEN,
     QUESTIONS,
@@ -36,14 +36,14 @@ def test_real_brokers_of_the_main_eras_were_asked() -> None:
 @pytest.mark.parametrize("name", CONFIRMED)
 def test_a_real_broker_was_asked_the_same(name: str) -> None:
     release = parse_release(name.removesuffix("-matrix"))
-    asked = [_without_answers(one) for one in load(name)]
-    assert asked == [_without_answers(one) for one in Matrix(release).scenes()]
+    asked = [_without_answers(scene) for scene in load(name)]
+    assert asked == [_without_answers(scene) for scene in Matrix(release).scenes()]
 
 
 @pytest.mark.parametrize("name", CONFIRMED)
 def test_a_real_broker_confirms_the_matrix(name: str) -> None:
     release = parse_release(name.removesuffix("-matrix"))
-    answers = {one.prefix: one.steps[-1].answer for one in load(name)}
+    answers = {scene.prefix: scene.steps[-1].answer for scene in load(name)}
     confirmed = dict(_outcomes(release, lambda scene: answers[scene.prefix]))
     assert dict(_outcomes(release, shim_of(release))) == confirmed
 

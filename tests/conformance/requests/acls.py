@@ -1,8 +1,8 @@
 """Drawn requests about ACLs, with the codes and names that nobody should send."""
 
-from protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
-from protocol.messages.describe_acls_request import DescribeAclsRequest
+from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
+from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
 from tests.conformance.draw import Asked, Draw
 
 ANY = 1
@@ -45,24 +45,24 @@ def _creation(draw: Draw) -> AclCreation:
 
 
 def describe_acls(draw: Draw, version: int) -> Asked:
-    one = _filter(draw)
+    acl_filter = _filter(draw)
     request = DescribeAclsRequest(
-        resource_type_filter=one.resource_type_filter,
-        resource_name_filter=one.resource_name_filter,
-        pattern_type_filter=one.pattern_type_filter,
-        principal_filter=one.principal_filter,
-        host_filter=one.host_filter,
-        operation=one.operation,
-        permission_type=one.permission_type,
+        resource_type_filter=acl_filter.resource_type_filter,
+        resource_name_filter=acl_filter.resource_name_filter,
+        pattern_type_filter=acl_filter.pattern_type_filter,
+        principal_filter=acl_filter.principal_filter,
+        host_filter=acl_filter.host_filter,
+        operation=acl_filter.operation,
+        permission_type=acl_filter.permission_type,
     )
     return Asked(request)
 
 
 def delete_acls(draw: Draw, version: int) -> Asked:
     filters = [_filter(draw) for _ in range(draw.number(1, 3))]
-    for one in filters:
+    for acl_filter in filters:
         if draw.chance(0.7):
-            one.principal_filter = "User:nobody"
+            acl_filter.principal_filter = "User:nobody"
     if draw.chance(0.04):
         filters = []
     return Asked(DeleteAclsRequest(filters=filters))

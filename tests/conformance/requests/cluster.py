@@ -1,40 +1,44 @@
 """Drawn requests about brokers and the cluster; those between brokers bear epochs long gone."""
 
-from protocol.messages.add_raft_voter_request import AddRaftVoterRequest, Listener
-from protocol.messages.alter_partition_request import AlterPartitionRequest
-from protocol.messages.alter_replica_log_dirs_request import (
+from kafka_shim.protocol.messages.add_raft_voter_request import AddRaftVoterRequest, Listener
+from kafka_shim.protocol.messages.alter_partition_request import AlterPartitionRequest
+from kafka_shim.protocol.messages.alter_replica_log_dirs_request import (
     AlterReplicaLogDir,
     AlterReplicaLogDirsRequest,
     AlterReplicaLogDirTopic,
 )
-from protocol.messages.api_versions_request import ApiVersionsRequest
-from protocol.messages.controlled_shutdown_request import ControlledShutdownRequest
-from protocol.messages.describe_cluster_request import DescribeClusterRequest
-from protocol.messages.describe_log_dirs_request import (
+from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
+from kafka_shim.protocol.messages.controlled_shutdown_request import ControlledShutdownRequest
+from kafka_shim.protocol.messages.describe_cluster_request import DescribeClusterRequest
+from kafka_shim.protocol.messages.describe_log_dirs_request import (
     DescribableLogDirTopic,
     DescribeLogDirsRequest,
 )
-from protocol.messages.describe_quorum_request import (
+from kafka_shim.protocol.messages.describe_quorum_request import (
     DescribeQuorumRequest,
     PartitionData,
     TopicData,
 )
-from protocol.messages.leader_and_isr_request import (
+from kafka_shim.protocol.messages.leader_and_isr_request import (
     LeaderAndIsrPartitionState,
     LeaderAndIsrRequest,
     LeaderAndIsrTopicState,
 )
-from protocol.messages.remove_raft_voter_request import RemoveRaftVoterRequest
-from protocol.messages.stop_replica_request import (
+from kafka_shim.protocol.messages.remove_raft_voter_request import RemoveRaftVoterRequest
+from kafka_shim.protocol.messages.stop_replica_request import (
     StopReplicaPartitionState,
     StopReplicaPartitionV0,
     StopReplicaRequest,
     StopReplicaTopicState,
     StopReplicaTopicV1,
 )
-from protocol.messages.unregister_broker_request import UnregisterBrokerRequest
-from protocol.messages.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
-from protocol.messages.update_metadata_request import UpdateMetadataRequest
+from kafka_shim.protocol.messages.unregister_broker_request import UnregisterBrokerRequest
+from kafka_shim.protocol.messages.unregister_controller_request import UnregisterControllerRequest
+from kafka_shim.protocol.messages.update_features_request import (
+    FeatureUpdateKey,
+    UpdateFeaturesRequest,
+)
+from kafka_shim.protocol.messages.update_metadata_request import UpdateMetadataRequest
 from tests.conformance.draw import Asked, Draw
 
 NO_SUCH_BROKER = 77
@@ -50,7 +54,13 @@ METADATA_LOG = "__cluster_metadata"
 
 def api_versions(draw: Draw, version: int) -> Asked:
     name, software = draw.weighted({("shim", "1.0"): 80, ("", ""): 10, ("bad name!", "1"): 10})
-    return Asked(ApiVersionsRequest(client_software_name=name, client_software_version=software))
+    request = ApiVersionsRequest(
+        client_software_name=name,
+        client_software_version=software,
+        cluster_id=draw.weighted({None: 60, "another-cluster": 40}),
+        node_id=draw.weighted({-1: 60, 1: 20, NO_SUCH_BROKER: 20}),
+    )
+    return Asked(request)
 
 
 def describe_cluster(draw: Draw, version: int) -> Asked:
@@ -83,6 +93,10 @@ def update_features(draw: Draw, version: int) -> Asked:
 
 def unregister_broker(draw: Draw, version: int) -> Asked:
     return Asked(UnregisterBrokerRequest(broker_id=NO_SUCH_BROKER))
+
+
+def unregister_controller(draw: Draw, version: int) -> Asked:
+    return Asked(UnregisterControllerRequest(controller_id=draw.pick(NO_SUCH_BROKER, -1)))
 
 
 def add_raft_voter(draw: Draw, version: int) -> Asked:

@@ -2,23 +2,23 @@
 
 from typing import Final
 
-from protocol.enums import ConfigResourceType
-from protocol.messages import alter_configs_request, incremental_alter_configs_request
-from protocol.messages.alter_client_quotas_request import (
+from kafka_shim.protocol.enums import ConfigResourceType
+from kafka_shim.protocol.messages import alter_configs_request, incremental_alter_configs_request
+from kafka_shim.protocol.messages.alter_client_quotas_request import (
     AlterClientQuotasRequest,
     EntityData,
     EntryData,
     OpData,
 )
-from protocol.messages.describe_client_quotas_request import (
+from kafka_shim.protocol.messages.describe_client_quotas_request import (
     ComponentData,
     DescribeClientQuotasRequest,
 )
-from protocol.messages.describe_configs_request import (
+from kafka_shim.protocol.messages.describe_configs_request import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
 )
-from protocol.messages.list_config_resources_request import ListConfigResourcesRequest
+from kafka_shim.protocol.messages.list_config_resources_request import ListConfigResourcesRequest
 from tests.conformance.draw import Asked, Draw
 
 TOPIC, BROKER = ConfigResourceType.TOPIC, ConfigResourceType.BROKER
@@ -60,7 +60,7 @@ def _type(draw: Draw) -> int:
     """Mostly a type that the release knows."""
     if draw.chance(0.03):
         return draw.pick(0, UNMAPPED)
-    known = [kind for kind in SETTINGS if kind in draw.config_behaviour.config_resource_types]
+    known = [kind for kind in SETTINGS if kind in draw.facts.configs.config_resource_types]
     if draw.chance(0.04):
         known = list(SETTINGS)
     return draw.pick(TOPIC, *known)
@@ -143,7 +143,7 @@ def incremental_alter_configs(draw: Draw, version: int) -> Asked:
 
 
 def _kinds(resources: list[alter_configs_request.AlterConfigsResource]) -> list[tuple[int, str]]:
-    return [(one.resource_type, one.resource_name) for one in resources]
+    return [(resource.resource_type, resource.resource_name) for resource in resources]
 
 
 def _targets(draw: Draw) -> list[tuple[int, str]]:
@@ -165,7 +165,7 @@ def _changes(draw: Draw, kind: int) -> list[tuple[str, str | None]]:
 def list_config_resources(draw: Draw, version: int) -> Asked:
     known: list[list[int]] = [[], [], [TOPIC], [CLIENT_METRICS], [GROUP, TOPIC], [BROKER]]
     types = draw.pick(*known, [UNMAPPED])
-    return Asked(ListConfigResourcesRequest(resource_types=[int(one) for one in types]))
+    return Asked(ListConfigResourcesRequest(resource_types=[int(code) for code in types]))
 
 
 def describe_client_quotas(draw: Draw, version: int) -> Asked:
@@ -177,11 +177,11 @@ def describe_client_quotas(draw: Draw, version: int) -> Asked:
         )
         for kind in draw.some(["user", "client-id", "ip", "nonsense"], 0, 2)
     ]
-    for one in components:
-        if one.match_type in (1, 2):
-            one.match = None
-        elif one.match is None:
-            one.match = f"{draw.prefix}-quota"
+    for component in components:
+        if component.match_type in (1, 2):
+            component.match = None
+        elif component.match is None:
+            component.match = f"{draw.prefix}-quota"
     return Asked(DescribeClientQuotasRequest(components=components, strict=draw.chance(0.5)))
 
 

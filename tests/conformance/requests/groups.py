@@ -1,35 +1,43 @@
 """Drawn requests about consumer groups and their offsets."""
 
-from protocol.enums import ApiKey
-from protocol.messages.consumer_group_describe_request import ConsumerGroupDescribeRequest
-from protocol.messages.consumer_group_heartbeat_request import (
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.consumer_group_describe_request import (
+    ConsumerGroupDescribeRequest,
+)
+from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
     ConsumerGroupHeartbeatRequest,
     TopicPartitions,
 )
-from protocol.messages.delete_groups_request import DeleteGroupsRequest
-from protocol.messages.describe_groups_request import DescribeGroupsRequest
-from protocol.messages.find_coordinator_request import FindCoordinatorRequest
-from protocol.messages.heartbeat_request import HeartbeatRequest
-from protocol.messages.join_group_request import JoinGroupRequest, JoinGroupRequestProtocol
-from protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
-from protocol.messages.list_groups_request import ListGroupsRequest
-from protocol.messages.offset_commit_request import (
+from kafka_shim.protocol.messages.delete_groups_request import DeleteGroupsRequest
+from kafka_shim.protocol.messages.describe_groups_request import DescribeGroupsRequest
+from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
+from kafka_shim.protocol.messages.join_group_request import (
+    JoinGroupRequest,
+    JoinGroupRequestProtocol,
+)
+from kafka_shim.protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
+from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
+from kafka_shim.protocol.messages.offset_commit_request import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from protocol.messages.offset_delete_request import (
+from kafka_shim.protocol.messages.offset_delete_request import (
     OffsetDeleteRequest,
     OffsetDeleteRequestPartition,
     OffsetDeleteRequestTopic,
 )
-from protocol.messages.offset_fetch_request import (
+from kafka_shim.protocol.messages.offset_fetch_request import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopic,
     OffsetFetchRequestTopics,
 )
-from protocol.messages.sync_group_request import SyncGroupRequest, SyncGroupRequestAssignment
+from kafka_shim.protocol.messages.sync_group_request import (
+    SyncGroupRequest,
+    SyncGroupRequestAssignment,
+)
 from tests.conformance.draw import Asked, Draw
 
 NULL_TOPICS_SINCE = 2

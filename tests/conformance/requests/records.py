@@ -1,30 +1,33 @@
 """Drawn requests about records and offsets of partitions."""
 
-from protocol.enums import ApiKey
-from protocol.messages.delete_records_request import (
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.delete_records_request import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
     DeleteRecordsTopic,
 )
-from protocol.messages.describe_producers_request import DescribeProducersRequest, TopicRequest
-from protocol.messages.fetch_request import (
+from kafka_shim.protocol.messages.describe_producers_request import (
+    DescribeProducersRequest,
+    TopicRequest,
+)
+from kafka_shim.protocol.messages.fetch_request import (
     FetchPartition,
     FetchRequest,
     FetchTopic,
     ForgottenTopic,
     ReplicaState,
 )
-from protocol.messages.list_offsets_request import (
+from kafka_shim.protocol.messages.list_offsets_request import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
-from protocol.messages.offset_for_leader_epoch_request import (
+from kafka_shim.protocol.messages.offset_for_leader_epoch_request import (
     OffsetForLeaderEpochRequest,
     OffsetForLeaderPartition,
     OffsetForLeaderTopic,
 )
-from protocol.messages.produce_request import (
+from kafka_shim.protocol.messages.produce_request import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,
@@ -118,8 +121,8 @@ def _messages(draw: Draw, version: int) -> bytes:
     if draw.chance(0.2):
         return wrapper([b"a", b"b"], magic=magic, time=time)
     damage = draw.chance(0.06)
-    one = message(b"m", magic=magic, time=time, damage=damage)
-    return one + message(b"n", magic=magic, key=b"k", offset=1, time=time)
+    first = message(b"m", magic=magic, time=time, damage=damage)
+    return first + message(b"n", magic=magic, key=b"k", offset=1, time=time)
 
 
 def fetch(draw: Draw, version: int) -> Asked:

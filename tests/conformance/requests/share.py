@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from protocol.enums import ApiKey
-from protocol.messages import (
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages import (
     delete_share_group_state_request,
     initialize_share_group_state_request,
     read_share_group_state_request,
@@ -12,28 +12,31 @@ from protocol.messages import (
     share_fetch_request,
     write_share_group_state_request,
 )
-from protocol.messages.alter_share_group_offsets_request import (
+from kafka_shim.protocol.messages.alter_share_group_offsets_request import (
     AlterShareGroupOffsetsRequest,
     AlterShareGroupOffsetsRequestPartition,
     AlterShareGroupOffsetsRequestTopic,
 )
-from protocol.messages.delete_share_group_offsets_request import (
+from kafka_shim.protocol.messages.delete_share_group_offsets_request import (
     DeleteShareGroupOffsetsRequest,
     DeleteShareGroupOffsetsRequestTopic,
 )
-from protocol.messages.describe_share_group_offsets_request import (
+from kafka_shim.protocol.messages.describe_share_group_offsets_request import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
     DescribeShareGroupOffsetsRequestTopic,
 )
-from protocol.messages.share_group_describe_request import ShareGroupDescribeRequest
-from protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
-from protocol.messages.streams_group_describe_request import StreamsGroupDescribeRequest
-from protocol.messages.streams_group_heartbeat_request import (
+from kafka_shim.protocol.messages.share_group_describe_request import ShareGroupDescribeRequest
+from kafka_shim.protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
+from kafka_shim.protocol.messages.streams_group_describe_request import StreamsGroupDescribeRequest
+from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
     StreamsGroupHeartbeatRequest,
     Subtopology,
     TopicInfo,
     Topology,
+)
+from kafka_shim.protocol.messages.streams_group_topology_description_update_request import (
+    StreamsGroupTopologyDescriptionUpdateRequest,
 )
 from tests.conformance.draw import Asked, Draw
 from tests.conformance.scenario import GHOST_ID
@@ -189,7 +192,10 @@ def alter_share_group_offsets(draw: Draw, version: int) -> Asked:
 
 
 def delete_share_group_offsets(draw: Draw, version: int) -> Asked:
-    topics = [DeleteShareGroupOffsetsRequestTopic(topic_name=one) for one in draw.topic_names()]
+    topics = [
+        DeleteShareGroupOffsetsRequestTopic(topic_name=topic_name)
+        for topic_name in draw.topic_names()
+    ]
     return Asked(DeleteShareGroupOffsetsRequest(group_id=_share_group(draw), topics=topics))
 
 
@@ -239,3 +245,11 @@ def streams_group_describe(draw: Draw, version: int) -> Asked:
             group_ids=groups, include_authorized_operations=draw.chance(0.8)
         )
     )
+
+
+def streams_group_topology_description_update(draw: Draw, version: int) -> Asked:
+    known = [m.request.group_id for m in draw.made.get(ApiKey.STREAMS_GROUP_HEARTBEAT, ())]
+    request = StreamsGroupTopologyDescriptionUpdateRequest(
+        group_id=draw.pick(*draw.groups, *known[-3:], draw.group()), member_id="member"
+    )
+    return Asked(request)

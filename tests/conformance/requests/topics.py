@@ -1,34 +1,34 @@
 """Drawn requests that make, change, describe and delete topics."""
 
-from protocol.enums import ApiKey
-from protocol.messages.alter_partition_reassignments_request import (
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
     ReassignableTopic,
 )
-from protocol.messages.create_partitions_request import (
+from kafka_shim.protocol.messages.create_partitions_request import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
-from protocol.messages.create_topics_request import (
+from kafka_shim.protocol.messages.create_topics_request import (
     CreatableReplicaAssignment,
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
-from protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
-from protocol.messages.describe_topic_partitions_request import (
+from kafka_shim.protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
+from kafka_shim.protocol.messages.describe_topic_partitions_request import (
     Cursor,
     DescribeTopicPartitionsRequest,
     TopicRequest,
 )
-from protocol.messages.elect_leaders_request import ElectLeadersRequest, TopicPartitions
-from protocol.messages.list_partition_reassignments_request import (
+from kafka_shim.protocol.messages.elect_leaders_request import ElectLeadersRequest, TopicPartitions
+from kafka_shim.protocol.messages.list_partition_reassignments_request import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsTopics,
 )
-from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from tests.conformance.draw import Asked, Draw
 
 IDS_SINCE = 12

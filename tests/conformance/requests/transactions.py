@@ -1,22 +1,22 @@
 """Drawn requests of transactional and idempotent producers."""
 
-from protocol.enums import ApiKey
-from protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
-from protocol.messages.add_partitions_to_txn_request import (
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
+from kafka_shim.protocol.messages.add_partitions_to_txn_request import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTransaction,
 )
-from protocol.messages.describe_transactions_request import DescribeTransactionsRequest
-from protocol.messages.end_txn_request import EndTxnRequest
-from protocol.messages.init_producer_id_request import InitProducerIdRequest
-from protocol.messages.list_transactions_request import ListTransactionsRequest
-from protocol.messages.txn_offset_commit_request import (
+from kafka_shim.protocol.messages.describe_transactions_request import DescribeTransactionsRequest
+from kafka_shim.protocol.messages.end_txn_request import EndTxnRequest
+from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.protocol.messages.list_transactions_request import ListTransactionsRequest
+from kafka_shim.protocol.messages.txn_offset_commit_request import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
-from protocol.messages.write_txn_markers_request import (
+from kafka_shim.protocol.messages.write_txn_markers_request import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,
@@ -81,13 +81,13 @@ def add_partitions_to_txn(draw: Draw, version: int) -> Asked:
         return Asked(request, _producer(made, fields="v3_and_below_"))
     transactions = [
         AddPartitionsToTxnTransaction(
-            transactional_id=one,
+            transactional_id=transactional_id,
             producer_id=FAKE_ID,
             producer_epoch=0,
             verify_only=draw.chance(0.4),
             topics=_topics(draw),
         )
-        for one in [name, draw.transactional_id()][: draw.number(1, 2)]
+        for transactional_id in [name, draw.transactional_id()][: draw.number(1, 2)]
     ]
     return Asked(
         AddPartitionsToTxnRequest(transactions=transactions), _producer(made, "transactions.0.")
@@ -115,6 +115,7 @@ def txn_offset_commit(draw: Draw, version: int) -> Asked:
     topics = [
         TxnOffsetCommitRequestTopic(
             name=topic,
+            topic_id=draw.topic_id(topic),
             partitions=[
                 TxnOffsetCommitRequestPartition(
                     partition_index=draw.weighted({0: 80, 1: 12, 7: 8}),
@@ -130,7 +131,7 @@ def txn_offset_commit(draw: Draw, version: int) -> Asked:
         group_id=draw.group(),
         producer_id=FAKE_ID,
         producer_epoch=0,
-        generation_id=draw.weighted({-1: 90, 3: 10}),
+        generation_id_or_member_epoch=draw.weighted({-1: 90, 3: 10}),
         member_id=draw.weighted({"": 90, "nobody": 10}),
         topics=topics,
     )

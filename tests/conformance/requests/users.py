@@ -1,27 +1,29 @@
 """Drawn requests about log-ins, passwords and delegation tokens."""
 
-from protocol.enums import ApiKey
-from protocol.messages.alter_user_scram_credentials_request import (
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.alter_user_scram_credentials_request import (
     AlterUserScramCredentialsRequest,
     ScramCredentialDeletion,
     ScramCredentialUpsertion,
 )
-from protocol.messages.create_delegation_token_request import (
+from kafka_shim.protocol.messages.create_delegation_token_request import (
     CreatableRenewers,
     CreateDelegationTokenRequest,
 )
-from protocol.messages.describe_delegation_token_request import (
+from kafka_shim.protocol.messages.describe_delegation_token_request import (
     DescribeDelegationTokenOwner,
     DescribeDelegationTokenRequest,
 )
-from protocol.messages.describe_user_scram_credentials_request import (
+from kafka_shim.protocol.messages.describe_user_scram_credentials_request import (
     DescribeUserScramCredentialsRequest,
     UserName,
 )
-from protocol.messages.expire_delegation_token_request import ExpireDelegationTokenRequest
-from protocol.messages.renew_delegation_token_request import RenewDelegationTokenRequest
-from protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
-from protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from kafka_shim.protocol.messages.expire_delegation_token_request import (
+    ExpireDelegationTokenRequest,
+)
+from kafka_shim.protocol.messages.renew_delegation_token_request import RenewDelegationTokenRequest
+from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
+from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from tests.conformance.draw import ANONYMOUS, USERS, Asked, Draw
 
 HOUR_MS = 3_600_000

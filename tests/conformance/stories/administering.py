@@ -1,6 +1,6 @@
 """Stories of administrators: topics, settings, ACLs, tokens, passwords, quotas."""
 
-from protocol.enums import (
+from kafka_shim.protocol.enums import (
     ApiKey,
     ConfigResourceType,
     Operation,
@@ -8,60 +8,64 @@ from protocol.enums import (
     Permission,
     ResourceType,
 )
-from protocol.messages import incremental_alter_configs_request
-from protocol.messages.alter_client_quotas_request import (
+from kafka_shim.protocol.messages import incremental_alter_configs_request
+from kafka_shim.protocol.messages.alter_client_quotas_request import (
     AlterClientQuotasRequest,
     EntityData,
     EntryData,
     OpData,
 )
-from protocol.messages.alter_configs_request import (
+from kafka_shim.protocol.messages.alter_configs_request import (
     AlterableConfig,
     AlterConfigsRequest,
     AlterConfigsResource,
 )
-from protocol.messages.alter_user_scram_credentials_request import (
+from kafka_shim.protocol.messages.alter_user_scram_credentials_request import (
     AlterUserScramCredentialsRequest,
     ScramCredentialDeletion,
     ScramCredentialUpsertion,
 )
-from protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from protocol.messages.create_delegation_token_request import (
+from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.create_delegation_token_request import (
     CreatableRenewers,
     CreateDelegationTokenRequest,
 )
-from protocol.messages.create_partitions_request import (
+from kafka_shim.protocol.messages.create_partitions_request import (
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
-from protocol.messages.create_topics_request import (
+from kafka_shim.protocol.messages.create_topics_request import (
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
-from protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
-from protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
-from protocol.messages.describe_client_quotas_request import (
+from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
+from kafka_shim.protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
+from kafka_shim.protocol.messages.describe_client_quotas_request import (
     ComponentData,
     DescribeClientQuotasRequest,
 )
-from protocol.messages.describe_configs_request import (
+from kafka_shim.protocol.messages.describe_configs_request import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
 )
-from protocol.messages.describe_delegation_token_request import DescribeDelegationTokenRequest
-from protocol.messages.describe_user_scram_credentials_request import (
+from kafka_shim.protocol.messages.describe_delegation_token_request import (
+    DescribeDelegationTokenRequest,
+)
+from kafka_shim.protocol.messages.describe_user_scram_credentials_request import (
     DescribeUserScramCredentialsRequest,
     UserName,
 )
-from protocol.messages.expire_delegation_token_request import ExpireDelegationTokenRequest
-from protocol.messages.list_offsets_request import (
+from kafka_shim.protocol.messages.expire_delegation_token_request import (
+    ExpireDelegationTokenRequest,
+)
+from kafka_shim.protocol.messages.list_offsets_request import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
-from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from protocol.messages.renew_delegation_token_request import RenewDelegationTokenRequest
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.renew_delegation_token_request import RenewDelegationTokenRequest
 from tests.acl_filters import described_acls
 from tests.conformance.draw import USERS
 from tests.conformance.scenario import ONE_SEGMENT, topic_id_of
@@ -107,7 +111,9 @@ def topic_life(teller: Teller) -> Story:
 def made(teller: Teller, name: str) -> Move:
     """A topic for records of any time."""
     topic = CreatableTopic(name=name, num_partitions=2, replication_factor=1)
-    topic.configs = [CreatableTopicConfig(name=key, value=one) for key, one in ONE_SEGMENT.items()]
+    topic.configs = [
+        CreatableTopicConfig(name=key, value=value) for key, value in ONE_SEGMENT.items()
+    ]
     request = CreateTopicsRequest(topics=[topic], timeout_ms=3000)
     newest = teller.draw.versions[ApiKey.CREATE_TOPICS][1]  # whose answer tells the id
     return Move(ApiKey.CREATE_TOPICS, request, version=newest)

@@ -1,35 +1,35 @@
 """Stories of administrators of clusters: where partitions are, and settings of other things."""
 
-from protocol.enums import ApiKey, ConfigResourceType
-from protocol.messages import incremental_alter_configs_request as incremental
-from protocol.messages.alter_partition_reassignments_request import (
+from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
+from kafka_shim.protocol.messages import incremental_alter_configs_request as incremental
+from kafka_shim.protocol.messages.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
     ReassignableTopic,
 )
-from protocol.messages.create_partitions_request import (
+from kafka_shim.protocol.messages.create_partitions_request import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
-from protocol.messages.create_topics_request import (
+from kafka_shim.protocol.messages.create_topics_request import (
     CreatableReplicaAssignment,
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
-from protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
-from protocol.messages.describe_configs_request import (
+from kafka_shim.protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
+from kafka_shim.protocol.messages.describe_configs_request import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
 )
-from protocol.messages.elect_leaders_request import ElectLeadersRequest, TopicPartitions
-from protocol.messages.list_config_resources_request import ListConfigResourcesRequest
-from protocol.messages.list_partition_reassignments_request import (
+from kafka_shim.protocol.messages.elect_leaders_request import ElectLeadersRequest, TopicPartitions
+from kafka_shim.protocol.messages.list_config_resources_request import ListConfigResourcesRequest
+from kafka_shim.protocol.messages.list_partition_reassignments_request import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsTopics,
 )
-from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from tests.conformance.telling import Move, Story, Teller
 
 BROKER = 1
@@ -104,7 +104,7 @@ def _topic(teller: Teller, name: str) -> CreatableTopic:
 
 def _odd_replicas(teller: Teller) -> list[list[tuple[int, int]]]:
     """Partitions by number and broker, as brokers on ZooKeeper make them, and we do not."""
-    return [[(0, 1), (2, 1)], [(0, 9)]] if teller.draw.behaviour.kraft else []
+    return [[(0, 1), (2, 1)], [(0, 9)]] if teller.draw.facts.topics.given_replicas_exist else []
 
 
 def _grown(teller: Teller, names: list[str]) -> Story:

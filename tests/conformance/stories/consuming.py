@@ -1,34 +1,42 @@
 """Stories of groups: classic ones alone and in pairs, and those of KIP-848."""
 
-from protocol.enums import ApiKey
-from protocol.messages.consumer_group_describe_request import ConsumerGroupDescribeRequest
-from protocol.messages.consumer_group_heartbeat_request import (
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.consumer_group_describe_request import (
+    ConsumerGroupDescribeRequest,
+)
+from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
     ConsumerGroupHeartbeatRequest,
     TopicPartitions,
 )
-from protocol.messages.delete_groups_request import DeleteGroupsRequest
-from protocol.messages.describe_groups_request import DescribeGroupsRequest
-from protocol.messages.heartbeat_request import HeartbeatRequest
-from protocol.messages.join_group_request import JoinGroupRequest, JoinGroupRequestProtocol
-from protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
-from protocol.messages.list_groups_request import ListGroupsRequest
-from protocol.messages.offset_commit_request import (
+from kafka_shim.protocol.messages.delete_groups_request import DeleteGroupsRequest
+from kafka_shim.protocol.messages.describe_groups_request import DescribeGroupsRequest
+from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
+from kafka_shim.protocol.messages.join_group_request import (
+    JoinGroupRequest,
+    JoinGroupRequestProtocol,
+)
+from kafka_shim.protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
+from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
+from kafka_shim.protocol.messages.offset_commit_request import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from protocol.messages.offset_delete_request import (
+from kafka_shim.protocol.messages.offset_delete_request import (
     OffsetDeleteRequest,
     OffsetDeleteRequestPartition,
     OffsetDeleteRequestTopic,
 )
-from protocol.messages.offset_fetch_request import (
+from kafka_shim.protocol.messages.offset_fetch_request import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopic,
     OffsetFetchRequestTopics,
 )
-from protocol.messages.sync_group_request import SyncGroupRequest, SyncGroupRequestAssignment
+from kafka_shim.protocol.messages.sync_group_request import (
+    SyncGroupRequest,
+    SyncGroupRequestAssignment,
+)
 from tests.conformance.requests.groups import subscription
 from tests.conformance.scenario import topic_id_of
 from tests.conformance.telling import Move, Story, Teller
@@ -198,7 +206,7 @@ def modern_member(teller: Teller) -> Story:
     )
     yield Move(ApiKey.CONSUMER_GROUP_HEARTBEAT, request, label=joined)
     identity = {"member_id": f"{joined}:member_id", "member_epoch": f"{joined}:member_epoch"}
-    owned = [TopicPartitions(topic_id=draw.topic_id(one), partitions=[0, 1]) for one in topics]
+    owned = [TopicPartitions(topic_id=draw.topic_id(topic), partitions=[0, 1]) for topic in topics]
     alive = ConsumerGroupHeartbeatRequest(group_id=group, topic_partitions=owned)
     yield Move(ApiKey.CONSUMER_GROUP_HEARTBEAT, alive, identity)
     if draw.has(ApiKey.CONSUMER_GROUP_DESCRIBE):

@@ -2,21 +2,21 @@
 
 from collections.abc import Callable
 
-from protocol.enums import ApiKey
-from protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
-from protocol.messages.add_partitions_to_txn_request import (
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
+from kafka_shim.protocol.messages.add_partitions_to_txn_request import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
 )
-from protocol.messages.end_txn_request import EndTxnRequest
-from protocol.messages.init_producer_id_request import InitProducerIdRequest
-from protocol.messages.offset_fetch_request import (
+from kafka_shim.protocol.messages.end_txn_request import EndTxnRequest
+from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.protocol.messages.offset_fetch_request import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopic,
     OffsetFetchRequestTopics,
 )
-from protocol.messages.txn_offset_commit_request import (
+from kafka_shim.protocol.messages.txn_offset_commit_request import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
@@ -75,13 +75,14 @@ class Producer:
         partition = TxnOffsetCommitRequestPartition(
             partition_index=1, committed_offset=11, committed_metadata="of a transaction"
         )
-        topics = [TxnOffsetCommitRequestTopic(name=topic, partitions=[partition])]
-        request = TxnOffsetCommitRequest(
-            transactional_id=self._name, group_id=group, topics=topics, generation_id=-1
-        )
+        topic_id = topic_id_of(topic)
+        topics = [
+            TxnOffsetCommitRequestTopic(name=topic, topic_id=topic_id, partitions=[partition])
+        ]
+        request = TxnOffsetCommitRequest(transactional_id=self._name, group_id=group, topics=topics)
         version = self._teller.version(ApiKey.TXN_OFFSET_COMMIT, MEMBERS_SINCE if member else 0)
         if member and version >= MEMBERS_SINCE:
-            request.member_id, request.generation_id = member, 1
+            request.member_id, request.generation_id_or_member_epoch = member, 1
         return self._move(ApiKey.TXN_OFFSET_COMMIT, request, self._identity(), version)
 
     def end(self, *, committed: bool) -> Move:

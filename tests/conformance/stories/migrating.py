@@ -4,18 +4,20 @@ in transactions (KIP-447).
 
 from collections.abc import Callable
 
-from protocol import codecs
-from protocol.enums import ApiKey
-from protocol.messages.consumer_protocol_assignment import (
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.consumer_protocol_assignment import (
     ConsumerProtocolAssignment,
     TopicPartition as Assigned,
 )
-from protocol.messages.list_groups_request import ListGroupsRequest
+from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
 from tests.conformance.requests.groups import subscription
 from tests.conformance.stories.consuming import Member, described, offsets_of
 from tests.conformance.stories.fencing import MEMBERS_SINCE, Producer
 from tests.conformance.stories.rebalancing import Modern, group_described
 from tests.conformance.telling import Move, Story, Teller
+
+EPOCH = "generation_id_or_member_epoch"
 
 
 def both_protocols(teller: Teller) -> Story:
@@ -82,17 +84,17 @@ def members_in_transactions(teller: Teller) -> Story:
         yield from _entered(modern, topic)
         committed = modern.commit(topic)
         member_id = committed.request.member_id
-        identity["generation_id"] = committed.takes["generation_id_or_member_epoch"]
+        identity[EPOCH] = committed.takes[EPOCH]
     else:
         classic = Member(teller, group, teller.user)
         yield from _joined(classic, topic)
-        identity = classic.identity()
+        identity = classic.identity(EPOCH)
     producer = Producer(teller, draw.fresh("tx"))
     yield producer.init()
     yield producer.add_offsets(group)
     for _ in range(draw.number(3, 5)):
         move = producer.commit_offsets(group, topic, member_id or "nobody")
-        left_out = draw.pick("", "", "generation_id", "member_id")
+        left_out = draw.pick("", "", EPOCH, "member_id")
         if move.version >= MEMBERS_SINCE:
             more = {field: taken for field, taken in identity.items() if field != left_out}
             move = move._replace(takes={**move.takes, **more})

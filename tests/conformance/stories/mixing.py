@@ -4,21 +4,21 @@ that go away, partitions that a request names twice.
 
 from collections.abc import Callable
 
-from protocol.enums import ApiKey
-from protocol.messages.delete_groups_request import DeleteGroupsRequest
-from protocol.messages.describe_share_group_offsets_request import (
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.delete_groups_request import DeleteGroupsRequest
+from kafka_shim.protocol.messages.describe_share_group_offsets_request import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
 )
-from protocol.messages.list_groups_request import ListGroupsRequest
-from protocol.messages.produce_request import (
+from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
+from kafka_shim.protocol.messages.produce_request import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,
 )
-from protocol.messages.share_group_describe_request import ShareGroupDescribeRequest
-from protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
-from protocol.messages.streams_group_describe_request import StreamsGroupDescribeRequest
+from kafka_shim.protocol.messages.share_group_describe_request import ShareGroupDescribeRequest
+from kafka_shim.protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
+from kafka_shim.protocol.messages.streams_group_describe_request import StreamsGroupDescribeRequest
 from tests.conformance.requests.share import MEMBER_IDS
 from tests.conformance.scenario import topic_id_of
 from tests.conformance.stories.administering import deleted, made

@@ -2,24 +2,24 @@
 the topics of an application.
 """
 
-from protocol.enums import ApiKey
-from protocol.messages.create_partitions_request import (
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.create_partitions_request import (
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
-from protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
-from protocol.messages.list_offsets_request import (
+from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from kafka_shim.protocol.messages.list_offsets_request import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
-from protocol.messages.offset_for_leader_epoch_request import (
+from kafka_shim.protocol.messages.offset_for_leader_epoch_request import (
     OffsetForLeaderEpochRequest,
     OffsetForLeaderPartition,
     OffsetForLeaderTopic,
 )
-from protocol.messages.streams_group_describe_request import StreamsGroupDescribeRequest
-from protocol.messages.streams_group_heartbeat_request import (
+from kafka_shim.protocol.messages.streams_group_describe_request import StreamsGroupDescribeRequest
+from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
     StreamsGroupHeartbeatRequest,
     Subtopology,
     TaskIds,
@@ -129,7 +129,7 @@ class _Application:
         move = heartbeat(self._group, self._member, takes)
         request: StreamsGroupHeartbeatRequest = move.request
         if owned:
-            request.active_tasks = [TaskIds(one, [0, 1]) for one in owned]
+            request.active_tasks = [TaskIds(subtopology, [0, 1]) for subtopology in owned]
             request.standby_tasks, request.warmup_tasks = [], []
         return self._labelled(move)
 

@@ -1,28 +1,28 @@
 """Stories of logs and who reads them: sessions, times, deleted records, other formats."""
 
-from protocol.enums import ApiKey
-from protocol.messages.delete_records_request import (
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.delete_records_request import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
     DeleteRecordsTopic,
 )
-from protocol.messages.fetch_request import (
+from kafka_shim.protocol.messages.fetch_request import (
     FetchPartition,
     FetchRequest,
     FetchTopic,
     ForgottenTopic,
 )
-from protocol.messages.list_offsets_request import (
+from kafka_shim.protocol.messages.list_offsets_request import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
-from protocol.messages.offset_for_leader_epoch_request import (
+from kafka_shim.protocol.messages.offset_for_leader_epoch_request import (
     OffsetForLeaderEpochRequest,
     OffsetForLeaderPartition,
     OffsetForLeaderTopic,
 )
-from protocol.messages.produce_request import (
+from kafka_shim.protocol.messages.produce_request import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,

@@ -1,19 +1,21 @@
 """Stories of groups whose members replace each other, share partitions, or are in the way."""
 
-from protocol.enums import ApiKey
-from protocol.messages.consumer_group_describe_request import ConsumerGroupDescribeRequest
-from protocol.messages.consumer_group_heartbeat_request import (
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.consumer_group_describe_request import (
+    ConsumerGroupDescribeRequest,
+)
+from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
     ConsumerGroupHeartbeatRequest,
     TopicPartitions,
 )
-from protocol.messages.delete_groups_request import DeleteGroupsRequest
-from protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
-from protocol.messages.offset_commit_request import (
+from kafka_shim.protocol.messages.delete_groups_request import DeleteGroupsRequest
+from kafka_shim.protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
+from kafka_shim.protocol.messages.offset_commit_request import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from protocol.messages.offset_delete_request import (
+from kafka_shim.protocol.messages.offset_delete_request import (
     OffsetDeleteRequest,
     OffsetDeleteRequestPartition,
     OffsetDeleteRequestTopic,

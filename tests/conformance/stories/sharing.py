@@ -1,36 +1,40 @@
 """Stories of share groups (KIP-932) and streams groups (KIP-1071)."""
 
-from protocol.enums import ApiKey
-from protocol.messages.alter_share_group_offsets_request import (
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.alter_share_group_offsets_request import (
     AlterShareGroupOffsetsRequest,
     AlterShareGroupOffsetsRequestPartition,
     AlterShareGroupOffsetsRequestTopic,
 )
-from protocol.messages.delete_groups_request import DeleteGroupsRequest
-from protocol.messages.delete_share_group_offsets_request import (
+from kafka_shim.protocol.messages.delete_groups_request import DeleteGroupsRequest
+from kafka_shim.protocol.messages.delete_share_group_offsets_request import (
     DeleteShareGroupOffsetsRequest,
     DeleteShareGroupOffsetsRequestTopic,
 )
-from protocol.messages.describe_share_group_offsets_request import (
+from kafka_shim.protocol.messages.describe_share_group_offsets_request import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
 )
-from protocol.messages.produce_request import (
+from kafka_shim.protocol.messages.produce_request import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,
 )
-from protocol.messages.share_acknowledge_request import (
+from kafka_shim.protocol.messages.share_acknowledge_request import (
     AcknowledgementBatch,
     AcknowledgePartition,
     AcknowledgeTopic,
     ShareAcknowledgeRequest,
 )
-from protocol.messages.share_fetch_request import FetchPartition, FetchTopic, ShareFetchRequest
-from protocol.messages.share_group_describe_request import ShareGroupDescribeRequest
-from protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
-from protocol.messages.streams_group_describe_request import StreamsGroupDescribeRequest
-from protocol.messages.streams_group_heartbeat_request import (
+from kafka_shim.protocol.messages.share_fetch_request import (
+    FetchPartition,
+    FetchTopic,
+    ShareFetchRequest,
+)
+from kafka_shim.protocol.messages.share_group_describe_request import ShareGroupDescribeRequest
+from kafka_shim.protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
+from kafka_shim.protocol.messages.streams_group_describe_request import StreamsGroupDescribeRequest
+from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
     StreamsGroupHeartbeatRequest,
     Subtopology,
     TaskIds,

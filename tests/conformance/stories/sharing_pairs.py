@@ -1,22 +1,22 @@
 """Stories of share groups and streams groups with two members."""
 
-from protocol.enums import ApiKey, ConfigResourceType
-from protocol.messages import incremental_alter_configs_request as incremental
-from protocol.messages.share_acknowledge_request import (
+from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
+from kafka_shim.protocol.messages import incremental_alter_configs_request as incremental
+from kafka_shim.protocol.messages.share_acknowledge_request import (
     AcknowledgementBatch,
     AcknowledgePartition,
     AcknowledgeTopic,
     ShareAcknowledgeRequest,
 )
-from protocol.messages.share_fetch_request import (
+from kafka_shim.protocol.messages.share_fetch_request import (
     AcknowledgementBatch as FetchAcknowledgement,
     FetchPartition,
     FetchTopic,
     ShareFetchRequest,
 )
-from protocol.messages.share_group_describe_request import ShareGroupDescribeRequest
-from protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
-from protocol.messages.streams_group_describe_request import StreamsGroupDescribeRequest
+from kafka_shim.protocol.messages.share_group_describe_request import ShareGroupDescribeRequest
+from kafka_shim.protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
+from kafka_shim.protocol.messages.streams_group_describe_request import StreamsGroupDescribeRequest
 from tests.conformance.requests.share import MEMBER_IDS
 from tests.conformance.scenario import topic_id_of
 from tests.conformance.stories.sharing import (
@@ -121,15 +121,15 @@ def share_pair(teller: Teller) -> Story:
     yield produced(topic)
     yield first.fetch(records_max=draw.pick(1, 2, 10))
     yield second.fetch()
-    one, other = draw.pick((first, second), (second, first))
+    leaver, other = draw.pick((first, second), (second, first))
     kinds = draw.pick((1,), (2,), (3,), (1, 2), (2, 3), (0,), (7,), (1, 1, 1))
-    yield one.acknowledge(0, draw.pick(0, 1, 1, 5), *kinds)
+    yield leaver.acknowledge(0, draw.pick(0, 1, 1, 5), *kinds)
     yield other.acknowledge(0, 1, draw.pick(1, 2))
     yield share_offsets(group)
     yield produced(topic)
     yield other.fetch(*draw.pick((), (1,), (2,)))
-    yield one.fetch()
-    yield one.leave()
+    yield leaver.fetch()
+    yield leaver.leave()
     yield other.alive()
     yield other.fetch()
     describe = ShareGroupDescribeRequest(group_ids=[group])

@@ -1,6 +1,7 @@
 """protocol.trace: what is written is read back, and damage costs the block it is in, no more."""
 
 import contextlib
+import os
 import random
 from itertools import pairwise
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from protocol.trace.blocks import (
+from kafka_shim.protocol.trace.blocks import (
     COMPRESSIONS,
     HEADER_BYTES,
     BlockError,
@@ -18,8 +19,16 @@ from protocol.trace.blocks import (
     read_index,
     write_block,
 )
-from protocol.trace.entries import Access, Body, Closed, Connection, Entry, Request, Response
-from protocol.trace.segments import (
+from kafka_shim.protocol.trace.entries import (
+    Access,
+    Body,
+    Closed,
+    Connection,
+    Entry,
+    Request,
+    Response,
+)
+from kafka_shim.protocol.trace.segments import (
     Block,
     Damage,
     SegmentWriter,
@@ -67,6 +76,7 @@ def test_a_block_is_read_as_it_was_written(written: Body, compression: str) -> N
     assert read_body(header, block[HEADER_BYTES:]) == written
 
 
+@pytest.mark.deep
 @settings(max_examples=200)
 @given(bodies, st.data())
 def test_any_flipped_bit_is_noticed(written: Body, choices: st.DataObject) -> None:
@@ -80,8 +90,8 @@ def test_any_flipped_bit_is_noticed(written: Body, choices: st.DataObject) -> No
 def write(folder: Path, blocks: int, **settings_: Any) -> list[Body]:
     written = [body(number) for number in range(blocks)]
     writer = SegmentWriter(folder, "w", **settings_)
-    for one in written:
-        writer.write(one)
+    for block_body in written:
+        writer.write(block_body)
     writer.close()
     return written
 
@@ -89,11 +99,11 @@ def write(folder: Path, blocks: int, **settings_: Any) -> list[Body]:
 def read(path: Path) -> tuple[list[Body], list[Damage]]:
     good: list[Body] = []
     damage: list[Damage] = []
-    for one in read_trace(path):
-        if isinstance(one, Block):
-            good.append(one.body)
+    for block in read_trace(path):
+        if isinstance(block, Block):
+            good.append(block.body)
         else:
-            damage.append(one)
+            damage.append(block)
     return good, damage
 
 
@@ -147,9 +157,9 @@ def test_a_segment_cut_anywhere_loses_only_the_block_being_written(tmp_path: Pat
         if cut in (0, *ends):
             assert damage == []
         else:
-            (one,) = damage
-            assert one.is_tail
-            assert one.at + one.length == cut
+            (tail,) = damage
+            assert tail.is_tail
+            assert tail.at + tail.length == cut
 
 
 def test_the_end_of_an_older_segment_is_damage_and_no_tail(tmp_path: Path) -> None:
@@ -175,9 +185,9 @@ def test_damage_in_the_middle_costs_the_block_it_is_in(tmp_path: Path) -> None:
         good, damage = read(tmp_path)
         assert len(damage) == 1
         assert damage[0].at <= at < damage[0].at + damage[0].length
-        missing = [one for one in written if one not in good]
+        missing = [block_body for block_body in written if block_body not in good]
         assert len(missing) <= 1
-        assert good == [one for one in written if one in good]
+        assert good == [block_body for block_body in written if block_body in good]
 
 
 @pytest.mark.parametrize("parts", [1, 2, 3, 7])
@@ -187,10 +197,10 @@ def test_ranges_of_a_segment_share_its_blocks(tmp_path: Path, parts: int) -> Non
     size = path.stat().st_size
     bounds = [size * part // parts for part in range(parts + 1)]
     found = [
-        one.body
+        block.body
         for start, end in pairwise(bounds)
-        for one in read_segment(path, start, end)
-        if isinstance(one, Block)
+        for block in read_segment(path, start, end)
+        if isinstance(block, Block)
     ]
     assert found == written
 
@@ -213,7 +223,7 @@ def test_what_a_full_disk_took_of_a_block_is_cut_off_again(tmp_path: Path) -> No
             written += 1
     writer.close()
     found = list(read_trace(tmp_path))
-    assert [one.header.entries for one in found if isinstance(one, Block)] == [3] * written
+    assert [block.header.entries for block in found if isinstance(block, Block)] == [3] * written
     assert 1 < len(found) == written < 1000
 
 
@@ -222,3 +232,14 @@ def test_a_segment_that_nothing_was_written_to_does_not_stay(tmp_path: Path) -> 
     assert segments(tmp_path) == [writer.path]
     writer.close()
     assert segments(tmp_path) == []
+
+
+def test_a_trace_is_for_its_owner_alone(tmp_path: Path) -> None:
+    umask = os.umask(0)
+    try:
+        writer = SegmentWriter(tmp_path / "trace", "broker-1")
+    finally:
+        os.umask(umask)
+    assert writer.path.stat().st_mode & 0o777 == 0o600
+    assert writer.path.parent.stat().st_mode & 0o777 == 0o700
+    writer.close()

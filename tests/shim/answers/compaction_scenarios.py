@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from protocol.enums import ApiKey
-from protocol.messages.delete_records_request import (
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.delete_records_request import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
     DeleteRecordsTopic,
@@ -188,17 +188,17 @@ def _send_keyed(producer: Producer, log: Compacted, rows: str) -> None:
 def open_transaction(play: Play) -> None:
     """What comes after the last stable offset is not cleaned, and supersedes nothing."""
     log = Compacted(play, "a", play.now())
-    one = Producer(play, "one", VERSION_1)
+    producer = Producer(play, "one", VERSION_1)
     log.put("a=1")
     log.put("a=2 b=3")
     log.clean()
-    one.add("add", (log.name, 0))
-    _send_keyed(one, log, "b=4")
+    producer.add("add", (log.name, 0))
+    _send_keyed(producer, log, "b=4")
     log.put("a=5")
     log.put("a=6")
     log.clean()
     log.look("open")
-    one.end("abort", commit=False)
+    producer.end("abort", commit=False)
     settle(play, log.name)
     log.clean()
     log.look("aborted")

@@ -2,13 +2,13 @@
 
 from itertools import product
 
-from protocol.enums import ApiKey
-from protocol.messages.add_partitions_to_txn_request import (
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.add_partitions_to_txn_request import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTransaction,
 )
-from protocol.messages.txn_offset_commit_request import (
+from kafka_shim.protocol.messages.txn_offset_commit_request import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
@@ -32,19 +32,23 @@ UNKNOWN_PRODUCER = 424_242
 
 
 def named_twice(play: Play) -> None:
-    versions = [one for one in play.versions(ApiKey.PRODUCE) if one >= FIRST_VERSION]
+    versions = [version for version in play.versions(ApiKey.PRODUCE) if version >= FIRST_VERSION]
     for version in sorted({versions[0], versions[-1]}):
         topic = play.topic(f"v{version}")
-        for one, other in product(CONTENTS, CONTENTS):
-            rows = [(0, CONTENTS[one]), (0, CONTENTS[other])]
+        for first, other in product(CONTENTS, CONTENTS):
+            rows = [(0, CONTENTS[first]), (0, CONTENTS[other])]
             request = play.produce_request([(topic, rows)])
-            play.ask(f"{one}, {other} in {version}", ApiKey.PRODUCE, version, request)
+            play.ask(f"{first}, {other} in {version}", ApiKey.PRODUCE, version, request)
         play.fetch(f"what remains in {version}", topic)
 
 
 def transaction_twice(play: Play) -> None:
     """With other partitions each time, one of them missing; to add them, or to verify them."""
-    versions = [one for one in play.versions(ApiKey.ADD_PARTITIONS_TO_TXN) if one >= BATCHED_SINCE]
+    versions = [
+        version
+        for version in play.versions(ApiKey.ADD_PARTITIONS_TO_TXN)
+        if version >= BATCHED_SINCE
+    ]
     if not versions:
         return
     topic, other = play.topic(partitions=2), play.topic("b", partitions=2)
@@ -59,9 +63,9 @@ def transaction_twice(play: Play) -> None:
                     producer_id=producer,
                     producer_epoch=epoch,
                     verify_only=verifies,
-                    topics=[AddPartitionsToTxnTopic(name=one, partitions=[index])],
+                    topics=[AddPartitionsToTxnTopic(name=topic_name, partitions=[index])],
                 )
-                for one, index in (first, second)
+                for topic_name, index in (first, second)
             ]
             request = AddPartitionsToTxnRequest(transactions=transactions)
             known = "unknown" if producer == UNKNOWN_PRODUCER else "known"

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from protocol.enums import ApiKey
-from protocol.messages.fetch_request import (
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.fetch_request import (
     FetchPartition,
     FetchRequest,
     ForgottenTopic,

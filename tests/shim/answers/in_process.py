@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from protocol.enums import ApiKey
-from shim.dispatch import Pending
-from shim.errors import CloseConnection
-from shim.state.coordinators import KeyType
-from shim.wait import NoAnswer
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.shim.dispatch import Pending
+from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.state.coordinators import KeyType
+from kafka_shim.shim.wait import NoAnswer
 from tests.shim.answers.peers import CLOSED, SILENT, versions
 from tests.shim.play import Stage
 

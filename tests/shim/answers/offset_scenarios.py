@@ -1,17 +1,17 @@
 """ListOffsets, OffsetForLeaderEpoch and DeleteRecords in every version."""
 
-from protocol.enums import ApiKey
-from protocol.messages.delete_records_request import (
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.delete_records_request import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
     DeleteRecordsTopic,
 )
-from protocol.messages.list_offsets_request import (
+from kafka_shim.protocol.messages.list_offsets_request import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
-from protocol.messages.offset_for_leader_epoch_request import (
+from kafka_shim.protocol.messages.offset_for_leader_epoch_request import (
     OffsetForLeaderEpochRequest,
     OffsetForLeaderPartition,
     OffsetForLeaderTopic,
@@ -87,10 +87,10 @@ def list_places(play: Play) -> None:
             request = list_request(topic, -1)
             request.isolation_level = level
             play.ask(f"isolation {level}, {version}", api, version, request)
-        one = ListOffsetsPartition(partition_index=0, timestamp=-1, max_num_offsets=2)
-        two = ListOffsetsPartition(partition_index=0, timestamp=-2, max_num_offsets=2)
+        first = ListOffsetsPartition(partition_index=0, timestamp=-1, max_num_offsets=2)
+        second = ListOffsetsPartition(partition_index=0, timestamp=-2, max_num_offsets=2)
         request = list_request(topic, -1)
-        request.topics[0].partitions = [one, two]
+        request.topics[0].partitions = [first, second]
         play.ask(f"twice {version}", api, version, request)
 
 

@@ -5,24 +5,24 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from protocol import codecs
-from protocol.api_versions import parse_release, served
-from protocol.enums import ApiKey
-from protocol.errors import DecodeError
-from protocol.headers import RequestHeader, read_response_header, write_request_header
-from protocol.messages.create_topics_request import (
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.api_versions import parse_release, served
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.headers import RequestHeader, read_response_header, write_request_header
+from kafka_shim.protocol.messages.create_topics_request import (
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
-from protocol.messages.find_coordinator_request import FindCoordinatorRequest
-from protocol.messages.init_producer_id_request import InitProducerIdRequest
-from protocol.messages.list_offsets_request import (
+from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.protocol.messages.list_offsets_request import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
-from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 
 CLOSED = "closed"
 NO_ANSWER = "no answer"
@@ -70,7 +70,7 @@ class RealBroker:
         for _ in range(200):
             described = self._described(topic)
             if described.error_code == 0 and len(described.partitions) == partitions:
-                leads = all(one.leader_id >= 0 for one in described.partitions)
+                leads = all(partition.leader_id >= 0 for partition in described.partitions)
                 if leads and self._is_led(topic, partitions):
                     topic_id: bytes = described.topic_id
                     return topic_id
@@ -95,9 +95,9 @@ class RealBroker:
         try:
             self._send(api, version, request)
             frame = self._frame()
-        except (ConnectionError, TimeoutError) as fault:
+        except (ConnectionError, TimeoutError) as error:
             self._socket = None
-            if isinstance(fault, TimeoutError):
+            if isinstance(error, TimeoutError):
                 return NO_ANSWER
             return CLOSED
         _, at = read_response_header(api, version, frame)

@@ -10,18 +10,18 @@ from typing import Any
 
 import msgspec
 
-from protocol.api_versions import parse_release
-from protocol.enums import ApiKey
-from protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
-from protocol.messages.init_producer_id_request import InitProducerIdRequest
-from protocol.messages.produce_request import (
+from kafka_shim.protocol.api_versions import parse_release
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.protocol.messages.produce_request import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,
 )
-from protocol.records import batches
-from protocol.spec import StructSpec, load
-from shim.state.config_definitions import definitions
+from kafka_shim.protocol.records import batches
+from kafka_shim.protocol.spec import StructSpec, load
+from kafka_shim.shim.state.config_definitions import definitions
 from tests.shim.answers.batches import summary
 from tests.shim.answers.peers import Peer
 
@@ -185,8 +185,8 @@ class Play:
                 break
             rows += self._value("records", None, found.records, version)
             aborted |= {
-                (self._producer(one.producer_id), one.first_offset)
-                for one in found.aborted_transactions or ()
+                (self._producer(transaction.producer_id), transaction.first_offset)
+                for transaction in found.aborted_transactions or ()
             }
             *_, last = batches(found.records)
             offset = last.last_offset + 1
@@ -227,9 +227,9 @@ class Play:
             return answer
         if api is ApiKey.LIST_TRANSACTIONS:  # others' are not this scenario's business
             answer.transaction_states = [
-                one
-                for one in answer.transaction_states
-                if one.transactional_id.startswith(self.name)
+                state
+                for state in answer.transaction_states
+                if state.transactional_id.startswith(self.name)
             ]
         return self._struct(load(f"{api.wire_name}Response").struct, answer, version)
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from protocol.enums import ApiKey
+from kafka_shim.protocol.enums import ApiKey
 from tests.shim.answers.batches import (
     APPEND_TIME,
     CONTROL,
@@ -43,7 +43,7 @@ def every_version(play: Play) -> None:
 
 def compressed_old_messages(play: Play) -> None:
     topic = play.topic()
-    for version in [one for one in play.versions(ApiKey.PRODUCE) if one < 3]:
+    for version in [version for version in play.versions(ApiKey.PRODUCE) if version < 3]:
         magic = 1 if version == 2 else 0
         records = wrapper([b"a", b"b", b"c"], magic=magic)
         play.produce(f"wrapped {version}", topic, records, version=version)
@@ -60,11 +60,11 @@ def compressed_batches(play: Play) -> None:
 
 def old_formats_in_new_versions(play: Play) -> None:
     topic = play.topic()
-    for version in [one for one in play.versions(ApiKey.PRODUCE) if one >= 3]:
+    for version in [version for version in play.versions(ApiKey.PRODUCE) if version >= 3]:
         for magic in (0, 1):
             records = message(b"old", magic=magic)
             play.produce(f"format {magic} in {version}", topic, records, version=version)
-    for version in [one for one in play.versions(ApiKey.PRODUCE) if one < 3]:
+    for version in [version for version in play.versions(ApiKey.PRODUCE) if version < 3]:
         play.produce(f"format 2 in {version}", topic, batch([b"new"]), version=version)
         other = message(b"other", magic=0 if version == 2 else 1)
         play.produce(f"the other old format in {version}", topic, other, version=version)

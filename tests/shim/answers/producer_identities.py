@@ -1,7 +1,7 @@
 """Producer ids: how they are got, and the sequence numbers of those who have one."""
 
-from protocol.enums import ApiKey
-from protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
 from tests.shim.answers.batches import TRANSACTIONAL, batch
 from tests.shim.answers.play import Play
 
@@ -58,7 +58,9 @@ def transactional_without_transaction(play: Play) -> None:
     name = play.text("t")
     producer_id, epoch = play.producer(name)
     records = batch(producer=(producer_id, epoch, 0), attributes=TRANSACTIONAL)
-    for at, version in enumerate(one for one in play.versions(ApiKey.PRODUCE) if one >= 9):
+    for at, version in enumerate(
+        version for version in play.versions(ApiKey.PRODUCE) if version >= 9
+    ):
         play.produce(
             f"not added {version}",
             topic,

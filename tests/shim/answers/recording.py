@@ -1,7 +1,10 @@
 """All scenarios by name, and the recordings of real brokers: one file a release."""
 
+from collections.abc import Callable
 from pathlib import Path
 
+from tests.recordings.scenarios import by_name
+from tests.recordings.store import Recordings, Steps
 from tests.shim.answers import (
     aborted_scenarios,
     compaction_scenarios,
@@ -11,7 +14,8 @@ from tests.shim.answers import (
     produce_scenarios,
     transaction_scenarios,
 )
-from tests.shim.recordings import Recordings, by_name
+from tests.shim.answers.peers import Peer
+from tests.shim.answers.play import Play
 
 SCENARIOS = by_name(
     (
@@ -26,4 +30,10 @@ SCENARIOS = by_name(
 )
 
 RECORDINGS = Recordings(Path(__file__).parent / "recorded")
-releases, load, save = RECORDINGS.releases, RECORDINGS.load, RECORDINGS.save
+
+
+def played(name: str, peer: Peer, now_ms: Callable[[], int]) -> Steps:
+    """Return the answers of a broker to a scenario."""
+    play = Play(name, peer, now_ms)
+    SCENARIOS[name](play)
+    return play.steps

@@ -4,16 +4,17 @@ from typing import Any
 
 import pytest
 
+from tests.recordings.comparing import differences
+from tests.recordings.store import Steps
 from tests.shim.answers import recording
 from tests.shim.answers.in_process import InProcess
 from tests.shim.answers.peers import NO_ANSWER
-from tests.shim.answers.play import Play
 from tests.shim.remaining import listed
 
 PAIRS = [
     (release, name)
-    for release in recording.releases()
-    for name in recording.load(release)
+    for release in recording.RECORDINGS.releases()
+    for name in recording.RECORDINGS.names(release)
     if name in recording.SCENARIOS
 ]
 
@@ -25,25 +26,16 @@ def test_the_shim_answers_as_the_real_broker_did(release: str, name: str) -> Non
 
 
 def test_recordings_reach_from_the_oldest_release_to_the_newest() -> None:
-    assert {"0.11.0.3", "2.8.2", "3.9.1", "4.3.1"} <= set(recording.releases())
+    assert {"0.11.0.3", "2.8.2", "3.9.1", "4.3.1"} <= set(recording.RECORDINGS.releases())
     assert len(PAIRS) > 200
 
 
 def differing(release: str, name: str) -> list[Any]:
     """Steps with other answers; all of them where the recording has other steps."""
-    wanted = recording.load(release)[name]
-    got = played(name, release)
-    if [label for label, _ in got] != [label for label, _ in wanted]:
-        return ["the recording has other steps", *got]
-    return [
-        (label, answer, ours)
-        for (label, answer), (_, ours) in zip(wanted, got, strict=True)
-        if answer not in (ours, NO_ANSWER)
-    ]
+    recorded = recording.RECORDINGS.steps(release, name)
+    return differences(recorded, played(name, release), unread=(NO_ANSWER,))
 
 
-def played(name: str, release: str) -> list[tuple[str, Any]]:
+def played(name: str, release: str) -> Steps:
     peer = InProcess(release)
-    play = Play(name, peer, peer.stage.clock.now_ms)
-    recording.SCENARIOS[name](play)
-    return play.steps
+    return recording.played(name, peer, peer.stage.clock.now_ms)

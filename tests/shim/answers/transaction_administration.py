@@ -2,11 +2,14 @@
 
 from typing import Any
 
-from protocol.enums import ApiKey
-from protocol.messages.describe_producers_request import DescribeProducersRequest, TopicRequest
-from protocol.messages.describe_transactions_request import DescribeTransactionsRequest
-from protocol.messages.list_transactions_request import ListTransactionsRequest
-from protocol.messages.write_txn_markers_request import (
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.describe_producers_request import (
+    DescribeProducersRequest,
+    TopicRequest,
+)
+from kafka_shim.protocol.messages.describe_transactions_request import DescribeTransactionsRequest
+from kafka_shim.protocol.messages.list_transactions_request import ListTransactionsRequest
+from kafka_shim.protocol.messages.write_txn_markers_request import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,
@@ -19,15 +22,15 @@ def markers(play: Play) -> None:
     """WriteTxnMarkers, as coordinators of other brokers would send it."""
     for version in play.versions(ApiKey.WRITE_TXN_MARKERS):
         topic = play.topic(f"t{version}", partitions=2)
-        one = Producer(play, f"one{version}", VERSION_1)
-        one.add(f"add {version}", (topic, 0))
-        one.send(f"s{version}", topic)
+        producer = Producer(play, f"one{version}", VERSION_1)
+        producer.add(f"add {version}", (topic, 0))
+        producer.send(f"s{version}", topic)
 
         def mark(
             label: str,
             where: str = topic,
             at: int = version,
-            by: Producer = one,
+            by: Producer = producer,
             **changes: Any,
         ) -> None:
             marker = WritableTxnMarker(
@@ -44,17 +47,17 @@ def markers(play: Play) -> None:
         mark("no topic", play.unknown())
         mark("older epoch", producer_epoch=-1)
         mark("good", coordinator_epoch=5)
-        look(play, f"marked {version}", topic, one.name)
+        look(play, f"marked {version}", topic, producer.name)
         mark("again", coordinator_epoch=5)
         mark("older coordinator", coordinator_epoch=4)
         mark("unknown producer", producer_id=7_000_000)
-        mark("newer epoch", producer_epoch=one.epoch + 3, coordinator_epoch=6)
+        mark("newer epoch", producer_epoch=producer.epoch + 3, coordinator_epoch=6)
         mark("then an older one", coordinator_epoch=6)
         mark("no partition", topics=[WritableTxnMarkerTopic(name=topic, partition_indexes=[9])])
         mark("nowhere", topics=[])
         request = WriteTxnMarkersRequest(markers=[])
         play.ask(f"no markers, {version}", ApiKey.WRITE_TXN_MARKERS, version, request)
-        look(play, f"at last {version}", topic, one.name)
+        look(play, f"at last {version}", topic, producer.name)
 
 
 def listed(play: Play) -> None:

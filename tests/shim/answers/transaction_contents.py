@@ -3,21 +3,21 @@
 from functools import partial
 from typing import Any
 
-from protocol.enums import ApiKey
-from protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
-from protocol.messages.add_partitions_to_txn_request import (
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
+from kafka_shim.protocol.messages.add_partitions_to_txn_request import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTransaction,
 )
-from protocol.messages.describe_transactions_request import DescribeTransactionsRequest
-from protocol.messages.offset_fetch_request import (
+from kafka_shim.protocol.messages.describe_transactions_request import DescribeTransactionsRequest
+from kafka_shim.protocol.messages.offset_fetch_request import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopic,
     OffsetFetchRequestTopics,
 )
-from protocol.messages.txn_offset_commit_request import (
+from kafka_shim.protocol.messages.txn_offset_commit_request import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
@@ -41,13 +41,13 @@ def partitions(play: Play) -> None:
     for version in play.versions(ApiKey.ADD_PARTITIONS_TO_TXN):
         if version > CLIENT_ADDS_UP_TO:
             continue
-        one = Producer(play, f"one{version}", VERSION_1)
+        producer = Producer(play, f"one{version}", VERSION_1)
 
         def add(
             label: str,
             *where: tuple[str, int],
             at: int = version,
-            by: Producer = one,
+            by: Producer = producer,
             **changes: Any,
         ) -> None:
             by.add(f"{label}, {at}", *where, version=at, **changes)
@@ -61,15 +61,15 @@ def partitions(play: Play) -> None:
         add("unknown id", (topic, 0), name=play.text("nobody"))
         add("empty id", (topic, 0), name="")
         add("wrong producer", (topic, 0), producer_id=123_456)
-        add("older epoch", (topic, 0), epoch=one.epoch - 1)
-        add("newer epoch", (topic, 0), epoch=one.epoch + 1)
+        add("older epoch", (topic, 0), epoch=producer.epoch - 1)
+        add("newer epoch", (topic, 0), epoch=producer.epoch + 1)
         add("good", (topic, 0), (topic, 1))
         add("again", (topic, 0))
         add("more", (topic, 2), (topic, 0))
         if play.has(ApiKey.DESCRIBE_TRANSACTIONS):
-            described = DescribeTransactionsRequest(transactional_ids=[one.name])
+            described = DescribeTransactionsRequest(transactional_ids=[producer.name])
             play.ask(f"described {version}", ApiKey.DESCRIBE_TRANSACTIONS, 0, described)
-        one.end(f"end {version}", commit=False)
+        producer.end(f"end {version}", commit=False)
         settle(play, topic)
 
 
@@ -79,26 +79,26 @@ def partitions_of_brokers(play: Play) -> None:
     for version in play.versions(ApiKey.ADD_PARTITIONS_TO_TXN):
         if version <= CLIENT_ADDS_UP_TO:
             continue
-        one = Producer(play, f"one{version}", VERSION_1)
-        two = Producer(play, f"two{version}", VERSION_1)
-        one.add(f"add {version}", (topic, 0))
+        producer = Producer(play, f"one{version}", VERSION_1)
+        other = Producer(play, f"two{version}", VERSION_1)
+        producer.add(f"add {version}", (topic, 0))
 
         ask = partial(_ask_as_broker, play, version, topic)
         ask("nothing")
-        ask("verify", (one, True, [0], {}))
-        ask("verify some", (one, True, [0, 1, 9], {}))
-        ask("verify what is not open", (two, True, [0], {}))
-        ask("two at once", (one, True, [0], {}), (two, True, [0], {}))
-        ask("wrong epoch", (one, True, [0], {"producer_epoch": 9}))
-        ask("wrong id", (one, True, [0], {"producer_id": 123_456}))
-        ask("unknown id", (one, True, [0], {"transactional_id": play.text("nobody")}))
-        ask("empty id", (one, True, [0], {"transactional_id": ""}))
-        ask("add", (two, False, [1, 2], {}))
-        ask("add unknown partition", (two, False, [9], {}))
-        ask("add with wrong epoch", (two, False, [1], {"producer_epoch": 9}))
-        ask("add and verify", (one, False, [1], {}), (two, True, [0], {}))
-        one.end(f"end {version}", commit=False)
-        two.end(f"end two {version}", commit=False)
+        ask("verify", (producer, True, [0], {}))
+        ask("verify some", (producer, True, [0, 1, 9], {}))
+        ask("verify what is not open", (other, True, [0], {}))
+        ask("two at once", (producer, True, [0], {}), (other, True, [0], {}))
+        ask("wrong epoch", (producer, True, [0], {"producer_epoch": 9}))
+        ask("wrong id", (producer, True, [0], {"producer_id": 123_456}))
+        ask("unknown id", (producer, True, [0], {"transactional_id": play.text("nobody")}))
+        ask("empty id", (producer, True, [0], {"transactional_id": ""}))
+        ask("add", (other, False, [1, 2], {}))
+        ask("add unknown partition", (other, False, [9], {}))
+        ask("add with wrong epoch", (other, False, [1], {"producer_epoch": 9}))
+        ask("add and verify", (producer, False, [1], {}), (other, True, [0], {}))
+        producer.end(f"end {version}", commit=False)
+        other.end(f"end two {version}", commit=False)
         settle(play, topic)
 
 
@@ -129,12 +129,12 @@ class _Offsets:
         self._play = play
         self._version = version
         self.topic = play.topic(f"t{version}", partitions=2)
-        self.one = Producer(play, f"one{version}", suite)
+        self.producer = Producer(play, f"one{version}", suite)
         self._group = play.text(f"g{version}")
 
     def add(self, label: str, who: Producer | None = None, **changes: Any) -> None:
         """Make the group part of the transaction."""
-        play, who = self._play, who or self.one
+        play, who = self._play, who or self.producer
         request = AddOffsetsToTxnRequest(
             transactional_id=changes.get("name", who.name),
             producer_id=changes.get("producer_id", who.producer_id),
@@ -153,7 +153,7 @@ class _Offsets:
         who: Producer | None = None,
         **changes: Any,
     ) -> None:
-        who = who or self.one
+        who = who or self.producer
         row = TxnOffsetCommitRequestPartition(
             partition_index=index,
             committed_offset=changes.pop("offset", 5),
@@ -209,37 +209,37 @@ def offsets(play: Play) -> None:
 
 
 def _commit_every_way(play: Play, offsets: _Offsets) -> None:
-    one, topic = offsets.one, offsets.topic
+    producer, topic = offsets.producer, offsets.topic
     offsets.commit("not added")
     offsets.add("unknown id", name=play.text("nobody"))
     offsets.add("empty id", name="")
     offsets.add("wrong producer", producer_id=123_456)
-    offsets.add("older epoch", epoch=one.epoch - 1)
-    offsets.add("newer epoch", epoch=one.epoch + 1)
+    offsets.add("older epoch", epoch=producer.epoch - 1)
+    offsets.add("newer epoch", epoch=producer.epoch + 1)
     offsets.add("empty group", group="")
     offsets.add("add")
     offsets.commit("commit")
     offsets.commit("empty group", group_id="")
     offsets.commit("no topic", play.unknown())
     offsets.commit("no partition", topic, 9)
-    offsets.commit("newer epoch", producer_epoch=one.epoch + 1)
-    offsets.commit("older epoch", producer_epoch=one.epoch - 1)
+    offsets.commit("newer epoch", producer_epoch=producer.epoch + 1)
+    offsets.commit("older epoch", producer_epoch=producer.epoch - 1)
     offsets.commit("other producer", producer_id=123_456)
-    offsets.commit("unknown member", member_id="nobody", generation_id=3)
-    offsets.commit("generation alone", generation_id=3)
+    offsets.commit("unknown member", member_id="nobody", generation_id_or_member_epoch=3)
+    offsets.commit("generation alone", generation_id_or_member_epoch=3)
     offsets.commit("long metadata", metadata="m" * 5000)
     offsets.commit("no metadata", topic, 1, metadata=None)
     offsets.fetch("before the end")
 
 
 def _end_both_ways(play: Play, offsets: _Offsets, version: int) -> None:
-    offsets.one.end(f"end {version}", commit=True)
+    offsets.producer.end(f"end {version}", commit=True)
     play.peer.pause(300)
     offsets.fetch("after the end")
-    two = Producer(play, f"two{version}", offsets.one.suite)
-    if not two.implies_partitions:
-        offsets.add("add two", who=two)
-    offsets.commit("commit two", offset=9, who=two)
-    two.end(f"abort {version}", commit=False)
+    other = Producer(play, f"two{version}", offsets.producer.suite)
+    if not other.implies_partitions:
+        offsets.add("add two", who=other)
+    offsets.commit("commit two", offset=9, who=other)
+    other.end(f"abort {version}", commit=False)
     play.peer.pause(300)
     offsets.fetch("after the abort")

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from protocol.enums import ApiKey
-from protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
 from tests.shim.answers.batches import batch
 from tests.shim.answers.play import Play
 from tests.shim.answers.transaction_administration import listed, markers
@@ -21,25 +21,25 @@ from tests.shim.answers.transactional_producer import (
 def life(play: Play) -> None:
     for label, suite in suites(play):
         topic = play.topic(label)
-        one = Producer(play, f"one{label}", suite)
+        producer = Producer(play, f"one{label}", suite)
         play.produce(f"{label}: plain before", topic, batch([b"plain"]))
-        if not one.implies_partitions:
-            one.add(f"{label}: add", (topic, 0))
-        one.send(f"{label}-1", topic)
-        one.send(f"{label}-2", topic)
-        look(play, f"{label}: open", topic, one.name)
-        one.end(f"{label}: commit", commit=True)
+        if not producer.implies_partitions:
+            producer.add(f"{label}: add", (topic, 0))
+        producer.send(f"{label}-1", topic)
+        producer.send(f"{label}-2", topic)
+        look(play, f"{label}: open", topic, producer.name)
+        producer.end(f"{label}: commit", commit=True)
         settle(play, topic)
-        look(play, f"{label}: committed", topic, one.name)
+        look(play, f"{label}: committed", topic, producer.name)
         play.produce(f"{label}: plain between", topic, batch([b"plain"]))
-        if not one.implies_partitions:
-            one.add(f"{label}: add again", (topic, 0))
-        one.send(f"{label}-3", topic)
+        if not producer.implies_partitions:
+            producer.add(f"{label}: add again", (topic, 0))
+        producer.send(f"{label}-3", topic)
         play.produce(f"{label}: plain within", topic, batch([b"plain"]))
-        look(play, f"{label}: open again", topic, one.name)
-        one.end(f"{label}: abort", commit=False)
+        look(play, f"{label}: open again", topic, producer.name)
+        producer.end(f"{label}: abort", commit=False)
         settle(play, topic)
-        look(play, f"{label}: aborted", topic, one.name)
+        look(play, f"{label}: aborted", topic, producer.name)
         for offset in range(9):
             play.fetch(f"{label}: committed from {offset}", topic, offset, isolation=1)
 
@@ -69,10 +69,10 @@ def ends(play: Play) -> None:
     for version in play.versions(ApiKey.END_TXN):
         suite = VERSION_2 if version >= 5 else VERSION_1
         topic = play.topic(f"t{version}")
-        one = Producer(play, f"one{version}", suite)
-        two = Producer(play, f"two{version}", suite)
+        producer = Producer(play, f"one{version}", suite)
+        other = Producer(play, f"two{version}", suite)
 
-        def end(label: str, who: Producer = one, at: int = version, **changes: Any) -> None:
+        def end(label: str, who: Producer = producer, at: int = version, **changes: Any) -> None:
             commit = changes.pop("commit", True)
             who.end(f"{label}, {at}", commit=commit, version=at, **changes)
 
@@ -81,27 +81,27 @@ def ends(play: Play) -> None:
         end("unknown id", name=play.text("nobody"))
         end("empty id", name="")
         end("wrong producer id", producer_id=123_456)
-        if not one.implies_partitions:
-            one.add(f"add {version}", (topic, 0))
-        one.send(f"s{version}", topic)
-        end("older epoch", epoch=one.epoch - 1)
+        if not producer.implies_partitions:
+            producer.add(f"add {version}", (topic, 0))
+        producer.send(f"s{version}", topic)
+        end("older epoch", epoch=producer.epoch - 1)
         if play.newest(ApiKey.INIT_PRODUCER_ID) >= 4:  # once, it wedged the transaction
-            end("newer epoch", epoch=one.epoch + 1)
-        before = one.epoch
+            end("newer epoch", epoch=producer.epoch + 1)
+        before = producer.epoch
         end("commit")
         settle(play, topic)
         end("commit again", epoch=before)
         end("now abort", epoch=before, commit=False)
         end("commit with what is now the epoch")
         end("abort with what is now the epoch", commit=False)
-        if not two.implies_partitions:
-            two.add(f"add two {version}", (topic, 0))
-        two.send(f"two{version}", topic)
-        before = two.epoch
-        end("abort", who=two, commit=False)
+        if not other.implies_partitions:
+            other.add(f"add two {version}", (topic, 0))
+        other.send(f"two{version}", topic)
+        before = other.epoch
+        end("abort", who=other, commit=False)
         settle(play, topic)
-        end("abort again", who=two, epoch=before, commit=False)
-        end("now commit", who=two, epoch=before)
+        end("abort again", who=other, epoch=before, commit=False)
+        end("now commit", who=other, epoch=before)
 
 
 def mixed_versions(play: Play) -> None:
@@ -109,19 +109,19 @@ def mixed_versions(play: Play) -> None:
     if play.newest(ApiKey.END_TXN) < 5:
         return
     topic = play.topic(partitions=2)
-    one = Producer(play, "one", VERSION_2)
-    one.add("added by the client", (topic, 0))
-    one.send("x", topic, version=11)
-    one.end("ended as version 2", commit=True)
+    producer = Producer(play, "one", VERSION_2)
+    producer.add("added by the client", (topic, 0))
+    producer.send("x", topic, version=11)
+    producer.end("ended as version 2", commit=True)
     settle(play, topic)
-    two = Producer(play, "two", VERSION_2)
-    two.send("y", topic, 1)
-    two.end("ended as version 1", commit=True, version=4)
+    other = Producer(play, "two", VERSION_2)
+    other.send("y", topic, 1)
+    other.end("ended as version 1", commit=True, version=4)
     settle(play, topic, 1)
-    two.send("z", topic, 1)
-    two.end("then as version 2", commit=False)
+    other.send("z", topic, 1)
+    other.end("then as version 2", commit=False)
     settle(play, topic, 1)
-    look(play, "at last", topic, one.name, two.name)
+    look(play, "at last", topic, producer.name, other.name)
     play.fetch("the other partition", topic, index=1, isolation=1)
 
 
@@ -168,20 +168,24 @@ def wrong_batches(play: Play) -> None:
     """Batches that do not belong to the open transaction."""
     for label, suite in suites(play):
         topic = play.topic(label, partitions=4)
-        one = Producer(play, f"one{label}", suite)
-        one.add(f"{label}: add", (topic, 0))
+        producer = Producer(play, f"one{label}", suite)
+        producer.add(f"{label}: add", (topic, 0))
         for at in play.versions(ApiKey.PRODUCE):
             if at >= 8:
-                one.send(f"{label}: newer epoch {at}", topic, epoch=one.epoch + 1, version=at)
-                one.send(f"{label}: other producer {at}", topic, producer_id=7_654_321, version=at)
-        one.send(f"{label}: right", topic, sequence=0)
-        one.send(f"{label}: older epoch", topic, epoch=one.epoch - 1, sequence=1)
-        one.send(f"{label}: partition that was not added", topic, 1, sequence=0)
-        plain = batch(producer=(one.producer_id, one.epoch, 1))
+                producer.send(
+                    f"{label}: newer epoch {at}", topic, epoch=producer.epoch + 1, version=at
+                )
+                producer.send(
+                    f"{label}: other producer {at}", topic, producer_id=7_654_321, version=at
+                )
+        producer.send(f"{label}: right", topic, sequence=0)
+        producer.send(f"{label}: older epoch", topic, epoch=producer.epoch - 1, sequence=1)
+        producer.send(f"{label}: partition that was not added", topic, 1, sequence=0)
+        plain = batch(producer=(producer.producer_id, producer.epoch, 1))
         play.produce(f"{label}: not transactional", topic, plain)
-        one.end(f"{label}: commit", commit=True)
+        producer.end(f"{label}: commit", commit=True)
         settle(play, topic)
-        one.send(
+        producer.send(
             f"{label}: after the end", topic, sequence=1, version=play.newest(ApiKey.PRODUCE, 11)
         )
         play.fetch(f"{label}: what remains", topic, isolation=1)
@@ -212,18 +216,18 @@ def overdue(play: Play) -> None:
 def first_numbers(play: Play) -> None:
     """Where sequence numbers may begin on a partition that knows nothing of a producer."""
     for label, suite in suites(play):
-        one = Producer(play, f"one{label}", suite)
+        producer = Producer(play, f"one{label}", suite)
         for first in (0, 1, 5):
             topic = play.topic(f"{label}{first}")
-            one.add(f"{label}: add {first}", (topic, 0))
-            one.send(f"{label}: from {first}", topic, sequence=first)
-            one.send(f"{label}: after {first}", topic, sequence=first + 1)
-            one.send(f"{label}: before {first}", topic, sequence=max(first - 1, 0))
+            producer.add(f"{label}: add {first}", (topic, 0))
+            producer.send(f"{label}: from {first}", topic, sequence=first)
+            producer.send(f"{label}: after {first}", topic, sequence=first + 1)
+            producer.send(f"{label}: before {first}", topic, sequence=max(first - 1, 0))
             play.fetch(f"{label}: what came of {first}", topic)
-        one.end(f"{label}: commit", commit=True)
+        producer.end(f"{label}: commit", commit=True)
         idempotent = play.topic(f"{label}-idempotent")
         for first in (3, 4, 0):
-            plain = batch(producer=(one.producer_id, one.epoch, first))
+            plain = batch(producer=(producer.producer_id, producer.epoch, first))
             version = play.newest(ApiKey.PRODUCE, suite["produce"])
             title = f"{label}: not transactional, from {first}"
             play.produce(title, idempotent, plain, version=version)
@@ -238,15 +242,17 @@ def first_numbers_by_version(play: Play) -> None:
         for is_added in (False, True):
             label = f"{name}, {'added' if is_added else 'not added'}"
             topic = play.topic(f"{name}-{is_added}")
-            one = Producer(play, f"one{name}{is_added}", VERSION_2)
+            producer = Producer(play, f"one{name}{is_added}", VERSION_2)
             if is_added:
-                one.add(f"{label}: add", (topic, 0))
+                producer.add(f"{label}: add", (topic, 0))
             for version, first in zip(versions, (2, 2, 1, 1), strict=True):
-                one.send(f"{label}: {first} at {version}", topic, sequence=first, version=version)
+                producer.send(
+                    f"{label}: {first} at {version}", topic, sequence=first, version=version
+                )
             for version in versions:
-                one.send(f"{label}: 0 at {version}", topic, sequence=0, version=version)
+                producer.send(f"{label}: 0 at {version}", topic, sequence=0, version=version)
             play.fetch(f"{label}: what came of it", topic)
-            one.end(f"{label}: abort", commit=False)
+            producer.end(f"{label}: abort", commit=False)
 
 
 SCENARIOS = (

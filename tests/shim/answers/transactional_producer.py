@@ -2,15 +2,18 @@
 
 from typing import Any
 
-from protocol.enums import ApiKey
-from protocol.messages.add_partitions_to_txn_request import (
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.add_partitions_to_txn_request import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
 )
-from protocol.messages.describe_producers_request import DescribeProducersRequest, TopicRequest
-from protocol.messages.describe_transactions_request import DescribeTransactionsRequest
-from protocol.messages.end_txn_request import EndTxnRequest
-from protocol.messages.fetch_request import FetchPartition
+from kafka_shim.protocol.messages.describe_producers_request import (
+    DescribeProducersRequest,
+    TopicRequest,
+)
+from kafka_shim.protocol.messages.describe_transactions_request import DescribeTransactionsRequest
+from kafka_shim.protocol.messages.end_txn_request import EndTxnRequest
+from kafka_shim.protocol.messages.fetch_request import FetchPartition
 from tests.shim.answers.batches import TRANSACTIONAL, batch
 from tests.shim.answers.offset_scenarios import list_request
 from tests.shim.answers.play import Play
@@ -100,7 +103,7 @@ def wait_for_ends(play: Play, request: DescribeTransactionsRequest) -> None:
     """Wait until no transaction is on its way from its end to being ended."""
     for _ in range(100):
         answer = play.peer.ask(ApiKey.DESCRIBE_TRANSACTIONS, 0, request)
-        states = [one.transaction_state for one in answer.transaction_states]
+        states = [state.transaction_state for state in answer.transaction_states]
         if not any(state.startswith("Prepare") for state in states):
             return
         play.peer.pause(50)

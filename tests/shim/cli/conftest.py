@@ -4,13 +4,14 @@ import logging
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from shim.broker import Broker
-from shim.config import Config, ListenerConfig, SecurityProtocol
-from shim.state.cluster import Cluster
+from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
+from kafka_shim.shim.state.cluster import Cluster
 
 PLAINTEXT = ListenerConfig("PLAINTEXT", SecurityProtocol.PLAINTEXT, "127.0.0.1", 0)
 SASL = ListenerConfig("SASL_PLAINTEXT", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 0)
@@ -33,6 +34,9 @@ class Running:
     @property
     def cluster(self) -> Cluster:
         return self._broker.cluster
+
+    def record(self, directory: Path) -> None:
+        self._broker.record(directory)
 
     def bootstrap(self, listener: str) -> str:
         return self._broker.bootstrap_servers(listener)

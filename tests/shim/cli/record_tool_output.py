@@ -35,11 +35,11 @@ OPENED = ("java.lang", "java.nio", "sun.nio.ch")
 
 def record(release: str, command: str) -> dict[str, str | dict[str, str]]:
     with RealKafka(release) as kafka:
-        session = {one: kafka_acls(kafka, one) for one in SESSION}
+        session = {line: kafka_acls(kafka, line) for line in SESSION}
     with RealKafka(release) as kafka:
         added = kafka_acls(kafka, command)
-        for one in (*MORE, *([PREFIXED] if numbers(release) >= (2,) else [])):
-            kafka_acls(kafka, one)
+        for line in (*MORE, *([PREFIXED] if numbers(release) >= (2,) else [])):
+            kafka_acls(kafka, line)
         return {"added": added, "listed": kafka_acls(kafka, "--list"), "session": session}
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from shim.cli import main
-from shim.config import ListenerConfig, SecurityProtocol
+from kafka_shim.shim.cli import main
+from kafka_shim.shim.config import ListenerConfig, SecurityProtocol
 from tests.shim.cli.conftest import Running
 
 ADD = ("--add", "--allow-principal", "User:a", "--operation", "Read", "--topic", "t")
@@ -254,7 +254,7 @@ def test_every_release_is_served(
 
 
 def stored(broker: Running) -> list[object]:
-    from authorizer.model import AclFilter
+    from kafka_shim.authorizer.model import AclFilter
 
     authorizer = broker.cluster.policy.authorizer
     assert authorizer is not None

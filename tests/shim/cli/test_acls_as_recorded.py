@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from shim.cli import main
+from kafka_shim.shim.cli import main
 from tests.shim.cli.printed import complaint, normal
 
 RECORDED = json.loads((Path(__file__).parent / "recorded_acl_commands.json").read_text())

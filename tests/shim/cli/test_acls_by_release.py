@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from authorizer.acl_formats import kafka_list
-from authorizer.acl_tool_releases import acl_tool_of
-from shim.cli import main
+from kafka_shim.authorizer.acl_formats import kafka_list
+from kafka_shim.authorizer.acl_tool_releases import acl_tool_of
+from kafka_shim.shim.cli import main
 from tests.shim.cli.conftest import Running
 
 RECORDED = json.loads((Path(__file__).parent / "recorded_tool_output.json").read_text())
@@ -63,7 +63,9 @@ def test_prefixed_patterns_are_beyond_the_oldest_tools(
     assert "before 2.0 does not know prefixed patterns" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("release", [one for one, told in RELEASES.items() if "session" in told])
+@pytest.mark.parametrize(
+    "release", [release for release, told in RELEASES.items() if "session" in told]
+)
 def test_a_session_prints_what_the_tool_printed(
     release: str, start: Callable[..., Running], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from authorizer.acl_formats import FORMATS, read
-from shim.cli import main
+from kafka_shim.authorizer.acl_formats import FORMATS, read
+from kafka_shim.shim.cli import main
 from tests.shim.cli.conftest import Running
 
 TABLE = """\
@@ -104,7 +104,15 @@ def test_what_cannot_be_converted_is_told(
 
 
 def test_it_answers_in_well_under_half_a_second(broker: Running, tmp_path: Path) -> None:
-    command = [sys.executable, "-P", "-m", "shim", "acls", "--bootstrap-server", broker.plaintext]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "kafka_shim",
+        "acls",
+        "--bootstrap-server",
+        broker.plaintext,
+    ]
     assert min(_processor_s([*command, "--list"]) for _ in range(3)) < 0.35
 
 

@@ -5,16 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from shim.broker import Broker
-from shim.cli.broker_options import add_broker_arguments, config_from
-from shim.config import Config, ListenerConfig, SecurityProtocol, TopicSeed
-from shim.errors import ConfigError
+from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
+from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol, TopicSeed
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.defaults import SUPER_USERS
 from tests.shim.cli.conftest import Running
 
 
 def parse(*words: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
-    add_broker_arguments(parser)
+    add_broker_arguments(parser, first_port=9092)
     parser.add_argument("--ready-file")
     return parser.parse_args(words)
 
@@ -34,7 +35,9 @@ def write(tmp_path: Path) -> Callable[[str, str], str]:
 
 
 def test_nothing_asked_for_is_the_default() -> None:
-    assert make() == Config()
+    sasl = ListenerConfig("SASL_PLAINTEXT", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 9093)
+    listeners = (*Config().listeners, sasl)
+    assert make() == Config(listeners=listeners, super_users=SUPER_USERS)
 
 
 def test_options() -> None:
@@ -121,7 +124,7 @@ def test_command_line_before_environment_before_file_before_default(
         config = make(*words, **environ)
         return config.super_users, config.properties.get("num.partitions")
 
-    assert found() == ((), None)
+    assert found() == (SUPER_USERS, None)
     assert found(*file) == (("User:file",), "2")
     assert found(*file, **env) == (("User:env",), "5")
     assert found(*file, *typed, **env) == (("User:cli",), "8")
@@ -150,8 +153,8 @@ def test_any_listener_may_have_an_advertised_address(
     environ = {"KAFKA_LISTENERS": "PLAINTEXT://:9092"} if where == "environment" else {}
     setting = "PLAINTEXT://localhost:19092"
     for listener in (
-        *make(*words, **environ, KAFKA_ADVERTISED_LISTENERS=setting).listeners,
-        *make(*words, "-c", f"advertised.listeners={setting}", **environ).listeners,
+        make(*words, **environ, KAFKA_ADVERTISED_LISTENERS=setting).listeners[0],
+        make(*words, "-c", f"advertised.listeners={setting}", **environ).listeners[0],
     ):
         assert listener.port == 9092
         assert listener.advertised == ("localhost", 19092)
@@ -170,14 +173,16 @@ def test_listeners_are_those_that_are_advertised_as_in_confluents_image(
     """The file is our own image's, which does not know of the other one."""
     file = ("--config", write("a.yaml", "listener: [PLAINTEXT://0.0.0.0:9092]"))
     found = make(*(file if has_file else ()), **CONFLUENT).listeners
-    assert [(one.name, one.host, one.port, one.advertised) for one in found] == [
+    assert [
+        (listener.name, listener.host, listener.port, listener.advertised) for listener in found
+    ] == [
         ("PLAINTEXT", "0.0.0.0", 29092, ("broker", 29092)),
         ("PLAINTEXT_HOST", "0.0.0.0", 9092, ("localhost", 9092)),
     ]
 
 
 def test_a_listener_that_is_advertised_needs_a_protocol() -> None:
-    with pytest.raises(ConfigError, match=r"`OTHER` is not one of .* must name one"):
+    with pytest.raises(ConfigError, match=r"`OTHER` is not one of .*map=OTHER:SASL_PLAINTEXT"):
         make(KAFKA_ADVERTISED_LISTENERS="PLAINTEXT://a:1,OTHER://b:2")
 
 
@@ -267,11 +272,11 @@ def test_what_is_wrong_with_a_file(
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("--user", "alice"), "--user `alice`: expected two parts"),
-        (("--topic", "t:0"), "--topic `t:0`: partitions are a number from 1"),
+        (("--user", "alice"), "--user `alice`: expected NAME:PASSWORD"),
+        (("--topic", "t:0"), "--topic `t:0`: expected NAME:PARTITIONS"),
         (("--listener", "9092"), "listener `9092`"),
         (("--listener-principal", "X=User:a"), "no listener is named X"),
-        (("-c", "x"), "--broker-config `x`: expected two parts"),
+        (("-c", "x"), "--broker-config `x`: expected KEY=VALUE"),
         (("--acls", "none"), "--acls none: No such file"),
         (("--config", "none.properties"), "--config none.properties: No such file"),
     ],

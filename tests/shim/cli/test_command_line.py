@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from protocol.api_versions import RELEASES
-from shim.cli import COMMANDS, EXIT_USAGE, main
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.shim.cli import COMMANDS, EXIT_USAGE, main
+from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
+from kafka_shim.shim.cli.command_parser import CommandParser
+from kafka_shim.shim.config import TopicSeed
 
-SHIM = [sys.executable, "-P", "-m", "shim"]
+SHIM = [sys.executable, "-P", "-m", "kafka_shim"]
 ROOT = Path(__file__).parents[3]
 
 
@@ -20,6 +23,25 @@ def spoken(words: list[str], text: str = "", **more: str) -> subprocess.Complete
     return subprocess.run(
         [*SHIM, *words], input=text.encode(), capture_output=True, check=False, env=environment
     )
+
+
+def test_two_dashes_are_a_value_like_others(tmp_path: Path) -> None:
+    """Up to Python 3.12, argparse drops them; it was a traceback."""
+    parser = CommandParser()
+    add_broker_arguments(parser)
+    named = config_from(parser.parse_args(["--topic=--"]), {})
+    path = tmp_path / "shim.yaml"
+    path.write_text("topic: ['--']")
+    in_file = config_from(parser.parse_args(["--config", str(path)]), {})
+    assert named.topics == in_file.topics == (TopicSeed("--"),)
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--log-level=--"])
+
+
+def test_help_names_the_value_of_an_option_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["serve", "--help"])
+    assert "  -c, --broker-config KEY=VALUE\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -80,6 +102,6 @@ def test_an_interrupt_while_the_command_is_loaded_is_no_traceback(
     def interrupted(name: str) -> None:
         raise KeyboardInterrupt(name)
 
-    monkeypatch.setattr("shim.cli.load_command", interrupted)
+    monkeypatch.setattr("kafka_shim.shim.cli.load_command", interrupted)
     assert main(["serve"]) == 130
     assert capsys.readouterr().err == ""

@@ -38,7 +38,7 @@ def test_a_client_of_the_kit_has_a_scorecard(driver: str, tmp_path: Path) -> Non
     record = ("--record", str(trace), "--json", "--name", driver)
     done = conformance("run", "--client-command", command, *record, *BROKER)
     card = json.loads(done.stdout)
-    found = {one["id"]: one["status"] for one in card["behaviours"]}
+    found = {behaviour["id"]: behaviour["status"] for behaviour in card["behaviours"]}
     failed = {name for name, status in found.items() if status == "failed"}
     assert done.returncode == (3 if failed else 0), done.stderr
     # neither client is known to be wrong in any of these
@@ -66,6 +66,72 @@ def test_a_client_of_the_kit_has_a_scorecard(driver: str, tmp_path: Path) -> Non
     assert text.startswith(f"client: {list(found.values()).count('passed')} passed")
     markdown = conformance("check", str(trace), "--to", "markdown").stdout
     assert "✅ `versions.negotiated` | 35 |" in markdown
+
+
+PRODUCE_AND_JOIN = """
+import os, sys
+from kafka import KafkaConsumer, KafkaProducer
+
+servers = os.environ["KAFKA_BOOTSTRAP_SERVERS_" + sys.argv[1]].split(",")
+login = {"bootstrap_servers": servers}
+if sys.argv[1] == "SASL_PLAINTEXT":
+    login |= {"security_protocol": "SASL_PLAINTEXT", "sasl_mechanism": "PLAIN"}
+    login |= {"sasl_plain_username": "alice", "sasl_plain_password": "secret"}
+producer = KafkaProducer(**login, max_block_ms=3000)
+try:
+    producer.send("orders", b"x").get(5)
+except Exception as error:
+    print("produce:", type(error).__name__)
+try:
+    consumer = KafkaConsumer("orders", group_id="billing", **login)
+    consumer.poll(2000)
+except Exception as error:
+    print("consume:", type(error).__name__)
+"""
+
+
+@pytest.mark.parametrize(
+    ("listener", "options", "principal"),
+    [
+        ("PLAINTEXT", ["--listener", "PLAINTEXT://127.0.0.1:0"], "User:ANONYMOUS"),
+        ("SASL_PLAINTEXT", ["--user", "alice:secret"], "User:alice"),
+    ],
+)
+def test_a_client_that_is_denied_everything_is_not_green(
+    listener: str, options: list[str], principal: str, tmp_path: Path
+) -> None:
+    program, trace = tmp_path / "client.py", tmp_path / "trace"
+    program.write_text(PRODUCE_AND_JOIN)
+    command = f"{sys.executable} {program} {listener}"
+    run = ("run", "--client-command", command, "--topic", "orders")
+    done = conformance(*run, "--record", str(trace), "--json", *options)
+    assert done.returncode == 3, done.stderr
+    assert f"the client was denied everything ({principal}: " in done.stderr
+    assert "so this was not exercised: " in done.stderr
+    assert f"start the broker with --super-user {principal}, or --acls FILE" in done.stderr
+    card = json.loads(done.stdout)
+    assert card["denied_everything"] is True
+    assert {denial["principal"] for denial in card["denials"]} == {principal}
+    found = {row["id"]: row for row in card["behaviours"]}
+    assert found["producer.checksums"]["status"] == "not exercised"
+    assert found["producer.checksums"]["denied"] == "DESCRIBE on TOPIC orders"
+    assert not any(row["status"] == "failed" for row in card["behaviours"])
+
+    checked = conformance("check", str(trace), "--to", "junit")
+    assert checked.returncode == 3
+    suite = ET.fromstring(checked.stdout)
+    assert suite.attrib["failures"] == "1"
+    assert len(suite) == int(suite.attrib["tests"])
+    [failure] = suite.findall(".//failure")
+    assert failure.attrib["message"] == "the client was denied everything"
+    assert "(denied DESCRIBE on TOPIC orders)" in conformance("check", str(trace)).stdout
+
+    helped = conformance(*run, "--json", *options, "--super-user", principal)
+    card = json.loads(helped.stdout)
+    assert "denied" not in helped.stderr.replace("kafka-shim: note:", "")
+    assert (card["denials"], card["denied_everything"]) == ([], False)
+    status = {row["id"]: row["status"] for row in card["behaviours"]}
+    assert status["producer.checksums"] == "passed"
 
 
 def test_a_client_that_errs_fails(tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from authorizer.acl_releases import rules_of
-from protocol.api_versions import RELEASES, TELEMETRY, advertised
-from shim.cli import main
-from shim.cli.acl_source import release_of
+from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.protocol.api_versions import RELEASES, TELEMETRY, advertised
+from kafka_shim.shim.cli import main
+from kafka_shim.shim.cli.acl_source import release_of
 from tests.shim.cli.conftest import Running
 
 ACLS = """
@@ -123,7 +123,10 @@ def test_an_api_as_json(explain: Explain, capsys: pytest.CaptureFixture[str]) ->
     assert rows["InitProducerId.transactional_id"]["asked"] is False
     (case,) = rows["InitProducerId.idempotent"]["cases"]
     assert case["error_code"] == 31
-    assert [one["operation"] for one in case["questions"]] == ["IDEMPOTENT_WRITE", "WRITE"]
+    assert [question["operation"] for question in case["questions"]] == [
+        "IDEMPOTENT_WRITE",
+        "WRITE",
+    ]
 
 
 def test_an_api_that_asks_nothing(explain: Explain, capsys: pytest.CaptureFixture[str]) -> None:
@@ -235,7 +238,7 @@ def test_the_release_of_a_broker_is_found_by_its_versions(release: str) -> None:
 def test_an_answer_takes_less_than_half_a_second(tmp_path: Path, words: list[str]) -> None:
     path = tmp_path / "acls.yaml"
     path.write_text(ACLS)
-    command = [sys.executable, "-P", "-m", "shim", *words, "--acls", str(path)]
+    command = [sys.executable, "-P", "-m", "kafka_shim", *words, "--acls", str(path)]
     best = min(_seconds(command) for _ in range(3))
     assert best < 0.5
 

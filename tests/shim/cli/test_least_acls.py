@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shim.acl_file import read_acls
+from kafka_shim.shim.settings.input_files import read_acls
 from tests.shim.cli.test_serve_and_run import SHIM, environment
 
 pytestmark = pytest.mark.client
@@ -86,7 +86,7 @@ def test_names_that_differ_from_run_to_run_need_a_prefix(program: str) -> None:
     assert "--prefix" in done.stderr
     done = least_acls("--prefix", "billing", *command)
     assert done.returncode == 0, done.stderr
-    patterns = {one["resource_pattern_type"] for one in json.loads(done.stdout)["acls"]}
+    patterns = {acl["resource_pattern_type"] for acl in json.loads(done.stdout)["acls"]}
     assert patterns == {"LITERAL", "PREFIXED"}
 
 

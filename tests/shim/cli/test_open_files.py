@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from shim.cli.open_files import TELL_S, Shortage
+from kafka_shim.shim.cli.open_files import TELL_S, Shortage
 from tests.shim.cli.test_serve_and_run import SHIM, environment
 from tests.shim.wire import PLAIN, serving
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such limit")
 def limited(tmp_path: Path, limits: str) -> tuple[subprocess.Popen[str], tuple[str, int]]:
     """A broker under limits of a shell, and its address."""
     ready = tmp_path / "ready"
-    options = f"--listener PLAINTEXT://127.0.0.1:0 --ready-file {ready} --super-user User:ANONYMOUS"
+    options = f"--listener PLAINTEXT://127.0.0.1:0 --ready-file {ready} --authorizer none"
     child = subprocess.Popen(
         ["/bin/sh", "-c", f"{limits}; exec {' '.join(SHIM)} serve {options}"],
         stdout=subprocess.PIPE,

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from shim.cli import EXIT_FAILURE, main
-from shim.client.client import Client
-from shim.client.config import ClientConfig, Trust
-from shim.config import SecurityProtocol
+from kafka_shim.shim.cli import EXIT_FAILURE, main
+from kafka_shim.shim.client.client import Client
+from kafka_shim.shim.client.config import ClientConfig, Trust
+from kafka_shim.shim.config import SecurityProtocol
 from tests.shim.cli.conftest import Running
 from tests.shim.cli.test_serve_and_run import environment
 
 
 def test_clients_come_by_tls(tmp_path: Path, broker: Running) -> None:
-    command = [sys.executable, "-P", "-m", "shim", "proxy", "--upstream", broker.plaintext]
+    command = [sys.executable, "-P", "-m", "kafka_shim", "proxy", "--upstream", broker.plaintext]
     command += ["--record", str(tmp_path / "trace"), "--tls-dir", str(tmp_path)]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment()
@@ -25,8 +25,10 @@ def test_clients_come_by_tls(tmp_path: Path, broker: Running) -> None:
             said = child.stdout.readline().decode()
             port = int(said.partition(" on ")[2].partition(",")[0].rpartition(":")[2])
             trust = Trust(location=str(tmp_path / "ca.pem"))
-            with Client("127.0.0.1", port, ClientConfig(SecurityProtocol.SSL, trust=trust)) as one:
-                assert one.versions
+            with Client(
+                "127.0.0.1", port, ClientConfig(SecurityProtocol.SSL, trust=trust)
+            ) as client:
+                assert client.versions
         finally:
             child.terminate()
 
@@ -61,7 +63,7 @@ def test_what_can_go_wrong_is_one_line(
     given = [word.format(**places) for word in words]
     assert main(["proxy", "--record", str(tmp_path / "t"), *given]) == EXIT_FAILURE
     lines = capsys.readouterr().err.splitlines()
-    (line,) = [one for one in lines if "[shim." not in one]  # the broker of the test logs too
+    (line,) = [line for line in lines if "[shim." not in line]  # the broker of the test logs too
     assert line.startswith(f"kafka-shim{says.format(**places)}")
     assert list(tmp_path.glob("t/*")) == []
 

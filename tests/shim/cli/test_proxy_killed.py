@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from protocol.trace.entries import Request, Response
+from kafka_shim.protocol.trace.entries import Request, Response
 from tests.shim.cli.conftest import Running
 from tests.shim.cli.test_serve_and_run import environment
-from tests.shim.traces.test_recorder import ask_until_killed, entries
+from tests.shim.observing.test_recorder import ask_until_killed, entries
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_a_killed_proxy_leaves_a_trace_that_can_be_read(
     seed: int, tmp_path: Path, broker: Running
 ) -> None:
-    command = [sys.executable, "-P", "-m", "shim", "proxy", "--upstream", broker.plaintext]
+    command = [sys.executable, "-P", "-m", "kafka_shim", "proxy", "--upstream", broker.plaintext]
     command += ["--record", str(tmp_path), "--record-compression", "zlib", "--listener", "IN"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment()
@@ -27,9 +27,9 @@ def test_a_killed_proxy_leaves_a_trace_that_can_be_read(
         port = int(said.partition(" on ")[2].partition(",")[0].rpartition(":")[2])
         ask_until_killed(port, random.Random(seed).uniform(0.3, 0.8), child)
     found, damage = entries(tmp_path)
-    assert all(one.is_tail for one in damage)
-    requests = [one.sequence for _, one in found if isinstance(one, Request)]
-    answers = [one.sequence for _, one in found if isinstance(one, Response)]
+    assert all(part.is_tail for part in damage)
+    requests = [entry.sequence for _, entry in found if isinstance(entry, Request)]
+    answers = [entry.sequence for _, entry in found if isinstance(entry, Response)]
     assert len(answers) > 0
     assert requests == list(range(len(requests)))
     assert answers == requests[: len(answers)]

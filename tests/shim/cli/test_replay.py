@@ -9,12 +9,11 @@ import pytest
 from confluent_kafka import Consumer, KafkaException, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from authorizer.model import Acl
-from protocol.api_versions import RELEASES
-from protocol.enums import Operation, PatternType, Permission, ResourceType
-from shim.cli import EXIT_USAGE, main
-from shim.config import Config
-from shim.traces.recorder import Recorder
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.shim.cli import EXIT_USAGE, main
+from kafka_shim.shim.config import Config
 from tests.shim.cli.conftest import PLAINTEXT, SASL, USERS, Running
 
 pytestmark = pytest.mark.client
@@ -39,7 +38,7 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
             listeners=(PLAINTEXT, SASL), users=USERS, super_users=("User:ANONYMOUS", "User:admin")
         )
     )
-    recorded.cluster.recorder = Recorder(folder, recorded.cluster.clock)
+    recorded.record(folder)
     servers: dict[str, Any] = {"bootstrap.servers": recorded.plaintext}
     admin = AdminClient(servers)
     admin.create_topics([NewTopic("orders", 1, 1)])["orders"].result(10)

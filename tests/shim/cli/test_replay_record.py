@@ -8,20 +8,19 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from protocol import codecs
-from protocol.enums import ApiKey
-from protocol.headers import RequestHeader, write_request_header, write_response_header
-from protocol.messages.describe_acls_response import DescribeAclsResponse
-from protocol.messages.metadata_request import MetadataRequest
-from protocol.messages.metadata_response import MetadataResponse
-from protocol.messages.produce_request import ProduceRequest
-from protocol.trace.entries import Body, Closed, Connection, Entry, Request, Response
-from protocol.trace.segments import SegmentWriter
-from shim.cli import main
-from shim.traces.recorder import Recorder
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.headers import RequestHeader, write_request_header, write_response_header
+from kafka_shim.protocol.messages.describe_acls_response import DescribeAclsResponse
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.protocol.messages.metadata_response import MetadataResponse
+from kafka_shim.protocol.messages.produce_request import ProduceRequest
+from kafka_shim.protocol.trace.entries import Body, Closed, Connection, Entry, Request, Response
+from kafka_shim.protocol.trace.segments import SegmentWriter
+from kafka_shim.shim.cli import main
 from tests.acl_filters import ANY_ACL
 from tests.shim.cli.conftest import Running
-from tests.shim.traces.test_recorder import entries
+from tests.shim.observing.test_recorder import entries
 
 WHO = Connection(0, 1, 1, "PLAINTEXT", "127.0.0.1", 5000, "User:ANONYMOUS")
 
@@ -84,8 +83,8 @@ def test_the_new_trace_has_the_answers_of_the_target(
     replay(capsys, cut_off, target, *words)
     found, damage = entries(tmp_path / "new")
     assert damage == []
-    assert [one.sequence for _, one in found if isinstance(one, Request)] == [0, 1, 2, 3, 4]
-    assert [one.sequence for _, one in found if isinstance(one, Response)] == [0, 2, 3, 4]
+    assert [entry.sequence for _, entry in found if isinstance(entry, Request)] == [0, 1, 2, 3, 4]
+    assert [entry.sequence for _, entry in found if isinstance(entry, Response)] == [0, 2, 3, 4]
     assert found[0][0].principal == "User:ANONYMOUS"
     code, report = replay(capsys, tmp_path / "new", target)
     assert (code, report["answers"], report["unrecorded"]) == (0, 4, 0)
@@ -103,7 +102,7 @@ def test_what_went_to_a_broker_goes_to_that_broker_of_the_target(
     writer.write(Body([WHO, second], [asked, there, msgspec.structs.replace(asked, connection=1)]))
     writer.close()
     target = start(brokers=2)
-    target.cluster.recorder = Recorder(tmp_path / "seen", target.cluster.clock)
+    target.record(tmp_path / "seen")
     words = ["--to", target.plaintext.partition(",")[0], "--json"]
     main(["replay", str(tmp_path / "trace"), *words])
     seen: list[int] = []
@@ -111,7 +110,7 @@ def test_what_went_to_a_broker_goes_to_that_broker_of_the_target(
     while len(seen) < 2 and time.monotonic() < deadline:  # a trace is written after 100 ms
         time.sleep(0.05)
         found, _ = entries(tmp_path / "seen")
-        seen = [who.node_id for who, one in found if isinstance(one, Request)]
+        seen = [who.node_id for who, entry in found if isinstance(entry, Request)]
     assert seen == [1, 2]
 
 

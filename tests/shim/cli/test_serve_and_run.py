@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from shim.cli import EXIT_FAILURE
+from kafka_shim.shim.cli import EXIT_FAILURE
 from tests.small_disk import files_up_to, needs_a_limit
 
-SHIM = [sys.executable, "-P", "-m", "shim"]
+SHIM = [sys.executable, "-P", "-m", "kafka_shim"]
 ROOT = Path(__file__).parents[3]
 
 
@@ -74,7 +74,7 @@ def test_a_port_in_use_is_one_clear_line() -> None:
         (["--listener", "QUIC://127.0.0.1:1"], "QUIC"),
         (["--super-user", "admin"], "Type:name"),
         (["--user", "alice"], "--user"),
-        (["--topic", "orders:many"], "partitions"),
+        (["--topic", "orders:many"], "expected NAME:PARTITIONS"),
         (["--authorizer", "no.such:Thing"], "no.such"),
         (["--listener-principal", "OTHER=User:x"], "OTHER"),
         (["-c", "sasl.enabled.mechanisms=MAGIC"], "MAGIC"),

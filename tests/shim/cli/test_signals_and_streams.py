@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from shim import logs
+from kafka_shim.shim import logs
 from tests.shim.cli.test_serve_and_run import SHIM, environment
 
 READY = "READY"
@@ -83,7 +83,7 @@ def served(options: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_closed_standard_input_ends_a_broker_that_watches_it() -> None:
-    done = served("--listener PLAINTEXT://127.0.0.1:0 --stop-with-stdin <&-")
+    done = served("--listener PLAINTEXT://127.0.0.1:0 --authorizer none --stop-with-stdin <&-")
     assert (done.returncode, done.stderr) == (0, "")
     assert "started" in done.stdout
 
@@ -100,7 +100,8 @@ def test_nobody_finds_the_addresses_of_a_broker_that_is_gone(tmp_path: Path) -> 
 def test_the_ready_file_goes_with_the_broker(tmp_path: Path) -> None:
     ready = tmp_path / "ready"
     done = served(
-        f"--listener PLAINTEXT://127.0.0.1:0 --ready-file {ready} --stop-with-stdin < /dev/null"
+        f"--listener PLAINTEXT://127.0.0.1:0 --authorizer none --ready-file {ready}"
+        " --stop-with-stdin < /dev/null"
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert not ready.exists()

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.messages.describe_cluster_request import DescribeClusterRequest
-from shim.cli import EXIT_FAILURE, EXIT_USAGE, main
-from shim.clock import ManualClock
-from shim.traces.recorder import Recorder
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.describe_cluster_request import DescribeClusterRequest
+from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_USAGE, main
+from kafka_shim.shim.clock import ManualClock
+from kafka_shim.shim.observing.recorder import Recorder
 from tests.acl_filters import ANY_ACL
 from tests.shim.cli.test_serve_and_run import SHIM, environment
 from tests.shim.play import Stage
@@ -21,7 +21,7 @@ FULL = Path("/dev/full")
 @pytest.fixture
 def trace(tmp_path: Path) -> Path:
     stage = Stage()
-    recorder = stage.cluster.recorder = Recorder(tmp_path, stage.clock)
+    recorder = stage.dispatcher.recorder = Recorder(tmp_path, stage.clock)
     stage.allow("User:bob", Operation.DESCRIBE, ResourceType.CLUSTER, "kafka-cluster")
     for principal in ("User:alice", "User:bob"):
         stage.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL, principal)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from shim.cli import main
-from tests.shim.captures.wires import capture_of, conversation
+from kafka_shim.shim.cli import main
 from tests.shim.cli.test_trace_import import trace  # noqa: F401 -- a fixture
+from tests.shim.traffic.captures.wires import capture_of, conversation
 
 
 @pytest.fixture

@@ -6,20 +6,20 @@ from typing import Any
 
 import pytest
 
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
-from protocol.messages.metadata_request import MetadataRequest
-from shim.cli import main
-from shim.traces.recorder import Recorder
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.shim.cli import main
+from kafka_shim.shim.observing.recorder import Recorder
 from tests.acl_filters import ANY_ACL
-from tests.shim.importers.test_audit_log import LATER, OLDEST, RULE
 from tests.shim.play import Stage
+from tests.shim.traffic.importers.test_audit_log import LATER, OLDEST, RULE
 
 
 @pytest.fixture
 def trace(tmp_path: Path) -> Path:
     stage = Stage()
-    recorder = stage.cluster.recorder = Recorder(tmp_path / "trace", stage.clock)
+    recorder = stage.dispatcher.recorder = Recorder(tmp_path / "trace", stage.clock)
     stage.allow("User:bob", Operation.DESCRIBE, ResourceType.CLUSTER, "kafka-cluster")
     topic = CreateTopicsRequest(topics=[CreatableTopic("t", 1, 1, [], [])], timeout_ms=1000)
     stage.ask(ApiKey.CREATE_TOPICS, 7, topic)

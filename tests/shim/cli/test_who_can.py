@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from shim.cli import main
+from kafka_shim.shim.cli import main
 from tests.shim.cli.conftest import Running
 
 ACLS = """

@@ -4,21 +4,21 @@ from typing import Any, cast
 
 import pytest
 
-from authorizer.model import Acl, AclFilter
-from protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
-from protocol.messages.delete_acls_response import (
+from kafka_shim.authorizer.model import Acl, AclFilter
+from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
+from kafka_shim.protocol.messages.delete_acls_response import (
     DeleteAclsFilterResult,
     DeleteAclsMatchingAcl,
     DeleteAclsResponse,
 )
-from protocol.messages.describe_acls_response import (
+from kafka_shim.protocol.messages.describe_acls_response import (
     AclDescription,
     DescribeAclsResource,
     DescribeAclsResponse,
 )
-from shim.client.acls import AclRequestError, create_acls, delete_acls, describe_acls
-from shim.client.client import Client, ClientError
+from kafka_shim.shim.client.acls import AclRequestError, create_acls, delete_acls, describe_acls
+from kafka_shim.shim.client.client import Client, ClientError
 
 ACL = Acl(
     ResourceType.TOPIC,

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from protocol import codecs
-from protocol.enums import ApiKey
-from protocol.headers import write_response_header
-from protocol.messages.api_versions_response import ApiVersion, ApiVersionsResponse
-from protocol.messages.describe_acls_request import DescribeAclsRequest
-from protocol.messages.sasl_handshake_response import SaslHandshakeResponse
-from shim.client.client import Client, ClientError, connect, error_name
-from shim.client.config import ClientConfig, Login
-from shim.config import SecurityProtocol
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.headers import write_response_header
+from kafka_shim.protocol.messages.api_versions_response import ApiVersion, ApiVersionsResponse
+from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
+from kafka_shim.protocol.messages.sasl_handshake_response import SaslHandshakeResponse
+from kafka_shim.shim.client.client import Client, ClientError, connect, error_name
+from kafka_shim.shim.client.config import ClientConfig, Login
+from kafka_shim.shim.config import SecurityProtocol
 
 FAST = ClientConfig(timeout_s=0.3)
 LOGIN = ClientConfig(SecurityProtocol.SASL_PLAINTEXT, Login("PLAIN", "a", "s"), timeout_s=2)

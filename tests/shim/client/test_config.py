@@ -1,8 +1,8 @@
 import pytest
 
-from shim.client.config import PLAINTEXT, Login, Trust, client_config, read_client_config
-from shim.config import SecurityProtocol
-from shim.errors import ConfigError
+from kafka_shim.shim.client.config import PLAINTEXT, Login, Trust, client_config, read_client_config
+from kafka_shim.shim.config import SecurityProtocol
+from kafka_shim.shim.errors import ConfigError
 
 JAAS = (
     "org.apache.kafka.common.security.plain.PlainLoginModule required"

@@ -1,7 +1,7 @@
 import pytest
 
-from shim.client.config import Login
-from shim.client.login import LoginError, messages
+from kafka_shim.shim.client.config import Login
+from kafka_shim.shim.client.login import LoginError, messages
 
 # The example exchange of RFC 7677, section 3.
 NONCE = "rOprNGfwEbeRWgbNEkqO"

@@ -11,11 +11,12 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from openapi_spec_validator import validate
 
-from shim.control import shapes
-from shim.control.openapi import document
-from shim.control.routes import ROUTES
-from shim.testing import KafkaBroker, start
-from shim.testing.transport import BrokerError
+from kafka_shim.shim.control import shapes
+from kafka_shim.shim.control.broker_routes import BROKER_ROUTES
+from kafka_shim.shim.control.openapi import document
+from kafka_shim.shim.control.routes import ROUTES, Route
+from kafka_shim.shim.testing import KafkaBroker, start
+from kafka_shim.shim.testing.transport import BrokerError
 from tests.shim.control.plain_http import Http, fails, works
 
 pytestmark = pytest.mark.timeout(300, func_only=True)
@@ -298,8 +299,9 @@ def test_the_document_is_valid_openapi(api: Http) -> None:
 def test_every_route_is_in_the_document_and_has_a_name_of_its_own() -> None:
     found = document("0")
     described = {(method.upper(), path) for path, item in found["paths"].items() for method in item}
-    assert described == {(route.method, route.path) for route in ROUTES}
-    names = [route.name for route in ROUTES]
+    routes: list[Route[Any]] = [*BROKER_ROUTES, *ROUTES]
+    assert described == {(route.method, route.path) for route in routes}
+    names = [route.name for route in routes]
     assert len(set(names)) == len(names)
 
 

@@ -6,14 +6,22 @@ import sys
 
 import pytest
 
-from shim.testing.transport import HttpControl
+from kafka_shim.shim.testing.transport import HttpControl
 from tests.shim.control.plain_http import Http, fails
 
 pytestmark = pytest.mark.timeout(300, func_only=True)
 
 
 def serve(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-P", "-m", "shim", "serve", "--listener", "PLAINTEXT://127.0.0.1:0"]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "kafka_shim",
+        "serve",
+        "--listener",
+        "PLAINTEXT://127.0.0.1:0",
+    ]
     return subprocess.run(
         [*command, *words], capture_output=True, text=True, check=False, timeout=30
     )
@@ -40,7 +48,15 @@ def test_a_port_that_is_taken() -> None:
 
 
 def test_with_a_token_every_call_must_know_it() -> None:
-    command = [sys.executable, "-P", "-m", "shim", "serve", "--listener", "PLAINTEXT://127.0.0.1:0"]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "kafka_shim",
+        "serve",
+        "--listener",
+        "PLAINTEXT://127.0.0.1:0",
+    ]
     child = subprocess.Popen(
         [*command, "--control", "0.0.0.0:0", "--control-token", "s3cret"],
         stdout=subprocess.PIPE, text=True,

@@ -5,22 +5,24 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from shim.control.openapi import document
-from shim.control.routes import ROUTES
-from shim.testing import start
+from kafka_shim.shim.control.broker_routes import BROKER_ROUTES
+from kafka_shim.shim.control.openapi import document
+from kafka_shim.shim.control.routes import ROUTES, Route
+from kafka_shim.shim.testing import start
 
 PROGRAM = """
 import sys
 from made import Client
 from made.api.default import (
-    add_acls, add_fault, create_topic, fault, health, list_acls, list_topics, matrix, remove_fault,
-    reset, state,
+    add_acls, add_fault, create_broker, create_topic, fault, health, list_acls, list_brokers,
+    list_topics, matrix, remove_broker, remove_fault, reset, state,
 )
 from made.models import (
-    AclRules, AclRulesAclsItem, Effect, Match, NewFault, NewTopic, Problem, Trigger,
+    AclRules, AclRulesAclsItem, Effect, Match, NewBroker, NewFault, NewTopic, Problem, Trigger,
 )
 
 with Client(base_url=sys.argv[1]) as client:
@@ -50,6 +52,12 @@ with Client(base_url=sys.argv[1]) as client:
     assert reset.sync(client=client).done
     assert list_topics.sync(client=client).topics == []
     assert state.sync(client=client).release
+    row = create_broker.sync(client=client, body=NewBroker(kafka_version="2.7", topics=["own"]))
+    with Client(base_url=sys.argv[1] + row.path) as own:
+        assert [topic.name for topic in list_topics.sync(client=own).topics] == ["own"]
+        assert state.sync(client=own).release == "2.7"
+    assert remove_broker.sync(row.id, client=client).done
+    assert [row.id for row in list_brokers.sync(client=client).brokers] == ["first"]
 print("all done")
 """
 
@@ -70,7 +78,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_route_is_in_the_client(folder: Path) -> None:
     made = {path.stem for path in (folder / "made" / "api" / "default").glob("*.py")}
-    assert made - {"__init__"} == {route.name for route in ROUTES}
+    routes: list[Route[Any]] = [*BROKER_ROUTES, *ROUTES]
+    assert made - {"__init__"} == {route.name for route in routes}
 
 
 def test_the_client_works(folder: Path) -> None:

@@ -11,8 +11,13 @@ from urllib.request import urlopen
 
 import pytest
 from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient
 
-from shim.testing import KafkaBroker, start
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.shim.control.broker_shapes import BrokerRow
+from kafka_shim.shim.control.shapes import Done
+from kafka_shim.shim.testing import KafkaBroker, start
+from tests.shim.control.plain_http import Http, works
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
 
@@ -69,7 +74,7 @@ class Page:
         for key in keys:
             self.driver.switch_to.active_element.send_keys(key)
 
-    def one(self, css: str) -> Any:
+    def element(self, css: str) -> Any:
         return self.driver.find_element("css selector", css)
 
     @property
@@ -111,7 +116,7 @@ def send(broker: KafkaBroker, user: str) -> None:
 def test_requests_are_shown_as_they_come_with_their_answers(
     page: Page, broker: KafkaBroker
 ) -> None:
-    page.wait(lambda: "Kafka 4.3" in page.one("#broker").text)
+    page.wait(lambda: f"Kafka {RELEASES[-1]}" in page.element("#broker").text)
     send(broker, "alice")
     assert page.row("Produce", "User:alice", "shop-alice", "ok")
     send(broker, "bob")
@@ -137,11 +142,11 @@ def test_a_denial_says_what_would_allow_it(page: Page, broker: KafkaBroker) -> N
     page.row("denied", "User:bob", "Describe Topic orders", "no acl allows it")
     assert not [row for row in page.rows if "User:bob" not in row]
     page.press("j", "\ue007")
-    detail = page.wait(lambda: page.one("#detail").text)
+    detail = page.wait(lambda: page.element("#detail").text)
     assert "to allow it, add {principal: User:bob; allow: Describe; topic: orders}" in detail
     assert '"name": "orders"' in detail
     page.press("\ue00c")
-    assert not page.one("#detail").is_displayed()
+    assert not page.element("#detail").is_displayed()
 
 
 @needs_browser
@@ -151,24 +156,24 @@ def test_acls_and_the_matrix(page: Page) -> None:
     page.press("4")
     page.row("User:alice W D \u2013")
     page.row("User:admin R W C X A D dc ac")
-    assert page.one("thead").text.split() == ["Principal", "orders", "payments"]
+    assert page.element("thead").text.split() == ["Principal", "orders", "payments"]
 
 
 @needs_browser
 def test_faults_are_set_released_and_lifted(page: Page, broker: KafkaBroker) -> None:
     page.press("5")
-    field = page.one("#fault")
+    field = page.element("#fault")
     field.clear()
     field.send_keys('{"action": {"pause": true}, "match": {"topic": "orders"}}')
-    page.one("#new-fault button").click()
+    page.element("#new-fault button").click()
     page.row('{"pause":true}', '{"topic":"orders"}')
     assert [fault["match"] for fault in broker.faults.list()] == [{"topic": "orders"}]
-    page.one("tbody button:last-child").click()
-    page.wait(lambda: page.one("#empty").text == "No faults are set.")
+    page.element("tbody button:last-child").click()
+    page.wait(lambda: page.element("#empty").text == "No faults are set.")
     field.clear()
     field.send_keys('{"action": {"pauze": true}}')
-    page.one("#new-fault button").click()
-    page.wait(lambda: "unknown field `pauze`" in page.one("#note").text)
+    page.element("#new-fault button").click()
+    page.wait(lambda: "unknown field `pauze`" in page.element("#note").text)
 
 
 @needs_browser
@@ -176,7 +181,7 @@ def test_a_pause_holds_the_picture(page: Page, broker: KafkaBroker) -> None:
     send(broker, "alice")
     page.row("Produce", "ok")
     page.press("p")
-    assert page.one("#pause").get_attribute("aria-pressed") == "true"
+    assert page.element("#pause").get_attribute("aria-pressed") == "true"
     time.sleep(0.6)  # a question may be under way
     before = page.rows
     send(broker, "bob")
@@ -190,13 +195,13 @@ def test_a_pause_holds_the_picture(page: Page, broker: KafkaBroker) -> None:
 def test_the_keyboard_reaches_everything(page: Page) -> None:
     for number, name in enumerate(TABS, start=1):
         page.press(str(number))
-        assert page.one(f"#tab-{name}").get_attribute("aria-selected") == "true"
-    page.one("#tab-faults").send_keys("\ue014")  # right, from the last tab to the first
-    assert page.one("#tab-requests").get_attribute("aria-selected") == "true"
+        assert page.element(f"#tab-{name}").get_attribute("aria-selected") == "true"
+    page.element("#tab-faults").send_keys("\ue014")  # right, from the last tab to the first
+    assert page.element("#tab-requests").get_attribute("aria-selected") == "true"
     page.press("?")
-    assert page.one("#help").is_displayed()
+    assert page.element("#help").is_displayed()
     page.press("\ue00c")
-    assert not page.one("#help").is_displayed()
+    assert not page.element("#help").is_displayed()
     names = page.driver.execute_script(
         "return [...document.querySelectorAll('button, input, textarea')]"
         ".map(one => one.computedName ?? one.labels?.[0]?.innerText ?? one.innerText)"
@@ -228,8 +233,8 @@ def test_a_narrow_page_fits(narrow: None, page: Page, broker: KafkaBroker) -> No
     page.press("1")
     page.row("Metadata", "User:bob")
     page.press("j", "\ue007")  # Enter
-    page.wait(lambda: page.one("#detail").is_displayed())
-    detail, panel = page.one("#detail").rect, page.one("#panel").rect
+    page.wait(lambda: page.element("#detail").is_displayed())
+    detail, panel = page.element("#detail").rect, page.element("#panel").rect
     assert detail["y"] >= panel["y"] + panel["height"]
     assert detail["width"] == 400
 
@@ -250,7 +255,7 @@ def test_a_token_is_asked_for_and_kept(chrome: Any, tmp_path: Path) -> None:
     words = ["--listener", "PLAINTEXT://127.0.0.1:0", "--control", "127.0.0.1:0"]
     words += ["--control-token", "s3cret", "--ready-file", str(ready)]
     child = subprocess.Popen(
-        [sys.executable, "-P", "-m", "shim", "serve", *words], stdout=subprocess.DEVNULL
+        [sys.executable, "-P", "-m", "kafka_shim", "serve", *words], stdout=subprocess.DEVNULL
     )
     try:
         deadline = time.monotonic() + 30
@@ -261,10 +266,10 @@ def test_a_token_is_asked_for_and_kept(chrome: Any, tmp_path: Path) -> None:
         page = Page(chrome, f"http://{address}")
         page.wait(lambda: _answered(chrome, "s3cret"))
         page.press("3")
-        page.wait(lambda: "There are no ACLs" in page.one("#empty").text)
+        page.wait(lambda: "There are no ACLs" in page.element("#empty").text)
         chrome.refresh()
         page.press("4")
-        page.wait(lambda: "There are no topics" in page.one("#empty").text)
+        page.wait(lambda: "There are no topics" in page.element("#empty").text)
     finally:
         child.terminate()
         child.wait(10)
@@ -281,6 +286,20 @@ def _answered(chrome: Any, text: str) -> bool:
         return False
     chrome.switch_to.alert.accept()
     return True
+
+
+@needs_browser
+def test_each_broker_has_a_page_of_its_own(chrome: Any, broker: KafkaBroker) -> None:
+    api = Http(str(broker.control_url))
+    made = works(api.ask("POST", "/brokers", {"topics": ["own"]}), BrokerRow)
+    page = Page(chrome, f"{broker.control_url}{made['path']}")
+    servers = made["bootstrap_servers"]["PLAINTEXT"]
+    AdminClient({"bootstrap.servers": servers, "client.id": "mine"}).list_topics(timeout=20)
+    assert page.row("Metadata", "mine")
+    page.press("4")
+    page.wait(lambda: "own" in page.element("#rows").text)
+    assert "payments" not in page.element("#rows").text
+    works(api.ask("DELETE", made["path"]), Done)
 
 
 def test_the_page_loads_nothing_from_elsewhere(broker: KafkaBroker) -> None:

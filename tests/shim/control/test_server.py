@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from shim.broker import Broker
-from shim.config import Config, parse_listener
-from shim.control import server
-from shim.control.server import ControlServer
-from shim.errors import ConfigError
+from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.config import Config, parse_listener
+from kafka_shim.shim.control import server
+from kafka_shim.shim.control.server import ControlServer
+from kafka_shim.shim.errors import ConfigError
 
 ROOT = Path(__file__).parents[3]
 PORT = "127.0.0.1:0"
@@ -80,5 +80,5 @@ asyncio.run(main())
 
 def test_without_the_extra_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "find_spec", lambda name: None if name == "uvicorn" else name)
-    with pytest.raises(ConfigError, match=r"needs `uvicorn`: pip install 'kafka-shim\[control\]'"):
+    with pytest.raises(ConfigError, match="--control requires the extra `control`"):
         ControlServer(broker(), PORT)

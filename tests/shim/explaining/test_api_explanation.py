@@ -3,18 +3,25 @@ from collections.abc import Mapping, Sequence
 import pytest
 from hypothesis import given, strategies as st
 
-from authorizer.acl_releases import rules_of
-from authorizer.authorizer import StandardAuthorizer
-from authorizer.model import Acl, Actor
-from authorizer.requirement import Effect
-from authorizer.requirements import in_force
-from authorizer.store import AclStore
-from protocol.api_versions import RELEASES, served
-from protocol.enums import CLUSTER_NAME, ApiKey, Operation, PatternType, Permission, ResourceType
-from protocol.error_codes import ErrorCode
-from shim.access import Access
-from shim.explaining.api_explanation import Caller, Outcome, explain_api
-from shim.state.policy import Policy
+from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import Acl, Actor
+from kafka_shim.authorizer.requirement import Effect
+from kafka_shim.authorizer.requirements import in_force
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.protocol.api_versions import RELEASES, served
+from kafka_shim.protocol.enums import (
+    CLUSTER_NAME,
+    ApiKey,
+    Operation,
+    PatternType,
+    Permission,
+    ResourceType,
+)
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.shim.explaining.api_explanation import Caller, Outcome, explain_api
+from kafka_shim.shim.request.access import Access
+from kafka_shim.shim.state.policy import Policy
 
 TOPIC, GROUP, CLUSTER = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.CLUSTER
 TRANSACTIONAL_ID = ResourceType.TRANSACTIONAL_ID
@@ -72,7 +79,7 @@ def test_needs_are_asked_until_one_is_met() -> None:
     assert len(case.asked) == 1
     by_topic = ask(ApiKey.CREATE_TOPICS, {TOPIC: ["x"]}, [allow(Operation.CREATE, TOPIC)])["topic"]
     (case,) = by_topic.cases
-    assert [one.decision.allowed for one in case.asked] == [False, True]
+    assert [answer.decision.allowed for answer in case.asked] == [False, True]
 
 
 def test_a_value_that_is_left_out_is_no_denial() -> None:
@@ -140,7 +147,7 @@ def test_every_row_of_every_release_can_be_explained(release: str) -> None:
     assert seen == expected
 
 
-OPERATIONS = [one for one in Operation if one > Operation.ANY]
+OPERATIONS = [operation for operation in Operation if operation > Operation.ANY]
 KINDS = [kind for kind in ResourceType if kind > ResourceType.ANY]
 ENTRIES = st.lists(
     st.builds(

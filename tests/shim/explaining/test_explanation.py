@@ -4,12 +4,12 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from authorizer.authorizer import StandardAuthorizer
-from authorizer.model import Acl, Action, Actor, Because
-from authorizer.rules import AclRules
-from authorizer.store import AclStore
-from protocol.enums import Operation, PatternType, Permission, ResourceType
-from shim.explaining.explanation import Miss, Step, because_text, explain
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import Acl, Action, Actor, Because
+from kafka_shim.authorizer.rules import AclRules
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.shim.explaining.explanation import Miss, Step, because_text, explain
 
 ALICE = Actor("User:alice", "10.0.0.1")
 READ_ORDERS = Action(Operation.READ, ResourceType.TOPIC, "orders")
@@ -92,10 +92,10 @@ def test_denying_read_does_not_deny_describe() -> None:
 
 
 def test_acls_of_others_are_counted() -> None:
-    one = explain(authorizer(acl("User:bob")), ALICE, READ_ORDERS)
-    assert because_text(one).endswith("on the resource is 1 ACL, for other principals")
-    two = explain(authorizer(acl("User:bob"), acl("User:eve")), ALICE, READ_ORDERS)
-    assert because_text(two).endswith("on the resource are 2 ACLs, for other principals")
+    explanation = explain(authorizer(acl("User:bob")), ALICE, READ_ORDERS)
+    assert because_text(explanation).endswith("on the resource is 1 ACL, for other principals")
+    other = explain(authorizer(acl("User:bob"), acl("User:eve")), ALICE, READ_ORDERS)
+    assert because_text(other).endswith("on the resource are 2 ACLs, for other principals")
 
 
 def test_names_that_begin_with_an_asterisk() -> None:

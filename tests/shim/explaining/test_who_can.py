@@ -2,11 +2,11 @@ from typing import Any
 
 from hypothesis import given, strategies as st
 
-from authorizer.authorizer import StandardAuthorizer
-from authorizer.model import ANY_USER, Acl, Action, Actor, Because
-from authorizer.store import AclStore
-from protocol.enums import Operation, PatternType, Permission, ResourceType
-from shim.explaining.who_can import Answer, Refusal, Right, who_can
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import ANY_USER, Acl, Action, Actor, Because
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.shim.explaining.who_can import Answer, Refusal, Right, who_can
 
 READ = Action(Operation.READ, ResourceType.TOPIC, "orders")
 DENY = Permission.DENY

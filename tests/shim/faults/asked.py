@@ -1,9 +1,9 @@
 """What the tests of faults ask a broker, and the errors by which they tell."""
 
-from protocol.error_codes import ErrorCode
-from protocol.messages.heartbeat_request import HeartbeatRequest
-from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from shim.state.topics import NO_ID
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.shim.state.topics import NO_ID
 
 HEARTBEAT = HeartbeatRequest(
     group_id="billing", generation_id=1, member_id="m", group_instance_id=None

@@ -2,13 +2,13 @@
 
 import pytest
 
-from authorizer.model import AclFilter
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.error_codes import ErrorCode
-from protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
-from protocol.messages.produce_request import ProduceRequest
-from shim.errors import CloseConnection
-from shim.history import History
+from kafka_shim.authorizer.model import AclFilter
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from kafka_shim.protocol.messages.produce_request import ProduceRequest
+from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.observing.history import History
 from tests.acl_filters import ANY_ACL
 from tests.shim.faults.asked import HEARTBEAT, UNKNOWN_MEMBER, metadata
 from tests.shim.play import Stage
@@ -20,7 +20,7 @@ def stage() -> Stage:
 
 
 def test_delay_holds_the_answer_back(stage: Stage) -> None:
-    stage.cluster.faults.add({"action": {"delay_ms": 100}})
+    stage.dispatcher.faults.add({"action": {"delay_ms": 100}})
     pending = stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT)
     stage.clock.advance(99)
     with pytest.raises(AssertionError, match="still waiting"):
@@ -31,7 +31,7 @@ def test_delay_holds_the_answer_back(stage: Stage) -> None:
 
 def test_delay_of_an_answer_that_waits_anyhow(stage: Stage) -> None:
     stage.topic("orders")
-    stage.cluster.faults.add({"action": {"delay_ms": 100}, "match": {"api": "Fetch"}})
+    stage.dispatcher.faults.add({"action": {"delay_ms": 100}, "match": {"api": "Fetch"}})
     partition = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1)
     topic = FetchTopic(topic="orders", partitions=[partition])
     pending = stage.ask(
@@ -46,17 +46,17 @@ def test_delay_of_an_answer_that_waits_anyhow(stage: Stage) -> None:
 
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_disconnect_before_or_after_it_is_handled(stage: Stage, when: str) -> None:
-    stage.cluster.history = History()
-    stage.cluster.faults.add({"action": {"disconnect": when}})
+    stage.dispatcher.history = History()
+    stage.dispatcher.faults.add({"action": {"disconnect": when}})
     with pytest.raises(CloseConnection, match="fault"):
         stage.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
-    [seen] = stage.cluster.history
+    [seen] = stage.dispatcher.history
     assert bool(seen.records) == (when == "after")
     assert seen.errors is None
 
 
 def test_a_black_hole_never_answers(stage: Stage) -> None:
-    fault = stage.cluster.faults.add({"action": {"black_hole": True}})
+    fault = stage.dispatcher.faults.add({"action": {"black_hole": True}})
     pending = stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT)
     stage.clock.advance(10_000_000)
     assert fault.release() == 0
@@ -65,7 +65,7 @@ def test_a_black_hole_never_answers(stage: Stage) -> None:
 
 
 def test_a_pause_answers_when_it_is_released(stage: Stage) -> None:
-    fault = stage.cluster.faults.add({"action": {"pause": True}, "trigger": {"times": 2}})
+    fault = stage.dispatcher.faults.add({"action": {"pause": True}, "trigger": {"times": 2}})
     held = [stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT) for _ in range(2)]
     assert not any(pending.wait.is_done for pending in held)
     assert fault.release() == 2
@@ -75,22 +75,22 @@ def test_a_pause_answers_when_it_is_released(stage: Stage) -> None:
 
 
 def test_a_pause_that_is_lifted_answers(stage: Stage) -> None:
-    fault = stage.cluster.faults.add({"action": {"pause": True}})
+    fault = stage.dispatcher.faults.add({"action": {"pause": True}})
     pending = stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT)
-    stage.cluster.faults.remove(fault.fault_id)
+    stage.dispatcher.faults.remove(fault.fault_id)
     assert stage.outcome(ApiKey.HEARTBEAT, 4, pending).error_code == UNKNOWN_MEMBER
-    assert not stage.cluster.faults.by_id
+    assert not stage.dispatcher.faults.by_id
 
 
 def test_throttle_time_is_told(stage: Stage) -> None:
-    stage.cluster.faults.add({"action": {"throttle_time_ms": 1234}})
+    stage.dispatcher.faults.add({"action": {"throttle_time_ms": 1234}})
     answer = stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT)
     assert (answer.throttle_time_ms, answer.error_code) == (1234, UNKNOWN_MEMBER)
     assert stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT).throttle_time_ms == 0
 
 
 def test_truncate_cuts_the_answer_and_hangs_up(stage: Stage) -> None:
-    stage.cluster.faults.add({"action": {"truncate": 9}})
+    stage.dispatcher.faults.add({"action": {"truncate": 9}})
     with pytest.raises(CloseConnection) as caught:
         stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT)
     assert len(caught.value.last_bytes) == 9
@@ -98,7 +98,7 @@ def test_truncate_cuts_the_answer_and_hangs_up(stage: Stage) -> None:
 
 def test_corrupt_keeps_size_and_correlation_id(stage: Stage) -> None:
     whole = stage.send(ApiKey.HEARTBEAT, 4, HEARTBEAT, stage.session("User:admin"))
-    stage.cluster.faults.add({"action": {"corrupt": True}})
+    stage.dispatcher.faults.add({"action": {"corrupt": True}})
     spoilt = stage.send(ApiKey.HEARTBEAT, 4, HEARTBEAT, stage.session("User:admin"))
     assert isinstance(whole, bytes)
     assert isinstance(spoilt, bytes)
@@ -109,13 +109,13 @@ def test_corrupt_keeps_size_and_correlation_id(stage: Stage) -> None:
 
 def test_deny_is_as_if_by_an_acl_even_for_super_users(stage: Stage) -> None:
     stage.topic("orders")
-    stage.cluster.history = History()
-    stage.cluster.faults.add({"action": {"deny": {}}, "match": {"api": "Metadata"}})
+    stage.dispatcher.history = History()
+    stage.dispatcher.faults.add({"action": {"deny": {}}, "match": {"api": "Metadata"}})
     denied, allowed = [
         stage.ask(ApiKey.METADATA, 12, metadata("orders")).topics[0].error_code for _ in range(2)
     ]
     assert (denied, allowed) == (ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.NONE)
-    first = next(iter(stage.cluster.history))
+    first = next(iter(stage.dispatcher.history))
     row = next(first.decisions())
     assert (row["allowed"], row["rule"]) == (
         False, "DENY User:admin DESCRIBE on TOPIC LITERAL orders from *",
@@ -138,7 +138,7 @@ def test_deny_of_some_questions(
     stage: Stage, deny: dict[str, str], match: dict[str, str], is_denied: bool
 ) -> None:
     stage.topic("orders")
-    stage.cluster.faults.add({"action": {"deny": deny}, "match": match})
+    stage.dispatcher.faults.add({"action": {"deny": deny}, "match": match})
     answer = stage.ask(ApiKey.METADATA, 12, metadata("orders"))
     wanted = ErrorCode.TOPIC_AUTHORIZATION_FAILED if is_denied else ErrorCode.NONE
     assert answer.topics[0].error_code == wanted
@@ -148,7 +148,7 @@ def test_a_grant_is_revoked_after_n_requests(stage: Stage) -> None:
     stage.topic("orders")
     stage.allow("User:alice", Operation.DESCRIBE, ResourceType.TOPIC, "orders")
     rule = {"principal": "User:alice", "allow": "Describe", "topic": "orders"}
-    stage.cluster.faults.add(
+    stage.dispatcher.faults.add(
         {"action": {"revoke": [rule]}, "match": {"api": "Metadata"}, "trigger": {"on_call": 3}}
     )
     assert errors(stage, 5) == [0, 0, 29, 29, 29]
@@ -160,7 +160,7 @@ def test_a_grant_is_revoked_after_n_requests(stage: Stage) -> None:
 def test_a_grant_comes_after_n_requests(stage: Stage) -> None:
     stage.topic("orders")
     rule = {"principal": "User:alice", "allow": "Describe", "topic": "orders"}
-    stage.cluster.faults.add({"action": {"grant": [rule]}, "trigger": {"on_call": 2}})
+    stage.dispatcher.faults.add({"action": {"grant": [rule]}, "trigger": {"on_call": 2}})
     assert errors(stage, 3) == [29, 0, 0]
 
 
@@ -172,6 +172,6 @@ def errors(stage: Stage, count: int) -> list[int]:
 
 
 def test_an_error_of_a_request_without_an_answer_closes(stage: Stage) -> None:
-    stage.cluster.faults.add({"action": {"error": "NOT_LEADER_OR_FOLLOWER"}})
+    stage.dispatcher.faults.add({"action": {"error": "NOT_LEADER_OR_FOLLOWER"}})
     with pytest.raises(CloseConnection, match="NOT_LEADER_OR_FOLLOWER"):
         stage.ask(ApiKey.PRODUCE, 9, ProduceRequest(acks=0, timeout_ms=1, transactional_id=None))

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from protocol.enums import ApiKey
-from protocol.error_codes import ErrorCode
-from protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
-from protocol.messages.init_producer_id_request import InitProducerIdRequest
-from shim.dispatch import Pending
-from shim.faults.fault import Fault
-from shim.faults.faults import Faults
-from shim.faults.spec import FaultError
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.shim.dispatch import Pending
+from kafka_shim.shim.faults.fault import Fault
+from kafka_shim.shim.faults.faults import Faults
+from kafka_shim.shim.faults.spec import FaultError
 from tests.shim.faults.asked import BROKEN, HEARTBEAT, UNKNOWN_MEMBER, metadata
 from tests.shim.play import Stage
 
@@ -22,7 +22,7 @@ def stage() -> Stage:
 
 
 def breaks(stage: Stage, **trigger: Any) -> Fault:
-    return stage.cluster.faults.add(
+    return stage.dispatcher.faults.add(
         {
             "action": {"error": "REBALANCE_IN_PROGRESS"},
             "match": {"api": "Heartbeat"},
@@ -67,11 +67,11 @@ def test_every_time(stage: Stage) -> None:
 def test_with_probability_the_same_ones_are_struck_for_a_seed(stage: Stage) -> None:
     breaks(stage, with_probability=0.5, seed=7)
     first = beats(stage, 40)
-    stage.cluster.faults.clear()
+    stage.dispatcher.faults.clear()
     breaks(stage, with_probability=0.5, seed=7)
     assert beats(stage, 40) == first
     assert 5 < sum(first) < 35
-    stage.cluster.faults.clear()
+    stage.dispatcher.faults.clear()
     breaks(stage, with_probability=0.5, seed=8)
     assert beats(stage, 40) != first
 
@@ -102,14 +102,14 @@ def test_with_probability_the_same_ones_are_struck_for_a_seed(stage: Stage) -> N
     ],
 )
 def test_match(stage: Stage, match: dict[str, Any], strikes: bool) -> None:
-    fault = stage.cluster.faults.add({"action": {"error": BROKEN}, "match": match})
+    fault = stage.dispatcher.faults.add({"action": {"error": BROKEN}, "match": match})
     assert beats(stage, 1) == [strikes]
     assert fault.calls == strikes
 
 
 def test_topics_match_by_name_and_by_id(stage: Stage) -> None:
     topic = stage.topic("orders")
-    fault = stage.cluster.faults.add(
+    fault = stage.dispatcher.faults.add(
         {"action": {"error": "UNKNOWN_SERVER_ERROR"}, "match": {"topic": "orders"},
          "trigger": {"every_time": True}}
     )  # fmt: skip
@@ -138,7 +138,9 @@ def test_topics_match_by_name_and_by_id(stage: Stage) -> None:
 def test_partitions_match_of_a_topic_or_of_any(
     stage: Stage, version: int, match: dict[str, Any], strikes: bool
 ) -> None:
-    fault = stage.cluster.faults.add({"action": {"error": "UNKNOWN_SERVER_ERROR"}, "match": match})
+    fault = stage.dispatcher.faults.add(
+        {"action": {"error": "UNKNOWN_SERVER_ERROR"}, "match": match}
+    )
     topics = [
         FetchTopic(topic=name, topic_id=stage.topic(name, partitions=3).topic_id, partitions=[
             FetchPartition(partition=index, fetch_offset=0, partition_max_bytes=1)
@@ -150,13 +152,13 @@ def test_partitions_match_of_a_topic_or_of_any(
 
 
 def test_a_request_without_partitions_matches_none(stage: Stage) -> None:
-    fault = stage.cluster.faults.add({"action": {"error": BROKEN}, "match": {"partition": 0}})
+    fault = stage.dispatcher.faults.add({"action": {"error": BROKEN}, "match": {"partition": 0}})
     assert beats(stage, 1) == [False]
     assert fault.calls == 0
 
 
 def test_transactional_ids_match(stage: Stage) -> None:
-    fault = stage.cluster.faults.add(
+    fault = stage.dispatcher.faults.add(
         {"action": {"error": "COORDINATOR_LOAD_IN_PROGRESS"}, "match": {"transactional_id": "tx"}}
     )
     errors = []
@@ -169,7 +171,7 @@ def test_transactional_ids_match(stage: Stage) -> None:
 
 def test_several_faults_strike_together(stage: Stage) -> None:
     breaks(stage)
-    slow = stage.cluster.faults.add({"action": {"delay_ms": 50}})
+    slow = stage.dispatcher.faults.add({"action": {"delay_ms": 50}})
     pending = stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT)
     assert isinstance(pending, Pending)
     stage.clock.advance(50)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from shim.testing import KafkaBroker, start
-from shim.testing.faults import SetFault
+from kafka_shim.shim.testing import KafkaBroker, start
+from kafka_shim.shim.testing.faults import SetFault
 from tests.clients.toolchains import java_program
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]

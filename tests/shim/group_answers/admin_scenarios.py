@@ -1,6 +1,6 @@
 """Looking at groups, deleting them, and finding who looks after them."""
 
-from protocol.enums import ApiKey
+from kafka_shim.protocol.enums import ApiKey
 from tests.shim.group_answers.classic_play import ClassicPlay
 
 TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from protocol.enums import ApiKey
-from protocol.error_codes import ErrorCode
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
 from tests.shim.group_answers.play import Play
 
 NEWEST = 99
@@ -65,7 +65,10 @@ class ClassicPlay(Play):
         assignments: dict[str, bytes] | None = None,
         **more: Any,
     ) -> dict[str, Any]:
-        rows = [{"member_id": one, "assignment": data} for one, data in (assignments or {}).items()]
+        rows = [
+            {"member_id": member_id, "assignment": data}
+            for member_id, data in (assignments or {}).items()
+        ]
         return {
             "group_id": group,
             "generation_id": generation,
@@ -201,7 +204,7 @@ class ClassicPlay(Play):
         """The groups of this scenario alone."""
         request = {"states_filter": list(states), "types_filter": list(types)}
         answer = self.ask(ApiKey.LIST_GROUPS, version, request)
-        answer.groups = [one for one in answer.groups if one.group_id.startswith(self.name)]
+        answer.groups = [group for group in answer.groups if group.group_id.startswith(self.name)]
         self.keep(label, ApiKey.LIST_GROUPS, self.version(ApiKey.LIST_GROUPS, version), answer)
 
     def delete(self, label: str, *groups: str, version: int = NEWEST) -> None:

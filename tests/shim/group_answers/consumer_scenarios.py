@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from protocol.enums import ApiKey
+from kafka_shim.protocol.enums import ApiKey
 from tests.shim.group_answers.modern_play import ModernPlay
 
 HEARTBEAT = ApiKey.CONSUMER_GROUP_HEARTBEAT
@@ -123,24 +123,24 @@ def rebalance_expires(play: ModernPlay) -> None:
 def subscriptions(play: ModernPlay) -> None:
     if not play.has(HEARTBEAT):
         return
-    one, two = play.topic("t", "u")
+    first, second = play.topic("t", "u")
     missing = play.text("-later")
     group = play.text("g")
-    play.enter("to one and a missing one", group, "m", one, missing)
+    play.enter("to one and a missing one", group, "m", first, missing)
     play.settle()
-    play.beat("to both", group, "m", subscribed_topic_names=[one, two])
-    play.beat("owns both", group, "m", owned={one: [0, 1], two: [0, 1]})
+    play.beat("to both", group, "m", subscribed_topic_names=[first, second])
+    play.beat("owns both", group, "m", owned={first: [0, 1], second: [0, 1]})
     play.settle()
-    play.beat("to the second", group, "m", subscribed_topic_names=[two])
-    play.beat("owns both still", group, "m", owned={one: [0, 1], two: [0, 1]})
-    play.beat("owns the second", group, "m", owned={two: [0, 1]})
+    play.beat("to the second", group, "m", subscribed_topic_names=[second])
+    play.beat("owns both still", group, "m", owned={first: [0, 1], second: [0, 1]})
+    play.beat("owns the second", group, "m", owned={second: [0, 1]})
     play.consumer_groups("to the second", group)
     play.settle()
-    play.beat("to a missing one", group, "m", subscribed_topic_names=[two, missing])
+    play.beat("to a missing one", group, "m", subscribed_topic_names=[second, missing])
     play.topic("later", partitions=1)
     play.settle()
     for turn in (1, 2):
-        play.beat(f"it is made {turn}", group, "m", owned={two: [0, 1]})
+        play.beat(f"it is made {turn}", group, "m", owned={second: [0, 1]})
     play.consumer_groups("it is made", group)
     play.beat("range", group, "m", server_assignor="range")
     play.consumer_groups("range", group)
@@ -155,12 +155,12 @@ def subscriptions(play: ModernPlay) -> None:
 def expressions(play: ModernPlay) -> None:
     if not play.has(HEARTBEAT, 1):
         return
-    one, two = play.topic("t", "u", partitions=1)
+    first, second = play.topic("t", "u", partitions=1)
     group = play.text("g")
     plain: dict[str, Any] = {"subscribed_topic_names": None}
     play.enter("broken", group, "m", subscribed_topic_regex="(", **plain)
     play.enter("empty", play.text("e"), "m", subscribed_topic_regex="", **plain)
-    play.enter("both", play.text("b"), "m", one, subscribed_topic_regex=f"{two}.*")
+    play.enter("both", play.text("b"), "m", first, subscribed_topic_regex=f"{second}.*")
     matching: dict[str, Any] = {"subscribed_topic_regex": play.text("-[tx]"), **plain}
     play.enter("matching", group, "m", **matching)
     play.settle()
@@ -168,9 +168,9 @@ def expressions(play: ModernPlay) -> None:
     play.consumer_groups("matched", group)
     play.topic("x", partitions=1)
     play.settle()
-    play.beat("another", group, "m", owned={one: [0]})
+    play.beat("another", group, "m", owned={first: [0]})
     play.settle()
-    play.beat("none", group, "m", owned={one: [0]}, subscribed_topic_regex="")
+    play.beat("none", group, "m", owned={first: [0]}, subscribed_topic_regex="")
     play.consumer_groups("none", group)
 
 
@@ -179,23 +179,23 @@ def static_members(play: ModernPlay) -> None:
         return
     (topic,) = play.topic("t")
     group = play.text("g")
-    one: dict[str, Any] = {"instance_id": "i1"}
-    play.enter("joins", group, "a", topic, **one)
-    play.beat("owns it", group, "a", owned={topic: [0, 1]}, **one)
+    instance: dict[str, Any] = {"instance_id": "i1"}
+    play.enter("joins", group, "a", topic, **instance)
+    play.beat("owns it", group, "a", owned={topic: [0, 1]}, **instance)
     play.beat("without instance", group, "a")
-    play.enter("somebody else", group, "b", topic, **one)
-    play.beat("another id", group, "b", 1, **one)
-    play.beat("another id leaves", group, "b", -1, **one)
+    play.enter("somebody else", group, "b", topic, **instance)
+    play.beat("another id", group, "b", 1, **instance)
+    play.beat("another id leaves", group, "b", -1, **instance)
     play.settle()
     play.enter("a second", group, "c", topic, instance_id="i2")
-    play.beat("leaves for a while", group, "a", -2, **one)
+    play.beat("leaves for a while", group, "a", -2, **instance)
     play.consumer_groups("away", group)
-    play.beat("is heard, away", group, "a", 1, **one)
+    play.beat("is heard, away", group, "a", 1, **instance)
     play.settle()
-    play.enter("is back", group, "d", topic, **one)
+    play.enter("is back", group, "d", topic, **instance)
     play.consumer_groups("is back", group)
-    play.beat("the old id", group, "a", 1, **one)
-    play.beat("leaves for good", group, "d", -1, **one)
+    play.beat("the old id", group, "a", 1, **instance)
+    play.beat("leaves for good", group, "d", -1, **instance)
     play.consumer_groups("gone", group)
     play.beat("the second leaves", group, "c", -1)
     play.consumer_groups("empty", group)
@@ -210,7 +210,7 @@ def offsets(play: ModernPlay) -> None:
     play.enter("joins", group, "m", topic)
     play.fetch("kept", group, None)
     now = play.epoch_of(group, "m")
-    for version in [one for one in play.versions(ApiKey.OFFSET_COMMIT) if one > 0]:
+    for version in [version for version in play.versions(ApiKey.OFFSET_COMMIT) if version > 0]:
         for label, who in (
             ("member", (now, "m")),
             ("nobody", (-1, "")),
@@ -220,7 +220,7 @@ def offsets(play: ModernPlay) -> None:
             ("no epoch", (-1, "m")),
         ):
             play.commit(f"{label} {version}", group, [(topic, 0, 7)], *who, version=version)
-    for version in [one for one in play.versions(ApiKey.OFFSET_FETCH) if one >= 8]:
+    for version in [version for version in play.versions(ApiKey.OFFSET_FETCH) if version >= 8]:
         for label, member, epoch in (
             ("member", "m", now),
             ("nobody", None, -1),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from protocol.enums import ApiKey
+from kafka_shim.protocol.enums import ApiKey
 from tests.shim.group_answers.modern_play import ModernPlay
 
 HEARTBEAT = ApiKey.CONSUMER_GROUP_HEARTBEAT
@@ -43,15 +43,15 @@ def joining_again(play: ModernPlay) -> None:
     """With epoch 0, though it is known with another one."""
     if not play.has(HEARTBEAT):
         return
-    one, two = play.topic("t", "u")
+    first, second = play.topic("t", "u")
     group = play.text("g")
-    for number, topic in enumerate((one, one, two, one, one)):
+    for number, topic in enumerate((first, first, second, first, first)):
         play.settle()
         play.enter(f"a, the {number}. time", group, "a", topic)
-    play.enter("b joins", group, "b", one)
+    play.enter("b joins", group, "b", first)
     play.settle()
-    play.enter("b, again", group, "b", one)
-    play.enter("a, again", group, "a", one)
+    play.enter("b, again", group, "b", first)
+    play.enter("a, again", group, "a", first)
     play.consumer_groups("in the end", group)
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from protocol.enums import ApiKey
+from kafka_shim.protocol.enums import ApiKey
 from tests.shim.group_answers.classic_play import ClassicPlay
 
 RANGE_XY = (("range", b"\2"), ("xy", b"\1"))
@@ -126,15 +126,15 @@ def two_members(play: ClassicPlay) -> None:
     play.heartbeat("preparing, wrong generation", group, 3, first)
     play.sync("preparing", group, 1, first)
     play.begin_join(group, "a", first, protocols=RANGE_RR)
-    one, two = play.outcome("a joined", "a"), play.outcome("b joined", "b")
-    second = two.member_id
-    assert one.members
+    leader, follower = play.outcome("a joined", "a"), play.outcome("b joined", "b")
+    second = follower.member_id
+    assert leader.members
     play.describe("completing", group)
     play.heartbeat("completing", group, 2, second, "b")
-    play.begin_sync("b", group, 2, second, protocol_name=one.protocol_name)
+    play.begin_sync("b", group, 2, second, protocol_name=leader.protocol_name)
     play.waits("b to sync", "b")
     assignments = {first: b"\1\1", second: b"\2\2"}
-    play.sync("a", group, 2, first, assignments, protocol_name=one.protocol_name)
+    play.sync("a", group, 2, first, assignments, protocol_name=leader.protocol_name)
     play.outcome("b synced", "b")
     play.describe("stable", group)
     _rejoining(play, group, first, second)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from protocol.enums import ApiKey
+from kafka_shim.protocol.enums import ApiKey
 from tests.shim.group_answers.migration_play import (
     BOTH,
     HEARTBEAT,
@@ -105,7 +105,7 @@ def static_members(play: ModernPlay) -> None:
         return
     (topic,) = play.topic("t")
     group = play.text()
-    one: dict[str, Any] = {"group_instance_id": "i1", "session_timeout_ms": 60_000}
+    instance: dict[str, Any] = {"group_instance_id": "i1", "session_timeout_ms": 60_000}
     first = begun(play, group, topic, group_instance_id="i1")
     play.enter("the instance itself", group, "m", topic, instance_id="i1")
     seen(play, "upgraded", group)
@@ -117,7 +117,7 @@ def static_members(play: ModernPlay) -> None:
     play.beat("first", group, "m", instance_id="i1", owned={topic: BOTH})
     play.beat("first gave up", group, "m", instance_id="i1", owned={topic: [0]})
     play.beat("second has", group, "n", instance_id="i2", owned={})
-    request = play.join_request(group, "", speaks([topic]), **one)
+    request = play.join_request(group, "", speaks([topic]), **instance)
     back = play.call("the first goes back", ApiKey.JOIN_GROUP, 9, request)
     seen(play, "one of each", group)
     play.sync("back", group, back.generation_id, back.member_id, group_instance_id="i1")
@@ -129,7 +129,9 @@ def static_members(play: ModernPlay) -> None:
     play.sync("once more", group, again.generation_id, again.member_id, group_instance_id="i1")
     play.beat("second goes for a while", group, "n", -2, instance_id="i2")
     seen(play, "away", group)
-    request = play.join_request(group, "", speaks([topic]), **one | {"group_instance_id": "i2"})
+    request = play.join_request(
+        group, "", speaks([topic]), **instance | {"group_instance_id": "i2"}
+    )
     last = play.call("the second goes back too", ApiKey.JOIN_GROUP, 9, request, "b")
     seen(play, "classic", group)
     play.heartbeat("the first", group, again.generation_id, again.member_id, instance="i1")

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from protocol import codecs
-from protocol.enums import ApiKey
-from protocol.messages.consumer_protocol_assignment import (
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.consumer_protocol_assignment import (
     ConsumerProtocolAssignment,
     TopicPartition as Assigned,
 )
-from protocol.messages.consumer_protocol_subscription import (
+from kafka_shim.protocol.messages.consumer_protocol_subscription import (
     ConsumerProtocolSubscription,
     TopicPartition as Owned,
 )

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from protocol.enums import ApiKey
+from kafka_shim.protocol.enums import ApiKey
 from tests.shim.group_answers.migrating_members import (
     between_assignments,
     changing_protocol,
@@ -222,7 +222,7 @@ def leaving(play: ModernPlay) -> None:
         play.settle()
         joined = play.join(name, group, name, 3, protocols=speaks([topic]))
         members.append(joined.member_id)
-    play.leave("two of them", group, *((one, None) for one in members[:2]))
+    play.leave("two of them", group, *((member, None) for member in members[:2]))
     seen(play, "two are left", group)
     play.leave("the new one", group, ("m", None), version=2)
     play.leave("the new one again", group, ("m", None))

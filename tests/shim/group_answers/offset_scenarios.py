@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from protocol.enums import ApiKey
+from kafka_shim.protocol.enums import ApiKey
 from tests.shim.group_answers.classic_play import ClassicPlay, subscription
 from tests.shim.group_answers.offsets_in_transactions import (
     in_transactions,
@@ -54,7 +54,9 @@ def odd_commits(play: ClassicPlay) -> None:
         commit("negative numbers", "o", (topic, 0, -1), (topic, -1, 2))
         commit("too much metadata", "l", (topic, 0, 5), metadata="x" * 4097)
         commit("much metadata", "k", (topic, 0, 5), (topic, 1, 7), metadata="x" * 4096)
-        play.describe(f"groups {version}", *(play.text(f"{one}{version}") for one in "ghnmolk"))
+        play.describe(
+            f"groups {version}", *(play.text(f"{letter}{version}") for letter in "ghnmolk")
+        )
         play.commit(f"empty group id {version}", "", [(topic, 0, 5)], version=version)
         for fetch in play.versions(FETCH):
             play.fetch(f"empty group id {version}.{fetch}", "", [(topic, [0])], fetch)
@@ -102,7 +104,7 @@ def of_members(play: ClassicPlay) -> None:
     group = play.text()
     protocols = (("range", subscription([topic])),)
     member = play.join("joins", group, protocols=protocols).member_id
-    by_name = [one for one in play.versions(COMMIT) if 0 < one < 10]
+    by_name = [version for version in play.versions(COMMIT) if 0 < version < 10]
     whos = {
         "itself": (1, member),
         "nobody": (-1, ""),
@@ -202,7 +204,7 @@ def topics_twice(play: ClassicPlay) -> None:
     """A topic is in the request twice: a commit that works, one of a stranger, one to nowhere."""
     here, there = play.topic("t", "u")
     missing = play.unknown()
-    for version in [one for one in play.versions(COMMIT) if one > 0]:
+    for version in [version for version in play.versions(COMMIT) if version > 0]:
         for generation in (-1, 5):
             for names in ((here, there, here), (here, here), (missing, here, there, here)):
                 rows = [

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from protocol.enums import ApiKey
+from kafka_shim.protocol.enums import ApiKey
 from tests.shim.group_answers.classic_play import ClassicPlay
 from tests.shim.group_answers.migration_play import begun, rejoin
 from tests.shim.group_answers.modern_play import ModernPlay
@@ -50,7 +50,7 @@ class _Transaction:
         generation, member = who or (-1, "")
         request = self.identity | {
             "group_id": group,
-            "generation_id": generation,
+            "generation_id_or_member_epoch": generation,
             "member_id": member,
             "group_instance_id": instance,
             "topics": [{"name": topic, "partitions": [row]}],
@@ -88,25 +88,25 @@ def in_transactions(play: ClassicPlay) -> None:
 def transactions_of_new_groups(play: ClassicPlay) -> None:
     (topic,) = play.topic("t")
     group = play.text("g")
-    one = [(topic, [0])]
+    wanted = [(topic, [0])]
     transaction = _Transaction(play)
     transaction.add(group)
     transaction.commit("new group", group, topic, 5)
     play.describe("new group", group)
     play.list("new group")
     play.fetch("all, stable", group, None, stable=True)
-    play.fetch("stable", group, one, stable=True)
-    play.fetch("unstable", group, one)
+    play.fetch("stable", group, wanted, stable=True)
+    play.fetch("unstable", group, wanted)
     transaction.end(committed=True)
-    play.fetch("ended", group, one, stable=True)
+    play.fetch("ended", group, wanted, stable=True)
     play.describe("ended", group)
     deleted = play.text("d")
     transaction.add(deleted)
     transaction.commit("to be deleted", deleted, topic, 5)
     play.delete("with pending offsets", deleted)
-    play.fetch("deleted", deleted, one, stable=True)
+    play.fetch("deleted", deleted, wanted, stable=True)
     transaction.end(committed=True)
-    play.fetch("deleted, ended", deleted, one, stable=True)
+    play.fetch("deleted, ended", deleted, wanted, stable=True)
     transaction.commit("empty group id", "", topic, 1)
 
 

@@ -9,19 +9,19 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from protocol import codecs
-from protocol.api_versions import parse_release, served
-from protocol.enums import ApiKey
-from protocol.headers import RequestHeader, read_response_header, write_request_header
-from protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
-from protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
-from protocol.messages.find_coordinator_request import FindCoordinatorRequest
-from protocol.messages.init_producer_id_request import InitProducerIdRequest
-from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from shim.dispatch import Pending, dispatch
-from shim.errors import CloseConnection
-from shim.session import Phase, Session
-from shim.wait import NoAnswer
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.api_versions import parse_release, served
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.headers import RequestHeader, read_response_header, write_request_header
+from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
+from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.shim.dispatch import Pending
+from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.wait import NoAnswer
 from tests.shim.play import ADMIN, LISTENER, Stage
 
 CLOSED = "closed"
@@ -85,7 +85,7 @@ class InProcess:
         frame = head + codecs.write_request(request, version)
         answer: bytes | Pending | str
         try:
-            found = dispatch(frame, session, self.stage.cluster)
+            found = self.stage.dispatcher.dispatch(frame, session)
             assert not isinstance(found, NoAnswer)
             answer = found
         except CloseConnection:
@@ -107,7 +107,8 @@ class InProcess:
         _, _, answer = self._answers.pop(connection)
         if isinstance(answer, Pending):
             answer.wait.cancel()
-        self.stage.cluster.disconnected(self._sessions.pop(connection))
+        session = self._sessions.pop(connection)
+        self.stage.cluster.disconnected(session.node_id, session)
 
     def pause(self, milliseconds: int) -> None:
         self.stage.clock.advance(milliseconds)
@@ -225,7 +226,7 @@ class RealBroker:
 
 
 def _is_up(topic: Any, partitions: int) -> bool:
-    leaders = [one.leader_id >= 0 for one in topic.partitions]
+    leaders = [partition.leader_id >= 0 for partition in topic.partitions]
     return topic.error_code == 0 and len(leaders) == partitions and all(leaders)
 
 

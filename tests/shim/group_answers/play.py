@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from protocol.catalogue import classes
-from protocol.enums import ApiKey
-from protocol.spec import StructSpec, load
+from kafka_shim.protocol.catalogue import classes
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.spec import StructSpec, load
 from tests.shim.answers.batches import summary
 from tests.shim.group_answers.peers import WAITS, Peer
 
@@ -133,7 +133,9 @@ class Play:
         if name == "records":
             return [MADE_UP.sub("{}", line) for line in summary(content) or ()]
         if isinstance(content, bytes):
-            found = next((key for key, one in self.topic_ids.items() if one == content), None)
+            found = next(
+                (key for key, topic_id in self.topic_ids.items() if topic_id == content), None
+            )
             return content.hex() if found is None else found.replace(self.name, "")
         if isinstance(content, str):
             return self._text(name, content)

@@ -45,7 +45,7 @@ def downgrade(play: ModernPlay) -> None:
     _both_ways(play)
 
 
-SETTINGS = {one.__name__: {POLICY: one.__name__} for one in (disabled, upgrade, downgrade)}
+SETTINGS = {policy.__name__: {POLICY: policy.__name__} for policy in (disabled, upgrade, downgrade)}
 """What a broker has to be told for a scenario."""
 
 SCENARIOS = (disabled, upgrade, downgrade)

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from tests.recordings.scenarios import by_name
+from tests.recordings.store import Recordings, Steps
 from tests.shim.group_answers import (
     admin_scenarios,
     consumer_scenarios,
@@ -17,7 +19,6 @@ from tests.shim.group_answers import (
 )
 from tests.shim.group_answers.modern_play import ModernPlay
 from tests.shim.group_answers.peers import Peer
-from tests.shim.recordings import Recordings, Steps, by_name
 
 SCENARIOS = by_name(
     (
@@ -39,7 +40,6 @@ SETTINGS = {f"policy-{name}": told for name, told in policy_scenarios.SETTINGS.i
 """Scenarios that want broker settings of their own, and these."""
 
 RECORDINGS = Recordings(Path(__file__).parent / "recorded")
-releases, load, save = RECORDINGS.releases, RECORDINGS.load, RECORDINGS.save
 
 
 def played(name: str, peer: Peer) -> Steps:

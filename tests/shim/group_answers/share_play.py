@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from protocol.enums import ApiKey, ConfigResourceType
+from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
 from tests.shim.answers.batches import T0, batch
 from tests.shim.answers.play import KEPT
 from tests.shim.group_answers.modern_play import NEWEST, ModernPlay

@@ -5,7 +5,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from protocol.enums import ApiKey
+from kafka_shim.protocol.enums import ApiKey
 from tests.shim.group_answers.modern_play import ModernPlay
 
 HEARTBEAT = ApiKey.SHARE_GROUP_HEARTBEAT
@@ -36,9 +36,9 @@ def bad_heartbeats(play: ModernPlay) -> None:
 def members(play: ModernPlay) -> None:
     if not play.has(HEARTBEAT):
         return
-    one, two = play.topic("t", "u", partitions=1)
+    first, second = play.topic("t", "u", partitions=1)
     group = play.text("g")
-    answer = play.share("joins", group, A, 0, [one])
+    answer = play.share("joins", group, A, 0, [first])
     if answer.error_code:
         return
     play.share_groups("joined", group)
@@ -48,13 +48,13 @@ def members(play: ModernPlay) -> None:
     play.share_groups("settled", group)
     for ahead in (1, 5, -1, -2):
         play.share(f"{ahead} ahead", group, A, ahead=ahead)
-    play.share("joins again", group, A, 0, [one])
-    play.share("another", group, B, 0, [one])
+    play.share("joins again", group, A, 0, [first])
+    play.share("another", group, B, 0, [first])
     play.settle()
     play.share("another, settled", group, B)
     play.share("first, settled", group, A)
     play.share_groups("both", group)
-    play.share("other topic", group, A, None, [two])
+    play.share("other topic", group, A, None, [second])
     play.settle()
     play.share("other topic, settled", group, A)
     play.settle()
@@ -63,10 +63,10 @@ def members(play: ModernPlay) -> None:
     play.share_groups("two topics", group)
     play.describe("as classic", group, version=6)
     play.consumer_groups("as consumers", group)
-    play.commit("offsets", group, [(one, 0, 5)])
-    play.fetch("offsets", group, [(one, [0])])
-    play.delete_offsets("offsets", group, one)
-    play.enter("as a consumer", group, A, one)
+    play.commit("offsets", group, [(first, 0, 5)])
+    play.fetch("offsets", group, [(first, [0])])
+    play.delete_offsets("offsets", group, first)
+    play.enter("as a consumer", group, A, first)
     play.join("as classic", group, protocols=(("range", b"\0"),))
     play.delete("not empty", group)
     play.share("leaves", group, A, -1, None)
@@ -80,74 +80,74 @@ def members(play: ModernPlay) -> None:
 def offsets_of_strange_groups(play: ModernPlay) -> None:
     if not play.has(ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS):
         return
-    (one,) = play.topic("t")
+    (topic,) = play.topic("t")
     missing = play.text("-nope")
     none = play.text("none")
     for version in play.versions(ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS):
-        _describe(play, f"unknown group {version}", [(none, [(one, [0])])], version)
+        _describe(play, f"unknown group {version}", [(none, [(topic, [0])])], version)
         _describe(play, f"all of an unknown group {version}", [(none, None)], version)
         _describe(play, f"nothing {version}", [(none, [])], version)
-        _describe(play, f"no group id {version}", [("", [(one, [0])])], version)
+        _describe(play, f"no group id {version}", [("", [(topic, [0])])], version)
         _describe(play, f"no groups {version}", [], version)
-    _alter(play, "unknown group", play.text("a"), [(one, 0, 1)])
+    _alter(play, "unknown group", play.text("a"), [(topic, 0, 1)])
     play.share_groups("altered to life", play.text("a"))
     _alter(play, "unknown group, no topics", play.text("b"), [])
     _alter(play, "unknown group, missing topic", play.text("c"), [(missing, 0, 1)])
     play.share_groups("altered with nothing", play.text("b"), play.text("c"))
-    _alter(play, "unknown group, missing partition", play.text("d"), [(one, 7, 1)])
+    _alter(play, "unknown group, missing partition", play.text("d"), [(topic, 7, 1)])
     play.share_groups("altered a missing partition", play.text("d"))
-    play.commit("classic", play.text("s"), [(one, 0, 1)])
-    _alter(play, "of a classic group", play.text("s"), [(one, 0, 1)])
-    _delete(play, "of a classic group", play.text("s"), [one])
-    _alter(play, "no group id", "", [(one, 0, 1)])
-    _delete(play, "unknown group", none, [one])
+    play.commit("classic", play.text("s"), [(topic, 0, 1)])
+    _alter(play, "of a classic group", play.text("s"), [(topic, 0, 1)])
+    _delete(play, "of a classic group", play.text("s"), [topic])
+    _alter(play, "no group id", "", [(topic, 0, 1)])
+    _delete(play, "unknown group", none, [topic])
     _delete(play, "unknown group, no topics", none, [])
-    _delete(play, "no group id", "", [one])
+    _delete(play, "no group id", "", [topic])
 
 
 def offsets_that_cannot_be(play: ModernPlay) -> None:
     """Of a group without a name, and of topics without partitions."""
     if not play.has(ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS):
         return
-    (one,) = play.topic("t")
+    (topic,) = play.topic("t")
     missing, none = play.text("-nope"), play.text("none")
     for version in play.versions(ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS):
         for group, name in (("", "no name"), (none, "unknown")):
             _describe(play, f"all, {name} {version}", [(group, None)], version)
             _describe(play, f"missing, {name} {version}", [(group, [(missing, [0])])], version)
-            _describe(play, f"no partitions, {name} {version}", [(group, [(one, [])])], version)
-            both = [(group, [(one, []), (missing, [0])])]
+            _describe(play, f"no partitions, {name} {version}", [(group, [(topic, [])])], version)
+            both = [(group, [(topic, []), (missing, [0])])]
             _describe(play, f"both, {name} {version}", both, version)
 
 
 def offsets(play: ModernPlay) -> None:
     if not play.has(ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS):
         return
-    one, two = play.topic("t", "u")
+    first, second = play.topic("t", "u")
     missing = play.text("-nope")
     group, none = play.text("g"), play.text("none")
-    answer = play.share("joins", group, A, 0, [one])
+    answer = play.share("joins", group, A, 0, [first])
     if answer.error_code:
         return
     for _ in range(2):
         play.settle()
         play.ask(HEARTBEAT, 1, {"group_id": group, "member_id": A, "member_epoch": 2})
-    wanted = [(group, [(one, [0, 1]), (two, [0])])]
+    wanted = [(group, [(first, [0, 1]), (second, [0])])]
     for version in play.versions(ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS):
         _describe(play, f"joined {version}", wanted, version)
         _describe(play, f"all {version}", [(group, None), (none, None)], version)
     _describe(play, "missing topic", [(group, [(missing, [0])])])
-    _alter(play, "not empty", group, [(one, 0, 1)])
-    _delete(play, "not empty", group, [one])
+    _alter(play, "not empty", group, [(first, 0, 1)])
+    _delete(play, "not empty", group, [first])
     play.share("leaves", group, A, -1, None)
     play.settle()
     _describe(play, "empty", wanted)
-    _alter(play, "empty", group, [(one, 0, 1), (one, 7, 1), (two, 0, 1), (missing, 0, 1)])
+    _alter(play, "empty", group, [(first, 0, 1), (first, 7, 1), (second, 0, 1), (missing, 0, 1)])
     _alter(play, "no topics", group, [])
     _describe(play, "altered", wanted)
     _describe(play, "all altered", [(group, None)])
-    _delete(play, "empty", group, [one, missing])
-    _delete(play, "again", group, [one])
+    _delete(play, "empty", group, [first, missing])
+    _delete(play, "again", group, [first])
     _delete(play, "no topics", group, [])
     _describe(play, "deleted", wanted)
     _describe(play, "all that is left", [(group, None)])
@@ -157,22 +157,22 @@ def topics_never_read(play: ModernPlay) -> None:
     """What is deleted of groups that have read nothing, or nothing any more."""
     if not play.has(ApiKey.DELETE_SHARE_GROUP_OFFSETS):
         return
-    one, two = play.topic("t", "u")
+    first, second = play.topic("t", "u")
     missing, group, altered = play.text("-nope"), play.text("g"), play.text("a")
     answer = play.share("joins", group, A, 0, [missing])
     if answer.error_code:
         return
     play.settle()
     play.share("leaves", group, A, -1, None)
-    _alter(play, "another", altered, [(one, 0, 1)])
-    _alter(play, "a missing partition", play.text("p"), [(one, 9, 1)])
+    _alter(play, "another", altered, [(first, 0, 1)])
+    _alter(play, "a missing partition", play.text("p"), [(first, 9, 1)])
     for label in ("before", "after"):
         for name, of in (("joined", group), ("altered", altered), ("partition", play.text("p"))):
             _delete(play, f"missing, {name} {label}", of, [missing])
-            _delete(play, f"not read, {name} {label}", of, [two])
-            _delete(play, f"both, {name} {label}", of, [missing, two])
-            _delete(play, f"all, {name} {label}", of, [missing, two, one])
-            _delete(play, f"again, {name} {label}", of, [missing, two, one])
+            _delete(play, f"not read, {name} {label}", of, [second])
+            _delete(play, f"both, {name} {label}", of, [missing, second])
+            _delete(play, f"all, {name} {label}", of, [missing, second, first])
+            _delete(play, f"again, {name} {label}", of, [missing, second, first])
         _alter(play, f"a missing topic {label}", group, [(missing, 0, 1)])
 
 
@@ -180,28 +180,33 @@ def topics_twice(play: ModernPlay) -> None:
     """Topics, and partitions, that a request names more than once."""
     if not play.has(ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS):
         return
-    one, two = play.topic("t", "u")
+    first, second = play.topic("t", "u")
     missing, group = play.text("-nope"), play.text("g")
-    _alter(play, "first", group, [(two, 0, 1), (one, 0, 1), (two, 0, 2), (one, 1, 3), (one, 1, 4)])
+    _alter(
+        play,
+        "first",
+        group,
+        [(second, 0, 1), (first, 0, 1), (second, 0, 2), (first, 1, 3), (first, 1, 4)],
+    )
     gone = [
         (missing, 0, 1),
-        (one, 9, 1),
+        (first, 9, 1),
         (missing, 0, 2),
-        (one, 0, 5),
-        (one, 9, 2),
+        (first, 0, 5),
+        (first, 9, 2),
         (missing, 1, 1),
     ]
     _alter(play, "missing", group, gone)
     for version in play.versions(ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS):
         for label, topics in {
-            "topics": [(one, [0]), (two, [0]), (one, [1, 0]), (two, [0])],
-            "partitions": [(one, [0, 0, 1]), (two, [0, 0])],
-            "missing": [(missing, [0, 0]), (one, [0]), (missing, [1, 0]), (one, [0])],
+            "topics": [(first, [0]), (second, [0]), (first, [1, 0]), (second, [0])],
+            "partitions": [(first, [0, 0, 1]), (second, [0, 0])],
+            "missing": [(missing, [0, 0]), (first, [0]), (missing, [1, 0]), (first, [0])],
             "missing alone": [(missing, [0, 0]), (missing, [1, 0])],
         }.items():
             _describe(play, f"{label} {version}", [(group, topics)], version)
-        _describe(play, f"groups {version}", [(group, [(one, [0])])] * 2, version)
-    _delete(play, "twice", group, [one, missing, one, two, missing])
+        _describe(play, f"groups {version}", [(group, [(first, [0])])] * 2, version)
+    _delete(play, "twice", group, [first, missing, first, second, missing])
 
 
 def _describe(

@@ -4,7 +4,7 @@ transactions, and what share coordinators are told.
 
 from typing import Any
 
-from protocol.enums import ApiKey
+from kafka_shim.protocol.enums import ApiKey
 from tests.shim.group_answers.modern_play import ModernPlay
 from tests.shim.group_answers.share_play import (
     ACCEPT,
@@ -38,17 +38,17 @@ def locks(play: ModernPlay) -> None:
     (topic,) = kept_topics(play, "t", partitions=1)
     produce(play, topic, 4, 2)
     group = earliest(play, share_record_lock_duration_ms=str(LOCK_MS))
-    one = Sharer(play, group).join(topic)
+    sharer = Sharer(play, group).join(topic)
     at = (topic, 0)
-    one.fetch("all", at)
-    one.acknowledge("one", {at: [(1, 1, [ACCEPT])]})
+    sharer.fetch("all", at)
+    sharer.acknowledge("one", {at: [(1, 1, [ACCEPT])]})
     play.peer.pause(LOCK_MS // 3)
     if play.has(ApiKey.SHARE_ACKNOWLEDGE, RENEWS_SINCE):
-        one.acknowledge("renewed", {at: [(4, 5, [RENEW])]}, is_renew_ack=True)
-        one.acknowledge("renewed, one", {at: [(2, 3, [RENEW, GAP])]}, is_renew_ack=True)
-        one.acknowledge("renewed, not its own", {at: [(1, 1, [RENEW])]}, is_renew_ack=True)
-        one.acknowledge("renewed, nothing", {}, is_renew_ack=True)
-        one.fetch("renewed on the way", acks={at: [(4, 5, [RENEW])]}, is_renew_ack=True)
+        sharer.acknowledge("renewed", {at: [(4, 5, [RENEW])]}, is_renew_ack=True)
+        sharer.acknowledge("renewed, one", {at: [(2, 3, [RENEW, GAP])]}, is_renew_ack=True)
+        sharer.acknowledge("renewed, not its own", {at: [(1, 1, [RENEW])]}, is_renew_ack=True)
+        sharer.acknowledge("renewed, nothing", {}, is_renew_ack=True)
+        sharer.fetch("renewed on the way", acks={at: [(4, 5, [RENEW])]}, is_renew_ack=True)
         nothing: dict[str, Any] = {
             "max_bytes": 0,
             "min_bytes": 0,
@@ -56,14 +56,14 @@ def locks(play: ModernPlay) -> None:
             "max_wait_ms": 0,
         }
         renewed = {at: [(4, 5, [RENEW])]}
-        one.fetch("renewed without a fetch", acks=renewed, is_renew_ack=True, **nothing)
+        sharer.fetch("renewed without a fetch", acks=renewed, is_renew_ack=True, **nothing)
     play.peer.pause(LOCK_MS * 2 // 3 + 500)
     state(play, "time is up", group, topic)
-    one.fetch("what came back")
-    one.acknowledge("too late", {at: [(4, 5, [ACCEPT])]})
+    sharer.fetch("what came back")
+    sharer.acknowledge("too late", {at: [(4, 5, [ACCEPT])]})
     play.peer.pause(LOCK_MS + 500)
     state(play, "all is up", group, topic)
-    one.fetch("all came back")
+    sharer.fetch("all came back")
 
 
 def renewing_switched_off(play: ModernPlay) -> None:
@@ -71,10 +71,10 @@ def renewing_switched_off(play: ModernPlay) -> None:
         return
     (topic,) = kept_topics(play, "t", partitions=1)
     produce(play, topic, 2)
-    one = Sharer(play, earliest(play, share_renew_acknowledge_enable="false")).join(topic)
-    one.fetch("all", (topic, 0))
-    one.acknowledge("renewed", {(topic, 0): [(0, 1, [RENEW])]}, is_renew_ack=True)
-    one.acknowledge("accepted", {(topic, 0): [(0, 1, [ACCEPT])]}, is_renew_ack=True)
+    sharer = Sharer(play, earliest(play, share_renew_acknowledge_enable="false")).join(topic)
+    sharer.fetch("all", (topic, 0))
+    sharer.acknowledge("renewed", {(topic, 0): [(0, 1, [RENEW])]}, is_renew_ack=True)
+    sharer.acknowledge("accepted", {(topic, 0): [(0, 1, [ACCEPT])]}, is_renew_ack=True)
 
 
 def beginnings(play: ModernPlay) -> None:
@@ -85,24 +85,24 @@ def beginnings(play: ModernPlay) -> None:
     produce(play, topic, 3)
     at = (topic, 0)
     latest = play.text("latest")
-    one = Sharer(play, latest).join(topic)
-    one.fetch("latest", at)
+    sharer = Sharer(play, latest).join(topic)
+    sharer.fetch("latest", at)
     state(play, "latest", latest, topic)
     produce(play, topic, 2)
-    one.fetch("latest, something new")
+    sharer.fetch("latest, something new")
     for text in ("by_duration:PT1H", "by_duration:PT999999H"):
         group = play.text(text[-3:])
         configure(play, group, share_auto_offset_reset=text)
         Sharer(play, group).join(topic).fetch(text, at)
     group = earliest(play)
-    two = Sharer(play, group).join(topic)
+    another = Sharer(play, group).join(topic)
     _delete_records(play, topic, 1)
-    two.fetch("earliest, trimmed", at)
-    two.acknowledge("one", {at: [(1, 1, [RELEASE])]})
+    another.fetch("earliest, trimmed", at)
+    another.acknowledge("one", {at: [(1, 1, [RELEASE])]})
     _delete_records(play, topic, 4)
-    two.fetch("trimmed under it")
-    two.fetch("and again")
-    two.acknowledge("all", {at: [(1, 4, [ACCEPT])]})
+    another.fetch("trimmed under it")
+    another.fetch("and again")
+    another.acknowledge("all", {at: [(1, 4, [ACCEPT])]})
     state(play, "trimmed", group, topic)
 
 
@@ -119,20 +119,20 @@ def altered_offsets(play: ModernPlay) -> None:
     (topic,) = kept_topics(play, "t", partitions=1)
     produce(play, topic, 6)
     group = earliest(play)
-    one = Sharer(play, group).join(topic)
+    sharer = Sharer(play, group).join(topic)
     at = (topic, 0)
-    one.fetch("all", at)
-    one.acknowledge("two", {at: [(0, 1, [ACCEPT])]}, share_session_epoch=-1)
+    sharer.fetch("all", at)
+    sharer.acknowledge("two", {at: [(0, 1, [ACCEPT])]}, share_session_epoch=-1)
     play.share("leaves", group, A, -1, None)
-    play.peer.hang_up(one.connection)
+    play.peer.hang_up(sharer.connection)
     play.peer.pause(1000)
     rows = [{"topic_name": topic, "partitions": [{"partition_index": 0, "start_offset": 1}]}]
     request = {"group_id": group, "topics": rows}
     play.call("altered", ApiKey.ALTER_SHARE_GROUP_OFFSETS, 0, request)
     state(play, "altered", group, topic)
-    one = Sharer(play, group).join(topic)
-    one.fetch("from one on", at)
-    one.acknowledge("one more", {at: [(1, 1, [ACCEPT])]})
+    sharer = Sharer(play, group).join(topic)
+    sharer.fetch("from one on", at)
+    sharer.acknowledge("one more", {at: [(1, 1, [ACCEPT])]})
     state(play, "one more", group, topic)
 
 
@@ -148,15 +148,15 @@ def isolation(play: ModernPlay) -> None:
     produce(play, topic, 1)
     at = (topic, 0)
     group = earliest(play, share_isolation_level="read_committed")
-    one = Sharer(play, group).join(topic)
-    one.fetch("committed", at)
+    sharer = Sharer(play, group).join(topic)
+    sharer.fetch("committed", at)
     state(play, "committed", group, topic)
     Sharer(play, earliest(play, "all")).join(topic).fetch("all", at)
     producer = _transaction(play, topic)
     produce(play, topic, 2, producer=(*producer, 0), attributes=0x10)
-    one.fetch("open")
+    sharer.fetch("open")
     _end(play, producer, committed=True)
-    one.fetch("committed at last")
+    sharer.fetch("committed at last")
 
 
 def _transaction(play: ModernPlay, topic: str) -> tuple[int, int]:
@@ -191,10 +191,10 @@ def written_states(play: ModernPlay) -> None:
     (topic,) = kept_topics(play, "t", partitions=1)
     produce(play, topic, 4, 4)
     group = play.text("g")
-    one = Sharer(play, group)
+    sharer = Sharer(play, group)
     at = (topic, 0)
-    one.fetch("never begun", at)
-    one.epoch = 0
+    sharer.fetch("never begun", at)
+    sharer.epoch = 0
     rows: list[dict[str, Any]] = [{"partition": 0, "state_epoch": 3, "start_offset": 1}]
     topics = [{"topic_id": play.topic_ids[topic], "partitions": rows}]
     request: dict[str, Any] = {"group_id": group, "topics": topics}
@@ -217,54 +217,54 @@ def written_states(play: ModernPlay) -> None:
     request = {"group_id": group, "topics": topics}
     play.call("written", ApiKey.WRITE_SHARE_GROUP_STATE, 0, request)
     state(play, "written", group, topic)
-    one.fetch("goes on", at)
-    one.acknowledge("done", {at: [(2, 3, [ACCEPT])]})
+    sharer.fetch("goes on", at)
+    sharer.acknowledge("done", {at: [(2, 3, [ACCEPT])]})
     state(play, "done", group, topic)
-    one.fetch("the rest")
+    sharer.fetch("the rest")
 
 
 def compacted(play: ModernPlay) -> None:
     """Records that a cleaner took away before they could be acquired."""
     if not serves(play):
         return
-    topic, one = _keyed(play)
+    topic, sharer = _keyed(play)
     at = (topic, 0)
     play.peer.compact(topic, lambda: roll(play, topic))
-    one.fetch("with gaps", at, max_bytes=SIZE_MAX)
-    state(play, "with gaps", one.group, topic)
-    one.acknowledge("over gaps", {at: [(4, 7, [ACCEPT])]})
-    one.acknowledge("a gap alone", {at: [(8, 8, [GAP]), (9, 10, [RELEASE])]})
-    state(play, "acknowledged", one.group, topic)
-    one.fetch("released", max_bytes=SIZE_MAX - FIRST_SIZE)
-    one.acknowledge("from before the first", {at: [(0, 12, [ACCEPT])]})
-    one.acknowledge("all", {at: [(9, 12, [ACCEPT])]})
-    state(play, "all", one.group, topic)
-    one.fetch("the rest")
+    sharer.fetch("with gaps", at, max_bytes=SIZE_MAX)
+    state(play, "with gaps", sharer.group, topic)
+    sharer.acknowledge("over gaps", {at: [(4, 7, [ACCEPT])]})
+    sharer.acknowledge("a gap alone", {at: [(8, 8, [GAP]), (9, 10, [RELEASE])]})
+    state(play, "acknowledged", sharer.group, topic)
+    sharer.fetch("released", max_bytes=SIZE_MAX - FIRST_SIZE)
+    sharer.acknowledge("from before the first", {at: [(0, 12, [ACCEPT])]})
+    sharer.acknowledge("all", {at: [(9, 12, [ACCEPT])]})
+    state(play, "all", sharer.group, topic)
+    sharer.fetch("the rest")
 
 
 def compacted_while_held(play: ModernPlay) -> None:
     """Records that a cleaner takes away while somebody has them."""
     if not serves(play):
         return
-    topic, one = _keyed(play)
+    topic, sharer = _keyed(play)
     at = (topic, 0)
-    one.fetch("two", at, max_records=2, batch_size=2)
+    sharer.fetch("two", at, max_records=2, batch_size=2)
     play.peer.compact(topic, lambda: roll(play, topic))
-    one.acknowledge("released", {at: [(0, 1, [RELEASE])]})
-    state(play, "released", one.group, topic)
-    one.fetch("some are gone", max_bytes=SIZE_MAX)
-    state(play, "some are gone", one.group, topic)
-    one.fetch("the rest")
+    sharer.acknowledge("released", {at: [(0, 1, [RELEASE])]})
+    state(play, "released", sharer.group, topic)
+    sharer.fetch("some are gone", max_bytes=SIZE_MAX)
+    state(play, "some are gone", sharer.group, topic)
+    sharer.fetch("the rest")
 
 
 def _keyed(play: ModernPlay) -> tuple[str, Sharer]:
     """A topic that is to be compacted, and who shares it."""
     (topic,) = kept_topics(play, "t", partitions=1)
     compact_soon(play, topic)
-    one = Sharer(play, earliest(play)).join(topic)
+    sharer = Sharer(play, earliest(play)).join(topic)
     for keys in (b"a b c", b"a", b"b c d", b"e", b"a e", b"f f g"):
         produce(play, topic, len(keys.split()), keys=keys.split())
-    return topic, one
+    return topic, sharer
 
 
 def fenced_states(play: ModernPlay) -> None:

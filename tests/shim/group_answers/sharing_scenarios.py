@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from protocol.enums import ApiKey
+from kafka_shim.protocol.enums import ApiKey
 from tests.shim.group_answers.modern_play import ModernPlay
 from tests.shim.group_answers.share_play import (
     ACCEPT,
@@ -39,42 +39,42 @@ def sessions(play: ModernPlay) -> None:
         return
     topic, other = kept_topics(play, "t", "u")
     produce(play, topic, 2)
-    one = Sharer(play, earliest(play)).join(topic, other)
+    sharer = Sharer(play, earliest(play)).join(topic, other)
     at = (topic, 0)
-    one.fetch("no session, 1", at, share_session_epoch=1)
-    one.fetch("no session, -1", at, share_session_epoch=-1)
+    sharer.fetch("no session, 1", at, share_session_epoch=1)
+    sharer.fetch("no session, -1", at, share_session_epoch=-1)
     for epoch in (0, 1, -1):
-        one.acknowledge(f"no session, {epoch}", {}, share_session_epoch=epoch)
-    one.fetch("acks before a session", acks={at: [(0, 0, [ACCEPT])]})
-    one.fetch("first", at)
-    one.fetch("wrong epoch", at, share_session_epoch=5)
-    one.fetch("nothing new")
-    one.fetch("another partition", (topic, 1), (other, 0))
-    one.fetch("nothing new of three")
+        sharer.acknowledge(f"no session, {epoch}", {}, share_session_epoch=epoch)
+    sharer.fetch("acks before a session", acks={at: [(0, 0, [ACCEPT])]})
+    sharer.fetch("first", at)
+    sharer.fetch("wrong epoch", at, share_session_epoch=5)
+    sharer.fetch("nothing new")
+    sharer.fetch("another partition", (topic, 1), (other, 0))
+    sharer.fetch("nothing new of three")
     produce(play, other, 1)
-    one.fetch("something new")
-    one.fetch("forget", forgotten=[at])
+    sharer.fetch("something new")
+    sharer.fetch("forget", forgotten=[at])
     produce(play, topic, 1)
-    one.fetch("forgotten")
-    one.fetch("no such partition", (topic, 7))
-    one.fetch("told again")
-    one.fetch("forgotten again", forgotten=[(topic, 7), (topic, 6)])
-    one.acknowledge("wrong epoch", {at: [(0, 1, [ACCEPT])]}, share_session_epoch=1)
-    one.acknowledge("with nothing", {})
-    one.acknowledge("with an empty row", {at: []})
-    one.acknowledge("one of a forgotten one", {at: [(0, 1, [ACCEPT])]})
-    one.fetch("anew", at, share_session_epoch=0)
-    one.epoch = 1
-    one.fetch("goes on")
-    one.fetch("the end", at, share_session_epoch=-1)
-    one.fetch("it is gone", at)
-    one.epoch = 0
-    one.fetch("begun once more", at)
-    one.acknowledge("ended by an acknowledgement", {}, share_session_epoch=-1)
-    one.acknowledge("ended twice", {}, share_session_epoch=-1)
-    one.epoch = 0
-    one.fetch("nothing wanted")
-    one.fetch("still nothing wanted")
+    sharer.fetch("forgotten")
+    sharer.fetch("no such partition", (topic, 7))
+    sharer.fetch("told again")
+    sharer.fetch("forgotten again", forgotten=[(topic, 7), (topic, 6)])
+    sharer.acknowledge("wrong epoch", {at: [(0, 1, [ACCEPT])]}, share_session_epoch=1)
+    sharer.acknowledge("with nothing", {})
+    sharer.acknowledge("with an empty row", {at: []})
+    sharer.acknowledge("one of a forgotten one", {at: [(0, 1, [ACCEPT])]})
+    sharer.fetch("anew", at, share_session_epoch=0)
+    sharer.epoch = 1
+    sharer.fetch("goes on")
+    sharer.fetch("the end", at, share_session_epoch=-1)
+    sharer.fetch("it is gone", at)
+    sharer.epoch = 0
+    sharer.fetch("begun once more", at)
+    sharer.acknowledge("ended by an acknowledgement", {}, share_session_epoch=-1)
+    sharer.acknowledge("ended twice", {}, share_session_epoch=-1)
+    sharer.epoch = 0
+    sharer.fetch("nothing wanted")
+    sharer.fetch("still nothing wanted")
 
 
 def bad_requests(play: ModernPlay) -> None:
@@ -83,7 +83,7 @@ def bad_requests(play: ModernPlay) -> None:
         return
     (topic,) = kept_topics(play, "t")
     produce(play, topic, 2)
-    one = Sharer(play, earliest(play)).join(topic)
+    sharer = Sharer(play, earliest(play)).join(topic)
     at = (topic, 0)
     for label, more in (
         ("no group", {"group_id": None}),
@@ -94,19 +94,19 @@ def bad_requests(play: ModernPlay) -> None:
         ("long member", {"member_id": "m" * 37}),
         ("unknown member", {"member_id": B}),
     ):
-        one.fetch(label, at, share_session_epoch=0, **more)
-        one.acknowledge(label, {}, share_session_epoch=-1, **more)
-    one.epoch = 0
-    one.fetch("no records", at, max_records=0)
-    one.fetch("no bytes", max_bytes=0)
+        sharer.fetch(label, at, share_session_epoch=0, **more)
+        sharer.acknowledge(label, {}, share_session_epoch=-1, **more)
+    sharer.epoch = 0
+    sharer.fetch("no records", at, max_records=0)
+    sharer.fetch("no bytes", max_bytes=0)
     play.peer.pause(SETTLED_MS)
-    one.fetch("no wait", max_wait_ms=0)
-    one.fetch("unknown topic id", (play.unknown(), 0))
-    one.epoch = 0
-    one.fetch("unknown topic id at first", at, (play.unknown(), 0))
-    one.epoch = 0
-    one.fetch("known", at)
-    one.acknowledge("unknown topic id", {(play.unknown(), 0): [(0, 0, [ACCEPT])]})
+    sharer.fetch("no wait", max_wait_ms=0)
+    sharer.fetch("unknown topic id", (play.unknown(), 0))
+    sharer.epoch = 0
+    sharer.fetch("unknown topic id at first", at, (play.unknown(), 0))
+    sharer.epoch = 0
+    sharer.fetch("known", at)
+    sharer.acknowledge("unknown topic id", {(play.unknown(), 0): [(0, 0, [ACCEPT])]})
 
 
 def acknowledgements(play: ModernPlay) -> None:
@@ -116,27 +116,27 @@ def acknowledgements(play: ModernPlay) -> None:
     (topic,) = kept_topics(play, "t", partitions=1)
     group = earliest(play)
     produce(play, topic, 3, 4, 2)
-    one = Sharer(play, group).join(topic)
+    sharer = Sharer(play, group).join(topic)
     at = (topic, 0)
     state(play, "before", group, topic)
-    one.fetch("all", at)
+    sharer.fetch("all", at)
     state(play, "acquired", group, topic)
-    one.acknowledge("accept a batch", {at: [(0, 2, [ACCEPT])]})
+    sharer.acknowledge("accept a batch", {at: [(0, 2, [ACCEPT])]})
     state(play, "accepted", group, topic)
-    one.acknowledge("one by one", {at: [(3, 6, [ACCEPT, RELEASE, REJECT, GAP])]})
+    sharer.acknowledge("one by one", {at: [(3, 6, [ACCEPT, RELEASE, REJECT, GAP])]})
     state(play, "one by one", group, topic)
-    one.fetch("what was released")
-    one.acknowledge("two batches", {at: [(4, 4, [RELEASE]), (7, 8, [REJECT])]})
+    sharer.fetch("what was released")
+    sharer.acknowledge("two batches", {at: [(4, 4, [RELEASE]), (7, 8, [REJECT])]})
     state(play, "two batches", group, topic)
-    one.fetch("released again", acks={})
+    sharer.fetch("released again", acks={})
     produce(play, topic, 1, 1)
-    one.fetch("accepted on the way", acks={at: [(4, 4, [ACCEPT])]})
+    sharer.fetch("accepted on the way", acks={at: [(4, 4, [ACCEPT])]})
     state(play, "on the way", group, topic)
-    one.acknowledge("across batches", {at: [(9, 10, [RELEASE])]})
-    one.fetch("both again")
-    one.acknowledge("types across batches", {at: [(9, 10, [ACCEPT, ACCEPT])]})
+    sharer.acknowledge("across batches", {at: [(9, 10, [RELEASE])]})
+    sharer.fetch("both again")
+    sharer.acknowledge("types across batches", {at: [(9, 10, [ACCEPT, ACCEPT])]})
     state(play, "all done", group, topic)
-    one.fetch("nothing left")
+    sharer.fetch("nothing left")
 
 
 def bad_acknowledgements(play: ModernPlay) -> None:
@@ -146,9 +146,9 @@ def bad_acknowledgements(play: ModernPlay) -> None:
     (topic,) = kept_topics(play, "t")
     produce(play, topic, 4, 4)
     group = earliest(play)
-    one = Sharer(play, group).join(topic)
+    sharer = Sharer(play, group).join(topic)
     at = (topic, 0)
-    one.fetch("all", at)
+    sharer.fetch("all", at)
     for label, rows in (
         ("last before first", [(3, 2, [ACCEPT])]),
         ("out of order", [(2, 3, [ACCEPT]), (0, 1, [ACCEPT])]),
@@ -164,21 +164,21 @@ def bad_acknowledgements(play: ModernPlay) -> None:
         ("negative", [(-2, -1, [ACCEPT])]),
         ("from a negative one", [(-2, 1, [ACCEPT])]),
     ):
-        one.acknowledge(label, {at: rows})
+        sharer.acknowledge(label, {at: rows})
     state(play, "nothing done", group, topic)
-    one.acknowledge("accepted", {at: [(0, 1, [ACCEPT])]})
-    one.acknowledge("accepted twice", {at: [(0, 1, [ACCEPT])]})
-    one.acknowledge("partly accepted", {at: [(0, 3, [ACCEPT])]})
-    one.acknowledge("released", {at: [(2, 3, [RELEASE])]})
-    one.acknowledge("released twice", {at: [(2, 3, [RELEASE])]})
-    one.acknowledge("another partition", {(topic, 1): [(0, 0, [ACCEPT])]})
-    one.acknowledge("no such partition", {(topic, 7): [(0, 0, [ACCEPT])]})
-    one.fetch("bad ones on the way", acks={at: [(0, 0, [ACCEPT])], (topic, 7): [(0, 0, [])]})
-    two = Sharer(play, group, B)
-    two.fetch("of another", at)
-    two.acknowledge("what another has", {at: [(4, 7, [ACCEPT])]})
-    one.acknowledge("the rest", {at: [(2, 7, [ACCEPT])]})
-    one.acknowledge("when nothing is left", {at: [(4, 7, [ACCEPT])]})
+    sharer.acknowledge("accepted", {at: [(0, 1, [ACCEPT])]})
+    sharer.acknowledge("accepted twice", {at: [(0, 1, [ACCEPT])]})
+    sharer.acknowledge("partly accepted", {at: [(0, 3, [ACCEPT])]})
+    sharer.acknowledge("released", {at: [(2, 3, [RELEASE])]})
+    sharer.acknowledge("released twice", {at: [(2, 3, [RELEASE])]})
+    sharer.acknowledge("another partition", {(topic, 1): [(0, 0, [ACCEPT])]})
+    sharer.acknowledge("no such partition", {(topic, 7): [(0, 0, [ACCEPT])]})
+    sharer.fetch("bad ones on the way", acks={at: [(0, 0, [ACCEPT])], (topic, 7): [(0, 0, [])]})
+    another = Sharer(play, group, B)
+    another.fetch("of another", at)
+    another.acknowledge("what another has", {at: [(4, 7, [ACCEPT])]})
+    sharer.acknowledge("the rest", {at: [(2, 7, [ACCEPT])]})
+    sharer.acknowledge("when nothing is left", {at: [(4, 7, [ACCEPT])]})
 
 
 def deliveries(play: ModernPlay) -> None:
@@ -188,15 +188,15 @@ def deliveries(play: ModernPlay) -> None:
     (topic,) = kept_topics(play, "t", partitions=1)
     produce(play, topic, 8)
     group = earliest(play)
-    one = Sharer(play, group).join(topic)
+    sharer = Sharer(play, group).join(topic)
     at = (topic, 0)
-    answer = one.fetch("first", at)
+    answer = sharer.fetch("first", at)
     for turn in range(30):
         rows = _acquired(answer)
         if not rows:
             break
-        one.acknowledge(f"released {turn}", {at: [(*row, [RELEASE]) for row in rows]})
-        answer = one.fetch(f"turn {turn}")
+        sharer.acknowledge(f"released {turn}", {at: [(*row, [RELEASE]) for row in rows]})
+        answer = sharer.fetch(f"turn {turn}")
     state(play, "worn out", group, topic)
 
 
@@ -215,20 +215,20 @@ def limits(play: ModernPlay) -> None:
     if not serves(play):
         return
     topic, other = kept_topics(play, "t", "u", partitions=2)
-    one = Sharer(play, earliest(play)).join(topic, other)
-    one.fetch("nothing there", (topic, 0), (topic, 1), (other, 0))
-    one.fetch("still nothing there")  # by now all of them are loaded
+    sharer = Sharer(play, earliest(play)).join(topic, other)
+    sharer.fetch("nothing there", (topic, 0), (topic, 1), (other, 0))
+    sharer.fetch("still nothing there")  # by now all of them are loaded
     for index in (0, 1):
         produce(play, topic, 3, 3, 3, 3, index=index)
     produce(play, other, 2, 2, 2)
-    one.fetch("four records", max_records=4)
-    one.fetch("batches of two", batch_size=2, max_records=5)
-    one.fetch("a few bytes", max_bytes=240)
-    one.fetch("one record", max_records=1, batch_size=1)
-    one.fetch("the rest", batch_size=4)
-    one.fetch("much is wanted", min_bytes=100_000)
-    two = Sharer(play, earliest(play, "h")).join(topic)
-    two.fetch("batch size 0", (topic, 0), batch_size=0)
+    sharer.fetch("four records", max_records=4)
+    sharer.fetch("batches of two", batch_size=2, max_records=5)
+    sharer.fetch("a few bytes", max_bytes=240)
+    sharer.fetch("one record", max_records=1, batch_size=1)
+    sharer.fetch("the rest", batch_size=4)
+    sharer.fetch("much is wanted", min_bytes=100_000)
+    another = Sharer(play, earliest(play, "h")).join(topic)
+    another.fetch("batch size 0", (topic, 0), batch_size=0)
     three = Sharer(play, earliest(play, "i")).join(topic)
     three.fetch("batch size 1", (topic, 0), batch_size=1)
     three.fetch("max records -1", max_records=-1)
@@ -241,18 +241,18 @@ def strict_limits(play: ModernPlay) -> None:
     (topic,) = kept_topics(play, "t", partitions=1)
     produce(play, topic, 5, 5)
     group = earliest(play)
-    one = Sharer(play, group).join(topic)
-    two = Sharer(play, group, B)
+    sharer = Sharer(play, group).join(topic)
+    another = Sharer(play, group, B)
     at = (topic, 0)
     strict: dict[str, Any] = {"share_acquire_mode": 1}
-    one.fetch("three", at, max_records=3, **strict)
-    two.fetch("three more", at, max_records=3, **strict)
-    one.acknowledge("two back", {at: [(0, 1, [RELEASE])]})
-    two.fetch("one of them", max_records=1, **strict)
-    two.fetch("all of them", max_records=20, **strict)
-    two.acknowledge("a whole batch back", {at: [(6, 9, [RELEASE])]})
-    one.fetch("a part of it", max_records=2, **strict)
-    one.fetch("unknown mode", max_records=2, share_acquire_mode=9)
+    sharer.fetch("three", at, max_records=3, **strict)
+    another.fetch("three more", at, max_records=3, **strict)
+    sharer.acknowledge("two back", {at: [(0, 1, [RELEASE])]})
+    another.fetch("one of them", max_records=1, **strict)
+    another.fetch("all of them", max_records=20, **strict)
+    another.acknowledge("a whole batch back", {at: [(6, 9, [RELEASE])]})
+    sharer.fetch("a part of it", max_records=2, **strict)
+    sharer.fetch("unknown mode", max_records=2, share_acquire_mode=9)
 
 
 def members(play: ModernPlay) -> None:
@@ -262,25 +262,25 @@ def members(play: ModernPlay) -> None:
     (topic,) = kept_topics(play, "t", partitions=1)
     produce(play, topic, 2, 2, 2)
     group = earliest(play)
-    one = Sharer(play, group).join(topic)
-    two = Sharer(play, group, B)
+    sharer = Sharer(play, group).join(topic)
+    another = Sharer(play, group, B)
     at = (topic, 0)
-    one.fetch("the first two", at, max_records=2)
-    two.fetch("the next two", at, max_records=2)
-    one.fetch("the first is done", acks={at: [(0, 1, [ACCEPT])]}, share_session_epoch=-1)
-    two.fetch("the rest")
-    one.epoch = 0
-    one.fetch("nothing for it", at)
-    two.acknowledge("one ends", {at: [(2, 2, [ACCEPT])]}, share_session_epoch=-1)
-    one.fetch("all that was given back")
+    sharer.fetch("the first two", at, max_records=2)
+    another.fetch("the next two", at, max_records=2)
+    sharer.fetch("the first is done", acks={at: [(0, 1, [ACCEPT])]}, share_session_epoch=-1)
+    another.fetch("the rest")
+    sharer.epoch = 0
+    sharer.fetch("nothing for it", at)
+    another.acknowledge("one ends", {at: [(2, 2, [ACCEPT])]}, share_session_epoch=-1)
+    sharer.fetch("all that was given back")
     state(play, "given back", group, topic)
-    play.peer.hang_up(one.connection)
+    play.peer.hang_up(sharer.connection)
     play.peer.pause(1000)
     state(play, "hung up", group, topic)
-    two.epoch = 0
-    two.fetch("all once more", at)
-    one.epoch = 0
-    one.fetch("nothing for who comes back", at)
+    another.epoch = 0
+    another.fetch("all once more", at)
+    sharer.epoch = 0
+    sharer.fetch("nothing for who comes back", at)
 
 
 SCENARIOS = (

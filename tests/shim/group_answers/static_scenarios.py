@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from protocol.enums import ApiKey
+from kafka_shim.protocol.enums import ApiKey
 from tests.shim.group_answers.classic_play import ClassicPlay
 
 JOIN = ApiKey.JOIN_GROUP
@@ -13,9 +13,9 @@ def coming_back(play: ClassicPlay) -> None:
     if not play.has(JOIN, STATIC_SINCE):
         return
     group = play.text()
-    one: dict[str, Any] = {"group_instance_id": "i1"}
-    first = play.join("a", group, **one).member_id
-    play.sync("a", group, 1, first, {first: b"\xaa"}, **one)
+    static: dict[str, Any] = {"group_instance_id": "i1"}
+    first = play.join("a", group, **static).member_id
+    play.sync("a", group, 1, first, {first: b"\xaa"}, **static)
     play.describe("described", group)
     for label, member, instance in (
         ("itself", first, "i1"),
@@ -25,19 +25,19 @@ def coming_back(play: ClassicPlay) -> None:
         ("no instance", first, None),
     ):
         play.heartbeat(label, group, 1, member, instance=instance)
-    play.sync("another id", group, 1, "bogus", **one)
-    play.call("joins under another id", JOIN, 9, play.join_request(group, "bogus", **one), "x")
+    play.sync("another id", group, 1, "bogus", **static)
+    play.call("joins under another id", JOIN, 9, play.join_request(group, "bogus", **static), "x")
     request = play.join_request(group, "bogus", group_instance_id="i2")
     play.call("unknown instance under an id", JOIN, 9, request, "x")
-    second = play.call("back", JOIN, 9, play.join_request(group, **one), "b")
+    second = play.call("back", JOIN, 9, play.join_request(group, **static), "b")
     play.heartbeat("the old id", group, 1, first, instance="i1")
     play.heartbeat("the new id", group, 1, second.member_id, "b", instance="i1")
-    play.sync("back", group, 1, second.member_id, connection="b", **one)
-    third = play.call("back in version 6", JOIN, 6, play.join_request(group, **one), "c")
-    play.sync("back in version 6", group, third.generation_id, third.member_id, **one)
-    request = play.join_request(group, protocols=(("range", b"\x77"),), **one)
+    play.sync("back", group, 1, second.member_id, connection="b", **static)
+    third = play.call("back in version 6", JOIN, 6, play.join_request(group, **static), "c")
+    play.sync("back in version 6", group, third.generation_id, third.member_id, **static)
+    request = play.join_request(group, protocols=(("range", b"\x77"),), **static)
     fourth = play.call("back with other metadata", JOIN, 9, request, "d")
-    play.sync("with other metadata", group, fourth.generation_id, fourth.member_id, **one)
+    play.sync("with other metadata", group, fourth.generation_id, fourth.member_id, **static)
     play.describe("in the end", group)
 
 
@@ -45,21 +45,23 @@ def two_of_them(play: ClassicPlay) -> None:
     if not play.has(JOIN, STATIC_SINCE):
         return
     group = play.text()
-    one: dict[str, Any] = {"group_instance_id": "i1"}
-    two: dict[str, Any] = {"group_instance_id": "i2"}
-    first = play.join("a", group, **one).member_id
-    play.sync("a", group, 1, first, **one)
-    play.begin(JOIN, 9, play.join_request(group, **two), "b")
+    first_instance: dict[str, Any] = {"group_instance_id": "i1"}
+    second_instance: dict[str, Any] = {"group_instance_id": "i2"}
+    first = play.join("a", group, **first_instance).member_id
+    play.sync("a", group, 1, first, **first_instance)
+    play.begin(JOIN, 9, play.join_request(group, **second_instance), "b")
     play.waits("b", "b")
-    play.begin(JOIN, 9, play.join_request(group, first, **one), "a")
+    play.begin(JOIN, 9, play.join_request(group, first, **first_instance), "a")
     play.outcome("a leads", "a")
     second = play.outcome("b joined", "b").member_id
-    play.begin_sync("b", group, 2, second, **two)
-    play.sync("a assigns", group, 2, first, {first: b"\1", second: b"\2"}, **one)
+    play.begin_sync("b", group, 2, second, **second_instance)
+    play.sync("a assigns", group, 2, first, {first: b"\1", second: b"\2"}, **first_instance)
     play.outcome("b synced", "b")
-    third = play.call("follower back", JOIN, 9, play.join_request(group, **two), "c").member_id
+    third = play.call(
+        "follower back", JOIN, 9, play.join_request(group, **second_instance), "c"
+    ).member_id
     play.heartbeat("no rebalance", group, 2, first, instance="i1")
-    play.sync("follower back", group, 2, third, connection="c", **two)
+    play.sync("follower back", group, 2, third, connection="c", **second_instance)
     play.describe("described", group)
     wrong = (("bogus", "i1"), ("", "i7"), ("bogus", None), ("bogus", "i7"))
     play.leave("wrong", group, *wrong)
@@ -68,7 +70,9 @@ def two_of_them(play: ClassicPlay) -> None:
     play.leave("wrong in version 2", group, ("bogus", None), version=2)
     play.leave("the other", group, (first, "i1"))
     play.describe("none left", group)
-    play.call("back under the old id", JOIN, 9, play.join_request(group, first, **one), "z")
+    play.call(
+        "back under the old id", JOIN, 9, play.join_request(group, first, **first_instance), "z"
+    )
 
 
 def replaced_while_waiting(play: ClassicPlay) -> None:

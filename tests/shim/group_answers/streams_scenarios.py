@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from protocol.enums import ApiKey
+from kafka_shim.protocol.enums import ApiKey
 from tests.shim.group_answers.modern_play import ModernPlay
 
 HEARTBEAT = ApiKey.STREAMS_GROUP_HEARTBEAT
@@ -23,8 +23,8 @@ def subtopology(
         "subtopology_id": name,
         "source_topics": list(sources),
         "repartition_sink_topics": list(sinks),
-        "repartition_source_topics": [{"name": one} for one in repartition],
-        "state_changelog_topics": [{"name": one} for one in changelogs],
+        "repartition_source_topics": [{"name": topic} for topic in repartition],
+        "state_changelog_topics": [{"name": topic} for topic in changelogs],
     }
 
 
@@ -71,7 +71,7 @@ def bad_topologies(play: ModernPlay) -> None:
     if not play.has(HEARTBEAT):
         return
     (topic,) = play.topic("t")
-    for label, one in {
+    for label, bad in {
         "illegal source": subtopology("s", ["a/b"]),
         "empty source": subtopology("s", [""]),
         "kafka's source": subtopology("s", ["__consumer_offsets"]),
@@ -79,7 +79,7 @@ def bad_topologies(play: ModernPlay) -> None:
         "illegal changelog": subtopology("s", [topic], changelogs=["a/b"]),
         "unknown sink": subtopology("s", [topic], sinks=[play.text("-nowhere")]),
     }.items():
-        play.start(label, play.text(label.replace(" ", "").replace("'", "")), "m", topology(one))
+        play.start(label, play.text(label.replace(" ", "").replace("'", "")), "m", topology(bad))
     twice = topology(subtopology("s", [topic]), subtopology("s", [topic]))
     play.start("the same twice", play.text("twice"), "m", twice)
 
@@ -187,20 +187,20 @@ def internal_topics(play: ModernPlay) -> None:
     for name in (middle, log):
         request = {"topics": [{"name": name}], "allow_auto_topic_creation": False}
         answer = play.ask(ApiKey.METADATA, 9, request)
-        play.steps.append((name[-4:], [len(one.partitions) for one in answer.topics]))
+        play.steps.append((name[-4:], [len(topic.partitions) for topic in answer.topics]))
     play.streams_groups("then", group)
 
 
 def topology_changes(play: ModernPlay) -> None:
     if not play.has(HEARTBEAT):
         return
-    one, two = play.topic("t", "u", partitions=1)
+    first, second = play.topic("t", "u", partitions=1)
     group = play.text("g")
-    play.start("joins", group, "m", topology(subtopology("s", [one])))
+    play.start("joins", group, "m", topology(subtopology("s", [first])))
     play.peer.pause(FIRST_DELAY_MS)
     play.run("assigned", group, "m")
-    play.start("another topology", group, "n", topology(subtopology("s", [two])))
-    play.start("a newer topology", group, "o", topology(subtopology("s", [two]), epoch=1))
+    play.start("another topology", group, "n", topology(subtopology("s", [second])))
+    play.start("a newer topology", group, "o", topology(subtopology("s", [second]), epoch=1))
     play.settle()
     play.run("after that", group, "m")
     play.streams_groups("after that", group)
@@ -262,9 +262,9 @@ def looked_at_by_heartbeats(play: ModernPlay) -> None:
 def two_missing_sources(play: ModernPlay) -> None:
     if not play.has(HEARTBEAT):
         return
-    one, two, log = play.text("-one"), play.text("-two"), play.text("-log")
+    first, second, log = play.text("-one"), play.text("-two"), play.text("-log")
     group = play.text("g")
-    part = subtopology("s", [one, two], changelogs=[log])
+    part = subtopology("s", [first, second], changelogs=[log])
     play.start("joins", group, "m", topology(part))
     _describe(play, "joined", group)
     play.topic("one")
@@ -289,7 +289,7 @@ def _beat_and_describe(play: ModernPlay, label: str, group: str) -> None:
     play.settle()
     told: dict[str, Any] = {}
     if not isinstance(first, str) and first.active_tasks is not None:
-        has = {one.subtopology_id: one.partitions for one in first.active_tasks}
+        has = {task.subtopology_id: task.partitions for task in first.active_tasks}
         told = {"active_tasks": tasks(**has), "standby_tasks": [], "warmup_tasks": []}
     play.run(f"{label}: twice", group, "m", **told)
     play.settle()

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from protocol.enums import ApiKey
-from protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
-from protocol.messages.produce_request import (
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from kafka_shim.protocol.messages.produce_request import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,

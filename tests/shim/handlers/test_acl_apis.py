@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
-from protocol.messages.describe_acls_request import DescribeAclsRequest
-from shim.errors import CloseConnection
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
+from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
+from kafka_shim.shim.errors import CloseConnection
 from tests.shim.play import ADMIN, Stage
 
 ALICE = "User:alice"
@@ -28,7 +28,7 @@ def creation(name: str = "t", kind: int = 2, pattern: int = 3, **more: Any) -> A
 
 def create(stage: Stage, *creations: AclCreation, version: int = 3, who: str = ADMIN) -> list[int]:
     answer = stage.ask(ApiKey.CREATE_ACLS, version, CreateAclsRequest(list(creations)), who)
-    return [one.error_code for one in answer.results]
+    return [result.error_code for result in answer.results]
 
 
 def describe(stage: Stage, *, version: int = 3, **fields: Any) -> Any:
@@ -45,7 +45,7 @@ def describe(stage: Stage, *, version: int = 3, **fields: Any) -> Any:
 
 
 def names(answer: Any) -> list[str]:
-    return sorted(one.resource_name for one in answer.resources)
+    return sorted(resource.resource_name for resource in answer.resources)
 
 
 def delete(stage: Stage, *filters: tuple[str | None, int], who: str = ADMIN) -> Any:
@@ -61,7 +61,7 @@ def test_a_fresh_broker_has_no_acls() -> None:
 def test_entries_are_grouped_by_resource() -> None:
     stage = Stage()
     assert create(stage, creation(), creation(host="10.0.0.1"), creation("u")) == [0, 0, 0]
-    found = {one.resource_name: len(one.acls) for one in describe(stage).resources}
+    found = {resource.resource_name: len(resource.acls) for resource in describe(stage).resources}
     assert found == {"t": 2, "u": 1}
 
 
@@ -80,7 +80,7 @@ def test_version_0_neither_sees_nor_deletes_prefixed_acls() -> None:
     assert names(describe(stage, version=0, pattern=3)) == ["orders"]
     request = DeleteAclsRequest([DeleteAclsFilter(1, None, 3, None, None, 1, 1)])
     (result,) = stage.ask(ApiKey.DELETE_ACLS, 0, request).filter_results
-    assert [one.resource_name for one in result.matching_acls] == ["orders"]
+    assert [acl.resource_name for acl in result.matching_acls] == ["orders"]
     assert names(describe(stage)) == ["ord"]
 
 
@@ -130,7 +130,7 @@ def test_unknown_codes_match_nothing_or_fail_their_filter() -> None:
         0,
         [],
     )
-    assert [one.error_code for one in delete(stage, (None, 99), (None, 1))] == [42, 0]
+    assert [result.error_code for result in delete(stage, (None, 99), (None, 1))] == [42, 0]
 
 
 def test_every_filter_reports_what_it_matches() -> None:
@@ -148,7 +148,7 @@ def test_zookeeper_brokers_report_an_acl_under_one_filter() -> None:
     stage.ask(ApiKey.CREATE_ACLS, 2, request)
     rows = [DeleteAclsFilter(1, "t", pattern, None, None, 1, 1) for pattern in (3, 1)]
     results = stage.ask(ApiKey.DELETE_ACLS, 2, DeleteAclsRequest(rows)).filter_results
-    assert [len(one.matching_acls) for one in results] == [1, 0]
+    assert [len(result.matching_acls) for result in results] == [1, 0]
 
 
 def test_too_many_at_once_store_nothing() -> None:
@@ -163,7 +163,10 @@ def test_denials() -> None:
     assert create(stage, creation(), creation("u"), who=ALICE) == [31, 31]
     assert create(stage, who=ALICE) == []
     assert describe(stage, who=ALICE).error_code == 31
-    assert [one.error_code for one in delete(stage, ("t", 3), ("u", 3), who=ALICE)] == [31, 31]
+    assert [result.error_code for result in delete(stage, ("t", 3), ("u", 3), who=ALICE)] == [
+        31,
+        31,
+    ]
     stage.allow(ALICE, Operation.ALTER, ResourceType.CLUSTER, "kafka-cluster")
     assert create(stage, creation(), who=ALICE) == [0]
     assert describe(stage, who=ALICE).error_code == 0  # ALTER implies DESCRIBE
@@ -173,7 +176,7 @@ def test_without_an_authorizer_security_is_disabled() -> None:
     stage = Stage(authorizer="none")
     assert create(stage, creation(), who=ALICE) == [54]
     assert describe(stage, who=ALICE).error_code == 54
-    assert [one.error_code for one in delete(stage, ("t", 3), who=ALICE)] == [54]
+    assert [result.error_code for result in delete(stage, ("t", 3), who=ALICE)] == [54]
 
 
 def test_resource_types_and_operations_that_clients_may_not_know() -> None:
@@ -185,5 +188,7 @@ def test_resource_types_and_operations_that_clients_may_not_know() -> None:
         creation("tx", kind=5, operation=Operation.TWO_PHASE_COMMIT),
     ]
     assert create(stage, *rare) == [0, 0, 0]
-    found = {one.resource_type: one.acls[0].operation for one in describe(stage).resources}
+    found = {
+        resource.resource_type: resource.acls[0].operation for resource in describe(stage).resources
+    }
     assert found == {6: Operation.DESCRIBE, 7: Operation.CREATE_TOKENS, 5: 15}

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from protocol.enums import ApiKey, ConfigResourceType, Operation, ResourceType
-from protocol.messages import incremental_alter_configs_request as incremental_request
-from protocol.messages.alter_configs_request import (
+from kafka_shim.protocol.enums import ApiKey, ConfigResourceType, Operation, ResourceType
+from kafka_shim.protocol.messages import incremental_alter_configs_request as incremental_request
+from kafka_shim.protocol.messages.alter_configs_request import (
     AlterableConfig,
     AlterConfigsRequest,
     AlterConfigsResource,
 )
-from shim.errors import CloseConnection
+from kafka_shim.shim.errors import CloseConnection
 from tests.shim.play import ADMIN, Stage
 
 ALICE, CAROL = "User:alice", "User:carol"
@@ -29,17 +29,17 @@ Resource = tuple[int, str, Mapping[str, str | None]]
 
 def alter(stage: Stage, *resources: Resource, who: str = ADMIN, dry: bool = False) -> list[int]:
     rows = [
-        AlterConfigsResource(kind, name, [AlterableConfig(*one) for one in changes.items()])
+        AlterConfigsResource(kind, name, [AlterableConfig(*setting) for setting in changes.items()])
         for kind, name, changes in resources
     ]
     request = AlterConfigsRequest(rows, dry)
     answer = stage.ask(ApiKey.ALTER_CONFIGS, 0, request, who)
-    return [one.error_code for one in answer.responses]
+    return [response.error_code for response in answer.responses]
 
 
 def change(stage: Stage, kind: int, name: str, *operations: Any, who: str = ADMIN) -> Any:
     """One resource, incrementally; operations are (name, operation, value)."""
-    configs = [incremental_request.AlterableConfig(*one) for one in operations]
+    configs = [incremental_request.AlterableConfig(*operation) for operation in operations]
     row = incremental_request.AlterConfigsResource(kind, name, configs)
     request = incremental_request.IncrementalAlterConfigsRequest([row])
     answer = stage.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, request, who)
@@ -244,7 +244,7 @@ def test_an_unknown_operation_fails_the_controller(first: Any, errors: list[int]
     resources.append(incremental_request.AlterConfigsResource(99, "x", []))
     request = incremental_request.IncrementalAlterConfigsRequest(resources)
     answer = stage.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, request)
-    assert [one.error_code for one in answer.responses] == [*errors, 42]
+    assert [response.error_code for response in answer.responses] == [*errors, 42]
     topic = stage.cluster.topics.get("b")
     assert topic is not None
     assert topic.configs == ({} if errors[1] else {"retention.ms": "11"})

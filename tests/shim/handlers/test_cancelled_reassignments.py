@@ -4,8 +4,8 @@ nothing at all, as Kafka 4.3.1 answers it.
 
 import pytest
 
-from protocol.enums import ApiKey
-from protocol.messages.alter_partition_reassignments_request import (
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
     ReassignableTopic,
@@ -22,7 +22,7 @@ def test_nothing_to_cancel(release: str, missing: int) -> None:
     topics = [ReassignableTopic(name, [ReassignablePartition(0, None)]) for name in ("t", "none")]
     request = AlterPartitionReassignmentsRequest(topics=topics)
     answer = stage.ask(ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, request)
-    codes = {one.name: one.partitions[0].error_code for one in answer.responses}
+    codes = {response.name: response.partitions[0].error_code for response in answer.responses}
     assert codes == {"t": NOT_IN_PROGRESS, "none": missing}
 
 

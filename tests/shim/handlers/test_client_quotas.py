@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.messages.alter_client_quotas_request import (
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.alter_client_quotas_request import (
     AlterClientQuotasRequest,
     EntityData,
     EntryData,
     OpData,
 )
-from protocol.messages.describe_client_quotas_request import (
+from kafka_shim.protocol.messages.describe_client_quotas_request import (
     ComponentData,
     DescribeClientQuotasRequest,
 )
@@ -30,19 +30,21 @@ def entry(entity: Mapping[str, str | None], **limits: float | None) -> EntryData
 def alter(stage: Stage, *entries: EntryData, validate: bool = False, who: str = ADMIN) -> list[int]:
     request = AlterClientQuotasRequest(list(entries), validate_only=validate)
     answer = stage.ask(ApiKey.ALTER_CLIENT_QUOTAS, 1, request, who)
-    return [one.error_code for one in answer.entries]
+    return [entry.error_code for entry in answer.entries]
 
 
 def describe(stage: Stage, *components: Any, strict: bool = False, who: str = ADMIN) -> Any:
-    request = DescribeClientQuotasRequest([ComponentData(*one) for one in components], strict)
+    request = DescribeClientQuotasRequest(
+        [ComponentData(*component) for component in components], strict
+    )
     answer = stage.ask(ApiKey.DESCRIBE_CLIENT_QUOTAS, 1, request, who)
     if answer.error_code:
         assert answer.entries is None
         return answer.error_code
     return {
-        tuple(sorted((one.entity_type, one.entity_name) for one in found.entity)): {
-            one.key: one.value for one in found.values
-        }
+        tuple(
+            sorted((component.entity_type, component.entity_name) for component in found.entity)
+        ): {value.key: value.value for value in found.values}
         for found in answer.entries
     }
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.messages.create_partitions_request import (
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.create_partitions_request import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,
     CreatePartitionsTopic,
@@ -16,7 +16,9 @@ ALICE = "User:alice"
 
 
 def wish(name: str, count: int, given: list[list[int]] | None = None) -> CreatePartitionsTopic:
-    replicas = None if given is None else [CreatePartitionsAssignment(one) for one in given]
+    replicas = (
+        None if given is None else [CreatePartitionsAssignment(broker_ids) for broker_ids in given]
+    )
     return CreatePartitionsTopic(name, count, replicas)
 
 
@@ -59,7 +61,7 @@ def test_growing_keeps_what_is_there() -> None:
     assert ask(stage, wish("a", 5)) == {"a": 0}
     after = stage.found("a").partitions
     assert after[:2] == before
-    assert [one.index for one in after] == [0, 1, 2, 3, 4]
+    assert [partition.index for partition in after] == [0, 1, 2, 3, 4]
 
 
 def test_validating_changes_nothing() -> None:

@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.messages.create_topics_request import (
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.create_topics_request import (
     CreatableReplicaAssignment,
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
-from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from shim.state.placement import PARTITIONS_MAX
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.shim.state.placement import PARTITIONS_MAX
 from tests.shim.play import ADMIN, Stage
 
 ALICE = "User:alice"
@@ -20,7 +20,7 @@ NO_ID = bytes(16)
 
 
 def topic(name: str, partitions: int = 1, factor: int = 1, **configs: str | None) -> CreatableTopic:
-    entries = [CreatableTopicConfig(key.replace("_", "."), one) for key, one in configs.items()]
+    entries = [CreatableTopicConfig(key.replace("_", "."), value) for key, value in configs.items()]
     return CreatableTopic(name, partitions, factor, configs=entries)
 
 
@@ -104,7 +104,7 @@ def test_without_describe_configs_the_topic_is_made_but_not_described() -> None:
     assert (own.num_partitions, own.replication_factor, own.configs) == (-1, -1, [])
     assert own.topic_id == stage.found("own").topic_id
     assert (told.num_partitions, told.replication_factor, told.topic_config_error_code) == (3, 1, 0)
-    assert {one.name: one.value for one in told.configs}["cleanup.policy"] == "delete"
+    assert {config.name: config.value for config in told.configs}["cleanup.policy"] == "delete"
 
 
 def test_validating_makes_nothing() -> None:
@@ -156,11 +156,14 @@ def test_what_the_newest_release_refuses(wanted: CreatableTopic, error: int) -> 
 def test_given_replicas(replicas: dict[int, list[int]], error: int) -> None:
     stage = Stage(brokers=2)
     wanted = topic("t", -1, -1)
-    wanted.assignments = [CreatableReplicaAssignment(*one) for one in replicas.items()]
+    wanted.assignments = [CreatableReplicaAssignment(*replica) for replica in replicas.items()]
     assert outcome(ask(stage, wanted)) == {"t": error}
     if not error:
         made = stage.found("t").partitions
-        assert [(one.leader_id, one.replicas) for one in made] == [(2, [2, 1]), (1, [1, 2])]
+        assert [(partition.leader_id, partition.replicas) for partition in made] == [
+            (2, [2, 1]),
+            (1, [1, 2]),
+        ]
 
 
 def test_too_much_for_one_request() -> None:
@@ -196,9 +199,9 @@ def test_a_topic_on_a_broker_that_there_is_not_keeps_its_maker_waiting() -> None
     assert not pending.wait.is_done
     stage.clock.advance(1)
     answer = stage.outcome(ApiKey.CREATE_TOPICS, 4, pending)
-    assert [one.error_code for one in answer.topics] == [7]
+    assert [topic.error_code for topic in answer.topics] == [7]
     (found,) = stage.ask(ApiKey.METADATA, 1, MetadataRequest(topics=None)).topics
-    assert [one.partition_index for one in found.partitions] == [0]
+    assert [partition.partition_index for partition in found.partitions] == [0]
 
 
 @pytest.mark.parametrize("release", ["0.11", "2.8", "3.4"])

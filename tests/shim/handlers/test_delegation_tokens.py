@@ -4,20 +4,22 @@ from typing import Any
 
 import pytest
 
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.error_codes import ErrorCode
-from protocol.messages.create_delegation_token_request import (
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.create_delegation_token_request import (
     CreatableRenewers,
     CreateDelegationTokenRequest,
 )
-from protocol.messages.describe_delegation_token_request import (
+from kafka_shim.protocol.messages.describe_delegation_token_request import (
     DescribeDelegationTokenOwner,
     DescribeDelegationTokenRequest,
 )
-from protocol.messages.expire_delegation_token_request import ExpireDelegationTokenRequest
-from protocol.messages.renew_delegation_token_request import RenewDelegationTokenRequest
-from shim.session import Session
-from shim.state.delegation_tokens import DAY_MS
+from kafka_shim.protocol.messages.expire_delegation_token_request import (
+    ExpireDelegationTokenRequest,
+)
+from kafka_shim.protocol.messages.renew_delegation_token_request import RenewDelegationTokenRequest
+from kafka_shim.shim.request.session import Session
+from kafka_shim.shim.state.delegation_tokens import DAY_MS
 from tests.shim.play import SASL_LISTENER, Stage
 
 ALICE, BOB, CAROL = "User:alice", "User:bob", "User:carol"

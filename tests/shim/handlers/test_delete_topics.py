@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
 from tests.shim.play import ADMIN, Stage
 
 ALICE, CAROL = "User:alice", "User:carol"
@@ -32,7 +32,7 @@ def stage_of(release: str = "") -> Stage:
 
 
 def by_name(stage: Stage, *names: str, who: str = ALICE) -> Any:
-    low, high = stage.cluster.apis.advertised[ApiKey.DELETE_TOPICS]
+    low, high = stage.dispatcher.apis.advertised[ApiKey.DELETE_TOPICS]
     version = min(5, high)
     assert low <= version
     request = DeleteTopicsRequest(topic_names=list(names), timeout_ms=5000)

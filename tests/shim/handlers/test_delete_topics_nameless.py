@@ -2,8 +2,8 @@
 
 import pytest
 
-from protocol.enums import ApiKey
-from protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
 from tests.shim.play import ADMIN, Stage
 
 
@@ -18,4 +18,4 @@ from tests.shim.play import ADMIN, Stage
 def test_it_fails_alone(release: str, who: str, codes: dict[str | None, int]) -> None:
     request = DeleteTopicsRequest([DeleteTopicState(None), DeleteTopicState("x")])
     answer = Stage(release).ask(ApiKey.DELETE_TOPICS, 6, request, who)
-    assert {one.name: one.error_code for one in answer.responses} == codes
+    assert {response.name: response.error_code for response in answer.responses} == codes

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from protocol.enums import NO_OPERATIONS, ApiKey, Operation, ResourceType
-from protocol.messages.describe_topic_partitions_request import (
+from kafka_shim.protocol.enums import NO_OPERATIONS, ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.describe_topic_partitions_request import (
     Cursor,
     DescribeTopicPartitionsRequest,
     TopicRequest,
@@ -34,7 +34,9 @@ def ask(
 
 
 def pages(answer: Any) -> list[tuple[str, list[int]]]:
-    return [(one.name, [part.partition_index for part in one.partitions]) for one in answer.topics]
+    return [
+        (topic.name, [part.partition_index for part in topic.partitions]) for topic in answer.topics
+    ]
 
 
 def test_topics_come_by_name_each_once(stage: Stage) -> None:
@@ -44,13 +46,13 @@ def test_topics_come_by_name_each_once(stage: Stage) -> None:
 
 def test_denied_topics_come_last_or_vanish(stage: Stage) -> None:
     answer = ask(stage, "b unseen missing a", who=ALICE)
-    assert [(one.name, one.error_code) for one in answer.topics] == [
+    assert [(topic.name, topic.error_code) for topic in answer.topics] == [
         ("a", 0),
         ("missing", 3),
         ("b", 29),
         ("unseen", 29),
     ]
-    bits = [one.topic_authorized_operations for one in answer.topics]
+    bits = [topic.topic_authorized_operations for topic in answer.topics]
     assert bits == [256, 256, NO_OPERATIONS, NO_OPERATIONS]
     assert pages(ask(stage, "", who=ALICE)) == [("a", [0, 1]), ("c", [0, 1, 2])]
     assert pages(ask(stage, "", who="User:bob")) == []
@@ -79,7 +81,7 @@ def test_the_brokers_own_limit_counts_too() -> None:
 @pytest.mark.parametrize("cursor", [Cursor("c", 0), Cursor("a", -1)])
 def test_a_bad_cursor_is_refused_before_rights(stage: Stage, cursor: Cursor) -> None:
     answer = ask(stage, "a b", cursor=cursor, who="User:bob")
-    assert [one.error_code for one in answer.topics] == [42, 42]
+    assert [topic.error_code for topic in answer.topics] == [42, 42]
 
 
 def test_an_illegal_name(stage: Stage) -> None:

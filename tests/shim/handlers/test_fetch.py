@@ -4,9 +4,14 @@ from typing import Any
 
 import pytest
 
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic, ReplicaState
-from shim.dispatch import Pending
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.fetch_request import (
+    FetchPartition,
+    FetchRequest,
+    FetchTopic,
+    ReplicaState,
+)
+from kafka_shim.shim.dispatch import Pending
 from tests.shim.answers.batches import TRANSACTIONAL, batch, summary
 from tests.shim.handlers.records import ALICE, fetch_request, fetched, produce
 from tests.shim.play import ADMIN, Stage
@@ -45,7 +50,9 @@ def test_an_unknown_id_comes_before_permission() -> None:
     stage = stage_with("others")
     others = stage.found("others").topic_id
     partition = FetchPartition(0)
-    rows = [FetchTopic(topic_id=one, partitions=[partition]) for one in (others, b"\x01" * 16)]
+    rows = [
+        FetchTopic(topic_id=topic_id, partitions=[partition]) for topic_id in (others, b"\x01" * 16)
+    ]
     answer = ask(stage, FetchRequest(max_wait_ms=0, topics=rows), version=13)
     codes = {topic.topic_id: topic.partitions[0].error_code for topic in answer.responses}
     assert codes == {others: 29, b"\x01" * 16: 100}

@@ -2,8 +2,8 @@
 
 import pytest
 
-from protocol.enums import ApiKey
-from protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from tests.shim.play import Stage
 
 
@@ -14,7 +14,8 @@ def test_denied_partitions(release: str, aborted: list[object] | None) -> None:
     topic = FetchTopic(topic="t", partitions=[FetchPartition(partition=0, partition_max_bytes=9)])
     request = FetchRequest(max_wait_ms=0, topics=[topic])
     ((partition,),) = (
-        one.partitions for one in stage.ask(ApiKey.FETCH, 12, request, "User:alice").responses
+        response.partitions
+        for response in stage.ask(ApiKey.FETCH, 12, request, "User:alice").responses
     )
     assert (partition.error_code, partition.high_watermark) == (29, -1)
     assert partition.aborted_transactions == aborted

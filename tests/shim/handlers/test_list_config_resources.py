@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.messages.list_config_resources_request import ListConfigResourcesRequest
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.list_config_resources_request import ListConfigResourcesRequest
 from tests.shim.play import ADMIN, Stage
 
 ALICE = "User:alice"
@@ -23,7 +23,9 @@ def stage() -> Stage:
 def ask(stage: Stage, kinds: list[int], version: int = 1, who: str = ADMIN) -> Any:
     request = ListConfigResourcesRequest(kinds)
     answer = stage.ask(ApiKey.LIST_CONFIG_RESOURCES, version, request, who)
-    rows = [(one.resource_name, one.resource_type) for one in answer.config_resources]
+    rows = [
+        (resource.resource_name, resource.resource_type) for resource in answer.config_resources
+    ]
     return answer.error_code or sorted(rows)
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from protocol.enums import NO_OPERATIONS, ApiKey, Operation, ResourceType
-from protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.enums import NO_OPERATIONS, ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from tests.shim.play import ADMIN, Stage
 
 ALICE, BOB = "User:alice", "User:bob"
@@ -67,10 +67,10 @@ def test_the_oldest_release_hides_what_may_not_be_described() -> None:
 def test_ids_are_no_secret_but_names_are() -> None:
     stage = describer()
     ids = [stage.found(name).topic_id for name in ("a", "hidden")]
-    topics = [MetadataRequestTopic(topic_id=one, name=None) for one in (*ids, b"?" * 16)]
+    topics = [MetadataRequestTopic(topic_id=topic_id, name=None) for topic_id in (*ids, b"?" * 16)]
     request = MetadataRequest([*topics, MetadataRequestTopic(name="hidden")], False)
     answer = stage.ask(ApiKey.METADATA, 12, request, ALICE)
-    assert [(one.name, one.topic_id, one.error_code) for one in answer.topics] == [
+    assert [(topic.name, topic.topic_id, topic.error_code) for topic in answer.topics] == [
         (None, b"?" * 16, 100),
         ("a", ids[0], 0),
         (None, ids[1], 29),
@@ -81,7 +81,7 @@ def test_ids_are_no_secret_but_names_are() -> None:
 def test_a_null_name_fails_the_whole_request(version: int, error: int) -> None:
     topics = [MetadataRequestTopic(name=None), MetadataRequestTopic(name="a")]
     answer = describer().ask(ApiKey.METADATA, version, MetadataRequest(topics, False))
-    assert [one.error_code for one in answer.topics] == [error, error]
+    assert [topic.error_code for topic in answer.topics] == [error, error]
     assert answer.brokers == []
     assert answer.controller_id == -1
     assert answer.error_code == (error if version >= 13 else 0)
@@ -89,7 +89,11 @@ def test_a_null_name_fails_the_whole_request(version: int, error: int) -> None:
 
 def test_brokers_and_ids_are_told_to_anybody() -> None:
     answer = ask(describer(brokers=3), [], 12, BOB)
-    assert [(one.node_id, one.port) for one in answer.brokers] == [(1, 9092), (2, 9093), (3, 9094)]
+    assert [(broker.node_id, broker.port) for broker in answer.brokers] == [
+        (1, 9092),
+        (2, 9093),
+        (3, 9094),
+    ]
     assert answer.controller_id == 1
     assert answer.cluster_id
 
@@ -106,7 +110,7 @@ def test_topic_operations_are_told_of_missing_topics_and_not_of_denied_ones() ->
     answer = ask(
         describer(), ["a", "m", "hidden"], 12, ALICE, include_topic_authorized_operations=True
     )
-    told = {one.name: one.topic_authorized_operations for one in answer.topics}
+    told = {topic.name: topic.topic_authorized_operations for topic in answer.topics}
     assert told == {"a": 256, "m": 256, "hidden": NO_OPERATIONS}
 
 
@@ -114,7 +118,7 @@ def test_topic_operations_are_told_of_missing_topics_and_not_of_denied_ones() ->
 def test_operations_that_nobody_asked_for(release: str, unasked: int) -> None:
     answer = ask(describer(release), ["a", "hidden"], 8, ALICE)
     assert answer.cluster_authorized_operations == unasked
-    assert [one.topic_authorized_operations for one in answer.topics] == [unasked, unasked]
+    assert [topic.topic_authorized_operations for topic in answer.topics] == [unasked, unasked]
 
 
 @pytest.mark.parametrize(("release", "error"), [("1.1", 5), ("2.7", 5), ("3.9", 3), ("4.3", 3)])
@@ -166,4 +170,16 @@ def test_a_dead_broker_leads_nothing() -> None:
     answer = ask(stage, ["t"], 9)
     (partition,) = answer.topics[0].partitions
     assert (partition.error_code, partition.leader_id, partition.offline_replicas) == (5, -1, [2])
-    assert [one.node_id for one in answer.brokers] == [1]
+    assert [broker.node_id for broker in answer.brokers] == [1]
+
+
+def test_the_state_of_share_groups_is_made_as_any_topic_where_it_has_no_settings() -> None:
+    """As a broker of release 3.9.1 does: one partition, internal, no settings of its own."""
+    stage = Stage("3.9")
+    asked = MetadataRequest(
+        topics=[MetadataRequestTopic(name="__share_group_state")], allow_auto_topic_creation=True
+    )
+    stage.ask(ApiKey.METADATA, 12, asked)
+    [topic] = stage.ask(ApiKey.METADATA, 12, asked).topics
+    assert (topic.error_code, topic.is_internal, len(topic.partitions)) == (0, True, 1)
+    assert stage.found("__share_group_state").configs == {}

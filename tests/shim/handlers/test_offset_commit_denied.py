@@ -1,7 +1,7 @@
 """API 8: a denied group is answered topic by topic, as in the request (seen on 4.3.1)."""
 
-from protocol.enums import ApiKey
-from protocol.messages.offset_commit_request import (
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.offset_commit_request import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
@@ -15,4 +15,7 @@ def test_a_topic_that_is_there_twice_is_answered_twice() -> None:
     )
     request = OffsetCommitRequest(group_id="g", topics=[topic, topic])
     answer = Stage().ask(ApiKey.OFFSET_COMMIT, 10, request, "User:alice")
-    assert [[one.error_code for one in t.partitions] for t in answer.topics] == [[30], [30]]
+    assert [[partition.error_code for partition in t.partitions] for t in answer.topics] == [
+        [30],
+        [30],
+    ]

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.messages.offset_for_leader_epoch_request import (
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.offset_for_leader_epoch_request import (
     OffsetForLeaderEpochRequest,
     OffsetForLeaderPartition,
     OffsetForLeaderTopic,

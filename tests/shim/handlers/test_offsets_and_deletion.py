@@ -2,13 +2,14 @@
 
 import pytest
 
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.messages.delete_records_request import (
+from kafka_shim.protocol import compression
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.delete_records_request import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
     DeleteRecordsTopic,
 )
-from protocol.messages.list_offsets_request import (
+from kafka_shim.protocol.messages.list_offsets_request import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
@@ -79,7 +80,10 @@ def test_the_first_release_hides_what_may_not_be_described() -> None:
     assert deleted(stage, "mine", "others", "hidden") == {"mine": 0, "others": 29, "hidden": 3}
 
 
-def test_a_batch_that_cannot_be_opened_stands_for_its_records() -> None:
+def test_a_batch_that_cannot_be_opened_stands_for_its_records(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(compression._MODULES, compression.Compression.ZSTD, "no_such_module")
     stage = Stage()
     stage.topic("t")
     produce(stage, "t", records=batch([b"a" * 5000], times=[1000]))

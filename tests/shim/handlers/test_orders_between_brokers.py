@@ -4,27 +4,27 @@ from typing import Any
 
 import pytest
 
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.messages.alter_partition_request import (
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.alter_partition_request import (
     AlterPartitionRequest,
     PartitionData as NewIsr,
     TopicData as NewIsrTopic,
 )
-from protocol.messages.controlled_shutdown_request import ControlledShutdownRequest
-from protocol.messages.leader_and_isr_request import (
+from kafka_shim.protocol.messages.controlled_shutdown_request import ControlledShutdownRequest
+from kafka_shim.protocol.messages.leader_and_isr_request import (
     LeaderAndIsrPartitionState,
     LeaderAndIsrRequest,
     LeaderAndIsrTopicState,
 )
-from protocol.messages.metadata_request import MetadataRequest
-from protocol.messages.stop_replica_request import (
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.protocol.messages.stop_replica_request import (
     StopReplicaPartitionState,
     StopReplicaPartitionV0,
     StopReplicaRequest,
     StopReplicaTopicState,
     StopReplicaTopicV1,
 )
-from protocol.messages.update_metadata_request import UpdateMetadataRequest
+from kafka_shim.protocol.messages.update_metadata_request import UpdateMetadataRequest
 from tests.shim.handlers.records import ALICE
 from tests.shim.play import Stage
 
@@ -92,7 +92,7 @@ def test_a_denied_stop_replica_lists_its_partitions(version: int) -> None:
     answer = stage.ask(ApiKey.STOP_REPLICA, version, stop_replica(version, 1, 0), ALICE)
     assert answer.error_code == 31
     rows = [
-        (one.topic_name, one.partition_index, one.error_code) for one in answer.partition_errors
+        (row.topic_name, row.partition_index, row.error_code) for row in answer.partition_errors
     ]
     assert rows == [("t", 1, 31), ("t", 0, 31)]
 
@@ -114,7 +114,7 @@ def test_who_may_cluster_action_is_no_controller_for_it() -> None:
     for epoch in (-1, CURRENT, LATER):
         request: Any = leader_and_isr(4, 0, 1, epoch=epoch)
         answer = stage.ask(ApiKey.LEADER_AND_ISR, 4, request, ALICE)
-        assert [answer.error_code, *(one.error_code for one in answer.partition_errors)] == [11] * 3
+        assert [answer.error_code, *(row.error_code for row in answer.partition_errors)] == [11] * 3
         request = stop_replica(3, 0, 1, epoch=epoch)
         answer = stage.ask(ApiKey.STOP_REPLICA, 3, request, ALICE)
         assert (answer.error_code, answer.partition_errors) == (11, [])

@@ -4,23 +4,23 @@ from typing import Any
 
 import pytest
 
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.messages.alter_partition_reassignments_request import (
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
     ReassignableTopic,
 )
-from protocol.messages.alter_replica_log_dirs_request import (
+from kafka_shim.protocol.messages.alter_replica_log_dirs_request import (
     AlterReplicaLogDir,
     AlterReplicaLogDirsRequest,
     AlterReplicaLogDirTopic,
 )
-from protocol.messages.describe_log_dirs_request import (
+from kafka_shim.protocol.messages.describe_log_dirs_request import (
     DescribableLogDirTopic,
     DescribeLogDirsRequest,
 )
-from protocol.messages.elect_leaders_request import ElectLeadersRequest, TopicPartitions
-from protocol.messages.list_partition_reassignments_request import (
+from kafka_shim.protocol.messages.elect_leaders_request import ElectLeadersRequest, TopicPartitions
+from kafka_shim.protocol.messages.list_partition_reassignments_request import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsTopics,
 )
@@ -45,7 +45,7 @@ def partition(stage: Stage, index: int = 0) -> Any:
 def elect(stage: Stage, *indexes: int, kind: int = 0, who: str = ALICE, version: int = 2) -> Any:
     request = ElectLeadersRequest(kind, [TopicPartitions("t", list(indexes))], 5000)
     answer = stage.ask(ApiKey.ELECT_LEADERS, version, request, who)
-    codes = [one.error_code for one in answer.replica_election_results[0].partition_result]
+    codes = [result.error_code for result in answer.replica_election_results[0].partition_result]
     return answer.error_code, codes
 
 
@@ -81,7 +81,7 @@ def test_elections_of_everything(release: str, names: list[str]) -> None:
     version = 0 if release == "2.3" else 1
     request = ElectLeadersRequest(0, None, 5000)
     answer = stage_of(release).ask(ApiKey.ELECT_LEADERS, version, request, ALICE)
-    assert [one.topic for one in answer.replica_election_results] == names
+    assert [result.topic for result in answer.replica_election_results] == names
 
 
 def test_election_types() -> None:
@@ -129,7 +129,7 @@ def test_denied_reassignments() -> None:
     request = ListPartitionReassignmentsRequest(5000, named)
     denied = stage_of().ask(ApiKey.LIST_PARTITION_REASSIGNMENTS, 0, request, BOB)
     assert denied.error_code == 31
-    assert [(one.name, len(one.partitions)) for one in denied.topics] == [("t", 2)]
+    assert [(topic.name, len(topic.partitions)) for topic in denied.topics] == [("t", 2)]
     allowed = stage_of().ask(ApiKey.LIST_PARTITION_REASSIGNMENTS, 0, request, ALICE)
     assert (allowed.error_code, allowed.topics) == (0, [])
 
@@ -140,7 +140,9 @@ def dirs(stage: Stage, topics: Any, version: int = 4, who: str = ALICE) -> Any:
 
 def held(answer: Any) -> dict[str, list[int]]:
     (result,) = answer.results
-    return {one.name: [part.partition_index for part in one.partitions] for one in result.topics}
+    return {
+        topic.name: [part.partition_index for part in topic.partitions] for topic in result.topics
+    }
 
 
 def test_a_broker_tells_what_it_holds() -> None:
@@ -167,7 +169,7 @@ def move(stage: Stage, path: str, who: str = ALICE) -> list[int]:
     topics = [AlterReplicaLogDirTopic("t", [0, 7])]
     request = AlterReplicaLogDirsRequest([AlterReplicaLogDir(path, topics)])
     answer = stage.ask(ApiKey.ALTER_REPLICA_LOG_DIRS, 1, request, who)
-    return [one.error_code for one in answer.results[0].partitions]
+    return [partition.error_code for partition in answer.results[0].partitions]
 
 
 def test_there_is_one_log_directory() -> None:

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.messages.produce_request import (
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.produce_request import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,
 )
-from shim.wait import NoAnswer
+from kafka_shim.shim.wait import NoAnswer
 from tests.shim.answers.batches import TRANSACTIONAL, batch
 from tests.shim.handlers.records import ALICE, produce, produced
 from tests.shim.play import Stage
@@ -105,7 +105,7 @@ def test_only_the_leader_takes_records_and_names_itself() -> None:
     (row,) = topic.partition_responses
     assert (row.error_code, row.current_leader.leader_id) == (6, 2)
     answer = produce(stage, "t", version=12)
-    assert [(one.node_id, one.port) for one in answer.node_endpoints] == [(2, 9093)]
+    assert [(endpoint.node_id, endpoint.port) for endpoint in answer.node_endpoints] == [(2, 9093)]
     stage.session("User:admin").node_id = 2
     assert produced(produce(stage, "t", version=12)) == {"t": 0}
 
@@ -119,12 +119,3 @@ def test_settings_of_a_topic_hold_at_once() -> None:
     del topic.configs["max.message.bytes"]
     stage.cluster.configs.all_brokers["message.max.bytes"] = "200"
     assert produced(produce(stage, "t", records=batch([b"x" * 200]))) == {"t": 10}
-
-
-def test_large_batches_are_not_opened() -> None:
-    """A lie in a large batch is stored, as the documentation says; a small one is found out."""
-    stage = Stage()
-    stage.topic("t")
-    for size, code in ((10, 87), (5000, 0)):
-        lying = batch([b"x" * size], count=2, last_delta=1)
-        assert produced(produce(stage, "t", records=lying)) == {"t": code}

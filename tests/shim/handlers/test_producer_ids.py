@@ -2,8 +2,8 @@
 
 import pytest
 
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
 from tests.shim.handlers.records import ALICE
 from tests.shim.play import ADMIN, Stage
 

@@ -4,19 +4,22 @@ from typing import Any
 
 import pytest
 
-from protocol.enums import ApiKey
-from protocol.error_codes import ErrorCode
-from protocol.messages.add_raft_voter_request import AddRaftVoterRequest
-from protocol.messages.api_versions_request import ApiVersionsRequest
-from protocol.messages.describe_log_dirs_request import DescribeLogDirsRequest
-from protocol.messages.describe_quorum_request import (
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.add_raft_voter_request import AddRaftVoterRequest
+from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
+from kafka_shim.protocol.messages.describe_log_dirs_request import DescribeLogDirsRequest
+from kafka_shim.protocol.messages.describe_quorum_request import (
     DescribeQuorumRequest,
     PartitionData,
     TopicData,
 )
-from protocol.messages.remove_raft_voter_request import RemoveRaftVoterRequest
-from protocol.messages.unregister_broker_request import UnregisterBrokerRequest
-from protocol.messages.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
+from kafka_shim.protocol.messages.remove_raft_voter_request import RemoveRaftVoterRequest
+from kafka_shim.protocol.messages.unregister_broker_request import UnregisterBrokerRequest
+from kafka_shim.protocol.messages.update_features_request import (
+    FeatureUpdateKey,
+    UpdateFeaturesRequest,
+)
 from tests.shim.play import ADMIN, Stage
 
 ALICE = "User:alice"
@@ -25,10 +28,10 @@ ALICE = "User:alice"
 def test_the_quorum_is_the_controller() -> None:
     def partition(name: str, index: int) -> Any:
         request = DescribeQuorumRequest([TopicData(name, [PartitionData(index)])])
-        ((one,),) = (
+        ((row,),) = (
             topic.partitions for topic in Stage().ask(ApiKey.DESCRIBE_QUORUM, 2, request).topics
         )
-        return one
+        return row
 
     metadata = partition("__cluster_metadata", 0)
     assert metadata.error_code == 0
@@ -60,9 +63,9 @@ def test_brokers_observe_the_quorum_while_they_run() -> None:
     request = DescribeQuorumRequest([TopicData("__cluster_metadata", [PartitionData(0)])])
     answer = stage.ask(ApiKey.DESCRIBE_QUORUM, 2, request)
     (partition,) = answer.topics[0].partitions
-    assert [one.replica_id for one in partition.current_voters] == [1]
-    assert [one.replica_id for one in partition.observers] == [3]
-    assert [one.node_id for one in answer.nodes] == [1]
+    assert [voter.replica_id for voter in partition.current_voters] == [1]
+    assert [observer.replica_id for observer in partition.observers] == [3]
+    assert [node.node_id for node in answer.nodes] == [1]
     older = stage.ask(ApiKey.DESCRIBE_QUORUM, 0, request)
     assert older.nodes == []
 
@@ -103,13 +106,13 @@ def test_a_static_quorum_keeps_its_voters(api: ApiKey, kind: Any) -> None:
 def update(stage: Stage, version: int, *updates: Any, validate: bool = False) -> Any:
     request = UpdateFeaturesRequest(feature_updates=list(updates), validate_only=validate)
     answer = stage.ask(ApiKey.UPDATE_FEATURES, version, request, ADMIN)
-    return answer.error_code, [(one.feature, one.error_code) for one in answer.results]
+    return answer.error_code, [(result.feature, result.error_code) for result in answer.results]
 
 
 def level(stage: Stage, feature: str) -> int:
     request = ApiVersionsRequest(client_software_name="a", client_software_version="1")
     answer = stage.ask(ApiKey.API_VERSIONS, 3, request)
-    levels = {one.name: one.max_version_level for one in answer.finalized_features}
+    levels = {feature.name: feature.max_version_level for feature in answer.finalized_features}
     return levels.get(feature, 0)
 
 

@@ -4,20 +4,24 @@ from typing import Any
 
 import pytest
 
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.messages.produce_request import (
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.produce_request import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,
 )
-from protocol.messages.share_acknowledge_request import (
+from kafka_shim.protocol.messages.share_acknowledge_request import (
     AcknowledgementBatch,
     AcknowledgePartition,
     AcknowledgeTopic,
     ShareAcknowledgeRequest,
 )
-from protocol.messages.share_fetch_request import FetchPartition, FetchTopic, ShareFetchRequest
-from shim.dispatch import Pending
+from kafka_shim.protocol.messages.share_fetch_request import (
+    FetchPartition,
+    FetchTopic,
+    ShareFetchRequest,
+)
+from kafka_shim.shim.dispatch import Pending
 from tests.shim.answers.batches import batch
 from tests.shim.play import ADMIN, Stage
 
@@ -60,7 +64,7 @@ class Sharing:
             min_bytes=1,
             max_records=500,
             batch_size=500,
-            topics=[FetchTopic(one, [FetchPartition(0)]) for one in topics],
+            topics=[FetchTopic(topic, [FetchPartition(0)]) for topic in topics],
             **more,
         )
         return self.stage.ask(ApiKey.SHARE_FETCH, 1, request, who)
@@ -139,11 +143,13 @@ def test_waits_for_records_and_for_what_comes_back() -> None:
     assert isinstance(waiting, Pending)
     sharing.produce("a", 1)
     (row,) = rows_of(sharing.stage.outcome(ApiKey.SHARE_FETCH, 1, waiting)).values()
-    assert [(one.first_offset, one.last_offset) for one in row.acquired_records] == [(3, 3)]
+    assert [(acquired.first_offset, acquired.last_offset) for acquired in row.acquired_records] == [
+        (3, 3)
+    ]
     waiting = sharing.fetch(epoch=2, max_wait_ms=60_000)
     sharing.stage.clock.advance(30_000)
     (row,) = rows_of(sharing.stage.outcome(ApiKey.SHARE_FETCH, 1, waiting)).values()
-    assert [one.delivery_count for one in row.acquired_records] == [2, 2]
+    assert [acquired.delivery_count for acquired in row.acquired_records] == [2, 2]
 
 
 def test_a_broker_has_only_so_many_sessions() -> None:

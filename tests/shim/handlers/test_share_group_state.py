@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.messages import (
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages import (
     delete_share_group_state_request as delete_messages,
     initialize_share_group_state_request as initialize_messages,
     read_share_group_state_request as read_messages,
@@ -61,8 +61,8 @@ class Share:
     ) -> int:
         m = write_messages
         rows = [m.StateBatch(*batch) for batch in batches]
-        one = m.PartitionData(partition, *epochs, start, state_batches=rows)
-        topics = [m.WriteStateData(self.topic_id, [one])]
+        data = m.PartitionData(partition, *epochs, start, state_batches=rows)
+        topics = [m.WriteStateData(self.topic_id, [data])]
         request = m.WriteShareGroupStateRequest("g", topics)
         return int(self.ask(ApiKey.WRITE_SHARE_GROUP_STATE, 1, request).error_code)
 
@@ -75,8 +75,8 @@ class Share:
 
 def batches(answer: Any) -> list[tuple[int, int, int, int]]:
     return [
-        (one.first_offset, one.last_offset, one.delivery_state, one.delivery_count)
-        for one in answer.state_batches
+        (batch.first_offset, batch.last_offset, batch.delivery_state, batch.delivery_count)
+        for batch in answer.state_batches
     ]
 
 

@@ -4,23 +4,26 @@ from typing import Any
 
 import pytest
 
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
-from protocol.messages.add_partitions_to_txn_request import (
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
+from kafka_shim.protocol.messages.add_partitions_to_txn_request import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTransaction,
 )
-from protocol.messages.describe_producers_request import DescribeProducersRequest, TopicRequest
-from protocol.messages.describe_transactions_request import DescribeTransactionsRequest
-from protocol.messages.end_txn_request import EndTxnRequest
-from protocol.messages.list_transactions_request import ListTransactionsRequest
-from protocol.messages.txn_offset_commit_request import (
+from kafka_shim.protocol.messages.describe_producers_request import (
+    DescribeProducersRequest,
+    TopicRequest,
+)
+from kafka_shim.protocol.messages.describe_transactions_request import DescribeTransactionsRequest
+from kafka_shim.protocol.messages.end_txn_request import EndTxnRequest
+from kafka_shim.protocol.messages.list_transactions_request import ListTransactionsRequest
+from kafka_shim.protocol.messages.txn_offset_commit_request import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
-from protocol.messages.write_txn_markers_request import (
+from kafka_shim.protocol.messages.write_txn_markers_request import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,
@@ -137,7 +140,7 @@ def committed(stage: Stage, *topics: str, version: int = 3) -> dict[str, int]:
     request = TxnOffsetCommitRequest(
         transactional_id="x",
         group_id="g",
-        topics=[TxnOffsetCommitRequestTopic(name, [partition]) for name in topics],
+        topics=[TxnOffsetCommitRequestTopic(name, partitions=[partition]) for name in topics],
     )
     answer = stage.ask(ApiKey.TXN_OFFSET_COMMIT, version, request, ALICE)
     return {topic.name: topic.partitions[0].error_code for topic in answer.topics}
@@ -179,7 +182,7 @@ def described(stage: Stage) -> Any:
 
 def test_a_transaction_is_described_without_the_topics_one_may_not_see() -> None:
     stage = stage_with_transaction()
-    assert [one.error_code for one in described(stage)] == [53, 53]
+    assert [state.error_code for state in described(stage)] == [53, 53]
     stage.allow(ALICE, Operation.DESCRIBE, ResourceType.TRANSACTIONAL_ID, "*")
     known, unknown = described(stage)
     assert (known.error_code, unknown.error_code) == (0, 105)
@@ -196,7 +199,7 @@ def test_only_visible_transactions_are_listed() -> None:
         request = ListTransactionsRequest(state_filters=["Ongoing", "Empty", "Odd"])
         answer = stage.ask(ApiKey.LIST_TRANSACTIONS, 2, request, ALICE)
         assert (answer.error_code, answer.unknown_state_filters) == (0, ["Odd"])
-        return [one.transactional_id for one in answer.transaction_states]
+        return [state.transactional_id for state in answer.transaction_states]
 
     assert listed() == []
     stage.allow(ALICE, Operation.DESCRIBE, ResourceType.TRANSACTIONAL_ID, "y")

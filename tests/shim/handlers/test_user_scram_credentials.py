@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from protocol.enums import ApiKey, Operation, ResourceType
-from protocol.error_codes import ErrorCode
-from protocol.messages.alter_user_scram_credentials_request import (
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.alter_user_scram_credentials_request import (
     AlterUserScramCredentialsRequest,
     ScramCredentialDeletion,
     ScramCredentialUpsertion,
 )
-from protocol.messages.describe_user_scram_credentials_request import (
+from kafka_shim.protocol.messages.describe_user_scram_credentials_request import (
     DescribeUserScramCredentialsRequest,
     UserName,
 )
@@ -30,7 +30,7 @@ def alter(
 ) -> list[tuple[str, int]]:
     request = AlterUserScramCredentialsRequest(list(deletions), list(upsertions))
     answer = stage.ask(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, 0, request, who)
-    return sorted((one.user, one.error_code) for one in answer.results)
+    return sorted((result.user, result.error_code) for result in answer.results)
 
 
 def describe(stage: Stage, names: list[str] | None, who: str = ADMIN) -> Any:
@@ -47,12 +47,13 @@ def test_altered_credentials_are_described_without_keys() -> None:
     for names in (None, nobody):
         results = describe(stage, names).results
         found = {
-            one.user: [(c.mechanism, c.iterations) for c in one.credential_infos] for one in results
+            result.user: [(c.mechanism, c.iterations) for c in result.credential_infos]
+            for result in results
         }
         assert found == {"zed": [(2, 8192)], "abe": [(1, 4096)]}
     assert alter(stage, [DELETION("zed", 2)]) == [("zed", 0)]
-    (one,) = describe(stage, ["zed"]).results
-    assert (one.error_code, one.credential_infos) == (ErrorCode.RESOURCE_NOT_FOUND, [])
+    (result,) = describe(stage, ["zed"]).results
+    assert (result.error_code, result.credential_infos) == (ErrorCode.RESOURCE_NOT_FOUND, [])
 
 
 @pytest.mark.parametrize(
@@ -86,13 +87,13 @@ def test_describing_a_user_twice_is_an_error_of_that_user() -> None:
     stage = Stage()
     alter(stage, (), [upsertion("zed"), upsertion("abe")])
     results = describe(stage, ["zed", "zed", "no", "abe"]).results
-    assert {one.user: one.error_code for one in results} == {"zed": 92, "no": 91, "abe": 0}
+    assert {result.user: result.error_code for result in results} == {"zed": 92, "no": 91, "abe": 0}
 
 
 def test_without_describe_on_the_cluster_names_are_not_echoed() -> None:
     answer = describe(Stage(), ["zed", "abe"], "User:alice")
     assert answer.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
-    assert [(one.user, one.error_code) for one in answer.results] == [("", 31), ("", 31)]
+    assert [(result.user, result.error_code) for result in answer.results] == [("", 31), ("", 31)]
 
 
 def test_a_denied_request_for_all_users_is_answered() -> None:

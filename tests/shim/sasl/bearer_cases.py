@@ -13,10 +13,10 @@ from typing import Any
 from joserfc import jws
 from joserfc.jwk import ECKey, Key, OctKey, RSAKey
 
-from protocol.enums import ApiKey
-from protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
-from protocol.messages.sasl_handshake_request import SaslHandshakeRequest
-from shim.client.client import Client, ClientError
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
+from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from kafka_shim.shim.client.client import Client, ClientError
 
 ISSUER, AUDIENCE = "https://issuer.test", "kafka"
 SETTINGS = {

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from shim.config import Config, ListenerConfig, SecurityProtocol
-from shim.errors import ConfigError
-from shim.sasl.bearer_settings import token_validator
-from shim.state.cluster import Cluster
-from shim.testing import KafkaBroker, start
+from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.sasl.bearer_settings import token_validator
+from kafka_shim.shim.testing import KafkaBroker, start
 from tests.shim.sasl.bearer_cases import SETS, key_set, message, outcome, unsecured
 
 RECORDED = json.loads(Path(__file__).with_name("bearer_recorded.json").read_text())
@@ -95,7 +95,7 @@ def test_keys_that_are_none_are_told_at_the_start(
     told = {"sasl.enabled.mechanisms": "OAUTHBEARER", JWKS_URL: path.as_uri()}
     listener = ListenerConfig("X", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 0)
     with pytest.raises(ConfigError, match=text):
-        Cluster(Config(listeners=(listener,), properties=told))
+        Broker(Config(listeners=(listener,), properties=told))
 
 
 def test_a_skew_that_is_no_number_is_told(keys: Path) -> None:
@@ -108,10 +108,10 @@ def test_without_the_extra_it_says_what_to_install() -> None:
     """In a process of its own, where importing joserfc fails."""
     program = (
         "import sys; sys.modules['joserfc'] = None\n"
-        "from shim.sasl.bearer_settings import token_validator\n"
+        "from kafka_shim.shim.sasl.bearer_settings import token_validator\n"
         f"token_validator({{{JWKS_URL!r}: 'file:///keys'}}, 'X')"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=30
     )
-    assert "signed tokens need: pip install 'kafka-shim[oauth]'" in done.stderr
+    assert "checking signed tokens requires the extra `oauth`" in done.stderr

@@ -8,9 +8,10 @@ import random
 import pytest
 from kafka.net.sasl.scram import ScramClient
 
-from shim.sasl.mechanism import SaslFailure
-from shim.sasl.scram import ScramAccount, ScramExchange
-from shim.state.users import ScramMechanism, Users
+from kafka_shim.shim.sasl.mechanism import SaslFailure
+from kafka_shim.shim.sasl.scram import ScramAccount, ScramExchange
+from kafka_shim.shim.sasl.scram_credential import ScramMechanism
+from kafka_shim.shim.state.users import Users
 
 BOTH = (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512)
 

@@ -1,7 +1,7 @@
 import pytest
 
-from shim.errors import ConfigError
-from shim.settings.jaas import PLAIN_MODULE, parse_jaas
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.jaas import PLAIN_MODULE, parse_jaas
 
 
 def test_a_client_line() -> None:

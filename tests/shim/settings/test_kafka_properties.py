@@ -1,8 +1,8 @@
 import pytest
 
-from shim.config import ListenerConfig, SecurityProtocol
-from shim.errors import ConfigError
-from shim.settings.kafka_properties import (
+from kafka_shim.shim.config import ListenerConfig, SecurityProtocol
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.kafka_properties import (
     Translation,
     describes_broker,
     from_environment,
@@ -99,7 +99,10 @@ def test_an_empty_authorizer_is_none() -> None:
     ("settings", "complaint"),
     [
         ({"listeners": "9092"}, "listener `9092`: expected NAME://HOST:PORT"),
-        ({"listeners": "EXTERNAL://:9092"}, "listener.security.protocol.map must name one"),
+        (
+            {"listeners": "EXTERNAL://:9092"},
+            "listener.security.protocol.map=EXTERNAL:SASL_PLAINTEXT",
+        ),
         ({"super.users": "admin"}, "`admin` in super.users is not of the form"),
         ({"allow.everyone.if.no.acl.found": "yes"}, "it must be `true` or `false`"),
         ({"sasl.jaas.config": "user_a=b"}, "sasl.jaas.config: expected"),

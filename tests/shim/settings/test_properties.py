@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from shim.errors import ConfigError
-from shim.settings.properties import parse_properties, read_properties
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.properties import parse_properties, read_properties
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,11 @@ from pathlib import Path
 
 import pytest
 
-from authorizer.model import Acl
-from protocol.enums import Operation, PatternType, Permission, ResourceType
-from shim.config import GroupSeed, TopicSeed
-from shim.errors import ConfigError
-from shim.settings.state_file import State, read_state
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.shim.config import GroupSeed, TopicSeed
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.state_file import State, read_state
 
 WHOLE = """
 users:

@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from shim.state.config_definitions import CONFIG_TYPES, Check, Definition, definitions
-from shim.state.config_values import ConfigFault, canonical, elements
+from kafka_shim.shim.state.config_definitions import CONFIG_TYPES, Check, Definition, definitions
+from kafka_shim.shim.state.config_values import ConfigValueError, canonical, elements
 
 
 def check(kind: str, value: str, **rules: object) -> str:
@@ -43,7 +43,7 @@ def test_values_are_shown_in_one_form(kind: str, given_: str, shown: str) -> Non
     ],
 )
 def test_what_does_not_parse_is_refused(kind: str, value: str) -> None:
-    with pytest.raises(ConfigFault, match=r"a\.setting"):
+    with pytest.raises(ConfigValueError, match=r"a\.setting"):
         check(kind, value)
 
 
@@ -61,7 +61,7 @@ def test_what_does_not_parse_is_refused(kind: str, value: str) -> None:
     ],
 )
 def test_checks_refuse(kind: str, value: str, rules: dict[str, object]) -> None:
-    with pytest.raises(ConfigFault):
+    with pytest.raises(ConfigValueError):
         check(kind, value, **rules)
 
 
@@ -100,3 +100,8 @@ def test_every_default_is_a_value_of_its_setting(release: str) -> None:
             assert definition.type in CONFIG_TYPES
             if definition.default is not None:
                 assert canonical(name, definition, definition.default) is not None
+
+
+def test_a_number_with_more_digits_than_python_reads_is_refused() -> None:
+    with pytest.raises(ConfigValueError, match="whole number of 64 bits"):
+        canonical("retention.ms", Definition("long"), "1" * 5000)

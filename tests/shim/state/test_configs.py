@@ -4,19 +4,19 @@ from collections.abc import Iterable
 
 import pytest
 
-from shim.state.config_entries import ConfigEntry, Source
-from shim.state.configs import Configs
+from kafka_shim.shim.state.config_entries import ConfigEntry, Source
+from kafka_shim.shim.state.configs import Configs
 
 STATIC = {"log.retention.hours": "24", "super.users": "User:a", "num.io.threads": "16"}
 
 
 def configs(release: str = "4.3", **static: str) -> Configs:
     settings = STATIC | {key.replace("_", "."): value for key, value in static.items()}
-    return Configs(release, lambda _: settings, {})
+    return Configs(release, lambda _: settings, {}, 1)
 
 
 def entry(entries: Iterable[ConfigEntry], name: str) -> ConfigEntry:
-    return next(one for one in entries if one.name == name)
+    return next(entry for entry in entries if entry.name == name)
 
 
 def test_the_strongest_source_wins() -> None:
@@ -32,7 +32,7 @@ def test_the_strongest_source_wins() -> None:
     seen.append((settings.broker_value(name), settings.broker_value(name, 2)))
     assert seen == [("3", "3"), ("4", "4"), ("5", "4")]
     synonyms = entry(settings.broker_entries(1, with_unknown=True), name).synonyms
-    assert [(one.value, one.source) for one in synonyms] == [
+    assert [(synonym.value, synonym.source) for synonym in synonyms] == [
         ("5", Source.BROKER),
         ("4", Source.DEFAULT_BROKER),
         ("3", Source.STATIC_BROKER),
@@ -51,7 +51,7 @@ def test_stand_ins_are_listed_behind_the_setting_that_they_stand_in_for() -> Non
     settings = configs()
     settings.all_brokers["log.retention.ms"] = "500"
     found = entry(settings.topic_entries({"retention.ms": "9"}), "retention.ms")
-    assert [(one.name, one.value, one.source) for one in found.synonyms] == [
+    assert [(synonym.name, synonym.value, synonym.source) for synonym in found.synonyms] == [
         ("retention.ms", "9", Source.TOPIC),
         ("log.retention.ms", "500", Source.DEFAULT_BROKER),
         ("log.retention.hours", "24", Source.STATIC_BROKER),
@@ -70,8 +70,8 @@ def test_what_kafka_does_not_know_is_a_secret() -> None:
     assert found.is_sensitive
     assert found.read_only
     assert found.type_code == 0
-    assert [one.value for one in found.synonyms] == [None]
-    names = {one.name for one in configs().broker_entries(1, with_unknown=False)}
+    assert [synonym.value for synonym in found.synonyms] == [None]
+    names = {entry.name for entry in configs().broker_entries(1, with_unknown=False)}
     assert "super.users" not in names
 
 
@@ -91,9 +91,9 @@ def test_brokers_can_be_altered_since_kip_226(release: str, is_fixed: bool) -> N
 
 
 def test_internal_settings_are_hidden() -> None:
-    assert "internal.segment.bytes" not in {one.name for one in configs().topic_entries({})}
+    assert "internal.segment.bytes" not in {entry.name for entry in configs().topic_entries({})}
     own = {"internal.segment.bytes": "100"}
-    given = {one.name for one in configs().topic_entries(own, as_given=True)}
+    given = {entry.name for entry in configs().topic_entries(own, as_given=True)}
     assert "internal.segment.bytes" in given
 
 
@@ -117,7 +117,7 @@ def test_groups_inherit_from_the_broker_since_they_are_said_to(
     settings.groups["g"] = {"consumer.session.timeout.ms": "50000"}
     found = entry(settings.group_entries("g"), "consumer.session.timeout.ms")
     assert (found.value, found.source) == ("50000", Source.GROUP)
-    assert [one.name for one in found.synonyms] == names
+    assert [synonym.name for synonym in found.synonyms] == names
     assert entry(settings.group_entries("other"), names[0]).source is Source.DEFAULT
 
 
@@ -125,7 +125,7 @@ def test_a_group_setting_of_no_broker_tells_its_default_too() -> None:
     settings = configs()
     settings.groups["g"] = {"share.isolation.level": "read_committed"}
     found = entry(settings.group_entries("g"), "share.isolation.level")
-    assert [(one.value, one.source) for one in found.synonyms] == [
+    assert [(synonym.value, synonym.source) for synonym in found.synonyms] == [
         ("read_committed", Source.GROUP),
         ("read_uncommitted", Source.DEFAULT),
     ]
@@ -135,9 +135,12 @@ def test_subscriptions_with_and_without_their_defaults() -> None:
     settings = configs()
     settings.client_metrics["m"] = {"interval.ms": "100"}
     some = list(settings.client_metrics_entries("m", with_defaults=False))
-    assert [(one.name, one.value, one.type_code) for one in some] == [("interval.ms", "100", 0)]
+    assert [(entry.name, entry.value, entry.type_code) for entry in some] == [
+        ("interval.ms", "100", 0)
+    ]
     every = {
-        one.name: one.value for one in settings.client_metrics_entries("m", with_defaults=True)
+        entry.name: entry.value
+        for entry in settings.client_metrics_entries("m", with_defaults=True)
     }
     assert every == {"interval.ms": "100", "match": "", "metrics": ""}
 
@@ -145,9 +148,9 @@ def test_subscriptions_with_and_without_their_defaults() -> None:
 def test_loggers_keep_their_levels() -> None:
     settings = configs()
     settings.loggers[1] = {"kafka": "DEBUG"}
-    levels = {one.name: one.value for one in settings.logger_entries(1)}
+    levels = {entry.name: entry.value for entry in settings.logger_entries(1)}
     assert (levels["kafka"], levels["root"]) == ("DEBUG", "INFO")
-    assert {one.source for one in settings.logger_entries(1)} == {Source.BROKER_LOGGER}
+    assert {entry.source for entry in settings.logger_entries(1)} == {Source.BROKER_LOGGER}
 
 
 def test_the_log_directory_is_the_first_of_several() -> None:

@@ -2,9 +2,10 @@
 
 import pytest
 
-from shim.config import Config
-from shim.state.cluster import Cluster
-from shim.state.coordinators import KeyType
+from kafka_shim.shim.clock import ManualClock
+from kafka_shim.shim.config import Config
+from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.state.coordinators import KeyType
 
 
 @pytest.mark.parametrize(
@@ -31,5 +32,5 @@ from shim.state.coordinators import KeyType
     ],
 )
 def test_internal_topics_have_the_settings_of_a_real_broker(kind: KeyType, configs: str) -> None:
-    topic = Cluster(Config()).coordinators.topic(kind)
+    topic = Cluster(Config(), ManualClock()).coordinators.topic(kind)
     assert sorted(topic.configs.items()) == [tuple(text.split("=")) for text in configs.split()]

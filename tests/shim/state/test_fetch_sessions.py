@@ -2,17 +2,17 @@
 
 import random
 
-from protocol.error_codes import ErrorCode
-from protocol.messages.fetch_request import (
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.fetch_request import (
     FetchPartition,
     FetchRequest,
     FetchTopic,
     ForgottenTopic,
 )
-from protocol.messages.fetch_response import PartitionData
-from shim.clock import ManualClock
-from shim.state.fetch_sessions import EVICTION_MS, FetchRound, FetchSessions, Wanted
-from shim.state.topics import Topics
+from kafka_shim.protocol.messages.fetch_response import PartitionData
+from kafka_shim.shim.clock import ManualClock
+from kafka_shim.shim.state.fetch_sessions import EVICTION_MS, FetchRound, FetchSessions, Wanted
+from kafka_shim.shim.state.topics import Topics
 
 VERSION = 12
 BY_ID = 13
@@ -48,8 +48,8 @@ class Client:
         self, fetch_round: FetchRound, high_watermark: int = 0, version: int = VERSION
     ) -> list[tuple[Wanted, PartitionData]]:
         found = [
-            (one, PartitionData(one.partition.partition, 0, high_watermark, -1, 0))
-            for one in fetch_round.wanted
+            (position, PartitionData(position.partition.partition, 0, high_watermark, -1, 0))
+            for position in fetch_round.wanted
         ]
         self.session_id, told = self.sessions.end(
             fetch_round, found, uses_ids=version >= BY_ID, is_follower=False
@@ -63,7 +63,7 @@ def test_a_session_keeps_what_was_asked() -> None:
     assert len(client.end(client.begin(0, 1))) == 2
     assert client.session_id > 0
     again = client.begin()
-    assert [one.partition.partition for one in again.wanted] == [0, 1]
+    assert [position.partition.partition for position in again.wanted] == [0, 1]
     assert client.end(again) == []  # nothing has changed
 
 
@@ -90,7 +90,7 @@ def test_an_error_is_told_until_it_is_over() -> None:
     client.end(client.begin(0))
     for _ in range(2):
         fetch_round = client.begin()
-        failed = [(one, PartitionData(0, 3, -1)) for one in fetch_round.wanted]
+        failed = [(position, PartitionData(0, 3, -1)) for position in fetch_round.wanted]
         told = client.sessions.end(fetch_round, failed, uses_ids=False, is_follower=False)[1]
         client.epoch += 1
         assert len(told) == 1
@@ -102,12 +102,12 @@ def test_what_had_records_goes_to_the_end_of_the_queue() -> None:
     client.end(client.begin(0, 1))
     fetch_round = client.begin()
     found = [
-        (one, PartitionData(index, 0, 9, records=b"x" if index == 0 else b""))
-        for index, one in enumerate(fetch_round.wanted)
+        (position, PartitionData(index, 0, 9, records=b"x" if index == 0 else b""))
+        for index, position in enumerate(fetch_round.wanted)
     ]
     client.sessions.end(fetch_round, found, uses_ids=False, is_follower=False)
     client.epoch += 1
-    assert [one.partition.partition for one in client.begin().wanted] == [1, 0]
+    assert [position.partition.partition for position in client.begin().wanted] == [1, 0]
 
 
 def test_epochs_and_ids_must_be_right() -> None:
@@ -129,9 +129,9 @@ def test_an_id_finds_its_topic_once_there_is_one() -> None:
     client = Client()
     topic_id, client.topic_id = client.topic_id, b"\x55" * 16
     fetch_round = client.begin(0, version=BY_ID)
-    assert [one.topic for one in fetch_round.wanted] == [None]
+    assert [position.topic for position in fetch_round.wanted] == [None]
     client.topic_id = topic_id
-    assert [one.topic for one in client.begin(0, version=BY_ID).wanted] == ["t"]
+    assert [position.topic for position in client.begin(0, version=BY_ID).wanted] == ["t"]
 
 
 def test_the_last_word_on_a_partition_counts_in_the_first_place() -> None:
@@ -139,7 +139,9 @@ def test_the_last_word_on_a_partition_counts_in_the_first_place() -> None:
     rows = [FetchPartition(0, fetch_offset=1), FetchPartition(1), FetchPartition(0, fetch_offset=2)]
     request = FetchRequest(session_epoch=0, topics=[FetchTopic("t", bytes(16), rows)])
     wanted = client.sessions.begin(request, VERSION).wanted
-    offsets = [(one.partition.partition, one.partition.fetch_offset) for one in wanted]
+    offsets = [
+        (position.partition.partition, position.partition.fetch_offset) for position in wanted
+    ]
     assert offsets == [(0, 2), (1, 0)]
 
 

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from shim.clock import ManualClock
-from shim.state.leadership import move_leader, settle
-from shim.state.topics import NOBODY, Partition, Topics
+from kafka_shim.shim.clock import ManualClock
+from kafka_shim.shim.state.leadership import move_leader, settle
+from kafka_shim.shim.state.topics import NOBODY, Partition, Topics
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@
 
 from hypothesis import given, strategies as st
 
-from shim.clock import ManualClock
-from shim.state.log import CHECK_INTERVAL_MS, Log, StoredBatch
-from shim.state.log_settings import InForce
+from kafka_shim.shim.clock import ManualClock
+from kafka_shim.shim.state.log import CHECK_INTERVAL_MS, Log, StoredBatch
+from kafka_shim.shim.state.log_settings import InForce
 
 DAY_MS = 86_400_000
 

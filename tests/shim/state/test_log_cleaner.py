@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from protocol.compression import Compression, is_available
-from protocol.errors import DecodeError
-from protocol.records import NO_PRODUCER, BatchOptions, Record, batches, encode_batch
-from shim.clock import ManualClock
-from shim.handling.appending import append
-from shim.handling.record_checks import Limits
-from shim.state.log import Log, StoredBatch
-from shim.state.log_cleaner import Cleaned, clean
-from shim.state.log_settings import InForce
-from shim.state.transaction_markers import append_marker
+from kafka_shim.protocol.compression import Compression, is_available
+from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.records import NO_PRODUCER, BatchOptions, Record, batches, encode_batch
+from kafka_shim.shim.clock import ManualClock
+from kafka_shim.shim.handlers.producing.appending import append
+from kafka_shim.shim.handlers.producing.record_checks import Limits
+from kafka_shim.shim.state.log import Log, StoredBatch
+from kafka_shim.shim.state.log_cleaner import Cleaned, clean
+from kafka_shim.shim.state.log_settings import InForce
+from kafka_shim.shim.state.transaction_markers import append_marker
 from tests.shim.play import Stage
 
 HOUR_MS = 3_600_000
@@ -72,10 +72,10 @@ def test_of_each_key_the_last_record_is_left_as_it_was(
         wanted = sorted(last.values(), key=lambda record: record.offset)
         assert (log.start_offset, log.end_offset) == (0, untouched.end_offset)
         for offset in range(log.end_offset + 1):
-            assert read(log, offset) == [one for one in wanted if one.offset >= offset]
+            assert read(log, offset) == [record for record in wanted if record.offset >= offset]
             found = log.read(offset, log.end_offset, 1 << 30, whole_first=True)
             assert log.bytes_between(offset, log.end_offset) == sum(map(len, found))
-        assert all(batch.is_intact() for one in log.batches for batch in batches(one.payload))
+        assert all(batch.is_intact() for stored in log.batches for batch in batches(stored.payload))
 
 
 def test_a_tombstone_goes_when_it_was_clean_for_its_time() -> None:
@@ -144,7 +144,7 @@ class Written:
         self.log: Log = self.partition.log
         self.now_ms = 0
         self.sequences = dict.fromkeys(PRODUCERS, 0)
-        self._behaviour = stage.cluster.record_behaviour
+        self._facts = stage.cluster.facts.records
 
     def write(self, producer_id: int, rows: Rows) -> None:
         records = [Record(at, 0, key.encode(), value) for at, (key, value) in enumerate(rows)]
@@ -158,7 +158,7 @@ class Written:
             )
             self.sequences[producer_id] += len(rows)
         (batch,) = batches(encode_batch(records, options))
-        append(self.partition, batch, Limits(self.log.settings, self._behaviour, self.now_ms))
+        append(self.partition, batch, Limits(self.log.settings, self._facts, self.now_ms))
 
     def end(self, producer_id: int, *, commit: bool) -> None:
         producer = (producer_id, 0)

@@ -5,7 +5,7 @@ from collections import Counter
 
 from hypothesis import given, strategies as st
 
-from shim.state.placement import spread
+from kafka_shim.shim.state.placement import spread
 
 
 @given(st.integers(1, 9), st.integers(1, 40), st.integers(1, 9), st.integers(0, 99))

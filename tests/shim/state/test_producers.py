@@ -1,7 +1,7 @@
 """Producers of a partition: order, repetition, epochs, open and aborted transactions."""
 
-from protocol.error_codes import ErrorCode
-from shim.state.producers import SEQUENCES, PartitionProducers, ProducedBatch
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.shim.state.producers import SEQUENCES, PartitionProducers, ProducedBatch
 
 OWNER = (7, 0)
 
@@ -15,11 +15,11 @@ def write(
     transactional: bool = False,
 ) -> ErrorCode:
     """One record of producer 7, stored if it may be."""
-    fault = producers.fault(7, epoch, sequence, is_transactional=transactional)
-    if fault is ErrorCode.NONE:
+    error = producers.error(7, epoch, sequence, is_transactional=transactional)
+    if error is ErrorCode.NONE:
         batch = ProducedBatch(sequence, sequence, offset, 100 + offset)
         producers.appended(7, epoch, batch, is_transactional=transactional)
-    return fault
+    return error
 
 
 def test_sequences_follow_each_other() -> None:
@@ -83,11 +83,11 @@ def test_no_batch_overtakes_one_whose_transaction_was_looked_at() -> None:
     producers = PartitionProducers()
     producers.tried(*OWNER, 0, begins_at_zero=False)
     producers.tried(*OWNER, 4, begins_at_zero=False)
-    fault = producers.fault(*OWNER, 2, is_transactional=True)
-    assert fault is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
-    assert producers.fault(*OWNER, 0, is_transactional=True) is ErrorCode.NONE
+    error = producers.error(*OWNER, 2, is_transactional=True)
+    assert error is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert producers.error(*OWNER, 0, is_transactional=True) is ErrorCode.NONE
     write(producers, 0, 3, transactional=True)
-    assert producers.fault(*OWNER, 1, is_transactional=True) is ErrorCode.NONE
+    assert producers.error(*OWNER, 1, is_transactional=True) is ErrorCode.NONE
 
 
 def test_within_a_transaction_all_is_transactional() -> None:
@@ -102,4 +102,4 @@ def test_idle_producers_are_forgotten_but_not_with_an_open_transaction() -> None
     write(producers, 0, 0)
     producers.appended(9, 0, ProducedBatch(0, 0, 1, 50), is_transactional=True)
     producers.expire(1000)
-    assert [one.producer_id for one in producers] == [9]
+    assert [producer.producer_id for producer in producers] == [9]

@@ -4,19 +4,19 @@ from typing import Any
 
 from hypothesis import given, settings, strategies as st
 
-from authorizer.model import Acl, AclFilter, Actor
-from authorizer.rules import NEWEST_RULES
-from protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from protocol.messages.describe_acls_request import DescribeAclsRequest
-from protocol.messages.list_offsets_request import (
+from kafka_shim.authorizer.model import Acl, AclFilter, Actor
+from kafka_shim.authorizer.rules import NEWEST_RULES
+from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
+from kafka_shim.protocol.messages.list_offsets_request import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
-from shim.clock import ManualClock
-from shim.state.policy import PROPAGATION_DELAY
-from shim.state.propagation import PropagatingAuthorizer
+from kafka_shim.shim.clock import ManualClock
+from kafka_shim.shim.state.policy import PROPAGATION_DELAY
+from kafka_shim.shim.state.propagation import PropagatingAuthorizer
 from tests.shim.play import ADMIN, Stage
 
 ACTOR = Actor(ADMIN, "127.0.0.1")

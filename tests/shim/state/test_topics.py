@@ -2,8 +2,8 @@
 
 import random
 
-from shim.clock import ManualClock
-from shim.state.topics import Topics
+from kafka_shim.shim.clock import ManualClock
+from kafka_shim.shim.state.topics import DELETED_NAMES_MAX, Topics
 
 
 def topics() -> Topics:
@@ -15,12 +15,29 @@ def test_a_topic_is_found_by_its_name_and_its_id_until_it_is_deleted() -> None:
     topic = all_topics.create("orders", [[1], [2]], {"retention.ms": "1"})
     assert all_topics.get("orders") is topic
     assert all_topics.by_id(topic.topic_id) is topic
-    assert [one.name for one in all_topics] == ["orders"]
+    assert [topic.name for topic in all_topics] == ["orders"]
     all_topics.delete("orders")
     assert "orders" not in all_topics
     assert all_topics.get("orders") is None
     assert all_topics.by_id(topic.topic_id) is None
     assert not all_topics.colliding("or.ders")
+
+
+def test_names_of_deleted_topics_are_not_kept_for_ever() -> None:
+    """But every change of a topic is noticed, also once its name is no longer kept."""
+    all_topics = topics()
+    count = DELETED_NAMES_MAX + 2
+    before = all_topics.epoch
+    for number in range(count):
+        all_topics.create(f"made.{number}", [[1]], {})
+        all_topics.delete(f"made.{number}")
+    kept = sum(len(part) for part in vars(all_topics).values() if isinstance(part, dict))
+    assert kept == DELETED_NAMES_MAX
+    assert all_topics.changed_since(before, ["made.0"])
+    assert all_topics.changed_since(before, [f"made.{count - 1}"])
+    assert not all_topics.changed_since(all_topics.epoch, ["made.0", f"made.{count - 1}"])
+    all_topics.create("made.0", [[1]], {})
+    assert all_topics.changed_since(all_topics.epoch - 1, ["made.0"])
 
 
 def test_a_topic_made_again_has_another_id() -> None:
@@ -35,9 +52,9 @@ def test_a_topic_made_again_has_another_id() -> None:
 def test_partitions_are_led_by_their_first_replica() -> None:
     all_topics = topics()
     topic = all_topics.create("orders", [[3, 1], []], {})
-    assert [one.leader_id for one in topic.partitions] == [3, -1]
+    assert [partition.leader_id for partition in topic.partitions] == [3, -1]
     all_topics.add_partitions(topic, [[2]])
-    assert [one.index for one in topic.partitions] == [0, 1, 2]
+    assert [partition.index for partition in topic.partitions] == [0, 1, 2]
     assert topic.partition(2) is topic.partitions[2]
     assert topic.partition(3) is None
     assert topic.partition(-1) is None

@@ -1,9 +1,9 @@
 """Transactional ids: epochs, fencing, ends, timeouts, and what is asked twice."""
 
-from protocol.error_codes import ErrorCode
-from protocol.record_releases import record_behaviour_of
-from shim.clock import ManualClock
-from shim.state.transactions import EPOCH_MAX, State, Transaction, Transactions
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.releases.facts import facts_of
+from kafka_shim.shim.clock import ManualClock
+from kafka_shim.shim.state.transactions import EPOCH_MAX, State, Transaction, Transactions
 
 MINUTE_MS = 60_000
 DAY_MS = 86_400_000
@@ -22,7 +22,7 @@ class Coordinator:
             timeout_ms_max=15 * MINUTE_MS,
             expiration_ms=7 * DAY_MS,
             check_interval_ms=10_000,
-            behaviour=record_behaviour_of("3.9"),
+            facts=facts_of("3.9").records,
         )
 
     def _mark(self, ended: Transaction, epoch: int, commit: bool) -> None:

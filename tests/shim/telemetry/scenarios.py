@@ -3,7 +3,7 @@
 import gzip
 from typing import Any
 
-from protocol.enums import ApiKey
+from kafka_shim.protocol.enums import ApiKey
 from tests.shim.telemetry.telemetry_play import TelemetryPlay
 
 LIMIT = 1 << 20
@@ -13,12 +13,12 @@ TERMINATING: dict[str, Any] = {"terminating": True}
 
 def without_subscriptions(play: TelemetryPlay) -> None:
     play.get("a new client")
-    one = play.client(0x11)
-    id_of = play.get("an id of its own", one).subscription_id
-    play.get("again", one)
-    play.push("at once", one, id_of)
-    play.push("again", one, id_of)
-    play.get("after a push", one)
+    client = play.client(0x11)
+    id_of = play.get("an id of its own", client).subscription_id
+    play.get("again", client)
+    play.push("at once", client, id_of)
+    play.push("again", client, id_of)
+    play.get("after a push", client)
     play.push("no id", bytes(16), id_of)
     play.push("never asked, a wrong subscription", play.client(0x12), 0)
     play.push("never asked, the right one", play.client(0x14), id_of)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from protocol.enums import ApiKey, ConfigResourceType
+from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
 from tests.shim.group_answers.play import Play
 
 SETTLING_MS = 300

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from protocol.enums import ApiKey, ConfigResourceType
-from protocol.messages.incremental_alter_configs_request import (
+from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
+from kafka_shim.protocol.messages.incremental_alter_configs_request import (
     AlterableConfig,
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
-from shim.testing import KafkaBroker, start
+from kafka_shim.shim.testing import KafkaBroker, start
 from tests.clients.toolchains import java_program
 from tests.oracle.socket_peer import Connection
 from tests.shim.faults.test_java_under_faults import Java
@@ -26,18 +26,18 @@ WAIT_S = 20
 
 @pytest.fixture(scope="module")
 def broker() -> Iterator[KafkaBroker]:
-    with start(properties={"shim.client.telemetry": "true"}) as one:
+    with start(properties={"shim.client.telemetry": "true"}) as started:
         settings = {"metrics": "org.apache.kafka.", "interval.ms": "100"}
         configs = [AlterableConfig(name=name, value=value) for name, value in settings.items()]
         resource = AlterConfigsResource(
             resource_type=ConfigResourceType.CLIENT_METRICS, resource_name="all", configs=configs
         )
-        connection = Connection(one.bootstrap_servers)
+        connection = Connection(started.bootstrap_servers)
         request = IncrementalAlterConfigsRequest(resources=[resource])
         answer = connection.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, request)
         assert answer.responses[0].error_code == 0
         connection.close()
-        yield one
+        yield started
 
 
 def software_of(broker: KafkaBroker, client_id: str) -> str | None:

@@ -4,23 +4,26 @@ from contextlib import nullcontext
 
 import pytest
 
-from protocol.api_versions import TELEMETRY, served
-from protocol.enums import ApiKey
-from protocol.messages.api_versions_request import ApiVersionsRequest
-from protocol.messages.get_telemetry_subscriptions_request import GetTelemetrySubscriptionsRequest
-from shim.errors import ConfigError, Refused
-from shim.state.static_settings import CLIENT_TELEMETRY
-from shim.state.telemetry import Client, Pushed
+from kafka_shim.protocol.api_versions import TELEMETRY, served
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
+from kafka_shim.protocol.messages.get_telemetry_subscriptions_request import (
+    GetTelemetrySubscriptionsRequest,
+)
+from kafka_shim.shim.errors import ConfigError, Refused
+from kafka_shim.shim.state.static_settings import CLIENT_TELEMETRY
+from kafka_shim.shim.state.telemetry import Client, Pushed
+from tests.recordings.comparing import differences
 from tests.shim.play import Stage
 from tests.shim.telemetry import recording
 from tests.shim.telemetry.scenarios import SCENARIOS
 
 
-@pytest.mark.parametrize("name", [one.__name__ for one in SCENARIOS])
-@pytest.mark.parametrize("release", recording.releases())
+@pytest.mark.parametrize("name", [scenario.__name__ for scenario in SCENARIOS])
+@pytest.mark.parametrize("release", recording.RECORDINGS.releases())
 def test_the_same_answers_and_pushes_as_at_the_real_broker(release: str, name: str) -> None:
-    wanted = [tuple(step) for step in recording.load(release)[name]]
-    assert recording.played(name, recording.ShimWithReceiver(release)) == wanted
+    answers = recording.played(name, recording.ShimWithReceiver(release))
+    assert not differences(recording.RECORDINGS.steps(release, name), answers)
 
 
 @pytest.mark.parametrize("release", ["3.6", "3.7", "4.3"])
@@ -29,11 +32,11 @@ def test_clients_are_told_of_telemetry_on_request(release: str) -> None:
     for setting in ("false", "true"):
         stage = Stage(release, properties={CLIENT_TELEMETRY: setting})
         answer = stage.ask(ApiKey.API_VERSIONS, 3, ApiVersionsRequest("test", "1"))
-        told = {one.api_key for one in answer.api_keys} & TELEMETRY
+        told = {api_key.api_key for api_key in answer.api_keys} & TELEMETRY
         knows = TELEMETRY & served(release).keys()
         assert told == (knows if setting == "true" else set())
         for key in TELEMETRY:
-            assert (stage.cluster.apis.find(key, 0) is not None) == bool(knows)
+            assert (stage.dispatcher.apis.find(key, 0) is not None) == bool(knows)
 
 
 def test_a_setting_that_is_neither_yes_nor_no_is_an_error() -> None:
@@ -42,7 +45,7 @@ def test_a_setting_that_is_neither_yes_nor_no_is_an_error() -> None:
 
 
 def test_the_client_used_least_recently_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shim.state.telemetry.INSTANCES_MAX", 2)
+    monkeypatch.setattr("kafka_shim.shim.state.telemetry.INSTANCES_MAX", 2)
     stage = Stage("4.3")
 
     def asked(number: int) -> int:
@@ -71,4 +74,4 @@ def test_a_client_that_is_silent_for_three_intervals_is_forgotten() -> None:
 
 
 def test_recordings_reach_from_the_first_release_to_the_newest() -> None:
-    assert {"3.7.2", "3.9.1", "4.3.1"} <= set(recording.releases())
+    assert {"3.7.2", "3.9.1", "4.3.1"} <= set(recording.RECORDINGS.releases())

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from shim.testing.settings import Settings, with_type
+from kafka_shim.shim.testing.settings import Settings, with_type
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
-from shim.tls.distinguished_name import rfc2253
-from shim.tls.principal_mapping import map_name, parse_rules
+from kafka_shim.shim.tls.distinguished_name import rfc2253
+from kafka_shim.shim.tls.principal_mapping import map_name, parse_rules
 
 SERVICE = "CN=serviceuser,OU=ServiceUsers,O=Unknown,L=Unknown,ST=Unknown,C=Unknown"
 ADMIN = "CN=adminUser,OU=Admin,O=Unknown,L=Unknown,ST=Unknown,C=Unknown"
@@ -96,3 +96,22 @@ def test_what_has_no_keyword_is_an_object_id_in_hex(tmp_path: Path) -> None:
     )
     written = rfc2253(subject_of(name, tmp_path))  # type: ignore[arg-type]
     assert written == "1.2.840.113549.1.9.1=#1603614062,CN=a"
+
+
+@pytest.mark.timeout(10, func_only=True)
+@pytest.mark.parametrize("rule", ["RULE:^CN=(a+)+$/$1/", r"RULE:(.*)*,OU=(\\w|\\w\\w)+\\.$/$2/L"])
+def test_a_hostile_name_does_not_keep_the_broker_busy(rule: str) -> None:
+    name = "CN=" + "a" * 5000 + "!"
+    assert map_name(parse_rules(f"{rule},DEFAULT"), name) == name
+
+
+@pytest.mark.parametrize(
+    "value", ["a,OU=admin", 'a"b', "a\nCN=admin", "a\\", "a=b+c", "$1", "\\g<0>", " #a ", "ä\u2028"]
+)
+def test_a_hostile_name_stays_one_part_and_is_never_a_template(value: str) -> None:
+    name = rfc2253(((("commonName", value),), (("organizationalUnitName", "users"),)))
+    rules = parse_rules(r"RULE:^OU=users,CN=(\w+)$/$1/,RULE:^OU=users,CN=((?s:.*))$/other:$1/")
+    mapped = map_name(rules, name)
+    assert mapped.startswith("other:")
+    assert mapped == "other:" + name.removeprefix("OU=users,CN=")
+    assert ",OU=admin" not in mapped.replace("\\,", "")

@@ -1,6 +1,7 @@
 """TLS and mutual TLS over real sockets: self-made, PEM and PKCS12 identities."""
 
 import asyncio
+import datetime as dt
 import ssl
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,12 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509 import load_pem_x509_certificate
 
-from protocol.enums import ApiKey
-from protocol.error_codes import ErrorCode
-from protocol.messages.api_versions_request import ApiVersionsRequest
-from protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from shim.config import ListenerConfig, SecurityProtocol
-from shim.errors import ConfigError
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
+from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from kafka_shim.shim.config import ListenerConfig, SecurityProtocol
+from kafka_shim.shim.errors import ConfigError
 from tests.shim.wire import Wire, serving
 
 pytestmark = pytest.mark.asyncio
@@ -186,3 +187,32 @@ async def test_the_password_of_a_key_is_not_asked_for_at_a_terminal(tmp_path: Pa
         with pytest.raises(ConfigError, match="the password is not the one of the key"):
             async with serving(listeners=(TLS,), properties=settings | words):
                 pass
+
+
+async def test_certificates_of_others_and_expired_ones_are_refused(tmp_path: Path) -> None:
+    """At the handshake: no request of such a client is read."""
+    settings = {"shim.tls.directory": str(tmp_path), "ssl.client.auth": "required"}
+    async with serving(listeners=(TLS,), properties=settings) as broker:
+        own = trustme.CA.from_pem(
+            cert_bytes=(tmp_path / "authority.pem").read_bytes(),
+            private_key_bytes=(tmp_path / "authority.pem").read_bytes(),
+        )
+        long_ago = dt.datetime(2020, 1, 1, tzinfo=dt.UTC)
+        hostile = (
+            trustme.CA().issue_cert(common_name="admin"),
+            trustme.CA(organization_name="trustme v1").issue_cert(common_name="client"),
+            own.issue_cert(common_name="admin", not_after=long_ago, not_before=long_ago),
+        )
+        for identity in (*hostile, own.issue_cert(common_name="good")):
+            context = trusting(tmp_path / "ca.pem")
+            identity.configure_cert(context)
+            try:
+                wire = await open_tls(broker.bootstrap_servers(), context)
+                answer = await wire.ask(ApiKey.API_VERSIONS, 3, ApiVersionsRequest("kit", "1"))
+            except (ssl.SSLError, ConnectionError, asyncio.IncompleteReadError):
+                assert identity in hostile
+            else:
+                assert identity not in hostile
+                assert answer.error_code == 0
+                await close(wire)
+        assert broker.cluster.counters.requests == 1

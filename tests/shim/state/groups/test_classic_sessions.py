@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
-from shim.clock import ManualClock, Timer
-from shim.config import Config
-from shim.state.cluster import Cluster
-from shim.state.groups.classic_group import ClassicGroup
-from shim.state.groups.classic_member import Joined, Joining, Syncing
+from kafka_shim.shim.clock import ManualClock, Timer
+from kafka_shim.shim.config import Config
+from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.state.groups.classic_group import ClassicGroup
+from kafka_shim.shim.state.groups.classic_member import Joined, Joining, Syncing
 
 SESSION_MS = 6_000
 
@@ -27,8 +27,8 @@ class LateClock(ManualClock):
 
 def stable_group(clock: ManualClock) -> ClassicGroup:
     """A group of one static member that has its assignment."""
-    groups = Cluster(Config()).groups
-    group = ClassicGroup("g", groups.settings, groups.behaviour, clock, random.Random(1))
+    groups = Cluster(Config(), ManualClock()).groups
+    group = ClassicGroup("g", groups.settings, groups.facts, clock, random.Random(1))
     joined: list[Joined] = []
     group.join(
         Joining(

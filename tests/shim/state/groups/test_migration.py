@@ -2,7 +2,7 @@
 
 import pytest
 
-from protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import ErrorCode
 from tests.shim.group_answers.migration_play import begun, speaks
 from tests.shim.group_answers.modern_play import ModernPlay
 from tests.shim.group_answers.peers import InProcess

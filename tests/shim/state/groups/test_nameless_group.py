@@ -2,11 +2,11 @@
 
 import pytest
 
-from protocol.enums import ApiKey
-from protocol.error_codes import ErrorCode
-from protocol.messages.heartbeat_request import HeartbeatRequest
-from protocol.messages.leave_group_request import LeaveGroupRequest
-from protocol.messages.offset_commit_request import (
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
+from kafka_shim.protocol.messages.leave_group_request import LeaveGroupRequest
+from kafka_shim.protocol.messages.offset_commit_request import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,

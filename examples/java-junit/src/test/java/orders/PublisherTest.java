@@ -9,22 +9,24 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Permissions and trouble, as tests: each has a broker as new, and no container. */
+/** Permissions and trouble, as tests: they run in parallel, each with a broker of its own. */
 class PublisherTest {
     private static final String MAY_WRITE =
             "{\"principal\": \"User:shop\", \"allow\": [\"Write\"], \"topic\": \"orders\"}";
 
+    private KafkaShim broker;
     private Publisher publisher;
 
     @BeforeEach
     void begin() throws Exception {
-        Broker.post("/reset", "");
-        publisher = new Publisher(Broker.settings("shop"));
+        broker = KafkaShim.create("{\"users\": {\"shop\": \"secret\"}, \"topics\": [\"orders\"]}");
+        publisher = new Publisher(broker.settings("shop", "secret"));
     }
 
     @AfterEach
-    void end() {
+    void end() throws Exception {
         publisher.close();
+        broker.close();
     }
 
     @Test
@@ -37,7 +39,7 @@ class PublisherTest {
     @Test
     void withoutPermissionThePublisherSaysSo() throws Exception {
         assertThrows(NotAllowedException.class, () -> publisher.publish("order-1"));
-        var denied = Broker.get("/decisions?allowed=false&logged=true").get("decisions");
+        var denied = broker.get("/decisions?allowed=false&logged=true").get("decisions");
         assertEquals("User:shop", denied.get(0).get("principal").asText());
         assertEquals(0, stored());
     }
@@ -45,7 +47,7 @@ class PublisherTest {
     @Test
     void aGrantThatIsLostInMidStreamLosesNoOrder() throws Exception {
         allow();
-        Broker.post(
+        broker.post(
                 "/faults",
                 "{\"action\": {\"revoke\": [" + MAY_WRITE + "]},"
                         + " \"match\": {\"api\": \"Produce\"}, \"trigger\": {\"on_call\": 3}}");
@@ -57,20 +59,31 @@ class PublisherTest {
     @Test
     void anAnswerThatIsLostStoresNoOrderTwice() throws Exception {
         allow();
-        Broker.post(
+        broker.post(
                 "/faults",
                 "{\"action\": {\"disconnect\": \"after\"}, \"match\": {\"api\": \"Produce\"}}");
         publisher.publish("order-1");
-        assertEquals(1, Broker.get("/faults").at("/faults/0/fired").asInt());
+        assertEquals(1, broker.get("/faults").at("/faults/0/fired").asInt());
         assertEquals(1, stored());
     }
 
-    private static void allow() throws IOException, InterruptedException {
-        Broker.post("/acls", "{\"acls\": [" + MAY_WRITE + "]}");
+    @Test
+    void beforeKip679AnIdempotentWriterNeedsMoreThanWrite() throws Exception {
+        String settings =
+                "{\"kafka_version\": \"2.7\", \"users\": {\"shop\": \"secret\"},"
+                        + " \"topics\": [\"orders\"], \"acls\": [" + MAY_WRITE + "]}";
+        try (var old = KafkaShim.create(settings);
+                var writer = new Publisher(old.settings("shop", "secret"))) {
+            assertThrows(NotAllowedException.class, () -> writer.publish("order-1"));
+        }
+    }
+
+    private void allow() throws IOException, InterruptedException {
+        broker.post("/acls", "{\"acls\": [" + MAY_WRITE + "]}");
     }
 
     /** How many orders the broker has. */
-    private static int stored() throws IOException, InterruptedException {
-        return Broker.get("/topics").at("/topics/0/end_offsets/0").asInt();
+    private int stored() throws IOException, InterruptedException {
+        return broker.get("/topics").at("/topics/0/end_offsets/0").asInt();
     }
 }

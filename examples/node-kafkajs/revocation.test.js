@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { MAY_WRITE, openShop } from "./shop.js";
+
+let shop;
+before(async () => { shop = await openShop({ acls: [MAY_WRITE] }); });
+after(() => shop.close());
+
+test("a grant that is lost in mid-stream loses no order", async () => {
+  await shop.broker.post("/faults", {
+    action: { revoke: [MAY_WRITE] },
+    match: { api: "Produce" },
+    trigger: { on_call: 3 },
+  });
+  const left = await shop.publisher.publishAll(["order-1", "order-2", "order-3", "order-4"]);
+  assert.deepEqual(left, ["order-3", "order-4"]);
+  assert.equal(await shop.stored(), 2);
+});

@@ -1,0 +1,96 @@
+"""Options of jobs: what is wrong with them is said before Spark is started."""
+
+import argparse
+import os
+from pathlib import Path
+
+from kafka_shim.pipeline.acls.acl_set import read_acls
+from kafka_shim.pipeline.commands.command import Command
+from kafka_shim.pipeline.commands.reading import lake_of
+from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.pipeline.intervals import interval_seconds
+from kafka_shim.pipeline.rows.batches import plan
+from kafka_shim.pipeline.spark.source import selection_of
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.protocol.trace.segments import has_block, segments
+
+
+def source_options(args: argparse.Namespace, command: Command) -> dict[str, str]:
+    """The options for reading traces; PipelineError for any that cannot be followed."""
+    release = _known_release(args.kafka_version or RELEASES[-1])
+    given = {"since": args.since, "until": args.until, "apis": args.apis, "release": release}
+    options = {name: value for name, value in given.items() if value}
+    limits = selection_of(options)
+    since, until = limits.since_us, limits.until_us
+    if since is not None and until is not None and since >= until:
+        raise PipelineError(f"--until {args.until} is not after --since {args.since}")
+    for user in args.super_user or ():
+        if not all(user.partition(":")[:2]):
+            raise PipelineError(f"--super-user `{user}`: expected Type:name, as in User:alice")
+    _check_traces(args, is_stream=command.is_stream)
+    for name in ("present", "target"):
+        if getattr(args, name, None):
+            _known_release(getattr(args, name))
+    for name in ("interval", "every"):
+        if getattr(args, name, None):
+            interval_seconds(getattr(args, name))
+    for name in ("acls", "baseline", "against"):
+        if getattr(args, name, None):
+            read_acls(getattr(args, name))
+    command.check(args)
+    _check_output(args)
+    return options
+
+
+def _known_release(release: str) -> str:
+    """The release; PipelineError for one that is not known."""
+    if release not in RELEASES:
+        raise PipelineError(f"`{release}` is no release known here; they are {', '.join(RELEASES)}")
+    return release
+
+
+def _check_traces(args: argparse.Namespace, *, is_stream: bool) -> None:
+    lake = lake_of(args.trace)
+    if lake is not None and is_stream:
+        raise PipelineError(f"`{lake}` is a lake; {args.job} reads the folder of a trace itself")
+    is_follower = args.job == "watch" or getattr(args, "follow", False)
+    if is_follower:
+        return
+    for paths in (args.trace, [args.other] if getattr(args, "other", None) else []):
+        if paths and lake_of(paths) is None:
+            _check_segments(paths, even_damaged=args.job == "damage")
+
+
+def _check_segments(paths: list[str], *, even_damaged: bool) -> None:
+    """Refuse what cannot be a trace."""
+    found = list(dict.fromkeys(split.path for split in plan(paths)))
+    if not found:
+        raise PipelineError(f"there are no segments in {', '.join(paths)}")
+    if not even_damaged and not any(has_block(Path(path)) for path in found):
+        raise PipelineError(
+            f"{', '.join(paths)}: there is not one whole block of a trace in it;"
+            " `kafka-shim pipeline damage` tells more"
+        )
+
+
+def _check_output(args: argparse.Namespace) -> None:
+    if getattr(args, "html", None) and not Path(args.html).absolute().parent.is_dir():
+        raise PipelineError(f"--html {args.html}: there is no such folder")
+    for option, folder in (("--output", "output"), ("--parquet", "parquet")):
+        if getattr(args, folder, None):
+            _check_folder(option, getattr(args, folder))
+
+
+def _check_folder(option: str, place: str) -> None:
+    """Refuse to write where traces are, or where nothing can be written."""
+    if "://" in place:  # Spark's to reach
+        return
+    folder = Path(place)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise PipelineError(f"{option} {folder}: {error.strerror}") from error
+    if segments(folder):
+        raise PipelineError(f"{option} {folder}: there is a trace in it; name another folder")
+    if not os.access(folder, os.W_OK):
+        raise PipelineError(f"{option} {folder}: nothing can be written there")

@@ -1,0 +1,36 @@
+"""What a job's module tells the command line about the job."""
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from kafka_shim.pipeline.report.charts import Chart
+from kafka_shim.pipeline.report.outcome import Outcome
+
+if TYPE_CHECKING:
+    from kafka_shim.pipeline.commands.reading import Source
+
+
+def _no_charts(_: Outcome) -> list[Chart]:
+    return []
+
+
+def _no_check(_: argparse.Namespace) -> None:
+    pass
+
+
+class Command(msgspec.Struct, frozen=True):
+    """One job: its summary, its options beside the common ones, how it runs, and its charts.
+
+    `check` raises PipelineError for options that do not go together, before Spark is started.
+    A stream (`is_stream`) prints while it runs, and has no output formats.
+    """
+
+    summary: str
+    add_options: Callable[[argparse.ArgumentParser], None]
+    run: "Callable[[argparse.Namespace, Source], Outcome]"
+    charts: Callable[[Outcome], list[Chart]] = _no_charts
+    check: Callable[[argparse.Namespace], None] = _no_check
+    is_stream: bool = False

@@ -1,0 +1,107 @@
+"""`least-acls`: the smallest ACL set that allows what was observed."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from kafka_shim.authorizer.acl_formats import FORMATS, write
+from kafka_shim.authorizer.acl_formats.kafka_commands import command
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.pipeline.commands.command import Command
+from kafka_shim.pipeline.commands.options import ACL_FORMATS
+from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.pipeline.report.charts import Chart, bars
+from kafka_shim.pipeline.report.outcome import Outcome
+from kafka_shim.pipeline.report.totals import acls_by_principal
+
+if TYPE_CHECKING:
+    from kafka_shim.pipeline.commands.reading import Observation, Source
+
+_SHOWN = ("acl", "requests", "over_grants")
+
+
+def _add_options(job: argparse.ArgumentParser) -> None:
+    job.add_argument(
+        "--over-grant",
+        type=_count,
+        metavar="N",
+        help="join names under prefixes that allow each principal at most N known names that it"
+        " never used (default: no prefixes)",
+    )
+    job.add_argument(
+        "--against", metavar="FILE", help=f"show what to add and remove: {ACL_FORMATS}"
+    )
+    job.add_argument("--to", choices=FORMATS, help="print the ACLs alone, in this form")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number from 0")
+    return int(text)
+
+
+def _check(args: argparse.Namespace) -> None:
+    if args.to and (args.json or args.csv):
+        raise PipelineError("--to prints the ACLs alone; leave out --json and --csv")
+
+
+def _run(args: argparse.Namespace, source: "Source") -> Outcome:
+    from kafka_shim.pipeline.commands.outcomes import access_outcome, kept
+    from kafka_shim.pipeline.jobs.least_acls import collected, least_acls
+
+    seen = source.observation(args)
+    with kept(least_acls(seen.accesses, args.over_grant).orderBy("acl")) as frame:
+        outcome = access_outcome(args, seen, frame, _SHOWN)
+        acls = collected(frame)
+    _note_check(acls, seen, outcome)
+    if args.against:
+        from kafka_shim.pipeline.acls.acl_set import read_acls
+
+        outcome.notes += _difference(read_acls(args.against), acls)
+    if args.to:
+        outcome.text = _written(acls, args.to)
+    return outcome
+
+
+def _note_check(acls: list[Acl], seen: "Observation", outcome: Outcome) -> None:
+    """Check the result against what was observed."""
+    from kafka_shim.pipeline.acls.acl_set import AclSet
+    from kafka_shim.pipeline.jobs.what_breaks import DENIED, what_breaks
+
+    least = AclSet(tuple(acls), tuple(seen.head["super_users"]), release=seen.head["release"])
+    wrong = what_breaks(seen.accesses, least).collect()
+    for row in wrong:
+        what = (
+            f"{row['principal']} {row['operation']} {row['resource_type']}:{row['resource_name']}"
+        )
+        outcome.notes.append(f"check: {row['change']}: {what}")
+    outcome.is_wrong = any(row["change"] == DENIED for row in wrong)
+    verdict = "all observed decisions are the same" if not wrong else "see the lines above"
+    outcome.notes.append(f"{len(acls)} ACLs; checked with what-breaks: {verdict}")
+    outcome.head["changes"] = len(wrong)
+
+
+def _written(acls: list[Acl], form: str) -> str:
+    try:
+        return write(acls, form)
+    except AclTextError as error:
+        raise PipelineError(f"--to {form}: {error}") from error
+
+
+def _difference(present: list[Acl], wanted: list[Acl]) -> list[str]:
+    removed = [acl for acl in present if acl not in set(wanted)]
+    added = [acl for acl in wanted if acl not in set(present)]
+    return [
+        f"{len(added)} to add and {len(removed)} to remove",
+        *("  " + command("--add", acl) for acl in added),
+        *("  " + command("--remove --force", acl) for acl in removed),
+    ]
+
+
+def _charts(outcome: Outcome) -> list[Chart]:
+    return [bars("ACLs needed, by principal", "ACLs", acls_by_principal(outcome.rows))]
+
+
+COMMAND = Command(
+    "the smallest ACL set that allows what was observed", _add_options, _run, _charts, _check
+)

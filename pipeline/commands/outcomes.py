@@ -1,0 +1,57 @@
+"""What all jobs do with their rows: keep, collect and describe them."""
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from kafka_shim.pipeline.commands.reading import Observation, Source
+from kafka_shim.pipeline.report.outcome import Outcome, damage_notes, seen_note
+from kafka_shim.pipeline.report.output import write_parquet
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@contextmanager
+def kept(frame: "DataFrame") -> "Iterator[DataFrame]":
+    """Keep what was computed for as long as it is used."""
+    frame.persist()
+    try:
+        yield frame
+    finally:
+        frame.unpersist()
+
+
+def access_outcome(
+    args: argparse.Namespace, seen: Observation, frame: "DataFrame", shown: tuple[str, ...]
+) -> Outcome:
+    """The outcome of a job about accesses: its rows, and how much was looked at."""
+    outcome = _collected(args, frame, shown)
+    outcome.head = dict(seen.head)
+    outcome.notes = [seen_note(seen.head), *damage_notes(seen.head), *outcome.notes]
+    return outcome
+
+
+def table_outcome(
+    args: argparse.Namespace, source: Source, frame: "DataFrame", shown: tuple[str, ...]
+) -> Outcome:
+    """The outcome of a job about clients, times or damage: its rows, and their number."""
+    with kept(frame):
+        outcome = _collected(args, frame, shown)
+        found = frame.count()
+    outcome.head = source.damage_head()
+    outcome.notes = [f"{found} rows", *damage_notes(outcome.head), *outcome.notes]
+    outcome.has_broken = bool(getattr(args, "fail", False) and found)
+    return outcome
+
+
+def _collected(args: argparse.Namespace, frame: "DataFrame", shown: tuple[str, ...]) -> Outcome:
+    """The rows of a job; or, written to a folder, none of them but their number."""
+    outcome = Outcome(args.job, frame.columns, list(shown), [], {}, [])
+    if args.parquet:
+        write_parquet(frame, args.parquet)
+        outcome.notes.append(f"{frame.count()} rows written to {args.parquet}")
+    else:
+        outcome.rows = [row.asDict() for row in frame.collect()]
+    return outcome

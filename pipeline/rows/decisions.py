@@ -1,0 +1,135 @@
+"""Whether an answer shows that a requirement of its request was met.
+
+What the bytes determine is decided; all else is None. A denial shows as the row's own error. That a
+requirement was met shows only where it was asked at all: brokers stop at the first requirement of a
+request that is denied, and at some errors before they ask anything.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from kafka_shim.authorizer.access_plan import AnyOf, Plan, names_in_answer
+from kafka_shim.authorizer.requirement import BoundRequirement, Effect
+from kafka_shim.pipeline.rows.answers import Errors, config_errors
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+
+Bound = Mapping[str, BoundRequirement]
+"""The rows of a release by their ids."""
+
+_BEFORE_ASKING = frozenset(
+    {
+        ErrorCode.UNKNOWN_SERVER_ERROR,
+        ErrorCode.ILLEGAL_SASL_STATE,
+        ErrorCode.UNSUPPORTED_VERSION,
+        ErrorCode.NOT_CONTROLLER,
+        ErrorCode.INVALID_REQUEST,
+        ErrorCode.SECURITY_DISABLED,
+        ErrorCode.FETCH_SESSION_ID_NOT_FOUND,
+        ErrorCode.INVALID_FETCH_SESSION_EPOCH,
+        ErrorCode.TOPIC_DELETION_DISABLED,
+        ErrorCode.UNKNOWN_TOPIC_ID,
+        ErrorCode.SHARE_SESSION_NOT_FOUND,
+        ErrorCode.INVALID_SHARE_SESSION_EPOCH,
+    }
+)
+"""Errors that a request, or an element of it, can meet before anything is asked."""
+_SILENT = {"DeleteTopics.topic": {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}}
+"""Errors by row that are told whatever was decided: a missing topic's DELETE is asked as well."""
+_OMITTING = (ApiKey.FETCH, ApiKey.SHARE_FETCH)
+"""APIs whose answers leave out partitions that have neither records nor errors."""
+_DELETE, _DELETE_DESCRIBE = "DeleteTopics.topic", "DeleteTopics.describe"
+_CREATE_CONFIGS = "CreateTopics.configs"
+
+
+class Answered(msgspec.Struct, frozen=True):
+    """A request's plan with its answer, as one release asks and answers."""
+
+    api_key: int
+    version: int
+    plan: Plan
+    message: Any
+    errors: Errors
+    bound: Bound
+    ids: Mapping[str, bytes]
+    """Topic ids by name."""
+
+    def decision(self, need: AnyOf) -> bool | None:
+        """Whether the requirement was met; None where the answer does not tell."""
+        row = self.bound[need.requirement]
+        if row.row.id == _CREATE_CONFIGS:
+            return self._configs(need)
+        effect = row.effect(self.version)
+        if effect in (Effect.HIDE, Effect.VALUE, Effect.EMPTY):
+            return None
+        codes = self._codes(need, effect)
+        if codes is None:
+            return None
+        if row.error in codes:
+            return self._denied(need, effect)
+        if codes & (_BEFORE_ASKING | self._earlier_errors(need) | _SILENT.get(row.row.id, set())):
+            return None
+        return None if row.hidden_as in codes else True
+
+    def shown(self, requirement: str) -> Iterator[str]:
+        """Names that a list shows, each once: the caller was allowed to see them."""
+        for name in dict.fromkeys(names_in_answer(self.bound[requirement], self.message)):
+            if name and not self.errors.get(name):
+                yield name
+
+    def _codes(self, need: AnyOf, effect: Effect) -> set[int] | None:
+        """The errors that concern a need; None if the answer says nothing about it."""
+        above: set[int] = self.errors.get(None, set())
+        if effect is Effect.TOP:
+            return above
+        name = need.actions[-1].resource_name
+        keys = {name, self.ids.get(name)} & self.errors.keys() - {None}
+        if keys:
+            return above.union(*(self.errors[key] for key in keys))
+        if len(self._alike(need)) == 1 and need.requirement not in self.plan.unknown:
+            return set().union(*self.errors.values())  # whatever it is called in the answer
+        return set() if self.api_key in _OMITTING and not above else None
+
+    def _alike(self, need: AnyOf) -> list[AnyOf]:
+        return [other for other in self.plan.needs if other.requirement == need.requirement]
+
+    def _earlier_errors(self, need: AnyOf) -> set[int]:
+        """Denials of requirements that are asked before this one."""
+        at = self.plan.needs.index(need)
+        earlier = {other.requirement for other in self.plan.needs[:at]} - {need.requirement}
+        return {self.bound[requirement].error for requirement in earlier}
+
+    def _denied(self, need: AnyOf, effect: Effect) -> bool | None:
+        """False where the error can only mean this requirement and this name."""
+        if need.requirement == _DELETE_DESCRIBE:
+            return self._is_described(need)
+        if need.requirement == _DELETE:
+            return False  # who may not DESCRIBE may not DELETE, but for a DENY of DESCRIBE alone
+        if effect is Effect.TOP and len(self._alike(need)) > 1:
+            return None
+        names = {action.resource_name for action in need.actions}
+        error = self.bound[need.requirement].error
+        is_shared = any(
+            self.bound[other.requirement].error == error
+            and other.requirement not in (need.requirement, _CREATE_CONFIGS)  # a field of its own
+            and names & {action.resource_name for action in other.actions}
+            for other in self.plan.needs
+        )
+        return None if is_shared else False
+
+    def _is_described(self, need: AnyOf) -> bool | None:
+        """A topic that was named by its id: only those who may DESCRIBE it are told its name."""
+        topic_id = self.ids.get(need.actions[-1].resource_name)
+        if topic_id is None or topic_id not in self.errors:
+            return None
+        return need.actions[-1].resource_name in self.errors
+
+    def _configs(self, need: AnyOf) -> bool | None:
+        """CreateTopics: topics are created whether or not their configurations may be told."""
+        name = need.actions[-1].resource_name
+        found = config_errors(self.message).get(name)
+        if found is None or self.version < 5 or found[0]:
+            return None
+        return found[1] != ErrorCode.TOPIC_AUTHORIZATION_FAILED

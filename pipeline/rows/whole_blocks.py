@@ -1,0 +1,49 @@
+"""How much of a segment is written by now: up to the end of its last whole block."""
+
+from pathlib import Path
+
+from kafka_shim.protocol.trace.blocks import HEADER_BYTES, BlockError, read_header
+from kafka_shim.protocol.trace.segments import Damage, is_newest, read_segment
+
+
+def whole_bytes(path: Path, start: int) -> int:
+    """Where the blocks that are surely written end, from a position where one begins.
+
+    A block that is cut off at the end of a writer's newest segment may still be written; damage
+    elsewhere is not waited for.
+    """
+    size = path.stat().st_size
+    at = start
+    with path.open("rb") as file:
+        while at < size:
+            file.seek(at)
+            try:
+                header = read_header(file.read(HEADER_BYTES))
+            except BlockError:
+                return _past_damage(path, at, size)
+            if at + header.block_bytes > size:
+                return _past_damage(path, at, size)
+            at += header.block_bytes
+    return at
+
+
+def _past_damage(path: Path, at: int, size: int) -> int:
+    found = list(read_segment(path, at))
+    if not found:  # the reader looks for the first intact header, and there is none
+        return at if is_newest(path) else size
+    last = found[-1]
+    return last.at if isinstance(last, Damage) and last.is_tail else size
+
+
+def damage_at(path: Path, start: int) -> Damage | None:
+    """What is wrong at a position where a block should begin; the reader itself looks for one."""
+    size = path.stat().st_size
+    try:
+        with path.open("rb") as file:
+            file.seek(start)
+            read_header(file.read(HEADER_BYTES))
+    except BlockError as error:
+        following = next((block.at for block in read_segment(path, start)), size)
+        is_tail = following == size and is_newest(path)
+        return Damage(str(path), start, following - start, str(error), is_tail)
+    return None

@@ -1,0 +1,71 @@
+"""Running a stream: all that is there, or on and on until somebody stops it."""
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import current_thread, main_thread
+from typing import TYPE_CHECKING
+
+from pyspark.errors import StreamingQueryException
+
+from kafka_shim.pipeline.errors import PipelineError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
+
+_WAIT_S = 1
+_FINISH_S = 10
+
+
+def run_stream(
+    frame: "DataFrame",
+    take: "Callable[[DataFrame, int], None]",
+    *,
+    every: str | None,
+    checkpoint: Path | None = None,
+) -> None:
+    """Hand each micro-batch, with its number, to `take`.
+
+    With `every` (`2 seconds`) until SIGINT or SIGTERM; else until all that is there was taken. A
+    checkpoint lets the next run go on where this one ended.
+    """
+    writer = frame.writeStream.foreachBatch(take)
+    if checkpoint is not None:
+        writer = writer.option("checkpointLocation", str(checkpoint))
+    writer = writer.trigger(processingTime=every) if every else writer.trigger(availableNow=True)
+    with _signals() as stopped:
+        query = writer.start()
+        try:
+            while not stopped and not query.awaitTermination(_WAIT_S):
+                pass
+        except StreamingQueryException as error:
+            raise PipelineError(f"the stream failed: {str(error).splitlines()[0]}") from error
+        finally:
+            _finish(query)
+            query.stop()
+
+
+def _finish(query: "StreamingQuery") -> None:
+    """Wait a little for the micro-batch that is on: one that is cut off has to be done again."""
+    deadline = time.monotonic() + _FINISH_S
+    while query.isActive and query.status["isTriggerActive"] and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
+@contextmanager
+def _signals() -> Iterator[list[int]]:
+    """A list that gets the signals that ask to stop, which do nothing else meanwhile."""
+    found: list[int] = []
+    if current_thread() is not main_thread():
+        yield found
+        return
+    wanted = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda number, _: found.append(number)) for number in wanted]
+    try:
+        yield found
+    finally:
+        for number, handler in zip(wanted, before, strict=True):
+            signal.signal(number, handler)

@@ -1,0 +1,59 @@
+"""`spark.readStream.format("kafka_trace")`: a trace as it is written, in micro-batches."""
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import (
+    ReadLimit,
+    ReadMaxBytes,
+    SupportsTriggerAvailableNow,
+)
+
+from kafka_shim.pipeline.rows.offsets import Offset, between, limited, written
+from kafka_shim.pipeline.spark.trace_reader import TraceReader, TraceSplit
+
+
+class TraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Follows the traces of `paths`; `reader` builds the rows.
+
+    Each micro-batch has what was written since the last one, up to `max_bytes`. `from_now`: what is
+    there when a new query starts is left out.
+    """
+
+    def __init__(
+        self,
+        paths: list[str],
+        reader: TraceReader,
+        split_bytes: int,
+        max_bytes: int,
+        *,
+        from_now: bool,
+    ) -> None:
+        self._paths = paths
+        self._reader = reader
+        self._split_bytes = split_bytes
+        self._max_bytes = max_bytes
+        self._from_now = from_now
+        self._target: Offset | None = None
+
+    def initialOffset(self) -> Offset:  # noqa: N802 - Spark's name
+        return written(self._paths, {}) if self._from_now else {}
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802 - Spark's name
+        return ReadMaxBytes(self._max_bytes)
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - Spark's name
+        self._target = written(self._paths, {})
+
+    def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:  # noqa: N802 - Spark's name
+        end = written(self._paths, start)
+        if self._target is not None:
+            end = start | {name: at for name, at in self._target.items() if name in end}
+        return limited(start, end, limit.max_bytes) if isinstance(limit, ReadMaxBytes) else end
+
+    def partitions(self, start: Offset, end: Offset) -> list[InputPartition]:
+        return [TraceSplit(split) for split in between(start, end, self._split_bytes)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        return self._reader.read(partition)

@@ -1,0 +1,43 @@
+"""Accesses judged by ACL sets on the workers."""
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql import functions as f
+from pyspark.sql.pandas.functions import arrow_udf
+
+from kafka_shim.pipeline.acls.acl_set import AclSet, packed
+from kafka_shim.pipeline.acls.verdict import QUESTION, verdicts
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+def with_verdicts(
+    accesses: "DataFrame", candidate: AclSet, baseline: AclSet | None = None
+) -> "DataFrame":
+    """Accesses with `would_be_allowed` and `would_be_rule`: what the candidate decides.
+
+    With a baseline, `allowed` and `rule` are what that decides and not what was recorded. Only the
+    columns that a verdict depends on go to the workers' Python.
+    """
+    rows = accesses.withColumn("would_be", _verdict(candidate))
+    if baseline is not None:
+        rows = rows.withColumn("was", _verdict(baseline)).withColumns(
+            {"allowed": f.col("was.allowed"), "rule": f.col("was.rule")}
+        )
+    would_be = {f"would_be_{name}": f.col(f"would_be.{name}") for name in ("allowed", "rule")}
+    return rows.withColumns(would_be).drop("would_be", "was")
+
+
+def _verdict(acl_set: AclSet) -> "Column":
+    """The verdict on each row: a structure of whether it is allowed, and the rule."""
+    present = packed(acl_set)
+
+    def verdict(*questions: pa.Array) -> pa.Array:
+        return verdicts(present.authorizer(), questions)
+
+    judge = arrow_udf(verdict, "allowed boolean, rule string")  # type: ignore[call-overload]  # its stub wants an argument that it warns of
+    # else the optimiser asks once for the filter on a verdict and once more for the verdict
+    column: Column = judge.asNondeterministic()(*QUESTION)
+    return column

@@ -1,0 +1,62 @@
+"""The source of protocol/api_key.py and protocol/error_codes.py, for `generate`."""
+
+from collections.abc import Mapping, Sequence
+
+from kafka_shim.protocol.spec import MessageSpec, snake_case
+
+_API_KEY = '''"""The keys of Kafka's APIs."""
+
+from enum import IntEnum
+
+
+class ApiKey(IntEnum):
+    """Request types, by the key in the request header."""
+
+{members}
+    @property
+    def wire_name(self) -> str:
+        """Kafka's CamelCase name: `CreateAcls`."""
+        return _WIRE_NAMES[self]
+
+
+_WIRE_NAMES: dict[int, str] = {{
+    key: "".join(word.capitalize() for word in key.name.split("_")) for key in ApiKey
+}}
+'''
+
+_ERROR_CODES = '''"""Kafka's error codes."""
+
+from enum import IntEnum
+
+
+class ErrorCode(IntEnum):
+    """Error codes of the wire, with Kafka's names."""
+
+{members}
+
+NO_ERROR = ErrorCode.NONE
+"""The member as a constant: CPython 3.11 takes as long to look up a member of an enum in its class
+as to call a function, and every request needs this one.
+"""
+'''
+
+
+def api_key_text(messages: Sequence[MessageSpec]) -> str:
+    """Return the enum of all APIs that have a request."""
+    keys = {
+        snake_case(message.name.removesuffix("Request")).upper(): message.api_key
+        for message in messages
+        if message.type == "request"
+    }
+    return _API_KEY.format(members=_members(keys))
+
+
+def error_codes_text(codes: Mapping[str, int]) -> str:
+    """Return the enum of error codes."""
+    return _ERROR_CODES.format(members=_members(codes))
+
+
+def _members(codes: Mapping[str, int]) -> str:
+    """Return a line a member, in the order of codes."""
+    by_code = sorted(codes.items(), key=lambda member: member[1])
+    return "".join(f"    {name} = {code}\n" for name, code in by_code)

@@ -1,0 +1,243 @@
+"""Looking at the records of a batch of format 2 in one pass, without building them.
+
+This is what a broker does before it stores a batch: it sees that the records have the form that
+they should have, and learns their times, whether keys are missing, and whether offsets have gaps.
+"""
+
+import msgspec
+
+from kafka_shim.protocol.errors import DecodeError
+
+UNLIMITED = 1 << 62
+_BEYOND = 1 << 65
+"""Further than times can be apart."""
+
+
+class Survey(msgspec.Struct, frozen=True, gc=False):
+    """What is true of all records of a batch; times are milliseconds since 1970.
+
+    `earliest` and `latest` are the least and the greatest time. `lacks_key`: some have no key.
+    `has_other_offsets`: they do not count 0, 1, 2 and so on from the batch's.
+    """
+
+    earliest: int
+    latest: int
+    lacks_key: bool
+    has_other_offsets: bool = False
+
+
+class Scope(msgspec.Struct, frozen=True, gc=False):
+    """How far a survey goes. `has_sizes`: each record is as long as it says."""
+
+    has_sizes: bool = True
+    items_max: int = UNLIMITED
+    """Records and headers."""
+    record_bytes_max: int = UNLIMITED
+
+
+EVERYTHING = Scope()
+
+
+class EarlyEndError(DecodeError):
+    """The content ends before the records do."""
+
+
+class UnreadableError(DecodeError):
+    """Damage that keeps a broker from reading on, as it does in compressed content."""
+
+
+class _Found:
+    """What is known so far."""
+
+    __slots__ = ("earliest", "items", "lacks_key", "latest", "other_offsets")
+
+    def __init__(self, items: int) -> None:
+        self.items = items
+        self.earliest = self.latest = 0
+        self.lacks_key = self.other_offsets = False
+
+
+_VALUES = tuple((byte >> 1) ^ -(byte & 1) for byte in range(128))
+"""Values of varints of one byte."""
+_NULL = 1  # a length of -1
+_OFFSETS = bytes(range(0, 128, 2))
+"""Offsets 0 to 63 as varints."""
+_ALIKE = 6
+"""From so many records on it pays to see whether they are all of one shape."""
+_INT, _LONG = (5, 0xFFFFFFFF), (10, 0xFFFFFFFFFFFFFFFF)
+"""Most bytes of a varint, and the bits that count."""
+
+
+def survey(
+    content: bytes,
+    count: int,
+    timestamp: int,
+    scope: Scope = EVERYTHING,
+    damage: str | None = None,
+) -> Survey:
+    """Look at `count` records whose times start from `timestamp`.
+
+    `damage`: why the content is not all that it should be, if that is so.
+    Raises DecodeError when there are more or fewer, when one is not of the form of a record, or
+    when they are over the limits; UnreadableError for damage that they do not show themselves.
+    """
+    if not 0 < count <= scope.items_max:
+        raise DecodeError(f"a batch claims {count} records")
+    try:
+        found = _alike(content, count, timestamp, scope)
+        found = _walk(content, count, timestamp, scope) if found is None else found
+    except EarlyEndError as error:
+        raise error if damage is None else UnreadableError(damage) from error
+    if damage is not None:
+        raise UnreadableError(damage)
+    return found
+
+
+def _alike(content: bytes, count: int, timestamp: int, scope: Scope) -> Survey | None:
+    """Look at all records at once, if all have the lengths of the first, as a load tool's have.
+
+    None unless they have no headers, and numbers of one byte, but for the lengths of record and
+    value, which may have two.
+    """
+    size, rest = divmod(len(content), count)
+    if count < _ALIKE or rest or size < 7 or size > scope.record_bytes_max:
+        return None
+    first = content[:size]
+    head = 1 if first[0] < 128 else 2  # where the attributes are
+    key = first[head + 3]
+    value = head + 4 + (0 if key == _NULL else key >> 1)
+    if key > 127 or (key & 1 and key != _NULL) or value + 1 >= size:
+        return None
+    length, body = first[value], value + 1
+    if length > 127:
+        length, body = length - 128 + (first[body] << 7), body + 1
+    length_said = first[0] if head == 1 else first[0] - 128 + (first[1] << 7)
+    is_plain = not length & 1 and body + (length >> 1) + 1 == size and not first[-1]
+    if not is_plain or length_said != (size - head) * 2 or size - head > 8191:
+        return None
+    for at in {0, head - 1, head + 3, value, body - 1, size - 1}:
+        if content[at::size].count(first[at]) != count:
+            return None
+    times, offsets = content[head + 1 :: size], content[head + 2 :: size]
+    if not (times.isascii() and offsets.isascii()):
+        return None
+    deltas = [_VALUES[byte] for byte in set(times)]
+    return Survey(
+        timestamp + min(deltas),
+        timestamp + max(deltas),
+        key == _NULL,
+        offsets != _OFFSETS[:count],
+    )
+
+
+def _walk(content: bytes, count: int, timestamp: int, scope: Scope) -> Survey:
+    """Look at the records one by one."""
+    found = _Found(scope.items_max - count)
+    try:
+        end = _records(content, count, timestamp, scope, found)
+    except IndexError as error:
+        raise EarlyEndError("a batch ends before its records do") from error
+    if end != len(content):
+        raise DecodeError(f"{len(content) - end} bytes follow the records of a batch")
+    return Survey(found.earliest, found.latest, found.lacks_key, found.other_offsets)
+
+
+def _records(  # noqa: C901, PLR0912, PLR0915 - calls would take longer than all else
+    content: bytes, count: int, timestamp: int, scope: Scope, found: _Found
+) -> int:
+    """Look at each record; return where the last one ends. Varints of one byte are read here."""
+    has_sizes, record_bytes_max = scope.has_sizes, scope.record_bytes_max
+    pos, earliest, latest = 0, _BEYOND, -_BEYOND
+    for at in range(count):
+        start = pos
+        size = content[pos]
+        if size < 128:
+            pos += 1
+        else:
+            size, pos = _size(content, pos, scope)
+        end = pos + (size >> 1)
+        delta = content[pos + 1]  # the attributes byte before it is unused
+        if delta < 128:
+            delta = _VALUES[delta]
+            pos += 2
+        else:
+            delta, pos = _time(content, pos + 1, timestamp)
+        if delta < earliest:  # noqa: PLR1730 - as above
+            earliest = delta
+        if delta > latest:  # noqa: PLR1730 - as above
+            latest = delta
+        byte = content[pos]
+        if byte < 128:
+            pos += 1
+        else:
+            byte, pos = _varint(content, pos, *_INT)
+        if byte != at << 1:
+            found.other_offsets = True
+        byte = content[pos]
+        if byte < 128:
+            pos += 1
+        else:
+            byte, pos = _varint(content, pos, *_INT)
+        if byte & 1:
+            found.lacks_key = True
+        else:
+            pos += byte >> 1
+        byte = content[pos]
+        if byte < 128:
+            pos += 1
+        else:
+            byte, pos = _varint(content, pos, *_INT)
+        if not byte & 1:
+            pos += byte >> 1
+        pos = pos + 1 if not content[pos] else _headers(content, pos, found)
+        if (has_sizes and (size & 1 or pos != end)) or pos - start > record_bytes_max:
+            raise DecodeError(f"a record at byte {start} is not as long as it may be")
+    found.earliest, found.latest = timestamp + earliest, timestamp + latest
+    return pos
+
+
+def _size(content: bytes, pos: int, scope: Scope) -> tuple[int, int]:
+    """Read the size of a record; what is none keeps a broker from reading on if it counts."""
+    try:
+        return _varint(content, pos, *_INT)
+    except DecodeError as error:
+        raise (UnreadableError(str(error)) if scope.has_sizes else error) from error
+
+
+def _time(content: bytes, pos: int, timestamp: int) -> tuple[int, int]:
+    """Read how far a time is from `timestamp`, such that both make a time of 64 bits."""
+    raw, pos = _varint(content, pos, *_LONG)
+    time = timestamp + ((raw >> 1) ^ -(raw & 1))
+    time = (time + (1 << 63)) % (1 << 64) - (1 << 63)
+    return time - timestamp, pos
+
+
+def _headers(content: bytes, pos: int, found: _Found) -> int:
+    """Look at the headers of a record; return where they end."""
+    count, pos = _varint(content, pos, *_INT)
+    if count & 1 or count >> 1 > len(content) - pos:
+        raise DecodeError(f"a record claims a wrong number of headers at byte {pos}")
+    found.items -= count >> 1
+    if found.items < 0:
+        raise DecodeError("a batch has too many records and headers")
+    for _ in range(count >> 1):
+        length, pos = _varint(content, pos, *_INT)
+        if length & 1:
+            raise DecodeError(f"a record's header has no name at byte {pos}")
+        pos += length >> 1
+        length, pos = _varint(content, pos, *_INT)
+        if not length & 1:
+            pos += length >> 1
+    return pos
+
+
+def _varint(content: bytes, pos: int, bytes_max: int, mask: int) -> tuple[int, int]:
+    """Read a varint as it is written, before it is made signed."""
+    value = 0
+    for shift in range(0, 7 * bytes_max, 7):
+        byte = content[pos]
+        pos += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value & mask, pos
+    raise DecodeError(f"varint is longer than {bytes_max} bytes at byte {pos - bytes_max}")

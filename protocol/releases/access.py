@@ -1,0 +1,54 @@
+"""How Kafka releases differ about what is denied, and how that is told and logged."""
+
+import msgspec
+
+from kafka_shim.protocol.releases.change import Change
+
+
+class AccessFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the emulated release does about authorization, by name."""
+
+    # answers
+    hides_denied_topics: bool  # without DESCRIBE a topic is 3, and existence comes before the rest
+    unasked_operations: int  # authorized operations that nobody asked for
+    acl_success_message: str | None  # error message of a CreateAcls or DescribeAcls that succeeded
+    # the audit log
+    audit_names_pattern: bool  # the audit line has the type of the resource's pattern
+    audit_names_request: bool  # and the API
+    audit_names_rule: bool  # and ends in the deciding rule
+    audit_acl_brackets: str  # around the ACL that is the rule
+    # configuration
+    authorizer_class: str  # the authorizer that a release brings, as its configuration names it
+
+
+OLDEST = AccessFacts(
+    hides_denied_topics=True,
+    unasked_operations=0,
+    acl_success_message=None,
+    audit_names_pattern=False,
+    audit_names_request=False,
+    audit_names_rule=False,
+    audit_acl_brackets="()",
+    authorizer_class="kafka.security.auth.SimpleAclAuthorizer",
+)
+"""As 0.11 has it."""
+
+CHANGES: tuple[Change, ...] = (
+    Change("1.0", "denied topics are 29 everywhere", hides_denied_topics=False),
+    Change("2.0", "KIP-290: prefixed patterns", audit_names_pattern=True),
+    Change(
+        "2.4",
+        "KIP-504: the authorizer in Java's interface",
+        audit_names_request=True,
+        authorizer_class="kafka.security.authorizer.AclAuthorizer",
+    ),
+    Change("2.5", "KAFKA-9386: not asked is Int32.MIN", unasked_operations=-(2**31)),
+    Change("2.5", "generated answers have an empty text", acl_success_message=""),
+    Change(
+        "3.0",
+        "KRaft brokers run the StandardAuthorizer",
+        audit_names_rule=True,
+        authorizer_class="org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    ),
+    Change("4.2", "StandardAcl is a record of Java's", audit_acl_brackets="[]"),
+)

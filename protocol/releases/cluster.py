@@ -1,0 +1,64 @@
+"""How Kafka releases differ about brokers, controllers, features and versions."""
+
+import msgspec
+
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.releases.change import Change
+
+
+class ClusterFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the emulated release does about the cluster itself, by name."""
+
+    # controllers
+    brokers_forward: bool  # admin requests to the controller; else only it answers them
+    has_process_roles: bool  # brokers are configured by node.id and process.roles
+    orders_list_each_duplicate: bool  # a denied LeaderAndIsr or StopReplica, partition by partition
+    stale_controller_lists_partitions: bool  # LeaderAndIsr of a controller that is superseded
+    # features
+    feature_update_message: str | None  # error message of a feature that was updated
+    feature_updates_message: str | None  # error message of UpdateFeatures without an error
+    unknown_feature_may_be_zero: bool  # a feature that there is not is at level 0 already
+    feature_update_error: ErrorCode  # of a feature or level that is not supported
+    feature_updates_fail_together: bool  # one failed update is the whole request's error
+    # brokers and versions
+    unregistering_says_why: bool  # UnregisterBroker carries texts
+    refused_version_tells_range: bool  # an unknown version of ApiVersions is told the known ones
+
+
+OLDEST = ClusterFacts(
+    brokers_forward=False,
+    has_process_roles=False,
+    orders_list_each_duplicate=False,
+    stale_controller_lists_partitions=False,
+    feature_update_message=None,
+    feature_updates_message=None,
+    unknown_feature_may_be_zero=False,
+    feature_update_error=ErrorCode.INVALID_REQUEST,
+    feature_updates_fail_together=False,
+    unregistering_says_why=False,
+    refused_version_tells_range=False,
+)
+"""As 0.11 has it."""
+
+CHANGES: tuple[Change, ...] = (
+    Change("1.1", "partitions of stale controllers", stale_controller_lists_partitions=True),
+    Change("2.4", "requests between brokers are generated", orders_list_each_duplicate=True),
+    Change("2.4", "KIP-511: which versions there are", refused_version_tells_range=True),
+    Change("3.0", "KRaft", brokers_forward=True, has_process_roles=True),
+    Change(
+        "3.0",
+        "FeatureControlManager: as 3.9.1 answers",
+        feature_updates_message="",
+        unknown_feature_may_be_zero=True,
+        feature_update_error=ErrorCode.INVALID_UPDATE_VERSION,
+    ),
+    Change(
+        "4.0",
+        "KIP-1022; as 4.3.1 answers",
+        unknown_feature_may_be_zero=False,
+        feature_updates_fail_together=True,
+        feature_update_message="none",
+        feature_updates_message=None,
+    ),
+    Change("4.1", "unregistering says why not", unregistering_says_why=True),
+)

@@ -1,0 +1,126 @@
+"""How Kafka releases differ about settings."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from kafka_shim.protocol.releases.change import Change
+
+
+class ConfigFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the emulated release does about describing and altering settings, by name."""
+
+    config_resource_types: tuple[int, ...]  # types that have settings
+    echoed_resource_types: tuple[int, ...] | None  # types that errors repeat, others are 0
+    generated_config_messages: bool  # DescribeConfigs in generated messages, with their bugs
+    config_success_message: str | None  # error message of a description without an error
+    config_denials: Mapping[int, str | None]  # error message of a denial, by its code
+    missing_topics_have_no_configs: bool  # a missing topic is 3, and not described by defaults
+    dynamic_brokers: bool  # settings of brokers can be altered (KIP-226)
+    client_metrics_have_defaults: bool  # a subscription is described with all its settings
+    alterations_are_forwarded: bool  # brokers check what they can before rights are asked for
+    altered_denial_is_said: bool  # a denied alteration has a text
+    brokers_are_authorized_first: bool  # before their settings are checked, and without a text
+    altered_types_are_echoed: bool  # AlterConfigs repeats types that it does not know
+    altered_null: str  # AlterConfigs without a value: "fail resource", "fail" all of it, or "close"
+    altered_null_error: int  # code of IncrementalAlterConfigs without a value
+    altered_config_error: int  # code of a value that a topic's setting cannot take
+    altered_names_are_checked: bool  # an illegal topic name is told apart from a missing topic
+    altered_values_before_topics: bool  # a bad value is told first, a missing topic then
+    empty_topic_name_error: int  # code of AlterConfigs' topic without a name
+    empty_topic_name_first: bool  # IncrementalAlterConfigs sees it before all else
+    altered_topic_missing_error: int  # code of altering a missing topic
+    lists_start_as_default: bool  # APPEND to a list that is not set
+    append_skips_present: bool  # APPEND of what is in the list already
+    unknown_list_error: int  # code of APPEND to what is no setting of a broker
+    unknown_topic_list_is_no_list: bool  # of topics and others: as APPEND to what is no list
+
+
+OLDEST = ConfigFacts(
+    config_resource_types=(2, 4),
+    echoed_resource_types=(2, 3, 4),
+    generated_config_messages=False,
+    config_success_message=None,
+    config_denials={},
+    missing_topics_have_no_configs=False,
+    dynamic_brokers=False,
+    client_metrics_have_defaults=False,
+    alterations_are_forwarded=False,
+    altered_denial_is_said=False,
+    brokers_are_authorized_first=False,
+    altered_types_are_echoed=False,
+    altered_null="fail resource",
+    altered_null_error=-1,
+    altered_config_error=42,
+    altered_names_are_checked=True,
+    altered_values_before_topics=False,
+    empty_topic_name_error=17,
+    empty_topic_name_first=True,
+    altered_topic_missing_error=-1,
+    lists_start_as_default=False,
+    append_skips_present=False,
+    unknown_list_error=-1,
+    unknown_topic_list_is_no_list=False,
+)
+"""As 0.11 has it."""
+
+CHANGES: tuple[Change, ...] = (
+    Change("1.1", "KIP-226: dynamic brokers", dynamic_brokers=True),
+    Change("2.0", "types of config resources", echoed_resource_types=(2, 4)),
+    Change("2.0", "AlterConfigs cannot read null", altered_null="close"),
+    Change("2.0", "settings of missing topics", missing_topics_have_no_configs=True),
+    Change(
+        "2.4",
+        "KIP-412: levels of loggers",
+        config_resource_types=(2, 4, 8),
+        echoed_resource_types=(2, 4, 8),
+    ),
+    Change(
+        "2.6",
+        "AlterConfigs in generated messages",
+        altered_types_are_echoed=True,
+        altered_null="fail",
+        altered_null_error=42,
+        lists_start_as_default=True,
+    ),
+    Change(
+        "2.7",
+        "altering asks for the topic first",
+        altered_names_are_checked=False,
+        altered_topic_missing_error=3,
+    ),
+    Change(
+        "2.7",
+        "DescribeConfigs in generated messages",
+        generated_config_messages=True,
+        echoed_resource_types=None,
+        config_success_message="",
+        config_denials={
+            29: "topic authorization failed",
+            30: "group authorization failed",
+            31: "cluster authorization failed",
+        },
+    ),
+    Change(
+        "3.0",
+        "settings are altered by KRaft controllers",
+        alterations_are_forwarded=True,
+        altered_denial_is_said=True,
+        altered_config_error=40,
+        altered_names_are_checked=True,
+        altered_values_before_topics=True,
+        empty_topic_name_error=42,
+        empty_topic_name_first=False,
+        append_skips_present=True,
+        unknown_topic_list_is_no_list=True,
+    ),
+    Change("3.7", "KIP-714: subscriptions to metrics", config_resource_types=(2, 4, 8, 16)),
+    Change("4.0", "KIP-848: settings of groups", config_resource_types=(2, 4, 8, 16, 32)),
+    Change("4.1", "subscriptions with all settings", client_metrics_have_defaults=True),
+    Change("4.3", "APPEND looks whether there is such a setting", unknown_list_error=40),
+    Change(
+        "4.4",
+        "altering a broker, as 4.4.0 answers: brokers ask, and then their controller",
+        brokers_are_authorized_first=True,
+    ),
+)

@@ -1,0 +1,45 @@
+"""How Kafka releases differ about the metrics of clients (KIP-714).
+
+Found by asking brokers with a receiver for them the same things.
+"""
+
+import msgspec
+
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.releases.change import Change
+
+
+class TelemetryFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the emulated release does about clients' metrics, by name."""
+
+    # subscriptions
+    empty_match_is_none: bool  # and not a pattern that is wrong
+    match_values_are_trimmed: bool  # else what stands around `=` is part of the pattern
+    bad_interval_error: ErrorCode  # of an interval that is no number
+    # requests
+    asks_after_errors: bool  # who is told that its subscription is another may ask at once
+    decompresses: bool  # what comes; else the receiver gets it as it was sent
+    limits_decompressed: bool  # to what a push may have
+
+
+OLDEST = TelemetryFacts(
+    empty_match_is_none=False,
+    match_values_are_trimmed=False,
+    bad_interval_error=ErrorCode.UNKNOWN_SERVER_ERROR,
+    asks_after_errors=False,
+    decompresses=False,
+    limits_decompressed=False,
+)
+"""As 3.7 has it, the first one."""
+
+CHANGES: tuple[Change, ...] = (
+    Change("3.8", "pushes are decompressed", decompresses=True, match_values_are_trimmed=True),
+    Change(
+        "4.0",
+        "settings of subscriptions are checked as others are",
+        empty_match_is_none=True,
+        bad_interval_error=ErrorCode.INVALID_CONFIG,
+    ),
+    Change("4.1", "subscriptions after errors", asks_after_errors=True),
+    Change("4.3", "small pushes cannot become large ones", limits_decompressed=True),
+)

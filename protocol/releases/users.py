@@ -1,0 +1,85 @@
+"""How Kafka releases differ about log-ins, credentials, delegation tokens and quotas."""
+
+import msgspec
+
+from kafka_shim.protocol.releases.change import Change
+
+
+class UserFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the emulated release does about users, by name."""
+
+    # log-ins
+    scram_checks_nonce: bool  # the client must repeat the nonce that it was told
+    tokens_end_sessions: bool  # a log-in ends with its token, even without a lifetime of log-ins
+    late_handshake_tells_mechanisms: bool  # a SaslHandshake after the log-in, which is an error
+    # delegation tokens
+    failed_token_expiry: int  # in the answer to a token that could not be renewed or expired
+    caps_token_renewal: bool  # for no longer than the default, which is what 0 means too
+    # credentials
+    scram_success_message: str | None  # error message of AlterUserScramCredentials without an error
+    scram_denial: str | None  # the text of a denied one
+    scram_alters_users_once: bool  # a user named twice fails; else only a mechanism named twice
+    scram_denial_counts_users: bool  # a denied DescribeUserScramCredentials has a result a user
+    # quotas
+    quota_success_message: str | None  # error message of DescribeClientQuotas without an error
+    quota_denial: str | None  # the text of a denied AlterClientQuotas
+    quota_entity_types: tuple[str, ...]  # what quotas can be about
+    quota_matches_are_checked: bool  # a filter that matches nothing sensible is 42, not taken so
+    quota_may_be_zero: bool  # a limit of 0 is one
+    quotas_alter_entities_once: bool  # an entity or key named twice fails; else the last counts
+    quota_filter_may_be_empty: bool  # an exact match of an empty name; else it is -1
+    quota_types_are_checked_first: bool  # before what else is wrong with a filter
+
+
+OLDEST = UserFacts(
+    scram_checks_nonce=False,
+    tokens_end_sessions=False,
+    late_handshake_tells_mechanisms=True,
+    failed_token_expiry=-1,
+    caps_token_renewal=False,
+    scram_success_message="",
+    scram_denial=None,
+    scram_alters_users_once=False,
+    scram_denial_counts_users=False,
+    quota_success_message=None,
+    quota_denial=None,
+    quota_entity_types=("user", "client-id"),
+    quota_matches_are_checked=False,
+    quota_may_be_zero=True,
+    quotas_alter_entities_once=False,
+    quota_filter_may_be_empty=False,
+    quota_types_are_checked_first=False,
+)
+"""As 0.11 has it."""
+
+CHANGES: tuple[Change, ...] = (
+    Change("1.1", "late handshakes", late_handshake_tells_mechanisms=False),
+    Change(
+        "2.8",
+        "quotas in generated answers",
+        quota_success_message="",
+        quota_denial="cluster authorization failed",
+    ),
+    Change("2.8", "KIP-612: quotas of addresses", quota_entity_types=("user", "client-id", "ip")),
+    Change(
+        "3.0",
+        "credentials and tokens are kept by controllers: as 3.9.1 answers",
+        scram_alters_users_once=True,
+        scram_denial_counts_users=True,
+        scram_success_message=None,
+        scram_denial="cluster authorization failed",
+        failed_token_expiry=0,
+        caps_token_renewal=True,
+    ),
+    Change(
+        "3.0",
+        "quotas are kept by controllers",
+        quota_matches_are_checked=True,
+        quotas_alter_entities_once=True,
+        quota_filter_may_be_empty=True,
+        quota_types_are_checked_first=True,
+    ),
+    Change("3.3", "KAFKA-13848: a log-in ends with its token", tokens_end_sessions=True),
+    Change("3.5", "a quota of 0 is none", quota_may_be_zero=False),
+    Change("3.7", "CVE-2024-56128: the nonce in SCRAM", scram_checks_nonce=True),
+)

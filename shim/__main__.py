@@ -1,7 +1,0 @@
-"""`python -m shim` is `kafka-shim`."""
-
-import sys
-
-from shim.cli import main
-
-sys.exit(main())

@@ -1,0 +1,156 @@
+"""What options, environment and file ask for together: the command line first, then KAFKA_*
+variables, then the --config file.
+"""
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kafka_shim.shim.config import ListenerConfig, parse_listener, with_principals
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.defaults import default_listeners
+from kafka_shim.shim.settings.kafka_properties import (
+    LISTENERS,
+    advertised,
+    as_confluent_derives,
+    describes_broker,
+    not_listened_on,
+    parse_racks,
+    protocols_by_listener,
+    translate,
+    unknown_settings,
+)
+
+if TYPE_CHECKING:  # what reads files is imported where there is one
+    from kafka_shim.shim.cli.config_file import FileContent
+
+_LAYERED = (
+    *("listener", "authorizer", "super_user", "allow_everyone_if_no_acl_found", "user"),
+    *("first_broker_id", "rack", "broker_config"),
+)
+"""Options with a setting of Kafka's that means the same, which the environment may have."""
+
+
+class Merged(msgspec.Struct, frozen=True):
+    """What is named, as `fields` of Config and `properties` by Kafka's names.
+
+    `everything` are the settings of all layers; `is_described`: file or environment describe a
+    whole broker.
+    """
+
+    fields: dict[str, Any]
+    properties: dict[str, str]
+    everything: Mapping[str, str]
+    is_described: bool
+
+
+def fill_in(args: argparse.Namespace, from_file: argparse.Namespace) -> None:
+    """Take options that Kafka has no setting for from a file, where they are not typed."""
+    for name, value in vars(from_file).items():
+        if name not in _LAYERED and getattr(args, name, None) is None:
+            setattr(args, name, value)
+
+
+def merge(
+    args: argparse.Namespace, content: "FileContent", environment: Mapping[str, str]
+) -> Merged:
+    """Put the layers on each other; ConfigError says what is wrong, and where."""
+    options_of_file, properties_of_file = content
+    in_file = dict(properties_of_file)
+    if options_of_file is not None:
+        in_file |= _settings(options_of_file.broker_config)
+    typed = _settings(args.broker_config)
+    layers = (
+        (f"--config {args.config}", in_file, options_of_file),
+        ("environment", environment, None),
+        ("--broker-config", typed, args),
+    )
+    everything = {**in_file, **environment, **typed}
+    fields: dict[str, Any] = {}
+    properties: dict[str, str] = {}
+    for where, settings, options in layers:
+        translation = translate(settings, everything, where)
+        fields |= translation.fields
+        properties |= translation.properties
+        if options is not None:
+            fields |= _option_fields(options, protocols_by_listener(everything))
+    unknown = unknown_settings({**in_file, **typed})
+    if unknown:
+        note(f"settings that no Kafka release knows: {', '.join(unknown)}")
+    is_described = describes_broker({**properties_of_file, **environment})
+    if is_described and "authorizer" not in fields:
+        fields["authorizer"] = "none"
+        note(
+            "the broker configured has no authorizer.class.name, so no authorizer; to have one,"
+            " set it, or --authorizer standard"
+        )
+    if LISTENERS not in everything and not args.listener:
+        derived = as_confluent_derives(fields.get("listeners"), environment)
+        fields |= {} if derived is None else {"listeners": derived}
+    return Merged(fields, properties, everything, is_described)
+
+
+def listeners_of(args: argparse.Namespace, merged: Merged) -> tuple[ListenerConfig, ...]:
+    """Return the listeners with all that is said of them: those named, or the default ones.
+
+    A described broker that names none has the one of Kafka's default.
+    """
+    default = default_listeners(args.first_port, args.brokers or 1)
+    listeners = merged.fields.get("listeners") or default[: 1 if merged.is_described else None]
+    lost = not_listened_on(listeners, merged.everything)
+    if lost:
+        note(f"advertised.listeners has {', '.join(lost)}, which no listener is named")
+    return _with_principals(args, advertised(listeners, merged.everything))
+
+
+def note(text: str) -> None:
+    print(f"kafka-shim: note: {text}", file=sys.stderr)
+
+
+def pair(text: str, separator: str, option: str, expected: str) -> tuple[str, str]:
+    """Split `LEFT<separator>RIGHT`; ConfigError says what was expected of the option."""
+    left, found, right = text.partition(separator)
+    if not found or not left:
+        raise ConfigError(f"{option} `{text}`: expected {expected}")
+    return left, right
+
+
+def _option_fields(options: argparse.Namespace, protocols: Mapping[str, str]) -> dict[str, Any]:
+    """The options that Kafka has settings for, as fields of Config; only those that are given."""
+    fields: dict[str, Any] = {}
+    if options.listener:
+        fields["listeners"] = tuple(parse_listener(text, protocols) for text in options.listener)
+    if options.authorizer is not None:
+        fields["authorizer"] = options.authorizer
+    if options.super_user:
+        fields["super_users"] = tuple(options.super_user)
+    if options.allow_everyone_if_no_acl_found:
+        fields["allow_everyone_if_no_acl_found"] = True
+    if options.user:
+        users = (pair(text, ":", "--user", _EXPECTED_USER) for text in options.user)
+        fields["users"] = dict(users)
+    if options.first_broker_id is not None:
+        fields["first_broker_id"] = options.first_broker_id
+    if options.rack:
+        fields["racks"] = parse_racks(",".join(options.rack), "--rack")
+    return fields
+
+
+_EXPECTED_USER = "NAME:PASSWORD, as in alice:secret"
+_EXPECTED_PRINCIPAL = "NAME=Type:name, as in PLAINTEXT=User:alice"
+_EXPECTED_SETTING = "KEY=VALUE, as in num.partitions=3"
+
+
+def _settings(texts: Sequence[str] | None) -> dict[str, str]:
+    return dict(pair(text, "=", "--broker-config", _EXPECTED_SETTING) for text in texts or ())
+
+
+def _with_principals(
+    args: argparse.Namespace, listeners: tuple[ListenerConfig, ...]
+) -> tuple[ListenerConfig, ...]:
+    option, texts = "--listener-principal", args.listener_principal or []
+    principals = dict(pair(text, "=", option, _EXPECTED_PRINCIPAL) for text in texts)
+    return with_principals(listeners, principals, option)

@@ -1,0 +1,113 @@
+"""What the control API tells of requests and decisions that were seen."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NoReturn
+
+from kafka_shim.authorizer.acl_names import AclTextError, parse_operation, parse_resource_type
+from kafka_shim.authorizer.model import is_principal
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.shim.control.problem import ControlError
+from kafka_shim.shim.faults.spec import FaultError, api_named
+from kafka_shim.shim.observing.history import History, Seen
+from kafka_shim.shim.whole_number import whole_number
+
+_ROWS_MAX = 1000
+
+
+class PastRequests:
+    """The history of a broker, by a query's filters."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+
+    def requests(self, query: Mapping[str, str]) -> dict[str, Any]:
+        rows, last = self._rows(query, lambda seen: [seen.row()])
+        return {"requests": rows, "last": last}
+
+    def decisions(self, query: Mapping[str, str]) -> dict[str, Any]:
+        wanted: dict[str, object] = _named(query)
+        if "resource_name" in query:
+            wanted["resource_name"] = query["resource_name"]
+        for name in ("allowed", "logged"):
+            if name in query:
+                wanted[name] = _flag(name, query[name])
+
+        left_out = 0
+
+        def matching(seen: Seen) -> list[dict[str, Any]]:
+            nonlocal left_out
+            left_out += seen.left_out
+            return [
+                row
+                for row in seen.decisions()
+                if all(row[name] == value for name, value in wanted.items())
+            ]
+
+        rows, last = self._rows(query, matching)
+        return {"decisions": rows, "last": last, "left_out": left_out}
+
+    def _rows(
+        self, query: Mapping[str, str], rows_of: Callable[[Seen], list[dict[str, Any]]]
+    ) -> tuple[list[dict[str, Any]], int]:
+        """Rows of whole requests, about as many as the limit says, and where to go on."""
+        limit = _number("limit", query.get("limit", str(_ROWS_MAX)))
+        rows: list[dict[str, Any]] = []
+        before = _number("after", query.get("after", "0"))
+        for seen in self._seen(query) if limit else ():
+            if len(rows) >= limit:
+                return rows, before
+            rows += rows_of(seen)
+            before = seen.number
+        return rows, self._history.last_number
+
+    def _seen(self, query: Mapping[str, str]) -> Iterator[Seen]:
+        """The requests that the query is about, oldest first."""
+        api = _api(query.get("api"))
+        principal, client_id = query.get("principal"), query.get("client_id")
+        if principal is not None and not is_principal(principal):
+            _wrong("principal", principal, "Type:name, as in User:alice")
+        after = _number("after", query.get("after", "0"))
+        for seen in self._history:
+            if (
+                seen.number > after
+                and api in (None, seen.api)
+                and principal in (None, seen.principal)
+                and client_id in (None, seen.client_id)
+            ):
+                yield seen
+
+
+def _api(name: str | None) -> ApiKey | None:
+    """A name that there is not would fit no request, and a test would pass that sees nothing."""
+    try:
+        return api_named(name)
+    except FaultError as error:
+        raise ControlError(400, f"api: {error}") from error
+
+
+def _named(query: Mapping[str, str]) -> dict[str, object]:
+    """Operation and resource type, as far as they are asked for, by the names that rows have."""
+    found: dict[str, object] = {}
+    try:
+        if "operation" in query:
+            found["operation"] = parse_operation(query["operation"]).name
+        if "resource_type" in query:
+            found["resource_type"] = parse_resource_type(query["resource_type"]).name
+    except AclTextError as error:
+        raise ControlError(400, str(error)) from error
+    return found
+
+
+def _number(name: str, text: str) -> int:
+    number = whole_number(text)
+    return _wrong(name, text, "a number from 0") if number is None else number
+
+
+def _flag(name: str, text: str) -> bool:
+    if text not in ("true", "false"):
+        _wrong(name, text, "true or false")
+    return text == "true"
+
+
+def _wrong(name: str, text: str, wanted: str) -> NoReturn:
+    raise ControlError(400, f"{name} is `{text}`; it must be {wanted}")

@@ -1,0 +1,1 @@
+"""What Produce does with the batches of a request."""

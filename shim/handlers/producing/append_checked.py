@@ -1,0 +1,103 @@
+"""What Produce asks about one partition before its records are appended."""
+
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.produce_request import ProduceRequest
+from kafka_shim.protocol.records import NO_PRODUCER, Batch
+from kafka_shim.protocol.releases.records import RecordFacts
+from kafka_shim.shim.handlers.producing.appending import Appended, append, append_any_format
+from kafka_shim.shim.handlers.producing.produced_rows import Row
+from kafka_shim.shim.handlers.producing.record_checks import Limits, RefusedRecords
+from kafka_shim.shim.handlers.shared.verification import is_open, verification_error
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.topics import Partition
+
+ALL = -1
+"""As `acks`: every replica in sync has the records."""
+ADMIN_CLIENT_ID = "__admin_client"
+"""The one client that may write to internal topics."""
+
+
+def append_checked(
+    name: str,
+    partition: Partition,
+    row: Row,
+    request: ProduceRequest,
+    context: RequestContext,
+    facts: RecordFacts,
+) -> Appended:
+    """The checks of one partition in Kafka's order, then the append; raises RefusedRecords."""
+    content, batch = row.content, row.batch
+    if content is None:
+        raise RefusedRecords(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True)
+    if batch is not None and batch.is_transactional and facts.verifies_partitions:
+        if not facts.verifies_before_acks:
+            _check_acks(request.acks)
+        _check_leader(partition, context)
+        _check_transaction(name, partition, batch, request, context, facts)
+    _check_acks(request.acks)
+    topics = context.cluster.topics
+    if name in topics.internal_names and context.header.client_id != ADMIN_CLIENT_ID:
+        raise RefusedRecords(ErrorCode.INVALID_TOPIC_EXCEPTION)
+    _check_leader(partition, context)
+    settings = partition.log.settings
+    if request.acks == ALL:
+        _check_replicas(partition, settings.min_insync_replicas, facts)
+    limits = Limits(settings, facts, context.cluster.clock.now_ms())
+    if batch is not None:
+        return append(partition, batch, limits)
+    if not content:
+        return Appended(-1)
+    return append_any_format(partition, content, limits)
+
+
+def _check_acks(acks: int) -> None:
+    if not ALL <= acks <= 1:
+        raise RefusedRecords(ErrorCode.INVALID_REQUIRED_ACKS)
+
+
+def _check_leader(partition: Partition, context: RequestContext) -> None:
+    if partition.leader_id != context.node_id:
+        raise RefusedRecords(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+
+
+def _check_transaction(
+    name: str,
+    partition: Partition,
+    batch: Batch,
+    request: ProduceRequest,
+    context: RequestContext,
+    facts: RecordFacts,
+) -> None:
+    """See that the partition is part of the producer's transaction, or make it so (KIP-890)."""
+    owner = batch.producer_id, batch.producer_epoch
+    if batch.producer_id <= NO_PRODUCER:
+        return
+    if is_open(partition.log, *owner, facts):
+        return
+    assert request.transactional_id is not None  # else the request was refused
+    partition.log.producers.tried(
+        *owner,
+        batch.base_sequence,
+        begins_at_zero=context.version >= facts.begins_at_zero_since,
+    )
+    error = verification_error(
+        (request.transactional_id, *owner),
+        (name, partition.index),
+        context,
+        facts.adds_partitions_since,
+        facts.abortable_since,
+    )
+    message = None
+    if error is ErrorCode.INVALID_TXN_STATE:
+        message = "the partition was not added to the transaction"
+    elif error is not ErrorCode.TRANSACTION_ABORTABLE and facts.says_what_is_unverified:
+        message = "the transaction is another's"
+    if error is not ErrorCode.NONE:
+        raise RefusedRecords(error, message)
+
+
+def _check_replicas(partition: Partition, needed: int, facts: RecordFacts) -> None:
+    if facts.caps_min_isr:
+        needed = min(needed, len(partition.replicas))
+    if len(partition.isr) < needed:
+        raise RefusedRecords(ErrorCode.NOT_ENOUGH_REPLICAS, tells_start=True)

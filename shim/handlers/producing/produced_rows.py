@@ -1,0 +1,129 @@
+"""What a Produce request has for each partition, which may be in it more than once."""
+
+from collections.abc import Iterable
+from itertools import islice
+
+import msgspec
+
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
+from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.messages.produce_request import ProduceRequest, TopicProduceData
+from kafka_shim.protocol.records import Batch, batches, entry_sizes, lone_batch
+from kafka_shim.protocol.releases.records import RecordFacts
+from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.handlers.producing.record_checks import (
+    FORMAT_2_SINCE,
+    RefusedRecords,
+    check_compression,
+    only_batch,
+)
+from kafka_shim.shim.request.context import RequestContext
+
+
+class Row(msgspec.Struct, gc=False):
+    """What a request has for a partition, once.
+
+    `batch` is the one that `content` consists of from version 3 on; None until it is looked for, if
+    there is more than it.
+    """
+
+    index: int
+    content: bytes | None
+    batch: Batch | None
+
+
+class TopicRows(msgspec.Struct, gc=False):
+    """A topic, and all that a request has for each of its partitions."""
+
+    topic: TopicProduceData
+    partitions: dict[int, list[Row]]
+    has_nulls: bool = False
+    """Whether there is a partition without records, which no client sends."""
+
+
+def rows_of(
+    request: ProduceRequest, context: RequestContext
+) -> tuple[list[Batch], list[TopicRows]]:
+    """The first batches of format 2 in a request, in its order, and all of it: each topic once.
+
+    CloseConnection where a release cannot parse it.
+    """
+    has_batches = context.version >= FORMAT_2_SINCE
+    first_batches: list[Batch] = []
+    topics: dict[tuple[str, bytes], TopicRows] = {}
+    for topic in request.topic_data:
+        key = (topic.name, topic.topic_id)
+        found = topics.get(key)
+        if found is None:
+            found = topics[key] = TopicRows(topic, {})
+        for data in topic.partition_data:
+            content = data.records or b""
+            batch = lone_batch(content)
+            if batch is not None:
+                first_batches.append(batch)
+            else:
+                first_batches += _first_batch(content, context)
+                found.has_nulls = found.has_nulls or data.records is None
+            row = Row(data.index, data.records, batch if has_batches else None)
+            found.partitions.setdefault(data.index, []).append(row)
+    return first_batches, list(topics.values())
+
+
+def _first_batch(records: bytes, context: RequestContext) -> list[Batch]:
+    """The first batch of a partition, if it is one of format 2."""
+    found: list[Batch] = []
+    try:
+        sizes = list(islice(entry_sizes(records, partial=True), 2))
+        if sizes and sizes[0][2] == 2:
+            found = list(batches(records[: sizes[0][1]]))
+    except DecodeError:
+        sizes = []
+    _check_form([magic for *_, magic in sizes], context)
+    return found
+
+
+def _check_form(formats: list[int], context: RequestContext) -> None:
+    """Close the connection where a release could not parse the records of a partition."""
+    facts = context.facts.records
+    is_unreadable = not formats or formats[0] > 2
+    if context.version < FORMAT_2_SINCE:
+        if is_unreadable and facts.unreadable_old_closes:
+            raise CloseConnection("a partition has no readable message")
+    elif (is_unreadable and facts.unreadable_closes) or (
+        formats != [2] and facts.wrong_format_closes
+    ):
+        raise CloseConnection("a partition has no readable batch, or more than one")
+
+
+def last_readable(
+    rows: list[Row], version: int, facts: RecordFacts
+) -> tuple[Row | None, RefusedRecords | None]:
+    """The last that a partition has in a form that can be appended, and why others are not."""
+    readable = unreadable = None
+    for row in rows:
+        try:
+            if row.content is not None and version >= FORMAT_2_SINCE:
+                if row.batch is None:
+                    row.batch = only_batch(row.content, facts)
+                if row.batch.attributes:
+                    check_compression(row.batch, version, facts)
+            readable = row
+        except RefusedRecords as refused:
+            unreadable = refused
+    return readable, unreadable
+
+
+def null_records_error(
+    produced: Iterable[tuple[TopicRows, str, ErrorCode]], context: RequestContext
+) -> ErrorCode:
+    """DEVIATION: null records keep a real broker from storing anything, and from answering."""
+    for topic, name, error in produced:
+        if error or not topic.has_nulls:
+            continue
+        for index, rows in topic.partitions.items():
+            partition = context.cluster.topics.partition(name, index)
+            if partition is not None and any(row.content is None for row in rows):
+                found_last, _ = last_readable(rows, context.version, context.facts.records)
+                if found_last is not None and found_last.content is None:
+                    return ErrorCode.UNKNOWN_SERVER_ERROR
+    return NO_ERROR

@@ -1,0 +1,196 @@
+"""What a broker looks at before it appends records, in Kafka's order; refusals as exceptions.
+
+Every batch is looked into, whatever its size, in one pass that builds no records.
+
+DEVIATION: a compressed batch may have `DECOMPRESSED_BYTES_MAX` bytes and `COMPRESSED_ITEMS_MAX`
+records and headers, and an answer lists `LISTED_MAX` refused records; real brokers have no limits.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+import msgspec
+
+from kafka_shim.protocol.compression import Compression, MissingPackageError
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.record_survey import EVERYTHING, Scope, Survey, UnreadableError
+from kafka_shim.protocol.records import NO_PRODUCER, Batch, Record, batches, entry_sizes
+from kafka_shim.protocol.releases.records import RecordFacts
+from kafka_shim.shim.state.log_settings import FOREVER_MS, LogSettings
+
+FORMAT_2_SINCE = 3
+"""From this version of Produce on there is exactly one batch of format 2 for each partition."""
+ZSTD_SINCE = 7
+_LZ4, _ZSTD = Compression.LZ4, Compression.ZSTD
+COMPRESSED_ITEMS_MAX = 1 << 17
+"""Records and headers in a compressed batch, so that a small request cannot take seconds."""
+LISTED_MAX = 10_000
+"""Records of a batch that an answer says are refused."""
+NO_TIMESTAMP = -1
+
+
+class RefusedRecords(Exception):  # noqa: N818 - an outcome, not an error
+    """Nothing is appended; `tells_start`: the answer says where the log starts."""
+
+    def __init__(
+        self,
+        error: ErrorCode,
+        message: str | None = None,
+        *,
+        tells_start: bool = False,
+        records: Sequence[tuple[int, str]] = (),
+    ) -> None:
+        super().__init__(message or error.name)
+        self.error = error
+        self.message = message
+        self.tells_start = tells_start
+        self.records = records
+
+
+class Limits(msgspec.Struct, frozen=True, gc=False):
+    """What a log demands of records at a moment, in ms since 1970."""
+
+    settings: LogSettings
+    facts: RecordFacts
+    now_ms: int
+
+    @property
+    def times(self) -> tuple[int, int]:
+        """The earliest and the latest time that a record may have."""
+        after_ms = self.settings.after_max_ms
+        latest = self.now_ms + after_ms if after_ms != FOREVER_MS else FOREVER_MS
+        return self.now_ms - self.settings.before_max_ms, latest
+
+    def invalid(
+        self, error: ErrorCode | None = None, records: Sequence[tuple[int, str]] = ()
+    ) -> RefusedRecords:
+        """What a release says of records that make no sense, or are refused one by one."""
+        tells_start = self.facts.invalid_record_tells_start
+        message = records[0][1] if records else None
+        if not self.facts.lists_every_record:
+            records = [(at, "") for at, _ in records[:1]]
+        return RefusedRecords(
+            self.facts.invalid_record_error if error is None else error,
+            message,
+            tells_start=tells_start,
+            records=records,
+        )
+
+
+def only_batch(records: bytes, facts: RecordFacts) -> Batch:
+    """The one batch that versions from 3 on carry for a partition."""
+    try:
+        sizes = list(entry_sizes(records, partial=True))
+        if any(magic > 2 for *_, magic in sizes[:2]):
+            raise RefusedRecords(ErrorCode.CORRUPT_MESSAGE, "there is no such record format")
+        found = list(batches(records[: sizes[0][1]])) if sizes and sizes[0][2] == 2 else []
+    except DecodeError as cause:
+        raise RefusedRecords(ErrorCode.CORRUPT_MESSAGE, str(cause)) from cause
+    if not found or len(sizes) > 1:
+        raise RefusedRecords(facts.invalid_record_error)
+    return found[0]
+
+
+def check_compression(batch: Batch, version: int, facts: RecordFacts) -> None:
+    """Raise RefusedRecords for what a version of Produce must not carry (KIP-110)."""
+    if version >= ZSTD_SINCE or not facts.knows_zstd:
+        return
+    if batch.compression == _ZSTD:
+        raise RefusedRecords(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+
+
+def check(batch: Batch, limits: Limits) -> Survey | None:
+    """Raise RefusedRecords unless a log with these limits takes the batch.
+
+    Return what is true of its records; None if the package of its compression is missing.
+    """
+    size, settings = batch.size, limits.settings
+    if batch.base_offset != 0:
+        raise limits.invalid()
+    if size > settings.max_message_bytes:
+        raise RefusedRecords(ErrorCode.MESSAGE_TOO_LARGE)
+    if not batch.is_intact():
+        raise RefusedRecords(ErrorCode.CORRUPT_MESSAGE)
+    has_other_delta = batch.count != batch.last_offset_delta + 1
+    is_unnumbered = batch.base_sequence < 0 and batch.producer_id > NO_PRODUCER
+    if batch.count <= 0 or has_other_delta or is_unnumbered:
+        raise limits.invalid()
+    if batch.attributes:
+        _check_attributes(batch, limits)
+    found = _survey(batch, limits)
+    if found is not None:
+        _check_records(batch, found, limits)
+    if size > settings.segment_bytes:
+        raise RefusedRecords(ErrorCode.RECORD_LIST_TOO_LARGE)
+    return found
+
+
+def _check_attributes(batch: Batch, limits: Limits) -> None:
+    if batch.is_control:
+        raise limits.invalid()
+    newest = _ZSTD if limits.facts.knows_zstd else _LZ4
+    if batch.compression > newest:
+        raise RefusedRecords(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True)
+
+
+def _survey(batch: Batch, limits: Limits) -> Survey | None:
+    scope = EVERYTHING
+    if batch.compression:
+        scope = Scope(
+            has_sizes=limits.facts.checks_compressed_sizes,
+            items_max=COMPRESSED_ITEMS_MAX,
+            record_bytes_max=limits.settings.decompressed_bytes_max,
+        )
+    try:
+        return batch.survey(scope)
+    except MissingPackageError:
+        return None  # what cannot be read is taken on trust
+    except UnreadableError as cause:
+        raise RefusedRecords(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True) from cause
+    except DecodeError as cause:
+        raise limits.invalid() from cause
+
+
+def _check_records(batch: Batch, found: Survey, limits: Limits) -> None:
+    settings = limits.settings
+    earliest, latest = limits.times
+    checks_times = not settings.uses_append_time and (latest < FOREVER_MS or earliest > 0)
+    if settings.compacts and found.lacks_key:
+        _refuse(_keyless(batch.each_record()), limits)
+    refuses_append_time = settings.uses_append_time or limits.facts.refuses_append_time
+    if batch.is_append_time and refuses_append_time:
+        rows = ((at, "a producer cannot set the append time") for at in range(batch.count))
+        _refuse(rows, limits, ErrorCode.INVALID_TIMESTAMP)
+    elif checks_times and not earliest <= found.earliest <= found.latest <= latest:
+        _refuse(_untimely(batch.each_record(), limits), limits, ErrorCode.INVALID_TIMESTAMP)
+    is_renumbered = batch.compression and found.has_other_offsets
+    if is_renumbered and not limits.facts.renumbers_compressed:
+        raise RefusedRecords(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True)
+
+
+def _keyless(records: Iterable[Record]) -> Iterator[tuple[int, str]]:
+    for at, record in enumerate(records):
+        if record.key is None:
+            yield at, "a compacted topic takes no record without a key"
+
+
+def _untimely(records: Iterable[Record], limits: Limits) -> Iterator[tuple[int, str]]:
+    earliest, latest = limits.times
+    for at, record in enumerate(records):
+        if record.timestamp == NO_TIMESTAMP:
+            continue
+        if not earliest <= record.timestamp <= latest:
+            yield at, f"timestamp {record.timestamp} is out of range"
+
+
+def _refuse(
+    rows: Iterator[tuple[int, str]], limits: Limits, error: ErrorCode | None = None
+) -> None:
+    found: list[tuple[int, str]] = []
+    try:
+        found.extend(islice(rows, LISTED_MAX))
+    except DecodeError as cause:  # a record that is not as long as it says, where nobody minds
+        raise limits.invalid(error, found) from cause
+    if found:
+        raise limits.invalid(error, found)

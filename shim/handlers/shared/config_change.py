@@ -1,0 +1,204 @@
+"""Checking and storing altered settings, for AlterConfigs and IncrementalAlterConfigs.
+
+A resource's new settings are checked as a whole, after the caller's rights and before anything is
+stored.
+"""
+
+import re
+from collections.abc import Mapping
+
+from kafka_shim.protocol.enums import ConfigResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.shim.handlers.shared.config_resources import ResourceError, broker_of
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.state.config_definitions import Definition
+from kafka_shim.shim.state.config_values import ConfigValueError, canonical
+from kafka_shim.shim.state.metrics_patterns import patterns_of
+from kafka_shim.shim.state.topic_names import name_error
+
+INTERVAL_MS_MIN = 100
+INTERVAL_MS_MAX = 3_600_000
+GROUP_LIMITS = ("session.timeout.ms", "heartbeat.interval.ms", "record.lock.duration.ms")
+"""Settings of a group that the broker has bounds for: `group.<kind>.min.<setting>`."""
+
+_PER_BROKER = re.compile(
+    r"(ssl|sasl)\..*|(advertised\.)?listeners|listener\.security\.protocol\.map"
+    r"|principal\.builder\.class"
+)
+ELIGIBLE_REPLICAS = "eligible.leader.replicas.version"
+
+
+def current(resource_type: int, name: str, context: RequestContext) -> dict[str, str]:
+    """What is set on the resource itself; ResourceError if there can be no such resource.
+
+    Whether there is such a topic is for `check` to say. Where it looks at values before that, just
+    the name is looked at here.
+    """
+    configs = context.cluster.configs
+    match resource_type:
+        case ConfigResourceType.TOPIC:
+            if context.facts.configs.altered_values_before_topics:
+                _check_topic_name(name, context)
+            topic = context.cluster.topics.get(name)
+            return {} if topic is None else dict(topic.configs)
+        case ConfigResourceType.BROKER if not context.facts.configs.dynamic_brokers:
+            raise ResourceError(ErrorCode.INVALID_REQUEST, "brokers cannot be altered")
+        case ConfigResourceType.BROKER:
+            node_id = broker_of(name, context, may_be_all=True)
+            held = configs.all_brokers if node_id is None else configs.brokers.get(node_id, {})
+            return dict(held)
+        case ConfigResourceType.GROUP:
+            _check_named(name, "group")
+            return dict(configs.groups.get(name, {}))
+        case _:
+            _check_named(name, "subscription")
+            return dict(configs.client_metrics.get(name, {}))
+
+
+def check(resource_type: int, name: str, new: Mapping[str, str], context: RequestContext) -> None:
+    """Raise ResourceError unless the resource can have these settings."""
+    match resource_type:
+        case ConfigResourceType.TOPIC:
+            if not context.facts.configs.altered_values_before_topics:
+                _check_topic_name(name, context)
+                _check_exists(name, context)
+            bad_value = ErrorCode(context.facts.configs.altered_config_error)
+            _check_known(new, context.cluster.configs.topic_definitions, ErrorCode.INVALID_CONFIG)
+            _check_values(new, context.cluster.configs.topic_definitions, bad_value)
+            _check_exists(name, context)
+        case ConfigResourceType.BROKER:
+            check_broker(name, new, context)
+            _check_eligible_replicas(name, new, context)
+        case ConfigResourceType.GROUP:
+            _check_known(new, context.cluster.configs.group_definitions, ErrorCode.INVALID_CONFIG)
+            definitions = context.cluster.configs.group_definitions
+            _check_values(new, definitions, ErrorCode.INVALID_CONFIG)
+            _check_group_limits(new, context)
+        case _:
+            check_subscription(new, context.cluster)
+
+
+def store(resource_type: int, name: str, new: Mapping[str, str], context: RequestContext) -> None:
+    """Put the resource's settings in place of those it had."""
+    configs = context.cluster.configs
+    match resource_type:
+        case ConfigResourceType.TOPIC:
+            topic = context.cluster.topics.get(name)
+            assert topic is not None
+            context.cluster.topics.configure(topic, new)
+        case ConfigResourceType.BROKER if not name:
+            configs.all_brokers = dict(new)
+        case ConfigResourceType.BROKER:
+            configs.brokers[int(name)] = dict(new)
+        case ConfigResourceType.GROUP:
+            _put(configs.groups, name, new)
+        case _:
+            _put(configs.client_metrics, name, new)
+
+
+def check_broker(name: str, new: Mapping[str, str], context: RequestContext) -> None:
+    """Raise ResourceError for what a broker cannot be told while it runs; names that Kafka does
+    not know are for its plugins.
+    """
+    definitions = context.cluster.configs.broker_definitions
+    known = {key: definitions[key] for key in new if key in definitions}
+    fixed = [key for key, definition in known.items() if not definition.dynamic]
+    if fixed:
+        message = f"settings that cannot change while the broker runs: {', '.join(fixed)}"
+        raise ResourceError(ErrorCode.INVALID_REQUEST, message)
+    single = [key for key in known if _PER_BROKER.fullmatch(key)]
+    if not name and single:
+        message = f"settings of single brokers: {', '.join(single)}"
+        raise ResourceError(ErrorCode.INVALID_REQUEST, message)
+    _check_values({key: new[key] for key in known}, definitions, ErrorCode.INVALID_REQUEST)
+
+
+def _check_topic_name(name: str, context: RequestContext) -> None:
+    message = name_error(name)
+    if message is not None and context.facts.configs.altered_names_are_checked:
+        error = (
+            int(ErrorCode.INVALID_TOPIC_EXCEPTION)
+            if name
+            else context.facts.configs.empty_topic_name_error
+        )
+        raise ResourceError(ErrorCode(error), message)
+
+
+def _check_exists(name: str, context: RequestContext) -> None:
+    if name not in context.cluster.topics:
+        message = f"there is no topic `{name}`"
+        raise ResourceError(ErrorCode(context.facts.configs.altered_topic_missing_error), message)
+
+
+def _check_named(name: str, kind: str) -> None:
+    if not name:
+        raise ResourceError(ErrorCode.INVALID_REQUEST, f"the {kind} has no name")
+
+
+def _check_known(
+    new: Mapping[str, str], definitions: Mapping[str, Definition], error: ErrorCode
+) -> None:
+    unknown = [key for key in new if key not in definitions]
+    if unknown:
+        raise ResourceError(error, f"no such settings here: {', '.join(unknown)}")
+
+
+def _check_values(
+    new: Mapping[str, str], definitions: Mapping[str, Definition], error: ErrorCode
+) -> None:
+    for key, value in new.items():
+        try:
+            canonical(key, definitions[key], value)
+        except ConfigValueError as failure:
+            is_told = error is not ErrorCode.UNKNOWN_SERVER_ERROR
+            raise ResourceError(error, str(failure) if is_told else None) from None
+
+
+def _check_eligible_replicas(name: str, new: Mapping[str, str], context: RequestContext) -> None:
+    """With eligible leader replicas there is one min.insync.replicas for all (KIP-966)."""
+    key = "min.insync.replicas"
+    features = context.cluster.features
+    if not any(feature.name == ELIGIBLE_REPLICAS and feature.level > 0 for feature in features):
+        return
+    if name and key in new:
+        raise ResourceError(ErrorCode.INVALID_CONFIG, f"{key} cannot be set on single brokers")
+    if not name and key in context.cluster.configs.all_brokers and key not in new:
+        raise ResourceError(ErrorCode.INVALID_CONFIG, f"{key} cannot be removed from all brokers")
+
+
+def _check_group_limits(new: Mapping[str, str], context: RequestContext) -> None:
+    configs = context.cluster.configs
+    for key, value in new.items():
+        kind, _, setting = key.partition(".")
+        if setting not in GROUP_LIMITS:
+            continue
+        for bound, is_outside in (("min", int.__lt__), ("max", int.__gt__)):
+            limit = configs.broker_value(f"group.{kind}.{bound}.{setting}")
+            if limit is not None and is_outside(int(value), int(limit)):
+                message = f"{key} of {value} is beyond group.{kind}.{bound}.{setting}, {limit}"
+                raise ResourceError(ErrorCode.INVALID_CONFIG, message)
+
+
+def check_subscription(new: Mapping[str, str], cluster: Cluster) -> None:
+    """Raise ResourceError unless clients can be asked for their metrics so (KIP-714)."""
+    definitions = cluster.configs.client_metrics_definitions
+    _check_known(new, definitions, ErrorCode.INVALID_REQUEST)
+    _check_values(new, definitions, cluster.facts.telemetry.bad_interval_error)
+    interval_ms = new.get("interval.ms")
+    if interval_ms is not None and not INTERVAL_MS_MIN <= int(interval_ms) <= INTERVAL_MS_MAX:
+        message = f"interval.ms of {interval_ms}: {INTERVAL_MS_MIN} to {INTERVAL_MS_MAX} is allowed"
+        raise ResourceError(ErrorCode.INVALID_REQUEST, message)
+    try:
+        if "match" in new:
+            patterns_of(new["match"], cluster.facts.telemetry)
+    except ValueError as error:
+        raise ResourceError(ErrorCode.INVALID_CONFIG, str(error)) from error
+
+
+def _put(held: dict[str, dict[str, str]], name: str, new: Mapping[str, str]) -> None:
+    """A resource without settings is none."""
+    if new:
+        held[name] = dict(new)
+    else:
+        held.pop(name, None)

@@ -1,0 +1,225 @@
+"""Reading partitions for Fetch: what one partition answers now, and whether that is enough."""
+
+import msgspec
+
+from kafka_shim.protocol.compression import Compression, MissingPackageError
+from kafka_shim.protocol.enums import IsolationLevel
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.errors import DecodeError, EncodeError
+from kafka_shim.protocol.messages.fetch_request import FetchPartition
+from kafka_shim.protocol.messages.fetch_response import (
+    AbortedTransaction,
+    EpochEndOffset,
+    LeaderIdAndEpoch,
+    PartitionData,
+)
+from kafka_shim.protocol.records import batches, entry_sizes
+from kafka_shim.protocol.releases.records import RecordFacts
+from kafka_shim.shim.state.log import Log
+from kafka_shim.shim.state.topics import Partition
+
+FORMAT_1_SINCE = 2
+FORMAT_2_SINCE = 4
+ZSTD_SINCE = 10
+LEADERS_SINCE = 16
+NEAREST_SINCE = 11
+"""From here on a consumer may read from any replica (KIP-392)."""
+
+
+class Reader(msgspec.Struct, frozen=True):
+    """Who reads, and how much in all; `version` is that of Fetch."""
+
+    version: int
+    node_id: int
+    replica_id: int
+    isolation_level: int
+    bytes_max: int
+    facts: RecordFacts
+
+    @property
+    def is_follower(self) -> bool:
+        return self.replica_id >= 0
+
+    @property
+    def reads_committed(self) -> bool:
+        """Whether open transactions are kept from this reader; replicas read all."""
+        return self.isolation_level == IsolationLevel.READ_COMMITTED and not self.is_follower
+
+
+def end_for(partition: Partition, reader: Reader) -> int:
+    """Up to where this reader may read."""
+    if reader.is_follower:
+        return partition.log.end_offset
+    if reader.reads_committed:
+        return partition.log.last_stable_offset
+    return partition.log.high_watermark
+
+
+def partition_error(partition: Partition, wanted: FetchPartition, reader: Reader) -> ErrorCode:
+    """Why this partition cannot be read as it is asked; NONE if it can."""
+    error = _place_error(partition, reader)
+    if error is not ErrorCode.NONE:
+        return error
+    epoch = wanted.current_leader_epoch
+    if epoch < 0 and not reader.facts.fences_negative_epochs:
+        epoch = -1
+    return (
+        epoch_error(partition, epoch)
+        or _replica_error(partition, epoch, reader)
+        or _offset_error(partition, wanted)
+    )
+
+
+def _place_error(partition: Partition, reader: Reader) -> ErrorCode:
+    may_follow = reader.version >= NEAREST_SINCE and not reader.is_follower
+    readable = partition.replicas if may_follow else [partition.leader_id]
+    return ErrorCode.NONE if reader.node_id in readable else ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+def _replica_error(partition: Partition, epoch: int, reader: Reader) -> ErrorCode:
+    """A broker that knows the leader's epoch is told to wait until it is a replica (KIP-841)."""
+    error = reader.facts.no_replica_error
+    if not _is_no_replica(partition, reader) or error is ErrorCode.NONE:
+        return ErrorCode.NONE
+    return error if epoch < 0 else ErrorCode.UNKNOWN_LEADER_EPOCH
+
+
+def _offset_error(partition: Partition, wanted: FetchPartition) -> ErrorCode:
+    log = partition.log
+    if wanted.last_fetched_epoch >= 0 and log.end_of_epoch(wanted.last_fetched_epoch)[1] < 0:
+        return ErrorCode.OFFSET_OUT_OF_RANGE
+    is_there = log.start_offset <= wanted.fetch_offset <= log.end_offset
+    if is_there or diverging(partition, wanted) is not None:
+        return ErrorCode.NONE
+    return ErrorCode.OFFSET_OUT_OF_RANGE
+
+
+def _is_no_replica(partition: Partition, reader: Reader) -> bool:
+    """Whether a broker reads that has no business to."""
+    return reader.is_follower and (
+        reader.replica_id == partition.leader_id or reader.replica_id not in partition.replicas
+    )
+
+
+def epoch_error(partition: Partition, leader_epoch: int) -> ErrorCode:
+    """What a client with another idea of the leader epoch is told (KIP-320); -1: it has none."""
+    if leader_epoch in (-1, partition.leader_epoch):
+        return ErrorCode.NONE
+    if leader_epoch < partition.leader_epoch:
+        return ErrorCode.FENCED_LEADER_EPOCH
+    return ErrorCode.UNKNOWN_LEADER_EPOCH
+
+
+def read(
+    partition: Partition, wanted: FetchPartition, reader: Reader, *, whole_first: bool
+) -> PartitionData:
+    """One partition's part of the answer, within what `reader.bytes_max` leaves of it."""
+    error = partition_error(partition, wanted, reader)
+    if error is not ErrorCode.NONE:
+        return failed(wanted.partition, error, reader, partition)
+    log = partition.log
+    is_committed = reader.reads_committed
+    tells_stable = is_committed or reader.facts.always_tells_stable
+    answer = PartitionData(
+        partition_index=wanted.partition,
+        high_watermark=log.high_watermark,
+        last_stable_offset=log.last_stable_offset if tells_stable else -1,
+        log_start_offset=log.start_offset,
+        aborted_transactions=None,
+        records=b"",
+    )
+    divergence = diverging(partition, wanted)
+    if divergence is not None:
+        answer.diverging_epoch = divergence
+        return answer
+    if _is_no_replica(partition, reader):
+        return answer
+    end = end_for(partition, reader)
+    limit = min(max(wanted.partition_max_bytes, 0), reader.bytes_max)
+    found = log.read(wanted.fetch_offset, end, limit, whole_first=whole_first)
+    answer.records = found[0] if len(found) == 1 else b"".join(found)
+    if is_committed:
+        bytes_max = max(limit, len(answer.records))
+        beyond = _aborted_up_to(log, wanted.fetch_offset, end, bytes_max, reader.facts)
+        answer.aborted_transactions = [
+            AbortedTransaction(transaction.producer_id, transaction.first_offset)
+            for transaction in log.producers.aborted(wanted.fetch_offset, beyond)
+            if transaction.first_offset < transaction.last_offset
+            or reader.facts.lists_empty_aborted
+        ]
+    return converted(answer, wanted.fetch_offset, reader)
+
+
+def failed(
+    index: int, error: ErrorCode, reader: Reader, partition: Partition | None = None
+) -> PartitionData:
+    """An answer without records; `partition` where it was the log that could not be read."""
+    answer = PartitionData(
+        partition_index=index,
+        error_code=error,
+        high_watermark=-1,
+        aborted_transactions=[] if partition is None and reader.facts.errors_list_aborted else None,
+        records=b"",
+    )
+    knows_leader = error in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
+    if partition is not None and knows_leader and reader.version >= LEADERS_SINCE:
+        answer.current_leader = LeaderIdAndEpoch(partition.leader_id, partition.leader_epoch)
+    return answer
+
+
+def bytes_ready(partition: Partition, wanted: FetchPartition, reader: Reader) -> int:
+    """How much a reader would find."""
+    found = partition.log.bytes_between(wanted.fetch_offset, end_for(partition, reader))
+    return min(found, wanted.partition_max_bytes)
+
+
+def converted(answer: PartitionData, offset: int, reader: Reader) -> PartitionData:
+    """The records in the format that this version of Fetch can carry, from `offset` on."""
+    if not answer.records:
+        return answer
+    try:
+        if reader.version < FORMAT_2_SINCE:
+            magic = 1 if reader.version >= FORMAT_1_SINCE else 0
+            from kafka_shim.protocol.legacy_records import down_convert  # noqa: PLC0415 - old clients
+
+            answer.records = _from(down_convert(answer.records, magic), offset)
+        elif reader.version < ZSTD_SINCE and _has_zstd(answer.records):
+            return failed(answer.partition_index, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, reader)
+    except (EncodeError, MissingPackageError):
+        return failed(answer.partition_index, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, reader)
+    except DecodeError:
+        return failed(answer.partition_index, ErrorCode.UNKNOWN_SERVER_ERROR, reader)
+    return answer
+
+
+def _from(message_set: bytes, offset: int) -> bytes:
+    """A message set without the messages before an offset: old consumers expect none."""
+    for start, _, _ in entry_sizes(message_set):
+        if int.from_bytes(message_set[start : start + 8], "big") >= offset:
+            return message_set[start:]
+    return b""
+
+
+def _has_zstd(records: bytes) -> bool:
+    return any(batch.compression == Compression.ZSTD for batch in batches(records))
+
+
+def _aborted_up_to(log: Log, offset: int, end: int, bytes_max: int, facts: RecordFacts) -> int:
+    """Aborted transactions that begin before this offset are told, whether they can be read yet
+    or not: Kafka looks up to where its index has the end of what it read from `offset` to `end`.
+    """
+    readable = log.bytes_between(offset, end)
+    if readable:
+        return log.indexed_after(offset, min(bytes_max, readable))
+    at_end = facts.aborted_at_stable and offset == end
+    return log.end_offset if at_end or facts.aborted_beyond_stable else 0
+
+
+def diverging(partition: Partition, wanted: FetchPartition) -> EpochEndOffset | None:
+    """Where the reader's history leaves the leader's (KIP-595); None if it does not."""
+    if wanted.last_fetched_epoch < 0:
+        return None
+    epoch, end_offset = partition.log.end_of_epoch(wanted.last_fetched_epoch)
+    if epoch < wanted.last_fetched_epoch or end_offset < wanted.fetch_offset:
+        return EpochEndOffset(epoch, end_offset)
+    return None

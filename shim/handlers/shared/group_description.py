@@ -1,0 +1,92 @@
+"""How the groups of newer protocols are described: ConsumerGroupDescribe (KIP-848),
+ShareGroupDescribe (KIP-932) and StreamsGroupDescribe (KIP-1071).
+
+Denied groups come first. If the caller may not describe one topic of a group, the whole group is
+replaced by an entry with 29. Groups that are missing or of another type are 69.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Generic, Protocol, TypeVar
+
+import msgspec
+
+from kafka_shim.authorizer.requirement import Requirement
+from kafka_shim.protocol.enums import NO_OPERATIONS, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.groups.assignors import Assignment
+from kafka_shim.shim.state.groups.groups import Groups
+
+Group = TypeVar("Group")
+Row = TypeVar("Row")
+
+
+class Request(Protocol):
+    """What is asked of each of these APIs."""
+
+    group_ids: list[str]
+    include_authorized_operations: bool
+
+
+class GroupDescription(msgspec.Struct, Generic[Group, Row], frozen=True):
+    """One of these APIs; `protocol` is its groups' name in group.coordinator.rebalance.protocols.
+
+    `topics` names the topics that the caller has to be allowed to describe, `described` makes a
+    group's entry of the answer (with its operations as bits), `failed` an entry with an error.
+    """
+
+    protocol: str
+    group_requirement: Requirement
+    topic_requirement: Requirement
+    find: Callable[[Groups, str], Group | None]
+    topics: Callable[[Group, RequestContext], Sequence[str]]
+    described: Callable[[Group, int, RequestContext], Row]
+    failed: Callable[[str, ErrorCode, str | None], Row]
+
+    def all(self, request: Request, context: RequestContext) -> list[Row]:
+        """An entry for each group asked for; raises Refused where none can be described."""
+        if self.protocol not in context.cluster.groups.settings.protocols:
+            context.access.nothing_more()
+            raise Refused(ErrorCode.UNSUPPORTED_VERSION)
+        allowed, denied = context.access.split(self.group_requirement, request.group_ids, str)
+        if "" in allowed and not context.facts.groups.describes_empty_group_id:
+            raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+        refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
+        wants_operations = request.include_authorized_operations
+        return [self.failed(group_id, refused, None) for group_id in denied] + [
+            self._one(group_id, context, wants_operations=wants_operations) for group_id in allowed
+        ]
+
+    def _one(self, group_id: str, context: RequestContext, *, wants_operations: bool) -> Row:
+        error = context.coordinator_error(group_id) if group_id else ErrorCode.INVALID_GROUP_ID
+        if error is not ErrorCode.NONE:
+            return self.failed(group_id, error, None)
+        group = self.find(context.cluster.groups, group_id)
+        if group is None:
+            text = f"there is no {self.protocol} group `{group_id}`"
+            return self.failed(group_id, ErrorCode.GROUP_ID_NOT_FOUND, text)
+        names = self.topics(group, context)
+        if context.access.split(self.topic_requirement, names, str)[1]:
+            text = "the group has topics that the caller may not describe"
+            return self.failed(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, text)
+        operations = NO_OPERATIONS
+        if wants_operations:
+            operations = context.access.operations(ResourceType.GROUP, group_id)
+        return self.described(group, operations, context)
+
+
+def named(assignment: Assignment, context: RequestContext) -> list[tuple[bytes, str, list[int]]]:
+    """An assignment's topics that there still are: id, name, partitions in order."""
+    topics = context.cluster.topics
+    found = ((topics.by_id(topic_id), partitions) for topic_id, partitions in assignment.items())
+    return [
+        (topic.topic_id, topic.name, sorted(partitions))
+        for topic, partitions in found
+        if topic is not None
+    ]
+
+
+def names_in(assignments: Iterable[Assignment], context: RequestContext) -> list[str]:
+    """The names of all topics of some assignments, in order, each once."""
+    return sorted({name for assignment in assignments for _, name, _ in named(assignment, context)})

@@ -1,0 +1,118 @@
+"""Log-in on a connection: starting an exchange, feeding it, and what success means for the session.
+
+Shared by SaslAuthenticate and by the raw frames that follow SaslHandshake version 0.
+"""
+
+from typing import TYPE_CHECKING, cast
+
+from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.logs import Log
+from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.sasl.mechanism import SaslExchange, SaslFailure, SaslStep
+from kafka_shim.shim.sasl.scram_credential import ScramMechanism, salted_credential
+from kafka_shim.shim.state.cluster import Cluster
+
+if TYPE_CHECKING:  # a mechanism is imported with the first log-in by it
+    from kafka_shim.shim.sasl.scram import ScramAccount
+
+log = Log("shim.sasl")
+
+_SCRAM = {
+    mechanism.wire_name: mechanism
+    for mechanism in ScramMechanism
+    if mechanism is not ScramMechanism.UNKNOWN
+}
+
+
+def begin(mechanism: str, session: Session, cluster: Cluster, next_phase: Phase) -> bool:
+    """Start an exchange on this connection; False if the mechanism is not enabled."""
+    if mechanism not in cluster.mechanisms:
+        return False
+    session.mechanism = mechanism
+    session.sasl = _exchange(mechanism, session, cluster)
+    session.phase = next_phase
+    return True
+
+
+def _exchange(mechanism: str, session: Session, cluster: Cluster) -> SaslExchange:
+    if mechanism == "OAUTHBEARER":
+        from kafka_shim.shim.sasl.oauthbearer import BearerExchange  # noqa: PLC0415 - see above
+
+        validator = cluster.token_validators[session.listener.name]
+        return BearerExchange(validator, cluster.clock.now_ms)
+    if mechanism in _SCRAM:
+        return _scram_exchange(_SCRAM[mechanism], cluster)
+    from kafka_shim.shim.sasl.plain import PlainExchange  # noqa: PLC0415 - see above
+
+    return PlainExchange(cluster.users.passwords)
+
+
+def _scram_exchange(kind: ScramMechanism, cluster: Cluster) -> SaslExchange:
+    from kafka_shim.shim.sasl.scram import ScramAccount, ScramExchange  # noqa: PLC0415 - see above
+
+    def account(name: str, by_token: bool) -> ScramAccount | None:
+        if by_token:
+            return _token_account(kind, name, cluster)
+        credential = cluster.users.scram(kind, name)
+        return None if credential is None else ScramAccount(credential, f"User:{name}")
+
+    checks_nonce = cluster.facts.users.scram_checks_nonce
+    return ScramExchange(kind, account, cluster.secrets, checks_nonce=checks_nonce)
+
+
+def _token_account(kind: ScramMechanism, token_id: str, cluster: Cluster) -> "ScramAccount | None":
+    """Whoever logs in with a delegation token is its owner (KIP-48)."""
+    token = cluster.tokens.valid(token_id)
+    if token is None:
+        return None
+    from kafka_shim.shim.sasl.scram import ScramAccount  # noqa: PLC0415 - see above
+
+    credential = salted_credential(kind, token.password, cluster.secrets.randbytes(24))
+    return ScramAccount(credential, token.owner, token_id, token.expires_ms)
+
+
+def advance(message: bytes, session: Session, cluster: Cluster) -> SaslStep:
+    """Feed one message to the exchange; on success the session has its principal."""
+    exchange = cast("SaslExchange", session.sasl)
+    try:
+        step = exchange.step(message)
+        if step.principal is not None:
+            _log_in(step, step.principal, session, cluster)
+    except SaslFailure as failure:
+        cluster.counters.failed_logins += 1
+        log.info(
+            "login failed",
+            mechanism=session.mechanism,
+            listener=session.listener.name,
+            host=session.host,
+            reason=str(failure),
+        )
+        raise
+    return step
+
+
+def _log_in(step: SaslStep, principal: str, session: Session, cluster: Cluster) -> None:
+    """A second log-in on a connection must be the same principal's (KIP-368)."""
+    if session.is_authenticated and session.principal != principal:
+        raise SaslFailure("authentication failed: a connection cannot change its principal")
+    now_ms = cluster.clock.now_ms()
+    ends = [step.expires_at_ms] if step.expires_at_ms is not None else []
+    if cluster.reauthentication_ms > 0:
+        ends.append(now_ms + cluster.reauthentication_ms)
+    elif not cluster.facts.users.tokens_end_sessions:
+        ends.clear()
+    session.expires_at_ms = min(ends, default=None)
+    session.belongs_to(principal)
+    session.is_authenticated = True
+    session.phase = Phase.READY
+    session.token_id = step.token_id
+    session.sasl = None
+
+
+def accept_token(frame: bytes, session: Session, cluster: Cluster) -> bytes:
+    """A raw token in, a raw token out; a failure can only close (there is no error field)."""
+    try:
+        step = advance(frame, session, cluster)
+    except SaslFailure as failure:
+        raise CloseConnection(str(failure)) from failure
+    return len(step.reply).to_bytes(4, "big") + step.reply

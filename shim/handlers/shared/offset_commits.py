@@ -1,0 +1,63 @@
+"""What OffsetCommit and TxnOffsetCommit have in common: their messages are of the same shape."""
+
+from typing import TypeVar
+
+import msgspec
+
+from kafka_shim.authorizer.requirement import Requirement
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.offset_commit_request import (
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from kafka_shim.protocol.messages.offset_commit_response import OffsetCommitResponse
+from kafka_shim.protocol.messages.txn_offset_commit_request import (
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
+from kafka_shim.protocol.messages.txn_offset_commit_response import TxnOffsetCommitResponse
+from kafka_shim.shim.handlers.shared.duplicates import by_topic
+from kafka_shim.shim.handlers.shared.topic_access import topic_error
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.groups.offsets import CommittedOffset
+from kafka_shim.shim.state.topics import Topic
+
+Response = TypeVar("Response", OffsetCommitResponse, TxnOffsetCommitResponse)
+AskedTopic = OffsetCommitRequestTopic | TxnOffsetCommitRequestTopic
+AskedPartition = OffsetCommitRequestPartition | TxnOffsetCommitRequestPartition
+
+
+def merged(response: Response) -> Response:
+    """The answer of a release that collects it in a map: every topic and partition but once."""
+    first = {topic.name: topic for topic in reversed(response.topics)}
+    rows = (
+        (topic.name, partition.partition_index, partition)
+        for topic in response.topics
+        for partition in topic.partitions
+    )
+    response.topics = [
+        msgspec.structs.replace(first[name], partitions=partitions)
+        for name, partitions in by_topic(rows).items()
+    ]
+    return response
+
+
+def offset_of(partition: AskedPartition) -> CommittedOffset:
+    """What is kept of a commit."""
+    return CommittedOffset(
+        partition.committed_offset,
+        partition.committed_leader_epoch,
+        partition.committed_metadata or "",
+    )
+
+
+def topic_of(
+    context: RequestContext, requirement: Requirement, asked: AskedTopic, *, by_id: bool
+) -> tuple[ErrorCode, Topic | None]:
+    """Return the topic that is committed to, or why not: an unknown id comes before permission."""
+    topics = context.cluster.topics
+    topic = topics.by_id(asked.topic_id) if by_id else None
+    if by_id and topic is None:
+        return ErrorCode.UNKNOWN_TOPIC_ID, None
+    name = asked.name if topic is None else topic.name
+    return topic_error(context, requirement, name), topics.get(name)

@@ -1,0 +1,22 @@
+"""Which connections may deal in delegation tokens at all (KIP-48)."""
+
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.shim.config import SecurityProtocol
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.request.context import RequestContext
+
+
+def require_token_session(context: RequestContext) -> None:
+    """Refuse with 64 where nobody is authenticated, or where a token itself was the proof."""
+    session = context.session
+    protocol = session.listener.protocol
+    is_anonymous = protocol is SecurityProtocol.SSL and session.principal == "User:ANONYMOUS"
+    if protocol is SecurityProtocol.PLAINTEXT or is_anonymous or session.token_id is not None:
+        raise Refused(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
+
+
+def expiry_of_failure(error: ErrorCode, context: RequestContext) -> int:
+    """What an answer says of the expiry of a token that was not renewed or expired."""
+    if error is ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED:
+        return -1
+    return context.facts.users.failed_token_expiry

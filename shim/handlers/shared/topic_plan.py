@@ -1,0 +1,210 @@
+"""What CreateTopics is asked to make, checked as the emulated release checks it.
+
+The order of the checks shows when several things are wrong at once: KRaft looks at the name first,
+older brokers at the settings or at the number of partitions.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.create_topics_request import (
+    CreatableTopic,
+    CreatableTopicConfig,
+)
+from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.state.config_values import ConfigValueError, canonical
+from kafka_shim.shim.state.placement import PARTITIONS_MAX, spread
+from kafka_shim.shim.state.topic_names import name_error
+
+UNSET = -1
+"""As a number of partitions or replicas: the broker's default."""
+
+
+class TopicError(Exception):
+    """Why a topic cannot be made, with the code that tells a client."""
+
+    def __init__(self, error: ErrorCode, message: str | None) -> None:
+        super().__init__(message)
+        self.error = error
+        self.message = message
+
+
+class TopicPlan(msgspec.Struct, frozen=True):
+    """A topic that can be made: its replicas partition by partition, and its settings."""
+
+    name: str
+    assignments: Sequence[Sequence[int]]
+    configs: Mapping[str, str]
+
+
+def plan(topic: CreatableTopic, cluster: Cluster) -> TopicPlan:
+    """Check one topic of the request; TopicError says what is wrong with it."""
+    if cluster.facts.topics.create_topics_sees_name_first:
+        _check_name(topic.name, cluster)
+        configs = _configs(topic.configs, cluster)
+        return TopicPlan(topic.name, _assignments(topic, cluster), configs)
+    if cluster.facts.topics.create_topics_sees_existing_first:
+        _check_is_new(topic.name, cluster)
+    _check_null_values(topic.configs, cluster)
+    if cluster.facts.topics.create_topics_sees_settings_first:
+        _configs(topic.configs, cluster)
+    assignments = _assignments(topic, cluster)
+    _check_name(topic.name, cluster)
+    _check_consistency(topic, assignments, cluster)
+    return TopicPlan(topic.name, assignments, _configs(topic.configs, cluster))
+
+
+def _check_name(name: str, cluster: Cluster) -> None:
+    message = name_error(name)
+    others = cluster.topics.colliding(name) if cluster.facts.topics.topic_names_collide else []
+    if message is None and others:
+        message = f"topic name `{name}` differs from {', '.join(others)} in `.` and `_` only"
+    if message is not None:
+        raise TopicError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
+    _check_is_new(name, cluster)
+
+
+def _check_is_new(name: str, cluster: Cluster) -> None:
+    if name in cluster.topics:
+        raise TopicError(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic `{name}` already exists")
+
+
+def _configs(configs: Iterable[CreatableTopicConfig], cluster: Cluster) -> dict[str, str]:
+    _check_null_values(configs, cluster)
+    found = {}
+    definitions = cluster.configs.topic_definitions
+    for config in configs:
+        if config.value is None:
+            continue
+        definition = definitions.get(config.name)
+        if definition is None:
+            message = f"{config.name} is no setting of a topic"
+            raise TopicError(ErrorCode.INVALID_CONFIG, message)
+        found[config.name] = config.value
+    for name, value in found.items():
+        try:
+            canonical(name, definitions[name], value)
+        except ConfigValueError as failure:
+            raise TopicError(
+                ErrorCode(cluster.facts.topics.bad_config_error), str(failure)
+            ) from None
+    _check_settings_fit(found, cluster)
+    return found
+
+
+def _check_null_values(configs: Iterable[CreatableTopicConfig], cluster: Cluster) -> None:
+    nulls = [config.name for config in configs if config.value is None]
+    error = ErrorCode(cluster.facts.topics.null_config_error)
+    if nulls and error is not ErrorCode.NONE:
+        is_said = error is not ErrorCode.UNKNOWN_SERVER_ERROR
+        message = f"settings need a value: {', '.join(nulls)}" if is_said else None
+        raise TopicError(error, message)
+
+
+def _check_settings_fit(configs: Mapping[str, str], cluster: Cluster) -> None:
+    """What holds between settings, and what the broker has no storage for (KIP-405, KIP-354)."""
+    is_remote = configs.get("remote.storage.enable", "").strip().lower() == "true"
+    if is_remote and cluster.facts.topics.remote_storage_is_checked:
+        message = "the broker has no remote storage: remote.storage.enable cannot be true"
+        raise TopicError(ErrorCode.INVALID_CONFIG, message)
+    lags = [
+        cluster.configs.topic_value(configs, name)
+        for name in ("min.compaction.lag.ms", "max.compaction.lag.ms")
+        if name in cluster.configs.topic_definitions
+    ]
+    if len(lags) == 2 and int(lags[0] or 0) > int(lags[1] or 0):
+        message = "min.compaction.lag.ms is above max.compaction.lag.ms"
+        raise TopicError(ErrorCode.INVALID_CONFIG, message)
+
+
+def _assignments(topic: CreatableTopic, cluster: Cluster) -> Sequence[Sequence[int]]:
+    if topic.assignments:
+        return _given_assignments(topic, cluster)
+    has_defaults = cluster.facts.topics.create_topics_has_defaults
+    partitions, factor = topic.num_partitions, topic.replication_factor
+    if partitions == UNSET and has_defaults:
+        partitions = cluster.configs.broker_int("num.partitions")
+    if factor == UNSET and has_defaults:
+        factor = cluster.configs.broker_int("default.replication.factor")
+    alive = [node_id for node_id, node in cluster.nodes.items() if node.is_alive]
+    failures = []
+    if partitions <= 0:
+        message = f"{partitions} partitions: at least one is needed"
+        failures.append(TopicError(ErrorCode.INVALID_PARTITIONS, message))
+    if factor <= 0:
+        message = f"replication factor {factor}: at least 1 is needed"
+        failures.append(TopicError(ErrorCode.INVALID_REPLICATION_FACTOR, message))
+    if failures:
+        raise failures[-1 if cluster.facts.topics.create_topics_sees_factor_first else 0]
+    if factor > len(alive):
+        message = f"replication factor {factor}: there are only {len(alive)} brokers"
+        raise TopicError(ErrorCode.INVALID_REPLICATION_FACTOR, message)
+    check_count(partitions)
+    return spread(alive, partitions, factor, cluster.random)
+
+
+def check_count(partitions: int) -> None:
+    """TopicError for more than there is room for.
+
+    DEVIATION: brokers before 3.5 take any number, and may not survive it.
+    """
+    if partitions > PARTITIONS_MAX:
+        message = f"{partitions} partitions: at most {PARTITIONS_MAX} can be kept"
+        raise TopicError(ErrorCode.INVALID_PARTITIONS, message)
+
+
+def _given_assignments(topic: CreatableTopic, cluster: Cluster) -> list[list[int]]:
+    if topic.replication_factor != UNSET or topic.num_partitions != UNSET:
+        message = "with given replicas the numbers of partitions and replicas have to be -1"
+        raise TopicError(ErrorCode.INVALID_REQUEST, message)
+    replicas = {
+        assignment.partition_index: list(assignment.broker_ids) for assignment in topic.assignments
+    }
+    if not cluster.facts.topics.given_replicas_exist:
+        # DEVIATION: gaps between the partitions are closed
+        return [replicas[index] for index in sorted(replicas)]
+    if len(replicas) < len(topic.assignments):
+        raise _bad_assignment("a partition is given twice")
+    for node_ids in replicas.values():
+        _check_replicas(node_ids, cluster)
+    _check_gaps(list(replicas), cluster)
+    return [replicas[index] for index in range(len(replicas))]
+
+
+def _check_replicas(node_ids: Sequence[int], cluster: Cluster) -> None:
+    if not node_ids:
+        raise _bad_assignment("a partition has no replicas")
+    if len(set(node_ids)) < len(node_ids):
+        raise _bad_assignment("a broker is given twice for one partition")
+    unknown = [str(node_id) for node_id in node_ids if node_id not in cluster.nodes]
+    if unknown:
+        raise _bad_assignment(f"there is no broker {', '.join(unknown)}")
+
+
+def _check_consistency(
+    topic: CreatableTopic, assignments: Sequence[Sequence[int]], cluster: Cluster
+) -> None:
+    """What brokers on ZooKeeper look at in given replicas; they do not mind unknown brokers."""
+    if len({len(replicas) for replicas in assignments}) > 1:
+        raise _bad_assignment("all partitions need the same number of replicas")
+    if any(len(set(replicas)) < len(replicas) for replicas in assignments):
+        raise _bad_assignment("a broker is given twice for one partition")
+    _check_gaps([assignment.partition_index for assignment in topic.assignments], cluster)
+
+
+def _check_gaps(indexes: Iterable[int], cluster: Cluster) -> None:
+    error = ErrorCode(cluster.facts.topics.partition_gap_error)
+    given = sorted(set(indexes))
+    if error is ErrorCode.NONE or given == list(range(len(given))):
+        return
+    if given[0] < 0:
+        error = ErrorCode(cluster.facts.topics.negative_partition_error)
+    if error is ErrorCode.UNKNOWN_SERVER_ERROR:
+        raise TopicError(ErrorCode.UNKNOWN_SERVER_ERROR, None)
+    raise _bad_assignment("partitions have to be numbered from 0 without gaps")
+
+
+def _bad_assignment(message: str) -> TopicError:
+    return TopicError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)

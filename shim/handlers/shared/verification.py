@@ -1,0 +1,41 @@
+"""Whether a producer's transaction covers what it writes to (KIP-890), for Produce and
+TxnOffsetCommit.
+"""
+
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.releases.records import RecordFacts
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.log import Log
+from kafka_shim.shim.state.transactions import TopicPartition
+
+
+def is_open(log: Log, producer_id: int, epoch: int, facts: RecordFacts) -> bool:
+    """Whether the producer has a transaction open in the log, so that nobody needs to be asked."""
+    known = log.producers.get(producer_id)
+    if known is None or not known.is_open:
+        return False
+    return known.epoch == epoch or not facts.verifies_epochs
+
+
+def verification_error(
+    owner: tuple[str, int, int],
+    target: TopicPartition,
+    context: RequestContext,
+    adds_since: int,
+    abortable_since: int,
+) -> ErrorCode:
+    """NONE if the partition is part of the owner's transaction, or has become so now.
+
+    `owner` is transactional id, producer id and epoch; `adds_since` and `abortable_since` are the
+    versions of the API that make it so, and that are told to abort.
+    """
+    transactions = context.cluster.transactions
+    if context.version >= adds_since:
+        error = transactions.add_partitions(*owner, [target])
+    else:
+        error = transactions.verify(*owner, target)
+    if error is ErrorCode.PRODUCER_FENCED:
+        return ErrorCode.INVALID_PRODUCER_EPOCH
+    if error is ErrorCode.INVALID_TXN_STATE and context.version >= abortable_since:
+        return ErrorCode.TRANSACTION_ABORTABLE
+    return error

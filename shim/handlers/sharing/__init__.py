@@ -1,0 +1,1 @@
+"""What the APIs of share groups have in common (KIP-932)."""

@@ -1,0 +1,1 @@
+"""Sockets: listeners, connections, and how clients wait for them."""

@@ -1,0 +1,352 @@
+"""One client connection: frames in, answers out, in order, with back-pressure and limits."""
+
+import asyncio
+from collections import deque
+from typing import Protocol, cast
+
+from kafka_shim.protocol.errors import FrameError
+from kafka_shim.protocol.framing import FrameSplitter
+from kafka_shim.shim.clock import Timer
+from kafka_shim.shim.config import Limits, ListenerConfig
+from kafka_shim.shim.dispatch import Dispatcher, Pending
+from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.handlers.shared.login import accept_token
+from kafka_shim.shim.network.closings import Closings
+from kafka_shim.shim.network.connection_quotas import ConnectionQuotas
+from kafka_shim.shim.network.request_memory import SMALL_BYTES, LargeRequest, RequestMemory
+from kafka_shim.shim.request.session import Phase, Session, java_host_text
+from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.wait import NoAnswer
+
+_READY = Phase.READY  # by itself for the reason that NO_ERROR is
+_FAILED_LOGIN_DELAY = "connection.failed.authentication.delay.ms"
+_TOGETHER_BYTES = 64 * 1024  # answers go out at the latest when there are so many bytes of them
+_TURN_S = 0.005  # how long pipelined requests are answered before it is the turn of others
+_RECEIVED_BEHIND_WAIT = 16 * 1024  # bytes read at once behind a request that waits
+
+
+class Holder(Protocol):
+    """Who has connections: what they all share, and whom they tell that they come and go."""
+
+    @property
+    def dispatcher(self) -> Dispatcher: ...
+    @property
+    def received(self) -> memoryview: ...
+    @property
+    def limits(self) -> Limits: ...
+    @property
+    def memory(self) -> RequestMemory: ...
+    @property
+    def quotas(self) -> ConnectionQuotas: ...
+    @property
+    def closings(self) -> Closings: ...
+    def clock_s(self) -> float: ...
+    def accepts(self, connection: "Connection") -> bool: ...
+    def forget(self, connection: "Connection") -> None: ...
+
+
+class Connection(asyncio.BufferedProtocol):
+    """Cuts the stream into frames and answers them one at a time, as Kafka does.
+
+    Reading stops while a whole frame waits for its turn, behind a request that must wait or for
+    the requests of others, and while the peer does not read its answers.
+    """
+
+    def __init__(self, holder: Holder, listener: ListenerConfig, node_id: int) -> None:
+        self._holder = holder
+        self._dispatcher = holder.dispatcher
+        self._cluster: Cluster = holder.dispatcher.cluster
+        self._listener = listener
+        self.node_id = node_id
+        self._limits: Limits = holder.limits
+        limit = self._limits.frame_bytes_max
+        if listener.protocol.sasl:
+            limit = self._limits.unauthenticated_frame_bytes_max
+        self._splitter = FrameSplitter(limit)
+        self._frames: deque[bytes] = deque()
+        self._pending: Pending | None = None
+        self._parting: Timer | None = None  # a log-in failed, which is told a while later
+        self._answers: list[bytes] = []  # of pipelined requests: written together
+        self._answers_bytes = 0
+        self._transport: asyncio.Transport | None = None
+        self._session: Session | None = None
+        self._writable = True
+        self._running = False
+        self._again: asyncio.Handle | None = None  # the next turn, if frames are left for it
+        self._is_served = True  # it need not wait for its quotas
+        self._large = LargeRequest(holder.memory, self)
+        self._reason = ""  # why we closed it, if we did
+        self.began_ms = self.last_used_ms = self._cluster.clock.now_ms()
+
+    @property
+    def host(self) -> str:
+        assert self._session is not None
+        return self._session.host
+
+    @property
+    def listener_name(self) -> str:
+        return self._listener.name
+
+    @property
+    def is_logging_in(self) -> bool:
+        """Whether it could log in, but has not yet."""
+        session = self._session
+        return session is not None and self._is_served and session.phase is not _READY
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        peer = transport.get_extra_info("peername") or ("127.0.0.1", 0)
+        local = transport.get_extra_info("sockname") or ("", 0)
+        self._session = Session(
+            self._listener, self.node_id, java_host_text(peer[0]), peer[1], local[0]
+        )
+        self._cluster.counters.connections += 1
+        self._session.number = self._cluster.counters.connections
+        self._identify(self._transport, self._session)
+        self._transport.set_write_buffer_limits(high=self._limits.write_buffer_bytes_max)
+        refusal = self._holder.quotas.refusal(self)
+        if not self._holder.accepts(self):
+            self.close("too many connections, or a broker that is stopped")
+        elif refusal:
+            self.close(refusal)
+        else:
+            self._is_served = self._holder.quotas.is_served(self)
+            self._flow()
+
+    def start(self) -> None:
+        """Read from a connection that had to wait for its quotas."""
+        self._is_served = True
+        self.began_ms = self.last_used_ms = self._cluster.clock.now_ms()
+        self._flow()
+
+    def _identify(self, transport: asyncio.Transport, session: Session) -> None:
+        """A verified client certificate names the principal, by the mapping rules (KIP-371)."""
+        certificate = transport.get_extra_info("peercert")
+        if not certificate or self._listener.protocol.sasl:
+            return
+        from kafka_shim.shim.tls.distinguished_name import rfc2253  # noqa: PLC0415 - for TLS alone
+        from kafka_shim.shim.tls.principal_mapping import map_name  # noqa: PLC0415 - as above
+
+        name = rfc2253(certificate["subject"])
+        try:
+            session.belongs_to(f"User:{map_name(self._cluster.principal_rules, name)}")
+        except LookupError as error:
+            self.close(str(error))
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's
+        self._transport = None
+        self._frames.clear()
+        if self._again is not None:
+            self._again.cancel()
+        if self._parting is not None:
+            self._parting.cancel()
+        if self._pending is not None:
+            self._pending.wait.cancel()
+            self._pending = None
+        recorder = self._dispatcher.recorder
+        if recorder is not None and self._session is not None:
+            recorder.closed(self._session, self._reason)
+        if self._session is not None:
+            self._cluster.disconnected(self.node_id, self._session)
+        self._large.end(self._cluster.clock.now_ms())
+        if self._session is not None:
+            self._holder.quotas.gone(self)
+        self._holder.forget(self)
+
+    def pause_writing(self) -> None:
+        self._writable = False
+        self._flow()
+
+    def resume_writing(self) -> None:
+        self._writable = True
+        if self._again is None:
+            self._run()
+        self._flow()
+
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - asyncio's
+        """Where the next bytes go: one place for all connections, emptied before the next read."""
+        if self._pending is not None:
+            return self._holder.received[:_RECEIVED_BEHIND_WAIT]
+        return self._holder.received
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self.last_used_ms = self._cluster.clock.now_ms()
+        try:
+            self._frames.extend(self._splitter.feed(bytes(self._holder.received[:nbytes])))
+        except FrameError as error:
+            self.close(str(error))
+            return
+        if self._large.is_begun and self._frames:
+            self._large.arrived()
+        if self._again is None:
+            self._run()
+        self._flow()
+
+    def go_on(self) -> None:
+        """There is memory for the frame that is arriving."""
+        self._large.has_memory = True
+        self._flow()
+
+    def shut_down(self) -> None:
+        """Close after what is already written has gone out."""
+        self._frames.clear()
+        if self._transport is not None:
+            self._transport.close()
+
+    def abort(self) -> None:
+        """Close at once; what the peer has not read is lost."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _run(self) -> None:
+        """Answer queued frames until one must wait, the peer stops reading or the turn is over."""
+        if self._running:  # a wait completed inside a handler of this same connection
+            return
+        self._running = True
+        frames, clock_s = self._frames, self._holder.clock_s
+        ends_s = clock_s() + _TURN_S if len(frames) > 1 else 0.0
+        try:
+            while frames and self._writable and self._pending is None and self._parting is None:
+                self._answer(frames.popleft())
+                if frames and clock_s() >= ends_s:
+                    self._run_later()
+                    break
+        except CloseConnection as closing:
+            self._part_at_once(closing)
+        finally:
+            self._running = False
+            self._send()
+            if self._large.is_begun or self._splitter.failure is not None:
+                self._end_turn()
+            if self._dispatcher.recorder is not None:
+                self._dispatcher.recorder.catch_up()
+
+    def _run_later(self) -> None:
+        """Go on when all other connections have had their turn."""
+        if self._again is None:
+            self._again = asyncio.get_running_loop().call_soon(self._run_again)
+
+    def _run_again(self) -> None:
+        self._again = None
+        self._run()
+        self._flow()
+
+    def _end_turn(self) -> None:
+        """Once nothing is left to answer: free its memory, and close after a frame too large."""
+        if self._frames or self._pending is not None:
+            return
+        self._large.answered(self.last_used_ms)
+        if self._splitter.failure is not None and self._parting is None:
+            self.close(str(self._splitter.failure))
+
+    def _answer(self, frame: bytes) -> None:
+        session = self._session
+        assert session is not None
+        was_ready = session.phase is _READY
+        if not was_ready and session.phase is Phase.TOKENS:
+            self._write(accept_token(frame, session, self._cluster))
+        else:
+            answer = self._dispatcher.dispatch(frame, session)
+            if type(answer) is bytes:
+                self._write(answer)
+            elif isinstance(answer, Pending):
+                self._pending = answer
+                answer.wait.when_done(self._complete)
+            elif answer is NoAnswer.CLOSE:
+                raise CloseConnection("a request without a response failed")
+        if session.phase is not _READY:
+            if session.phase is Phase.FAILED:
+                self._part_later(session)
+        elif not was_ready:
+            self._splitter.frame_bytes_max = self._limits.frame_bytes_max
+
+    def _part_later(self, session: Session) -> None:
+        """Tell that a log-in failed, and close, after a while: clients come again (KIP-306)."""
+        delay = self._cluster.configs.broker_value(_FAILED_LOGIN_DELAY, session.node_id)
+        if not int(delay or 0) or not self._answers:  # the setting came with KIP-306
+            raise CloseConnection("login failed")
+        refusal = self._answers.pop()
+        self._send()
+        self._answers.append(refusal)
+        self._parting = self._cluster.clock.call_later(int(delay or 0), self._part)
+
+    def _part(self) -> None:
+        self._parting = None
+        self._send()
+        self.close("login failed")
+
+    def _complete(self, answer: object) -> None:
+        pending, self._pending = self._pending, None
+        assert pending is not None
+        if isinstance(answer, CloseConnection):
+            self.close(answer.reason)
+            return
+        try:
+            self._write(pending.frame(answer))
+        except CloseConnection as closing:
+            self._part_at_once(closing)
+            return
+        if self._running:
+            return
+        self._send()
+        if self._frames:  # not within the turn of whoever completed it
+            self._run_later()
+        else:
+            self._end_turn()
+        self._flow()
+
+    def _part_at_once(self, closing: CloseConnection) -> None:
+        self._write(closing.last_bytes)
+        self._send()
+        self.close(closing.reason)
+
+    def _write(self, frame: bytes) -> None:
+        self._answers.append(frame)
+        self._answers_bytes += len(frame)
+        if self._answers_bytes >= _TOGETHER_BYTES:
+            self._send()
+
+    def _send(self) -> None:
+        """Hand over what has been answered: a call of the system for many answers, not for each."""
+        if not self._answers or self._parting is not None:
+            return
+        together = self._answers[0] if len(self._answers) == 1 else b"".join(self._answers)
+        self._answers.clear()
+        self._answers_bytes = 0
+        transport = self._transport
+        if transport is not None:
+            if not transport.is_closing():
+                transport.write(together)
+            if transport.is_closing():  # the peer is gone: nobody reads further answers
+                self._frames.clear()
+
+    def _flow(self) -> None:
+        """Read on only while all that came is answered and the peer takes its answers."""
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            return
+        size = self._splitter.arriving_bytes
+        if (
+            self._frames
+            or not self._writable
+            or not self._is_served
+            or self._splitter.failure is not None
+            or (size > SMALL_BYTES and not self._large.may_arrive(size, self.last_used_ms))
+        ):
+            transport.pause_reading()
+        else:
+            transport.resume_reading()
+
+    def close(self, reason: str) -> None:
+        """Close, and log why."""
+        if self._transport is None or self._transport.is_closing():
+            return
+        self._cluster.counters.closed += 1
+        self._reason = reason
+        session = self._session
+        if session is not None:
+            self._holder.closings.closed(
+                session.host, session.port, self._listener.name, reason, session.principal
+            )
+        self._frames.clear()
+        self._transport.close()

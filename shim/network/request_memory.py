@@ -1,0 +1,92 @@
+"""How much memory large requests may take, over all connections of a broker."""
+
+from typing import Protocol
+
+SMALL_BYTES = 64 * 1024
+"""Requests up to this size are always read: what a connection holds of them is bounded anyway."""
+
+
+class Reader(Protocol):
+    """Who reads requests."""
+
+    def go_on(self) -> None: ...
+
+
+class RequestMemory:
+    """Counts large requests from the first bytes that arrive until they are answered.
+
+    As with Kafka's queued.max.request.bytes a request is read if any memory is left, so that one
+    request more than the limit may be held. Readers that find none left wait in order.
+    """
+
+    def __init__(self, bytes_max: int) -> None:
+        self._bytes_max = bytes_max
+        self._held: dict[Reader, tuple[int, int]] = {}  # bytes and since when, the oldest first
+        self._waiting: dict[Reader, int] = {}
+        self.bytes = 0
+
+    def take(self, reader: Reader, size: int, now_ms: int) -> bool:
+        """Reserve memory for a request; if there is none left, `go_on` is called once there is."""
+        if self.bytes >= self._bytes_max:
+            self._waiting[reader] = size
+            return False
+        self._hold(reader, size, now_ms)
+        return True
+
+    def give_back(self, reader: Reader, now_ms: int) -> None:
+        """Free all that a reader holds or waits for."""
+        self._waiting.pop(reader, None)
+        held = self._held.pop(reader, None)
+        if held is None:
+            return
+        self.bytes -= held[0]
+        while self._waiting and self.bytes < self._bytes_max:
+            first = next(iter(self._waiting))
+            self._hold(first, self._waiting.pop(first), now_ms)
+            first.go_on()
+
+    def in_the_way(self, before_ms: int) -> Reader | None:
+        """Who has held memory since before that time, the longest, while others wait for it."""
+        if not self._waiting:
+            return None
+        for reader, (_, since_ms) in self._held.items():
+            return reader if since_ms < before_ms else None
+        return None
+
+    def _hold(self, reader: Reader, size: int, now_ms: int) -> None:
+        held, since_ms = self._held.get(reader, (0, now_ms))
+        self._held[reader] = (held + size, since_ms)
+        self.bytes += size
+
+
+class LargeRequest:
+    """The large request of a connection: one at a time, from its first bytes to its answer."""
+
+    def __init__(self, memory: RequestMemory, reader: Reader) -> None:
+        self._memory = memory
+        self._reader = reader
+        self.is_begun = False
+        self._is_whole = False
+        self.has_memory = True
+
+    def may_arrive(self, size: int, now_ms: int) -> bool:
+        """Whether to read on, while a frame of this size, above SMALL_BYTES, arrives."""
+        if not self.is_begun:
+            self.is_begun = True
+            self.has_memory = self._memory.take(self._reader, size, now_ms)
+        return self.has_memory and not self._is_whole
+
+    def arrived(self) -> None:
+        """A frame is whole."""
+        self._is_whole = self.is_begun
+
+    def answered(self, now_ms: int) -> None:
+        """All whole frames are answered."""
+        if self._is_whole:
+            self.end(now_ms)
+
+    def end(self, now_ms: int) -> None:
+        """Nothing of it is held any more."""
+        if self.is_begun:
+            self.is_begun = self._is_whole = False
+            self._memory.give_back(self._reader, now_ms)

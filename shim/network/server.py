@@ -1,0 +1,244 @@
+"""Listeners: opening them, holding their connections, and closing down with grace."""
+
+import asyncio
+import errno
+import os
+import socket
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from kafka_shim.shim.config import Config, ListenerConfig
+from kafka_shim.shim.dispatch import Dispatcher
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.logs import Log
+from kafka_shim.shim.network.backlog import ONE_AT_A_TIME, deepen
+from kafka_shim.shim.network.closings import Closings
+from kafka_shim.shim.network.connection import Connection
+from kafka_shim.shim.network.connection_quotas import ConnectionQuotas
+from kafka_shim.shim.network.limits import limits_in_force
+from kafka_shim.shim.network.request_memory import RequestMemory
+from kafka_shim.shim.network.reserved_port import ReservedPort
+
+if TYPE_CHECKING:
+    import ssl
+
+log = Log("shim.server")
+
+IDLE_CHECK_MS = 10_000
+_LAST_TURNS = 5
+"""Turns of the loop that asyncio needs to make and close a connection that it was accepting."""
+_ABORT_POLLS = 100
+_RECEIVED_BYTES_MAX = 256 * 1024
+"""At a time, which is what asyncio would make room for anew each time."""
+
+
+class Server:
+    """The sockets of a cluster: each node has every listener, the first on the ports asked for."""
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self.dispatcher = dispatcher
+        self.cluster = dispatcher.cluster
+        self._servers: dict[int, list[asyncio.Server]] = {}  # by node
+        self._kept: dict[int, list[ReservedPort]] = {}  # of nodes that are closed
+        self._connections: set[Connection] = set()
+        self._sweeper: asyncio.TimerHandle | None = None
+        self._is_stopped = False
+        self._contexts: dict[str, ssl.SSLContext] = {}
+        self.received = memoryview(bytearray(_RECEIVED_BYTES_MAX))
+        self.quotas = ConnectionQuotas(self.cluster)
+        self.closings = Closings(self.cluster.clock)
+        self.clock_s = time.perf_counter
+        self.limits = limits_in_force(self.cluster)
+        self.memory = RequestMemory(self.limits.queued_bytes_max)
+
+    @property
+    def config(self) -> Config:
+        return self.cluster.config
+
+    @property
+    def connections(self) -> int:
+        """How many clients are connected."""
+        return len(self._connections)
+
+    async def start(self) -> None:
+        """Bind every listener; raises ConfigError, with nothing left open, if one cannot be."""
+        self._is_stopped = False
+        try:
+            for index, node_id in enumerate(self.cluster.nodes):
+                await self._open_node(
+                    node_id, [_port(listener, index) for listener in self.config.listeners]
+                )
+        except BaseException:
+            await self.stop()
+            raise
+        self._sweep()
+
+    async def _open_node(self, node_id: int, ports: Sequence[int]) -> None:
+        for listener, port in zip(self.config.listeners, ports, strict=True):
+            await self._open(listener, node_id, port)
+
+    async def close_node(self, node_id: int) -> None:
+        """Stop a node's listeners and hang up on its clients; connecting to it is refused."""
+        loop = asyncio.get_running_loop()
+        for server in self._servers.get(node_id, []):
+            for listening in server.sockets:
+                loop.remove_reader(listening.fileno())
+        for _ in range(2):  # whom asyncio is just taking in, it does not let go of
+            await asyncio.sleep(0)
+        self._kept[node_id] = self._unbind(node_id)
+        self.close_connections(node_id)
+
+    def is_closed(self, node_id: int) -> bool:
+        return node_id in self._kept
+
+    async def reopen_node(self, node_id: int) -> None:
+        """Bind the ports of a closed node again; if one cannot be it stays closed (ConfigError)."""
+        kept = self._kept.pop(node_id)
+        for port in kept:
+            port.close()
+        try:
+            await self._open_node(node_id, [port.port for port in kept])
+        except BaseException:
+            for port in self._unbind(node_id):
+                port.close()
+            self._kept[node_id] = [ReservedPort(port.family, port.address) for port in kept]
+            raise
+
+    def _unbind(self, node_id: int) -> list[ReservedPort]:
+        """Close the listening sockets of a node, but keep their ports."""
+        kept = []
+        for server in self._servers.pop(node_id, []):
+            family, address = server.sockets[0].family, server.sockets[0].getsockname()
+            server.close()
+            kept.append(ReservedPort(family, address))
+        return kept
+
+    async def _open(self, listener: ListenerConfig, node_id: int, port: int) -> None:
+        try:
+            server = await self._listen(listener, node_id, port)
+            self._servers.setdefault(node_id, []).append(server)
+            deepen(server)
+        except OSError as error:
+            raise ConfigError(
+                f"listener {listener.name}: cannot listen on {listener.host}:{port}: {_why(error)}"
+            ) from error
+        node = self.cluster.nodes[node_id]
+        endpoint = (listener.host, server.sockets[0].getsockname()[1])
+        node.bound[listener.name] = endpoint
+        if listener.advertised is not None:
+            host, first_port = listener.advertised
+            endpoint = (host, first_port + node_id - self.config.first_broker_id)
+        node.endpoints[listener.name] = endpoint
+
+    async def _listen(self, listener: ListenerConfig, node_id: int, port: int) -> asyncio.Server:
+        """Bind all addresses of the listener's host, to one port even if that is any free one."""
+        wanted = port
+        while True:
+            try:
+                server = await asyncio.get_running_loop().create_server(
+                    lambda: Connection(self, listener, node_id),
+                    listener.host,
+                    wanted,
+                    backlog=ONE_AT_A_TIME,
+                    ssl=(context := self._tls(listener)),
+                    ssl_handshake_timeout=self.limits.login_ms_max / 1000 if context else None,
+                )
+            except OSError:
+                if wanted == port:
+                    raise
+                wanted = port  # somebody else has it at another address; try another one
+                continue
+            if not server.sockets:  # asyncio passes over the error of making one
+                raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+            ports = {listening.getsockname()[1] for listening in server.sockets}
+            if len(ports) == 1:
+                return server
+            server.close()  # a host of several addresses, such as localhost, has a port of each
+            wanted = ports.pop()
+
+    def _tls(self, listener: ListenerConfig) -> "ssl.SSLContext | None":
+        """One context a listener, shared by its nodes; nothing of TLS is imported without one."""
+        if not listener.protocol.tls:
+            return None
+        if listener.name not in self._contexts:
+            from kafka_shim.shim.tls.context import server_context  # noqa: PLC0415 - see above
+
+            self._contexts[listener.name] = server_context(
+                self.config.properties, listener.name, listener.host
+            )
+        return self._contexts[listener.name]
+
+    async def stop(self) -> None:
+        """Stop listening, let written answers go out, close every connection."""
+        self._is_stopped = True
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+        for servers in self._servers.values():
+            for server in servers:
+                server.close()
+        for kept in self._kept.values():
+            for port in kept:
+                port.close()
+        self.close_connections()
+        self._servers.clear()
+        self._kept.clear()
+        self.closings.end()
+        for _ in range(_LAST_TURNS):
+            await asyncio.sleep(0)
+
+    def close_connections(self, node_id: int | None = None) -> None:
+        """Hang up on every client, or on those of a node; answers that are written still go out."""
+        for connection in list(self._connections):
+            if node_id in (None, connection.node_id):
+                connection.shut_down()
+
+    async def abort_connections(self, after_s: float) -> None:
+        """After `stop`: abort the connections whose peers have not read their answers by then."""
+        for _ in range(_ABORT_POLLS):
+            if not self._connections:
+                return
+            await asyncio.sleep(after_s / _ABORT_POLLS)
+        for connection in list(self._connections):
+            connection.abort()
+
+    def accepts(self, connection: Connection) -> bool:
+        """Take a connection in, unless there are too many, or its node was closed meanwhile."""
+        self._connections.add(connection)
+        is_late = self._is_stopped or self.is_closed(connection.node_id)
+        return len(self._connections) <= self.limits.connections_max and not is_late
+
+    def forget(self, connection: Connection) -> None:
+        self._connections.discard(connection)
+
+    def _sweep(self) -> None:
+        """Close, now and then, what has been idle, logging in or in the way of others too long.
+
+        DEVIATION: Kafka has no limit for the log-in.
+        """
+        now_ms, limits = self.cluster.clock.now_ms(), self.limits
+        for connection in list(self._connections):
+            if 0 <= limits.idle_ms_max < now_ms - connection.last_used_ms:
+                connection.shut_down()
+            elif connection.is_logging_in and now_ms - connection.began_ms > limits.login_ms_max:
+                connection.close(f"not logged in after {limits.login_ms_max // 1000} s")
+        obstacle = self.memory.in_the_way(now_ms - limits.obstacle_ms_max)
+        if isinstance(obstacle, Connection):
+            obstacle.close("its request held memory for too long that others waited for")
+        loop = asyncio.get_running_loop()
+        self._sweeper = loop.call_later(IDLE_CHECK_MS / 1000, self._sweep)
+
+
+def _why(error: OSError) -> str:
+    """In short what asyncio says at length, and what to do about it."""
+    if isinstance(error, socket.gaierror) or error.errno is None:
+        return f"{error.strerror or error}"
+    said = os.strerror(error.errno).lower()
+    if error.errno in (errno.EADDRINUSE, errno.EACCES):
+        return f"{said}; choose another port, or 0 for any free one"
+    return said
+
+
+def _port(listener: ListenerConfig, index: int) -> int:
+    """The port that a listener of the cluster's nth broker is to have; 0: any free one."""
+    return 0 if listener.port == 0 else listener.port + index

@@ -1,0 +1,1 @@
+"""What is kept of requests: the audit line, the history, the trace."""

@@ -1,0 +1,103 @@
+"""The audit line: one a decision, in the words of a release's `kafka.authorizer.logger`; behind a
+denial, the least that would allow it.
+
+Denied with log_if_denied: info; allowed with log_if_allowed: debug; the rest is Kafka's trace level
+and is not written. DEVIATION: 0.11 has denials at debug, KRaft's 3.2 has no audit line at all.
+"""
+
+import logging
+
+from kafka_shim.authorizer.model import Because, Decision
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.shim.logs import Log
+from kafka_shim.shim.request.access import AccessRecord
+from kafka_shim.shim.request.context import RequestContext
+
+LOGGER_NAME = "kafka.authorizer.logger"
+LINES_MAX = 200
+"""How many decisions of a request have lines of their own; one more line counts the others."""
+
+log = Log(LOGGER_NAME)
+_stdlib = logging.getLogger(LOGGER_NAME)
+
+
+def write(context: RequestContext, api: ApiKey) -> None:
+    """Log the decisions of a request that its level asks for."""
+    debug, info = _stdlib.isEnabledFor(logging.DEBUG), _stdlib.isEnabledFor(logging.INFO)
+    if not info:
+        return
+    lines, unwritten = 0, dict(context.access.left_out)
+    for record in context.access.records:
+        allowed = record.decision.allowed
+        if not (debug and record.log_if_allowed if allowed else record.log_if_denied):
+            continue
+        lines += 1
+        if lines > LINES_MAX:
+            unwritten[allowed] = unwritten.get(allowed, 0) + 1
+        elif allowed:
+            log.debug(line(record, context, api))
+        else:
+            log.info(line(record, context, api), to_allow=_to_allow(record, context))
+    if not debug:
+        unwritten.pop(True, None)
+    if unwritten:
+        _write_count(unwritten, context, api)
+
+
+def _write_count(unwritten: dict[bool, int], context: RequestContext, api: ApiKey) -> None:
+    """DEVIATION: Kafka logs every decision, however many names a request has."""
+    log.info(
+        "further decisions of this request are not logged",
+        denied=unwritten.get(False, 0),
+        allowed=unwritten.get(True, 0),
+        request=api.wire_name,
+        principal=context.access.actor.principal,
+    )
+
+
+def _to_allow(record: AccessRecord, context: RequestContext) -> str:
+    """What Kafka's line does not say: `add {...}` or `remove {...}`, the least that would do."""
+    from kafka_shim.shim.explaining.remedy import rule_text, would_allow  # noqa: PLC0415 - to log alone
+
+    found = would_allow(record, context.access.actor.principal) or {}
+    return "; ".join(f"{verb} {rule_text(rule)}" for verb, rule in found.items())
+
+
+def line(record: AccessRecord, context: RequestContext, api: ApiKey) -> str:
+    """The text of one decision."""
+    action, actor, facts = record.action, context.access.actor, context.facts.access
+    outcome = "Allowed" if record.decision.allowed else "Denied"
+    operation = f"operation = {action.operation.name}"
+    if not facts.audit_names_rule:  # AclAuthorizer and its predecessor
+        operation = f"Operation = {_camel_case(action.operation.name)}"
+    pattern = "LITERAL:" if facts.audit_names_pattern else ""
+    resource = f"{_camel_case(action.resource_type.name)}:{pattern}{action.resource_name}"
+    text = (
+        f"Principal = {actor.principal} is {outcome} {operation} from host = {actor.host}"
+        f" on resource = {resource}"
+    )
+    if facts.audit_names_request:
+        text += f" for request = {api.wire_name} with resourceRefCount = {record.count}"
+    if facts.audit_names_rule:
+        text += f" based on rule {_rule(record.decision, facts.audit_acl_brackets)}"
+    return text
+
+
+def _camel_case(name: str) -> str:
+    return "".join(word.capitalize() for word in name.split("_"))
+
+
+def _rule(decision: Decision, brackets: str) -> str:
+    match decision.because:
+        case Because.SUPER_USER:
+            return "SuperUser"
+        case Because.DEFAULT_ALLOW:
+            return "DefaultAllow"
+        case Because.ACL if decision.acl is not None:
+            from kafka_shim.authorizer.acl_formats.standard_acl import (  # noqa: PLC0415 - to log alone
+                standard_acl,
+            )
+
+            return f"MatchingAcl(acl={standard_acl(decision.acl, brackets)})"
+        case _:
+            return "DefaultDeny"

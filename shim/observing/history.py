@@ -1,0 +1,255 @@
+"""What the control API shows of the past: the last requests with their decisions, and totals.
+
+Bounded by number and by bytes, those of decisions among them; what is older is forgotten, the
+totals are not.
+"""
+
+from collections import Counter, deque
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+import msgspec
+
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import RequestHeader, read_request_header
+from kafka_shim.protocol.spec import StructSpec, load
+from kafka_shim.protocol.trace.redaction import without_secrets
+from kafka_shim.protocol.wire_json import message_json
+from kafka_shim.shim.explaining.remedy import would_allow
+from kafka_shim.shim.request.access import AccessRecord
+from kafka_shim.shim.request.session import Session
+
+REQUESTS_MAX = 10_000
+BYTES_MAX = 32 * 1024 * 1024
+_OVERHEAD_BYTES = 400
+"""Roughly what is held of a request besides its frame."""
+DECISIONS_MAX = 1_000
+"""How many decisions of one request are kept; the totals have all."""
+_DECISION_BYTES = 250
+"""Roughly what is held of a decision besides the name of its resource."""
+
+
+class Seen:
+    """One request that came in: who sent it, what was decided, what it was answered.
+
+    `errors` are the error codes of the answer that are not 0; None as long as there is no answer.
+    `left_out` is the number of decisions that are not kept.
+    """
+
+    __slots__ = (
+        "_frame",
+        "api",
+        "client_id",
+        "connection",
+        "correlation_id",
+        "errors",
+        "faults",
+        "host",
+        "left_out",
+        "node_id",
+        "number",
+        "principal",
+        "records",
+        "size_bytes",
+        "time_us",
+        "version",
+    )
+
+    def __init__(
+        self, number: int, time_us: int, session: Session, header: RequestHeader, frame: bytes
+    ) -> None:
+        self.number = number
+        self.time_us = time_us
+        self.api = ApiKey(header.api_key)
+        self.version = header.api_version
+        self.client_id = header.client_id
+        self.correlation_id = header.correlation_id
+        self.principal = session.principal
+        self.host = session.host
+        self.connection = session.number
+        self.node_id = session.node_id
+        self.records: list[AccessRecord] = []
+        self.left_out = 0
+        self.errors: tuple[int, ...] | None = None
+        self.faults: list[int] = []
+        self._frame = without_secrets(frame, header.api_key)[0]
+        self.size_bytes = len(self._frame) + _OVERHEAD_BYTES
+
+    def row(self) -> dict[str, Any]:
+        """The request for JSON, decoded, in Kafka's field names."""
+        return self._head() | {
+            "correlation_id": self.correlation_id,
+            "connection": self.connection,
+            "node_id": self.node_id,
+            "request": self._decoded(),
+            "errors": None if self.errors is None else list(self.errors),
+            "error_names": [ErrorCode(code).name for code in self.errors or ()],
+            "faults": self.faults,
+            "decisions_left_out": self.left_out,
+        }
+
+    def decisions(self) -> Iterator[dict[str, Any]]:
+        """What was decided for it, each for JSON."""
+        for record in self.records:
+            yield self._head() | {
+                "operation": record.action.operation.name,
+                "resource_type": record.action.resource_type.name,
+                "resource_name": record.action.resource_name,
+                "allowed": record.decision.allowed,
+                "because": record.decision.because.value,
+                "rule": _rule(record),
+                "would_allow": would_allow(record, self.principal),
+                "count": record.count,
+                "logged": record.log_if_allowed
+                if record.decision.allowed
+                else record.log_if_denied,
+            }
+
+    def _head(self) -> dict[str, Any]:
+        return {
+            "number": self.number,
+            "time_us": self.time_us,
+            "api": self.api.wire_name,
+            "version": self.version,
+            "client_id": self.client_id,
+            "principal": self.principal,
+            "host": self.host,
+        }
+
+    def _decoded(self) -> dict[str, Any] | None:
+        try:
+            header, at = read_request_header(self._frame)
+            message = codecs.read_request(header.api_key, header.api_version, self._frame, at)
+        except ProtocolError:
+            return None
+        return message_json(message, self.version)
+
+
+class History:
+    """The last requests, oldest first, and totals since the start."""
+
+    def __init__(self, requests_max: int = REQUESTS_MAX, bytes_max: int = BYTES_MAX) -> None:
+        self._requests_max = requests_max
+        self._bytes_max = bytes_max
+        self._seen: deque[Seen] = deque()
+        self._bytes = 0
+        self._number = 0
+        self.answers: Counter[tuple[str, int, int]] = Counter()
+        """By api, version and error code, an answer without any error as 0."""
+        self.decisions: Counter[tuple[str, str, bool, str, str]] = Counter()
+        """By operation, resource type, result, kind of rule, and api."""
+
+    def __iter__(self) -> Iterator[Seen]:
+        return iter(list(self._seen))
+
+    @property
+    def last_number(self) -> int:
+        """Of the newest request; 0 before the first."""
+        return self._number
+
+    def request(self, session: Session, header: RequestHeader, frame: bytes, time_us: int) -> Seen:
+        """Note a request that is about to be handled."""
+        self._number += 1
+        seen = Seen(self._number, time_us, session, header, frame)
+        self._seen.append(seen)
+        self._bytes += seen.size_bytes
+        self._make_room()
+        return seen
+
+    def _make_room(self) -> None:
+        while len(self._seen) > self._requests_max or (
+            self._bytes > self._bytes_max and len(self._seen) > 1
+        ):
+            self._bytes -= self._seen.popleft().size_bytes
+
+    def decided(self, seen: Seen, records: list[AccessRecord]) -> None:
+        """Note what was decided for it."""
+        seen.records = kept = records if len(records) <= DECISIONS_MAX else records[:DECISIONS_MAX]
+        seen.left_out = len(records) - len(kept)
+        size = sum(_DECISION_BYTES + len(record.action.resource_name) for record in kept)
+        seen.size_bytes += size
+        self._bytes += size
+        self._make_room()
+        for record in records:
+            action, decision = record.action, record.decision
+            key = (
+                action.operation.name,
+                action.resource_type.name,
+                decision.allowed,
+                decision.because.name.lower(),
+                seen.api.wire_name,
+            )
+            self.decisions[key] += 1
+
+    def answered(self, seen: Seen, answer: msgspec.Struct) -> None:
+        """Note the answer."""
+        seen.errors = tuple(error_codes(answer))
+        for code in seen.errors or (0,):
+            self.answers[seen.api.wire_name, seen.version, code] += 1
+
+    def forget(self) -> None:
+        """Drop the requests; the totals and the numbering go on."""
+        self._seen.clear()
+        self._bytes = 0
+
+
+def error_codes(answer: msgspec.Struct) -> list[int]:
+    """All error codes of a response that are not 0, in its order."""
+    found: list[int] = []
+    _collect(_ways_in(type(answer).__name__), answer, found)
+    return found
+
+
+class _Way(NamedTuple):
+    """A field that is an error code, or that leads to some."""
+
+    attribute: str
+    is_array: bool
+    further: "tuple[_Way, ...]"
+
+
+def _collect(ways: tuple[_Way, ...], value: Any, found: list[int]) -> None:
+    for way in ways:
+        content = getattr(value, way.attribute)
+        if not content:
+            continue
+        if not way.further:
+            found.append(content)
+        elif way.is_array:
+            for row in content:
+                _collect(way.further, row, found)
+        else:
+            _collect(way.further, content, found)
+
+
+@cache
+def _ways_in(message: str) -> tuple[_Way, ...]:
+    return _ways(load(message).struct)
+
+
+def _ways(spec: StructSpec) -> tuple[_Way, ...]:
+    found = []
+    for field in spec.fields:
+        further = () if field.struct is None else _ways(field.struct)
+        if further or field.name.endswith("ErrorCode"):
+            found.append(_Way(field.attribute, field.is_array, further))
+    return tuple(found)
+
+
+def _rule(record: AccessRecord) -> str:
+    """The ACL that decided, in one text, or why there is none."""
+    acl = record.decision.acl
+    return record.decision.because.value if acl is None else acl_text(acl)
+
+
+def acl_text(acl: Acl) -> str:
+    """`ALLOW User:alice WRITE on TOPIC LITERAL orders from *`."""
+    return (
+        f"{acl.permission.name} {acl.principal} {acl.operation.name} on {acl.resource_type.name}"
+        f" {acl.pattern_type.name} {acl.resource_name} from {acl.host}"
+    )

@@ -1,0 +1,250 @@
+"""Records what clients send, what they are answered and what was decided (docs/trace-format.md).
+
+Entries are collected and written as a block: when there is about 1 MiB of them, and after 100 ms.
+What can wait is done when the answers are on their way, so that no client waits for it.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from kafka_shim.authorizer.acl_formats.trace_rule import decision_rule
+from kafka_shim.authorizer.model import Decision
+from kafka_shim.protocol.headers import RequestHeader
+from kafka_shim.protocol.trace.entries import (
+    RECORDED,
+    Access,
+    Body,
+    Closed,
+    Connection,
+    Entry,
+    Request,
+    Response,
+)
+from kafka_shim.protocol.trace.redaction import (
+    SECRET_ANSWERS,
+    SECRET_REQUESTS,
+    answer_without_secrets,
+    without_secrets,
+)
+from kafka_shim.protocol.trace.segments import Keeping, SegmentWriter
+from kafka_shim.shim.clock import Clock, Timer
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.logs import Log
+from kafka_shim.shim.request.access import AccessRecord
+from kafka_shim.shim.request.session import Session
+
+log = Log("shim.traces")
+
+BLOCK_BYTES = 1024 * 1024
+FLUSH_MS = 100
+RESTART = 1_000_000_000
+"""From so many on, times the segments that were there, a writer that starts again counts its
+connections: a trace has each number once."""
+
+_ENTRY_BYTES = 32  # roughly what an entry takes besides its frame
+
+Outcome: TypeAlias = tuple[int, int, RequestHeader, int, Sequence[AccessRecord], int, bytes | None]
+"""Connection, sequence and header of a request, its arrival, and what came of it when."""
+
+
+class Recorder:
+    """One writer of a trace; fed by dispatch, in the order in which things happen.
+
+    `accesses` is where those come from, as in a trace's connections. A full disk ends the
+    recording, which is logged; with `must_be_whole` it is raised (OSError) from whatever call. What
+    every request goes through is written out rather than called: calls are much of what a
+    recording costs.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        clock: Clock,
+        *,
+        writer: str = "broker-1",
+        keeping: Keeping | None = None,
+        accesses: str = RECORDED,
+        must_be_whole: bool = False,
+    ) -> None:
+        """ConfigError if there cannot be a trace in that folder."""
+        self._source = accesses
+        self._must_be_whole = must_be_whole
+        kept = keeping or Keeping()
+        try:
+            self._segments = SegmentWriter(
+                directory,
+                writer,
+                segment_bytes=kept.segment_bytes,
+                keep_segments=kept.segments,
+                compression=kept.compression,
+            )
+        except OSError as error:
+            raise ConfigError(f"cannot record to `{directory}`: {error.strerror}") from error
+        self.failure: OSError | None = None
+        """Why nothing is recorded any more."""
+        self._first_connection = self._segments.first_number * RESTART
+        self._clock = clock
+        self._now_us = clock.now_us
+        self._timer: Timer | None = None
+        self._entries: list[Entry] = []
+        self._late: list[Request | Outcome] = []  # in the order in which they happened
+        self._bytes = 0
+        self._connections: list[Connection] = []
+        self._rules: dict[int, tuple[Decision, str]] = {}  # by identity: decisions are kept
+        self._arrived_us = 0
+        self.entries_written = 0
+
+    def request(self, session: Session, header: RequestHeader, frame: bytes) -> int:
+        """Keep a request, for `catch_up`; tells its sequence number on the connection."""
+        row = session.trace_row
+        if row is None or row[0] is not self._connections:
+            row = self._row(session)
+        sequence = session.requests
+        session.requests = sequence + 1
+        self._arrived_us = now_us = self._now_us()
+        redacted = False
+        if header.api_key in SECRET_REQUESTS:
+            frame, redacted = without_secrets(frame, header.api_key)
+        self._late.append(Request(row[1], sequence, now_us, frame, redacted))
+        self._bytes += len(frame) + _ENTRY_BYTES
+        return sequence
+
+    def answered(
+        self,
+        session: Session,
+        sequence: int,
+        header: RequestHeader,
+        decided: Sequence[AccessRecord],
+        frame: bytes | None,
+    ) -> None:
+        """Keep what was decided for a request, as of its arrival if that was kept last, and the
+        answer, `frame` without its size, if there is one by now.
+        """
+        row = session.trace_row
+        if row is None or row[0] is not self._connections:
+            row = self._row(session)
+        now_us = self._now_us()
+        self._late.append((row[1], sequence, header, self._arrived_us, decided, now_us, frame))
+
+    def catch_up(self) -> None:
+        """Note what was kept: to be called when answers are on their way."""
+        if self._late:
+            self._note_late()
+        if self._bytes >= BLOCK_BYTES:
+            self.flush()
+
+    def _note_late(self) -> None:
+        late, self._late = self._late, []
+        for entry in late:
+            if isinstance(entry, Request):
+                self._entries.append(entry)
+            else:
+                self._note(entry)
+
+    def _note(self, outcome: Outcome) -> None:
+        number, sequence, header, arrived_us, decided, answered_us, frame = outcome
+        key, version = header.api_key, header.api_version
+        append = self._entries.append
+        for record in decided:
+            action, decision = record.action, record.decision
+            rule = self._rules.get(id(decision)) or self._rule(decision)
+            append(
+                Access(
+                    number,
+                    sequence,
+                    arrived_us,
+                    key,
+                    version,
+                    action.operation,
+                    action.resource_type,
+                    action.resource_name,
+                    decision.allowed,
+                    rule[1],
+                    record.count,
+                )
+            )
+            self._bytes += _ENTRY_BYTES
+        if frame is None:
+            return
+        redacted = False
+        if key in SECRET_ANSWERS:
+            frame, redacted = answer_without_secrets(frame, key, version)
+        append(Response(number, sequence, answered_us, key, version, frame, redacted))
+        self._bytes += len(frame) + _ENTRY_BYTES
+
+    def closed(self, session: Session, reason: str) -> None:
+        """Note the end of a connection."""
+        self.catch_up()
+        row = self._row(session)
+        self._entries.append(Closed(row[1], session.requests, self._now_us(), reason))
+        self._bytes += _ENTRY_BYTES
+
+    def flush(self) -> None:
+        """Write what has been collected."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._note_late()
+        if not self._entries:
+            return
+        if self.failure is None:
+            self._write()
+        self._entries = []
+        self._connections = []
+        self._rules = {}
+        self._bytes = 0
+
+    def close(self) -> None:
+        """Write the rest and finish the segment."""
+        self.flush()
+        try:
+            self._segments.close()
+        except OSError as error:
+            self._give_up(error)
+
+    def _write(self) -> None:
+        try:
+            self._segments.write(Body(self._connections, self._entries))
+        except OSError as error:
+            self._give_up(error)
+        else:
+            self.entries_written += len(self._entries)
+
+    def _give_up(self, error: OSError) -> None:
+        if self.failure is not None:
+            return
+        self.failure = error
+        if self._must_be_whole:
+            raise error
+        path = str(self._segments.path)
+        log.error("recording has ended early", segment=path, reason=error.strerror)
+
+    def _row(self, session: Session) -> tuple[object, int]:
+        """The block's row for this connection as it is known by now; a block begins with one."""
+        if self._timer is None:
+            self._timer = self._clock.call_later(FLUSH_MS, self.flush)
+        row = session.trace_row
+        if row is None or row[0] is not self._connections:
+            row = session.trace_row = (self._connections, len(self._connections))
+            self._connections.append(self._described(session, row[1]))
+        return row
+
+    def _rule(self, decision: Decision) -> tuple[Decision, str]:
+        known = self._rules[id(decision)] = (decision, decision_rule(decision))
+        return known
+
+    def _described(self, session: Session, number: int) -> Connection:
+        return Connection(
+            number,
+            self._first_connection + session.number,
+            session.node_id,
+            session.listener.name,
+            session.host,
+            session.port,
+            session.principal,
+            session.mechanism or "",
+            session.client_software_name,
+            session.client_software_version,
+            self._source,
+        )

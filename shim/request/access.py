@@ -1,0 +1,210 @@
+"""What a handler may ask of the authorizer, and the record of what it asked.
+
+Four verbs, after Kafka's AuthHelper: `require` (or refuse the whole request), `split` and
+`visible` (per item), `operations` (KIP-430 bits); `error` and `allows` answer for one name.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from kafka_shim.authorizer.authorizer import Authorizer
+from kafka_shim.authorizer.implied import supported_operations
+from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor, Because, Decision
+from kafka_shim.authorizer.requirement import Need, Requirement
+from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.state.policy import Policy
+
+Item = TypeVar("Item")
+
+_CLUSTER = ResourceType.CLUSTER  # by itself for the reason that NO_ERROR is
+
+
+RECORDS_MAX = 1_000
+"""How many decisions of a request are kept for the log, unless a trace or the history needs all."""
+
+
+class AccessRecord(msgspec.Struct, gc=False):
+    """One question that was put to the authorizer, with its answer, for log and trace."""
+
+    action: Action
+    decision: Decision
+    count: int  # how many elements of the request it stood for
+    log_if_allowed: bool
+    log_if_denied: bool
+
+
+class Access(msgspec.Struct, eq=False):
+    """The accesses of one request: decisions are kept in the order they were asked.
+
+    Beyond `records_max` allowed ones are only counted, and denied ones beyond as many more.
+    """
+
+    _policy: Policy
+    _node_id: int
+    actor: Actor
+    records: list[AccessRecord] = []
+    records_max: int = RECORDS_MAX
+    left_out: dict[bool, int] = {}
+    """How many decisions that Kafka logs were not kept, by whether they allowed."""
+    asked: bool = False
+    denied: Callable[[Action], bool] | None = None
+    """A fault takes permissions away."""
+    _of_cluster: dict[Operation, Decision] = {}
+
+    def error(
+        self, requirement: Requirement, name: str = CLUSTER_NAME, count: int = 1
+    ) -> ErrorCode:
+        """NONE, or the error that a denial shows in the emulated release."""
+        if self.allows(requirement, name, count):
+            return NO_ERROR
+        return self._policy.bound(requirement).error
+
+    def allows(self, requirement: Requirement, name: str = CLUSTER_NAME, count: int = 1) -> bool:
+        """Whether one need is met; also for rows whose denial shows no error."""
+        self.asked = True
+        bound = self._policy.bound(requirement)
+        authorizer = self._policy.deciding(self._node_id, requirement)
+        if authorizer is None or not bound.needs:
+            return True
+        for need in bound.needs:  # noqa: SIM110 - a generator takes longer than all the rest
+            if self._decide(authorizer, need, name, count).allowed:
+                return True
+        return False
+
+    def allows_either(self, requirement: Requirement, names: Sequence[str]) -> bool:
+        """For a row whose needs concern different resources: one name for each need, in order."""
+        self.asked = True
+        bound = self._policy.bound(requirement)
+        authorizer = self._policy.deciding(self._node_id, requirement)
+        if authorizer is None or not bound.needs:
+            return True
+        return any(
+            self._decide(authorizer, need, name, 1).allowed
+            for need, name in zip(bound.needs, names, strict=False)
+        )
+
+    def require(
+        self, requirement: Requirement, name: str = CLUSTER_NAME, message: str | None = None
+    ) -> None:
+        """Refuse the whole request unless allowed; the message is for APIs that say more."""
+        error = self.error(requirement, name)
+        if error:
+            raise Refused(error, message)
+
+    def split(
+        self, requirement: Requirement, items: Iterable[Item], name: Callable[[Item], str]
+    ) -> tuple[list[Item], list[Item]]:
+        """Allowed and denied items, each in their order; a name is asked once (AuthHelper)."""
+        self.asked = True
+        rows = [(name(item), item) for item in items]
+        counts: dict[str, int] = {}
+        for text, _ in rows:
+            counts[text] = counts.get(text, 0) + 1
+        granted = {text: self.allows(requirement, text, count) for text, count in counts.items()}
+        allowed = [item for text, item in rows if granted[text]]
+        denied = [item for text, item in rows if not granted[text]]
+        return allowed, denied
+
+    def visible(
+        self, requirement: Requirement, items: Iterable[Item], name: Callable[[Item], str]
+    ) -> list[Item]:
+        """The allowed items alone: a denied one vanishes without a trace."""
+        return self.split(requirement, items, name)[0]
+
+    def operations(self, resource_type: ResourceType, name: str = CLUSTER_NAME) -> int:
+        """Authorized operations as a bit field, 1 << operation (KIP-430)."""
+        self.asked = True
+        bits = 0
+        authorizer = self._policy.deciding(self._node_id)
+        for operation in supported_operations(resource_type, self._policy.rules):
+            action = Action(operation, resource_type, name)
+            if authorizer is None or self._probe(authorizer, action).allowed:
+                bits |= 1 << operation
+        return bits
+
+    def nothing_more(self) -> None:
+        """The handler says that what is left of its answer is open to everybody."""
+        self.asked = True
+
+    @property
+    def has_authorizer(self) -> bool:
+        """Whether there is one at all; without it every check passes and ACL APIs answer 54."""
+        self.asked = True
+        return self._policy.authorizer is not None
+
+    @property
+    def authorizer(self) -> Authorizer | None:
+        """For CreateAcls and DeleteAcls, which change it."""
+        return self._policy.authorizer
+
+    @property
+    def known_acls(self) -> Authorizer | None:
+        """For DescribeAcls, which a broker answers from what it knows."""
+        return self._policy.deciding(self._node_id)
+
+    def _decide(self, authorizer: Authorizer, need: Need, name: str, count: int) -> Decision:
+        """Ask for one need; about the cluster once a request, however many names there are."""
+        of_cluster = need.resource_type is _CLUSTER
+        if of_cluster:
+            known = self._of_cluster.get(need.operation)
+            if known is not None:
+                return known
+            name = CLUSTER_NAME
+        if need.any_name:
+            action = Action(need.operation, need.resource_type, WILDCARD)
+            decision = authorizer.authorize_by_resource_type(
+                self.actor, need.operation, need.resource_type
+            )
+        else:
+            action = Action(need.operation, need.resource_type, name)
+            decision = authorizer.authorize(self.actor, action)
+        if self.denied is not None and self.denied(action):
+            decision = self._denial(action)
+        if of_cluster:
+            self._of_cluster[need.operation] = decision
+        record = AccessRecord(
+            action, decision, count, log_if_allowed=True, log_if_denied=need.log_if_denied
+        )
+        if len(self.records) < self.records_max:
+            self.records.append(record)
+        else:
+            self._count(record)
+        return decision
+
+    def _probe(self, authorizer: Authorizer, action: Action) -> Decision:
+        """A question whose answer is never logged (Kafka: logIfAllowed, logIfDenied false)."""
+        decision = authorizer.authorize(self.actor, action)
+        if self.denied is not None and self.denied(action):
+            decision = self._denial(action)
+        if len(self.records) < self.records_max:
+            self.records.append(
+                AccessRecord(action, decision, 1, log_if_allowed=False, log_if_denied=False)
+            )
+        return decision
+
+    def _count(self, record: AccessRecord) -> None:
+        """Count a decision beyond `records_max`; keep it if it is one of the first denials."""
+        allowed = record.decision.allowed
+        if not (record.log_if_allowed if allowed else record.log_if_denied):
+            return
+        if not allowed and len(self.records) < 2 * self.records_max:
+            self.records.append(record)
+        else:
+            self.left_out[allowed] = self.left_out.get(allowed, 0) + 1
+
+    def _denial(self, action: Action) -> Decision:
+        """What a DENY for just this question would have said."""
+        acl = Acl(
+            action.resource_type,
+            action.resource_name,
+            PatternType.LITERAL,
+            self.actor.principal,
+            WILDCARD,
+            action.operation,
+            Permission.DENY,
+        )
+        return Decision(allowed=False, because=Because.ACL, acl=acl)

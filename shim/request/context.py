@@ -1,0 +1,61 @@
+"""All that a handler may see of a request besides the request itself."""
+
+from collections.abc import Callable, Container, Iterator
+
+import msgspec
+
+from kafka_shim.authorizer.rules import AclRules
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.headers import RequestHeader
+from kafka_shim.protocol.releases.facts import Facts
+from kafka_shim.shim.request.access import Access
+from kafka_shim.shim.request.session import Session
+from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.state.coordinators import KeyType
+
+
+class RequestContext(msgspec.Struct, eq=False):
+    """One request: its header, the connection's session, the cluster, and its accesses.
+
+    `node_id` is the broker that the connection reached; `facts` what its release does;
+    `spoil` damages the answer, for a fault.
+    """
+
+    header: RequestHeader
+    session: Session
+    cluster: Cluster
+    version: int
+    node_id: int
+    access: Access
+    facts: Facts
+    spoil: Callable[[bytes], bytes] | None = None
+
+    @property
+    def acl_rules(self) -> AclRules:
+        return self.cluster.policy.rules
+
+    def coordinator_error(self, group_id: str) -> ErrorCode:
+        """NONE if the broker that was reached coordinates the group."""
+        if len(self.cluster.nodes) == 1:
+            return ErrorCode.NONE
+        return self.cluster.coordinators.error_at(self.node_id, group_id)
+
+    def transaction_coordinator_error(self, transactional_id: str) -> ErrorCode:
+        """NONE if the broker that was reached coordinates the transactional id."""
+        if len(self.cluster.nodes) == 1:
+            return ErrorCode.NONE
+        node_id = self.cluster.coordinators.node_of(KeyType.TRANSACTION, transactional_id)
+        if node_id < 0:
+            return ErrorCode.COORDINATOR_NOT_AVAILABLE
+        return ErrorCode.NONE if node_id == self.node_id else ErrorCode.NOT_COORDINATOR
+
+    def brokers(self) -> Iterator[tuple[int, str, int, str | None]]:
+        """Id, host, port and rack of every live broker, as this connection's listener sees them."""
+        for node in self.cluster.nodes.values():
+            host, port = node.endpoints[self.session.listener.name]
+            if node.is_alive:
+                yield node.node_id, self.session.reachable(host), port, node.rack
+
+    def brokers_among(self, node_ids: Container[int]) -> Iterator[tuple[int, str, int, str | None]]:
+        """The same of some of them, such as those that lead what is asked about (KIP-951)."""
+        return (row for row in self.brokers() if row[0] in node_ids)

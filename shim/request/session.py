@@ -1,0 +1,100 @@
+"""The identity of one connection: where it came from and who it turned out to be."""
+
+import ipaddress
+from collections.abc import Sequence
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from kafka_shim.shim.config import ListenerConfig
+
+if TYPE_CHECKING:
+    from kafka_shim.shim.request.access import AccessRecord
+
+
+class Phase(Enum):
+    """How far a connection has come; only READY may send ordinary requests."""
+
+    HANDSHAKE = "handshake"  # a SASL listener, no mechanism chosen yet
+    TOKENS = "tokens"  # SaslHandshake v0: raw SASL bytes follow, each in a frame
+    AUTHENTICATE = "authenticate"  # SaslHandshake v1: SaslAuthenticate requests follow
+    READY = "ready"
+    FAILED = "failed"  # wrong credentials: the answer goes out, then the connection is closed
+
+
+class Session:
+    """One client connection as handlers see it."""
+
+    __slots__ = (
+        "client_software_name",
+        "client_software_version",
+        "decided",
+        "expires_at_ms",
+        "host",
+        "is_authenticated",
+        "listener",
+        "local_host",
+        "mechanism",
+        "node_id",
+        "number",
+        "phase",
+        "port",
+        "principal",
+        "requests",
+        "sasl",
+        "sequence",
+        "token_id",
+        "trace_row",
+    )
+
+    def __init__(
+        self, listener: ListenerConfig, node_id: int, host: str, port: int, local_host: str = ""
+    ) -> None:
+        self.listener = listener
+        self.node_id = node_id
+        self.number = 0  # unique among the connections of a cluster
+        self.requests = 0  # how many were recorded
+        self.trace_row: tuple[object, int] | None = None  # the recorder's block and the row there
+        self.sequence = 0  # of the request being answered
+        self.decided: Sequence[AccessRecord] = ()  # for that request
+        self.host = host
+        self.port = port
+        self.local_host = local_host  # the address of ours that the client reached
+        self.principal = listener.principal
+        self.phase = Phase.HANDSHAKE if listener.protocol.sasl else Phase.READY
+        self.is_authenticated = False  # by SASL
+        self.expires_at_ms: int | None = None  # when the log-in must have been renewed
+        self.token_id: str | None = None  # the delegation token that was the proof
+        self.mechanism: str | None = None
+        self.sasl: object | None = None  # the mechanism's state between two messages
+        self.client_software_name = ""
+        self.client_software_version = ""
+
+    def belongs_to(self, principal: str) -> None:
+        """Who is at the other end has become known, or changed."""
+        self.principal = principal
+        self.trace_row = None
+
+    def runs(self, software_name: str, software_version: str) -> None:
+        """Which software is at the other end (KIP-511)."""
+        self.client_software_name = software_name
+        self.client_software_version = software_version
+        self.trace_row = None
+
+    def reachable(self, host: str) -> str:
+        """An address to advertise to this client: one that listens everywhere is told as the one
+        it has already reached.
+        """
+        return self.local_host if host in ("0.0.0.0", "::") and self.local_host else host  # noqa: S104 - compared, not bound
+
+
+def java_host_text(host: str) -> str:
+    """An IP address as Java prints it: ACL hosts are compared as text (facts: `::1` never matches).
+
+    IPv6 is written out without `::` (`0:0:0:0:0:0:0:1`), IPv4-mapped addresses as plain IPv4.
+    """
+    address = ipaddress.ip_address(host.partition("%")[0])
+    if address.version == 4:
+        return str(address)
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return ":".join(f"{int(group, 16):x}" for group in address.exploded.split(":"))

@@ -1,0 +1,110 @@
+"""What a cluster starts with: what its configuration names.
+
+They go the way that requests go, so that nothing can be there at the start that a client could not
+have made, and what the emulated release refuses is refused here, with a clear message.
+"""
+
+from collections.abc import Mapping
+
+from kafka_shim.authorizer.authorizer import Authorizer
+from kafka_shim.authorizer.model import Acl, Actor
+from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreatableTopicConfig
+from kafka_shim.shim.config import GroupSeed, TopicSeed
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.handlers.shared.config_change import check_subscription
+from kafka_shim.shim.handlers.shared.config_resources import ResourceError
+from kafka_shim.shim.handlers.shared.topic_plan import TopicError, plan
+from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.state.groups.group import CommitIdentity
+from kafka_shim.shim.state.groups.groups import Commit
+from kafka_shim.shim.state.groups.offsets import CommittedOffset
+
+_BATCH = 1000
+"""ACLs at once; a release has a limit for one request."""
+
+_NOBODY = CommitIdentity("", None, -1, 0)
+"""Who commits offsets of a group without members."""
+
+
+def seed(cluster: Cluster) -> None:
+    """Make everything that the configuration names; ConfigError says what cannot be made."""
+    for topic in cluster.config.topics:
+        create_topic(cluster, topic)
+    _create_acls(cluster)
+    for group in cluster.config.groups:
+        _commit_offsets(cluster, group)
+    for name, settings in cluster.config.client_metrics.items():
+        _subscribe(cluster, name, settings)
+
+
+def create_topic(cluster: Cluster, topic: TopicSeed) -> None:
+    """Make one topic, as CreateTopics would; ConfigError says why it cannot be."""
+    factor = topic.replication_factor
+    if factor is None:
+        default = cluster.configs.broker_int("default.replication.factor")
+        factor = min(default, len(cluster.nodes))
+    configs = [CreatableTopicConfig(name, value) for name, value in topic.configs.items()]
+    asked = CreatableTopic(
+        name=topic.name,
+        num_partitions=topic.partitions,
+        replication_factor=factor,
+        configs=configs,
+    )
+    try:
+        made = plan(asked, cluster)
+    except TopicError as failure:
+        said = failure.message or failure.error.name
+        is_named = f"`{topic.name}`" in said
+        raise ConfigError(said if is_named else f"topic `{topic.name}`: {said}") from failure
+    cluster.topics.create(made.name, made.assignments, made.configs)
+
+
+def _create_acls(cluster: Cluster) -> None:
+    acls = cluster.config.acls
+    if not acls:
+        return
+    authorizer = cluster.policy.authorizer
+    if authorizer is None:
+        raise ConfigError(
+            "there are ACLs to start with, but no authorizer to keep them; use"
+            " `--authorizer standard` (authorizer.class.name), or no ACLs"
+        )
+    for start in range(0, len(acls), _BATCH):
+        _create_batch(authorizer, acls[start : start + _BATCH], cluster.release)
+
+
+def _create_batch(authorizer: Authorizer, acls: tuple[Acl, ...], release: str) -> None:
+    results = authorizer.create_acls(Actor("User:ANONYMOUS", "127.0.0.1"), acls)
+    for acl, result in zip(acls, results, strict=True):
+        if result.error is not None:
+            from kafka_shim.authorizer.acl_formats.objects import to_objects  # noqa: PLC0415 - only to refuse
+
+            raise ConfigError(
+                f"Kafka {release} refuses the acl {to_objects([acl])[0]}:"
+                f" {result.error.name}{f', {result.message}' if result.message else ''}"
+            )
+
+
+def _subscribe(cluster: Cluster, name: str, settings: Mapping[str, str]) -> None:
+    """Ask clients for their metrics, as settings of a `client-metrics` resource would."""
+    try:
+        check_subscription(settings, cluster)
+    except ResourceError as failure:
+        text = failure.message or f"Kafka {cluster.release} cannot read these settings"
+        raise ConfigError(f"client metrics `{name}`: {text}") from failure
+    if settings:  # one without settings is none
+        cluster.configs.client_metrics[name] = dict(settings)
+
+
+def _commit_offsets(cluster: Cluster, group: GroupSeed) -> None:
+    commits = []
+    for name, offsets in group.offsets.items():
+        topic = cluster.topics.get(name)
+        if topic is None:
+            raise ConfigError(f"group `{group.name}`: there is no topic `{name}` to have read")
+        for index, offset in offsets.items():
+            if topic.partition(index) is None:
+                raise ConfigError(f"group `{group.name}`: topic `{name}` has no partition {index}")
+            committed = CommittedOffset(offset)
+            commits.append(Commit(topic.topic_id, index, committed))
+    cluster.groups.commit(group.name, _NOBODY, commits)

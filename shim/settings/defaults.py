@@ -1,0 +1,39 @@
+"""What a broker is of which nothing is said: open to clients without a log-in, ACLs for users.
+
+The commands that start a broker, the control API and the pytest fixture share it.
+"""
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kafka_shim.shim.config import ListenerConfig
+
+PLAINTEXT = "PLAINTEXT"
+SASL_PLAINTEXT = "SASL_PLAINTEXT"
+LISTENERS = (PLAINTEXT, SASL_PLAINTEXT)
+HOST = "127.0.0.1"
+ADMIN = "admin"
+SUPER_USERS = ("User:ANONYMOUS", f"User:{ADMIN}")
+
+_DECIDES = frozenset({"listeners", "authorizer", "super_users", "allow_everyone_if_no_acl_found"})
+"""Fields of Config that say who may do what: with one of them named, nothing is granted unasked."""
+
+
+def default_listeners(first_port: int = 0, brokers: int = 1) -> "tuple[ListenerConfig, ...]":
+    """Return a listener without a log-in, and one where users log in.
+
+    Each broker has a port of each, from `first_port` on; 0 asks for any free ones.
+    """
+    from kafka_shim.shim.config import ListenerConfig, SecurityProtocol  # noqa: PLC0415 - the pytest plugin needs the names alone
+
+    ports = (first_port, first_port and first_port + brokers)
+    return tuple(
+        ListenerConfig(name, SecurityProtocol(name), HOST, port)
+        for name, port in zip(LISTENERS, ports, strict=True)
+    )
+
+
+def default_super_users(named: Collection[str]) -> tuple[str, ...]:
+    """Return the super users where these fields of Config are named."""
+    return () if _DECIDES.intersection(named) else SUPER_USERS

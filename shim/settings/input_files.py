@@ -1,0 +1,37 @@
+"""ACLs, and texts, from files that the user names."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from kafka_shim.authorizer.acl_formats import read
+from kafka_shim.authorizer.acl_formats.documents import load
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.shim.errors import ConfigError
+
+
+def read_acls(path: str, option: str = "--acls", form: str | None = None) -> list[Acl]:
+    """The ACLs of a file, each once; ConfigError, beginning with `option`, if that cannot be."""
+    try:
+        return read(read_text(path, option), form)
+    except AclTextError as error:
+        raise ConfigError(f"{option} {path}: {error}") from error
+
+
+def read_text(path: str, option: str) -> str:
+    """The text of a file, `-` being standard input; ConfigError if there is none."""
+    try:
+        return sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{option} {path}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{option} {path}: not a text file in UTF-8") from error
+
+
+def load_yaml(text: str, where: str) -> Any:
+    """What a YAML or JSON text says; ConfigError, beginning with `where`, if it is neither."""
+    try:
+        return load(text)
+    except AclTextError as error:
+        raise ConfigError(f"{where}: {error}") from error

@@ -1,0 +1,168 @@
+"""A cluster's state put aside, and put back: what a restart of a real cluster would keep.
+
+Topics with their records, configurations, ACLs, users, tokens, quotas and committed offsets. Not
+members of groups, open transactions and connections: clients begin anew.
+"""
+
+from collections.abc import Callable, Iterable
+from copy import copy, deepcopy
+
+import msgspec
+
+from kafka_shim.authorizer.model import Acl, AclFilter, Actor
+from kafka_shim.shim.sasl.scram_credential import ScramCredential, ScramMechanism
+from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.state.groups.group import CommitIdentity
+from kafka_shim.shim.state.groups.groups import Commit
+from kafka_shim.shim.state.log import Log, StoredBatch
+from kafka_shim.shim.state.producers import PartitionProducers
+
+_NOBODY = CommitIdentity("", None, -1, 0)
+_ACLS_AT_ONCE = 1000
+
+
+class LogCopy(msgspec.Struct):
+    """The records of one partition; the payloads are shared, as nobody changes them."""
+
+    start_offset: int
+    end_offset: int
+    batches: list[tuple[StoredBatch, int]]  # each with its leader epoch
+    producers: PartitionProducers
+
+
+class TopicCopy(msgspec.Struct):
+    """A topic."""
+
+    name: str
+    topic_id: bytes
+    configs: dict[str, str]
+    replicas: list[list[int]]
+    leaders: list[tuple[int, int]]  # leader and its epoch, one a partition
+    logs: list[LogCopy]
+
+
+class Snapshot(msgspec.Struct):
+    """A state, independent of the cluster that it was taken of."""
+
+    topics: list[TopicCopy]
+    acls: list[Acl]
+    passwords: dict[str, str]
+    credentials: list[tuple[ScramMechanism, str, ScramCredential]]
+    commits: dict[str, list[Commit]]
+    rest: list[Callable[[Cluster], None]]
+
+
+def take(cluster: Cluster) -> Snapshot:
+    """Copy what a snapshot holds."""
+    authorizer = cluster.policy.authorizer
+    users = cluster.users
+    return Snapshot(
+        topics=[_topic(cluster, topic.name) for topic in cluster.topics],
+        acls=[] if authorizer is None else list(authorizer.acls(AclFilter())),
+        passwords=dict(users.passwords),
+        credentials=[
+            (mechanism, name, credential)
+            for name in users.stored_names()
+            for mechanism, credential in users.stored(name)
+        ],
+        commits={
+            group.group_id: list(_commits(cluster, group.group_id)) for group in cluster.groups
+        },
+        rest=[_configs(cluster), _quotas_and_features(cluster)],
+    )
+
+
+def put_back(snapshot: Snapshot, cluster: Cluster) -> None:
+    """Make the cluster what it was; it must have begun anew (`Cluster.begin`)."""
+    assert len(cluster.topics) == 0
+    for restore in snapshot.rest:
+        restore(cluster)
+    for topic in snapshot.topics:
+        _put_topic(topic, cluster)
+    for name in list(cluster.users.passwords):
+        cluster.users.remove(name)
+    for name, password in snapshot.passwords.items():
+        cluster.users.add(name, password)
+    for mechanism, name, credential in snapshot.credentials:
+        cluster.users.store(mechanism, name, credential)
+    authorizer = cluster.policy.authorizer
+    if authorizer is not None:
+        for start in range(0, len(snapshot.acls), _ACLS_AT_ONCE):
+            batch = snapshot.acls[start : start + _ACLS_AT_ONCE]
+            authorizer.create_acls(Actor("User:ANONYMOUS", "127.0.0.1"), batch)
+    for group_id, commits in snapshot.commits.items():
+        cluster.groups.commit(group_id, _NOBODY, commits)
+
+
+def _topic(cluster: Cluster, name: str) -> TopicCopy:
+    topic = cluster.topics.get(name)
+    assert topic is not None
+    return TopicCopy(
+        name,
+        topic.topic_id,
+        dict(topic.configs),
+        [list(partition.replicas) for partition in topic.partitions],
+        [(partition.leader_id, partition.leader_epoch) for partition in topic.partitions],
+        [_log(partition.log) for partition in topic.partitions],
+    )
+
+
+def _log(log: Log) -> LogCopy:
+    batches = [
+        (msgspec.structs.replace(batch), log.epoch_at(batch.base_offset)) for batch in log.batches
+    ]
+    return LogCopy(log.start_offset, log.end_offset, batches, deepcopy(log.producers))
+
+
+def _put_topic(kept: TopicCopy, cluster: Cluster) -> None:
+    topic = cluster.topics.create(kept.name, kept.replicas, kept.configs, topic_id=kept.topic_id)
+    for partition, (leader_id, epoch), log in zip(
+        topic.partitions, kept.leaders, kept.logs, strict=True
+    ):
+        partition.leader_id, partition.leader_epoch = leader_id, epoch
+        _fill(partition.log, log)
+
+
+def _fill(log: Log, kept: LogCopy) -> None:
+    log.start_offset = kept.start_offset
+    log.end_offset = kept.batches[0][0].base_offset if kept.batches else kept.end_offset
+    for batch, epoch in kept.batches:
+        log.end_offset = batch.base_offset  # compaction and trimming leave gaps
+        log.append(msgspec.structs.replace(batch), epoch)
+    log.end_offset = kept.end_offset
+    log.producers = deepcopy(kept.producers)
+
+
+def _commits(cluster: Cluster, group_id: str) -> Iterable[Commit]:
+    for topic_id, offsets in cluster.groups.offsets.of_group(group_id):
+        for partition, offset in offsets.items():
+            yield Commit(topic_id, partition, offset)
+
+
+def _configs(cluster: Cluster) -> Callable[[Cluster], None]:
+    configs = cluster.configs
+    names = ("all_brokers", "brokers", "groups", "client_metrics", "loggers")
+    kept = {name: deepcopy(getattr(configs, name)) for name in names}
+
+    def restore(other: Cluster) -> None:
+        for name, values in kept.items():
+            setattr(other.configs, name, deepcopy(values))
+
+    return restore
+
+
+def _quotas_and_features(cluster: Cluster) -> Callable[[Cluster], None]:
+    quotas = [(dict(entity), dict(limits)) for entity, limits in cluster.quotas.all()]
+    features = cluster.features
+    tokens = [copy(token) for token in cluster.tokens]
+    producer_id = cluster.transactions.next_producer_id
+
+    def restore(other: Cluster) -> None:
+        for entity, limits in quotas:
+            other.quotas.alter(entity, limits)
+        other.features = features
+        for token in tokens:
+            other.tokens.put_back(copy(token))
+        other.transactions.next_producer_id = producer_id
+
+    return restore

@@ -1,0 +1,129 @@
+"""What a broker has, as a test sees and changes it: ACLs, topics, users, the clock."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict, Unpack
+from urllib.parse import quote
+
+from kafka_shim.shim.testing.rows import AclRow, CleanedPartitionRow, TopicRow
+from kafka_shim.shim.testing.settings import SECRET, principal_of, with_type
+
+Names = str | Sequence[str]
+
+
+class Rule(TypedDict, total=False):
+    """A rule as keywords: a principal, `allow` or `deny` with operations, and one resource."""
+
+    principal: Names
+    allow: Names
+    deny: Names
+    topic: Names
+    group: Names
+    cluster: Names | None
+    transactional_id: Names
+    delegation_token: Names
+    user: Names
+    pattern: str
+    host: Names
+
+
+class Acls:
+    """The ACLs: rules as in the state file, `{"principal": ..., "allow": ..., "topic": ...}`."""
+
+    def __init__(self, ask: Any) -> None:
+        self._ask = ask
+
+    def add(self, *rules: Mapping[str, Any], **rule: Unpack[Rule]) -> None:
+        """Add rules; one may be given by keywords: `add(principal="alice", allow="Write", ...)`."""
+        self._ask("POST", "/acls", {"acls": _rules(rules, rule)})
+
+    def remove(self, *rules: Mapping[str, Any], **rule: Unpack[Rule]) -> list[AclRow]:
+        """Remove exactly these; return those that existed."""
+        gone = self._ask("POST", "/acls/remove", {"acls": _rules(rules, rule)})
+        return [AclRow(acl) for acl in gone["acls"]]
+
+    def list(self, principal: str | None = None) -> list[AclRow]:
+        query = {} if principal is None else {"principal": principal_of(principal)}
+        return [AclRow(acl) for acl in self._ask("GET", "/acls", query=query)["acls"]]
+
+
+class Topics:
+    """The topics."""
+
+    def __init__(self, ask: Any) -> None:
+        self._ask = ask
+
+    def create(
+        self,
+        name: str,
+        partitions: int = 1,
+        replication_factor: int | None = None,
+        configs: Mapping[str, str] | None = None,
+    ) -> TopicRow:
+        """Create a topic; settings by Kafka's names: `configs={"retention.ms": "60000"}`.
+
+        The default replication factor is the broker's, 1.
+        """
+        body = {
+            "name": name,
+            "partitions": partitions,
+            "replication_factor": replication_factor,
+            "configs": dict(configs or {}),
+        }
+        return TopicRow(self._ask("POST", "/topics", body))
+
+    def delete(self, name: str) -> None:
+        self._ask("DELETE", f"/topics/{quote(name, safe='')}")
+
+    def compact(self, name: str) -> list[CleanedPartitionRow]:
+        """Compact a topic now; return a row for each partition with what is left of it.
+
+        Its `cleanup.policy` must have `compact`. Records younger than `min.compaction.lag.ms`, and
+        all behind an open transaction, stay as they are.
+        """
+        path = f"/topics/{quote(name, safe='')}/compact"
+        cleaned = self._ask("POST", path)["partitions"]
+        return [CleanedPartitionRow(partition) for partition in cleaned]
+
+    def list(self) -> list[TopicRow]:
+        return [TopicRow(topic) for topic in self._ask("GET", "/topics")["topics"]]
+
+
+class Users:
+    """The users who can log in."""
+
+    def __init__(self, ask: Any, passwords: dict[str, str]) -> None:
+        self._ask = ask
+        self._passwords = passwords
+
+    def add(self, name: str, password: str | None = None) -> str:
+        """Add a user or change its password; return the password, by default NAME-secret."""
+        password = password or SECRET.format(name=name)
+        self._ask("POST", "/users", {"name": name, "password": password})
+        self._passwords[name] = password
+        return password
+
+    def remove(self, name: str) -> None:
+        self._ask("DELETE", f"/users/{quote(name, safe='')}")
+        self._passwords.pop(name, None)
+
+    def list(self) -> list[str]:
+        found: list[str] = self._ask("GET", "/users")["users"]
+        return found
+
+
+class Clock:
+    """The cluster's time."""
+
+    def __init__(self, ask: Any) -> None:
+        self._ask = ask
+
+    def now_ms(self) -> int:
+        return int(self._ask("GET", "/clock")["now_ms"])
+
+    def advance(self, by_ms: int) -> int:
+        """Move time on; the broker must have been started with `manual_clock=True`."""
+        return int(self._ask("POST", "/clock/advance", {"by_ms": by_ms})["now_ms"])
+
+
+def _rules(rules: tuple[Mapping[str, Any], ...], rule: Rule) -> list[dict[str, Any]]:
+    return [with_type(spec) for spec in (*rules, *([rule] if rule else []))]

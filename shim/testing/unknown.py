@@ -1,0 +1,13 @@
+"""What a test is told about a name that does not exist."""
+
+from collections.abc import Iterable
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> str:
+    """Return `unknown KIND NAME`, with the nearest of the known names, or all of them."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only who mistypes needs it
+
+    names = list(known)
+    close = get_close_matches(name, names, 1)
+    expected = f"did you mean {close[0]}?" if close else f"expected one of {', '.join(names)}"
+    return f"unknown {kind} {name}; {expected}"

@@ -1,0 +1,1 @@
+"""Recorded traffic: traces, captures, logs of other brokers, replay, scorecards, least ACLs."""

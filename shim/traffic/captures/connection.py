@@ -1,0 +1,197 @@
+"""One captured TCP connection: two streams, two rows of frames, and which end is the broker."""
+
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from kafka_shim.shim.traffic.captures.frames import FrameReader, looks_like_request
+from kafka_shim.shim.traffic.captures.packets import CIRCLE, Address, Segment
+from kafka_shim.shim.traffic.captures.stream import Stream
+
+if TYPE_CHECKING:  # it needs a package that captures without a key log do without
+    from kafka_shim.shim.traffic.captures.tls import TlsConnection
+
+PATIENCE_US = 1_000_000
+"""How long after its acknowledgement a missing segment may still turn up in the capture."""
+
+HELD_MAX = 1_000
+"""So many segments are held back for one that is missing."""
+
+_ANSWERS_AWAITED_MAX = 10_000
+"""Requests whose ids are kept to recognise answers by; Produce without acks never gets any."""
+
+_TLS_HANDSHAKE = b"\x16\x03"
+_CLIENT, _SERVER = 0, 1
+
+
+class Troubles(msgspec.Struct):
+    """What was not in order on one connection; segments, bytes, frames."""
+
+    client: str
+    server: str
+    out_of_order: int = 0
+    retransmitted: int = 0
+    lost_bytes: int = 0
+    skipped_bytes: int = 0
+    broken_frames: int = 0
+    began_before: bool = False
+    is_tls: bool = False
+    tls_failure: str = ""
+
+    @property
+    def any(self) -> bool:
+        """Whether there is anything to tell but who was there."""
+        return any(msgspec.structs.astuple(self)[2:])
+
+
+class CapturedConnection:
+    """Both directions; `request` and `answer` get whole frames.
+
+    What an end sent after it had got something is held back until that something is there too, so
+    that answers never come before their requests, however the capture has mixed them up.
+    """
+
+    def __init__(
+        self,
+        client: Address,
+        server: Address,
+        request: Callable[[bytes], None],
+        answer: Callable[[bytes], None],
+        tls: "Callable[[], TlsConnection] | None" = None,
+    ) -> None:
+        self.client, self.server = client, server
+        self._request, self._answer = request, answer
+        self._awaited: deque[bytes] = deque(maxlen=_ANSWERS_AWAITED_MAX)
+        self._new_tls = tls
+        self._tls: TlsConnection | None = None
+        self._began = self._is_tls = self._is_reset = False
+        self._now_us = 0
+        self._up_frames = FrameReader(looks_like_request)
+        self._down_frames = FrameReader(self._looks_like_answer)
+        self._up = Stream(self._upwards, lambda hole: self._lose(self._up_frames, hole))
+        self._down = Stream(self._downwards, lambda hole: self._lose(self._down_frames, hole))
+        self._held: deque[Segment] = deque()
+        self._lacking_since_us: int | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether both ends have finished, or one broke off, and nothing of it is missing."""
+        if self._held or self._up.lacks or self._down.lacks:
+            return False
+        return self._is_reset or (self._up.is_at_end and self._down.is_at_end)
+
+    def is_another(self, segment: Segment) -> bool:
+        """Whether a SYN from the client begins a new connection between the same ports."""
+        is_first = segment.is_syn and segment.source == self.client
+        return is_first and not self._up.is_start(segment.sequence)
+
+    def segment(self, segment: Segment) -> None:
+        """A segment of either direction."""
+        self._now_us = max(self._now_us, segment.time_us)
+        ours, theirs = self._streams(segment)
+        self._is_reset |= segment.is_reset
+        if segment.is_syn:
+            self._began |= ours is self._up
+            ours.begin(segment.sequence)
+        ours.note(segment.sequence)
+        if segment.is_fin:
+            ours.end((segment.first + len(segment.data)) % CIRCLE)
+        if segment.acked is not None:
+            theirs.acknowledge(segment.acked)
+        if segment.data:
+            self._held.append(segment)
+        self._release()
+        self._wait()
+
+    def finish(self) -> None:
+        """No more segments come."""
+        self._give_up(self._up, self._down)
+
+    def troubles(self) -> Troubles:
+        """What was not in order so far."""
+        streams, frames = (self._up, self._down), (self._up_frames, self._down_frames)
+        return Troubles(
+            "{}:{}".format(*self.client),
+            "{}:{}".format(*self.server),
+            sum(stream.out_of_order for stream in streams),
+            sum(stream.retransmitted for stream in streams),
+            sum(stream.lost_bytes for stream in streams),
+            sum(frame.skipped_bytes for frame in frames),
+            sum(frame.broken_frames for frame in frames),
+            not self._began,
+            self._is_tls and (self._tls is None or bool(self._tls.failure)),
+            "" if self._tls is None else self._tls.failure,
+        )
+
+    def _streams(self, segment: Segment) -> tuple[Stream, Stream]:
+        """The sender's and the receiver's."""
+        is_up = segment.source == self.client
+        return (self._up, self._down) if is_up else (self._down, self._up)
+
+    def _release(self) -> None:
+        """Hand on what was sent with knowledge of nothing that is still missing."""
+        before = -1
+        while before != len(self._held):
+            before = len(self._held)
+            for _ in range(before):
+                segment = self._held.popleft()
+                theirs = self._streams(segment)[1]
+                if segment.acked is not None and theirs.is_before(segment.acked):
+                    self._held.append(segment)
+                else:
+                    self._hand_on(segment)
+
+    def _wait(self) -> None:
+        """Give up on what cannot come any more."""
+        if not (self._up.lacks or self._down.lacks):
+            self._lacking_since_us = None
+        elif self._lacking_since_us is None:
+            self._lacking_since_us = self._now_us
+        elif self._now_us - self._lacking_since_us > PATIENCE_US or len(self._held) > HELD_MAX:
+            self._lacking_since_us = None
+            self._give_up(*(stream for stream in (self._up, self._down) if stream.lacks))
+
+    def _give_up(self, *streams: Stream) -> None:
+        """Skip the holes of these streams, one by one: behind each something may be set free."""
+        while True:
+            self._release()
+            if any(self._skip_hole(stream) for stream in streams):
+                continue
+            if not self._held:
+                return
+            self._hand_on(self._held.popleft())  # its sender knew what nobody has sent
+
+    def _skip_hole(self, stream: Stream) -> bool:
+        return stream.skip_hole(
+            (segment.first, len(segment.data))
+            for segment in self._held
+            if self._streams(segment)[0] is stream
+        )
+
+    def _hand_on(self, segment: Segment) -> None:
+        self._streams(segment)[0].add(segment.first, segment.data)
+
+    def _upwards(self, data: bytes) -> None:
+        if not self._is_tls and not self._awaited and data.startswith(_TLS_HANDSHAKE):
+            self._is_tls = True
+            self._tls = None if self._new_tls is None else self._new_tls()
+        for frame in self._up_frames.feed(self._opened(_CLIENT, data)):
+            self._awaited.append(frame[4:8])
+            self._request(frame)
+
+    def _downwards(self, data: bytes) -> None:
+        for frame in self._down_frames.feed(self._opened(_SERVER, data)):
+            self._answer(frame)
+
+    def _opened(self, side: int, data: bytes) -> bytes:
+        return data if self._tls is None else self._tls.feed(side, data)
+
+    def _lose(self, frames: FrameReader, hole: int | None) -> None:
+        frames.lose(hole)
+        if self._tls is not None:
+            self._tls.lose()
+
+    def _looks_like_answer(self, data: bytes) -> bool:
+        return data[4:8] in self._awaited

@@ -1,0 +1,147 @@
+"""A trace as a capture: the frames, in TCP segments that were never on a wire, for Wireshark."""
+
+import ipaddress
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import dpkt
+import msgspec
+from dpkt.ip import IP
+from dpkt.ip6 import IP6
+from dpkt.tcp import TCP, TH_ACK, TH_FIN, TH_PUSH, TH_SYN
+
+from kafka_shim.protocol.trace.entries import Access, Closed, Connection, Request, Response
+from kafka_shim.protocol.trace.segments import Damage, read_trace
+from kafka_shim.shim.traffic.captures.files import TIME_MAX_US
+from kafka_shim.shim.traffic.captures.packets import CIRCLE, Address
+from kafka_shim.shim.whole_number import whole_number
+
+KAFKA_PORT = 9092
+"""Where Wireshark looks for Kafka by itself."""
+
+SEGMENT_BYTES_MAX = 60_000
+_LINK_TYPE_RAW = 101
+_CAPTURED_BYTES_MAX = 262_144
+
+
+class ExportReport(msgspec.Struct):
+    """Counts; `damage` is what of the trace could not be read."""
+
+    connections: int = 0
+    packets: int = 0
+    damage: list[Damage] = []
+
+
+class _Flow:
+    """One connection's packets: sequence numbers and addresses of both ends."""
+
+    def __init__(self, client: Address, server: Address, number: int) -> None:
+        self._ends = (client, server)
+        # connections between the same ports must not be taken for one another
+        self._sequences = [number * 7_919_000 % CIRCLE, number * 104_729_000 % CIRCLE]
+
+    def begin(self) -> Iterator[bytes]:
+        yield self._packet(0, TH_SYN)
+        self._advance(0, 1)
+        yield self._packet(1, TH_SYN | TH_ACK)
+        self._advance(1, 1)
+        yield self._packet(0, TH_ACK)
+
+    def frame(self, sender: int, frame: bytes) -> Iterator[bytes]:
+        """A frame from the client (0) or the broker (1), its size put before it."""
+        data = len(frame).to_bytes(4, "big") + frame
+        for at in range(0, len(data), SEGMENT_BYTES_MAX):
+            part = data[at : at + SEGMENT_BYTES_MAX]
+            yield self._packet(sender, TH_ACK | TH_PUSH, part)
+            self._advance(sender, len(part))
+
+    def end(self) -> Iterator[bytes]:
+        for sender in (0, 1):
+            yield self._packet(sender, TH_FIN | TH_ACK)
+            self._advance(sender, 1)
+        yield self._packet(0, TH_ACK)
+
+    def _advance(self, sender: int, count: int) -> None:
+        self._sequences[sender] = (self._sequences[sender] + count) % CIRCLE
+
+    def _packet(self, sender: int, flags: int, data: bytes = b"") -> bytes:
+        (source, source_port), (target, target_port) = (
+            self._ends if sender == 0 else self._ends[::-1]
+        )
+        tcp = TCP(
+            sport=source_port,
+            dport=target_port,
+            seq=self._sequences[sender],
+            ack=self._sequences[1 - sender] if flags & TH_ACK else 0,
+            flags=flags,
+            win=65_535,
+            data=data,
+        )
+        source_ip, target_ip = (ipaddress.ip_address(host) for host in (source, target))
+        common = {"src": source_ip.packed, "dst": target_ip.packed, "data": tcp}
+        if source_ip.version == 6:
+            return bytes(IP6(nxt=dpkt.ip.IP_PROTO_TCP, plen=len(tcp), hlim=64, **common))
+        return bytes(IP(p=dpkt.ip.IP_PROTO_TCP, len=20 + len(tcp), **common))
+
+
+def export_capture(
+    trace: Path, file: BinaryIO, progress: Callable[[int], None] = lambda _: None
+) -> ExportReport:
+    """Write a trace as classic pcap of IP packets; `progress` is told the bytes behind."""
+    writer = dpkt.pcap.Writer(file, snaplen=_CAPTURED_BYTES_MAX, linktype=_LINK_TYPE_RAW)
+    report = ExportReport()
+    flows: dict[tuple[str, int], _Flow] = {}
+    for block in read_trace(trace, progress):
+        if isinstance(block, Damage):
+            report.damage.append(block)
+            continue
+        people = {who.number: who for who in block.body.connections}
+        segment = Path(block.path).stem.rpartition("-")[0]
+        for entry in block.body.entries:
+            if isinstance(entry, Access):
+                continue
+            who = people[entry.connection]
+            key = (segment, who.writer_connection)
+            for packet in _packets(flows, key, who, entry):
+                writer.writepkt(packet, min(max(0, entry.time_us), TIME_MAX_US) / 1_000_000)
+                report.packets += 1
+    report.connections = len(flows)
+    return report
+
+
+def _packets(
+    flows: dict[tuple[str, int], _Flow],
+    key: tuple[str, int],
+    who: Connection,
+    entry: Request | Response | Closed,
+) -> Iterator[bytes]:
+    if key not in flows:
+        flows[key] = _Flow(*_ends(who, len(flows) + 1), len(flows) + 1)
+        yield from flows[key].begin()
+    if isinstance(entry, Closed):
+        yield from flows[key].end()
+    else:
+        yield from flows[key].frame(0 if isinstance(entry, Request) else 1, entry.frame)
+
+
+def _ends(connection: Connection, number: int) -> tuple[Address, Address]:
+    """The client as it was recorded; the broker where a capture told it, else at Kafka's port.
+
+    A trace has no addresses of brokers: they get one each in 10.92.0.0/16 or fd00:92::/32.
+    """
+    host, _, port = connection.listener.rpartition(":")
+    client = _address(connection.host) or ipaddress.ip_address("10.93.0.1")
+    server = _address(host)
+    if server is None or whole_number(port) is None:
+        low = connection.node_id % 65_536
+        text = f"fd00:92::{low:x}" if client.version == 6 else f"10.92.{low >> 8}.{low & 255}"
+        server, port = ipaddress.ip_address(text), str(KAFKA_PORT)
+    return (str(client), connection.port or 1024 + number % 60_000), (str(server), int(port))
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None

@@ -1,0 +1,128 @@
+"""Kafka's frames out of a stream that may have holes, and the way back after one."""
+
+from collections.abc import Callable, Iterator
+from struct import Struct
+
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.catalogue import has_version
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import read_request_header
+
+FRAME_BYTES_MAX = 104_857_600
+"""As a broker's socket.request.max.bytes is by default."""
+
+CLIENT_ID_BYTES_MAX = 1024
+"""A longer client id is taken for a sign that this is no request."""
+
+_GREETING_VERSION_MAX = 50
+
+_SPACE = ord(" ")  # text has no bytes below it
+_SIZE = Struct(">i")
+_REQUEST = Struct(">ihhih")
+
+
+def looks_like_request(data: bytes) -> bool:
+    """Whether these bytes could be the start of a request, its size included.
+
+    One that is there to its end must be readable, too.
+    """
+    if len(data) < _REQUEST.size:
+        return False
+    size, api_key, version, correlation_id, client_id = _REQUEST.unpack_from(data)
+    return (
+        _REQUEST.size - _SIZE.size <= size <= FRAME_BYTES_MAX
+        and (has_version(api_key, version) or _is_newer_greeting(api_key, version))
+        and correlation_id >= 0
+        and -1 <= client_id <= min(size - 10, len(data) - _REQUEST.size, CLIENT_ID_BYTES_MAX)
+        and min(data[_REQUEST.size : _REQUEST.size + client_id], default=_SPACE) >= _SPACE
+        and (size + _SIZE.size > len(data) or _is_readable(data[_SIZE.size : _SIZE.size + size]))
+    )
+
+
+def begins_with_request(data: bytes) -> bool:
+    """Whether there is a request to its end. An answer may look like the start of one."""
+    size = int.from_bytes(data[: _SIZE.size], "big", signed=True)
+    return _SIZE.size + size <= len(data) and looks_like_request(data)
+
+
+def _is_readable(frame: bytes) -> bool:
+    try:
+        header, at = read_request_header(frame)
+        if not _is_newer_greeting(header.api_key, header.api_version):
+            codecs.read_request(header.api_key, header.api_version, frame, at)
+    except ProtocolError:
+        return False
+    return True
+
+
+def _is_newer_greeting(api_key: int, version: int) -> bool:
+    """ApiVersions newer than we know: clients may begin so, and learn what there is (KIP-511)."""
+    return (
+        api_key == ApiKey.API_VERSIONS
+        and not has_version(api_key, version)
+        and 0 <= version <= _GREETING_VERSION_MAX
+    )
+
+
+class FrameReader:
+    """Cuts frames, without their sizes. `skipped_bytes` belong to frames that are not whole.
+
+    After a hole that hides where the next frame begins, what is fed is passed over until
+    `is_start` says of the beginning of a segment that a frame begins there.
+    """
+
+    def __init__(self, is_start: Callable[[bytes], bool]) -> None:
+        self._is_start = is_start
+        self._in_step = True
+        self._pending = bytearray()
+        self._skip = 0  # what is still to come of a frame that has a hole
+        self.skipped_bytes = 0
+        self.broken_frames = 0
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """What one segment completes."""
+        if self._skip:
+            passed = min(self._skip, len(data))
+            self._skip -= passed
+            self.skipped_bytes += passed
+            data = data[passed:]
+        if not self._in_step:
+            self._in_step = self._is_start(data)
+            if not self._in_step:
+                self.skipped_bytes += len(data)
+                return
+        self._pending += data
+        yield from self._cut()
+
+    def lose(self, count: int | None) -> None:
+        """So many bytes are missing after what was fed last; None: nobody knows how many."""
+        if count is None or not self._in_step:
+            self._in_step = False
+            return
+        size = self._frame_bytes()
+        left = self._skip or (0 if size is None else size - len(self._pending))
+        self.broken_frames += not self._skip
+        self.skipped_bytes += len(self._pending)
+        self._pending.clear()
+        self._skip = max(0, left - count)
+        self._in_step = left >= count
+
+    def _frame_bytes(self) -> int | None:
+        """How long the frame is that is arriving, its size included; None if that is not known."""
+        if len(self._pending) < _SIZE.size:
+            return None
+        return _SIZE.size + int(_SIZE.unpack_from(self._pending)[0])
+
+    def _cut(self) -> Iterator[bytes]:
+        while (size := self._frame_bytes()) is not None:
+            if not _SIZE.size < size <= FRAME_BYTES_MAX:
+                self.skipped_bytes += len(self._pending)
+                self._pending.clear()
+                self._in_step = False
+                return
+            if len(self._pending) < size:
+                return
+            frame = bytes(self._pending[_SIZE.size : size])
+            del self._pending[:size]
+            yield frame

@@ -1,0 +1,238 @@
+"""A capture into a trace: every connection to a Kafka broker, as if a proxy had stood there."""
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import msgspec
+
+from kafka_shim.protocol.trace.entries import DERIVED
+from kafka_shim.shim.clock import Timer
+from kafka_shim.shim.config import ListenerConfig, SecurityProtocol
+from kafka_shim.shim.observing.recorder import Recorder
+from kafka_shim.shim.request.session import Session, java_host_text
+from kafka_shim.shim.traffic.captures.connection import CapturedConnection, Troubles
+from kafka_shim.shim.traffic.captures.files import CaptureError, packets
+from kafka_shim.shim.traffic.captures.frames import begins_with_request, looks_like_request
+from kafka_shim.shim.traffic.captures.packets import Address, Segment, segment
+from kafka_shim.shim.traffic.traces.observed import ObservedConnection
+
+if TYPE_CHECKING:  # it needs a package that captures without a key log do without
+    from kafka_shim.shim.traffic.captures.tls import KeyLog
+
+UNDECIDED_MAX = 100
+"""Segments of a connection that are kept until it shows which end is the broker."""
+
+
+class CaptureReport(msgspec.Struct):
+    """Counts of packets, connections and entries, what was passed over, and what was damaged.
+
+    `damage` tells why the file could not be read to its end, empty if it was.
+    """
+
+    packets: int = 0
+    passed_over: dict[str, int] = {}
+    connections: int = 0
+    ports: list[int] = []
+    requests: int = 0
+    answers: int = 0
+    answers_without_request: int = 0
+    entries: int = 0
+    troubles: list[Troubles] = []
+    damage: str = ""
+
+    def pass_over(self, why: str) -> None:
+        self.passed_over[why] = self.passed_over.get(why, 0) + 1
+
+
+class _CaptureClock:
+    """Time as the packets tell it; nothing ever falls due."""
+
+    def __init__(self) -> None:
+        self.us = 0
+
+    def now_us(self) -> int:
+        return self.us
+
+    def now_ms(self) -> int:
+        return self.us // 1000
+
+    def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer:  # noqa: ARG002 - a Clock's
+        return _NeverDue()
+
+
+class _NeverDue:
+    def cancel(self) -> None:
+        pass
+
+
+class _Client:
+    """A Kafka client's connection, and what the trace calls it."""
+
+    def __init__(
+        self,
+        ends: tuple[Address, Address],
+        number: int,
+        *,
+        is_told: bool,
+        recorder: Recorder,
+        report: CaptureReport,
+        keys: "KeyLog | None",
+    ) -> None:
+        client, server = ends
+        name = "{}:{}".format(*server)
+        listener = ListenerConfig(name, SecurityProtocol.PLAINTEXT, *server)
+        session = Session(listener, -1, java_host_text(client[0]), client[1])
+        session.number = number
+        tls = None if keys is None else keys.connection
+        self.connection = CapturedConnection(client, server, self._request, self._answer, tls)
+        self._observed = ObservedConnection(session, recorder)
+        self._report = report
+        self._is_kafka = is_told
+        self._is_foreign = self._is_closed = False
+
+    def segment(self, found: Segment) -> None:
+        self.connection.segment(found)
+        if self._is_kafka and not self._is_closed and self.connection.is_over:
+            self._is_closed = True
+            self._observed.closed()
+
+    def end(self) -> None:
+        """No more segments come: the capture ends, or the port is used for another connection."""
+        self.connection.finish()
+        troubles = self.connection.troubles()
+        if not self._is_kafka:
+            self._report.pass_over("connections of other protocols")
+            if not troubles.tls_failure:
+                return
+        else:
+            self._report.connections += 1
+            port = self.connection.server[1]
+            if port not in self._report.ports:
+                self._report.ports.append(port)
+        if troubles.any:
+            self._report.troubles.append(troubles)
+
+    def _request(self, frame: bytes) -> None:
+        if not self._is_kafka and not self._is_foreign:
+            self._is_kafka = looks_like_request(len(frame).to_bytes(4, "big") + frame)
+            self._is_foreign = not self._is_kafka
+        if self._is_kafka:
+            self._report.requests += 1
+            self._observed.request(frame)
+
+    def _answer(self, frame: bytes) -> None:
+        if self._is_kafka:
+            self._report.answers += 1
+            self._report.answers_without_request += self._observed.answer(frame) is None
+
+
+class _Import:
+    """All connections of a capture. Without `ports`, Kafka's are found by what is said there."""
+
+    def __init__(self, folder: Path, ports: frozenset[int], keys: "KeyLog | None") -> None:
+        self.report = CaptureReport()
+        self._keys = keys
+        self._ports = ports
+        self._clock = _CaptureClock()
+        self._recorder = Recorder(
+            folder, self._clock, writer="capture", accesses=DERIVED, must_be_whole=True
+        )
+        self._numbers = itertools.count(1)
+        self._clients: dict[frozenset[Address], _Client] = {}
+        self._undecided: dict[frozenset[Address], list[Segment]] = {}
+
+    def segment(self, found: Segment) -> None:
+        self._clock.us = max(self._clock.us, found.time_us)
+        if self._ports and not self._ports & {found.source[1], found.target[1]}:
+            self.report.pass_over("segments of other ports")
+            return
+        key = frozenset({found.source, found.target})
+        client = self._clients.get(key)
+        if client is not None and client.connection.is_another(found):
+            client.end()
+            del self._clients[key]
+            client = None
+        if client is None:
+            self._undecided.setdefault(key, []).append(found)
+            self._decide(key, found)
+        else:
+            client.segment(found)
+
+    def _decide(self, key: frozenset[Address], found: Segment) -> None:
+        """Who of the two is the client, if this segment tells."""
+        ends = self._client_and_server(found)
+        waiting = self._undecided[key]
+        if ends is None:
+            if len(waiting) > UNDECIDED_MAX:
+                self.report.pass_over("segments of connections that began before the capture")
+                del waiting[0]
+            return
+        client = self._clients[key] = _Client(
+            ends,
+            next(self._numbers),
+            is_told=bool(self._ports),
+            recorder=self._recorder,
+            report=self.report,
+            keys=self._keys,
+        )
+        for held in waiting:
+            client.segment(held)
+        del self._undecided[key]
+
+    def _client_and_server(self, found: Segment) -> tuple[Address, Address] | None:
+        if found.is_syn:
+            is_client = found.acked is None
+        elif len(self._ports & {found.source[1], found.target[1]}) == 1:
+            is_client = found.target[1] in self._ports
+        elif begins_with_request(found.data):
+            is_client = True
+        else:
+            return None
+        ends = (found.source, found.target)
+        return ends if is_client else ends[::-1]
+
+    def finish(self) -> CaptureReport:
+        for client in self._clients.values():
+            client.end()
+        for waiting in self._undecided.values():
+            for _ in waiting:
+                self.report.pass_over("segments of connections that began before the capture")
+        self._recorder.close()
+        self.report.entries = self._recorder.entries_written
+        return self.report
+
+
+def import_capture(
+    file: BinaryIO,
+    folder: Path,
+    ports: frozenset[int] = frozenset(),
+    progress: Callable[[int], None] = lambda _: None,
+    keys: "KeyLog | None" = None,
+) -> CaptureReport:
+    """Read a capture; `progress` is told the position in the file as it goes.
+
+    `keys` open what is encrypted (TLS).
+
+    What a damaged file has before its damage is kept. Raises CaptureError if it is no capture, and
+    OSError if there is no room for the trace.
+    """
+    importing = _Import(folder, ports, keys)
+    report = importing.report
+    try:
+        for packet in packets(file):
+            report.packets += 1
+            progress(file.tell())
+            found = segment(packet)
+            if isinstance(found, Segment):
+                importing.segment(found)
+            else:
+                report.pass_over(found)
+    except CaptureError as error:
+        if not report.packets:
+            raise
+        report.damage = str(error)
+    finally:
+        importing.finish()
+    return report

@@ -1,0 +1,95 @@
+"""TCP segments out of captured packets, whatever link they were captured on. dpkt reads headers."""
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import dpkt
+import msgspec
+from dpkt.ethernet import Ethernet
+from dpkt.ip import IP
+from dpkt.ip6 import IP6
+from dpkt.loopback import Loopback
+from dpkt.sll import SLL
+from dpkt.sll2 import SLL2
+from dpkt.tcp import TCP, TH_ACK, TH_FIN, TH_RST, TH_SYN
+from dpkt.utils import inet_to_str
+
+from kafka_shim.shim.traffic.captures.files import Packet
+
+Address: TypeAlias = tuple[str, int]
+"""IP address as text, and port."""
+
+
+CIRCLE = 1 << 32
+"""Sequence numbers go round after so many bytes."""
+
+
+class Segment(msgspec.Struct, frozen=True, gc=False):
+    """One TCP segment. `acked` is the acknowledged sequence number, None without one."""
+
+    time_us: int
+    source: Address
+    target: Address
+    sequence: int
+    acked: int | None
+    data: bytes = b""
+    is_syn: bool = False
+    is_fin: bool = False
+    is_reset: bool = False
+
+    @property
+    def first(self) -> int:
+        """The sequence number of the first byte of data: a SYN has one of its own."""
+        return (self.sequence + self.is_syn) % CIRCLE
+
+
+def _raw(data: bytes) -> Any:
+    return IP6(data) if data[0] >> 4 == 6 else IP(data)
+
+
+_LINKS: dict[int, Callable[[bytes], Any]] = {
+    0: Loopback,  # BSD
+    1: Ethernet,
+    12: _raw,
+    14: _raw,
+    101: _raw,
+    108: Loopback,  # OpenBSD
+    113: SLL,  # Linux, `-i any`
+    228: IP,
+    229: IP6,
+    276: SLL2,
+}
+"""How packets of a link type are read, by libpcap's LINKTYPE numbers."""
+
+
+def segment(packet: Packet) -> Segment | str:
+    """The TCP segment in a packet, or why there is none that could be read."""
+    link = _LINKS.get(packet.link_type)
+    if link is None:
+        return f"link type {packet.link_type} is not known"
+    try:
+        found = link(packet.data)
+        while not isinstance(found, IP | IP6):
+            found = found.data
+    except (dpkt.Error, AttributeError, IndexError):
+        return "not IP"
+    if isinstance(found, IP) and (found.mf or found.offset):
+        return "IP fragment"
+    if not isinstance(found.data, TCP):
+        return "not TCP"
+    return _segment(packet.time_us, found)
+
+
+def _segment(time_us: int, packet: Any) -> Segment:
+    tcp = packet.data
+    return Segment(
+        time_us,
+        (inet_to_str(packet.src), tcp.sport),
+        (inet_to_str(packet.dst), tcp.dport),
+        tcp.seq,
+        tcp.ack if tcp.flags & TH_ACK else None,
+        bytes(tcp.data),
+        bool(tcp.flags & TH_SYN),
+        bool(tcp.flags & TH_FIN),
+        bool(tcp.flags & TH_RST),
+    )

@@ -1,0 +1,155 @@
+"""One direction of a TCP connection, put back in order: what arrives twice, late or never.
+
+Why this is not a library's: docs/decisions/0001-captures.md.
+"""
+
+import heapq
+from collections.abc import Callable, Iterable
+
+from kafka_shim.shim.traffic.captures.packets import CIRCLE
+
+WAITING_BYTES_MAX = 64 * 1024 * 1024
+"""So much after a hole is kept in the hope that it will be filled."""
+
+
+class Stream:
+    """Delivers bytes in the sender's order, segment by segment, and tells of holes between them.
+
+    `deliver` gets bytes, `lose` the size of a hole: None where nobody knows, since the connection's
+    beginning was not captured.
+    """
+
+    def __init__(
+        self, deliver: Callable[[bytes], None], lose: Callable[[int | None], None]
+    ) -> None:
+        self._deliver = deliver
+        self._lose = lose
+        self._base: int | None = None  # the sequence number at position 0
+        self._began = False  # where the stream begins is known, or was given up
+        self._next = 0  # the position of the byte to deliver next
+        self._lowest: int | None = None  # of the sender's positions, until it began
+        self._acked = 0  # the receiver has everything before this position
+        self._end: int | None = None  # where it ends, once a FIN was there
+        self._waiting: list[tuple[int, bytes]] = []
+        self._waiting_bytes = 0
+        self.out_of_order = 0
+        self.retransmitted = 0
+        self.lost_bytes = 0
+
+    @property
+    def lacks(self) -> bool:
+        """Whether the receiver has got what was not here yet: captured late, or not at all."""
+        return not self._began or self._acked > self._next
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether everything was delivered, up to the sender's FIN."""
+        return self._began and self._end is not None and self._next >= self._end
+
+    def is_before(self, sequence: int) -> bool:
+        """Whether something before this number was not delivered yet."""
+        return not self._began or self._clamped(sequence) > self._next
+
+    def is_start(self, sequence: int) -> bool:
+        """Whether a SYN of this number is the one that this connection began with, or could be."""
+        return not self._began or (sequence + 1) % CIRCLE == self._base
+
+    def begin(self, sequence: int) -> None:
+        """A SYN of this number; again is no harm."""
+        if self._began:
+            return
+        first = (sequence + 1) % CIRCLE
+        if self._base is not None:  # segments came before it
+            shift = self._position(first)
+            self._waiting = [(at - shift, data) for at, data in self._waiting]
+            self._acked = max(0, self._acked - shift)
+            self._end = None if self._end is None else self._end - shift
+        self._base, self._began = first, True
+        heapq.heapify(self._waiting)
+        self._drain()
+
+    def note(self, sequence: int) -> None:
+        """The sender is at this number, as any of its segments tells."""
+        if not self._began:
+            at = self._place(sequence)
+            self._lowest = at if self._lowest is None else min(at, self._lowest)
+
+    def add(self, sequence: int, data: bytes) -> None:
+        """A segment of the sender's."""
+        at = self._place(sequence)
+        if self._began and at + len(data) <= self._next:
+            self.retransmitted += 1
+            return
+        if self._began and at > self._next:
+            self.out_of_order += 1
+        heapq.heappush(self._waiting, (at, data))
+        self._waiting_bytes += len(data)
+        if self._began:
+            self._drain()
+        if self._waiting_bytes > WAITING_BYTES_MAX:
+            self.give_up()
+
+    def end(self, sequence: int) -> None:
+        """The sender's FIN is at this number."""
+        self._end = self._place(sequence)
+        self._acked = min(self._acked, self._end)
+
+    def acknowledge(self, sequence: int) -> None:
+        """The receiver says that it has everything before this number."""
+        self._acked = max(self._acked, self._clamped(sequence))
+
+    def give_up(self) -> None:
+        """Stop waiting for what is missing: deliver what is there, and tell the holes."""
+        while self.skip_hole():
+            pass
+
+    def skip_hole(self, held: Iterable[tuple[int, int]] = ()) -> bool:
+        """Give up one hole, up to what is there or was acknowledged; False if there is none.
+
+        `held` are sequence numbers and lengths of segments that the caller keeps back.
+        """
+        if not self._began:
+            self._began = True
+            self._next = self._acked if self._lowest is None else self._lowest
+            self._lose(None)
+            self._drain()
+            return True
+        places = [(self._place(sequence), length) for sequence, length in held]
+        starts = [at for at, length in places if at + length > self._next]
+        starts += [at for at, _ in self._waiting[:1]]
+        starts += [self._acked] * (self._acked > self._next)
+        hole = min(starts, default=0) - self._next
+        if hole <= 0:
+            return False
+        self.lost_bytes += hole
+        self._lose(hole)
+        self._next += hole
+        self._drain()
+        return True
+
+    def _clamped(self, sequence: int) -> int:
+        """An acknowledged position: a FIN is acknowledged as if it were a byte."""
+        at = self._place(sequence)
+        return at if self._end is None else min(at, self._end)
+
+    def _place(self, sequence: int) -> int:
+        if self._base is None:
+            self._base = sequence
+        return self._position(sequence)
+
+    def _position(self, sequence: int) -> int:
+        """The place of a sequence number, which goes round, nearest to where we are."""
+        assert self._base is not None
+        ahead = (sequence - self._base - self._next + CIRCLE // 2) % CIRCLE - CIRCLE // 2
+        return self._next + ahead
+
+    def _drain(self) -> None:
+        while self._waiting and self._waiting[0][0] <= self._next:
+            at, data = heapq.heappop(self._waiting)
+            self._waiting_bytes -= len(data)
+            fresh = data[self._next - at :]
+            if not fresh:
+                self.retransmitted += 1
+                continue
+            self._next += len(fresh)
+            self._deliver(fresh)

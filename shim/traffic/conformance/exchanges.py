@@ -1,0 +1,102 @@
+"""A trace as exchanges: each request, decoded, with its answer."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import RequestHeader, read_request_header, write_request_header
+from kafka_shim.protocol.trace.entries import Request, Response
+from kafka_shim.shim.observing.history import error_codes
+from kafka_shim.shim.traffic.replay.events import Event, Line, Recording
+from kafka_shim.shim.traffic.traces.answers import read_answer
+
+
+class Exchange(msgspec.Struct):
+    """One request as the client sent it, and what it was answered.
+
+    `request` is None if it could not be read (`decode_error` says why), `answer` if there was none.
+    `trailing` counts the bytes after the message; `is_canonical` is None where secrets were
+    blanked, so that nobody can tell.
+    """
+
+    line: Line
+    sequence: int
+    principal: str
+    time_us: int
+    header: RequestHeader
+    body: bytes
+    request: Any = None
+    decode_error: str = ""
+    trailing: int = 0
+    is_canonical: bool | None = None
+    answer: Any = None
+    answered_us: int | None = None
+
+    @property
+    def api(self) -> int:
+        return self.header.api_key
+
+    @property
+    def version(self) -> int:
+        return self.header.api_version
+
+    @property
+    def errors(self) -> list[int]:
+        """All error codes of the answer that are not 0."""
+        return [] if self.answer is None else error_codes(self.answer)
+
+    @property
+    def name(self) -> str:
+        """`connection 3 request 7: CreateAcls v2`."""
+        try:
+            api = ApiKey(self.api).wire_name
+        except ValueError:
+            api = f"api key {self.api}"
+        return f"connection {self.line[1]} request {self.sequence}: {api} v{self.version}"
+
+
+def exchanges(recording: Recording) -> list[Exchange]:
+    """Every request of a trace, in its order."""
+    found: dict[tuple[Line, int], Exchange] = {}
+    for event in recording.events:
+        entry = event.entry
+        if isinstance(entry, Request):
+            for exchange in _request(event, entry):
+                found[event.line, entry.sequence] = exchange
+        elif isinstance(entry, Response) and (event.line, entry.sequence) in found:
+            _answered(found[event.line, entry.sequence], entry)
+    return list(found.values())
+
+
+def _request(event: Event, entry: Request) -> Iterator[Exchange]:
+    try:
+        header, at = read_request_header(entry.frame)
+    except ProtocolError:
+        return  # the broker closed the connection: there is not even an API to speak of
+    exchange = Exchange(
+        event.line, entry.sequence, event.principal, entry.time_us, header, entry.frame[at:]
+    )
+    try:
+        exchange.request = codecs.read_request(header.api_key, header.api_version, entry.frame, at)
+        exchange.trailing = codecs.trailing_bytes(
+            header.api_key, header.api_version, entry.frame, at
+        )
+        if not entry.redacted:
+            written = codecs.write_request(exchange.request, header.api_version)
+            whole = write_request_header(header) + written
+            exchange.is_canonical = entry.frame[: len(entry.frame) - exchange.trailing] == whole
+    except ProtocolError as error:
+        exchange.decode_error = str(error)
+    yield exchange
+
+
+def _answered(exchange: Exchange, entry: Response) -> None:
+    exchange.answered_us = entry.time_us
+    try:
+        exchange.answer, _ = read_answer(entry, entry.frame)
+    except ProtocolError:
+        exchange.answer = None

@@ -1,0 +1,134 @@
+"""The protocol log of kroxylicious (its ProtocolLogger filter): requests and answers as JSON.
+
+    {"header": {"type": "REQUEST", "apiKey": "METADATA", "apiVersion": 13, "correlationId": 2,
+      "clientId": "rdkafka"}, "payload": {...}} sessionId=...
+
+An entry takes one line or, as kroxylicious prints it, many, of which the last begins with `}`. It
+stands alone, within a line of a log, or as text in a line that is itself JSON. The connection is
+told by `sessionId` beside the entry, if the log's layout has it. What carries credentials has no
+payload, and records are left out.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.catalogue import api_name
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.shim.traffic.importers.api_names import api_of
+from kafka_shim.shim.traffic.importers.log_time import time_us
+from kafka_shim.shim.traffic.importers.message_from_json import JsonMessageError, message_from_json
+from kafka_shim.shim.traffic.traces.answers import write_answer
+
+ENTRY_CHARACTERS_MAX = 64 * 1024 * 1024
+
+_SESSION = re.compile(r"sessionId[\"\\]*\s*[=:]\s*[\"\\]*([^\s\"\\,}]+)")
+_decode = json.JSONDecoder().raw_decode
+
+
+class LoggedEntry(msgspec.Struct, frozen=True):
+    """A request or an answer: its frame, written anew, and where it was in the log.
+
+    `unknown` are fields that were left out.
+    """
+
+    line: int
+    time_us: int | None
+    session: str
+    is_request: bool
+    header: RequestHeader
+    frame: bytes
+    unknown: frozenset[str]
+
+
+def entries(lines: Iterator[str]) -> Iterator[LoggedEntry | tuple[int, str]]:
+    """Every entry, or the number of a line and why what begins there cannot be read."""
+    for number, text in _candidates(lines):
+        try:
+            found = _entry(number, text)
+        except (JsonMessageError, ProtocolError) as error:
+            yield number, str(error)
+            continue
+        if found is not None:
+            yield found
+
+
+def _candidates(lines: Iterator[str]) -> Iterator[tuple[int, str]]:
+    """Texts that may hold an entry each, with the number of their first line."""
+    first, parts, length = 0, list[str](), 0
+    for number, line in enumerate(lines, start=1):
+        if parts:
+            parts.append(line)
+            length += len(line)
+            if line.startswith("}") or length > ENTRY_CHARACTERS_MAX:
+                yield first, "".join(parts)
+                parts = []
+        elif line.rstrip().endswith("{"):  # an entry over several lines
+            first, parts, length = number, [line], len(line)
+        elif "{" in line:
+            yield number, line
+    if parts:
+        yield first, "".join(parts)
+
+
+def _entry(number: int, text: str) -> LoggedEntry | None:
+    if '"header' not in text.replace("\\", ""):
+        return None
+    try:
+        content, _ = _decode(text, text.index("{"))
+    except ValueError as error:
+        raise JsonMessageError(f"no whole entry begins here: {error}") from error
+    content = _unpacked(content)
+    if content is None:
+        return None
+    session = _SESSION.search(text)
+    try:
+        header, frame, unknown = _frame(content)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, JsonMessageError):
+            raise
+        raise JsonMessageError(f"not an entry of the protocol log: {error!r}") from error
+    is_request = content["header"]["type"] == "REQUEST"
+    name = "" if session is None else session[1]
+    return LoggedEntry(number, time_us(text), name, is_request, header, frame, unknown)
+
+
+def _unpacked(content: Any) -> dict[str, Any] | None:
+    """The entry itself, or the one in a text of a log line that is JSON."""
+    if not isinstance(content, dict):
+        return None
+    if isinstance(content.get("header"), dict):
+        return content
+    for value in content.values():
+        if isinstance(value, str) and value.startswith("{"):
+            try:
+                inner, _ = _decode(value)
+            except ValueError:
+                continue
+            if isinstance(inner, dict) and isinstance(inner.get("header"), dict):
+                return inner
+    return None
+
+
+def _frame(content: dict[str, Any]) -> tuple[RequestHeader, bytes, frozenset[str]]:
+    head, payload = content["header"], content.get("payload")
+    api = api_of(str(head["apiKey"]))
+    if api is None:
+        raise JsonMessageError(f"`{head['apiKey']}` is no API that is known here")
+    version, correlation_id = int(head["apiVersion"]), int(head["correlationId"])
+    header = RequestHeader(api, version, correlation_id, head.get("clientId"))
+    kind = {"REQUEST": "Request", "RESPONSE": "Response"}[head["type"]]
+    name = f"{api_name(api)}{kind}"
+    # what carries credentials is withheld: its fields are at their defaults
+    unknown: set[str] = set()
+    message = message_from_json(name, {} if payload is None else payload, unknown)
+    if kind == "Request":
+        frame = write_request_header(header) + codecs.write_request(message, version)
+    else:
+        frame = write_answer(header, message)
+    return header, frame, frozenset(unknown)

@@ -1,0 +1,50 @@
+"""A trace as kroxylicious' protocol log: one entry a line, the session told beside it."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.trace.segments import Damage
+from kafka_shim.shim.traffic.importers.request_log_export import export_rows
+
+_WITHHELD = frozenset(
+    {
+        ApiKey.SASL_AUTHENTICATE,
+        ApiKey.CREATE_DELEGATION_TOKEN,
+        ApiKey.RENEW_DELEGATION_TOKEN,
+        ApiKey.EXPIRE_DELEGATION_TOKEN,
+        ApiKey.DESCRIBE_DELEGATION_TOKEN,
+        ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
+    }
+)
+"""What carries credentials: kroxylicious leaves its payload out."""
+
+
+def export_entries(
+    trace: Path,
+    progress: Callable[[int], None] = lambda _: None,
+    damage: list[Damage] | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Each request, when its answer is there, followed by the answer."""
+    for row in export_rows(trace, progress, damage):
+        yield _entry(row, "REQUEST", row["request"])
+        if row.get("response") is not None:
+            yield _entry(row, "RESPONSE", row["response"])
+
+
+def _entry(row: dict[str, Any], kind: str, payload: Any) -> dict[str, Any]:
+    head = row["requestHeader"]
+    header = {
+        "type": kind,
+        "apiKey": head["requestApiKeyName"],
+        "apiVersion": head["requestApiVersion"],
+        "correlationId": head["correlationId"],
+    }
+    if kind == "REQUEST":
+        header["clientId"] = head["clientId"]
+    withheld = head["requestApiKey"] in _WITHHELD
+    entry: dict[str, Any] = {"header": header, "payload": None if withheld else payload}
+    if withheld:
+        entry["payloadWithheld"] = "credential-bearing API"
+    return entry | {"sessionId": row["connection"]}

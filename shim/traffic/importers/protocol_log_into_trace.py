@@ -1,0 +1,80 @@
+"""kroxylicious' protocol log into a trace."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from kafka_shim.protocol.trace.entries import DERIVED, Connection, Request, Response
+from kafka_shim.protocol.trace.redaction import answer_without_secrets, without_secrets
+from kafka_shim.shim.traffic.importers.into_trace import Imported
+from kafka_shim.shim.traffic.importers.protocol_log import LoggedEntry, entries
+from kafka_shim.shim.traffic.traces.writing import Writing
+
+
+def import_protocol_log(lines: Iterator[str], folder: Path) -> Imported:
+    """Requests and answers by session; where the log has no sessions, a client id is one."""
+    report = Imported()
+    pairing = _Pairing(folder)
+    for found in entries(_counted(lines, report)):
+        if isinstance(found, tuple):
+            report.refused.append(found)
+        elif pairing.add(found):
+            report.entries += 1
+            report.leave_out(found.unknown)
+        else:
+            report.refused.append((found.line, "an answer to no request that is in the log"))
+    pairing.close()
+    return report
+
+
+def _counted(lines: Iterator[str], report: Imported) -> Iterator[str]:
+    for line in lines:
+        report.lines += 1
+        yield line
+
+
+class _Pairing:
+    """Answers find their requests by session, correlation id and API."""
+
+    def __init__(self, folder: Path) -> None:
+        self._writing = Writing(folder, "protocol-log")
+        self._waiting: dict[tuple[str, int, int], list[tuple[int, int]]] = {}
+        self._now_us = 0  # of the last line that told its time
+
+    def add(self, entry: LoggedEntry) -> bool:
+        """Note an entry; False if it is an answer to nothing."""
+        self._now_us = max(self._now_us, entry.time_us or 0)
+        header = entry.header
+        waiting = self._waiting.setdefault(
+            (entry.session, header.correlation_id, header.api_key), []
+        )
+        if entry.is_request:
+            number = self._writing.number((entry.session, header.client_id))
+            sequence = self._writing.sequence(number)
+            waiting.append((number, sequence))
+            self._request(number, sequence, entry)
+            return True
+        if not waiting:
+            return False
+        self._response(*waiting.pop(0), entry)
+        return True
+
+    def close(self) -> None:
+        self._writing.close()
+
+    def _request(self, number: int, sequence: int, entry: LoggedEntry) -> None:
+        frame, _ = without_secrets(entry.frame, entry.header.api_key)
+        place = self._place(number)
+        self._writing.add(Request(place, sequence, self._now_us, frame, redacted=True))
+
+    def _response(self, number: int, sequence: int, entry: LoggedEntry) -> None:
+        key, version = entry.header.api_key, entry.header.api_version
+        frame, _ = answer_without_secrets(entry.frame, key, version)
+        place = self._place(number)
+        self._writing.add(
+            Response(place, sequence, self._now_us, key, version, frame, redacted=True)
+        )
+
+    def _place(self, number: int) -> int:
+        """The log does not tell who the client is, nor from where it comes."""
+        who = Connection(0, number, -1, "", "", 0, "User:ANONYMOUS", accesses=DERIVED)
+        return self._writing.in_block(who)

@@ -1,0 +1,100 @@
+"""Kafka's request log (KIP-673), read into the entries of a trace.
+
+... Completed request:{"isForwarded":false,"requestHeader":{...},"request":{...},
+"response":{...},"connection":"10.0.0.1:9092-10.0.0.2:51234-0",...} (kafka.request.logger)
+"""
+
+import json
+import re
+from typing import Any
+
+import msgspec
+
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.catalogue import api_name
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.shim.traffic.importers.message_from_json import JsonMessageError, message_from_json
+from kafka_shim.shim.traffic.traces.answers import write_answer
+
+_CONNECTION = re.compile(r"(?P<host>.+):(?P<port>\d+)-(?:\d+-)?\d+")
+
+
+class LoggedRequest(msgspec.Struct, frozen=True):
+    """One line: frames written anew from the JSON, without record contents.
+
+    `connection` is Kafka's connection id. `took_us` is the time until the answer, `response`
+    None where there was no answer. `unknown` are fields that were left out.
+    """
+
+    connection: str
+    host: str
+    port: int
+    principal: str
+    listener: str
+    software_name: str
+    software_version: str
+    api_key: int
+    api_version: int
+    request: bytes
+    response: bytes | None
+    took_us: int
+    unknown: frozenset[str]
+
+
+def parse_request(line: str) -> LoggedRequest | None:
+    """The request of a line; None if the line has none. Raises JsonMessageError."""
+    start = line.find("{")
+    if start < 0 or '"requestHeader"' not in line:
+        return None
+    try:
+        content, _ = json.JSONDecoder().raw_decode(line, start)
+        return _request(content)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        if isinstance(error, JsonMessageError):
+            raise
+        raise JsonMessageError(f"not a line of the request log: {error!r}") from error
+
+
+def _request(content: dict[str, Any]) -> LoggedRequest:
+    head = content["requestHeader"]
+    key, version = int(head["requestApiKey"]), int(head["requestApiVersion"])
+    header = RequestHeader(key, version, int(head["correlationId"]), head.get("clientId"))
+    software = content.get("clientInformation") or {}
+    host, port = _peer(str(content.get("connection", "")))
+    unknown: set[str] = set()
+    try:
+        name = api_name(key)
+        request = message_from_json(f"{name}Request", content["request"], unknown)
+        frame = write_request_header(header) + codecs.write_request(request, version)
+        answer = _response(f"{name}Response", content.get("response"), header, unknown)
+    except ProtocolError as error:
+        raise JsonMessageError(str(error)) from error
+    return LoggedRequest(
+        str(content.get("connection", "")),
+        host,
+        port,
+        content.get("principal") or "User:ANONYMOUS",
+        content.get("listener") or "",
+        software.get("softwareName") or "",
+        software.get("softwareVersion") or "",
+        key,
+        version,
+        frame,
+        answer,
+        int(float(content.get("totalTimeMs") or 0) * 1000),
+        frozenset(unknown),
+    )
+
+
+def _response(name: str, content: Any, header: RequestHeader, unknown: set[str]) -> bytes | None:
+    if not isinstance(content, dict):
+        return None
+    return write_answer(header, message_from_json(name, content, unknown))
+
+
+def _peer(connection: str) -> tuple[str, int]:
+    """The client's half of `server:port-client:port-index` (with a processor number in 4.x)."""
+    _, _, rest = connection.partition("-")
+    found = _CONNECTION.fullmatch(rest)
+    return ("", 0) if found is None else (found["host"], int(found["port"]))

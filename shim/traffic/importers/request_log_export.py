@@ -1,0 +1,84 @@
+"""A trace as lines of JSON in the spelling of Kafka's request log (KIP-673)."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import RequestHeader, read_request_header
+from kafka_shim.protocol.trace.entries import Connection, Request, Response
+from kafka_shim.protocol.trace.segments import Damage, read_trace
+from kafka_shim.protocol.wire_json import message_json
+from kafka_shim.shim.traffic.traces.answers import read_answer
+
+
+def export_rows(
+    trace: Path,
+    progress: Callable[[int], None] = lambda _: None,
+    damage: list[Damage] | None = None,
+) -> Iterator[dict[str, Any]]:
+    """One object a request, when its answer is there; those without an answer at the end.
+
+    `progress` is told how many bytes of the trace are behind; what cannot be read goes to `damage`.
+    """
+    waiting: dict[tuple[str, int, int], tuple[Connection, Request]] = {}
+    for block in read_trace(trace, progress):
+        if isinstance(block, Damage):
+            if damage is not None:
+                damage.append(block)
+            continue
+        writer = Path(block.path).stem.rpartition("-")[0]
+        people = {who.number: who for who in block.body.connections}
+        for entry in block.body.entries:
+            who = people[entry.connection]
+            key = (writer, who.writer_connection, entry.sequence)
+            if isinstance(entry, Request):
+                waiting[key] = who, entry
+            elif isinstance(entry, Response) and key in waiting:
+                _, request = waiting.pop(key)
+                yield from _row(who, request, entry)
+    for who, request in waiting.values():
+        yield from _row(who, request, None)
+
+
+def _row(peer: Connection, request: Request, response: Response | None) -> Iterator[dict[str, Any]]:
+    try:
+        header, at = read_request_header(request.frame)
+        message = codecs.read_request(header.api_key, header.api_version, request.frame, at)
+    except ProtocolError:
+        return
+    row = {
+        "isForwarded": False,
+        "requestHeader": _header(header),
+        "request": message_json(message, header.api_version),
+    }
+    if response is not None:
+        try:
+            answer, version = read_answer(response, response.frame)
+            row["response"] = message_json(answer, version)
+        except ProtocolError:
+            row["response"] = None
+        row["totalTimeMs"] = (response.time_us - request.time_us) / 1000
+    yield row | {
+        "connection": f"node-{peer.node_id}:0-{peer.host}:{peer.port}-{peer.writer_connection}",
+        "securityProtocol": peer.listener,
+        "principal": peer.principal,
+        "listener": peer.listener,
+        "clientInformation": {
+            "softwareName": peer.software_name,
+            "softwareVersion": peer.software_version,
+        },
+        "timeUs": request.time_us,
+    }
+
+
+def _header(header: RequestHeader) -> dict[str, Any]:
+    return {
+        "requestApiKey": header.api_key,
+        "requestApiVersion": header.api_version,
+        "correlationId": header.correlation_id,
+        "clientId": header.client_id,
+        "requestApiKeyName": ApiKey(header.api_key).name,
+    }

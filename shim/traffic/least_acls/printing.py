@@ -1,0 +1,67 @@
+"""ACLs in any form that other commands take."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kafka_shim.authorizer.acl_formats import FORMATS, write
+from kafka_shim.authorizer.acl_formats.kafka_commands import write as write_commands
+from kafka_shim.authorizer.acl_formats.objects import to_objects
+from kafka_shim.authorizer.acl_formats.rules import to_rules
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.shim.errors import ConfigError
+
+
+def _commands(acls: list[Acl]) -> str:
+    return write_commands(acls, bootstrap="HOST:PORT")
+
+
+def _text(acls: list[Acl], optional: list[Acl], _facts: Mapping[str, Any]) -> str:
+    text = _commands(acls) or "# no acl is needed\n"
+    if optional:
+        text += "\n# without these, answers only list or say less:\n"
+        text += "".join(f"# {line}\n" for line in _commands(optional).splitlines())
+    return text
+
+
+def _json(acls: list[Acl], optional: list[Acl], facts: Mapping[str, Any]) -> str:
+    found = {"acls": to_objects(acls), "optional": to_objects(optional), **facts}
+    return json.dumps(found, indent=2) + "\n"
+
+
+def _yaml(acls: list[Acl], optional: list[Acl], _facts: Mapping[str, Any]) -> str:
+    import yaml  # noqa: PLC0415 - it takes a while to import
+
+    text = str(yaml.safe_dump({"acls": to_rules(acls)}, sort_keys=False))
+    if optional:
+        text += "# without these, answers only list or say less:\n"
+        rules = yaml.safe_dump(to_rules(optional), sort_keys=False)
+        text += "".join(f"# {line}\n" for line in rules.splitlines())
+    return text
+
+
+_WITH_OPTIONAL: dict[str, Callable[[list[Acl], list[Acl], Mapping[str, Any]], str]] = {
+    "text": _text,
+    "json": _json,
+    "yaml": _yaml,
+}
+"""How to print the needed ACLs, the optional ones, and facts about the runs (JSON only)."""
+
+FORMS = tuple(dict.fromkeys((*_WITH_OPTIONAL, *FORMATS)))
+"""All forms: our own, which tell the optional ones apart, and those of any ACLs."""
+
+
+def printed(
+    form: str, acls: list[Acl], optional: list[Acl], facts: Mapping[str, Any]
+) -> tuple[str, int]:
+    """The text, and how many of the optional ACLs there was no place for in it.
+
+    ConfigError if the form cannot say one of the ACLs.
+    """
+    if form in _WITH_OPTIONAL:
+        return _WITH_OPTIONAL[form](acls, optional, facts), 0
+    try:
+        return write(acls, form), len(optional)
+    except AclTextError as error:
+        raise ConfigError(f"--to {form}: {error}") from error

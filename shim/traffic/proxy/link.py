@@ -1,0 +1,91 @@
+"""One client of the proxy and its connection to the broker: frames over, answers back, in order."""
+
+import asyncio
+from typing import Any
+
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.errors import FrameError, ProtocolError
+from kafka_shim.protocol.framing import FrameSplitter
+from kafka_shim.protocol.headers import read_response_header
+from kafka_shim.shim.logs import Log
+from kafka_shim.shim.observing.recorder import Recorder
+from kafka_shim.shim.request.session import Session
+from kafka_shim.shim.traffic.proxy.addresses import Rewrite, has_addresses, rewrite
+from kafka_shim.shim.traffic.traces.observed import ObservedConnection
+
+log = Log("shim.proxy")
+
+CHUNK_BYTES = 256 * 1024
+
+
+class Link:
+    """Carries frames both ways until either side ends; nothing changes but addresses."""
+
+    def __init__(
+        self,
+        session: Session,
+        recorder: Recorder,
+        address_of: Rewrite,
+        frame_bytes_max: int,
+    ) -> None:
+        self._session = session
+        self._observed = ObservedConnection(session, recorder)
+        self._address_of = address_of
+        self._requests = FrameSplitter(frame_bytes_max)
+        self._answers = FrameSplitter(frame_bytes_max)
+
+    async def carry(
+        self,
+        client: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+        broker: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+    ) -> None:
+        """Run both directions; the end of one ends the other."""
+        over = asyncio.create_task(self._pump(client[0], broker[1], self.request, self._requests))
+        back = asyncio.create_task(self._pump(broker[0], client[1], self.answer, self._answers))
+        try:
+            await asyncio.wait({over, back}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            over.cancel()
+            back.cancel()
+            for writer in (client[1], broker[1]):
+                writer.close()
+            self._observed.closed()
+        for outcome in await asyncio.gather(over, back, return_exceptions=True):
+            if isinstance(outcome, Exception):
+                log.error("link broke: a bug of the proxy", exc_info=outcome)
+
+    async def _pump(
+        self,
+        source: asyncio.StreamReader,
+        target: asyncio.StreamWriter,
+        transform: Any,
+        splitter: FrameSplitter,
+    ) -> None:
+        try:
+            while data := await source.read(CHUNK_BYTES):
+                for frame in splitter.feed(data):
+                    passed = transform(frame)
+                    target.write(len(passed).to_bytes(4, "big") + passed)
+                await target.drain()
+        except (ConnectionError, FrameError) as error:
+            log.info("link ended", reason=str(error), peer=self._session.host)
+
+    def request(self, frame: bytes) -> bytes:
+        """Note a request; it goes over as it came."""
+        self._observed.request(frame)
+        return frame
+
+    def answer(self, frame: bytes) -> bytes:
+        """Note an answer and put our addresses into it."""
+        header = self._observed.answer(frame)
+        if header is None or not has_addresses(header.api_key):
+            return frame
+        key, version = header.api_key, header.api_version
+        try:
+            _, at = read_response_header(key, version, frame)
+            message = codecs.read_response(key, version, frame, at)
+        except ProtocolError:
+            return frame
+        if rewrite(key, message, self._address_of):
+            return frame[:at] + codecs.write_response(key, version, message)
+        return frame

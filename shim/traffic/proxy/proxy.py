@@ -1,0 +1,137 @@
+"""The proxy itself: a listener for the bootstrap address and one for every broker it hears of."""
+
+import asyncio
+import contextlib
+import itertools
+import os
+import socket
+import ssl
+from collections.abc import Coroutine
+
+from kafka_shim.shim.client.login import LoginError
+from kafka_shim.shim.config import Limits, ListenerConfig, SecurityProtocol
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.logs import Log
+from kafka_shim.shim.network.backlog import ONE_AT_A_TIME, deepen
+from kafka_shim.shim.observing.recorder import Recorder
+from kafka_shim.shim.request.session import Session, java_host_text
+from kafka_shim.shim.traffic.proxy.link import Link
+from kafka_shim.shim.traffic.proxy.upstream import Upstream
+
+log = Log("shim.proxy")
+
+Address = tuple[str, int]
+
+
+class Proxy:
+    """Listens on one host; what `start` tells is the bootstrap server for clients."""
+
+    def __init__(
+        self,
+        upstream: Address,
+        listen: Address,
+        recorder: Recorder,
+        *,
+        name: str = "PROXY",
+        brokers: Upstream | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        """`brokers`: how they are reached, otherwise in plain; `tls`: what clients come by."""
+        self._name = name
+        self._brokers = brokers or Upstream()
+        self._tls = tls
+        self._upstream = upstream
+        self._listen = listen
+        self._recorder = recorder
+        self._local: dict[Address, Address] = {}
+        self._servers: list[asyncio.Server] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._numbers = itertools.count(1)
+
+    async def start(self) -> str:
+        """Open the bootstrap listener; ConfigError if it cannot be."""
+        try:
+            local = self._listen_for(self._upstream, -1, self._listen[1])
+        except OSError as error:
+            raise ConfigError(
+                f"cannot listen on {_text(self._listen)}: {_reason(error)}"
+            ) from error
+        self._local[self._upstream] = local
+        return _text(local)
+
+    async def stop(self) -> None:
+        """Close listeners and links, and finish the trace."""
+        for server in self._servers:
+            server.close()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._recorder.close()
+
+    def _address_of(self, node_id: int, host: str, port: int) -> Address:
+        broker = (host, port)
+        if broker not in self._local:
+            self._local[broker] = self._listen_for(broker, node_id, 0)
+        return self._local[broker]
+
+    def _listen_for(self, broker: Address, node_id: int, port: int) -> Address:
+        """Bind at once, so that the address can be told; it is served a moment later."""
+        family = socket.AF_INET6 if ":" in self._listen[0] else socket.AF_INET
+        bound = socket.create_server((self._listen[0], port), family=family)
+        self._keep(self._serve(bound, broker, node_id))
+        host, actual = bound.getsockname()[:2]
+        return host, actual
+
+    async def _serve(self, bound: socket.socket, broker: Address, node_id: int) -> None:
+        async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            link = self._keep(self._link(broker, node_id, reader, writer))
+            with contextlib.suppress(asyncio.CancelledError):
+                await link
+
+        server = await asyncio.start_server(
+            accept, sock=bound, backlog=ONE_AT_A_TIME, ssl=self._tls
+        )
+        deepen(server)
+        self._servers.append(server)
+
+    async def _link(
+        self,
+        broker: Address,
+        node_id: int,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+    ) -> None:
+        try:
+            upstream = await self._brokers.open(*broker)
+        except (OSError, LoginError) as error:
+            log.warning("broker not reached", broker=_text(broker), reason=_reason(error))
+            writer.close()
+            return
+        peer = writer.get_extra_info("peername")
+        protocol = SecurityProtocol.PLAINTEXT if self._tls is None else SecurityProtocol.SSL
+        listener = ListenerConfig(self._name, protocol, *self._listen)
+        session = Session(listener, node_id, java_host_text(peer[0]), peer[1])
+        session.number = next(self._numbers)
+        if self._brokers.login is not None:
+            session.mechanism = self._brokers.login.mechanism
+            session.belongs_to(f"User:{self._brokers.login.username}")
+        link = Link(session, self._recorder, self._address_of, Limits().frame_bytes_max)
+        await link.carry((reader, writer), upstream)
+
+    def _keep(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+
+def _text(address: Address) -> str:
+    host, port = address
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _reason(error: Exception) -> str:
+    """What the system says, without the address that asyncio puts in its place."""
+    if isinstance(error, ConnectionError) and error.errno:
+        return os.strerror(error.errno)
+    return (isinstance(error, OSError) and error.strerror) or str(error)

@@ -1,0 +1,54 @@
+"""How the proxy reaches brokers: in plain or by TLS, with clients' log-ins or one of its own."""
+
+import asyncio
+import ssl
+
+from kafka_shim.shim.client.config import PLAINTEXT, ClientConfig, Login
+from kafka_shim.shim.client.login import LoginError
+from kafka_shim.shim.client.login_frames import login_frames
+
+CONNECT_SECONDS = 10
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class Upstream:
+    """Opens connections to brokers; `config` is what Kafka's tools take with --command-config."""
+
+    def __init__(self, config: ClientConfig = PLAINTEXT) -> None:
+        """ConfigError if its keys or certificates cannot be used."""
+        self.login = config.login
+        self._context: ssl.SSLContext | None = None
+        if config.protocol.tls:
+            from kafka_shim.shim.client.tls import context_of  # noqa: PLC0415 - ssl takes a while to import
+
+            self._context = context_of(config.trust)
+
+    async def open(self, host: str, port: int) -> Streams:
+        """A connection that is ready for the client's frames; OSError or LoginError if not."""
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS):
+                streams = await asyncio.open_connection(host, port, ssl=self._context)
+                if self.login is not None:
+                    await _log_in(streams, self.login)
+                return streams
+        except TimeoutError as error:
+            raise OSError("no answer in time") from error
+
+
+async def _log_in(streams: Streams, login: Login) -> None:
+    reader, writer = streams
+    exchange = login_frames(login)
+    try:
+        frame = next(exchange)
+        while True:
+            writer.write(len(frame).to_bytes(4, "big") + frame)
+            size = int.from_bytes(await reader.readexactly(4), "big")
+            frame = exchange.send(await reader.readexactly(size))
+    except StopIteration as done:
+        if done.value:
+            writer.close()
+            raise LoginError(
+                f"it refused the login of {login.username}: error {done.value}"
+            ) from None
+    except asyncio.IncompleteReadError as error:
+        raise LoginError(f"it hung up at the login of {login.username}") from error

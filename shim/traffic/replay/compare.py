@@ -1,0 +1,113 @@
+"""Two answers to the same request, compared by all that does not depend on the run."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.spec import FieldSpec, StructSpec, load
+from kafka_shim.protocol.trace.entries import Response
+from kafka_shim.shim.traffic.replay.counterparts import Counterparts, Pair
+from kafka_shim.shim.traffic.replay.events import Event
+from kafka_shim.shim.traffic.replay.fields import LONG_IDS, VALUE_BLIND
+from kafka_shim.shim.traffic.replay.ids import id_kinds
+from kafka_shim.shim.traffic.replay.rows import pairs
+from kafka_shim.shim.traffic.traces.answers import read_answer
+
+MISSING = "missing"
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """A field by its path, such as `topics[].error_code`, and what either side says."""
+
+    field: str
+    recorded: Any
+    actual: Any
+
+
+def compare(
+    learned: Counterparts, event: Event, request: bytes, entry: Response, frame: bytes
+) -> list[Difference]:
+    """The recorded answer to a request, and the target's frame, from which there is to learn."""
+    key, version = entry.api_key, entry.api_version
+    kinds = id_kinds(key, version, "Response")
+    ids = learned.ids
+    if frame == entry.frame and not (kinds and ids.differ):
+        return []
+    pair = Pair(event.line, key, version, request[8:], entry.frame[4:], frame[4:])
+    if learned.knows(pair):
+        return []
+    if kinds <= LONG_IDS and frame == ids.in_frame(entry.frame):
+        return []
+    try:
+        recorded, version = read_answer(entry, entry.frame)
+        actual, actual_version = read_answer(entry, frame)
+    except ProtocolError:
+        same = entry.frame[4:] == frame[4:]
+        return [] if same else [Difference("bytes", entry.frame[4:].hex(), frame[4:].hex())]
+    if version != actual_version:
+        return [Difference("version", version, actual_version)]
+    learned.learn(event, request, recorded, actual)
+    found = differences(version, recorded, actual)
+    if not found:
+        learned.remember(pair)
+    return found
+
+
+def differences(version: int, recorded: Any, actual: Any) -> list[Difference]:
+    """What differs between two messages of the same type and version."""
+    name = type(recorded).__name__
+    found = list(_struct(load(name).struct, recorded, actual, version, ""))
+    if name == f"{ApiKey.FETCH.wire_name}Response":
+        found = [difference for difference in found if not _is_silence(difference)]
+    return found
+
+
+def _is_silence(difference: Difference) -> bool:
+    """An incremental Fetch leaves out partitions without news, which is a matter of timing."""
+    return MISSING in (difference.recorded, difference.actual)
+
+
+def _struct(
+    spec: StructSpec, recorded: Any, actual: Any, version: int, path: str
+) -> Iterator[Difference]:
+    for field in spec.fields:
+        if field.attribute in VALUE_BLIND or not field.versions.has(version):
+            continue
+        here = f"{path}.{field.attribute}" if path else field.attribute
+        old, new = getattr(recorded, field.attribute), getattr(actual, field.attribute)
+        if field.is_array and old is not None and new is not None:
+            yield from _list(field, old, new, version, f"{here}[]")
+        elif field.struct is not None and old is not None and new is not None:
+            yield from _struct(field.struct, old, new, version, here)
+        elif old != new:
+            yield Difference(here, plain(old), plain(new))
+
+
+def _list(
+    field: FieldSpec, recorded: list[Any], actual: list[Any], version: int, path: str
+) -> Iterator[Difference]:
+    if field.struct is None:
+        if sorted(recorded) != sorted(actual):
+            yield Difference(path, plain(recorded), plain(actual))
+        return
+    for old, new in pairs(recorded, actual):
+        if old is None or new is None:
+            yield Difference(path, _row(old), _row(new))
+        else:
+            yield from _struct(field.struct, old, new, version, path)
+
+
+def _row(row: Any) -> str:
+    return MISSING if row is None else repr(row)[:200]
+
+
+def plain(value: Any) -> Any:
+    """A value for JSON."""
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, list):
+        return [plain(element) for element in value]
+    return repr(value) if isinstance(value, msgspec.Struct) else value

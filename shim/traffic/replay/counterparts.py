@@ -1,0 +1,92 @@
+"""What stands at the target for what was recorded: ids, offsets, and where its brokers are."""
+
+from typing import Any, NamedTuple
+
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import RequestHeader, read_request_header, write_request_header
+from kafka_shim.shim.traffic.proxy.addresses import advertised, has_addresses
+from kafka_shim.shim.traffic.replay.events import Event, Line
+from kafka_shim.shim.traffic.replay.ids import Ids
+from kafka_shim.shim.traffic.replay.offsets import TEACHES_OFFSETS, Offsets
+
+
+class Pair(NamedTuple):
+    """A request and its two answers, as bytes without what differs from request to request."""
+
+    line: Line
+    api_key: int
+    api_version: int
+    request: bytes
+    recorded: bytes
+    actual: bytes
+
+
+class Counterparts:
+    """Fed with pairs of answers, recorded and actual, to the same request."""
+
+    def __init__(self) -> None:
+        self.ids = Ids()
+        self.offsets = Offsets()
+        self._nodes: dict[tuple[str, int], tuple[str, int]] = {}
+        self._moves = 0
+        self._alike: dict[tuple[Line, int, int], tuple[int, Pair]] = {}
+
+    def knows(self, pair: Pair) -> bool:
+        """Whether these two answers were found to be alike, and would teach nothing new now."""
+        return self._alike.get(pair[:3]) == (self._changes, pair)
+
+    def remember(self, pair: Pair) -> None:
+        """These two are alike; there is no need to read them again while nothing else changes."""
+        self._alike[pair[:3]] = self._changes, pair
+
+    @property
+    def _changes(self) -> int:
+        return self.ids.changes + self.offsets.changes + self._moves
+
+    @property
+    def differs(self) -> bool:
+        """Whether requests must be rewritten at all."""
+        return self.ids.differ or self.offsets.differ
+
+    def learn(self, event: Event, request: bytes, recorded: Any, actual: Any) -> None:
+        """Take what two answers to a recorded request tell."""
+        header, message = _readable(request)
+        if has_addresses(header.api_key):
+            for node_id, host, port in advertised(header.api_key, actual):
+                known = self._nodes.get((event.listener, node_id))
+                self._moves += known != (host, port)
+                self._nodes[event.listener, node_id] = host, port
+        if header.api_key == ApiKey.METADATA:
+            self.offsets.name_topics(recorded)
+        elif header.api_key in TEACHES_OFFSETS:
+            self.offsets.learn(recorded, actual)
+        self.ids.learn(event.line, message, recorded, actual)
+
+    def address(self, event: Event) -> tuple[str, int] | None:
+        """Where the target has said that the broker of this connection is."""
+        return self._nodes.get((event.listener, event.node_id))
+
+    def rewritten(self, line: Line, header: RequestHeader, frame: bytes, at: int) -> bytes:
+        """A recorded request with the target's ids and offsets.
+
+        As it is if it cannot be read: what the target makes of it is part of the comparison.
+        """
+        try:
+            message = codecs.read_request(header.api_key, header.api_version, frame, at)
+            with_offsets = self.offsets.rewrite(message)  # it knows topics by recorded ids
+            if not self.ids.rewrite(line, message) and not with_offsets:
+                return frame
+            return write_request_header(header) + codecs.write_request(message, header.api_version)
+        except ProtocolError:
+            return frame
+
+
+def _readable(frame: bytes) -> tuple[RequestHeader, Any]:
+    """A request as it was recorded; None if it cannot be read."""
+    header, at = read_request_header(frame)
+    try:
+        return header, codecs.read_request(header.api_key, header.api_version, frame, at)
+    except ProtocolError:
+        return header, None

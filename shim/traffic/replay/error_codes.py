@@ -1,0 +1,54 @@
+"""The error codes of answers, and which of them put a request off."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.trace.entries import Response
+from kafka_shim.shim.traffic.replay.fields import COORDINATED, NOT_YET
+from kafka_shim.shim.traffic.traces.answers import read_answer
+
+_NOT_YET_BYTES = tuple(code.to_bytes(2, "big") for code in NOT_YET)
+
+
+def error_code(entry: Response, frame: bytes | None = None) -> int:
+    """The code of the recorded answer, or of another one to the same request."""
+    try:
+        answer = read_answer(entry, entry.frame if frame is None else frame)[0]
+    except ProtocolError:
+        return -1
+    for rows in ("coordinators", "groups"):  # since versions that ask about several at once
+        inner = getattr(answer, rows, None)
+        if inner:
+            return int(inner[0].error_code)
+    codes = _PARTITION_CODES.get(entry.api_key)
+    if codes is not None:
+        return next(codes(answer), 0)  # a coordinator's error is on all of them
+    return int(getattr(answer, "error_code", 0))
+
+
+def _committed(answer: Any) -> Iterator[int]:
+    return (partition.error_code for topic in answer.topics for partition in topic.partitions)
+
+
+def _added(answer: Any) -> Iterator[int]:
+    topics = answer.results_by_topic_v3_and_below
+    return (
+        result.partition_error_code for topic in topics for result in topic.results_by_partition
+    )
+
+
+_PARTITION_CODES: dict[int, Callable[[Any], Iterator[int]]] = {
+    ApiKey.OFFSET_COMMIT: _committed,
+    ApiKey.TXN_OFFSET_COMMIT: _committed,
+    ApiKey.ADD_PARTITIONS_TO_TXN: _added,
+}
+
+
+def is_put_off(entry: Response, frame: bytes | None = None) -> bool:
+    """Whether the broker was not ready for the request (`NOT_YET`); read only if it may be so."""
+    if entry.api_key not in COORDINATED:
+        return False
+    seen = entry.frame if frame is None else frame
+    return any(code in seen for code in _NOT_YET_BYTES) and error_code(entry, frame) in NOT_YET

@@ -1,0 +1,90 @@
+"""Which fields of messages are ids, which are values of the moment, and which name a row.
+
+By the fields' names in snake_case, so that they hold for every API and version.
+"""
+
+from kafka_shim.protocol.enums import ApiKey
+
+VALUE_BLIND = frozenset(
+    {
+        # ids that a broker makes
+        "cluster_id", "topic_id", "producer_id", "producer_epoch", "member_id", "leader",
+        "generation_id", "member_epoch", "session_id", "client_instance_id", "replica_directory_id",
+        "group_epoch", "assignment_epoch", "subscription_id",
+        # where brokers are and who leads
+        "brokers", "nodes", "node_endpoints", "host", "port", "node_id",
+        "controller_id", "broker_id", "rack", "leader_id", "leader_epoch", "current_leader",
+        "replica_nodes", "isr_nodes", "offline_replicas", "client_host",
+        "eligible_leader_replicas", "last_known_elr", "preferred_read_replica",
+        # offsets, times, sizes
+        "offset", "base_offset", "committed_offset", "committed_leader_epoch", "end_offset",
+        "high_watermark", "last_stable_offset", "log_start_offset", "log_end_offset",
+        "start_offset", "low_watermark", "records", "aborted_transactions", "timestamp",
+        "first_offset", "last_offset", "lag", "epoch", "issue_timestamp", "expiry_timestamp",
+        "max_timestamp", "ongoing_txn_producer_id", "ongoing_txn_producer_epoch",
+        "log_append_time_ms", "issue_timestamp_ms", "expiry_timestamp_ms", "max_timestamp_ms",
+        "transaction_start_time_ms", "last_timestamp", "last_sequence",
+        "current_txn_start_offset", "last_fetch_timestamp", "last_caught_up_timestamp",
+        "partition_size", "offset_lag", "usable_bytes", "total_bytes", "is_cordoned",
+        "finalized_features_epoch", "heartbeat_interval_ms", "session_lifetime_ms",
+        "throttle_time_ms", "push_interval_ms", "acquisition_lock_timeout_ms",
+        # texts, and secrets that a trace does not have
+        "error_message", "batch_index_error_message", "acknowledge_error_message",
+        "auth_bytes", "hmac", "token_id", "log_dir", "unknown_tags",
+    }
+)  # fmt: skip
+"""Present in both answers, but not compared: two runs never agree on them."""
+
+ROW_NAMES = (
+    "name", "topic_name", "topic", "group_id", "transactional_id", "resource_name", "key", "user",
+    "api_key", "partition_index", "partition", "topic_id", "group", "feature",
+    "index", "partition_id",
+)  # fmt: skip
+"""What identifies a row of a list; lists without any are compared place by place."""
+
+IDS = {
+    "member_id": "member",
+    "leader": "member",
+    "producer_id": "producer",
+    "v3_and_below_producer_id": "producer",
+    "producer_epoch": "producer epoch",
+    "v3_and_below_producer_epoch": "producer epoch",
+    "topic_id": "topic",
+    "cluster_id": "cluster",
+    "session_id": "session",
+    "generation_id": "generation",
+    "generation_id_or_member_epoch": "generation",
+    "member_epoch": "generation",
+    "client_instance_id": "instance",
+    "subscription_id": "subscription",
+}
+"""Ids that a broker gives out and clients give back, with the kind of each."""
+
+LONG_IDS = frozenset({"topic", "cluster", "member", "instance", "records"})
+"""Kinds that a frame cannot hold by chance, and records, which teach nothing."""
+
+NO_ID = frozenset({-1, "", bytes(16)})
+"""Values that stand for no id, of whatever kind."""
+
+NO_ID_EITHER = {"session": 0, "generation": 0, "subscription": 0}
+"""Zero is a producer id and an epoch like any other, but no session, and a member that joins."""
+
+NOT_YET = frozenset({14, 15, 16, 51})
+"""Coordinators that load, are not there, or elsewhere, or still end the transaction before: the
+client comes again (retriable)."""
+
+COORDINATED = frozenset(
+    {
+        ApiKey.FIND_COORDINATOR, ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP, ApiKey.HEARTBEAT,
+        ApiKey.LEAVE_GROUP, ApiKey.OFFSET_COMMIT, ApiKey.OFFSET_FETCH, ApiKey.OFFSET_DELETE,
+        ApiKey.DESCRIBE_GROUPS, ApiKey.LIST_GROUPS, ApiKey.DELETE_GROUPS, ApiKey.INIT_PRODUCER_ID,
+        ApiKey.ADD_PARTITIONS_TO_TXN, ApiKey.ADD_OFFSETS_TO_TXN, ApiKey.END_TXN,
+        ApiKey.TXN_OFFSET_COMMIT, ApiKey.DESCRIBE_TRANSACTIONS, ApiKey.LIST_TRANSACTIONS,
+        ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.CONSUMER_GROUP_DESCRIBE,
+        ApiKey.SHARE_GROUP_HEARTBEAT, ApiKey.SHARE_GROUP_DESCRIBE,
+        ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS, ApiKey.ALTER_SHARE_GROUP_OFFSETS,
+        ApiKey.DELETE_SHARE_GROUP_OFFSETS, ApiKey.STREAMS_GROUP_HEARTBEAT,
+        ApiKey.STREAMS_GROUP_DESCRIBE,
+    }
+)  # fmt: skip
+"""A target may put these off (`NOT_YET`), so nothing is sent before their answer is in."""

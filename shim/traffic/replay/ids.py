@@ -1,0 +1,198 @@
+"""Ids of the recorded run and those that the target gives out instead.
+
+They are learned from pairs of answers, recorded and actual, and put into later requests.
+"""
+
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from typing import Any
+
+import msgspec
+
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.spec import FieldSpec, StructSpec, load
+from kafka_shim.shim.traffic.replay.batches import with_producer
+from kafka_shim.shim.traffic.replay.fields import IDS, NO_ID, NO_ID_EITHER
+from kafka_shim.shim.traffic.replay.rows import pairs
+
+TEXT_BYTES = 16
+TEXTS_MAX = 16
+"""With more ids that differ it is quicker to read a frame than to look for each."""
+
+Key = tuple[str, object, object]
+"""Kind, what the id is unique in, and the recorded id."""
+
+
+class Ids:
+    """Everything learned so far in one replay."""
+
+    def __init__(self) -> None:
+        self._known: dict[Key, Any] = {}
+        self.changes = 0
+        """How often something new was learned."""
+        self.differ = False
+        """Whether any id of the target is another one: if not, requests go out as recorded."""
+        self._texts: dict[bytes, bytes] = {}  # long ids that differ, as they stand in a frame
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def learn(self, connection: object, request: Any, recorded: Any, actual: Any) -> None:
+        """Take the ids from two answers to the same request."""
+        spec = load(type(recorded).__name__).struct
+        group = getattr(request, "group_id", "")
+        for kind, scope, old, new in _ids(spec, recorded, actual):
+            key = _key(kind, scope, old, connection, group)
+            self.changes += self._known.get(key) != new
+            self._known[key] = new
+            if old != new:
+                self.differ = True
+                self._note_text(old, new)
+
+    def in_frame(self, frame: bytes) -> bytes:
+        """A recorded frame with the target's long ids, which cannot be there by chance."""
+        if len(self._texts) <= TEXTS_MAX:
+            for old, new in self._texts.items():
+                frame = frame.replace(old, new)
+        return frame
+
+    def _note_text(self, old: Any, new: Any) -> None:
+        if isinstance(old, str) and isinstance(new, str):
+            old, new = old.encode(), new.encode()
+        if isinstance(old, bytes) and isinstance(new, bytes) and len(old) == len(new) >= TEXT_BYTES:
+            self._texts[old] = new
+
+    def rewrite(self, connection: object, request: Any) -> bool:
+        """Put the target's ids into a request, in place; whether anything changed."""
+        group = getattr(request, "group_id", "")
+        return self._rewrite(load(type(request).__name__).struct, request, connection, group)
+
+    def _rewrite(self, spec: StructSpec, value: Any, connection: object, group: object) -> bool:
+        changed = False
+        old_producer = _producer_of(value)
+        for field in _fields_with_ids(spec):
+            content = getattr(value, field.attribute)
+            if content is None:
+                continue
+            if field.struct is not None:
+                for row in content if field.is_array else (content,):
+                    changed |= self._rewrite(field.struct, row, connection, group)
+            elif field.kind == "records":
+                changed |= self._rewrite_records(value, field, content)
+            else:
+                kind = IDS[field.attribute]
+                key = _key(kind, old_producer, content, connection, group)
+                new = content if _is_none(kind, content) else self._known.get(key, content)
+                if new != content:
+                    setattr(value, field.attribute, new)
+                    changed = True
+        return changed
+
+    def _rewrite_records(self, value: Any, field: FieldSpec, records: bytes) -> bool:
+        def actual(producer_id: int, epoch: int) -> tuple[int, int]:
+            new = self._known.get(("producer", None, producer_id), producer_id)
+            return new, self._known.get(("producer epoch", producer_id, epoch), epoch)
+
+        new = with_producer(records, actual)
+        setattr(value, field.attribute, new)
+        return new != records
+
+
+def _key(kind: str, producer: object, old: object, connection: object, group: object) -> Key:
+    """Epochs belong to a producer, generations to a group, fetch sessions to a connection."""
+    scopes = {"producer epoch": producer, "generation": group, "session": connection}
+    return kind, scopes.get(kind), old
+
+
+def _ids(spec: StructSpec, recorded: Any, actual: Any) -> Iterator[tuple[str, object, Any, Any]]:
+    for field in _fields_with_ids(spec):
+        old, new = getattr(recorded, field.attribute), getattr(actual, field.attribute)
+        if old is None or new is None or field.kind == "records":
+            continue
+        if field.struct is None:
+            kind = IDS[field.attribute]
+            if not _is_none(kind, old) and not _is_none(kind, new):
+                yield kind, _producer_of(recorded), old, new
+        elif field.is_array:
+            for old_row, new_row in pairs(old, new):
+                if old_row is not None and new_row is not None:
+                    yield from _ids(field.struct, old_row, new_row)
+        else:
+            yield from _ids(field.struct, old, new)
+
+
+def _is_none(kind: str, value: object) -> bool:
+    return isinstance(value, list) or value in NO_ID or NO_ID_EITHER.get(kind) == value
+
+
+def _producer_of(value: msgspec.Struct) -> object:
+    """The producer id next to an epoch, whatever the field is called in this API."""
+    for name in ("producer_id", "v3_and_below_producer_id"):
+        if hasattr(value, name):
+            return getattr(value, name)
+    return None
+
+
+@cache
+def id_kinds(api_key: int, version: int, side: str) -> frozenset[str]:
+    """The kinds of ids in a `Request` or `Response` of this API, `records` among them."""
+    try:
+        name = ApiKey(api_key).wire_name
+    except ValueError:
+        return frozenset()
+    return frozenset(_kinds(load(f"{name}{side}").struct, version))
+
+
+def _kinds(spec: StructSpec, version: int) -> Iterator[str]:
+    for field in _fields_with_ids(spec):
+        if not field.versions.has(version):
+            continue
+        if field.struct is not None:
+            yield from _kinds(field.struct, version)
+        else:
+            yield IDS.get(field.attribute, "records")
+
+
+@lru_cache(maxsize=4096)
+def names_ids(frame_body: bytes, api_key: int, version: int) -> bool:
+    """Whether there is an id in the body of a request, or records, which may have one."""
+    try:
+        message = codecs.read_request(api_key, version, frame_body, 0)
+    except ProtocolError:
+        return False
+    return _names_ids(load(type(message).__name__).struct, message)
+
+
+def _names_ids(spec: StructSpec, value: Any) -> bool:
+    for field in _fields_with_ids(spec):
+        content = getattr(value, field.attribute)
+        if content is None:
+            continue
+        if field.struct is not None:
+            rows = content if field.is_array else (content,)
+            if any(_names_ids(field.struct, row) for row in rows):
+                return True
+        elif field.kind == "records" or not _is_none(IDS[field.attribute], content):
+            return True
+    return False
+
+
+_found: dict[int, tuple[StructSpec, list[FieldSpec]]] = {}
+"""By identity, because specs hold lists; the spec is kept so that its id stays its own."""
+
+
+def _fields_with_ids(spec: StructSpec) -> list[FieldSpec]:
+    """The fields that are ids, or have some inside."""
+    known = _found.get(id(spec))
+    if known is None:
+        fields = [
+            field
+            for field in spec.fields
+            if field.attribute in IDS
+            or field.kind == "records"
+            or (field.struct is not None and _fields_with_ids(field.struct))
+        ]
+        known = _found[id(spec)] = (spec, fields)
+    return known[1]

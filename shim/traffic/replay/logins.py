@@ -1,0 +1,49 @@
+"""Log-ins in a replay: a trace has no passwords, so each goes through one of ours."""
+
+from collections.abc import Callable, Mapping
+
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.headers import RequestHeader
+from kafka_shim.shim.client.config import Login
+from kafka_shim.shim.traffic.replay.link import Link
+
+SASL = frozenset({ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})
+
+WRONG_PASSWORD = Login("PLAIN", "kafka-shim-replay", "a password that nobody has")
+"""For a log-in that was refused: whose it was, and its password, no trace tells."""
+
+
+class NoPasswordError(Exception):
+    """Nobody told the password of a recorded user; the text says what to do."""
+
+
+def login_of(
+    name: str, mechanism: str, passwords: Mapping[str, str], *, was_refused: bool
+) -> Login:
+    """What to log in with where `name` did. Raises NoPasswordError."""
+    if was_refused:
+        return WRONG_PASSWORD
+    if name not in passwords:
+        raise NoPasswordError(f"no password of `{name}`: --user {name}:PASSWORD")
+    return Login(mechanism, name, passwords[name])
+
+
+def log_in(
+    link: Link,
+    header: RequestHeader,
+    frame: bytes,
+    at: int,
+    login: Callable[[str], Login],
+) -> None:
+    """Remember the mechanism; at the first message of the exchange, go through a whole one.
+
+    Raises GoneError if the target hangs up, and what `login` raises, which gets the mechanism.
+    """
+    if header.api_key == ApiKey.SASL_HANDSHAKE:
+        request = codecs.read_request(header.api_key, header.api_version, frame, at)
+        link.mechanism = request.mechanism
+        link.login_error = None
+    elif link.login_error is None:
+        assert link.peer is not None
+        link.login_error = link.peer.log_in(login(link.mechanism))

@@ -1,0 +1,95 @@
+"""One connection to the target: frames out, frames in, a log-in in place of the recorded one."""
+
+import socket
+
+from kafka_shim.shim.client.config import Login
+from kafka_shim.shim.client.login import LoginError
+from kafka_shim.shim.client.login_frames import login_frames
+
+FRAME_BYTES_MAX = 104_857_600
+WINDOW_BYTES = 128 * 1024
+"""What may be sent ahead of its answers: the socket holds it, so that sending never waits for a
+target that waits for us to read."""
+
+
+class GoneError(Exception):
+    """The target hung up, or did not answer in time; the text says which."""
+
+
+class Peer:
+    """Answers arrive in the order of the requests, so they need no matching."""
+
+    def __init__(self, host: str, port: int, timeout_s: float) -> None:
+        """Connect; GoneError if that fails."""
+        try:
+            self._socket = socket.create_connection((host, port), timeout=timeout_s)
+        except OSError as error:
+            raise GoneError(
+                f"cannot connect to {host}:{port}: {error.strerror or error}"
+            ) from error
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * WINDOW_BYTES)
+        self._received = b""
+        self._at = 0  # up to here it has been handed out
+
+    def send(self, *frames: bytes) -> None:
+        """Send frames, which come without their sizes, in one go."""
+        pieces = [piece for frame in frames for piece in (len(frame).to_bytes(4, "big"), frame)]
+        try:
+            self._socket.sendall(b"".join(pieces))
+        except OSError as error:
+            raise GoneError("the connection was closed") from error
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether a whole frame has been read that was not handed out."""
+        begin = self._at + 4
+        size = int.from_bytes(self._received[self._at : begin], "big")
+        return len(self._received) >= begin + size
+
+    def receive(self) -> bytes:
+        """The next frame, without its size."""
+        self._fill(4)
+        begin = self._at + 4
+        size = int.from_bytes(self._received[self._at : begin], "big")
+        if size > FRAME_BYTES_MAX:
+            raise GoneError("this is no Kafka listener, or one with TLS")
+        self._fill(4 + size)
+        begin = self._at + 4
+        self._at = begin + size
+        return self._received[begin : self._at]
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def log_in(self, login: Login) -> int:
+        """Log in; the error code that the target answers, 0 if it takes the login."""
+        exchange = login_frames(login)
+        try:
+            frame = next(exchange)
+            while True:
+                self.send(frame)
+                frame = exchange.send(self.receive())
+        except StopIteration as done:
+            return int(done.value)
+        except LoginError as error:
+            raise GoneError(f"the log-in failed: {error}") from error
+
+    def _fill(self, count: int) -> None:
+        """Read on until so many bytes are there that have not been handed out."""
+        left = len(self._received) - self._at
+        if left >= count:
+            return
+        pieces = [self._received[self._at :]]
+        try:
+            while left < count:
+                chunk = self._socket.recv(1 << 18)
+                if not chunk:
+                    raise GoneError("the connection was closed")
+                pieces.append(chunk)
+                left += len(chunk)
+        except TimeoutError as error:
+            raise GoneError("no answer in time") from error
+        except OSError as error:
+            raise GoneError("the connection was closed") from error
+        self._received, self._at = b"".join(pieces), 0

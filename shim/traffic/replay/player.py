@@ -1,0 +1,297 @@
+"""Sends the requests of a recording to a target, in the recorded order, and compares the answers.
+
+A request is sent once every answer that the recorded client, or any other, had got before it has
+come from the target too: so causes stay before effects, whatever the speed. Requests that follow
+one another on one connection go out together, as the target answers them in their order anyway.
+"""
+
+import time
+from collections.abc import Callable
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import RequestHeader, read_request_header
+from kafka_shim.protocol.trace.entries import Closed, Request, Response
+from kafka_shim.protocol.trace.redaction import BLANK
+from kafka_shim.shim.traffic.replay.compare import Difference, compare
+from kafka_shim.shim.traffic.replay.counterparts import Counterparts
+from kafka_shim.shim.traffic.replay.error_codes import error_code, is_put_off
+from kafka_shim.shim.traffic.replay.events import Event, Line, Recording
+from kafka_shim.shim.traffic.replay.fields import COORDINATED
+from kafka_shim.shim.traffic.replay.ids import id_kinds, names_ids
+from kafka_shim.shim.traffic.replay.link import Link, Sent
+from kafka_shim.shim.traffic.replay.logins import SASL, NoPasswordError, log_in, login_of
+from kafka_shim.shim.traffic.replay.offsets import TAKES_OFFSETS
+from kafka_shim.shim.traffic.replay.peer import WINDOW_BYTES, GoneError, Peer
+from kafka_shim.shim.traffic.replay.report import Place, Report, place_of
+from kafka_shim.shim.traffic.replay.rerecording import Rerecording
+from kafka_shim.shim.traffic.replay.target import MissError, OnMiss, Target
+
+_TELL_EVENTS = 256
+
+RETRY_S = 0.1
+"""Before a target that is not ready yet is asked again."""
+
+_SECRET = frozenset(
+    {
+        ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
+        ApiKey.RENEW_DELEGATION_TOKEN,
+        ApiKey.EXPIRE_DELEGATION_TOKEN,
+    }
+)
+
+
+class Player:
+    """One replay."""
+
+    def __init__(self, recording: Recording, target: Target) -> None:
+        self._recording = recording
+        self._target = target
+        self._principals = recording.principals()
+        self._answers = recording.answers()
+        self._links: dict[Line, Link] = {}
+        self._current: Link | None = None
+        self._learned = Counterparts()
+        self._rerecording = None if target.record is None else Rerecording(target.record)
+        self.report = Report(ignored=target.ignored)
+
+    def play(self, progress: Callable[[int], None] = lambda _: None) -> Report:
+        """Replay everything; MissError at the first miss if the target is set so.
+
+        `progress` is told now and then how many events of the recording are behind.
+        """
+        began = time.monotonic()
+        events = self._recording.events
+        first_us = events[0].entry.time_us if events else 0
+        speed = self._target.speed
+        try:
+            for number, event in enumerate(events):
+                if number % _TELL_EVENTS == 0 or speed is not None:
+                    progress(number)
+                if speed is not None:
+                    due = (event.entry.time_us - first_us) / 1_000_000 / speed
+                    time.sleep(max(0.0, began + due - time.monotonic()))
+                self._one(event)
+            if self._current is not None:
+                self._settle(self._current)
+            for link in self._links.values():
+                self._end(link, "the replay is over")
+        finally:
+            for link in self._links.values():
+                link.give_up("the replay is over")
+            if self._rerecording is not None:
+                self._rerecording.close()
+            self.report.seconds = time.monotonic() - began
+        return self.report
+
+    def _one(self, event: Event) -> None:
+        known = self._links.get(event.line)
+        if self._current is not None and known is not self._current:
+            self._settle(self._current)
+        link = self._current = known or self._connect(event)
+        match event.entry:
+            case Request():
+                self._request(event, event.entry, link)
+            case Response():
+                self._response(event, event.entry, link)
+            case Closed():
+                self._settle(link)
+                self._end(link, "the recorded client had left")
+                if self._rerecording is not None:
+                    self._rerecording.closed(event, event.entry.reason)
+
+    def _connect(self, event: Event) -> Link:
+        host, port = self._address(event)
+        try:
+            link = Link(Peer(host, port, self._target.timeout_s), "")
+        except GoneError as error:
+            link = Link(None, str(error))
+        self._links[event.line] = link
+        return link
+
+    def _address(self, event: Event) -> tuple[str, int]:
+        """As told by a route, else where the target itself says that this broker is."""
+        routes = self._target.routes
+        named = routes.get(event.listener) or routes.get(str(event.node_id))
+        return named or self._learned.address(event) or self._target.address
+
+    def _end(self, link: Link, why: str) -> None:
+        """Nothing more is sent; the answers that are left belong into a trace of the replay."""
+        if self._rerecording is not None:
+            self._take_unrecorded(link)
+        link.give_up(why)
+
+    def _take_unrecorded(self, link: Link, until: int | None = None) -> None:
+        """Take answers with none in the recording to compare them with; those before `until`."""
+        try:
+            for sent, frame in link.unrecorded(until):
+                self.report.unrecorded += 1
+                if self._rerecording is not None:
+                    self._rerecording.response(sent, frame)
+        except GoneError as error:
+            if until is not None:
+                raise
+            link.give_up(f"before it: {error}")
+
+    def _request(self, event: Event, entry: Request, link: Link) -> None:
+        try:
+            header, at = read_request_header(entry.frame)
+        except ProtocolError as error:
+            self._miss(place_of(event), str(error))
+            return
+        key = header.api_key
+        answer = self._answers.get((event.line, entry.sequence))
+        if answer is not None and is_put_off(answer):
+            self.report.left_out += 1
+        elif link.peer is None:
+            self._miss(place_of(event), link.why_not)
+        elif key in SASL:
+            self._settle(link)
+            self._log_in(event, header, entry, at, link)
+        elif key in _SECRET or (entry.redacted and BLANK.encode() in entry.frame):
+            self._miss(place_of(event), "it has secrets, which are not in a trace")
+        else:
+            self._send(event, header, entry, at, link)
+
+    def _send(
+        self, event: Event, header: RequestHeader, entry: Request, at: int, link: Link
+    ) -> None:
+        frame = entry.frame
+        key, version = header.api_key, header.api_version
+        takes_offsets = key in TAKES_OFFSETS
+        if takes_offsets or id_kinds(key, version, "Request"):
+            # what belongs into it may be in the answers that are due
+            waits = takes_offsets and link.teaches_offsets
+            has_ids = names_ids(frame[at:], key, version)
+            if waits or (link.teaches and has_ids):
+                self._settle(link)
+            if self._learned.differs and (takes_offsets or has_ids):
+                frame = self._learned.rewritten(event.line, header, frame, at)
+        if len(frame) > WINDOW_BYTES:
+            self._settle(link)
+        elif link.is_full:
+            self._settle(link, only_for_room=True)
+        if link.is_clogged:
+            self._settle(link)
+            self._take_unrecorded(link)
+        if link.peer is None:
+            self._miss(place_of(event), link.why_not)
+            return
+        sent = Sent(event, frame, entry.frame)
+        link.put(sent, entry.sequence)
+        if self._rerecording is not None:
+            self._rerecording.request(sent)
+        self.report.requests += 1
+        if self._target.speed is not None or link.is_laden:
+            self._flush(event, link)
+
+    def _log_in(
+        self,
+        event: Event,
+        header: RequestHeader,
+        entry: Request,
+        at: int,
+        link: Link,
+    ) -> None:
+        if not self._target.logs_in:
+            return
+        if self._rerecording is not None:
+            self._rerecording.recorded(event, entry)
+        answer = self._answers.get((event.line, entry.sequence))
+        if answer is None:  # the client had left before: nobody knows who it was
+            self.report.left_out += 1
+            link.give_up("before it: a log-in that was not answered in the recording")
+            return
+        was_refused = error_code(answer) != 0
+        name = self._principals[event.line].partition(":")[2]
+        users = self._target.users
+        try:
+            log_in(
+                link,
+                header,
+                entry.frame,
+                at,
+                lambda mechanism: login_of(name, mechanism, users, was_refused=was_refused),
+            )
+        except (GoneError, NoPasswordError) as error:
+            self._lost(event, link, str(error))
+
+    def _response(self, event: Event, entry: Response, link: Link) -> None:
+        if entry.api_key in SASL:
+            self._compare_login(event, entry, link)
+            return
+        if entry.sequence not in link.sent or link.peer is None:
+            return  # told when the request was missed
+        link.expect(event, entry)
+        if self._target.speed is not None or entry.api_key in COORDINATED:
+            self._settle(link)
+        elif link.is_full:
+            self._settle(link, only_for_room=True)
+
+    def _flush(self, event: Event, link: Link) -> None:
+        try:
+            link.flush()
+        except GoneError as error:
+            self._lost(event, link, str(error))
+
+    def _settle(self, link: Link, *, only_for_room: bool = False) -> None:
+        """Send what waits to be sent, and take the answers that are due; or some, to send more."""
+        if not link.due:
+            try:
+                link.flush()
+            except GoneError as error:
+                link.give_up(f"before it: {error}")
+            return
+        self._flush(link.due[0][0], link)
+        while link.due and link.peer is not None and not (only_for_room and link.has_room):
+            event, entry = link.due[0]
+            try:
+                self._take_unrecorded(link, entry.sequence)
+                sent = link.answered(entry.sequence)
+                frame = self._answer(link, link.peer, sent.frame, entry)
+            except GoneError as error:
+                self._lost(event, link, str(error))
+                return
+            link.take()
+            self.report.answers += 1
+            if self._rerecording is not None:
+                self._rerecording.response(sent, frame)
+            found = compare(self._learned, event, sent.recorded, entry, frame)
+            if found:
+                self.report.differ(place_of(event), found)
+
+    def _answer(self, link: Link, peer: Peer, request: bytes, entry: Response) -> bytes:
+        """The target's answer; one that is not ready yet is asked again, as a client would."""
+        deadline = time.monotonic() + self._target.timeout_s
+        while True:
+            frame = peer.receive()
+            if not is_put_off(entry, frame) or link.sent or time.monotonic() > deadline:
+                return frame
+            time.sleep(RETRY_S)
+            peer.send(request)
+
+    def _compare_login(self, event: Event, entry: Response, link: Link) -> None:
+        """Only whether the target takes the log-in: the messages themselves never agree."""
+        actual = link.login_error
+        if self._rerecording is not None and self._target.logs_in:
+            self._rerecording.recorded(event, entry)
+        if entry.api_key != ApiKey.SASL_AUTHENTICATE or actual is None:
+            return
+        recorded = error_code(entry)
+        self.report.answers += 1
+        if recorded != actual:
+            self.report.differ(place_of(event), [Difference("error_code", recorded, actual)])
+
+    def _lost(self, event: Event, link: Link, why: str) -> None:
+        """The connection cannot be used any more; what it was still to answer is missed too."""
+        lost = link.give_up(f"before it: {why}")
+        for missed in lost or [event]:
+            self._miss(place_of(missed), why if missed is event else link.why_not)
+
+    def _miss(self, place: Place, why: str) -> None:
+        self.report.miss(place, why)
+        if self._target.on_miss is OnMiss.FAIL:
+            raise MissError(
+                f"connection {place.connection}, request {place.sequence}: {place.api}"
+                f" v{place.version}: {why}; --on-miss skip goes on without it"
+            )

@@ -1,0 +1,138 @@
+"""What a replay found, for people and for JSON."""
+
+from collections.abc import Iterator
+from struct import Struct
+from typing import Any
+
+import msgspec
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.trace.entries import Request, Response
+from kafka_shim.shim.traffic.replay.compare import Difference
+from kafka_shim.shim.traffic.replay.events import Event
+
+_API = Struct(">hh")
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A request of the trace: connection, sequence, API and version, and who sent it.
+
+    A connection's number is unique among those of its writer.
+    """
+
+    connection: int
+    sequence: int
+    api: str
+    version: int
+    principal: str
+    writer: str = ""
+
+
+class Report(msgspec.Struct):
+    """Counts, differences by API and field, and what could not be replayed.
+
+    `left_out` are requests that the recorded broker put off (coordinator not ready) and log-ins
+    that it did not answer, `unrecorded` answers with none in the trace to compare them with.
+    """
+
+    requests: int = 0
+    answers: int = 0
+    differing: int = 0
+    left_out: int = 0
+    unrecorded: int = 0
+    ignored: frozenset[str] = frozenset()
+    seconds: float = 0.0
+    found: dict[tuple[str, str], list[tuple[Place, Difference]]] = {}
+    missed: list[tuple[Place, str]] = []
+
+    @property
+    def holds(self) -> bool:
+        """Whether every answer was compared and none differs."""
+        return not self.found and not self.missed
+
+    def differ(self, place: Place, differences: list[Difference]) -> None:
+        """Count an answer's differences, but for those to ignore: `Api` or `Api.field`."""
+        if place.api in self.ignored:
+            return
+        differences = [d for d in differences if f"{place.api}.{d.field}" not in self.ignored]
+        self.differing += bool(differences)
+        for difference in differences:
+            self.found.setdefault((place.api, difference.field), []).append((place, difference))
+
+    def miss(self, place: Place, why: str) -> None:
+        self.missed.append((place, why))
+
+    def row(self) -> dict[str, Any]:
+        """Everything, for JSON."""
+        return {
+            "requests": self.requests,
+            "answers": self.answers,
+            "differing_answers": self.differing,
+            "left_out": self.left_out,
+            "unrecorded": self.unrecorded,
+            "seconds": round(self.seconds, 3),
+            "differences": [
+                {
+                    "api": api,
+                    "field": field,
+                    "count": len(rows),
+                    "examples": [
+                        msgspec.to_builtins(place)
+                        | {"recorded": difference.recorded, "actual": difference.actual}
+                        for place, difference in rows[:5]
+                    ],
+                }
+                for (api, field), rows in sorted(self.found.items())
+            ],
+            "missed": [msgspec.to_builtins(place) | {"why": why} for place, why in self.missed],
+        }
+
+    def lines(self) -> Iterator[str]:
+        """A table, and one example of each kind of difference."""
+        yield (
+            f"{self.requests} requests replayed in {self.seconds:.2f} s, {self.answers} answers"
+            f" compared, {self.differing} differ, {len(self.missed)} missed,"
+            f" {self.left_out} left out because the recorded broker was not ready,"
+            f" {self.unrecorded} answered here only"
+        )
+        if self.found:
+            yield f"\n{'count':>6}  {'api':<24} {'field':<40} example: recorded -> actual"
+        for (api, field), rows in sorted(self.found.items()):
+            place, difference = rows[0]
+            yield (
+                f"{len(rows):>6}  {f'{api} v{place.version}':<24} {field:<40}"
+                f" {_short(difference.recorded)} -> {_short(difference.actual)}"
+                f"  (connection {place.connection}, request {place.sequence}, {place.principal})"
+            )
+        if self.missed:
+            yield "\nnot replayed, or not answered:"
+        for place, why in self.missed:
+            yield (
+                f"  connection {place.connection}, request {place.sequence}:"
+                f" {place.api} v{place.version} of {place.principal}: {why}"
+            )
+
+
+def place_of(event: Event) -> Place:
+    """Where an event of the recording is; its API is `?` where it cannot be told."""
+    api, version = "?", 0
+    match event.entry:
+        case Request(frame=frame) if len(frame) >= _API.size:
+            api_key, version = _API.unpack_from(frame)
+            api = _name(api_key)
+        case Response(api_key=api_key, api_version=version):
+            api = _name(api_key)
+    writer, connection = event.line
+    return Place(connection, event.entry.sequence, api, version, event.principal, writer)
+
+
+def _name(api_key: int) -> str:
+    try:
+        return ApiKey(api_key).wire_name
+    except ValueError:
+        return str(api_key)
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,56 @@
+"""The replay as a trace of its own: what was sent, and what the target answered."""
+
+import time
+from pathlib import Path
+
+from kafka_shim.protocol.trace.entries import DERIVED, Closed, Connection, Request, Response
+from kafka_shim.protocol.trace.redaction import answer_without_secrets, without_secrets
+from kafka_shim.shim.traffic.replay.events import Event
+from kafka_shim.shim.traffic.replay.link import Sent
+from kafka_shim.shim.traffic.traces.writing import Writing
+
+
+class Rerecording:
+    """Writes under the recorded connections' numbers; every answer of the target finds a place."""
+
+    def __init__(self, folder: Path) -> None:
+        self._writing = Writing(folder, "replay")
+
+    def request(self, sent: Sent) -> None:
+        api_key = int.from_bytes(sent.frame[:2], "big")
+        frame, redacted = without_secrets(sent.frame, api_key)
+        place, sequence = self._place(sent.event), sent.event.entry.sequence
+        self._writing.add(Request(place, sequence, _now_us(), frame, redacted))
+
+    def response(self, sent: Sent, answer: bytes) -> None:
+        key, version = (int.from_bytes(sent.frame[at : at + 2], "big") for at in (0, 2))
+        frame, redacted = answer_without_secrets(answer, key, version)
+        place, sequence = self._place(sent.event), sent.event.entry.sequence
+        self._writing.add(Response(place, sequence, _now_us(), key, version, frame, redacted))
+
+    def recorded(self, event: Event, entry: Request | Response) -> None:
+        """A log-in: what was recorded stands for it, without its secrets."""
+        place = self._place(event)
+        if isinstance(entry, Request):
+            self._writing.add(Request(place, entry.sequence, _now_us(), entry.frame, redacted=True))
+        else:
+            key, version = entry.api_key, entry.api_version
+            self._writing.add(
+                Response(place, entry.sequence, _now_us(), key, version, entry.frame, redacted=True)
+            )
+
+    def closed(self, event: Event, reason: str) -> None:
+        self._writing.add(Closed(self._place(event), event.entry.sequence, _now_us(), reason))
+
+    def close(self) -> None:
+        self._writing.close()
+
+    def _place(self, event: Event) -> int:
+        number = self._writing.number(event.line)
+        line = (event.node_id, event.listener, event.host, event.port, event.principal)
+        who = Connection(0, number, *line, accesses=DERIVED)
+        return self._writing.in_block(who)
+
+
+def _now_us() -> int:
+    return time.time_ns() // 1000

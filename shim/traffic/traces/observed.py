@@ -1,0 +1,109 @@
+"""A connection between others as a bystander records it: the proxy, or a network capture."""
+
+import contextlib
+from collections import deque
+from typing import NamedTuple
+
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import RequestHeader, read_request_header, read_response_header
+from kafka_shim.protocol.trace.redaction import is_request
+from kafka_shim.shim.observing.recorder import Recorder
+from kafka_shim.shim.request.session import Session
+from kafka_shim.shim.traffic.traces.passing_login import PassingLogin
+
+_LOGIN = frozenset({ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})
+
+
+class _Outstanding(NamedTuple):
+    """A request that still has to be answered."""
+
+    header: RequestHeader
+    sequence: int
+
+
+class ObservedConnection:
+    """Records requests and answers, and learns who the client is as they pass."""
+
+    def __init__(self, session: Session, recorder: Recorder) -> None:
+        self._session = session
+        self._recorder = recorder
+        self._login = PassingLogin(session)
+        self._outstanding: deque[_Outstanding] = deque()
+        self._not_a_request = ""
+        self._raw_tokens = False  # after SaslHandshake version 0 frames are bare SASL
+
+    def request(self, frame: bytes) -> None:
+        """A request on its way to the broker."""
+        if self._raw_tokens:
+            return
+        try:
+            header, at = read_request_header(frame)
+        except ProtocolError:
+            return  # the broker will close the connection over it
+        if not is_request(header):
+            self._not_a_request = f"a frame of {len(frame)} bytes that is not a request"
+            return  # it may be a raw token with a password
+        sequence = self._recorder.request(self._session, header, frame)
+        self._recorder.catch_up()
+        if _expects_answer(header, frame, at):
+            self._outstanding.append(_Outstanding(header, sequence))
+        if header.api_key in _LOGIN:
+            with contextlib.suppress(ProtocolError):
+                message = codecs.read_request(header.api_key, header.api_version, frame, at)
+                self._login.request(header.api_key, message)
+        elif header.api_key == ApiKey.API_VERSIONS:
+            self._note_software(header, frame, at)
+
+    def answer(self, frame: bytes) -> RequestHeader | None:
+        """An answer on its way back; tells which request it is to, None if that was not seen."""
+        if self._raw_tokens:
+            return None
+        found = self._asked(frame[:4])
+        if found is None:
+            return None
+        header, sequence = found
+        self._recorder.answered(self._session, sequence, header, (), frame)
+        self._recorder.catch_up()
+        if header.api_key in _LOGIN:
+            with contextlib.suppress(ProtocolError):
+                self._follow_login(header, frame)
+        return header
+
+    def closed(self) -> None:
+        """Either side ended it."""
+        self._recorder.closed(self._session, self._not_a_request)
+
+    def _asked(self, correlation_id: bytes) -> _Outstanding | None:
+        """The request with this id; those before it will not be answered any more."""
+        number = int.from_bytes(correlation_id, "big", signed=True)
+        if not any(request.header.correlation_id == number for request in self._outstanding):
+            return None
+        while (found := self._outstanding.popleft()).header.correlation_id != number:
+            pass
+        return found
+
+    def _follow_login(self, header: RequestHeader, frame: bytes) -> None:
+        key, version = header.api_key, header.api_version
+        _, at = read_response_header(key, version, frame)
+        message = codecs.read_response(key, version, frame, at)
+        if key == ApiKey.SASL_HANDSHAKE and version == 0 and message.error_code == 0:
+            self._raw_tokens = True
+        self._login.response(key, message)
+
+    def _note_software(self, header: RequestHeader, frame: bytes, at: int) -> None:
+        with contextlib.suppress(ProtocolError):
+            message = codecs.read_request(header.api_key, header.api_version, frame, at)
+            self._session.runs(message.client_software_name, message.client_software_version)
+
+
+def _expects_answer(header: RequestHeader, frame: bytes, at: int) -> bool:
+    """Produce with acks=0 has no response."""
+    if header.api_key != ApiKey.PRODUCE:
+        return True
+    try:
+        message = codecs.read_request(header.api_key, header.api_version, frame, at)
+    except ProtocolError:
+        return True
+    return bool(message.acks != 0)

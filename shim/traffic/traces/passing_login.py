@@ -1,0 +1,42 @@
+"""Who logs in on a connection: seen in passing, without keeping any secret."""
+
+from typing import Any
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.shim.request.session import Session
+
+
+class PassingLogin:
+    """Follows the SASL messages of one connection."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._claimed: str | None = None
+
+    def request(self, api_key: int, message: Any) -> None:
+        """A SaslHandshake or SaslAuthenticate request on its way to the broker."""
+        if api_key == ApiKey.SASL_HANDSHAKE:
+            self._session.mechanism = message.mechanism
+        elif self._claimed is None:
+            self._claimed = claimed_name(self._session.mechanism or "", message.auth_bytes)
+
+    def response(self, api_key: int, message: Any) -> None:
+        """The broker's answer: only what it accepts makes a principal."""
+        if api_key != ApiKey.SASL_AUTHENTICATE or self._claimed is None:
+            return
+        if message.error_code != 0:
+            self._claimed = None
+        else:
+            self._session.belongs_to(f"User:{self._claimed}")
+
+
+def claimed_name(mechanism: str, token: bytes) -> str | None:
+    """The user that a client's first SASL message names; None where it names none."""
+    if mechanism == "PLAIN":
+        parts = token.split(b"\0")
+        return parts[1].decode(errors="replace") if len(parts) == 3 else None
+    if mechanism.startswith("SCRAM-"):
+        for part in token.decode(errors="replace").split(","):
+            if part.startswith("n="):
+                return part[2:].replace("=2C", ",").replace("=3D", "=")
+    return None

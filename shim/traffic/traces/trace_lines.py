@@ -1,0 +1,41 @@
+"""A trace's entries as lines for people, out of the rows of `trace_rows`."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from kafka_shim.shim.logs import printable
+
+MESSAGE_CHARACTERS = 160
+"""So much of a message is shown; all of it is in the row."""
+
+_ARROWS = {"request": "->", "response": "<-"}
+
+
+def line(row: dict[str, Any]) -> str:
+    """When (UTC), `connection/sequence`, who, and what: `->` a request, `<-` an answer."""
+    time = datetime.fromtimestamp(row["time_us"] / 1_000_000, UTC).isoformat(
+        " ", timespec="milliseconds"
+    )
+    place = f"{row['connection']}/{row['sequence']}"
+    return f"{time[:23]}  {place:>7}  {printable(row['principal'])}  {printable(_what(row))}"
+
+
+def _what(row: dict[str, Any]) -> str:
+    kind = row["entry"]
+    if kind == "closed":
+        return f"closed: {row['reason']}" if row["reason"] else "closed"
+    api = f"{row['api']} v{row['version']}"
+    if kind == "access":
+        outcome = "allowed" if row["allowed"] else "denied"
+        resource = f"{row['resource_type']}:{row['resource_name']}"
+        times = f" x{row['count']}" if row["count"] > 1 else ""
+        return f"{outcome} {row['operation']} {resource}{times} for {api} by {row['rule']}"
+    return f"{_ARROWS[kind]} {api} {_message(row, kind)}"
+
+
+def _message(row: dict[str, Any], kind: str) -> str:
+    if "undecoded" in row:
+        return f"cannot be decoded: {row['undecoded']}"
+    text = json.dumps(row[kind])
+    return text if len(text) <= MESSAGE_CHARACTERS else f"{text[:MESSAGE_CHARACTERS]}..."

@@ -1,0 +1,52 @@
+"""Entries of a trace that is made of another one, or of a log, written block by block."""
+
+from pathlib import Path
+
+import msgspec
+
+from kafka_shim.protocol.trace.entries import Body, Connection, Entry
+from kafka_shim.protocol.trace.segments import SegmentWriter
+
+BLOCK_ENTRIES = 10_000
+
+
+class Writing:
+    """One writer of a trace; what is added is written by `close` at the latest."""
+
+    def __init__(self, folder: Path, writer: str) -> None:
+        self._segments = SegmentWriter(folder, writer)
+        self._numbers: dict[object, int] = {}
+        self._sequences: dict[int, int] = {}
+        self._in_block: dict[Connection, int] = {}
+        self._entries: list[Entry] = []
+
+    def number(self, key: object) -> int:
+        """A connection's number among all."""
+        return self._numbers.setdefault(key, len(self._numbers) + 1)
+
+    def sequence(self, connection: int) -> int:
+        """The next request's on a connection."""
+        self._sequences[connection] = self._sequences.get(connection, -1) + 1
+        return self._sequences[connection]
+
+    def in_block(self, connection: Connection) -> int:
+        """The number of a connection, described so, in this block."""
+        return self._in_block.setdefault(connection, len(self._in_block))
+
+    def add(self, *entries: Entry) -> None:
+        """Keep entries; a full block is written."""
+        self._entries += entries
+        if len(self._entries) >= BLOCK_ENTRIES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is kept as a block."""
+        if self._entries:
+            people = [msgspec.structs.replace(who, number=n) for who, n in self._in_block.items()]
+            self._segments.write(Body(people, self._entries))
+        self._in_block, self._entries = {}, []
+
+    def close(self) -> None:
+        """Write what is left, and the segment's index."""
+        self.flush()
+        self._segments.close()

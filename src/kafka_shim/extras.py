@@ -1,0 +1,48 @@
+"""Say how to install an extra, whatever kafka-shim was installed from."""
+
+import sys
+from functools import cache
+from pathlib import Path
+
+_SOURCES = Path(__file__).resolve().parents[2]
+
+
+def requires(feature: str, extra: str) -> str:
+    """Return the error message of a feature whose extra is not installed."""
+    command = install_command(extra)
+    return f"{feature} requires the extra `{extra}`, which is not installed; run: {command}"
+
+
+@cache
+def install_command(extra: str) -> str:
+    """Return the command that adds an extra to the running Python.
+
+    It names the packages of the extra: `kafka-shim[extra]` would be another release, or unknown,
+    where this one came from a wheel file, a checkout or an image.
+    """
+    wanted = _packages(extra)
+    words = (
+        " ".join(f'"{package}"' for package in wanted) if wanted else f'-e "{_SOURCES}[{extra}]"'
+    )
+    return f"{_program(sys.executable)} -m pip install {words}"
+
+
+def _packages(extra: str) -> list[str]:
+    """Return the requirements of an extra, without markers; none for sources not installed."""
+    from importlib import metadata  # noqa: PLC0415 - takes 50 ms, and only errors need it
+
+    try:
+        found = metadata.requires("kafka-shim") or []
+    except metadata.PackageNotFoundError:
+        return []
+    parts = (requirement.partition(";") for requirement in found)
+    return [name.strip() for name, _, marker in parts if f"extra == '{extra}'" in _quoted(marker)]
+
+
+def _quoted(marker: str) -> str:
+    """Return a marker with single quotes: build tools write either."""
+    return marker.replace('"', "'")
+
+
+def _program(path: str) -> str:
+    return f'"{path}"' if " " in path else path

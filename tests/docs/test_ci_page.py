@@ -1,0 +1,69 @@
+"""docs/ci.md: its workflows are parsed, and their commands run as they stand there."""
+
+import argparse
+import shlex
+from typing import Any
+
+import pytest
+import yaml
+
+from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
+from tests.docs.shell import Shell
+from tests.docs.shown import ROOT, blocks
+
+PAGE = "docs/ci.md"
+WORKFLOWS = {block.name: yaml.safe_load(block.text) for block in blocks() if block.page == PAGE}
+PROJECT_TEST = """\
+import os
+from confluent_kafka.admin import AdminClient
+
+def test_the_topic_is_there():
+    admin = AdminClient({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"]})
+    assert len(admin.list_topics(timeout=20).topics["orders"].partitions) == 3
+"""
+
+
+def job_of(name: str) -> dict[str, Any]:
+    content = WORKFLOWS[name]
+    return dict(content["jobs"]["tests"] if name.startswith("github") else content["tests"])
+
+
+def script_of(name: str) -> list[str]:
+    job = job_of(name)
+    return job.get("script") or [step["run"] for step in job["steps"] if "run" in step]
+
+
+def test_all_four_are_shown() -> None:
+    assert set(WORKFLOWS) == {
+        f"{host}-{form}.yml" for host in ("github", "gitlab") for form in ("package", "image")
+    }
+
+
+@pytest.mark.client
+@pytest.mark.parametrize("name", ["github-package.yml", "gitlab-package.yml"])
+def test_the_commands_work(name: str, shell: Shell) -> None:
+    """Installing is what tests/test_package.py does."""
+    (shell.folder / "test_mine.py").write_text(PROJECT_TEST)
+    (shell.folder / "pytest.ini").write_text("[pytest]\ntestpaths = test_mine.py\n")
+    install, run = script_of(name)
+    assert shlex.split(install)[:3] == ["pip", "install", "kafka-shim[pytest]"]
+    done = shell(run)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 passed" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["github-image.yml", "gitlab-image.yml"])
+def test_clients_are_told_the_address_that_they_use(name: str) -> None:
+    job = job_of(name)
+    [service] = job["services"].values() if "steps" in job else job["services"]
+    assert (service.get("image") or service["name"]).startswith("ghcr.io/kafka-shim/kafka-shim:")
+    parser = argparse.ArgumentParser()
+    add_broker_arguments(parser)
+    words = ["--config", str(ROOT / "examples" / "container.yaml")]
+    config = config_from(parser.parse_args(words), service.get("variables", {}))
+    [(host, port)] = [listener.advertised for listener in config.listeners if listener.advertised]
+    used = (job.get("env") or job["variables"])["KAFKA_BOOTSTRAP_SERVERS"]
+    assert used == f"{host}:{port}"
+    if "ports" in service:
+        assert service["ports"] == [f"{port}:{config.listeners[0].port}"]
+    assert script_of(name)[-1] == "pytest"

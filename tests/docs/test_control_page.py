@@ -1,0 +1,49 @@
+"""docs/control-api.md shows the examples as they are, and what POST /brokers answers and takes."""
+
+import re
+
+import msgspec
+
+from kafka_shim.shim.control.broker_shapes import BrokerRow, NewBroker
+from kafka_shim.shim.control.brokers import CREATED_MAX
+from tests.docs.shown import ROOT
+
+PAGE = (ROOT / "docs" / "control-api.md").read_text()
+LANGUAGES = {".js": "js", ".go": "go", ".java": "java"}
+SHOWN = re.findall(
+    r"\]\(\.\./(examples/[^)]+)\):\n\n```(\w+)\n(.*?)^```$(\n\n</details>)?",
+    PAGE,
+    re.MULTILINE | re.DOTALL,
+)
+"""Path, language and text of each block, and whether it is to be copied whole."""
+
+
+def test_code_is_that_of_the_examples() -> None:
+    assert len(SHOWN) == len(re.findall(r"^```(?:js|go|java)$", PAGE, re.MULTILINE)) == 6
+    for path, language, text, folded in SHOWN:
+        written = (ROOT / path).read_text()
+        assert LANGUAGES[(ROOT / path).suffix] == language
+        assert text.rstrip() in written, f"docs/control-api.md differs from {path}"
+        assert not folded or text == written, f"docs/control-api.md differs from {path}"
+
+
+def test_the_files_to_copy_are_small() -> None:
+    whole = [path for path, _, _, folded in SHOWN if folded]
+    assert len(whole) == 3
+    for path in whole:
+        assert len((ROOT / path).read_text().splitlines()) < 120, path
+
+
+def test_the_answer_is_one_of_the_api() -> None:
+    [text] = re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    shown = msgspec.json.decode(text)
+    row = msgspec.convert(shown, BrokerRow)
+    assert list(shown) == list(BrokerRow.__struct_fields__)
+    assert row.path == f"/brokers/{row.id}"
+
+
+def test_every_key_of_the_body_is_named() -> None:
+    table = PAGE.split("| key of the body | |\n", 1)[1].split("\n\n", 1)[0]
+    first = " ".join(line.split("|")[1] for line in table.splitlines()[1:])
+    assert set(re.findall(r"`(\w+)`", first)) == set(NewBroker.__struct_fields__)
+    assert f"up to {CREATED_MAX} at a" in PAGE

@@ -1,0 +1,69 @@
+"""Random frames, the same ones each time, and those that once failed; `make fuzz` plays more."""
+
+from pathlib import Path
+
+import pytest
+
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.shim.state.coordinators import Coordinators
+from tests.fuzz.frames import Frames, stage_of
+from tests.fuzz.judging import FOUND, TURN_S, Failure, fuzz, judge, replay, session_of
+
+SPREAD = [RELEASES[0], "2.4", "2.8", "3.6", RELEASES[-1]]
+BUSY = 40
+"""How much longer a turn may take where other tests run beside, under coverage or a debugger."""
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("part", range(4))
+def test_every_frame_is_answered_or_closes(part: int, tmp_path: Path) -> None:
+    report = fuzz(f"test {part}", SPREAD, 5000)
+    for failure in report.failures:
+        failure.save(tmp_path)
+    assert [failure.why for failure in report.failures] == []
+    assert report.frames == report.answered + report.closed == 5000
+    assert min(report.answered, report.closed) > 1000
+    assert report.grown_bytes < 64 * 1024 * 1024
+    assert max((slow.seconds for slow in report.slow), default=0) < BUSY * TURN_S
+
+
+@pytest.mark.parametrize("path", sorted(FOUND.glob("*.frame")), ids=lambda path: path.stem)
+def test_a_frame_that_was_found_is_answered_now(path: Path) -> None:
+    assert replay(path) == ""
+
+
+def share_state_frame() -> bytes:
+    topics = [MetadataRequestTopic(name="__share_group_state")]
+    message = MetadataRequest(topics=topics, allow_auto_topic_creation=True)
+    head = write_request_header(RequestHeader(ApiKey.METADATA, 12, 7, "fuzz"))
+    return head + codecs.write_request(message, 12)
+
+
+def test_a_failure_is_noticed_and_its_file_repeats_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Coordinators, "has_settings", lambda _, name: bool(name))
+    stage = stage_of("3.9")
+    frame = share_state_frame()
+    outcome, why = judge(stage, frame, session_of("User:admin"))
+    assert (outcome, "AssertionError" in why) == ("closed", True)
+    path = Failure("3.9", "standard", "User:admin", frame, why).save(tmp_path)
+    assert "AssertionError" in replay(path)
+    monkeypatch.undo()
+    assert replay(path) == ""
+
+
+def test_a_seed_repeats_its_frames() -> None:
+    advertised = stage_of("4.3").dispatcher.apis.advertised
+    ids = [bytes(16)]
+
+    def frames(seed: str) -> list[bytes]:
+        made = Frames(seed, advertised)
+        return [made.frame(number, ids) for number in range(50)]
+
+    assert frames("a") == frames("a")
+    assert frames("a") != frames("b")

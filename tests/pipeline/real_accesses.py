@@ -1,0 +1,134 @@
+"""What a real broker asked its authorizer for requests whose accesses the pipeline derives.
+
+`python -m tests.pipeline.real_accesses 4.3.1` records them anew, with Java and Maven. The file has
+each request and its answer as they were sent, and the decisions in the authorizer's log.
+"""
+
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from kafka_shim.protocol.enums import ApiKey, PatternType, Permission
+from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.shim.client.client import Client
+from kafka_shim.shim.client.config import ClientConfig, Login
+from kafka_shim.shim.config import SecurityProtocol
+from kafka_shim.shim.traffic.importers.audit_log import parse_line
+from tests.oracle.real_kafka import PASSWORDS
+from tests.pipeline.real_requests import GRANTS, Ask, asks, set_up
+from tests.shim.traffic.importers.audit_recording import AuditedKafka
+
+FOLDER = Path(__file__).parent / "real_accesses"
+PRINCIPAL = "User:alice"
+SETTLE_S = 2.0
+
+
+class Decision(msgspec.Struct, frozen=True, array_like=True):
+    """One line of the authorizer's log."""
+
+    operation: str
+    resource_type: str
+    resource_name: str
+    allowed: bool
+
+
+class Exchange(msgspec.Struct):
+    """A request with its answer in hexadecimal, and what was decided about it."""
+
+    name: str
+    api: str
+    version: int
+    request: str
+    response: str
+    decisions: list[Decision]
+
+
+class Recorded(msgspec.Struct):
+    """What one release did; `topics` are the names of topics by id."""
+
+    release: str
+    topics: dict[str, str]
+    exchanges: list[Exchange]
+
+
+class TracedKafka(AuditedKafka):
+    """Logs probes that were denied, too."""
+
+    level = "TRACE"
+
+
+class RecordingClient(Client):
+    """Remembers the last frames."""
+
+    sent = b""
+    received = b""
+
+    def _exchange(self, payload: bytes, what: str) -> bytes:
+        self.sent, self.received = payload, b""
+        self.received = super()._exchange(payload, what)
+        return self.received
+
+
+def recorded(release: str) -> Recorded:
+    text = (FOLDER / f"{release}.json").read_bytes()
+    return msgspec.json.decode(text, type=Recorded)
+
+
+def record(release: str) -> None:
+    kafka = TracedKafka(release)
+    with kafka, RecordingClient("127.0.0.1", kafka.plain_port) as admin:
+        set_up(admin)
+        _grant(admin)
+        time.sleep(SETTLE_S)
+        metadata = admin.ask(ApiKey.METADATA, MetadataRequest(topics=None))
+        topics = {topic.topic_id.hex(): topic.name for topic in metadata.topics}
+        ids = {name: bytes.fromhex(topic_id) for topic_id, name in topics.items()}
+        exchanges = [_exchanged(kafka, ask) for ask in asks(ids)]
+    FOLDER.mkdir(exist_ok=True)
+    found = msgspec.json.format(msgspec.json.encode(Recorded(release, topics, exchanges)))
+    (FOLDER / f"{release}.json").write_bytes(found + b"\n")
+
+
+def _exchanged(kafka: TracedKafka, ask: Ask) -> Exchange:
+    """One request on a connection of its own, by alice; the lines that appear meanwhile are its."""
+    login = Login("PLAIN", "alice", PASSWORDS["alice"])
+    config = ClientConfig(SecurityProtocol.SASL_PLAINTEXT, login)
+    with RecordingClient("127.0.0.1", kafka.sasl_port, config) as alice:
+        before = len(kafka.lines())
+        version = alice.version_of(ask.api) if ask.version is None else ask.version
+        alice.ask(ask.api, ask.request, version)
+        time.sleep(0.3)
+        decisions = list(_decisions(kafka.lines()[before:], ask.api))
+        return Exchange(
+            *(ask.name, ask.api.wire_name, version),
+            *(alice.sent.hex(), alice.received.hex(), decisions),
+        )
+
+
+def _decisions(lines: list[str], api: ApiKey) -> Iterator[Decision]:
+    for line in lines:
+        found = parse_line(line)
+        if found is not None and found.principal == PRINCIPAL and found.api_key == api:
+            yield Decision(
+                found.operation.name, found.resource_type.name, found.resource_name, found.allowed
+            )
+
+
+def _grant(admin: Client) -> None:
+    creations = [
+        AclCreation(kind, name, PatternType.LITERAL, PRINCIPAL, "*", operation, Permission.ALLOW)
+        for kind, names in GRANTS.items()
+        for name, operations in names.items()
+        for operation in operations
+    ]
+    created = admin.ask(ApiKey.CREATE_ACLS, CreateAclsRequest(creations))
+    assert {result.error_code for result in created.results} == {0}
+
+
+if __name__ == "__main__":
+    for wanted in sys.argv[1:]:
+        record(wanted)

@@ -1,0 +1,31 @@
+"""The pipeline's house: which files are commands, and what each of them has."""
+
+import io
+from pathlib import Path
+
+from kafka_shim.pipeline.commands import JOBS, MODULES, command_of
+from kafka_shim.pipeline.report.output import print_csv
+
+COMMANDS = Path(__file__).parents[2] / "pipeline" / "commands"
+
+
+def test_each_file_of_a_command_is_listed() -> None:
+    files = {
+        path.stem for path in COMMANDS.glob("*.py") if "\nCOMMAND = Command(" in path.read_text()
+    }
+    assert files == set(MODULES)
+
+
+def test_each_command_says_what_its_module_says() -> None:
+    for job, module in zip(JOBS, MODULES, strict=True):
+        first = (COMMANDS / f"{module}.py").read_text().splitlines()[0]
+        assert first.startswith(f'"""`{job}`: '), module
+        summary = command_of(job).summary
+        assert summary
+        assert not summary.endswith(".")
+
+
+def test_lists_of_numbers_are_one_field_of_csv() -> None:
+    written = io.StringIO()
+    print_csv(["versions", "hosts"], [{"versions": [3, 12], "hosts": ["a", "b"]}], written)
+    assert written.getvalue() == "versions,hosts\n3 12,a b\n"

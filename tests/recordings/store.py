@@ -1,0 +1,77 @@
+"""Recordings of real brokers in a folder: one file a release, what was answered by scenario.
+
+Files are compressed (30 MB of text in 1.5 MB). DEVELOPERS.md says how `git diff` shows them as
+text, an answer a line.
+"""
+
+import gzip
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tests.recordings.renamed_fields import as_called_today
+
+Steps = list[tuple[str, Any]]
+"""What was asked, in words, and the answer."""
+
+PACKED = ".gz"
+
+
+def read_file(path: Path) -> bytes:
+    """Return the content of a recording, unpacked."""
+    raw = path.read_bytes()
+    return gzip.decompress(raw) if path.suffix == PACKED else raw
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a recording, packed if its name says so: the same content gives the same bytes."""
+    path.parent.mkdir(exist_ok=True)
+    is_packed = path.suffix == PACKED
+    path.write_bytes(gzip.compress(content, 9, mtime=0) if is_packed else content)
+
+
+class Recordings:
+    """The recordings in a folder, named by their releases and a suffix."""
+
+    def __init__(self, folder: Path, suffix: str = ".json.gz") -> None:
+        self._folder = folder
+        self._suffix = suffix
+
+    def releases(self) -> list[str]:
+        """Return the releases that were recorded: `4.3.1`."""
+        return sorted(
+            path.name.removesuffix(self._suffix) for path in self._folder.glob(f"*{self._suffix}")
+        )
+
+    def names(self, release: str) -> list[str]:
+        """Return the scenarios that a recording has."""
+        return list(_scenarios(self._path(release)))
+
+    def steps(self, release: str, name: str) -> Steps:
+        """Return the answers to one scenario."""
+        recorded = as_called_today(msgspec.json.decode(_scenarios(self._path(release))[name]))
+        return msgspec.convert(recorded, Steps)
+
+    def load(self, release: str) -> dict[str, Steps]:
+        """Return all answers by scenario; empty if the release was not recorded."""
+        if release not in self.releases():
+            return {}
+        return {name: self.steps(release, name) for name in self.names(release)}
+
+    def save(self, release: str, answers: Mapping[str, Steps]) -> None:
+        """Write a release's recording."""
+        text = msgspec.json.format(msgspec.json.encode(answers), indent=0)
+        write_file(self._path(release), text)
+        _scenarios.cache_clear()
+
+    def _path(self, release: str) -> Path:
+        return self._folder / f"{release}{self._suffix}"
+
+
+@cache
+def _scenarios(path: Path) -> dict[str, msgspec.Raw]:
+    """Return the scenarios of a file, each still to be decoded: a file has up to a hundred."""
+    return msgspec.json.decode(read_file(path), type=dict[str, msgspec.Raw])

@@ -1,0 +1,69 @@
+"""How recordings are made, with a broker that answers from memory."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.recordings.kinds import KINDS
+from tests.recordings.recorder import Kind, brokers, record
+from tests.recordings.store import Recordings, Steps
+
+
+class Pretended:
+    """A broker that starts at once and knows its settings."""
+
+    def __init__(self, settings: Mapping[str, str]) -> None:
+        self.settings = settings
+        self.is_up = False
+
+    def __enter__(self) -> "Pretended":
+        self.is_up = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.is_up = False
+
+
+def kind(folder: Path, answer: str = "first") -> Kind:
+    def play(name: str, peer: Any) -> Steps:
+        assert peer.is_up
+        return [(name, [answer, dict(peer.settings)])]
+
+    def broker(release: str, settings: Mapping[str, str]) -> Any:
+        return Pretended(settings)
+
+    return Kind(
+        Recordings(folder),
+        ("a", "b", "c"),
+        broker,
+        connect=lambda kafka: kafka,
+        play=play,
+        settings={"b": {"policy": "none"}},
+    )
+
+
+def test_scenarios_with_settings_have_a_broker_of_their_own(tmp_path: Path) -> None:
+    assert list(brokers(kind(tmp_path), ["a", "b", "c"])) == [
+        ({}, ["a", "c"]),
+        ({"policy": "none"}, ["b"]),
+    ]
+    assert list(record(kind(tmp_path), "4.3.1")) == [f"{name}: 1 answers" for name in "acb"]
+    assert kind(tmp_path).recordings.load("4.3.1") == {
+        "a": [("a", ["first", {}])],
+        "b": [("b", ["first", {"policy": "none"}])],
+        "c": [("c", ["first", {}])],
+    }
+
+
+def test_scenarios_that_are_named_replace_those_in_the_recording(tmp_path: Path) -> None:
+    list(record(kind(tmp_path), "4.3.1"))
+    list(record(kind(tmp_path, "second"), "4.3.1", ["c"]))
+    answers = kind(tmp_path).recordings.load("4.3.1")
+    assert list(answers) == ["a", "b", "c"]
+    assert [steps[0][1][0] for steps in answers.values()] == ["first", "first", "second"]
+
+
+def test_every_recorded_scenario_is_one_of_its_kind() -> None:
+    for of_kind in KINDS.values():
+        for release in of_kind.recordings.releases():
+            assert set(of_kind.recordings.names(release)) <= set(of_kind.scenarios)

@@ -1,0 +1,40 @@
+"""Codes out of class files, and that ours are Kafka's."""
+
+from enum import IntEnum
+
+import pytest
+
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.schemas import codes as vendored
+from kafka_shim.schemas.java_enum import codes
+from tests.schemas.class_files import class_of_enum, class_with_code
+
+
+def test_codes_of_an_enum() -> None:
+    made = {"UNKNOWN": -1, "NONE": 0, "ONE": 1, "FAR": 30_000}
+    assert codes(class_of_enum(made)) == made
+
+
+def test_what_is_not_a_class_file_is_refused() -> None:
+    with pytest.raises(ValueError, match="not a class file"):
+        codes(b"PK\3\4")
+
+
+def test_a_switch_is_refused_instead_of_being_misread() -> None:
+    with pytest.raises(ValueError, match="instruction 0xaa is not expected"):
+        codes(class_with_code(b"\xaa" + bytes(20)))
+
+
+@pytest.mark.parametrize(
+    ("name", "enum"),
+    [
+        ("Errors", ErrorCode),
+        ("ResourceType", ResourceType),
+        ("PatternType", PatternType),
+        ("AclPermissionType", Permission),
+        ("AclOperation", Operation),
+    ],
+)
+def test_codes_of_the_wire_are_kafkas(name: str, enum: type[IntEnum]) -> None:
+    assert vendored()[name] == {member.name: member.value for member in enum}

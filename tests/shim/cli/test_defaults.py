@@ -1,0 +1,188 @@
+"""What a broker is of which little is said, as its clients find it; and what is named stays so."""
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.cli.access_notes import access_notes
+from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
+from kafka_shim.shim.config import Config
+from kafka_shim.shim.settings.defaults import SUPER_USERS
+from kafka_shim.shim.testing.settings import Settings
+from tests.shim.cli.test_serve_and_run import SHIM, environment
+
+PUBLISH = """
+import os
+from confluent_kafka import Producer
+
+def publish(listener, **login):
+    errors = []
+    config = {
+        "bootstrap.servers": os.environ[f"KAFKA_BOOTSTRAP_SERVERS_{listener}"],
+        "security.protocol": os.environ[f"KAFKA_SECURITY_PROTOCOL_{listener}"],
+        "message.timeout.ms": 10000,
+    }
+    if login:
+        config |= {"sasl.mechanism": os.environ[f"KAFKA_SASL_MECHANISM_{listener}"]}
+        config |= {f"sasl.{name}": value for name, value in login.items()}
+    producer = Producer(config)
+    producer.produce("orders", b"x", on_delivery=lambda error, _: errors.append(error))
+    producer.flush(15)
+    [error] = errors
+    return "delivered" if error is None else error.name()
+"""
+OPEN = "kafka-shim: note: every client of PLAINTEXT may do everything"
+
+
+def run(code: str, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [*SHIM, "run", *options, "--", sys.executable, "-c", PUBLISH + code]
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=60, check=False, env=environment()
+    )
+
+
+@pytest.mark.client
+def test_the_first_command_of_a_newcomer() -> None:
+    code = """
+assert os.environ["KAFKA_BOOTSTRAP_SERVERS"] == os.environ["KAFKA_BOOTSTRAP_SERVERS_PLAINTEXT"]
+print(publish("PLAINTEXT"))
+print(publish("SASL_PLAINTEXT", username="alice", password="secret"))
+print(publish("SASL_PLAINTEXT", username="admin", password="secret"))
+"""
+    users = ("--user", "alice:secret", "--user", "admin:secret")
+    done = run(code, *users, "--topic", "orders:3")
+    assert done.stdout.split() == ["delivered", "TOPIC_AUTHORIZATION_FAILED", "delivered"]
+    [line] = [line for line in done.stderr.splitlines() if "note:" in line]
+    assert line == (
+        f"{OPEN}; users log in on SASL_PLAINTEXT, and ACLs decide what they may do"
+        " (not for admin: super user)"
+    )
+
+
+@pytest.mark.client
+def test_acls_decide_what_users_may_do(tmp_path: Path) -> None:
+    acls = tmp_path / "acls.yaml"
+    acls.write_text("[{principal: User:alice, allow: Write, topic: orders}]")
+    code = 'print(publish("SASL_PLAINTEXT", username="alice", password="secret"))'
+    done = run(code, "--user", "alice:secret", "--topic", "orders", "--acls", str(acls))
+    assert done.stdout == "delivered\n", done.stderr
+
+
+@pytest.mark.client
+def test_what_is_named_is_all_there_is() -> None:
+    options = ("--listener", "PLAINTEXT://127.0.0.1:0", "--topic", "orders")
+    code = """
+print(publish("PLAINTEXT"), "KAFKA_BOOTSTRAP_SERVERS_SASL_PLAINTEXT" in os.environ)
+"""
+    done = run(code, *options)
+    assert done.stdout == "TOPIC_AUTHORIZATION_FAILED False\n"
+    assert "note: nobody may do anything" in done.stderr
+    assert "--super-user User:ANONYMOUS" in done.stderr
+    done = run(code, *options, "--super-user", "User:ANONYMOUS")
+    assert done.stdout == "delivered False\n"
+    assert OPEN in done.stderr
+
+
+def make(*words: str, **environ: str) -> Config:
+    parser = argparse.ArgumentParser()
+    add_broker_arguments(parser)
+    return config_from(parser.parse_args(words), environ)
+
+
+def test_the_fixture_has_the_same_defaults(tmp_path: Path) -> None:
+    fixture = make(*Settings().words(tmp_path))
+    plain = make()
+    assert (fixture.listeners, fixture.super_users) == (plain.listeners, plain.super_users)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--listener SASL_PLAINTEXT://127.0.0.1:0",
+        "--super-user User:alice",
+        "--authorizer standard",
+        "--allow-everyone-if-no-acl-found",
+        "-c listeners=PLAINTEXT://:0 --authorizer standard",
+    ],
+)
+def test_nothing_is_granted_besides_what_is_named(words: str) -> None:
+    assert not {*SUPER_USERS}.intersection(make(*words.split()).super_users)
+
+
+@pytest.mark.parametrize("users", ["[]", "[User:alice]"])
+def test_super_users_of_the_state_are_all(tmp_path: Path, users: str) -> None:
+    state = tmp_path / "state.yaml"
+    state.write_text(f"super_users: {users}")
+    config = make("--state", str(state))
+    assert config.super_users == (("User:alice",) if "alice" in users else ())
+    assert len(config.listeners) == 2
+
+
+def test_a_described_broker_has_the_listener_of_kafkas_default() -> None:
+    [listener] = make(KAFKA_NODE_ID="1").listeners
+    assert listener.name == "PLAINTEXT"
+
+
+def test_brokers_beside_each_other_have_ports_of_their_own() -> None:
+    parser = argparse.ArgumentParser()
+    add_broker_arguments(parser, first_port=9092)
+    plain, sasl = config_from(parser.parse_args(["--brokers", "3"]), {}).listeners
+    assert (plain.port, sasl.port) == (9092, 9095)
+
+
+SASL = "--listener SASL_PLAINTEXT://127.0.0.1:0"
+PLAIN = "--listener PLAINTEXT://127.0.0.1:0"
+TLS = "--listener SSL://127.0.0.1:0 --super-user User:CN=client"
+
+
+@pytest.mark.parametrize(
+    ("words", "notes"),
+    [
+        ("", ["every client of PLAINTEXT may do everything; users log in on SASL_PLAINTEXT"]),
+        ("--user a:b", ["every client of PLAINTEXT may do everything"]),
+        ("--log-level warn", []),
+        (f"{PLAIN} --user a:b --authorizer none", ["no listener lets users log in (a); add"]),
+        (f"{SASL} -c sasl.enabled.mechanisms=OAUTHBEARER --user a:b --super-user User:c",
+         ["users (a) cannot log in by OAUTHBEARER, which takes no passwords; add"]),
+        (PLAIN, ["there is no super user; add --super-user User:ANONYMOUS, or --acls FILE"]),
+        (SASL, ["add --user admin:admin-secret --super-user User:admin, or --acls FILE"]),
+        (f"{SASL} --user a:b", ["there is no super user; add --super-user User:a"]),
+        (f"{SASL} --user a:b --super-user User:c", ["no client can be a super user (User:c)"]),
+        ("--authorizer standard", ["add --super-user User:ANONYMOUS"]),
+        ("-c listeners=PLAINTEXT://:0", ["nobody may do anything"]),
+        ("--authorizer kafka.security.authorizer.AclAuthorizer", ["nobody may do anything"]),
+        (f"{SASL} --user a:b --super-user User:a", []),
+        (f"{SASL} --user a:b --acls acls", []),
+        (f"{SASL} --user a:b --allow-everyone-if-no-acl-found", []),
+        (f"{SASL} -c sasl.enabled.mechanisms=OAUTHBEARER --super-user User:a", []),
+        (f"{PLAIN} --authorizer none", []),
+        (f"{PLAIN} --authorizer examples.office_hours:OfficeHours", []),
+        (f"{PLAIN} --listener-principal PLAINTEXT=User:a --super-user User:a",
+         ["every client of PLAINTEXT may do everything"]),
+        (TLS, ["no client can be a super user (User:CN=client)"]),
+        (f"{TLS} -c ssl.client.auth=required", []),
+        (f"{TLS} -c listener.name.ssl.ssl.client.auth=requested", []),
+        (f"{PLAIN} --state later.yaml", []),
+    ],
+)  # fmt: skip
+def test_what_has_to_be_known_is_said_in_a_line(
+    words: str, notes: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "acls").write_text("[{principal: User:a, allow: Read, topic: t}]")
+    grant = "{grant: [{principal: User:a, allow: Read, topic: t}]}"
+    (tmp_path / "later.yaml").write_text(f"faults: [{{action: {grant}}}]")
+    monkeypatch.chdir(tmp_path)
+    said = list(access_notes(Broker(make(*words.split()))))
+    assert len(said) == len(notes), said
+    for line, note in zip(said, notes, strict=True):
+        assert note in line
+
+
+def test_acls_may_come_by_the_control_api() -> None:
+    broker = Broker(make(*SASL.split()))
+    assert list(access_notes(broker))
+    assert not list(access_notes(broker, has_control=True))

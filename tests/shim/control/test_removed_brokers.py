@@ -1,0 +1,158 @@
+"""What a broker leaves in the process when it is removed: nothing."""
+
+import asyncio
+import gc
+import json
+import weakref
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from confluent_kafka import Consumer
+
+from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.config import Config, parse_listener
+from kafka_shim.shim.control import brokers as module
+from kafka_shim.shim.control.broker_shapes import NewBroker
+from kafka_shim.shim.control.brokers import Brokers
+from kafka_shim.shim.control.problem import ControlError
+from kafka_shim.shim.control.server import ControlServer
+from kafka_shim.shim.system_clock import EndingClock
+
+pytestmark = [pytest.mark.client, pytest.mark.asyncio]
+
+API_VERSIONS = b"\x00\x00\x00\x0a\x00\x12\x00\x00\x00\x00\x00\x01\xff\xff"
+"""The request in version 0, of an unnamed client."""
+
+
+def first() -> Broker:
+    return Broker(Config(listeners=(parse_listener("PLAINTEXT://127.0.0.1:0"),)))
+
+
+@pytest_asyncio.fixture
+async def brokers() -> AsyncIterator[Brokers]:
+    found = Brokers(first())
+    yield found
+    await found.close()
+
+
+def cluster_of(brokers: Brokers, row: dict[str, Any]) -> Any:
+    return brokers._known(row["id"]).broker.cluster
+
+
+def consume(servers: str) -> Consumer:
+    """A member of a group, whose Fetch waits at the broker."""
+    consumer = Consumer(
+        {"bootstrap.servers": servers, "group.id": "g", "fetch.wait.max.ms": 60_000, "log_level": 0}
+    )
+    consumer.subscribe(["orders"])
+    while not consumer.assignment():
+        consumer.poll(0.05)
+    consumer.poll(0.3)
+    return consumer
+
+
+async def test_its_memory_is_free_though_clients_were_waiting(brokers: Brokers) -> None:
+    made = await brokers.create(NewBroker(topics=["orders"]))
+    consumer = await asyncio.to_thread(consume, made["bootstrap_servers"]["PLAINTEXT"])
+    cluster = weakref.ref(cluster_of(brokers, made))
+    await brokers.remove(made["id"])
+    await asyncio.sleep(0)
+    gc.collect()
+    assert cluster() is None
+    await asyncio.to_thread(consumer.close)
+
+
+async def test_its_timers_never_fire(brokers: Brokers) -> None:
+    made = await brokers.create(NewBroker())
+    fired: list[str] = []
+    clock = cluster_of(brokers, made).clock
+    clock.call_later(10, lambda: fired.append("before"))
+    await brokers.remove(made["id"])
+    clock.call_later(10, lambda: fired.append("after"))
+    await asyncio.sleep(0.05)
+    assert fired == []
+
+
+async def test_timers_that_fire_are_forgotten_and_the_others_kept() -> None:
+    clock = EndingClock()
+    fired: list[int] = []
+    for number in range(3):
+        clock.call_later(1, lambda number=number: fired.append(number))  # type: ignore[misc]
+    await asyncio.sleep(0.05)
+    assert sorted(fired) == [0, 1, 2]
+    assert len(clock._timers) == 0
+    clock.call_later(1, lambda: fired.append(3))
+    clock.close()
+    await asyncio.sleep(0.05)
+    assert 3 not in fired
+
+
+async def test_a_client_that_reads_nothing_does_not_keep_it(
+    brokers: Brokers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "ABORT_S", 0.2)
+    made = await brokers.create(NewBroker())
+    host, _, port = made["bootstrap_servers"]["PLAINTEXT"].rpartition(":")
+    _, writer = await asyncio.open_connection(host, int(port), limit=1)
+    broker = brokers._known(made["id"]).broker
+    flood = asyncio.create_task(_flood(writer))
+    await _until(lambda: flood.done() or _is_stuck(broker))
+    await brokers.remove(made["id"])
+    flood.cancel()
+    await _until(lambda: broker.connections == 0)
+    writer.transport.abort()
+
+
+async def _flood(writer: asyncio.StreamWriter) -> None:
+    while True:
+        writer.write(API_VERSIONS * 1000)
+        await writer.drain()
+
+
+def _is_stuck(broker: Broker) -> bool:
+    return any(not connection._writable for connection in broker._server._connections)
+
+
+async def _until(holds: Callable[[], bool]) -> None:
+    for _ in range(2000):
+        if holds():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it did not happen")
+
+
+async def test_there_is_a_limit(brokers: Brokers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CREATED_MAX", 2)
+    [made, _] = [await brokers.create(NewBroker()) for _ in range(2)]
+    with pytest.raises(ControlError, match="there are 2 created brokers already") as refused:
+        await brokers.create(NewBroker())
+    assert refused.value.status == 409
+    await brokers.remove(made["id"])
+    await brokers.create(NewBroker())
+
+
+async def test_with_the_control_port_all_are_closed() -> None:
+    control = ControlServer(first(), "127.0.0.1:0")
+    await control.start()
+    answer = await _post(control.address, "/brokers", {})
+    address = answer["bootstrap_servers"]["PLAINTEXT"]
+    host, _, port = address.rpartition(":")
+    _, writer = await asyncio.open_connection(host, int(port))
+    await control.stop()
+    with pytest.raises(ConnectionRefusedError):
+        await asyncio.open_connection(host, int(port))
+    writer.close()
+
+
+async def _post(address: str, path: str, body: Any) -> Any:
+    host, _, port = address.rpartition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    payload = json.dumps(body).encode()
+    head = f"POST {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n"
+    writer.write(f"{head}Content-Length: {len(payload)}\r\n\r\n".encode() + payload)
+    answer = await reader.read()
+    writer.close()
+    await writer.wait_closed()
+    return json.loads(answer.partition(b"\r\n\r\n")[2])

@@ -1,0 +1,47 @@
+"""Which error comes first for a topic: that it is missing, or that it must not be used."""
+
+import pytest
+
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.delete_records_request import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
+from tests.shim.play import Stage
+
+USER = "User:alice"
+NONE, MISSING, DENIED = (
+    int(ErrorCode.NONE),
+    int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+    int(ErrorCode.TOPIC_AUTHORIZATION_FAILED),
+)
+
+
+def errors(release: str, *operations: Operation) -> tuple[int, int]:
+    """Codes for a topic that is there, and for one that is not, both with these rights."""
+    stage = Stage(release)
+    stage.topic("there")
+    for operation in operations:
+        for name in ("there", "missing"):
+            stage.allow(USER, operation, ResourceType.TOPIC, name)
+    topics = [
+        DeleteRecordsTopic(name, [DeleteRecordsPartition(0)]) for name in ("there", "missing")
+    ]
+    answer = stage.ask(ApiKey.DELETE_RECORDS, 0, DeleteRecordsRequest(topics, 1000), USER)
+    codes = {topic.name: topic.partitions[0].error_code for topic in answer.topics}
+    return codes["there"], codes["missing"]
+
+
+@pytest.mark.parametrize("release", ["1.0", "2.0", "3.9", "4.3"])
+def test_a_denial_tells_nothing_of_existence(release: str) -> None:
+    assert errors(release) == (DENIED, DENIED)
+    assert errors(release, Operation.DESCRIBE) == (DENIED, DENIED)
+    assert errors(release, Operation.DELETE) == (NONE, MISSING)
+
+
+def test_in_011_what_cannot_be_described_is_missing() -> None:
+    assert errors("0.11") == (MISSING, MISSING)
+    assert errors("0.11", Operation.DESCRIBE) == (DENIED, MISSING)
+    assert errors("0.11", Operation.DELETE) == (NONE, MISSING)

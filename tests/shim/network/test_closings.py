@@ -1,0 +1,84 @@
+"""Log lines of closed connections: the first of a kind at once, the others counted."""
+
+import pytest
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.shim.clock import ManualClock
+from kafka_shim.shim.logs import set_up_logs
+from kafka_shim.shim.network.closings import PERIOD_MS, Closings
+from tests.shim.wire import connected, serving
+
+
+def lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    return [line for line in capsys.readouterr().err.splitlines() if "shim.connection" in line]
+
+
+def test_repeated_closings_are_one_line_and_then_a_count(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    set_up_logs("info", "console")
+    clock = ManualClock()
+    closings = Closings(clock)
+    for port in range(78):
+        reason = f"{port} bytes were early"  # numbers do not make it another reason
+        closings.closed("10.0.0.1", port, "SASL", reason, "User:ANONYMOUS")
+    (line,) = lines(capsys)
+    assert "peer=10.0.0.1:0" in line
+    clock.advance(PERIOD_MS)
+    (line,) = lines(capsys)
+    assert "count=77" in line
+    assert "0 bytes were early" in line
+    clock.advance(PERIOD_MS)
+    assert lines(capsys) == []
+    closings.closed("10.0.0.1", 99, "SASL", "it was early", "User:ANONYMOUS")
+    assert len(lines(capsys)) == 1
+
+
+def test_what_was_counted_is_told_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up_logs("info", "console")
+    clock = ManualClock()
+    closings = Closings(clock)
+    for _ in range(3):
+        closings.closed("10.0.0.1", 1, "SASL", "it was early", "User:ANONYMOUS")
+    closings.end()
+    assert "count=2" in lines(capsys)[1]
+    clock.advance(PERIOD_MS)
+    assert lines(capsys) == []
+
+
+def test_neither_reasons_nor_hosts_that_peers_make_up_fill_log_and_memory(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    set_up_logs("info", "console")
+    closings = Closings(ManualClock())
+    for number in range(100):
+        closings.closed(
+            "10.0.0.1",
+            1,
+            "SASL",
+            f"scheme {chr(97 + number % 26) * (1 + number // 26)}",
+            "User:ANONYMOUS",
+        )
+    assert len(lines(capsys)) == 9
+    for number in range(5000):
+        closings.closed(f"10.1.{number // 250}.{number % 250}", 1, "SASL", "x", "User:ANONYMOUS")
+    assert len(lines(capsys)) < 1010
+    assert len(closings._counts) < 1010
+
+
+@pytest.mark.asyncio
+async def test_a_client_that_does_not_log_in_is_told_by_name_what_to_set(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    set_up_logs("info", "console")
+    async with serving() as broker:
+        for _ in range(20):
+            async with connected(broker, "SASL_PLAINTEXT") as wire:
+                await wire.send(wire.request(ApiKey.METADATA, 1, MetadataRequest(topics=None)))
+                assert await wire.is_closed()
+        (line,) = lines(capsys)
+        assert "client sent Metadata" in line
+        assert "set security.protocol=SASL_PLAINTEXT" in line
+    (line,) = lines(capsys)
+    assert "count=19" in line

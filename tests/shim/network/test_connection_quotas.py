@@ -1,0 +1,146 @@
+"""How many connections there may be, how fast they may come, how long they may take to log in."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Mapping
+
+import pytest
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
+from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.clock import ManualClock
+from kafka_shim.shim.config import Config
+from tests.shim.wire import PLAIN, SASL, Wire, connected, serving
+
+pytestmark = pytest.mark.asyncio
+
+
+@contextlib.asynccontextmanager
+async def limited(settings: Mapping[str, str]) -> AsyncIterator[tuple[Broker, ManualClock]]:
+    """A broker with these settings whose time stands still."""
+    clock = ManualClock()
+    broker = Broker(Config(listeners=(PLAIN, SASL), properties=settings), clock)
+    await broker.start()
+    try:
+        yield broker, clock
+    finally:
+        await broker.stop()
+
+
+@contextlib.asynccontextmanager
+async def several(
+    broker: Broker, count: int, listener: str = "PLAINTEXT"
+) -> AsyncIterator[list[Wire]]:
+    async with contextlib.AsyncExitStack() as stack:
+        yield [await stack.enter_async_context(connected(broker, listener)) for _ in range(count)]
+
+
+async def is_answered(wire: Wire) -> bool:
+    """Whether a request is answered now; it goes on waiting if not."""
+    if not wire.correlation_id:
+        await wire.send(wire.request(ApiKey.API_VERSIONS, 0, ApiVersionsRequest()))
+    for _ in range(200):
+        await asyncio.sleep(0.0005)
+        if wire.reader._buffer:  # type: ignore[attr-defined]
+            wire.correlation_id = 0
+            await wire.frame()
+            return True
+    return False
+
+
+@pytest.mark.parametrize(
+    ("settings", "allowed"),
+    [
+        ({"max.connections.per.ip": "2"}, 2),
+        ({"max.connections.per.ip.overrides": "10.9.9.9:1,127.0.0.1:3"}, 3),
+        ({"max.connections.per.ip": "1", "max.connections.per.ip.overrides": "localhost:2"}, 2),
+    ],
+)
+async def test_too_many_connections_of_one_address_are_closed(
+    settings: dict[str, str], allowed: int
+) -> None:
+    async with limited(settings) as (broker, _):
+        async with several(broker, allowed) as wires, connected(broker) as late:
+            assert await late.is_closed()
+            for wire in wires:
+                assert await is_answered(wire)
+        for _ in range(1000):
+            if not broker.connections:
+                break
+            await asyncio.sleep(0.001)
+        async with connected(broker) as wire:
+            assert await is_answered(wire)
+
+
+@pytest.mark.parametrize("listener", ["", "listener.name.plaintext."])
+async def test_beyond_max_connections_others_wait_for_a_place(listener: str) -> None:
+    async with (
+        limited({f"{listener}max.connections": "2"}) as (broker, _),
+        several(broker, 2) as (first, _second),
+        several(broker, 2) as (third, fourth),
+    ):
+        assert not await is_answered(third)
+        assert not await is_answered(fourth)
+        first.writer.close()
+        await first.writer.wait_closed()
+        assert await is_answered(third)
+        assert not await is_answered(fourth)
+        async with connected(broker, "SASL_PLAINTEXT") as other:
+            assert await is_answered(other) == bool(listener)
+
+
+@pytest.mark.parametrize("listener", ["", "listener.name.plaintext."])
+async def test_connections_that_come_too_fast_wait(listener: str) -> None:
+    """At a rate of 1 a second, measured over 10 s."""
+    async with (
+        limited({f"{listener}max.connection.creation.rate": "1"}) as (broker, clock),
+        several(broker, 10) as wires,
+        several(broker, 2) as (eleventh, twelfth),
+    ):
+        for wire in wires:
+            assert await is_answered(wire)
+        assert not await is_answered(eleventh)
+        clock.advance(1000)
+        assert await is_answered(eleventh)
+        assert not await is_answered(twelfth)
+        clock.advance(1000)
+        assert await is_answered(twelfth)
+
+
+async def test_a_connection_that_does_not_log_in_is_closed_after_a_while() -> None:
+    async with (
+        limited({}) as (broker, clock),
+        connected(broker) as plain,
+        connected(broker, "SASL_PLAINTEXT") as slow,
+    ):
+        assert await is_answered(slow)
+        clock.advance(50_000)
+        assert await is_answered(slow)  # it is not idle
+        clock.advance(11_000)
+        broker._server._sweep()
+        assert await slow.is_closed()
+        assert await is_answered(plain)
+
+
+async def test_idle_connections_are_closed_after_the_time_of_the_setting() -> None:
+    async with (
+        limited({"connections.max.idle.ms": "30000"}) as (broker, clock),
+        several(broker, 2) as (idle, used),
+    ):
+        assert await is_answered(idle)
+        clock.advance(20_000)
+        assert await is_answered(used)
+        clock.advance(11_000)
+        broker._server._sweep()
+        assert await idle.is_closed()
+        assert await is_answered(used)
+
+
+async def test_sizes_of_requests_are_bounded_by_kafkas_settings() -> None:
+    settings = {"sasl.server.max.receive.size": "500", "socket.request.max.bytes": "2000"}
+    async with serving(properties=settings) as broker:
+        for listener, size in (("SASL_PLAINTEXT", 501), ("PLAINTEXT", 2001)):
+            async with connected(broker, listener) as wire:
+                await wire.send(size.to_bytes(4, "big"))
+                assert await wire.is_closed()

@@ -1,0 +1,50 @@
+"""Memory for large requests: who waits, who goes on, who is in the way."""
+
+from kafka_shim.shim.network.request_memory import LargeRequest, RequestMemory
+
+
+class Peer:
+    def __init__(self, memory: RequestMemory) -> None:
+        self.request = LargeRequest(memory, self)
+        self.times_gone_on = 0
+
+    def go_on(self) -> None:
+        self.times_gone_on += 1
+        self.request.has_memory = True
+
+
+def test_a_request_is_taken_while_any_memory_is_left() -> None:
+    memory = RequestMemory(100_000)
+    peers = [Peer(memory) for _ in range(4)]
+    assert [peer.request.may_arrive(70_000, 0) for peer in peers] == [True, True, False, False]
+    assert memory.bytes == 140_000
+    peers[0].request.arrived()
+    peers[0].request.answered(0)
+    assert [peer.times_gone_on for peer in peers] == [0, 0, 1, 0]
+    for peer in peers:
+        peer.request.end(0)
+    assert memory.bytes == 0
+
+
+def test_a_second_large_request_waits_for_the_answer_to_the_first() -> None:
+    memory = RequestMemory(1_000_000)
+    request = Peer(memory).request
+    assert request.may_arrive(70_000, 0)
+    request.arrived()
+    assert not request.may_arrive(80_000, 0)
+    request.answered(0)
+    assert request.may_arrive(80_000, 0)
+    assert memory.bytes == 80_000
+
+
+def test_only_who_makes_others_wait_is_in_the_way() -> None:
+    memory = RequestMemory(100_000)
+    slow, late = Peer(memory), Peer(memory)
+    assert slow.request.may_arrive(100_000, 10)
+    assert memory.in_the_way(before_ms=50) is None
+    assert not late.request.may_arrive(100_000, 20)
+    assert memory.in_the_way(before_ms=10) is None
+    assert memory.in_the_way(before_ms=11) is slow
+    slow.request.end(30)
+    assert late.times_gone_on == 1
+    assert memory.in_the_way(before_ms=99) is None

@@ -1,0 +1,231 @@
+"""Connections over real sockets: order, log-in, bad input, limits, a graceful end (facts 0)."""
+
+import asyncio
+import time
+from typing import Any
+
+import pytest
+
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
+from kafka_shim.protocol.messages.describe_cluster_request import DescribeClusterRequest
+from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
+from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from tests.acl_filters import ANY_ACL
+from tests.shim.wire import PLAIN, SASL, SMALL, Wire, connected, serving
+
+pytestmark = pytest.mark.asyncio
+
+
+async def log_in(wire: Wire, user: str, password: str, authorization_id: str = "") -> Any:
+    handshake = await wire.ask(ApiKey.SASL_HANDSHAKE, 1, SaslHandshakeRequest(mechanism="PLAIN"))
+    assert handshake.error_code == ErrorCode.NONE
+    token = f"{authorization_id}\0{user}\0{password}".encode()
+    request = SaslAuthenticateRequest(auth_bytes=token)
+    return await wire.ask(ApiKey.SASL_AUTHENTICATE, 2, request)
+
+
+async def test_pipelined_requests_are_answered_in_order() -> None:
+    async with serving() as broker, connected(broker) as wire:
+        frames = [wire.request(ApiKey.API_VERSIONS, 0, ApiVersionsRequest()) for _ in range(200)]
+        await wire.send(b"".join(frames))
+        ids = [int.from_bytes((await wire.frame())[:4], "big") for _ in frames]
+        assert ids == list(range(1, 201))
+
+
+async def test_a_request_cut_into_single_bytes_is_answered() -> None:
+    async with serving() as broker, connected(broker) as wire:
+        for byte in wire.request(ApiKey.API_VERSIONS, 0, ApiVersionsRequest()):
+            await wire.send(bytes([byte]))
+        assert (await wire.answer(ApiKey.API_VERSIONS, 0)).error_code == ErrorCode.NONE
+
+
+async def test_an_unknown_api_versions_version_is_35_in_the_oldest_layout() -> None:
+    async with serving() as broker, connected(broker) as wire:
+        header = b"\x00\x12\x00\x63\x00\x00\x00\x07\xff\xff\x00"
+        await wire.send(len(header).to_bytes(4, "big") + header)
+        frame = await wire.frame()
+        assert frame[:4] == b"\x00\x00\x00\x07"
+        assert int.from_bytes(frame[4:6], "big") == ErrorCode.UNSUPPORTED_VERSION
+        ask = ApiVersionsRequest(client_software_name="a", client_software_version="1")
+        assert (await wire.ask(ApiKey.API_VERSIONS, 3, ask)).error_code == ErrorCode.NONE
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        b"\xff\xff\xff\xff",
+        b"\x00\x00\x00\x00",
+        b"\x7f\xff\xff\xff",
+        b"\x00\x00\x00\x02\x00\x12",
+        b"\x00\x00\x00\x0a\x27\x10\x00\x00\x00\x00\x00\x01\xff\xff",
+        b"\x00\x00\x00\x0a\x00\x00\x00\x00\x00\x00\x00\x01\xff\xff",
+        b"\x00\x00\x00\x0b\x00\x1d\x00\x03\x00\x00\x00\x01\xff\xff\x00",
+    ],
+    ids=["size -1", "size 0", "size over limit", "torn header", "key 10000", "Produce 0", "torn"],
+)
+async def test_what_kafka_cannot_parse_closes_that_connection_alone(frame: bytes) -> None:
+    async with serving() as broker, connected(broker) as other, connected(broker) as wire:
+        await wire.send(frame)
+        assert await wire.is_closed()
+        assert broker.cluster.counters.closed == 1
+        answer = await other.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
+        assert answer.error_code == ErrorCode.NONE
+        assert answer.resources == []
+
+
+@pytest.mark.parametrize("api", [ApiKey.DESCRIBE_ACLS, ApiKey.DESCRIBE_CLUSTER])
+async def test_requests_before_authentication_close(api: ApiKey) -> None:
+    message = ANY_ACL if api is ApiKey.DESCRIBE_ACLS else DescribeClusterRequest()
+    async with serving() as broker, connected(broker, "SASL_PLAINTEXT") as wire:
+        await wire.send(wire.request(api, 1, message))
+        assert await wire.is_closed()
+
+
+@pytest.mark.parametrize(("release", "told"), [("2.3", []), ("2.4", [(18, 0, 3)])])
+async def test_an_unknown_version_of_api_versions_is_told_the_known_ones(
+    release: str, told: list[tuple[int, int, int]]
+) -> None:
+    """As real brokers of 2.3.1, 2.4.1 and 4.3.1 do, in the layout of version 0."""
+    async with serving(release=release) as broker, connected(broker) as wire:
+        await wire.send(bytes.fromhex("00000008 0012 0063 00000001"))
+        frame = await wire.frame()
+        answer = codecs.read_response(ApiKey.API_VERSIONS, 0, frame, 4)
+        assert answer.error_code == ErrorCode.UNSUPPORTED_VERSION
+        rows = [(row.api_key, row.min_version, row.max_version) for row in answer.api_keys]
+        assert rows == told
+
+
+@pytest.mark.parametrize("delay_ms", [0, 300])
+async def test_a_failed_log_in_is_told_after_a_while_and_closes(delay_ms: int) -> None:
+    settings = {"connection.failed.authentication.delay.ms": str(delay_ms)}
+    async with (
+        serving(properties=settings) as broker,
+        connected(broker, "SASL_PLAINTEXT") as wire,
+        connected(broker) as other,
+    ):
+        began = time.monotonic()
+        refused = asyncio.create_task(log_in(wire, "alice", "wrong"))
+        await other.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)  # nobody else waits for it
+        answer: Any = await refused
+        took_ms = (time.monotonic() - began) * 1000
+        assert answer.error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
+        assert took_ms >= delay_ms
+        assert await wire.is_closed()
+
+
+async def test_plain_log_in_gives_the_principal() -> None:
+    async with serving() as broker, connected(broker, "SASL_PLAINTEXT") as wire:
+        versions = await wire.ask(ApiKey.API_VERSIONS, 0, ApiVersionsRequest())
+        assert versions.error_code == ErrorCode.NONE
+        assert (await log_in(wire, "alice", "alice-secret")).error_code == ErrorCode.NONE
+        denied = await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
+        assert denied.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+
+
+@pytest.mark.parametrize(
+    ("user", "password", "authorization_id"),
+    [
+        ("alice", "wrong", ""),
+        ("nobody", "alice-secret", ""),
+        ("alice", "", ""),
+        ("alice", "alice-secret", "admin"),
+    ],
+)
+async def test_wrong_credentials_are_58_with_a_text_then_closed(
+    user: str, password: str, authorization_id: str
+) -> None:
+    async with serving() as broker, connected(broker, "SASL_PLAINTEXT") as wire:
+        answer = await log_in(wire, user, password, authorization_id)
+        assert answer.error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
+        assert "authentication failed" in answer.error_message.lower()
+        assert "secret" not in answer.error_message
+        assert await wire.is_closed()
+        assert broker.cluster.counters.failed_logins == 1
+
+
+async def test_an_unsupported_mechanism_is_33_with_the_list() -> None:
+    async with serving() as broker, connected(broker, "SASL_PLAINTEXT") as wire:
+        ask = SaslHandshakeRequest(mechanism="GSSAPI")
+        answer = await wire.ask(ApiKey.SASL_HANDSHAKE, 1, ask)
+        assert answer.error_code == ErrorCode.UNSUPPORTED_SASL_MECHANISM
+        assert answer.mechanisms == ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
+
+
+async def test_handshake_on_a_listener_without_sasl_is_34() -> None:
+    async with serving() as broker, connected(broker) as wire:
+        ask = SaslHandshakeRequest(mechanism="PLAIN")
+        answer = await wire.ask(ApiKey.SASL_HANDSHAKE, 1, ask)
+        assert answer.error_code == ErrorCode.ILLEGAL_SASL_STATE
+        assert answer.mechanisms == []
+
+
+async def test_handshake_version_0_takes_raw_tokens() -> None:
+    async with serving() as broker, connected(broker, "SASL_PLAINTEXT") as wire:
+        await wire.ask(ApiKey.SASL_HANDSHAKE, 0, SaslHandshakeRequest(mechanism="PLAIN"))
+        token = b"\0admin\0admin-secret"
+        await wire.send(len(token).to_bytes(4, "big") + token)
+        assert await wire.frame() == b""
+        assert (await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)).error_code == ErrorCode.NONE
+
+
+async def test_handshake_version_0_with_a_wrong_token_just_closes() -> None:
+    async with serving() as broker, connected(broker, "SASL_PLAINTEXT") as wire:
+        await wire.ask(ApiKey.SASL_HANDSHAKE, 0, SaslHandshakeRequest(mechanism="PLAIN"))
+        token = b"\0admin\0wrong"
+        await wire.send(len(token).to_bytes(4, "big") + token)
+        assert await wire.is_closed()
+
+
+async def test_frames_before_log_in_have_a_small_limit() -> None:
+    async with serving(limits=SMALL) as broker:
+        async with connected(broker, "SASL_PLAINTEXT") as wire:
+            await wire.send((501).to_bytes(4, "big"))
+            assert await wire.is_closed()
+        async with connected(broker, "SASL_PLAINTEXT") as wire:
+            await log_in(wire, "admin", "admin-secret")
+            await wire.send((501).to_bytes(4, "big") + b"\0")
+            await asyncio.sleep(0.05)
+            assert not wire.reader.at_eof()
+
+
+async def test_more_connections_than_allowed_are_closed() -> None:
+    async with (
+        serving(limits=SMALL) as broker,
+        connected(broker),
+        connected(broker),
+        connected(broker) as third,
+        connected(broker) as fourth,
+    ):
+        assert await fourth.is_closed()
+        answer = await third.ask(ApiKey.API_VERSIONS, 0, ApiVersionsRequest())
+        assert answer.error_code == ErrorCode.NONE
+
+
+async def test_idle_connections_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kafka_shim.shim.network.server.IDLE_CHECK_MS", 20)
+    limits = type(SMALL)(idle_ms_max=50)
+    async with serving(limits=limits) as broker, connected(broker) as wire:
+        assert await wire.is_closed()
+        assert broker.cluster.counters.closed == 0
+
+
+async def test_stop_closes_what_is_open_and_frees_the_port() -> None:
+    async with serving() as broker:
+        address = broker.bootstrap_servers()
+        async with connected(broker) as wire:
+            await broker.stop()
+            assert await wire.is_closed()
+    port = int(address.rpartition(":")[2])
+    listener = type(PLAIN)("PLAINTEXT", PLAIN.protocol, "127.0.0.1", port)
+    async with serving(listeners=(listener, SASL)) as again:
+        assert again.bootstrap_servers() == address
+
+
+async def test_a_listener_principal_is_who_an_unauthenticated_client_is() -> None:
+    listener = type(PLAIN)("PLAINTEXT", PLAIN.protocol, "127.0.0.1", 0, "User:suite")
+    async with serving(listeners=(listener,)) as broker, connected(broker) as wire:
+        answer = await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
+        assert answer.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED

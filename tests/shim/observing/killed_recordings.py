@@ -1,0 +1,52 @@
+"""`python killed_recordings.py FOLDER COUNT SEED`: record COUNT traces, each until a SIGKILL."""
+
+import itertools
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.trace.segments import Keeping
+from kafka_shim.shim.clock import ManualClock
+from kafka_shim.shim.observing.recorder import Recorder
+from kafka_shim.shim.request.session import Session
+from tests.acl_filters import ANY_ACL
+from tests.shim.play import LISTENER
+
+
+def record(folder: Path, compression: str, told: int) -> None:
+    """Record requests until killed; after each block say how many are in it and before."""
+    keeping = Keeping(compression, segment_bytes=50_000)
+    recorder = Recorder(folder, ManualClock(), keeping=keeping)
+    session = Session(LISTENER, 1, "127.0.0.1", 50_000)
+    for number in itertools.count(1):
+        header = RequestHeader(ApiKey.DESCRIBE_ACLS, 3, number, "x" * (number % 200))
+        frame = write_request_header(header) + codecs.write_request(ANY_ACL, 3)
+        recorder.request(session, header, frame)
+        if number % 25 == 0:
+            recorder.flush()
+            os.pwrite(told, number.to_bytes(8, "big"), 0)
+
+
+def main() -> None:
+    root, count, seed = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    moments = random.Random(seed)
+    for number in range(count):
+        folder = root / f"{number:03d}"
+        told = os.open(root / f"{number:03d}.told", os.O_RDWR | os.O_CREAT)
+        child = os.fork()
+        if child == 0:
+            record(folder, ("none", "zlib")[number % 2], told)
+        time.sleep(moments.uniform(0.002, 0.08))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(told)
+
+
+if __name__ == "__main__":
+    main()

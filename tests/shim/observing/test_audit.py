@@ -1,0 +1,150 @@
+"""observing.audit: one line a decision, in Kafka's field order, at Kafka's levels."""
+
+import pytest
+
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.describe_cluster_request import DescribeClusterRequest
+from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.shim.logs import set_up_logs
+from kafka_shim.shim.observing import audit
+from kafka_shim.shim.observing.audit import LINES_MAX, LOGGER_NAME
+from kafka_shim.shim.request.access import RECORDS_MAX
+from tests.acl_filters import ANY_ACL
+from tests.shim.play import Stage
+
+
+def audit_lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    return [line for line in capsys.readouterr().err.splitlines() if LOGGER_NAME in line]
+
+
+def test_a_denial_is_an_info_line_with_its_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up_logs("info", "console")
+    stage = Stage()
+    stage.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL, "User:alice")
+    (line,) = audit_lines(capsys)
+    assert (
+        "Principal = User:alice is Denied operation = DESCRIBE from host = 127.0.0.1 "
+        "on resource = Cluster:LITERAL:kafka-cluster for request = DescribeAcls "
+        "with resourceRefCount = 1 based on rule DefaultDeny"
+    ) in line
+
+
+@pytest.mark.parametrize("release", ["0.11", "3.2"])
+def test_denials_are_told_at_info_by_every_release(
+    release: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    set_up_logs("info", "console")
+    request = FindCoordinatorRequest("group", 0)
+    Stage(release).ask(ApiKey.FIND_COORDINATOR, 0, request, "User:alice")
+    (line,) = audit_lines(capsys)
+    assert "Principal = User:alice is Denied" in line
+    assert "to_allow=" in line
+
+
+@pytest.mark.parametrize(
+    ("is_denied_by_name", "to_allow"),
+    [
+        (False, "add {principal: User:alice, allow: Describe, cluster: kafka-cluster}"),
+        (True, "remove {principal: User:alice, deny: Describe, cluster: kafka-cluster}"),
+    ],
+)
+def test_a_denial_says_what_would_allow_it(
+    is_denied_by_name: bool, to_allow: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stage = Stage()
+    if is_denied_by_name:
+        about = (Operation.DESCRIBE, ResourceType.CLUSTER, "kafka-cluster")
+        stage.allow("User:alice", *about, deny=True)
+    forms = {"console": f"to_allow='{to_allow}'", "json": f'"to_allow": "{to_allow}"'}
+    for form, shown in forms.items():
+        set_up_logs("info", form)
+        stage.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL, "User:alice")
+        (line,) = audit_lines(capsys)
+        assert shown in line
+
+
+def test_an_allowed_request_is_a_debug_line_naming_the_acl(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    stage = Stage()
+    stage.allow("User:alice", Operation.DESCRIBE, ResourceType.CLUSTER, "kafka-cluster")
+    set_up_logs("info", "console")
+    stage.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL, "User:alice")
+    assert audit_lines(capsys) == []
+    set_up_logs("debug", "console")
+    stage.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL, "User:alice")
+    (line,) = audit_lines(capsys)
+    assert (
+        "is Allowed operation = DESCRIBE from host = 127.0.0.1 on resource = "
+        "Cluster:LITERAL:kafka-cluster for request = DescribeAcls with resourceRefCount = 1 "
+        "based on rule MatchingAcl(acl=StandardAcl[resourceType=CLUSTER, "
+        "resourceName=kafka-cluster, patternType=LITERAL, principal=User:alice, host=*, "
+        "operation=DESCRIBE, permissionType=ALLOW])"
+    ) in line
+
+
+def test_authorized_operations_are_probed_without_a_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    stage = Stage()
+    stage.allow("User:alice", Operation.DESCRIBE, ResourceType.CLUSTER, "kafka-cluster")
+    set_up_logs("info", "console")
+    request = DescribeClusterRequest(include_cluster_authorized_operations=True)
+    answer = stage.ask(ApiKey.DESCRIBE_CLUSTER, 0, request, "User:alice")
+    assert answer.cluster_authorized_operations == 1 << Operation.DESCRIBE
+    assert audit_lines(capsys) == []
+
+
+def test_a_principal_cannot_forge_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up_logs("info", "console")
+    Stage().ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL, "User:a\nPrincipal = User:b is Allowed \x1b[2J")
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "User:a\\nPrincipal = User:b is Allowed \\x1b[2J" in line
+
+
+def metadata(count: int) -> MetadataRequest:
+    return MetadataRequest(topics=[MetadataRequestTopic(name=f"n{row}") for row in range(count)])
+
+
+def test_lines_of_a_request_are_bounded_and_the_others_counted(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_up_logs("info", "console")
+    made: list[object] = []
+
+    def to_allow(*asked: object) -> str:
+        made.append(asked)
+        return ""
+
+    monkeypatch.setattr(audit, "_to_allow", to_allow)
+    stage = Stage()
+    stage.ask(ApiKey.METADATA, 1, metadata(3 * RECORDS_MAX), "User:alice")
+    lines = audit_lines(capsys)
+    assert len(lines) == LINES_MAX + 1
+    assert len(made) == LINES_MAX
+    assert "further decisions of this request" in lines[-1]
+    assert f"denied={3 * RECORDS_MAX - LINES_MAX}" in lines[-1]
+    assert not stage.session("User:alice").decided
+
+
+def test_denials_are_logged_that_come_after_many_allowed_ones(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    set_up_logs("info", "console")
+    stage = Stage()
+    stage.allow("User:alice", Operation.DESCRIBE, ResourceType.TOPIC, "n", prefixed=True)
+    request = metadata(2 * RECORDS_MAX)
+    assert request.topics is not None
+    request.topics.append(MetadataRequestTopic(name="denied"))
+    stage.ask(ApiKey.METADATA, 4, request, "User:alice")
+    (line,) = [line for line in audit_lines(capsys) if "Topic:LITERAL:denied" in line]
+    assert "Denied" in line
+
+
+def test_remedies_are_made_for_lines_that_are_written_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    set_up_logs("warn", "console")
+    monkeypatch.setattr(audit, "_to_allow", lambda *_: pytest.fail("nobody reads it"))
+    Stage().ask(ApiKey.METADATA, 1, metadata(3), "User:alice")

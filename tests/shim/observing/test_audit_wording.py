@@ -1,0 +1,36 @@
+"""The audit line is worded as a real broker of the release words it."""
+
+import logging
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+
+from kafka_shim.protocol.api_versions import parse_release
+from kafka_shim.shim.observing.audit import LOGGER_NAME
+from tests.shim.cli.conftest import Running, start  # noqa: F401 -- a fixture
+from tests.shim.traffic.importers.audit_recording import RELEASES, play, recorded
+
+_AROUND = re.compile(r"^\[.*?\] [A-Z]+ | \(kafka\.authorizer\.logger\)$")
+
+
+class Shim(NamedTuple):
+    release: str
+    plain: str
+    sasl: str
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_lines_are_worded_as_recorded(
+    release: str,
+    start: Callable[..., Running],  # noqa: F811
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    running = start(release=parse_release(release))
+    with caplog.at_level(logging.DEBUG, LOGGER_NAME):
+        play(Shim(release, running.plaintext, running.sasl))
+    said = [record.getMessage() for record in caplog.records if record.name == LOGGER_NAME]
+    of_alice = [text for text in said if "User:alice" in text.partition(" is ")[0]]
+    for line, own in zip(recorded(release), of_alice, strict=True):
+        assert _AROUND.sub("", line) in own

@@ -1,0 +1,100 @@
+"""The history is bounded by number and by bytes; totals are not forgotten."""
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.metadata_response import (
+    MetadataResponse,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+from kafka_shim.shim.control.past_requests import PastRequests
+from kafka_shim.shim.observing.history import DECISIONS_MAX, History, error_codes
+from tests.acl_filters import ANY_ACL
+from tests.shim.play import Stage
+
+
+def asked(stage: Stage, count: int) -> None:
+    for _ in range(count):
+        stage.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL, "User:alice")
+
+
+def recorded(history: History, count: int) -> History:
+    stage = Stage()
+    stage.dispatcher.history = history
+    asked(stage, count)
+    return history
+
+
+def test_the_newest_requests_are_kept() -> None:
+    history = recorded(History(requests_max=3), 5)
+    assert [seen.number for seen in history] == [3, 4, 5]
+    assert history.last_number == 5
+
+
+def test_bytes_are_bounded_but_the_newest_request_stays() -> None:
+    assert len(list(recorded(History(bytes_max=1500), 9))) == 2
+    assert len(list(recorded(History(bytes_max=1), 9))) == 1
+
+
+def denied(history: History, requests: int, names: int) -> History:
+    """After requests whose names are all denied."""
+    stage = Stage()
+    stage.dispatcher.history = history
+    topics = [MetadataRequestTopic(name=f"n{number}") for number in range(names)]
+    for _ in range(requests):
+        stage.ask(ApiKey.METADATA, 1, MetadataRequest(topics=topics), "User:alice")
+    return history
+
+
+def test_decisions_count_among_the_bytes() -> None:
+    history = denied(History(bytes_max=1_000_000), 20, 900)
+    kept = sum(len(seen.records) for seen in history)
+    assert 900 <= kept <= 4000
+    assert history.decisions["DESCRIBE", "TOPIC", False, "default_deny", "Metadata"] == 18_000
+
+
+def test_a_request_says_how_many_of_its_decisions_are_not_kept() -> None:
+    history = denied(History(), 1, DECISIONS_MAX + 5)
+    [seen] = history
+    assert len(list(seen.decisions())) == DECISIONS_MAX
+    assert seen.row()["decisions_left_out"] == 5
+    assert history.decisions.total() == DECISIONS_MAX + 5
+    past = PastRequests(history)
+    assert past.decisions({"limit": "10"})["left_out"] == 5
+    assert past.decisions({"limit": "10", "api": "Produce"})["left_out"] == 0
+
+
+def test_totals_count_what_is_no_longer_kept() -> None:
+    history = recorded(History(requests_max=1), 5)
+    assert history.answers == {("DescribeAcls", 3, 31): 5}
+    key = ("DESCRIBE", "CLUSTER", False, "default_deny", "DescribeAcls")
+    assert history.decisions == {key: 5}
+    history.forget()
+    assert list(history) == []
+    assert history.decisions[key] == 5
+    assert history.last_number == 5
+
+
+def test_a_request_is_shown_decoded_with_its_decisions() -> None:
+    [seen] = recorded(History(), 1)
+    row = seen.row()
+    assert row["api"] == "DescribeAcls"
+    assert row["request"]["operation"] == 1
+    assert row["errors"] == [31]
+    [decision] = seen.decisions()
+    assert decision["would_allow"] == {
+        "add": {"principal": "User:alice", "allow": ["Describe"], "cluster": "kafka-cluster"}
+    }
+
+
+def test_error_codes_are_found_at_every_depth() -> None:
+    partition = MetadataResponsePartition(
+        error_code=5, partition_index=0, leader_id=1, leader_epoch=0,
+        replica_nodes=[], isr_nodes=[], offline_replicas=[],
+    )  # fmt: skip
+    topics = [
+        MetadataResponseTopic(error_code=code, name="x", partitions=partitions)
+        for code, partitions in ((0, [partition]), (29, []))
+    ]
+    assert error_codes(MetadataResponse(topics=topics)) == [5, 29]
+    assert error_codes(MetadataResponse()) == []

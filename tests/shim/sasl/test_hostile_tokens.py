@@ -1,0 +1,129 @@
+"""Signed tokens by somebody who knows the public keys: none of them is taken."""
+
+import base64
+import hashlib
+import hmac
+import json
+from pathlib import Path
+
+import pytest
+
+from kafka_shim.shim.sasl.bearer_settings import token_validator
+from kafka_shim.shim.sasl.bearer_token import TokenRefusedError, TokenValidator
+from tests.shim.sasl.bearer_cases import EC, NAMELESS, OCT, RSA, STRANGER, key_set, signed
+
+NOW_S = 1_700_000_000
+CLAIMS = {"sub": "alice", "iat": NOW_S - 10, "exp": NOW_S + 600}
+
+
+@pytest.fixture
+def public_only(tmp_path: Path) -> TokenValidator:
+    """Who knows the public halves of two keys."""
+    keys = [key.as_dict(private=False) for key in (RSA, EC)]
+    path = tmp_path / "keys.json"
+    path.write_text(json.dumps({"keys": keys}))
+    return token_validator({"sasl.oauthbearer.jwks.endpoint.url": path.as_uri()}, "SASL_PLAINTEXT")
+
+
+@pytest.fixture
+def with_a_secret(tmp_path: Path) -> TokenValidator:
+    """The same, with a secret for HS256 among the keys."""
+    path = tmp_path / "keys.json"
+    path.write_text(key_set())
+    return token_validator({"sasl.oauthbearer.jwks.endpoint.url": path.as_uri()}, "SASL_PLAINTEXT")
+
+
+def encoded(value: object) -> str:
+    raw = value if isinstance(value, bytes) else json.dumps(value).encode()
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+
+
+def by_public_key(key: bytes, algorithm: str = "HS256", key_id: str = "rsa") -> str:
+    """A token whose HMAC has the public key for its secret."""
+    body = f"{encoded({'alg': algorithm, 'kid': key_id})}.{encoded(CLAIMS)}"
+    return f"{body}.{encoded(hmac.digest(key, body.encode(), hashlib.sha256))}"
+
+
+def unsigned(algorithm: object, signature: str = "") -> str:
+    return f"{encoded({'alg': algorithm, 'kid': 'rsa'})}.{encoded(CLAIMS)}.{signature}"
+
+
+PUBLIC = (RSA.as_pem(private=False), RSA.as_der(private=False), json.dumps(RSA.as_dict()).encode())
+ALGORITHMS: tuple[object, ...] = ("none", "None", "NONE", "", None, 0, [])
+HOSTILE: dict[str, str] = {
+    **{f"HS256 by the public key {at}": by_public_key(key) for at, key in enumerate(PUBLIC)},
+    "HS256 by the public key of another form": by_public_key(PUBLIC[0].strip()),
+    "HS256 by an empty secret": by_public_key(b""),
+    **{f"algorithm {name!r}": unsigned(name) for name in ALGORITHMS},
+    "none with a signature": unsigned("none", "AAAA"),
+    "RS256 without a signature": unsigned("RS256"),
+    "an unknown key id": signed(CLAIMS, RSA, kid="other"),
+    "a key id that is a path": signed(CLAIMS, STRANGER, kid="../../../../dev/null"),
+    "a stranger's key under a known id": signed(CLAIMS, STRANGER, kid="rsa"),
+    "a stranger's key without an id": signed(CLAIMS, STRANGER, kid=None),
+    "another curve": signed(CLAIMS, NAMELESS, alg="ES384", kid="ec"),
+    "changed claims": signed(CLAIMS).replace(
+        encoded(CLAIMS), encoded(CLAIMS | {"sub": "admin"})
+    ),
+    "its own key in the header": (
+        f"{encoded({'alg': 'RS256', 'jwk': STRANGER.as_dict(private=False)})}.{encoded(CLAIMS)}"
+        f".{signed(CLAIMS, STRANGER).rpartition('.')[2]}"
+    ),
+    "a URL of keys in the header": (
+        f"{encoded({'alg': 'RS256', 'kid': 'rsa', 'jku': 'http://127.0.0.1:1/keys'})}"
+        f".{encoded(CLAIMS)}.{signed(CLAIMS, STRANGER).rpartition('.')[2]}"
+    ),
+    "deeply nested claims": signed(b'{"sub":' + b"[" * 100_000, RSA),
+    "one part": "x",
+    "nothing": "",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("token", HOSTILE.values(), ids=HOSTILE)
+def test_a_forged_token_is_refused(public_only: TokenValidator, token: str) -> None:
+    with pytest.raises(TokenRefusedError):
+        public_only.validate(token, NOW_S * 1000)
+
+
+@pytest.mark.parametrize("token", HOSTILE.values(), ids=HOSTILE)
+def test_and_where_one_key_is_a_secret(with_a_secret: TokenValidator, token: str) -> None:
+    with pytest.raises(TokenRefusedError):
+        with_a_secret.validate(token, NOW_S * 1000)
+
+
+def test_honest_tokens_are_taken(with_a_secret: TokenValidator) -> None:
+    tokens = (
+        signed(CLAIMS),
+        signed(CLAIMS, OCT, "HS256", "oct"),
+        signed(CLAIMS, EC, "ES256", "ec"),
+    )
+    for token in tokens:
+        assert with_a_secret.validate(token, NOW_S * 1000).subject == "alice"
+
+
+@pytest.mark.parametrize(
+    ("claims", "taken"),
+    [
+        ({"exp": NOW_S - 29}, True),
+        ({"exp": NOW_S - 30}, False),
+        ({"nbf": NOW_S + 30}, True),
+        ({"nbf": NOW_S + 31}, False),
+        ({"exp": 1e308, "iat": -1e308}, True),
+        ({"exp": 10**400}, True),
+        ({"exp": float("inf")}, True),
+        ({"exp": float("nan")}, False),
+        ({"exp": NOW_S + 600, "iat": NOW_S + 601}, False),
+    ],
+)
+def test_clocks_may_differ_by_the_skew(
+    public_only: TokenValidator, claims: dict[str, float], taken: bool
+) -> None:
+    """30 s each way; times beyond all measure are a failure of nobody."""
+    given = {**CLAIMS, "iat": NOW_S - 600, **claims}
+    try:
+        found = public_only.validate(signed(given), NOW_S * 1000)
+    except TokenRefusedError:
+        assert not taken
+    else:
+        assert taken
+        assert found.expires_ms < 2**63

@@ -1,0 +1,79 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from kafka_shim.authorizer.acl_formats import kafka_list
+from kafka_shim.authorizer.acl_formats.objects import to_objects
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.input_files import read_acls
+
+ACL = Acl(
+    ResourceType.TOPIC,
+    "t",
+    PatternType.PREFIXED,
+    "User:a",
+    "*",
+    Operation.READ,
+    Permission.ALLOW,
+)
+SHORT = "{principal: User:a, allow: Read, topic: t, pattern: prefixed}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"- {SHORT}\n",
+        f"acls:\n  - {SHORT}\n",
+        f"topics: {{}}\nacls: [{SHORT}]\n",
+        f"- {SHORT}\n- {SHORT}\n",
+        json.dumps(to_objects([ACL])),
+        json.dumps({"acls": to_objects([ACL])}, indent=2),
+        kafka_list.write([ACL]),
+        "ACLs for principal `User:a`\n" + kafka_list.write([ACL]),
+        "\n" + kafka_list.write([ACL]).replace("Current", "Adding"),
+    ],
+    ids=range(9),
+)
+def test_every_form_is_read(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "acls"
+    path.write_text(text)
+    assert read_acls(str(path)) == [ACL]
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "acls:\n", "[]", "{acls: []}"])
+def test_a_file_without_acls(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "acls"
+    path.write_text(text)
+    assert read_acls(str(path)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("- [", "not YAML at line 2"),
+        ("hello", "acls must be a list"),
+        ("topics: {}", "no key `acls`"),
+        ("- {principal: User:a, allow: Read}", "acl 1: name one resource"),
+        ("- {principal: User:a, allow: Fly, topic: t}", "`Fly`"),
+        ('[{"resource_type": "TOPIC"}]', "`principal` is missing"),
+        ("Current ACLs for resource `what`:\n", "line 1"),
+        ("!!python/object/apply:os.system ['true']", "not YAML"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path: Path, text: str, complaint: str) -> None:
+    path = tmp_path / "acls"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=complaint) as caught:
+        read_acls(str(path))
+    assert str(caught.value).startswith(f"--acls {path}: ")
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="No such file"):
+        read_acls(str(tmp_path / "none"))
+    (tmp_path / "binary").write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match="not a text file"):
+        read_acls(str(tmp_path / "binary"))

@@ -1,0 +1,40 @@
+"""What protects a login cannot be guessed, unless a seed was asked for."""
+
+import os
+import secrets
+
+import pytest
+
+from kafka_shim.shim.clock import ManualClock
+from kafka_shim.shim.config import Config
+from kafka_shim.shim.handlers.shared import login
+from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.state.cluster import Cluster
+from tests.shim.play import SASL_LISTENER
+
+
+def proofs(seed: int | None) -> list[bytes]:
+    """A SCRAM nonce with its salt, a token's id, and its HMAC by the default secret."""
+    cluster = Cluster(Config(seed=seed, users={"alice": "alice-secret"}), ManualClock())
+    session = Session(SASL_LISTENER, 1, "127.0.0.1", 50_000)
+    login.begin("SCRAM-SHA-256", session, cluster, Phase.AUTHENTICATE)
+    first = login.advance(b"n,,n=alice,r=client", session, cluster).reply
+    token = cluster.tokens.create("User:alice", "User:alice", (), -1)
+    return [first, token.token_id.encode(), token.hmac]
+
+
+def test_a_seed_repeats_them() -> None:
+    assert proofs(7) == proofs(7)
+    assert not set(proofs(7)) & set(proofs(8))
+
+
+def test_without_a_seed_they_come_from_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def randbytes(_: object, count: int) -> bytes:
+        asked.append(count)
+        return os.urandom(count)
+
+    monkeypatch.setattr(secrets.SystemRandom, "randbytes", randbytes)
+    assert not set(proofs(None)) & set(proofs(None))
+    assert sorted(asked[: len(asked) // 2]) == [16, 24, 24, 32]  # id, nonce, salt, secret

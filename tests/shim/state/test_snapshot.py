@@ -1,0 +1,124 @@
+"""A snapshot holds all that a restart of a real cluster would keep, and nothing shares with it."""
+
+import asyncio
+
+import pytest
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.config import Config, GroupSeed, TopicSeed
+from kafka_shim.shim.sasl.scram_credential import ScramMechanism, salted_credential
+from kafka_shim.shim.state.log import StoredBatch
+from tests.shim.wire import connected, serving
+
+SEEDED = {
+    "topics": (TopicSeed("orders", 2, {"retention.ms": "-1"}),),
+    "groups": (GroupSeed("billing", {"orders": {1: 0}}),),
+    "users": {"alice": "secret"},
+}
+
+
+def broker() -> Broker:
+    return Broker(Config(**SEEDED, seed=1))  # type: ignore[arg-type]
+
+
+def append(found: Broker, name: str, first: int, last: int) -> None:
+    partition = found.cluster.topics.partition(name, 0)
+    assert partition is not None
+    partition.log.append(StoredBatch(first, last, 1000, bytes([first]) * 10), 0)
+
+
+def payloads(found: Broker) -> list[bytes]:
+    partition = found.cluster.topics.partition("orders", 0)
+    assert partition is not None
+    log = partition.log
+    return log.read(log.start_offset, log.end_offset, 1 << 20, whole_first=True)
+
+
+def test_records_and_their_offsets_come_back() -> None:
+    found = broker()
+    append(found, "orders", 0, 4)
+    append(found, "orders", 5, 9)
+    kept = found.snapshot()
+    append(found, "orders", 10, 10)
+    for _ in range(2):
+        found.restore(kept)
+        partition = found.cluster.topics.partition("orders", 0)
+        assert partition is not None
+        assert (partition.log.start_offset, partition.log.end_offset) == (0, 10)
+        assert payloads(found) == [b"\x00" * 10, b"\x05" * 10]
+        append(found, "orders", 10, 12)
+
+
+def test_a_log_whose_beginning_is_gone() -> None:
+    found = broker()
+    append(found, "orders", 0, 4)
+    append(found, "orders", 5, 9)
+    partition = found.cluster.topics.partition("orders", 0)
+    assert partition is not None
+    partition.log.delete_before(7)
+    found.restore(found.snapshot())
+    partition = found.cluster.topics.partition("orders", 0)
+    assert partition is not None
+    assert (partition.log.start_offset, partition.log.end_offset) == (7, 10)
+    partition.log.delete_before(10)
+    found.restore(found.snapshot())
+    partition = found.cluster.topics.partition("orders", 0)
+    assert partition is not None
+    assert (partition.log.start_offset, partition.log.end_offset) == (10, 10)
+
+
+def test_everything_else_comes_back() -> None:
+    found = broker()
+    cluster = found.cluster
+    topic = cluster.topics.get("orders")
+    assert topic is not None
+    credential = salted_credential(ScramMechanism.SCRAM_SHA_256, "pw", b"salt", 4096)
+    cluster.users.store(ScramMechanism.SCRAM_SHA_256, "carol", credential)
+    cluster.quotas.alter({"user": "alice"}, {"producer_byte_rate": 10.0})
+    cluster.configs.all_brokers["log.retention.ms"] = "5"
+    cluster.transactions.new_producer_id()
+    kept = found.snapshot()
+    found.reset()
+    assert found.cluster.users.stored_names() == []
+    found.restore(kept)
+    again = cluster.topics.get("orders")
+    assert again is not None
+    assert again is not topic
+    assert (again.topic_id, again.configs) == (topic.topic_id, {"retention.ms": "-1"})
+    assert cluster.users.scram(ScramMechanism.SCRAM_SHA_256, "carol") == credential
+    assert cluster.users.passwords == {"alice": "secret"}
+    assert list(cluster.quotas.all()) == [({"user": "alice"}, {"producer_byte_rate": 10.0})]
+    assert cluster.configs.all_brokers["log.retention.ms"] == "5"
+    assert cluster.transactions.new_producer_id() == 1
+    offset = cluster.groups.offsets.get("billing", topic.topic_id, 1)
+    assert offset is not None
+    assert offset.offset == 0
+
+
+def test_a_reset_is_the_start_again_with_the_same_ids() -> None:
+    found = broker()
+    first = found.cluster.topics.get("orders")
+    assert first is not None
+    found.cluster.topics.delete("orders")
+    found.reset()
+    again = found.cluster.topics.get("orders")
+    assert again is not None
+    assert again.topic_id == first.topic_id
+
+
+@pytest.mark.asyncio
+async def test_clients_are_hung_up_on_and_may_come_again() -> None:
+    request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=1000)
+    async with serving() as found:
+        async with connected(found) as wire:
+            answer = await wire.ask(ApiKey.INIT_PRODUCER_ID, 4, request)
+            assert (answer.error_code, answer.producer_id) == (ErrorCode.NONE, 0)
+            found.reset()
+            assert await wire.is_closed()
+        await asyncio.sleep(0)
+        async with connected(found) as wire:
+            answer = await wire.ask(ApiKey.INIT_PRODUCER_ID, 4, request)
+            assert answer.producer_id == 0

@@ -1,0 +1,96 @@
+"""Error messages quote what a client sent, which can be as long as a string can be."""
+
+from typing import Any
+
+import pytest
+
+from kafka_shim.protocol import runtime
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
+    ConsumerGroupHeartbeatRequest,
+)
+from kafka_shim.protocol.messages.create_topics_request import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
+from kafka_shim.protocol.messages.incremental_alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+from kafka_shim.protocol.runtime import STRING_BYTES_MAX
+from tests.shim.play import Stage
+
+LONG = "é" * ((STRING_BYTES_MAX - 1) // 2)
+"""As long as a name can be, in two bytes a character."""
+
+
+def texts_in(value: Any) -> list[str]:
+    """Every error message in an answer."""
+    if isinstance(value, list):
+        return [text for row in value for text in texts_in(row)]
+    found: list[str] = []
+    for name in getattr(value, "__struct_fields__", ()):
+        content = getattr(value, name)
+        is_text = name.endswith("error_message") and content
+        found += [content] if is_text else texts_in(content)
+    return found
+
+
+REQUESTS: dict[str, tuple[ApiKey, int, Any]] = {
+    "setting of a new topic": (
+        ApiKey.CREATE_TOPICS,
+        7,
+        CreateTopicsRequest(
+            topics=[CreatableTopic("t", 1, 1, [], [CreatableTopicConfig(LONG, "x")])]
+        ),
+    ),
+    "value of a new topic's setting, version 4": (
+        ApiKey.CREATE_TOPICS,
+        4,
+        CreateTopicsRequest(
+            topics=[CreatableTopic("t", 1, 1, [], [CreatableTopicConfig("retention.ms", LONG)])]
+        ),
+    ),
+    "assignor": (
+        ApiKey.CONSUMER_GROUP_HEARTBEAT,
+        1,
+        ConsumerGroupHeartbeatRequest(
+            group_id="g", member_id="m", rebalance_timeout_ms=1000, topic_partitions=[],
+            subscribed_topic_names=["t"], server_assignor=LONG,
+        ),
+    ),
+    "expression": (
+        ApiKey.CONSUMER_GROUP_HEARTBEAT,
+        1,
+        ConsumerGroupHeartbeatRequest(
+            group_id="g", member_id="m", rebalance_timeout_ms=1000, topic_partitions=[],
+            subscribed_topic_regex=LONG,
+        ),
+    ),
+    "setting of a topic": (
+        ApiKey.INCREMENTAL_ALTER_CONFIGS,
+        1,
+        IncrementalAlterConfigsRequest(
+            resources=[AlterConfigsResource(2, "t", [AlterableConfig(LONG, 0, LONG)])]
+        ),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REQUESTS)
+def test_a_text_that_quotes_a_long_name_is_shortened(case: str) -> None:
+    stage = Stage()
+    if case == "setting of a topic":
+        stage.topic("t")
+    answer = stage.ask(*REQUESTS[case])
+    texts = texts_in(answer)
+    assert texts
+    assert all(len(text.encode()) <= STRING_BYTES_MAX for text in texts)
+    assert any("é" in text and text.endswith("…") for text in texts), [t[:200] for t in texts]
+
+
+def test_texts_that_fit_are_written_whole() -> None:
+    for text in ("", "wrong", "é" * (STRING_BYTES_MAX // 2)):
+        assert runtime.error_text(text) == text.encode()

@@ -1,0 +1,158 @@
+"""Expressions of clients: RE2 runs them, in bounded time and memory, on what the client may see."""
+
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
+    ConsumerGroupHeartbeatRequest,
+)
+from kafka_shim.protocol.messages.incremental_alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+from kafka_shim.protocol.messages.list_transactions_request import ListTransactionsRequest
+from kafka_shim.shim import patterns
+from kafka_shim.shim.handlers import list_transactions
+from kafka_shim.shim.patterns import (
+    EXPRESSION_BYTES_MAX,
+    InvalidPatternError,
+    Pattern,
+    compile_pattern,
+)
+from kafka_shim.shim.state.groups import topic_subscriptions
+from tests.shim.handlers.records import ALICE
+from tests.shim.play import Stage
+
+EXPONENTIAL = "(.|.)*!"
+UNKNOWN_TO_RE2 = ("(?=a)", r"(a)\1", "(", "a{1001}")
+INVALID_REGULAR_EXPRESSION = 128
+INVALID_CONFIG = 40
+CLIENT_METRICS = 16
+
+
+def with_transactions(*names: str) -> Stage:
+    stage = Stage()
+    for name in names:
+        stage.cluster.transactions.begin_producer(name, 60_000, -1, -1)
+    stage.allow(ALICE, Operation.DESCRIBE, ResourceType.TRANSACTIONAL_ID, "mine", prefixed=True)
+    return stage
+
+
+def listed(stage: Stage, expression: str) -> Any:
+    request = ListTransactionsRequest(transactional_id_pattern=expression)
+    answer = stage.ask(ApiKey.LIST_TRANSACTIONS, 2, request, ALICE)
+    found = sorted(row.transactional_id for row in answer.transaction_states)
+    return answer.error_code, found
+
+
+def joined(stage: Stage, expression: str, principal: str = ALICE) -> Any:
+    request = ConsumerGroupHeartbeatRequest(
+        group_id="g", member_id="m", rebalance_timeout_ms=1000, topic_partitions=[],
+        subscribed_topic_regex=expression,
+    )  # fmt: skip
+    return stage.ask(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, request, principal)
+
+
+class Noted:
+    """A pattern that keeps what it was matched against."""
+
+    def __init__(self, pattern: Pattern, seen: list[str]) -> None:
+        self._pattern = pattern
+        self._seen = seen
+
+    def fullmatch(self, text: str) -> object | None:
+        self._seen.append(text)
+        return self._pattern.fullmatch(text)
+
+
+@pytest.fixture(params=[list_transactions, topic_subscriptions])
+def noted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    seen: list[str] = []
+    monkeypatch.setattr(
+        request.param, "compile_pattern", lambda text: Noted(compile_pattern(text), seen)
+    )
+    return seen
+
+
+def test_an_exponential_expression_takes_no_time() -> None:
+    began = time.process_time()
+    assert listed(with_transactions("mine" + "a" * 200), EXPONENTIAL) == (0, [])
+    assert time.process_time() - began < 0.5
+
+
+def test_a_whole_id_has_to_match() -> None:
+    stage = with_transactions("mine-1", "mine-2", "others-1")
+    assert listed(stage, ".*-1") == (0, ["mine-1"])
+    assert listed(stage, "mine") == (0, [])
+
+
+def test_patterns_are_matched_only_against_what_may_be_seen(noted: list[str]) -> None:
+    stage = with_transactions("mine", "others")
+    for name in ("mine", "others"):
+        stage.topic(name)
+    stage.allow(ALICE, Operation.DESCRIBE, ResourceType.TOPIC, "mine")
+    stage.allow(ALICE, Operation.READ, ResourceType.GROUP, "g")
+    listed(stage, ".*")
+    joined(stage, ".*")
+    assert noted == ["mine"]
+
+
+@pytest.mark.parametrize("expression", UNKNOWN_TO_RE2)
+def test_what_re2_does_not_know_is_refused(expression: str) -> None:
+    stage = with_transactions("mine")
+    stage.allow(ALICE, Operation.READ, ResourceType.GROUP, "g")
+    assert listed(stage, expression) == (INVALID_REGULAR_EXPRESSION, [])
+    assert joined(stage, expression).error_code == INVALID_REGULAR_EXPRESSION
+
+
+@pytest.mark.parametrize("expression", ["x" * (EXPRESSION_BYTES_MAX + 1), "(?:x?y?.?){1000}"])
+def test_large_expressions_are_refused(expression: str) -> None:
+    with pytest.raises(InvalidPatternError):
+        compile_pattern(expression)
+    assert listed(with_transactions("mine"), expression) == (INVALID_REGULAR_EXPRESSION, [])
+
+
+def test_expressions_of_people_are_taken() -> None:
+    names = "|".join(f"topic-{number:05}" for number in range(300))
+    for expression in (names, r"orders\.(eu|us)-[0-9]{1,3}", r"\Qa.b\E.*", "(?i)payments", ".*"):
+        compile_pattern(expression)
+
+
+def metrics_matched(stage: Stage, expression: str) -> int:
+    request = IncrementalAlterConfigsRequest(
+        resources=[
+            AlterConfigsResource(
+                CLIENT_METRICS, "one", [AlterableConfig("match", 0, f"client_id={expression}")]
+            )
+        ]
+    )
+    answer = stage.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, request)
+    return answer.responses[0].error_code
+
+
+def test_patterns_of_metrics_are_run_by_re2() -> None:
+    stage = Stage()
+    assert metrics_matched(stage, EXPONENTIAL) == 0
+    assert metrics_matched(stage, r"(a)\1") == INVALID_CONFIG
+
+
+def test_a_broker_starts_without_re2() -> None:
+    code = "import sys, kafka_shim.shim.broker, kafka_shim.shim.handlers.list_transactions as l;"
+    subprocess.run(
+        [sys.executable, "-c", f"{code} sys.exit('re2' in sys.modules)"], check=True, timeout=60
+    )
+
+
+def test_compiled_expressions_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    import re2
+
+    purged: list[None] = []
+    monkeypatch.setattr(re2, "purge", lambda: purged.append(None))
+    patterns.compile_pattern("a")
+    assert len(purged) == 1

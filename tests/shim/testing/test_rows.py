@@ -1,0 +1,87 @@
+"""Rows are dicts with declared attributes: those that the control API answers."""
+
+import typing
+from typing import Any, get_args, get_origin, get_type_hints
+
+import msgspec
+import pytest
+
+from kafka_shim.shim.control import shapes
+from kafka_shim.shim.faults import spec
+from kafka_shim.shim.testing import rows
+from kafka_shim.shim.testing.faults import Match, Trigger
+from kafka_shim.shim.testing.rows import Row, StateRow, TopicRow
+
+SHAPES: dict[type[Row], type[msgspec.Struct]] = {
+    rows.HealthRow: shapes.Health,
+    rows.TopicRow: shapes.TopicRow,
+    rows.CleanedPartitionRow: shapes.CleanedPartition,
+    rows.AclRow: shapes.AclRow,
+    rows.GroupRow: shapes.GroupRow,
+    rows.StateRow: shapes.State,
+    rows.NodeRow: shapes.NodeRow,
+    rows.PushRow: shapes.PushRow,
+    rows.RequestRow: shapes.RequestRow,
+    rows.DecisionRow: shapes.DecisionRow,
+    rows.FaultRow: shapes.FaultRow,
+}
+ROW_OF = {shape: row for row, shape in SHAPES.items()}
+
+
+def as_row(declared: Any) -> Any:
+    """The type of a column, where the API's shape has this one."""
+    if get_origin(declared) is list:
+        [of] = get_args(declared)
+        return list[as_row(of)]  # type: ignore[misc]  # made at run time
+    if declared in ROW_OF:
+        return ROW_OF[declared]
+    if isinstance(declared, type) and issubclass(declared, msgspec.Struct):
+        return dict[str, Any]
+    return declared
+
+
+def without_any(column: Any) -> Any:
+    """The type of a column that may be None, which MaybeNone hides from type checkers."""
+    if Any not in get_args(column) or get_origin(column) is dict:
+        return column
+    [known] = [of for of in get_args(column) if of is not Any]
+    return known | None
+
+
+def test_every_row_has_a_shape() -> None:
+    assert set(SHAPES) == set(Row.__subclasses__())
+
+
+@pytest.mark.parametrize("row", SHAPES, ids=lambda row: row.__name__)
+def test_a_row_declares_what_the_control_api_answers(row: type[Row]) -> None:
+    answered = {name: as_row(of) for name, of in get_type_hints(SHAPES[row]).items()}
+    declared = get_type_hints(row)
+    assert declared.keys() == answered.keys()
+    assert {name: without_any(column) for name, column in declared.items()} == answered
+    assert not declared.keys() & set(dir(dict)), "an attribute of dict hides these columns"
+
+
+@pytest.mark.parametrize(("keywords", "shape"), [(Match, spec.Match), (Trigger, spec.Trigger)])
+def test_faults_take_the_keywords_of_the_control_api(keywords: Any, shape: Any) -> None:
+    def without_none(declared: Any) -> Any:
+        [*named] = [of for of in get_args(declared) if of is not type(None)]
+        return typing.Union[tuple(named)] if named else declared  # noqa: UP007 - made at run time
+
+    answered = {name: without_none(of) for name, of in get_type_hints(shape).items()}
+    assert get_type_hints(keywords) == answered
+
+
+def test_a_row_is_a_dict_whose_columns_are_attributes() -> None:
+    topic = {"name": "orders", "partitions": 3}
+    row = TopicRow(topic)
+    assert row == topic
+    assert (row.name, row["partitions"]) == ("orders", 3)
+    with pytest.raises(AttributeError, match=r"unknown column nmae; did you mean name\?"):
+        _ = row.nmae  # type: ignore[attr-defined]  # a typing error, on purpose
+    assert not hasattr(row, "zzzzzz")
+
+
+def test_rows_of_the_state_are_rows() -> None:
+    state = StateRow({"topics": [{"name": "orders"}], "acls": [], "groups": [{"state": "Empty"}]})
+    assert [topic.name for topic in state.topics] == ["orders"]
+    assert state["groups"][0]["state"] == state.groups[0].state == "Empty"

@@ -1,0 +1,85 @@
+"""What type checkers say of a user's tests: nothing of right ones, and each mistake."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+USE = """\
+from kafka_shim import __version__
+from kafka_shim.testing import BrokerFactory, KafkaBroker, Options, start
+
+
+def right(broker: KafkaBroker, factory: BrokerFactory, options: Options) -> None:
+    with start(kafka_version="3.9", topics=["orders"], tls=True, brokers=3) as other:
+        other.stop()
+    start(**options)
+    factory(acls=[{"principal": "alice", "allow": "Write", "topic": "orders"}]).stop()
+    assert broker.denials()[0].principal + broker.decisions(api="Produce", allowed=False)[0].rule
+    assert broker.requests()[0].request["acks"] == -1
+    assert broker.topics.list()[0].partitions > len(broker.topics.list()[0]["name"])
+    assert broker.acls.list("alice")[0].operation == "WRITE"
+    assert broker.state().groups[0].group_id.upper()
+    broker.acls.add({"principal": "alice", "allow": "Write", "topic": "orders"})
+    broker.acls.add(principal="alice", allow=["Write"], topic="orders")
+    broker.faults.error("REQUEST_TIMED_OUT", api="Produce", times=3)
+    assert broker.faults.list()[0].fired == broker.nodes.list()[0].node_id
+    assert __version__.split(".")
+
+
+def wrong(broker: KafkaBroker, factory: BrokerFactory) -> None:
+    start(kafka_versoin="3.9")  # wrong
+    start(brokers="three")  # wrong
+    start(ready_file="ready")  # wrong
+    factory(kafka_versoin="3.9")  # wrong
+    broker.denials()[0].principle  # wrong
+    broker.decisions()[0].resource  # wrong
+    broker.decisions(alowed=False)  # wrong
+    broker.requests()[0].acks  # wrong
+    broker.topics.list()[0].partition  # wrong
+    broker.topics.list()[0].name + 1  # wrong
+    broker.acls.list()[0].topic  # wrong
+    broker.acls.add(principle="alice")  # wrong
+    broker.state().groups[0].id  # wrong
+    broker.nodes.list()[0].id  # wrong
+    broker.faults.list()[0].fires  # wrong
+    broker.faults.error("REQUEST_TIMED_OUT", tims=3)  # wrong
+    broker.bootstrap_server  # wrong
+"""
+WRONG = {number for number, line in enumerate(USE.splitlines(), 1) if line.endswith("# wrong")}
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300, func_only=True)]
+
+
+def said(folder: Path, *command: str) -> str:
+    """What a type checker prints about the file, which is in a folder without other settings."""
+    (folder / "use.py").write_text(USE)
+    done = subprocess.run(
+        [sys.executable, "-m", *command, "use.py"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_mypy_strict_reports_what_is_wrong_and_nothing_else(tmp_path: Path) -> None:
+    printed = said(tmp_path, "mypy", "--strict", "--cache-dir", "cache")
+    errors = re.findall(r"^(\S+?):(\d+): error", printed, re.MULTILINE)
+    assert {path for path, _ in errors} == {"use.py"}, printed
+    assert {int(number) for _, number in errors} == WRONG, printed
+
+
+def test_pyright_reports_what_is_wrong_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}')
+    options = ("--outputjson", "--level", "error", "--pythonpath", sys.executable)
+    printed = said(tmp_path, "basedpyright", *options)
+    found = json.loads(printed)["generalDiagnostics"]
+    lines = {diagnostic["range"]["start"]["line"] + 1 for diagnostic in found}
+    assert lines == WRONG, printed

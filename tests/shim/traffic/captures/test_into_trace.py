@@ -1,0 +1,244 @@
+"""Captures into traces: shuffled, repeated, with holes, cut off, from several kinds of links."""
+
+import contextlib
+import io
+import random
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from kafka_shim.protocol.api_versions import RELEASES, advertised
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.trace.entries import Closed, Request, Response
+from kafka_shim.shim.traffic.captures.files import CaptureError, packets
+from kafka_shim.shim.traffic.captures.into_trace import CaptureReport, import_capture
+from kafka_shim.shim.traffic.captures.packets import Segment
+from tests.shim.observing.test_recorder import entries
+from tests.shim.traffic.captures.wires import (
+    CLIENT,
+    SERVER,
+    capture_of,
+    connection,
+    conversation,
+    cooked,
+    ethernet,
+    framed,
+    heartbeat,
+    heartbeat_answer,
+    ip4,
+    loopback,
+    pcap,
+    pcapng,
+)
+
+COUNT = 8
+REQUESTS = [heartbeat(number, 30) for number in range(COUNT)]
+ANSWERS = [heartbeat_answer(number) for number in range(COUNT)]
+
+
+def imported(
+    file: io.BytesIO, folder: Path, ports: frozenset[int] = frozenset()
+) -> tuple[list[bytes], list[bytes], CaptureReport]:
+    report = import_capture(file, folder, ports)
+    found, damage = entries(folder)
+    assert damage == []
+    times = [entry.time_us for _, entry in found]
+    assert times == sorted(times)
+    requests = [entry.frame for _, entry in found if isinstance(entry, Request)]
+    answers = [entry.frame for _, entry in found if isinstance(entry, Response)]
+    return requests, answers, report
+
+
+def test_requests_and_answers_with_their_times_and_ends(tmp_path: Path) -> None:
+    segments = conversation(COUNT)
+    requests, answers, report = imported(capture_of(segments), tmp_path)
+    assert (requests, answers) == (REQUESTS, ANSWERS)
+    assert (report.connections, report.ports, report.troubles) == (1, [SERVER[1]], [])
+    assert (report.requests, report.answers, report.damage) == (COUNT, COUNT, "")
+    found, _ = entries(tmp_path)
+    who, first = found[0]
+    assert (who.host, who.port, who.listener) == (*CLIENT, "10.0.0.9:9092")
+    last_of_first = next(
+        segment for segment in segments if segment.data and segment.source != CLIENT
+    ).time_us
+    assert first.time_us == last_of_first - 1000
+    assert isinstance(found[-1][1], Closed)
+
+
+def test_a_connection_may_begin_with_a_version_that_nobody_knows(tmp_path: Path) -> None:
+    """A client newer than its broker begins so, and is answered in version 0 (KIP-511)."""
+    _, newest = advertised(RELEASES[-1])[ApiKey.API_VERSIONS]
+    head = write_request_header(RequestHeader(ApiKey.API_VERSIONS, newest, 0, "kgo"))
+    newer = head[:2] + (newest + 1).to_bytes(2, "big") + head[4:] + b"\4kgo\0021\0\0"
+    refused = bytes(4) + (35).to_bytes(2, "big") + bytes(4)
+    pieces = [(0, framed(newer)), (1, framed(refused))]
+    pieces += [(0, framed(REQUESTS[1])), (1, framed(ANSWERS[1]))]
+    requests, answers, report = imported(capture_of(connection(pieces)), tmp_path)
+    assert requests == [newer, REQUESTS[1]]
+    assert answers == [refused, ANSWERS[1]]
+    assert report.passed_over == {}
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_shuffled_and_repeated_within_a_second(
+    tmp_path_factory: pytest.TempPathFactory, rng: random.Random
+) -> None:
+    segments = conversation(COUNT)
+    mixed = sorted(
+        segments + rng.choices([segment for segment in segments if segment.data], k=20),
+        key=lambda segment: segment.time_us + rng.randrange(30_000),
+    )
+    requests, answers, report = imported(
+        capture_of(mixed), tmp_path_factory.mktemp("t"), frozenset({9092})
+    )
+    assert (requests, answers) == (REQUESTS, ANSWERS)
+    assert report.answers_without_request == 0
+    (troubles,) = report.troubles
+    assert troubles.retransmitted > 0
+    assert (troubles.lost_bytes, troubles.skipped_bytes) == (0, 0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_what_is_lost_costs_its_frames_and_is_told(
+    tmp_path_factory: pytest.TempPathFactory, rng: random.Random
+) -> None:
+    segments = conversation(COUNT, segment_bytes=1000)  # a frame a segment
+    lost = {n for n, segment in enumerate(segments) if segment.data and rng.random() < 0.2}
+    kept = [segment for number, segment in enumerate(segments) if number not in lost]
+    folder = tmp_path_factory.mktemp("t")
+    requests, answers, report = imported(capture_of(kept), folder, frozenset({9092}))
+    gone = {segments[number].data[4:] for number in lost}
+    assert requests == [request for request in REQUESTS if request not in gone]
+    assert answers == [
+        answer
+        for request, answer in zip(REQUESTS, ANSWERS, strict=True)
+        if answer not in gone and request not in gone
+    ]
+    told = sum(trouble.lost_bytes for trouble in report.troubles)
+    assert told == sum(len(segments[number].data) for number in lost)
+
+
+def test_a_connection_that_began_before_the_capture(tmp_path: Path) -> None:
+    segments = conversation(COUNT, segment_bytes=1000)[6:]  # within the second exchange
+    requests, answers, report = imported(capture_of(segments), tmp_path)
+    assert (requests, answers) == (REQUESTS[2:], ANSWERS[2:])
+    (troubles,) = report.troubles
+    assert troubles.began_before
+
+
+def test_many_connections_and_ports_used_again(tmp_path: Path) -> None:
+    segments: list[Segment] = []
+    for number in range(20):
+        segments += conversation(
+            2, client=("10.0.0.1", 40_000 + number % 10), first_sequence=number
+        )
+    late = [
+        msgspec.structs.replace(segment, time_us=segment.time_us + index * 1000)
+        for index, segment in enumerate(segments)
+    ]
+    requests, answers, report = imported(capture_of(late), tmp_path)
+    assert report.connections == 20
+    assert len(requests) == len(answers) == 40
+    found, _ = entries(tmp_path)
+    assert len({who.writer_connection for who, _ in found}) == 20
+    assert len([entry for _, entry in found if isinstance(entry, Closed)]) == 20
+
+
+def test_other_protocols_and_ports_are_passed_over(tmp_path: Path) -> None:
+    def other(segment: Segment) -> Segment:
+        ends = {CLIENT: CLIENT, SERVER: ("10.0.0.9", 80)}
+        return msgspec.structs.replace(
+            segment,
+            source=ends[segment.source],
+            target=ends[segment.target],
+            data=b"\0\0\0\x05hello"[: len(segment.data)],
+        )
+
+    foreign = [other(segment) for segment in conversation(2)]
+    both = conversation(COUNT) + foreign
+    requests, _, report = imported(capture_of(both), tmp_path / "found")
+    assert requests == REQUESTS
+    assert report.passed_over == {"connections of other protocols": 1}
+    requests, _, report = imported(capture_of(both), tmp_path / "told", frozenset({9092}))
+    assert requests == REQUESTS
+    assert report.passed_over == {"segments of other ports": len(foreign)}
+    with pytest.raises(CaptureError, match="neither pcap nor pcapng"):
+        import_capture(io.BytesIO(b"no capture at all, but long enough"), tmp_path / "none")
+
+
+def test_encrypted_connections_are_told(tmp_path: Path) -> None:
+    hello = b"\x16\x03\x01" + bytes(17)
+    segments = [
+        msgspec.structs.replace(segment, data=hello[: len(segment.data)])
+        for segment in conversation(1)
+    ]
+    requests, _, report = imported(capture_of(segments), tmp_path, frozenset({9092}))
+    assert requests == []
+    assert report.troubles[0].is_tls
+
+
+@pytest.mark.parametrize(
+    ("link_type", "wrap"), [(1, ethernet), (101, ip4), (113, cooked), (0, loopback)]
+)
+def test_links_and_resolutions(tmp_path: Path, link_type: int, wrap: object) -> None:
+    assert callable(wrap)
+    rows = [(segment.time_us, wrap(segment)) for segment in conversation(COUNT)]
+    for number, nano in enumerate((False, True)):
+        file = io.BytesIO(pcap(rows, link_type, nano=nano))
+        requests, answers, _ = imported(file, tmp_path / str(number))
+        assert (requests, answers) == (REQUESTS, ANSWERS)
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_pcapng_with_interfaces_of_different_kinds(tmp_path: Path, order: str) -> None:
+    rows = [
+        (n % 2, segment.time_us, (ethernet if n % 2 == 0 else ip4)(segment))
+        for n, segment in enumerate(conversation(COUNT))
+    ]
+    data = pcapng(rows, (1, 101), order)
+    assert [packet.time_us for packet in packets(io.BytesIO(data))] == [row[1] for row in rows]
+    requests, answers, report = imported(io.BytesIO(data), tmp_path)
+    assert (requests, answers) == (REQUESTS, ANSWERS)
+    assert report.passed_over == {}
+
+
+def test_a_time_that_cannot_be_is_damage(tmp_path: Path) -> None:
+    rows = [(0, segment.time_us, ethernet(segment)) for segment in conversation(COUNT)]
+    rows[20] = (0, 1 << 60, rows[20][2])
+    _, _, report = imported(io.BytesIO(pcapng(rows, (1,), "<")), tmp_path)
+    assert report.packets == 20
+    assert report.damage == f"a packet claims to be of {(1 << 60) // 1_000_000} seconds after 1970"
+
+
+def test_a_file_that_is_cut_off_anywhere_is_read_to_there(tmp_path: Path) -> None:
+    segments = conversation(COUNT)
+    rows = [(segment.time_us, ethernet(segment)) for segment in segments]
+    classic = pcap(rows)
+    blocks = pcapng([(0, *row) for row in rows], (1,), "<")
+    rng = random.Random(5)
+    for data in (classic, blocks):
+        for number in range(15):
+            end = rng.randrange(500, len(data))
+            folder = tmp_path / f"{len(data)}-{number}"
+            requests, answers, report = imported(io.BytesIO(data[:end]), folder)
+            assert requests == REQUESTS[: len(requests)]
+            assert answers == ANSWERS[: len(answers)]
+            assert report.packets <= len(segments)
+            assert "cut off" in report.damage or report.damage == ""
+
+
+def test_noise_is_an_error_or_damage_never_a_crash(tmp_path: Path) -> None:
+    rng = random.Random(3)
+    rows = [(segment.time_us, ethernet(segment)) for segment in conversation(COUNT)]
+    files = (pcap(rows), pcapng([(0, *row) for row in rows], (1,), "<"))
+    for number in range(120):
+        spoiled = bytearray(files[number % 2])
+        for _ in range(rng.randrange(1, 30)):
+            spoiled[rng.randrange(24, len(spoiled))] = rng.randrange(256)
+        with contextlib.suppress(CaptureError):
+            import_capture(io.BytesIO(bytes(spoiled)), tmp_path / str(number))

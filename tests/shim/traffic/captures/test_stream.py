@@ -1,0 +1,118 @@
+"""One direction of TCP: whatever order, however often; what never comes is told."""
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from kafka_shim.shim.traffic.captures.packets import CIRCLE
+from kafka_shim.shim.traffic.captures.stream import Stream
+
+
+class Heard:
+    """A stream, and what it has delivered: bytes and holes."""
+
+    def __init__(self) -> None:
+        self.parts: list[Any] = []
+        self.stream = Stream(self.parts.append, self.parts.append)
+
+    @property
+    def text(self) -> bytes:
+        return b"".join(part for part in self.parts if isinstance(part, bytes))
+
+    @property
+    def holes(self) -> list[int | None]:
+        return [part for part in self.parts if not isinstance(part, bytes)]
+
+
+@st.composite
+def cuts(draw: st.DrawFn) -> tuple[bytes, int, list[tuple[int, bytes]]]:
+    """A text, the number of its SYN, and overlapping segments that cover it all."""
+    text = draw(st.binary(min_size=1, max_size=200))
+    first = draw(st.sampled_from([0, 1, CIRCLE - 1, CIRCLE - 100, 2**31 - 50]))
+    pieces, at = [], 0
+    while at < len(text):
+        length = draw(st.integers(1, 60))
+        before = draw(st.integers(0, min(at, 20)))
+        start = (first + 1 + at - before) % CIRCLE
+        pieces.append((start, text[at - before : at + length]))
+        at += length
+    return text, first, pieces
+
+
+@settings(deadline=None)  # a busy machine is no failure
+@given(cuts(), st.randoms(use_true_random=False), st.booleans())
+def test_any_order_and_any_repetition(
+    made: tuple[bytes, int, list[tuple[int, bytes]]], rng: random.Random, syn_late: bool
+) -> None:
+    text, first, pieces = made
+    pieces = pieces + rng.choices(pieces, k=3)
+    rng.shuffle(pieces)
+    heard = Heard()
+    syn_at = rng.randrange(len(pieces)) if syn_late else 0
+    for number, (sequence, data) in enumerate(pieces):
+        if number == syn_at:
+            heard.stream.begin(first)
+        heard.stream.add(sequence, data)
+    heard.stream.begin(first)  # a SYN that is sent again
+    assert heard.text == text
+    assert heard.holes == []
+    assert not heard.stream.lacks
+    assert heard.stream.retransmitted >= 3
+
+
+@settings(deadline=None)  # a busy machine is no failure
+@given(cuts(), st.randoms(use_true_random=False))
+def test_what_is_lost_is_told_in_its_place(
+    made: tuple[bytes, int, list[tuple[int, bytes]]], rng: random.Random
+) -> None:
+    text, first, pieces = made
+    kept = [piece for piece in pieces if rng.random() < 0.7]
+    there = bytearray(len(text))
+    for sequence, data in kept:
+        at = (sequence - first - 1) % CIRCLE
+        there[at : at + len(data)] = b"\1" * len(data)
+    rng.shuffle(kept)
+    heard = Heard()
+    heard.stream.begin(first)
+    for sequence, data in kept:
+        heard.stream.add(sequence, data)
+    heard.stream.acknowledge((first + 1 + len(text)) % CIRCLE)
+    assert heard.stream.lacks is (0 in there)
+    heard.stream.give_up()
+    found = bytearray()
+    for part in heard.parts:
+        found += part if isinstance(part, bytes) else b"?" * part
+    assert found == bytes(
+        byte if is_there else ord("?") for byte, is_there in zip(text, there, strict=True)
+    )
+    assert heard.stream.lost_bytes == there.count(0)
+    assert not heard.stream.lacks
+
+
+def test_a_beginning_that_was_not_captured_is_a_hole_of_unknown_size() -> None:
+    heard = Heard()
+    for sequence, data in ((1000, b"late"), (990, b"early")):
+        heard.stream.note(sequence)
+        heard.stream.add(sequence, data)
+    assert heard.stream.lacks
+    heard.stream.give_up()
+    assert heard.parts == [None, b"early", 5, b"late"]
+
+
+def test_an_acknowledged_fin_is_no_lost_byte() -> None:
+    heard = Heard()
+    heard.stream.begin(10)
+    heard.stream.add(11, b"x")
+    heard.stream.end(12)
+    heard.stream.acknowledge(13)
+    assert not heard.stream.lacks
+
+
+def test_too_much_behind_a_hole_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kafka_shim.shim.traffic.captures.stream.WAITING_BYTES_MAX", 100)
+    heard = Heard()
+    heard.stream.begin(0)
+    heard.stream.add(11, b"x" * 101)
+    assert heard.parts == [10, b"x" * 101]

@@ -1,0 +1,100 @@
+"""What real brokers wrote to their authorizer's log, one file a release."""
+
+from pathlib import Path
+from typing import Protocol
+
+from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.shim.client.client import connect
+from kafka_shim.shim.client.config import ClientConfig, Login
+from kafka_shim.shim.config import SecurityProtocol
+from tests.oracle.real_kafka import PASSWORDS, RealKafka, fetched, numbers
+
+FOLDER = Path(__file__).parent / "audit_logs"
+GROUP = "a:b c"
+"""A name with what the lines themselves are made of."""
+TRANSACTIONAL = "tx"
+
+RELEASES = sorted(path.stem for path in FOLDER.glob("*.txt"))
+
+_LOG4J = ("org.slf4j", "slf4j-log4j12", "1.7.30")
+_OTHERS = ("slf4j-nop", "slf4j-log4j12", "slf4j-reload4j", "slf4j-api", "log4j-1")
+_SETTINGS = """log4j.rootLogger=OFF
+log4j.logger.kafka.authorizer.logger={}, out
+log4j.appender.out=org.apache.log4j.FileAppender
+log4j.appender.out.file=audit.log
+log4j.appender.out.layout=org.apache.log4j.PatternLayout
+log4j.appender.out.layout.ConversionPattern=[%d] %p %m (%c)%n
+"""
+
+
+class AuditedKafka(RealKafka):
+    """Writes the log, in the layout of Kafka's own log4j.properties.
+
+    At `TRACE`, `level` shows denied probes too.
+    """
+
+    level = "DEBUG"
+
+    def _java(self, libs: Path, main: str, argument: str, *options: str) -> None:
+        if main != "kafka.Kafka":  # ZooKeeper has a folder of its own
+            super()._java(libs, main, argument, *options)
+            return
+        (self.folder / "log4j.properties").write_text(_SETTINGS.format(self.level))
+        own = self.folder / "libs"
+        own.mkdir()
+        kept = [jar for jar in libs.iterdir() if not jar.name.startswith(_OTHERS)]
+        for jar in (*kept, *fetched("log4j", [_LOG4J]).iterdir()):
+            (own / jar.name).symlink_to(jar)
+        super()._java(own, main, argument, *options, "-Dlog4j.configuration=file:log4j.properties")
+
+    def lines(self) -> list[str]:
+        return (self.folder / "audit.log").read_text().splitlines()
+
+
+class Audited(Protocol):
+    """A broker with users that writes the log; addresses are `host:port`."""
+
+    @property
+    def release(self) -> str: ...
+    @property
+    def plain(self) -> str: ...
+    @property
+    def sasl(self) -> str: ...
+
+
+def recorded(release: str) -> list[str]:
+    """The lines about alice, of the play, that a release wrote."""
+    return (FOLDER / f"{release}.txt").read_text().splitlines()
+
+
+def play(kafka: Audited) -> None:
+    """alice is allowed a group and denied a topic, a transactional id and the cluster."""
+    patterns = [(ResourceType.GROUP, GROUP, PatternType.LITERAL, Permission.ALLOW)]
+    if numbers(kafka.release) >= (2,):
+        patterns.append((ResourceType.TOPIC, "au", PatternType.PREFIXED, Permission.DENY))
+    acls = [
+        AclCreation(kind, name, pattern, "User:alice", "*", Operation.READ, permission)
+        for kind, name, pattern, permission in patterns
+    ]
+    with connect(kafka.plain) as admin:
+        created = admin.ask(ApiKey.CREATE_ACLS, CreateAclsRequest(acls))
+        assert {result.error_code for result in created.results} == {0}
+    login = Login("PLAIN", "alice", PASSWORDS["alice"])
+    with connect(kafka.sasl, ClientConfig(SecurityProtocol.SASL_PLAINTEXT, login)) as alice:
+        topic = MetadataRequest(topics=[MetadataRequestTopic(name="audited")])
+        alice.ask(ApiKey.METADATA, topic)
+        for kind, name in ((0, GROUP), (1, TRANSACTIONAL)):
+            alice.ask(ApiKey.FIND_COORDINATOR, FindCoordinatorRequest(name, kind), 1)
+        alice.ask(ApiKey.CREATE_ACLS, CreateAclsRequest(acls))
+
+
+def record(release: str) -> None:
+    kafka = AuditedKafka(release)
+    with kafka:
+        play(kafka)
+        lines = [line for line in kafka.lines() if "User:alice" in line.partition(" is ")[0]]
+    FOLDER.mkdir(exist_ok=True)
+    (FOLDER / f"{release}.txt").write_text("".join(f"{line}\n" for line in lines))

@@ -1,0 +1,69 @@
+"""What is learned from requests that go through the real handlers."""
+
+from kafka_shim.authorizer.acl_formats.rules import to_rules
+from kafka_shim.authorizer.model import Action
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.delete_topics_request import DeleteTopicsRequest
+from kafka_shim.protocol.messages.describe_cluster_request import DescribeClusterRequest
+from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.shim.traffic.least_acls.learning import (
+    LearningAuthorizer,
+    ProvingAuthorizer,
+    put_in_charge,
+)
+from kafka_shim.shim.traffic.least_acls.minimal import minimal_acls
+from tests.shim.play import Stage
+
+APP = "User:app"
+CREATE = CreateTopicsRequest(topics=[CreatableTopic("orders", 1, 1, [], [])], timeout_ms=1000)
+
+
+def learning() -> tuple[Stage, LearningAuthorizer]:
+    stage = Stage()
+    found = LearningAuthorizer(stage.cluster.policy.rules)
+    put_in_charge(stage.cluster, found)
+    return stage, found
+
+
+def test_everything_is_allowed_and_the_narrowest_way_is_learned() -> None:
+    stage, learned = learning()
+    answer = stage.ask(ApiKey.CREATE_TOPICS, 5, CREATE, APP)
+    assert [topic.error_code for topic in answer.topics] == [0]
+    request = DeleteTopicsRequest(topic_names=["orders"], timeout_ms=1000)
+    assert stage.ask(ApiKey.DELETE_TOPICS, 4, request, APP).responses[0].error_code == 0
+    assert to_rules(minimal_acls(learned.questions)) == [
+        {"principal": APP, "allow": ["Create", "Delete"], "topic": "orders"}
+    ]
+
+
+def test_authorized_operations_teach_nothing() -> None:
+    stage, learned = learning()
+    request = DescribeClusterRequest(include_cluster_authorized_operations=True)
+    answer = stage.ask(ApiKey.DESCRIBE_CLUSTER, 0, request, APP)
+    assert answer.cluster_authorized_operations > 0
+    assert minimal_acls(learned.questions) == []
+
+
+def test_a_list_of_all_topics_is_optional() -> None:
+    stage, learned = learning()
+    stage.topic("orders")
+    assert stage.ask(ApiKey.METADATA, 12, MetadataRequest(topics=None), APP).topics
+    assert minimal_acls(learned.questions) == []
+    assert [acl.resource_name for acl in minimal_acls(learned.questions, optional=True)] == [
+        "orders"
+    ]
+
+
+def test_the_proof_notes_denials_but_not_wider_alternatives() -> None:
+    stage = Stage()
+    proving = ProvingAuthorizer(stage.cluster.policy.rules, ())
+    put_in_charge(stage.cluster, proving)
+    request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=1000)
+    assert stage.ask(ApiKey.INIT_PRODUCER_ID, 4, request, APP).error_code == 31
+    assert stage.ask(ApiKey.CREATE_TOPICS, 5, CREATE, APP).topics[0].error_code == 29
+    denied = [action for _, action in proving.denied]
+    assert denied[0] == Action(Operation.WRITE, ResourceType.TOPIC, "*")
+    assert Action(Operation.CREATE, ResourceType.TOPIC, "orders") in denied
+    assert not [action for action in denied if action.resource_type is ResourceType.CLUSTER]

@@ -1,0 +1,75 @@
+"""The fewest ACLs for a row of questions."""
+
+import pytest
+
+from kafka_shim.authorizer.acl_formats.rules import to_rules
+from kafka_shim.authorizer.model import Action
+from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
+from kafka_shim.shim.traffic.least_acls.learning import Question
+from kafka_shim.shim.traffic.least_acls.minimal import minimal_acls
+
+TOPIC, GROUP, CLUSTER = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.CLUSTER
+CREATE_ANYWHERE = Action(Operation.CREATE, CLUSTER, CLUSTER_NAME)
+IDEMPOTENT = Action(Operation.IDEMPOTENT_WRITE, CLUSTER, CLUSTER_NAME)
+WRITE_ANY = Action(Operation.WRITE, TOPIC, "*")
+
+
+def on(operation: Operation, name: str = "orders", resource: ResourceType = TOPIC) -> Action:
+    return Action(operation, resource, name)
+
+
+def question(*actions: Action, any_name: bool = False, optional: bool = False) -> Question:
+    return Question("User:app", "Some.row", actions, any_name, optional)
+
+
+def short(*questions: Question, prefixes: tuple[str, ...] = (), optional: bool = False) -> object:
+    rules = to_rules(minimal_acls(questions, prefixes, optional=optional))
+    for rule in rules:
+        assert rule.pop("principal") == "User:app"
+    return rules
+
+
+def test_read_and_write_include_describe() -> None:
+    asked = [question(on(op)) for op in (Operation.DESCRIBE, Operation.READ, Operation.DESCRIBE)]
+    assert short(*asked) == [{"allow": ["Read"], "topic": "orders"}]
+
+
+def test_describe_of_another_name_stays() -> None:
+    found = short(question(on(Operation.DESCRIBE, "a")), question(on(Operation.READ, "b")))
+    assert found == [{"allow": ["Describe"], "topic": "a"}, {"allow": ["Read"], "topic": "b"}]
+
+
+def test_a_topic_is_created_by_create_on_it_and_not_on_the_cluster() -> None:
+    asked = question(CREATE_ANYWHERE, on(Operation.CREATE))
+    assert short(asked) == [{"allow": ["Create"], "topic": "orders"}]
+
+
+def test_what_is_needed_anyway_meets_alternatives() -> None:
+    asked = question(CREATE_ANYWHERE, on(Operation.CREATE))
+    found = short(asked, question(CREATE_ANYWHERE))
+    assert found == [{"allow": ["Create"], "cluster": CLUSTER_NAME}]
+
+
+def test_an_idempotent_producer_needs_write_on_its_topic_only() -> None:
+    asked = question(IDEMPOTENT, WRITE_ANY, any_name=True)
+    assert short(asked, question(on(Operation.WRITE))) == [{"allow": ["Write"], "topic": "orders"}]
+
+
+def test_without_a_topic_to_write_idempotence_is_of_the_cluster() -> None:
+    asked = question(IDEMPOTENT, WRITE_ANY, any_name=True)
+    assert short(asked) == [{"allow": ["IdempotentWrite"], "cluster": CLUSTER_NAME}]
+
+
+def test_prefixes_take_names_together() -> None:
+    asked = [question(on(Operation.READ, f"run-{n}", GROUP)) for n in range(3)]
+    found = short(*asked, question(CREATE_ANYWHERE), prefixes=("run-", "k"))
+    assert found == [
+        {"allow": ["Read"], "group": "run-", "pattern": "prefixed"},
+        {"allow": ["Create"], "cluster": CLUSTER_NAME},
+    ]
+
+
+@pytest.mark.parametrize(("optional", "count"), [(False, 0), (True, 1)])
+def test_what_only_lists_more_is_optional(optional: bool, count: int) -> None:
+    asked = question(on(Operation.DESCRIBE), optional=True)
+    assert len(minimal_acls([asked], optional=optional)) == count

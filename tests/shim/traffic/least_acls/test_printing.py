@@ -1,0 +1,55 @@
+"""What a program needs, in every form of ACLs."""
+
+import json
+
+import pytest
+
+from kafka_shim.authorizer.acl_formats import read
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.traffic.least_acls.printing import FORMS, printed
+
+
+def acl(operation: Operation, name: str) -> Acl:
+    return Acl(
+        ResourceType.TOPIC,
+        name,
+        PatternType.LITERAL,
+        "User:etl",
+        "*",
+        operation,
+        Permission.ALLOW,
+    )
+
+
+NEEDED = [acl(Operation.READ, "orders"), acl(Operation.WRITE, "copies")]
+OPTIONAL = [acl(Operation.DESCRIBE, "others")]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_is_read_back(form: str) -> None:
+    text, left_out = printed(form, NEEDED, OPTIONAL, {"proven": True})
+    assert left_out == (0 if form in ("text", "json", "yaml") else 1)
+    if form == "json":
+        found = json.loads(text)
+        assert found["proven"] is True
+        assert [acl["resource_name"] for acl in found["optional"]] == ["others"]
+        text = json.dumps(found["acls"])
+    assert set(read(text)) == set(NEEDED)
+
+
+def test_what_a_form_cannot_say_is_told() -> None:
+    odd = [
+        Acl(
+            ResourceType.TOPIC,
+            "orders",
+            PatternType.LITERAL,
+            "Robot:etl",
+            "*",
+            Operation.READ,
+            Permission.ALLOW,
+        )
+    ]
+    with pytest.raises(ConfigError, match="--to strimzi"):
+        printed("strimzi", odd, [], {})

@@ -1,0 +1,90 @@
+"""Every answer that tells where brokers are tells the proxy's addresses instead."""
+
+from typing import Any
+
+import pytest
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.describe_cluster_response import (
+    DescribeClusterBroker,
+    DescribeClusterResponse,
+)
+from kafka_shim.protocol.messages.fetch_response import FetchResponse, NodeEndpoint as FetchEndpoint
+from kafka_shim.protocol.messages.find_coordinator_response import (
+    Coordinator,
+    FindCoordinatorResponse,
+)
+from kafka_shim.protocol.messages.metadata_response import MetadataResponse, MetadataResponseBroker
+from kafka_shim.protocol.messages.produce_response import (
+    NodeEndpoint as ProduceEndpoint,
+    ProduceResponse,
+)
+from kafka_shim.protocol.messages.share_acknowledge_response import (
+    NodeEndpoint as ShareAcknowledgeEndpoint,
+    ShareAcknowledgeResponse,
+)
+from kafka_shim.protocol.messages.share_fetch_response import (
+    NodeEndpoint as ShareFetchEndpoint,
+    ShareFetchResponse,
+)
+from kafka_shim.protocol.spec import load
+from kafka_shim.shim.traffic.proxy.addresses import advertised, has_addresses, rewrite
+
+REAL = ("real", 9092)
+OF_CONTROLLERS = {
+    ApiKey.VOTE,
+    ApiKey.BEGIN_QUORUM_EPOCH,
+    ApiKey.END_QUORUM_EPOCH,
+    ApiKey.DESCRIBE_QUORUM,
+    ApiKey.FETCH_SNAPSHOT,
+    ApiKey.UPDATE_RAFT_VOTER,
+}
+OF_PROGRAMS = {ApiKey.STREAMS_GROUP_HEARTBEAT, ApiKey.STREAMS_GROUP_DESCRIBE}
+"""Where Kafka Streams' members are reached by each other (`application.server`)."""
+
+
+@pytest.mark.parametrize(
+    ("api", "answer"),
+    [
+        (ApiKey.METADATA, MetadataResponse(brokers=[MetadataResponseBroker(3, *REAL)])),
+        (
+            ApiKey.DESCRIBE_CLUSTER,
+            DescribeClusterResponse(brokers=[DescribeClusterBroker(3, *REAL)]),
+        ),
+        (ApiKey.FIND_COORDINATOR, FindCoordinatorResponse(node_id=3, host="real", port=9092)),
+        (
+            ApiKey.FIND_COORDINATOR,
+            FindCoordinatorResponse(coordinators=[Coordinator("g", 3, *REAL)]),
+        ),
+        (ApiKey.PRODUCE, ProduceResponse(node_endpoints=[ProduceEndpoint(3, *REAL)])),
+        (ApiKey.FETCH, FetchResponse(node_endpoints=[FetchEndpoint(3, *REAL)])),
+        (ApiKey.SHARE_FETCH, ShareFetchResponse(node_endpoints=[ShareFetchEndpoint(3, *REAL)])),
+        (
+            ApiKey.SHARE_ACKNOWLEDGE,
+            ShareAcknowledgeResponse(node_endpoints=[ShareAcknowledgeEndpoint(3, *REAL)]),
+        ),
+    ],
+)
+def test_addresses_are_rewritten(api: ApiKey, answer: Any) -> None:
+    assert has_addresses(api)
+    assert list(advertised(api, answer)) == [(3, *REAL)]
+    assert rewrite(api, answer, lambda node_id, host, port: (f"{host}-{node_id}", port + 1))
+    assert list(advertised(api, answer)) == [(3, "real-3", 9093)]
+
+
+def test_who_was_not_found_stays_nowhere() -> None:
+    refused = FindCoordinatorResponse(
+        error_code=15, coordinators=[Coordinator("g", -1, "", -1, error_code=15)]
+    )
+    assert not rewrite(ApiKey.FIND_COORDINATOR, refused, lambda *_: ("proxy", 1))
+
+
+def test_no_answer_with_addresses_of_brokers_is_left_out() -> None:
+    found = {
+        api
+        for api in ApiKey
+        for struct in load(f"{api.wire_name}Response").structs
+        if {"host", "port"} <= {field.attribute for field in struct.fields}
+    }
+    rewritten = {api for api in ApiKey if has_addresses(api)}
+    assert found - OF_CONTROLLERS - OF_PROGRAMS == rewritten

@@ -1,0 +1,102 @@
+"""A broker behind the proxy that answers nonsense: its link ends, others go on."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.shim.observing.recorder import Recorder
+from kafka_shim.shim.system_clock import SystemClock
+from kafka_shim.shim.traffic.proxy.proxy import Proxy
+from tests.shim.observing.test_recorder import entries
+from tests.shim.wire import Wire
+
+pytestmark = pytest.mark.asyncio
+
+Answer = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]
+
+
+@contextlib.asynccontextmanager
+async def proxied(answer: Answer, folder: Path) -> AsyncIterator[str]:
+    """A proxy before a broker that does this with each frame."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+            while True:
+                size = int.from_bytes(await reader.readexactly(4), "big")
+                await answer(await reader.readexactly(size), writer)
+                await writer.drain()
+        writer.close()
+
+    upstream = await asyncio.start_server(serve, "127.0.0.1", 0)
+    port = upstream.sockets[0].getsockname()[1]
+    proxy = Proxy(("127.0.0.1", port), ("127.0.0.1", 0), Recorder(folder, SystemClock()))
+    try:
+        yield await proxy.start()
+    finally:
+        await proxy.stop()
+        upstream.close()
+
+
+def sized(frame: bytes) -> bytes:
+    return len(frame).to_bytes(4, "big") + frame
+
+
+async def endless(_: bytes, writer: asyncio.StreamWriter) -> None:
+    writer.write((100 * 1024 * 1024).to_bytes(4, "big"))
+    for _chunk in range(200):
+        writer.write(b"\0" * 1024)
+        await writer.drain()
+    writer.close()
+
+
+async def oversized(_: bytes, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"\x7f\xff\xff\xff" + b"\0" * 1000)
+
+
+async def negative(_: bytes, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"\xff\xff\xff\xff")
+
+
+async def truncated(frame: bytes, writer: asyncio.StreamWriter) -> None:
+    writer.write((500).to_bytes(4, "big") + frame[4:8])
+    writer.close()
+
+
+async def wrong_correlation_id(_: bytes, writer: asyncio.StreamWriter) -> None:
+    writer.write(sized(b"\x7f\0\0\0" + b"\0" * 20))
+
+
+async def noise(frame: bytes, writer: asyncio.StreamWriter) -> None:
+    writer.write(sized(frame[4:8] + b"\xff" * 50))
+
+
+async def tiny(_: bytes, writer: asyncio.StreamWriter) -> None:
+    writer.write(sized(b"x"))
+
+
+CLOSED = (endless, oversized, negative, truncated)
+PASSED = (wrong_correlation_id, noise, tiny)
+
+
+@pytest.mark.parametrize("answer", [*CLOSED, *PASSED], ids=lambda answer: answer.__name__)
+async def test_nonsense_of_a_broker_is_passed_on_or_ends_the_link(
+    answer: Answer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with proxied(answer, tmp_path) as address:
+        host, _, port = address.rpartition(":")
+        wire = Wire(*await asyncio.open_connection(host, int(port)))
+        await wire.send(wire.request(ApiKey.METADATA, 12, MetadataRequest(topics=[])))
+        if answer in PASSED:
+            assert await asyncio.wait_for(wire.frame(), 10)
+        else:
+            assert await wire.is_closed()
+        wire.writer.close()
+    assert [row for row in caplog.records if row.levelno >= logging.ERROR] == []
+    _, damage = entries(tmp_path)
+    assert damage == []

@@ -1,0 +1,127 @@
+"""Who is told to ask another broker (KIP-951) is told the proxy's address of it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.headers import RequestHeader, write_request_header, write_response_header
+from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from kafka_shim.protocol.messages.share_acknowledge_request import ShareAcknowledgeRequest
+from kafka_shim.protocol.messages.share_acknowledge_response import (
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionData,
+    ShareAcknowledgeResponse,
+    ShareAcknowledgeTopicResponse,
+)
+from kafka_shim.protocol.messages.share_fetch_request import (
+    FetchPartition as SharePartition,
+    FetchTopic as ShareTopic,
+    ShareFetchRequest,
+)
+from kafka_shim.shim.config import TopicSeed
+from kafka_shim.shim.observing.recorder import Recorder
+from kafka_shim.shim.request.session import Session
+from kafka_shim.shim.system_clock import SystemClock
+from kafka_shim.shim.traffic.proxy.link import Link
+from tests.shim.answers.batches import batch
+from tests.shim.traffic.proxy.test_proxy import client, proxied
+from tests.shim.wire import PLAIN, serving
+
+pytestmark = pytest.mark.asyncio
+
+MEMBER = "AAAAAAAAAAAAAAAAAAAAAQ"
+HINTS = [
+    *((ApiKey.PRODUCE, version) for version in range(10, 14)),
+    *((ApiKey.FETCH, version) for version in range(16, 19)),
+    *((ApiKey.SHARE_FETCH, version) for version in (1, 2)),
+]
+
+
+def produce(version: int, topic_id: bytes) -> ProduceRequest:
+    topic = TopicProduceData(partition_data=[PartitionProduceData(0, batch([b"v"]))])
+    if version < 13:
+        topic.name = "t"
+    else:
+        topic.topic_id = topic_id
+    return ProduceRequest(acks=-1, timeout_ms=1000, topic_data=[topic])
+
+
+def fetch(_: int, topic_id: bytes) -> FetchRequest:
+    topic = FetchTopic(topic_id=topic_id, partitions=[FetchPartition(0, partition_max_bytes=1000)])
+    return FetchRequest(max_wait_ms=0, max_bytes=1000, session_epoch=-1, topics=[topic])
+
+
+def share_fetch(_: int, topic_id: bytes) -> ShareFetchRequest:
+    topic = ShareTopic(topic_id, [SharePartition(0)])
+    return ShareFetchRequest(
+        "g", MEMBER, max_wait_ms=0, max_records=1, batch_size=1, topics=[topic]
+    )
+
+
+REQUESTS = {ApiKey.PRODUCE: produce, ApiKey.FETCH: fetch, ApiKey.SHARE_FETCH: share_fetch}
+
+
+def partitions(answer: Any) -> Iterator[tuple[int, int]]:
+    """Error code and the leader that is named, of each partition in any of the answers."""
+    for topic in answer.responses:
+        rows = topic.partitions if hasattr(topic, "partitions") else topic.partition_responses
+        for row in rows:
+            yield row.error_code, row.current_leader.leader_id
+
+
+@pytest.mark.parametrize(("api", "version"), HINTS)
+async def test_the_leader_is_told_by_an_address_of_the_proxy(
+    api: ApiKey, version: int, tmp_path: Path
+) -> None:
+    topics = (TopicSeed("t", 1),)
+    async with (
+        serving(brokers=2, topics=topics) as broker,
+        proxied(broker, tmp_path) as (_, address),
+    ):
+        async with client(address) as wire:
+            named = MetadataRequest(topics=[MetadataRequestTopic(name="t")])
+            metadata = await wire.ask(ApiKey.METADATA, 12, named)
+        told = {broker.node_id: (broker.host, broker.port) for broker in metadata.brokers}
+        (topic,) = metadata.topics
+        leader = topic.partitions[0].leader_id
+        (other,) = told.keys() - {leader}
+        async with client("{}:{}".format(*told[other])) as wire:
+            answer = await wire.ask(api, version, REQUESTS[api](version, topic.topic_id))
+    assert list(partitions(answer)) == [(ErrorCode.NOT_LEADER_OR_FOLLOWER, leader)]
+    hints = [(endpoint.node_id, endpoint.host, endpoint.port) for endpoint in answer.node_endpoints]
+    assert hints == [(leader, *told[leader])]
+
+
+@pytest.mark.parametrize("version", [1, 2])
+async def test_acknowledging_tells_the_leader_so_too(version: int, tmp_path: Path) -> None:
+    """Only while a leader moves does a broker say so; here the answer is made."""
+    api = ApiKey.SHARE_ACKNOWLEDGE
+    row = PartitionData(0, ErrorCode.NOT_LEADER_OR_FOLLOWER, current_leader=LeaderIdAndEpoch(2, 5))
+    told = ShareAcknowledgeResponse(
+        responses=[ShareAcknowledgeTopicResponse(bytes(16), [row])],
+        node_endpoints=[NodeEndpoint(2, "real", 9092, "rack")],
+    )
+    session = Session(PLAIN, 1, "127.0.0.1", 5000)
+    recorder = Recorder(tmp_path, SystemClock())
+    link = Link(session, recorder, lambda node_id, host, port: (f"{host}-{node_id}", port + 1), 999)
+    request = write_request_header(RequestHeader(api, version, 7, "c"))
+    link.request(request + codecs.write_request(ShareAcknowledgeRequest("g", MEMBER, 1), version))
+    head = write_response_header(api, version, 7)
+    frame = link.answer(head + codecs.write_response(api, version, told))
+    recorder.close()
+    answer = codecs.read_response(api, version, frame, len(head))
+    (hint,) = answer.node_endpoints
+    assert (hint.node_id, hint.host, hint.port, hint.rack) == (2, "real-2", 9093, "rack")
+    assert list(partitions(answer)) == [(ErrorCode.NOT_LEADER_OR_FOLLOWER, 2)]

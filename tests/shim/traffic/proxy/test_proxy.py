@@ -1,0 +1,221 @@
+"""proxy in front of a broker over real sockets: what passes, what is told, what is kept."""
+
+import asyncio
+import contextlib
+import socket
+import ssl
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.describe_cluster_request import DescribeClusterRequest
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
+from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from kafka_shim.protocol.trace.entries import Request, Response
+from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.client.config import ClientConfig, Login, Trust
+from kafka_shim.shim.config import SecurityProtocol
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.observing.recorder import Recorder
+from kafka_shim.shim.system_clock import SystemClock
+from kafka_shim.shim.tls.context import server_context
+from kafka_shim.shim.traffic.proxy.proxy import Proxy
+from kafka_shim.shim.traffic.proxy.upstream import Upstream
+from kafka_shim.shim.traffic.traces.passing_login import claimed_name
+from tests.acl_filters import ANY_ACL
+from tests.shim.observing.test_recorder import entries
+from tests.shim.tls.test_tls_listeners import TLS
+from tests.shim.wire import Wire, serving
+
+HAS_IPV6 = socket.has_ipv6 and Path("/proc/net/if_inet6").exists()
+
+pytestmark = pytest.mark.asyncio
+
+
+def split(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    return host, int(port)
+
+
+def first(broker: Broker, listener: str = "PLAINTEXT") -> tuple[str, int]:
+    return split(broker.bootstrap_servers(listener).partition(",")[0])
+
+
+@contextlib.asynccontextmanager
+async def proxied(
+    broker: Broker, folder: Path, listener: str = "PLAINTEXT", **more: Any
+) -> AsyncIterator[tuple[Proxy, str]]:
+    recorder = Recorder(folder, SystemClock(), writer="proxy")
+    proxy = Proxy(first(broker, listener), ("127.0.0.1", 0), recorder, **more)
+    try:
+        yield proxy, await proxy.start()
+    finally:
+        await proxy.stop()
+
+
+@contextlib.asynccontextmanager
+async def client(address: str, context: ssl.SSLContext | None = None) -> AsyncIterator[Wire]:
+    reader, writer = await asyncio.open_connection(*split(address), ssl=context)
+    try:
+        yield Wire(reader, writer)
+    finally:
+        writer.close()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+async def test_clients_are_told_addresses_of_the_proxy_that_work(tmp_path: Path) -> None:
+    async with serving(brokers=2) as broker, proxied(broker, tmp_path) as (_, address):
+        async with client(address) as wire:
+            metadata = await wire.ask(ApiKey.METADATA, 12, MetadataRequest(topics=[]))
+            cluster = await wire.ask(ApiKey.DESCRIBE_CLUSTER, 1, DescribeClusterRequest())
+        real = {split(text) for name, text in broker.addresses() if name == "PLAINTEXT"}
+        told = {(broker.host, broker.port) for broker in metadata.brokers}
+        assert told == {(broker.host, broker.port) for broker in cluster.brokers}
+        assert len(told) == 2
+        assert not told & real
+        assert split(address) in told
+        for host, port in told:
+            async with client(f"{host}:{port}") as wire:
+                answer = await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
+                assert answer.error_code == ErrorCode.NONE
+
+
+async def test_the_principal_is_the_one_that_the_broker_let_in(tmp_path: Path) -> None:
+    async with serving() as broker, proxied(broker, tmp_path, "SASL_PLAINTEXT") as (_, address):
+        for password in ("wrong", "alice-secret"):
+            async with client(address) as wire:
+                handshake = SaslHandshakeRequest(mechanism="PLAIN")
+                await wire.ask(ApiKey.SASL_HANDSHAKE, 1, handshake)
+                request = SaslAuthenticateRequest(auth_bytes=f"\0alice\0{password}".encode())
+                answer = await wire.ask(ApiKey.SASL_AUTHENTICATE, 2, request)
+                if answer.error_code == ErrorCode.NONE:
+                    await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
+                else:
+                    assert await wire.is_closed()
+    found, damage = entries(tmp_path)
+    assert damage == []
+    requests = [who.principal for who, entry in found if isinstance(entry, Request)]
+    anonymous = "User:ANONYMOUS"
+    assert requests == [anonymous, anonymous, anonymous, anonymous, "User:alice"]
+    written = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert b"alice-secret" not in written
+    assert b"wrong" not in written
+
+
+async def test_the_trace_has_the_brokers_own_answers(tmp_path: Path) -> None:
+    async with serving() as broker, proxied(broker, tmp_path) as (_, address):
+        async with client(address) as wire:
+            await wire.ask(ApiKey.METADATA, 12, MetadataRequest(topics=[]))
+        port = split(broker.bootstrap_servers())[1]
+    found, _ = entries(tmp_path)
+    (response,) = [entry for _, entry in found if isinstance(entry, Response)]
+    assert port.to_bytes(4, "big") in response.frame
+
+
+async def test_what_the_broker_closes_the_proxy_closes(tmp_path: Path) -> None:
+    async with (
+        serving() as broker,
+        proxied(broker, tmp_path) as (_, address),
+        client(address) as wire,
+    ):
+        await wire.send(b"\x00\x00\x00\x02\x00\x12")
+        assert await wire.is_closed()
+
+
+async def test_without_the_broker_a_client_is_closed(tmp_path: Path) -> None:
+    async with serving() as broker, proxied(broker, tmp_path) as (_, address):
+        await broker.stop()
+        async with client(address) as wire:
+            assert await wire.is_closed()
+
+
+async def test_a_port_in_use_is_said(tmp_path: Path) -> None:
+    async with serving() as broker:
+        taken = split(broker.bootstrap_servers())
+        recorder = Recorder(tmp_path, SystemClock())
+        proxy = Proxy(taken, taken, recorder)
+        with pytest.raises(ConfigError, match="cannot listen"):
+            await proxy.start()
+        await proxy.stop()
+
+
+async def test_tls_ends_at_the_proxy_on_either_side(tmp_path: Path) -> None:
+    """Clients trust the proxy's authority, the proxy the brokers'; what is between is recorded."""
+    certificates = {"shim.tls.directory": str(tmp_path / "broker")}
+    own = server_context({"shim.tls.directory": str(tmp_path / "proxy")}, "PROXY", "127.0.0.1")
+    async with serving(brokers=2, listeners=(TLS,), properties=certificates) as broker:
+        trust = Trust(location=str(tmp_path / "broker/ca.pem"))
+        upstream = Upstream(ClientConfig(SecurityProtocol.SSL, trust=trust))
+        trace = tmp_path / "trace"
+        async with proxied(broker, trace, "SSL", brokers=upstream, tls=own) as (_, address):
+            context = ssl.create_default_context(cafile=str(tmp_path / "proxy/ca.pem"))
+            async with client(address, context) as wire:
+                told = await wire.ask(ApiKey.METADATA, 12, MetadataRequest(topics=[]))
+            for node in told.brokers:
+                async with client(f"{node.host}:{node.port}", context) as wire:
+                    answer = await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
+                    assert answer.error_code == ErrorCode.NONE
+    requests = [who for who, entry in entries(trace)[0] if isinstance(entry, Request)]
+    assert len(requests) == 3
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
+async def test_the_proxy_may_log_in_for_its_clients(mechanism: str, tmp_path: Path) -> None:
+    login = Login(mechanism, "alice", "alice-secret")
+    upstream = Upstream(ClientConfig(SecurityProtocol.SASL_PLAINTEXT, login))
+    async with (
+        serving() as broker,
+        proxied(broker, tmp_path, "SASL_PLAINTEXT", brokers=upstream) as (_, address),
+        client(address) as wire,
+    ):
+        answer = await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
+        assert answer.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    found, _ = entries(tmp_path)
+    (who,) = [who for who, entry in found if isinstance(entry, Request)]
+    assert (who.principal, who.mechanism) == ("User:alice", mechanism)
+
+
+async def test_a_refused_login_of_the_proxys_ends_its_clients_connections(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    login = Login("PLAIN", "alice", "wrong")
+    upstream = Upstream(ClientConfig(SecurityProtocol.SASL_PLAINTEXT, login))
+    async with (
+        serving() as broker,
+        proxied(broker, tmp_path, "SASL_PLAINTEXT", brokers=upstream) as (_, address),
+        client(address) as wire,
+    ):
+        assert await wire.is_closed()
+    assert "refused the login of alice: error 58" in caplog.text
+
+
+@pytest.mark.skipif(not HAS_IPV6, reason="this machine has no IPv6")
+async def test_a_proxy_on_ipv6(tmp_path: Path) -> None:
+    async with serving() as broker:
+        recorder = Recorder(tmp_path, SystemClock())
+        proxy = Proxy(first(broker), ("::1", 0), recorder)
+        address = await proxy.start()
+        assert address.startswith("[::1]:")
+        async with client(f"::1:{address.rpartition(':')[2]}") as wire:
+            metadata = await wire.ask(ApiKey.METADATA, 12, MetadataRequest(topics=[]))
+        assert {broker.host for broker in metadata.brokers} == {"::1"}
+        await proxy.stop()
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "token", "name"),
+    [
+        ("PLAIN", b"\0alice\0pw", "alice"),
+        ("PLAIN", b"nonsense", None),
+        ("SCRAM-SHA-256", b"n,,n=a=2Cb=3Dc,r=abc", "a,b=c"),
+        ("OAUTHBEARER", b"n,,\x01auth=Bearer x\x01\x01", None),
+    ],
+)
+async def test_names_in_first_messages(mechanism: str, token: bytes, name: str | None) -> None:
+    assert claimed_name(mechanism, token) == name

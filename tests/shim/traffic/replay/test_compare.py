@@ -1,0 +1,108 @@
+"""What counts as a difference between two answers, and what does not."""
+
+import pytest
+
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.headers import RequestHeader, write_request_header, write_response_header
+from kafka_shim.protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
+from kafka_shim.protocol.messages.fetch_response import (
+    FetchableTopicResponse,
+    FetchResponse,
+    PartitionData,
+)
+from kafka_shim.protocol.messages.metadata_response import (
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponseTopic,
+)
+from kafka_shim.protocol.trace.entries import Response
+from kafka_shim.shim.traffic.replay.compare import Difference, compare, differences
+from kafka_shim.shim.traffic.replay.counterparts import Counterparts
+from kafka_shim.shim.traffic.replay.events import Event
+from kafka_shim.shim.traffic.traces.answers import read_answer
+
+
+def metadata(*names: str, error: int = 0, **fields: object) -> MetadataResponse:
+    topics = [MetadataResponseTopic(name=name, error_code=error) for name in names]
+    return MetadataResponse(topics=topics, **fields)  # type: ignore[arg-type]
+
+
+def test_ids_addresses_and_the_order_of_named_rows_do_not_count() -> None:
+    left = metadata("a", "b", cluster_id="one", controller_id=1)
+    right = metadata("b", "a", cluster_id="two", controller_id=2)
+    assert differences(12, left, right) == []
+
+
+def test_error_codes_and_missing_rows_do() -> None:
+    assert differences(12, metadata("a"), metadata("a", error=29)) == [
+        Difference("topics[].error_code", 0, 29)
+    ]
+    (found,) = differences(12, metadata("a", "b"), metadata("a"))
+    assert (found.field, found.actual) == ("topics[]", "missing")
+
+
+def test_rows_without_names_are_compared_in_their_order() -> None:
+    left, right = (
+        CreateAclsResponse(results=[AclCreationResult(error_code=code) for code in codes])
+        for codes in ((0, 31), (31, 0))
+    )
+    assert [d.field for d in differences(2, left, right)] == ["results[].error_code"] * 2
+
+
+def test_fields_of_other_versions_do_not_count() -> None:
+    left, right = metadata(cluster_authorized_operations=1), metadata()
+    assert differences(12, left, right) == []
+    assert [d.field for d in differences(9, left, right)] == ["cluster_authorized_operations"]
+
+
+def test_a_fetch_may_leave_out_partitions_but_not_change_errors() -> None:
+    def fetch(*codes: int) -> FetchResponse:
+        rows = [PartitionData(partition_index=n, error_code=c) for n, c in enumerate(codes)]
+        return FetchResponse(responses=[FetchableTopicResponse(topic="t", partitions=rows)])
+
+    assert differences(11, fetch(0, 0), fetch(0)) == []
+    assert differences(11, fetch(0), FetchResponse()) == []
+    assert [d.actual for d in differences(11, fetch(0, 0), fetch(0, 29))] == [29]
+
+
+def played(learned: Counterparts, host: str, port: int, cluster_id: str) -> list[Difference]:
+    """A Metadata request whose answers differ in an address and in a cluster id."""
+    request = write_request_header(RequestHeader(ApiKey.METADATA, 12, 7, "c")) + b"\0" * 4
+
+    def frame(answer: MetadataResponse) -> bytes:
+        head = write_response_header(ApiKey.METADATA, 12, 7)
+        return head + codecs.write_response(ApiKey.METADATA, 12, answer)
+
+    here = [MetadataResponseBroker(node_id=1, host="recorded", port=9092)]
+    there = [MetadataResponseBroker(node_id=1, host=host, port=port)]
+    old, new = (
+        frame(metadata("t", brokers=brokers, cluster_id=name))
+        for brokers, name in ((here, "one"), (there, cluster_id))
+    )
+    entry = Response(1, 0, 0, ApiKey.METADATA, 12, old)
+    return compare(learned, Event(("w", 1), "User:a", 1, "PLAINTEXT", entry), request, entry, new)
+
+
+def test_the_same_two_answers_are_read_once_while_nothing_else_is_learned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[bytes] = []
+
+    def noting(entry: Response, frame: bytes) -> object:
+        read.append(frame)
+        return read_answer(entry, frame)
+
+    monkeypatch.setattr("kafka_shim.shim.traffic.replay.compare.read_answer", noting)
+    learned = Counterparts()
+    event = Event(("w", 1), "User:a", 1, "PLAINTEXT", Response(1, 0, 0, ApiKey.METADATA, 12, b""))
+    for host, port, cluster_id, reads in (
+        ("a", 1, "two", 2),
+        ("a", 1, "two", 0),  # the same
+        ("b", 1, "two", 2),  # the broker has moved,
+        ("a", 1, "two", 2),  # and back: what was known of the first pair does not hold any more
+        ("a", 1, "two", 0),
+    ):
+        read.clear()
+        assert played(learned, host, port, cluster_id) == []
+        assert (len(read), learned.address(event)) == (reads, (host, port))

@@ -1,0 +1,85 @@
+"""Ids of the recorded run are replaced by the target's."""
+
+from crc32c import crc32c
+
+from kafka_shim.protocol.messages.fetch_request import FetchRequest
+from kafka_shim.protocol.messages.fetch_response import FetchResponse
+from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
+from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.protocol.messages.init_producer_id_response import InitProducerIdResponse
+from kafka_shim.protocol.messages.join_group_request import JoinGroupRequest
+from kafka_shim.protocol.messages.join_group_response import JoinGroupResponse
+from kafka_shim.protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
+from kafka_shim.protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from kafka_shim.protocol.records import BatchOptions, Record, batches, encode_batch
+from kafka_shim.shim.traffic.replay.ids import Ids
+
+OLD_TOPIC, NEW_TOPIC = b"o" * 16, b"n" * 16
+
+
+def joined(member: str, generation: int) -> JoinGroupResponse:
+    return JoinGroupResponse(generation_id=generation, leader=member, member_id=member)
+
+
+def test_members_and_generations_of_a_group() -> None:
+    ids = Ids()
+    ask = JoinGroupRequest(group_id="g")
+    ids.learn("line", ask, joined("old", 1), joined("new", 5))
+    beat = HeartbeatRequest(group_id="g", generation_id=1, member_id="old")
+    assert ids.rewrite("another line", beat)
+    assert (beat.generation_id, beat.member_id) == (5, "new")
+    other = HeartbeatRequest(group_id="other", generation_id=1, member_id="x")
+    assert not ids.rewrite("line", other)
+
+
+def test_producers_in_requests_and_in_their_batches() -> None:
+    ids = Ids()
+    answers = [InitProducerIdResponse(producer_id=p, producer_epoch=e) for p, e in ((0, 0), (7, 3))]
+    ids.learn("line", InitProducerIdRequest(), *answers)
+    options = BatchOptions(producer_id=0, producer_epoch=0, base_sequence=0)
+    records = encode_batch([Record(0, 0, value=b"x")], options)
+    request = ProduceRequest(
+        topic_data=[TopicProduceData("t", partition_data=[PartitionProduceData(0, records)])]
+    )
+    assert ids.rewrite("line", request)
+    changed = request.topic_data[0].partition_data[0].records
+    assert changed is not None
+    (batch,) = batches(changed)
+    assert batch.crc == crc32c(changed[21:])
+    assert (batch.producer_id, batch.producer_epoch) == (7, 3)
+    again = InitProducerIdRequest(producer_id=0, producer_epoch=0)
+    assert ids.rewrite("line", again)
+    assert (again.producer_id, again.producer_epoch) == (7, 3)
+    assert not ids.rewrite("line", InitProducerIdRequest(producer_id=-1, producer_epoch=-1))
+
+
+def test_fetch_sessions_are_a_connections_own() -> None:
+    ids = Ids()
+    ids.learn("line", FetchRequest(), FetchResponse(session_id=5), FetchResponse(session_id=9))
+    for line, actual in (("line", 9), ("another line", 5)):
+        request = FetchRequest(session_id=5)
+        assert ids.rewrite(line, request) == (actual == 9)
+        assert request.session_id == actual
+    none = FetchRequest(session_id=0)
+    ids.learn("line", FetchRequest(), FetchResponse(session_id=0), FetchResponse(session_id=4))
+    assert not ids.rewrite("line", none)
+
+
+def test_topics_are_learned_by_their_names() -> None:
+    def metadata(*topics: tuple[str, bytes]) -> MetadataResponse:
+        return MetadataResponse(
+            topics=[
+                MetadataResponseTopic(name=name, topic_id=topic_id) for name, topic_id in topics
+            ]
+        )
+
+    ids = Ids()
+    recorded = metadata(("a", OLD_TOPIC), ("b", b"b" * 16))
+    ids.learn("line", None, recorded, metadata(("b", b"c" * 16), ("a", NEW_TOPIC)))
+    request = ProduceRequest(topic_data=[TopicProduceData("", topic_id=OLD_TOPIC)])
+    assert ids.rewrite("line", request)
+    assert request.topic_data[0].topic_id == NEW_TOPIC

@@ -1,0 +1,69 @@
+"""Offsets of the recorded run become the target's, partition by partition."""
+
+from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from kafka_shim.protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
+from kafka_shim.protocol.messages.offset_commit_request import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from kafka_shim.protocol.messages.produce_response import (
+    PartitionProduceResponse,
+    ProduceResponse,
+    TopicProduceResponse,
+)
+from kafka_shim.shim.traffic.replay.offsets import Offsets
+
+TOPIC_ID = b"t" * 16
+
+
+def produced(base: int, index: int = 0, topic: str = "t") -> ProduceResponse:
+    row = PartitionProduceResponse(index=index, base_offset=base)
+    return ProduceResponse([TopicProduceResponse(topic, partition_responses=[row])])
+
+
+def committing(offset: int, partition: int = 0, topic: str = "t") -> OffsetCommitRequest:
+    row = OffsetCommitRequestPartition(partition, offset)
+    return OffsetCommitRequest("g", topics=[OffsetCommitRequestTopic(topic, partitions=[row])])
+
+
+def committed(request: OffsetCommitRequest) -> int:
+    return request.topics[0].partitions[0].committed_offset
+
+
+def test_offsets_after_one_that_was_learned_are_as_far_from_it() -> None:
+    offsets = Offsets()
+    offsets.learn(produced(0), produced(100))
+    offsets.learn(produced(10), produced(150))
+    assert offsets.differ
+    for old, new in ((0, 100), (9, 109), (10, 150), (12, 152)):
+        request = committing(old)
+        assert offsets.rewrite(request)
+        assert committed(request) == new
+
+
+def test_other_partitions_and_topics_have_offsets_of_their_own() -> None:
+    offsets = Offsets()
+    offsets.learn(produced(0), produced(100))
+    for request in (committing(5, partition=1), committing(5, topic="u"), committing(-1)):
+        before = committed(request)
+        assert not offsets.rewrite(request)
+        assert committed(request) == before
+
+
+def test_topics_by_id_are_known_by_the_recorded_metadata() -> None:
+    offsets = Offsets()
+    recorded = MetadataResponse(topics=[MetadataResponseTopic(name="t", topic_id=TOPIC_ID)])
+    offsets.name_topics(recorded)
+    offsets.learn(produced(0), produced(7))
+    row = FetchPartition(partition=0, fetch_offset=2)
+    request = FetchRequest(topics=[FetchTopic(topic_id=TOPIC_ID, partitions=[row])])
+    assert offsets.rewrite(request)
+    assert row.fetch_offset == 9
+
+
+def test_the_same_offsets_change_nothing() -> None:
+    offsets = Offsets()
+    offsets.learn(produced(4), produced(4))
+    assert not offsets.differ
+    assert not offsets.rewrite(committing(4))

@@ -1,0 +1,55 @@
+"""`--speed`: pauses as recorded, shorter, or none; and the order of what happened."""
+
+import asyncio
+import time
+
+import pytest
+
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.headers import RequestHeader, write_request_header, write_response_header
+from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
+from kafka_shim.protocol.messages.heartbeat_response import HeartbeatResponse
+from kafka_shim.protocol.trace.entries import Request, Response
+from kafka_shim.shim.traffic.replay.events import Event, Recording
+from kafka_shim.shim.traffic.replay.player import Player
+from kafka_shim.shim.traffic.replay.target import Target
+from tests.shim.wire import serving
+
+PAUSE_S = 0.3
+UNKNOWN_MEMBER_ID = 25
+
+
+def recording() -> Recording:
+    """Two heartbeats of nobody, a while apart."""
+    events: list[Event] = []
+    for number in range(2):
+        head = write_request_header(RequestHeader(ApiKey.HEARTBEAT, 4, number, "c"))
+        asked = head + codecs.write_request(HeartbeatRequest("g", 1, "m"), 4)
+        answer = HeartbeatResponse(error_code=UNKNOWN_MEMBER_ID)
+        answered = write_response_header(ApiKey.HEARTBEAT, 4, number) + codecs.write_response(
+            ApiKey.HEARTBEAT, 4, answer
+        )
+        time_us = int(number * PAUSE_S * 1_000_000)
+        entries = (
+            Request(0, number, time_us, asked),
+            Response(0, number, time_us, ApiKey.HEARTBEAT, 4, answered),
+        )
+        events += (Event(("w", 1), "User:ANONYMOUS", 1, "PLAINTEXT", entry) for entry in entries)
+    return Recording(events, [])
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("speed", "least_s", "most_s"),
+    [(1.0, PAUSE_S, 5.0), (10.0, PAUSE_S / 10, PAUSE_S), (None, 0.0, PAUSE_S)],
+)
+async def test_pauses(speed: float | None, least_s: float, most_s: float) -> None:
+    async with serving() as broker:
+        host, _, port = broker.bootstrap_servers().rpartition(":")
+        player = Player(recording(), Target((host, int(port)), speed=speed))
+        began = time.monotonic()
+        report = await asyncio.to_thread(player.play)
+        took = time.monotonic() - began
+    assert (report.answers, report.holds) == (2, True)
+    assert least_s <= took < most_s

@@ -1,0 +1,125 @@
+"""Requests that are sent ahead of their answers: enough to keep a target busy, never too many."""
+
+import contextlib
+import socket
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.headers import RequestHeader, write_request_header, write_response_header
+from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
+from kafka_shim.protocol.messages.api_versions_response import ApiVersionsResponse
+from kafka_shim.protocol.trace.entries import Request, Response
+from kafka_shim.shim.traffic.replay.events import Event, Recording
+from kafka_shim.shim.traffic.replay.player import Player
+from kafka_shim.shim.traffic.replay.target import Target
+
+VERSION = 3
+COUNT = 1_000
+AHEAD = 25
+
+
+def exchange(number: int, asked_bytes: int, answered_bytes: int) -> tuple[bytes, bytes]:
+    """A request and its answer, with so many bytes more than they need."""
+    head = write_request_header(RequestHeader(ApiKey.API_VERSIONS, VERSION, number, "c"))
+    asked = ApiVersionsRequest("x" * asked_bytes, "1")
+    answer = ApiVersionsResponse(unknown_tags=((9, bytes(answered_bytes)),))
+    return (
+        head + codecs.write_request(asked, VERSION),
+        write_response_header(ApiKey.API_VERSIONS, VERSION, number)
+        + codecs.write_response(ApiKey.API_VERSIONS, VERSION, answer),
+    )
+
+
+def recording(exchanges: list[tuple[bytes, bytes]]) -> Recording:
+    events: list[Event] = []
+    for number, (asked, answered) in enumerate(exchanges):
+        entries = (
+            Request(0, number, number, asked),
+            Response(0, number, number, ApiKey.API_VERSIONS, VERSION, answered),
+        )
+        events += (Event(("w", 1), "User:ANONYMOUS", 1, "PLAINTEXT", entry) for entry in entries)
+    return Recording(events, [])
+
+
+@contextlib.contextmanager
+def answering(serve: Callable[[socket.socket], None]) -> Iterator[tuple[str, int]]:
+    """A target with the smallest buffers that there are, for one connection."""
+    with socket.socket() as listener:
+        for size in (socket.SO_RCVBUF, socket.SO_SNDBUF):
+            listener.setsockopt(socket.SOL_SOCKET, size, 4096)
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+
+        def accept() -> None:
+            peer, _ = listener.accept()
+            with peer, contextlib.suppress(OSError):
+                serve(peer)
+
+        thread = threading.Thread(target=accept, daemon=True)
+        thread.start()
+        yield listener.getsockname()
+        thread.join(10)
+
+
+def framed(frame: bytes) -> bytes:
+    return len(frame).to_bytes(4, "big") + frame
+
+
+@pytest.mark.parametrize("asked_bytes", [10, 1_500])
+def test_a_target_always_has_the_next_requests(asked_bytes: int) -> None:
+    """It answers one when it has had so many more, or all."""
+    exchanges = [exchange(number, asked_bytes, 0) for number in range(COUNT)]
+
+    def serve(peer: socket.socket) -> None:
+        with peer.makefile("rb") as requests:
+            for number in range(COUNT + AHEAD):
+                if number < COUNT:
+                    assert requests.read(int.from_bytes(requests.read(4), "big"))
+                if number >= AHEAD:
+                    peer.sendall(framed(exchanges[number - AHEAD][1]))
+
+    with answering(serve) as address:
+        report = Player(recording(exchanges), Target(address, timeout_s=10)).play()
+    assert (report.answers, report.holds) == (COUNT, True)
+
+
+def test_nobody_waits_for_the_other_to_read() -> None:
+    """The target reads nothing while it writes, and its answers are larger than its buffers."""
+    exchanges = [exchange(number, 1_500, 10_000) for number in range(200)]
+
+    def serve(peer: socket.socket) -> None:
+        for _, answered in exchanges:
+            left = int.from_bytes(peer.recv(4, socket.MSG_WAITALL), "big")
+            assert peer.recv(left, socket.MSG_WAITALL)
+            peer.sendall(framed(answered))
+
+    with answering(serve) as address:
+        report = Player(recording(exchanges), Target(address, timeout_s=10)).play()
+    assert (report.answers, report.holds) == (len(exchanges), True)
+
+
+@pytest.mark.parametrize("answered", [0, 1])
+def test_answers_that_the_recording_lacks_are_taken_on_the_way(answered: int) -> None:
+    """More than may be on their way, of sizes that fill a window by bytes too."""
+    exchanges = [exchange(number, number % 1_500, 0) for number in range(COUNT)]
+    events = recording(exchanges).events
+    kept = [
+        event
+        for event in events
+        if isinstance(event.entry, Request) or event.entry.sequence < answered
+    ]
+
+    def serve(peer: socket.socket) -> None:
+        for _, frame in exchanges:
+            left = int.from_bytes(peer.recv(4, socket.MSG_WAITALL), "big")
+            assert peer.recv(left, socket.MSG_WAITALL)
+            peer.sendall(framed(frame))
+
+    with answering(serve) as address:
+        report = Player(Recording(kept, []), Target(address, timeout_s=3)).play()
+    assert (report.requests, report.answers, report.missed) == (COUNT, answered, [])
+    assert report.unrecorded > COUNT / 2

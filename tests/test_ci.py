@@ -1,0 +1,198 @@
+"""CI and releases: workflows name what there is, scripts do what they say, the lock is complete."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+LOCK = (ROOT / "requirements" / "ci.txt").read_text()
+PINNED = ("test", "check", "build")
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def jobs(path: Path) -> dict[str, dict[str, Any]]:
+    return dict(yaml.safe_load(path.read_text())["jobs"])
+
+
+def steps(path: Path) -> list[dict[str, Any]]:
+    return [step for job in jobs(path).values() for step in job.get("steps", [])]
+
+
+def program(folder: Path, name: str, text: str) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(text)
+    (folder / name).chmod(0o755)
+
+
+# ------------------------------------------------------------------ workflows
+
+
+def test_there_is_one_for_changes_and_one_for_releases() -> None:
+    assert [path.name for path in WORKFLOWS] == ["ci.yml", "release.yml"]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_a_workflow_names_what_there_is(path: Path) -> None:
+    rules = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    commands = "\n".join(step["run"] for step in steps(path) if "run" in step)
+    targets = re.findall(r"\bmake ([a-z-]+)", commands)
+    assert targets
+    assert set(targets) <= rules
+    for script in re.findall(r"\.ci/[\w-]+", commands):
+        assert os.access(ROOT / script, os.X_OK), script
+    for job in jobs(path).values():
+        needed = job.get("needs", [])
+        assert {needed} if isinstance(needed, str) else set(needed) <= set(jobs(path))
+        if "uses" in job:
+            assert (ROOT / job["uses"]).is_file()
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_actions_are_pinned_by_major_version(path: Path) -> None:
+    for step in steps(path):
+        if "uses" in step:
+            assert re.fullmatch(r"[\w-]+/[\w-]+@(v\d+|release/v\d+)", step["uses"])
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_only_jobs_that_publish_may_write(path: Path) -> None:
+    assert yaml.safe_load(path.read_text())["permissions"] == {"contents": "read"}
+    writers = {name for name, job in jobs(path).items() if "permissions" in job}
+    assert writers == ({"publish", "image"} if path.name == "release.yml" else set())
+
+
+def test_every_python_of_the_classifiers_is_tested() -> None:
+    named = {
+        found[1]
+        for line in PYPROJECT["project"]["classifiers"]
+        if (found := re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", line))
+    }
+    assert named == {"3.11", "3.12", "3.13", "3.14"}
+    matrices = [
+        set(job["strategy"]["matrix"]["python"])
+        for path in WORKFLOWS
+        for job in jobs(path).values()
+        if "strategy" in job
+    ]
+    [of_make] = re.findall(r"^PYTHONS \?= (.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert [*matrices, set(of_make.split())] == [named] * 3
+
+
+# ------------------------------------------------------------------ scripts
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / ".ci").iterdir()), ids=lambda path: path.name)
+def test_a_script_can_be_read_by_bash(path: Path) -> None:
+    assert subprocess.run(["bash", "-n", str(path)], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("report", "code", "expected", "line"),
+    [
+        ("No known vulnerabilities found", 0, 0, "audit: no known vulnerabilities"),
+        ("Found 1 known vulnerability in 1 package", 1, 1, "Found 1 known vulnerability"),
+        ("ConnectionError: no route", 1, 2, "this needs the network"),
+        ("ERROR: x: Dependency not found and could not be audited", 1, 2, "could not be audited"),
+    ],
+)
+def test_an_audit_tells_safe_from_not_asked(
+    report: str, code: int, expected: int, line: str, tmp_path: Path
+) -> None:
+    program(tmp_path, "pip-audit", f"#!/bin/sh\necho '{report}'\nexit {code}\n")
+    done = run("audit", "requirements/ci.txt", first=tmp_path)
+    assert done.returncode == expected
+    assert line in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("test", "code"), [("true", 0), ("false", 1)])
+def test_all_pythons_that_are_there_are_tested(test: str, code: int, tmp_path: Path) -> None:
+    program(tmp_path, "make", f'#!/bin/sh\necho "$@"\n{test}\n')
+    release = f"3.{sys.version_info.minor}"
+    (tmp_path / f"python{release}").symlink_to(sys.executable)
+    done = run("test-all", release, "3.99", first=tmp_path, MAKE="make")
+    assert done.returncode == code
+    assert f"VENV=.venv-{release} PYTHON={tmp_path}/python{release} test" in done.stdout
+    assert done.stdout.splitlines()[-2:] == [
+        f"{release}  {'FAILED' if code else 'passed'}",
+        "3.99  missing: no python3.99 on the PATH, of pyenv or of uv",
+    ]
+
+
+def test_no_python_at_all_is_no_success(tmp_path: Path) -> None:
+    done = run("test-all", "3.99", first=tmp_path)
+    assert done.returncode == 1
+    assert "none of these releases of Python is here" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("tag", "heading", "said"),
+    [
+        ("v1.2.3", "## Unreleased\n\n## 1.2.3 - 2026-01-31\n- One\n", ""),
+        ("v1.2.4", "## 1.2.3 - 2026-01-31\n", "the tag is v1.2.4"),
+        ("v1.2.3", "## 1.2.3\n", "lacks a line '## 1.2.3 - YYYY-MM-DD'"),
+        ("v1.2.3", "## Unreleased\n- Two\n\n## 1.2.3 - 2026-01-31\n", "entries under Unreleased"),
+    ],
+)
+def test_a_tag_fits_the_version_and_the_changelog(
+    tag: str, heading: str, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / ".ci").mkdir()
+    script = shutil.copy(ROOT / ".ci" / "check-release", tmp_path / ".ci")
+    (tmp_path / "pyproject.toml").write_text('[project]\nversion = "1.2.3"\n')
+    (tmp_path / "CHANGELOG.md").write_text(f"# Changelog\n\n{heading}")
+    done = subprocess.run([script, tag], capture_output=True, text=True, check=False)
+    assert done.returncode == (1 if said else 0)
+    assert said in done.stderr
+
+
+def run(
+    script: str, *words: str, first: Path, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    path = f"{first}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        [str(ROOT / ".ci" / script), *words],
+        cwd=ROOT, env=os.environ | variables | {"PATH": path}, capture_output=True, text=True,
+        check=False, timeout=60,
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------------ the lock
+
+
+def test_the_changelog_has_a_section_of_this_version() -> None:
+    headings = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert headings[:2] == ["Unreleased", PYPROJECT["project"]["version"]]
+
+
+def test_the_lock_pins_all_that_is_asked_for() -> None:
+    project, groups = PYPROJECT["project"], PYPROJECT["dependency-groups"]
+    wanted = list(project["dependencies"])
+    for lines in (*project["optional-dependencies"].values(), *map(groups.get, PINNED)):
+        wanted += lines
+    pins: dict[str, list[str]] = {}
+    for name, version in re.findall(r"^([\w.-]+)==(\S+)", LOCK, re.MULTILINE):
+        pins.setdefault(canonicalize_name(name), []).append(version)
+    for requirement in map(Requirement, wanted):
+        name = canonicalize_name(requirement.name)
+        if name != "kafka-shim":
+            assert pins.get(name), f"{requirement}: run make lock"
+            assert all(map(requirement.specifier.contains, pins[name])), "run make lock"
+
+
+def test_every_pin_has_a_hash_and_no_address() -> None:
+    pins = re.split(r"^(?=[\w.-]+==)", LOCK, flags=re.MULTILINE)[1:]
+    assert len(pins) > 50
+    assert all("--hash=sha256:" in pin for pin in pins)
+    assert "://" not in LOCK
+    assert "index" not in LOCK

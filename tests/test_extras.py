@@ -1,0 +1,103 @@
+"""What a plain install consists of, and what is said where an extra is missing."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from kafka_shim import extras
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PLAIN = {"msgspec", "crc32c", "structlog", "yaml", "re2"}
+
+WITHOUT_OTHERS = f"""\
+import sys
+
+class Others:
+    def find_spec(self, name, path=None, target=None):
+        top = name.partition(".")[0]
+        if top not in {PLAIN | {"kafka_shim", "_yaml"}!r} and top not in sys.stdlib_module_names:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Others())
+from kafka_shim.shim.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+"""kafka-shim where nothing else can be imported than what a plain install brings."""
+
+
+def said(extra: str, monkeypatch: pytest.MonkeyPatch, found: list[str] | None) -> str:
+    """The command for an extra of a distribution with these requirements; None: not installed."""
+
+    def requires(_: str) -> list[str]:
+        if found is None:
+            raise metadata.PackageNotFoundError
+        return found
+
+    monkeypatch.setattr(metadata, "requires", requires)
+    extras.install_command.cache_clear()
+    try:
+        return extras.install_command(extra)
+    finally:
+        extras.install_command.cache_clear()
+
+
+def test_the_packages_of_an_extra_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = ["a>=1", "b>=2; extra == 'x'", 'c>=3,<4 ; extra == "x"', "d; extra == 'xx'"]
+    assert said("x", monkeypatch, found) == f'{sys.executable} -m pip install "b>=2" "c>=3,<4"'
+
+
+def test_sources_that_are_not_installed_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert said("x", monkeypatch, None) == f'{sys.executable} -m pip install -e "{ROOT}[x]"'
+
+
+def test_a_python_in_a_folder_with_spaces_is_quoted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/my tools/python")
+    assert said("x", monkeypatch, ["b; extra == 'x'"]) == '"/my tools/python" -m pip install "b"'
+
+
+def test_every_extra_that_the_code_names_has_packages() -> None:
+    folders = ("protocol", "authorizer", "shim", "pipeline")
+    paths = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    named = {
+        extra
+        for path in paths
+        for extra in re.findall(r'\brequires\([^()]+, "(\w+)"\)', path.read_text())
+    }
+    assert named == {"capture", "compression", "control", "oauth", "pipeline", "tls"}
+    assert named <= set(PROJECT["optional-dependencies"])
+    wrong = [path for path in paths if re.search(r"pip install", path.read_text())]
+    assert not wrong, "kafka_shim.extras says how to install something"
+
+
+def test_a_plain_install_needs_five_packages() -> None:
+    names = {re.split(r"[<>=]", requirement)[0].lower() for requirement in PROJECT["dependencies"]}
+    assert names == {"msgspec", "crc32c", "structlog", "pyyaml", "google-re2"}
+
+
+def test_a_broker_starts_with_nothing_but_a_plain_install(tmp_path: Path) -> None:
+    """It also records, and says which extra it lacks."""
+    (tmp_path / "plain.py").write_text(WITHOUT_OTHERS)
+    client = f'{sys.executable} -P plain.py acls --bootstrap-server "$KAFKA_BOOTSTRAP_SERVERS"'
+    asks = f"{client} --add --allow-principal User:a --operation Read --topic t && {client} --list"
+    done = plain(tmp_path, "run", "--authorizer", "standard", "--super-user", "User:ANONYMOUS",
+                 "--record", "trace", "--", "sh", "-c", asks)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "principal=User:a" in done.stdout
+    shown = plain(tmp_path, "trace", "info", "trace")
+    assert "CreateAcls" in shown.stdout, shown.stderr
+    refused = plain(tmp_path, "run", "--record", "t", "--record-compression", "zstd", "--", "true")
+    assert "requires the extra `compression`" in refused.stderr
+
+
+def plain(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-P", "plain.py", *words],
+        cwd=folder, env=os.environ, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
