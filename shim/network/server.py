@@ -80,12 +80,7 @@ class Server:
 
     async def close_node(self, node_id: int) -> None:
         """Stop a node's listeners and hang up on its clients; connecting to it is refused."""
-        loop = asyncio.get_running_loop()
-        for server in self._servers.get(node_id, []):
-            for listening in server.sockets:
-                loop.remove_reader(listening.fileno())
-        for _ in range(2):  # whom asyncio is just taking in, it does not let go of
-            await asyncio.sleep(0)
+        await _take_in_no_more(self._servers.get(node_id, []))
         self._kept[node_id] = self._unbind(node_id)
         self.close_connections(node_id)
 
@@ -174,9 +169,10 @@ class Server:
         self._is_stopped = True
         if self._sweeper is not None:
             self._sweeper.cancel()
-        for servers in self._servers.values():
-            for server in servers:
-                server.close()
+        servers = [server for of_node in self._servers.values() for server in of_node]
+        await _take_in_no_more(servers)
+        for server in servers:
+            server.close()
         for kept in self._kept.values():
             for port in kept:
                 port.close()
@@ -227,6 +223,16 @@ class Server:
             obstacle.close("its request held memory for too long that others waited for")
         loop = asyncio.get_running_loop()
         self._sweeper = loop.call_later(IDLE_CHECK_MS / 1000, self._sweep)
+
+
+async def _take_in_no_more(servers: Sequence[asyncio.Server]) -> None:
+    """Before they are closed: asyncio loses the sockets that a closed server was just taking in."""
+    loop = asyncio.get_running_loop()
+    for server in servers:
+        for listening in server.sockets:
+            loop.remove_reader(listening.fileno())
+    for _ in range(2):  # one for its task of a socket, one for the transport that the task makes
+        await asyncio.sleep(0)
 
 
 def _why(error: OSError) -> str:

@@ -41,7 +41,10 @@ class Sender:
 
     def __init__(self, broker: KafkaBroker, **config: Any) -> None:
         self.broker = broker
-        options = {key.replace("_", "."): value for key, value in config.items()}
+        options = {
+            key if key.endswith("_cb") else key.replace("_", "."): value
+            for key, value in config.items()
+        }
         self.producer = Producer(broker.config("alice") | QUICK | {"linger.ms": 0} | options)
 
     def send(self, timeout_s: float = 20) -> str | None:
@@ -175,10 +178,7 @@ def test_a_black_hole_ends_in_a_timeout(broker: KafkaBroker) -> None:
 def test_throttling_is_told(broker: KafkaBroker) -> None:
     seen: list[float] = []
     broker.faults.throttle(700, api="Produce")
-    sender = Sender(broker)
-    sender.producer = Producer(
-        broker.config("alice", throttle_cb=lambda event: seen.append(event.throttle_time)) | QUICK
-    )
+    sender = Sender(broker, throttle_cb=lambda event: seen.append(event.throttle_time))
     assert sender.send() is None
     sender.producer.poll(1)
     assert seen == [0.7]
@@ -195,11 +195,7 @@ def test_a_damaged_answer_is_survived(broker: KafkaBroker, effect: dict[str, Any
 def test_a_failed_login_is_tried_again(broker: KafkaBroker) -> None:
     errors: list[str] = []
     fault = broker.faults.error("SASL_AUTHENTICATION_FAILED", api="SaslAuthenticate")
-    producer = Producer(
-        broker.config("alice") | QUICK | {"error_cb": lambda error: errors.append(error.name())}
-    )
-    sender = Sender(broker)
-    sender.producer = producer
+    sender = Sender(broker, error_cb=lambda error: errors.append(error.name()))
     assert sender.send() is None
     assert fault.fired == 1
     assert "_AUTHENTICATION" in errors

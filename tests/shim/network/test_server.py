@@ -1,6 +1,8 @@
 """Connections over real sockets: order, log-in, bad input, limits, a graceful end (facts 0)."""
 
 import asyncio
+import contextlib
+import socket
 import time
 from typing import Any
 
@@ -222,6 +224,20 @@ async def test_stop_closes_what_is_open_and_frees_the_port() -> None:
     listener = type(PLAIN)("PLAINTEXT", PLAIN.protocol, "127.0.0.1", port)
     async with serving(listeners=(listener, SASL)) as again:
         assert again.bootstrap_servers() == address
+
+
+@pytest.mark.parametrize("turns", range(8))
+async def test_stop_closes_clients_that_are_just_taken_in(turns: int) -> None:
+    """Whatever the turn of the loop: asyncio lost sockets, which stayed open until collected."""
+    async with serving() as broker:
+        host, _, port = broker.bootstrap_servers().rpartition(":")
+        with socket.create_connection((host, int(port)), 5) as client:
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            await broker.stop()
+            client.setblocking(False)
+            with contextlib.suppress(ConnectionResetError):  # it was not taken in
+                assert client.recv(1) == b""
 
 
 async def test_a_listener_principal_is_who_an_unauthenticated_client_is() -> None:
