@@ -84,7 +84,7 @@ quick: install
 coverage: install
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest $(TEST_ARGS) --dist load -m 'not heavy and not deep' \
-	  --hypothesis-profile quick $(QUICK) tests/schemas tests/conformance
+	  --hypothesis-profile quick $(QUICK) tests/schemas tests/recordings/conformance
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 

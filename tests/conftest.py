@@ -20,7 +20,7 @@ SLOWEST_FIRST = (
     "tests/docs/",
     "tests/plugin/",
     "tests/shim/cli/",
-    "tests/conformance/",
+    "tests/recordings/conformance/",
     "tests/shim/faults/",
     "tests/recordings/",
     "tests/shim/",

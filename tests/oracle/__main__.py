@@ -15,16 +15,16 @@ from functools import partial
 import structlog
 
 from kafka_shim.protocol.api_versions import parse_release
-from tests.conformance import generate
-from tests.conformance.matrix.access_matrix import Matrix
-from tests.conformance.peer import Peer
-from tests.conformance.play import play
-from tests.conformance.scenario import Scenario, load, recordings, save
-from tests.conformance.scripts import script
 from tests.oracle import peers, report
 from tests.oracle.comparing import Tally, play_both
 from tests.oracle.real_kafka import MODES, missing_tools
 from tests.oracle.shrinking import renamed, shrink
+from tests.recordings.conformance import generate
+from tests.recordings.conformance.matrix.access_matrix import Matrix
+from tests.recordings.conformance.peer import Peer
+from tests.recordings.conformance.play import play
+from tests.recordings.conformance.scenario import Scenario, load, recordings, save
+from tests.recordings.conformance.scripts import script
 
 DIFFERENT = 3
 SCRIPT_SHARE = 2

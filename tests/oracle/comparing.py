@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from tests.conformance.deviations import is_meant
-from tests.conformance.peer import Peer
-from tests.conformance.play import play
-from tests.conformance.scenario import Scenario, Step
+from tests.recordings.conformance.deviations import is_meant
+from tests.recordings.conformance.peer import Peer
+from tests.recordings.conformance.play import play
+from tests.recordings.conformance.scenario import Scenario, Step
 
 
 class Difference(msgspec.Struct, frozen=True):

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from kafka_shim.protocol.api_versions import parse_release
-from tests.conformance.in_process import InProcess
-from tests.conformance.peer import Peer
 from tests.oracle.real_kafka import USERS, RealKafka, free_ports, numbers, settings_of
 from tests.oracle.socket_peer import SocketPeer
+from tests.recordings.conformance.in_process import InProcess
+from tests.recordings.conformance.peer import Peer
 
 START_SECONDS = 60
 

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
-from tests.conformance.scenario import Scenario
 from tests.oracle.comparing import Difference, Tally, paths
+from tests.recordings.conformance.scenario import Scenario
 
 SHOWN_PER_API: Final = 3
 LINES_PER_DIFFERENCE: Final = 6

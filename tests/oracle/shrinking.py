@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from tests.conformance.scenario import Scenario, topic_id_of
+from tests.recordings.conformance.scenario import Scenario, topic_id_of
 
 TRIALS: Final = 120
 """Each trial plays on a real broker, which takes a second or so."""

@@ -14,8 +14,8 @@ from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthentic
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_shim.protocol.trace.entries import Response
 from kafka_shim.shim.traffic.traces.answers import read_answer
-from tests.conformance.peer import CLIENT_ID, CLOSED, PATIENCE_MS, ROOT, SILENT, WAITS
 from tests.oracle.settling import Settling
+from tests.recordings.conformance.peer import CLIENT_ID, CLOSED, PATIENCE_MS, ROOT, SILENT, WAITS
 
 
 class Connection:

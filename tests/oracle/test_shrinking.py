@@ -2,9 +2,9 @@
 
 import base64
 
-from tests.conformance.scenario import Scenario, Step, topic_id_of
 from tests.oracle.comparing import Tally, paths
 from tests.oracle.shrinking import renamed, shrink
+from tests.recordings.conformance.scenario import Scenario, Step, topic_id_of
 
 
 def scenario() -> Scenario:

@@ -6,13 +6,13 @@ from typing import Final
 
 from tests.oracle.metrics_receiver import SETTINGS as RECEIVER, receiver_classes
 from tests.oracle.real_kafka import RealKafka, numbers
+from tests.recordings.groups import recording as groups
+from tests.recordings.groups.peers import RealBroker as GroupsBroker
 from tests.recordings.recorder import Kind
+from tests.recordings.records import recording as records
+from tests.recordings.records.peers import RealBroker as RecordsBroker
 from tests.recordings.store import Steps
-from tests.shim.answers import recording as records
-from tests.shim.answers.peers import RealBroker as RecordsBroker
-from tests.shim.group_answers import recording as groups
-from tests.shim.group_answers.peers import RealBroker as GroupsBroker
-from tests.shim.telemetry import recording as telemetry
+from tests.recordings.telemetry import recording as telemetry
 
 QUICK_CLEANER: Final = {"log.cleaner.backoff.ms": "200"}
 ASSIGNING_KINDS: Final = ("consumer", "share", "streams")

@@ -33,7 +33,7 @@ from kafka_shim.shim.sasl.bearer_settings import token_validator
 from kafka_shim.shim.sasl.bearer_token import TokenRefusedError
 from kafka_shim.shim.sasl.mechanism import SaslFailure
 from kafka_shim.shim.sasl.plain import PlainExchange
-from tests.shim.answers.batches import TRANSACTIONAL, batch
+from tests.recordings.records.batches import TRANSACTIONAL, batch
 from tests.shim.handlers.records import ALICE, produced
 from tests.shim.play import SASL_LISTENER, Stage
 from tests.shim.sasl.bearer_cases import RSA, signed

@@ -20,9 +20,9 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.describe_transactions_request import DescribeTransactionsRequest
 from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
 from kafka_shim.shim.testing import start
-from tests.conformance.peer import ROOT
 from tests.oracle.real_kafka import START_SECONDS, RealKafka, missing_tools, settings_of
 from tests.oracle.socket_peer import SocketPeer
+from tests.recordings.conformance.peer import ROOT
 from tests.suites.cache import SuiteError
 
 PLAINTEXT, SASL_PLAINTEXT, SSL = "PLAINTEXT", "SASL_PLAINTEXT", "SSL"

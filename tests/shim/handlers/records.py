@@ -9,7 +9,7 @@ from kafka_shim.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
-from tests.shim.answers.batches import batch
+from tests.recordings.records.batches import batch
 from tests.shim.play import ADMIN, Stage
 
 ALICE = "User:alice"

@@ -12,7 +12,7 @@ from kafka_shim.protocol.messages.fetch_request import (
     ReplicaState,
 )
 from kafka_shim.shim.dispatch import Pending
-from tests.shim.answers.batches import TRANSACTIONAL, batch, summary
+from tests.recordings.records.batches import TRANSACTIONAL, batch, summary
 from tests.shim.handlers.records import ALICE, fetch_request, fetched, produce
 from tests.shim.play import ADMIN, Stage
 

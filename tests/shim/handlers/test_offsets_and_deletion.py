@@ -14,7 +14,7 @@ from kafka_shim.protocol.messages.list_offsets_request import (
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
-from tests.shim.answers.batches import ZSTD, batch
+from tests.recordings.records.batches import ZSTD, batch
 from tests.shim.handlers.records import ALICE, produce
 from tests.shim.play import ADMIN, Stage
 

@@ -11,7 +11,7 @@ from kafka_shim.protocol.messages.produce_request import (
     TopicProduceData,
 )
 from kafka_shim.shim.wait import NoAnswer
-from tests.shim.answers.batches import TRANSACTIONAL, batch
+from tests.recordings.records.batches import TRANSACTIONAL, batch
 from tests.shim.handlers.records import ALICE, produce, produced
 from tests.shim.play import Stage
 

@@ -17,7 +17,7 @@ from kafka_shim.protocol.messages.list_offsets_request import (
     ListOffsetsTopic,
 )
 from kafka_shim.shim.handlers.producing.record_checks import COMPRESSED_ITEMS_MAX, LISTED_MAX
-from tests.shim.answers.batches import GZIP, T0, message, record, zigzag
+from tests.recordings.records.batches import GZIP, T0, message, record, zigzag
 from tests.shim.handlers.records import produce, produced
 from tests.shim.play import Stage
 

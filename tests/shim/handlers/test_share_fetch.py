@@ -22,7 +22,7 @@ from kafka_shim.protocol.messages.share_fetch_request import (
     ShareFetchRequest,
 )
 from kafka_shim.shim.dispatch import Pending
-from tests.shim.answers.batches import batch
+from tests.recordings.records.batches import batch
 from tests.shim.play import ADMIN, Stage
 
 ALICE = "User:alice"

@@ -3,9 +3,9 @@
 import pytest
 
 from kafka_shim.protocol.error_codes import ErrorCode
-from tests.shim.group_answers.migration_play import begun, speaks
-from tests.shim.group_answers.modern_play import ModernPlay
-from tests.shim.group_answers.peers import InProcess
+from tests.recordings.groups.migration_play import begun, speaks
+from tests.recordings.groups.modern_play import ModernPlay
+from tests.recordings.groups.peers import InProcess
 
 RELEASE = "4.3.1"
 

@@ -35,7 +35,7 @@ from kafka_shim.shim.observing.recorder import Recorder
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.traffic.proxy.link import Link
-from tests.shim.answers.batches import batch
+from tests.recordings.records.batches import batch
 from tests.shim.traffic.proxy.test_proxy import client, proxied
 from tests.shim.wire import PLAIN, serving
 

@@ -1,0 +1,111 @@
+"""Leaves a cluster as it was before a scenario: what else would show in the next one's answers."""
+
+from typing import Any, Final
+
+import msgspec
+
+from kafka_shim.protocol.catalogue import classes
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsRequest
+from kafka_shim.protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
+from kafka_shim.protocol.messages.describe_delegation_token_request import (
+    DescribeDelegationTokenRequest,
+)
+from kafka_shim.protocol.messages.expire_delegation_token_request import (
+    ExpireDelegationTokenRequest,
+)
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from tests.acl_filters import deleted_acls
+from tests.recordings.conformance.peer import ROOT, Peer, ask_root
+from tests.recordings.conformance.scenario import Scenario, Step
+
+ANY: Final = 1
+DELETE: Final = 1
+BROKER: Final = 4
+
+
+def clean_up(scenario: Scenario, peer: Peer) -> None:
+    """Forget ACLs, topics, tokens, quotas, dynamic settings of brokers, passwords."""
+    ask_root(peer, ApiKey.DELETE_ACLS, DeleteAclsRequest(filters=[deleted_acls()]))
+    _delete_topics(scenario, peer)
+    touched = {step.api for step in scenario.steps}
+    if ApiKey.CREATE_DELEGATION_TOKEN.wire_name in touched:
+        for user in {step.user for step in scenario.steps} - {ROOT}:
+            _expire_tokens(user, peer)
+    for step in scenario.steps:
+        undo = _UNDO.get(step.api)
+        if undo is not None and not step.request.get("validate_only"):
+            undo(step, peer)
+
+
+def _delete_topics(scenario: Scenario, peer: Peer) -> None:
+    """Also those that steps made."""
+    asked = MetadataRequest(topics=[] if peer.newest(ApiKey.METADATA) == 0 else None)
+    prefix = scenario.prefix
+    names = [
+        topic.name
+        for topic in ask_root(peer, ApiKey.METADATA, asked).topics
+        if topic.name and topic.name.startswith((f"{prefix}-", f"{prefix}."))
+    ]
+    request = DeleteTopicsRequest(
+        topics=[DeleteTopicState(name=name) for name in names], topic_names=names, timeout_ms=9999
+    )
+    ask_root(peer, ApiKey.DELETE_TOPICS, request)
+    gone = MetadataRequest(
+        topics=[MetadataRequestTopic(name=name) for name in names], allow_auto_topic_creation=False
+    )
+    for _ in range(200):
+        if all(topic.error_code for topic in ask_root(peer, ApiKey.METADATA, gone).topics):
+            return
+        peer.pause(20)
+
+
+def _expire_tokens(user: str, peer: Peer) -> None:
+    mine = DescribeDelegationTokenRequest(owners=None)
+    version = peer.newest(ApiKey.DESCRIBE_DELEGATION_TOKEN)
+    answer = peer.ask(user, ApiKey.DESCRIBE_DELEGATION_TOKEN, version, mine)
+    for token in [] if isinstance(answer, dict) else answer.tokens:
+        request = ExpireDelegationTokenRequest(hmac=token.hmac, expiry_time_period_ms=-1)
+        version = peer.newest(ApiKey.EXPIRE_DELEGATION_TOKEN)
+        peer.ask(user, ApiKey.EXPIRE_DELEGATION_TOKEN, version, request)
+
+
+def _undo_quotas(step: Step, peer: Peer) -> None:
+    request = _request(step)
+    for entry in request.entries:
+        for op in entry.ops:
+            op.remove = True
+    ask_root(peer, ApiKey.ALTER_CLIENT_QUOTAS, request)
+
+
+def _undo_settings(step: Step, peer: Peer) -> None:
+    request = _request(step)
+    request.resources = [
+        resource for resource in request.resources if resource.resource_type == BROKER
+    ]
+    for resource in request.resources:
+        for config in resource.configs:
+            config.config_operation, config.value = DELETE, None
+    ask_root(peer, ApiKey.INCREMENTAL_ALTER_CONFIGS, request)
+
+
+def _undo_passwords(step: Step, peer: Peer) -> None:
+    message = classes("AlterUserScramCredentialsRequest")
+    deletion = message["ScramCredentialDeletion"]
+    for upsertion in _request(step).upsertions:
+        request = message["AlterUserScramCredentialsRequest"](
+            deletions=[deletion(name=upsertion.name, mechanism=upsertion.mechanism)]
+        )
+        ask_root(peer, ApiKey.ALTER_USER_SCRAM_CREDENTIALS, request)
+
+
+_UNDO: Final = {
+    ApiKey.ALTER_CLIENT_QUOTAS.wire_name: _undo_quotas,
+    ApiKey.INCREMENTAL_ALTER_CONFIGS.wire_name: _undo_settings,
+    ApiKey.ALTER_USER_SCRAM_CREDENTIALS.wire_name: _undo_passwords,
+}
+
+
+def _request(step: Step) -> Any:
+    name = f"{step.api}Request"
+    return msgspec.convert(step.request, classes(name)[name])

@@ -1,0 +1,244 @@
+"""What of an answer must be equal on two brokers, and what cannot be; each exception says why.
+
+Order counts only where clients rely on it. Error messages are our own words, so of them only null,
+empty or a text. What a broker makes up has a name (`symbols.py`).
+"""
+
+import re
+from typing import Any, Final
+
+import msgspec
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.spec import FieldSpec, StructSpec, load
+from tests.recordings.conformance.scenario import Scenario
+from tests.recordings.conformance.symbols import NO_ID, SOME, Symbols, moment
+from tests.recordings.records.batches import summary
+
+LEFT_OUT: Final = {
+    "throttle_time_ms": "depends on how much was asked a moment ago",
+    "unknown_tags": "what a decoder could not name",
+    "finalized_features_epoch": "counts records of the metadata log",
+    "broker_epoch": "counts records of the metadata log",
+    "telemetry_max_bytes": "a setting of a plugin",
+    "node_endpoints": "addresses; they come with NOT_LEADER, which a single broker never says",
+}
+"""Fields that no two brokers agree on."""
+
+MASKED: Final = {
+    "cluster_id": "each cluster has its own",
+    "host": "an address",
+    "port": "an address",
+    "client_host": "an address",
+    "hmac": "made with the secret of the cluster",
+    "log_dir": "a folder of the machine",
+    "usable_bytes": "the disk of the machine",
+    "total_bytes": "the disk of the machine",
+    "replica_directory_id": "made when a folder was formatted",
+    "listeners": "addresses",
+}
+"""Fields of which only counts whether they have a value: null, empty and -1 stay."""
+
+MOMENTS: Final = frozenset(
+    {
+        "timestamp",
+        "log_append_time_ms",
+        "issue_timestamp_ms",
+        "issue_timestamp",
+        "expiry_timestamp_ms",
+        "expiry_timestamp",
+        "max_timestamp_ms",
+        "max_timestamp",
+        "start_timestamp_ms",
+        "transaction_start_time_ms",
+        "last_timestamp",
+        "last_fetch_timestamp",
+        "last_caught_up_timestamp",
+    }
+)
+TEXTS: Final = frozenset(
+    {
+        *("error_message", "acknowledge_error_message", "batch_index_error_message"),
+        *("status_detail", "documentation"),
+    }
+)
+SETS: Final = frozenset({"subscribed_topic_names"})
+"""Lists of which a broker keeps no order."""
+
+NAMED: Final = {
+    "member_id": "member_id",
+    "leader": "member_id",  # JoinGroup's
+    "producer_id": "producer_id",
+    "ongoing_txn_producer_id": "producer_id",
+    "session_id": "session_id",
+    "token_id": "token_id",
+}
+"""Values that brokers make up, and of what kind each is."""
+
+ORDERED: Final = frozenset({ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS})
+"""Results stand in the order of the request, and clients rely on it; not so what is in a result."""
+
+OTHERS_SHOW: Final = frozenset(
+    {
+        ApiKey.METADATA,
+        ApiKey.LIST_GROUPS,
+        ApiKey.LIST_TRANSACTIONS,
+        ApiKey.DESCRIBE_TOPIC_PARTITIONS,
+        ApiKey.LIST_CONFIG_RESOURCES,
+        ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
+        ApiKey.DESCRIBE_CLIENT_QUOTAS,
+        ApiKey.DESCRIBE_LOG_DIRS,
+        ApiKey.LIST_PARTITION_REASSIGNMENTS,
+        ApiKey.ELECT_LEADERS,
+    }
+)
+"""Answers that list what other scenarios left behind."""
+
+_NAMES = ("name", "group_id", "transactional_id", "resource_name", "topic", "topic_name", "user")
+_OF_LOGS: Final = frozenset(
+    {
+        *("records", "high_watermark", "last_stable_offset", "log_start_offset", "low_watermark"),
+        *("offset", "old_style_offsets", "end_offset", "base_offset", "partition_size"),
+        *("timestamp", "leader_epoch", "active_producers"),
+    }
+)
+_OF_MACHINE = re.compile(
+    r"listeners|log\.dirs?|zookeeper\.connect|quorum\.(voters|bootstrap\.servers)"
+)
+"""Settings with addresses and folders in them."""
+
+
+class Comparing:
+    """Turns answers of one play into plain values that compare."""
+
+    def __init__(self, scenario: Scenario, symbols: Symbols, now_ms: int) -> None:
+        self._scenario = scenario
+        self._symbols = symbols
+        self._now_ms = now_ms
+
+    def plain(self, api: ApiKey, version: int, answer: msgspec.Struct) -> Any:
+        spec = load(f"{api.wire_name}Response")
+        plain = self._struct(spec.struct, answer, version, ordered=api in ORDERED)
+        _mask_internal(plain)
+        if api in OTHERS_SHOW:
+            return self._ours(plain)
+        if api is ApiKey.DESCRIBE_DELEGATION_TOKEN:
+            plain["tokens"] = [token for token in plain["tokens"] if token["token_id"] != SOME]
+        if api is ApiKey.DESCRIBE_CONFIGS:
+            _mask_machine(plain)
+        if api is ApiKey.DESCRIBE_QUORUM:
+            _mask_offsets(plain)
+        return plain
+
+    def _struct(self, spec: StructSpec, value: Any, version: int, *, ordered: bool) -> Any:
+        found = {}
+        for field in spec.fields:
+            content = getattr(value, field.attribute)
+            if not field.versions.has(version) or field.attribute in LEFT_OUT:
+                continue
+            if field.tagged.has(version) and _is_default(content, field):
+                continue
+            found[field.attribute] = self._content(field, content, version, ordered=ordered)
+        return found
+
+    def _content(self, field: FieldSpec, content: Any, version: int, *, ordered: bool) -> Any:
+        if content is None:
+            return None
+        if field.struct is None:
+            if field.is_array:
+                leaves = [self._leaf(field, leaf) for leaf in content]
+                return sorted(leaves) if field.attribute in SETS else leaves
+            return self._leaf(field, content)
+        if not field.is_array:
+            return self._struct(field.struct, content, version, ordered=ordered)
+        rows = [self._struct(field.struct, row, version, ordered=False) for row in content]
+        return rows if ordered else sorted(rows, key=msgspec.json.encode)
+
+    def _leaf(self, field: FieldSpec, value: Any) -> Any:
+        name = field.attribute
+        if name in TEXTS:
+            return value and "<text>"
+        if name in MASKED and value not in ("", b"", -1, 0, NO_ID):
+            return SOME
+        if name in MOMENTS:
+            return moment(value, self._now_ms)
+        if name in NAMED:
+            return self._symbols.of(NAMED[name], value)
+        return self._binary(field, value) if isinstance(value, bytes) else value
+
+    def _binary(self, field: FieldSpec, value: bytes) -> Any:
+        if field.kind == "records":
+            return self._records(value)
+        return self._symbols.topic_id(value) if field.kind == "uuid" else value.hex()
+
+    def _ours(self, value: Any) -> Any:
+        """The answer without entries that are there for other scenarios."""
+        if isinstance(value, dict):
+            return {key: self._ours(content) for key, content in value.items()}
+        if isinstance(value, list):
+            return [self._ours(entry) for entry in value if self._is_ours(entry)]
+        return value
+
+    def _is_ours(self, entry: Any) -> bool:
+        if not isinstance(entry, dict):
+            return True
+        if "entity" in entry:  # of a client quota
+            names = [component["entity_name"] for component in entry["entity"]]
+        else:
+            names = [next((entry[key] for key in _NAMES if key in entry), None)]
+        prefix = self._scenario.prefix
+        return all(
+            name is None
+            or self._symbols.was_sent(str(name))
+            or str(name).startswith((f"{prefix}-", f"{prefix}."))
+            for name in names
+        )
+
+    def _records(self, value: bytes) -> list[str]:
+        """One line a batch; summaries hold times and producer ids in braces."""
+        lines = summary(value) or []
+        return [re.sub(r"(producer=)?\{(-?\d+)\}", self._braced, line) for line in lines]
+
+    def _braced(self, match: re.Match[str]) -> str:
+        number = int(match[2])
+        if match[1]:
+            return f"{match[1]}{self._symbols.of('producer_id', number)}"
+        return str(moment(number, self._now_ms))
+
+
+def _is_default(content: Any, field: FieldSpec) -> bool:
+    if field.default is ...:
+        return bool(content == type(content)())
+    return bool(content == field.default)
+
+
+def _mask_internal(value: Any, *, is_internal: bool = False) -> None:
+    """What coordinators write into their topics, and when, is their own business."""
+    if isinstance(value, list):
+        for element in value:
+            _mask_internal(element, is_internal=is_internal)
+    elif isinstance(value, dict):
+        name = value.get("name") or value.get("topic") or ""
+        is_internal = is_internal or str(name).startswith("__")
+        for key, content in value.items():
+            if is_internal and key in _OF_LOGS:
+                value[key] = SOME
+            elif isinstance(content, list | dict):
+                _mask_internal(content, is_internal=is_internal)
+
+
+def _mask_machine(plain: dict[str, Any]) -> None:
+    for result in plain["results"]:
+        for entry in result["configs"]:
+            if _OF_MACHINE.search(entry["name"]):
+                for row in (entry, *entry.get("synonyms", ())):
+                    row["value"] = row["value"] and SOME
+
+
+def _mask_offsets(plain: dict[str, Any]) -> None:
+    """The metadata log grows by itself."""
+    for topic in plain["topics"]:
+        for partition in topic["partitions"]:
+            for row in (partition, *partition["current_voters"], *partition["observers"]):
+                for name in ("high_watermark", "log_end_offset", "leader_epoch"):
+                    row.update({name: SOME} if row.get(name, -1) > 0 else {})

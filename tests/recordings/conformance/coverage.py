@@ -1,0 +1,67 @@
+"""Which rows of the requirements table the recorded matrices exercise, allowed and denied."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from kafka_shim.authorizer.requirement import Requirement
+from kafka_shim.authorizer.requirements import TABLE
+from kafka_shim.shim.request.access import Access
+from tests.recordings.conformance.in_process import InProcess
+from tests.recordings.conformance.play import play
+from tests.recordings.conformance.scenario import load, recordings
+
+Exercised = set[tuple[str, bool]]
+OUTCOMES: Final = {"allowed": True, "denied": False}
+
+
+class Watching:
+    """Notes every row that handlers ask for while it is open, and the outcome."""
+
+    def __init__(self) -> None:
+        self.seen: Exercised = set()
+        self._allows = Access.allows
+        self._allows_either = Access.allows_either
+
+    def __enter__(self) -> "Watching":
+        allows, allows_either = self._allows, self._allows_either
+
+        def noting(access: Any, row: Requirement, *more: Any, **named: Any) -> bool:
+            granted = allows(access, row, *more, **named)
+            self.seen.add((row.id, granted))
+            return granted
+
+        def noting_either(access: Any, row: Requirement, *more: Any) -> bool:
+            granted = allows_either(access, row, *more)
+            self.seen.add((row.id, granted))
+            return granted
+
+        self._put(noting, noting_either)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._put(self._allows, self._allows_either)
+
+    def _put(self, allows: Any, allows_either: Any) -> None:
+        watched: Any = Access
+        watched.allows, watched.allows_either = allows, allows_either
+
+
+def exercised(names: Iterable[str]) -> Exercised:
+    """What these recordings of real brokers ask, allowed or not."""
+    with Watching() as watching:
+        for name in names:
+            peer = InProcess(name)
+            for scenario in load(name):
+                play(scenario, peer)
+    return watching.seen
+
+
+def uncovered() -> list[str]:
+    """One line a row and outcome that no matrix has: `Envelope.cluster denied`."""
+    seen = exercised(name for name in recordings() if name.endswith("-matrix"))
+    return [
+        f"{row.id} {outcome}"
+        for row in TABLE
+        for outcome, granted in OUTCOMES.items()
+        if (row.id, granted) not in seen
+    ]

@@ -1,0 +1,122 @@
+"""Differences between a real broker and the shim that are meant; see docs/deviations.md."""
+
+from collections.abc import Collection
+from typing import Any, Final
+
+import msgspec
+
+from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
+from tests.recordings.conformance.peer import WAITS
+from tests.recordings.conformance.scenario import Step
+
+NEVER_ANSWERED: Final = frozenset(
+    key.wire_name
+    for key in (
+        ApiKey.PRODUCE,
+        ApiKey.ALTER_CONFIGS,
+        ApiKey.INCREMENTAL_ALTER_CONFIGS,
+        ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
+        ApiKey.WRITE_TXN_MARKERS,
+        ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS,
+    )
+)
+"""APIs of which real brokers leave some requests without an answer."""
+
+
+BROKER_LOGGER: Final = ConfigResourceType.BROKER_LOGGER
+LOGGER_APIS: Final = {"DescribeConfigs": "results", "IncrementalAlterConfigs": "responses"}
+UNKNOWN_SERVER_ERROR: Final = -1
+
+
+NOT_OURS: Final = {
+    ApiKey.DESCRIBE_LOG_DIRS.wire_name: {"usable_bytes", "total_bytes"},
+    ApiKey.DESCRIBE_QUORUM.wire_name: {"listeners"},
+}
+"""By API, fields of what the shim does not have: a disk, a listener of controllers."""
+
+SHARE_FETCH: Final = ApiKey.SHARE_FETCH.wire_name
+
+SHARED: Final = frozenset(
+    key.wire_name for key in (ApiKey.SHARE_GROUP_HEARTBEAT, ApiKey.SHARE_GROUP_DESCRIBE)
+)
+"""Answers with assignments of share groups: which partitions they are depends on a hash."""
+
+UNORDERED: Final = {"subscribed_topic_names"}
+"""Lists of names whose order comes from a hash."""
+
+ONCE_KEPT: Final = {"batch_index_error_message"}
+"""Texts that older recordings hold as they were; only whether there is one compares."""
+
+
+def is_meant(step: Step, wanted: Any, got: Any) -> bool:
+    if step.api in NEVER_ANSWERED and wanted == WAITS and got != WAITS:
+        return True
+    if step.api == SHARE_FETCH and not step.request.get("max_wait_ms"):
+        wanted, got = _without_nothing(wanted), _without_nothing(got)
+    if step.api in SHARED:
+        wanted, got = _counted(wanted), _counted(got)
+    left_out = NOT_OURS.get(step.api, set())
+    if _comparable(wanted, left_out) == _comparable(got, left_out):
+        return True
+    return step.api in LOGGER_APIS and _with_loggers(step.api, wanted, got) == got
+
+
+def _without_nothing(answer: Any) -> Any:
+    """A ShareFetch that did not wait: whether a partition was loaded shows in empty rows alone."""
+    topics = []
+    for topic in answer.get("responses", ()):
+        told = ("error_code", "acknowledge_error_code", "records")
+        rows = [row for row in topic["partitions"] if any(row[name] for name in told)]
+        topics += [topic | {"partitions": rows}] if rows else []
+    return answer | {"responses": topics}
+
+
+def _counted(value: Any) -> Any:
+    """An answer with how many partitions there are in place of which."""
+    if isinstance(value, list):
+        return [_counted(element) for element in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: len(content) if name == "partitions" else _counted(content)
+        for name, content in value.items()
+    }
+
+
+def _comparable(value: Any, left_out: Collection[str]) -> Any:
+    """An answer without the fields left out, unordered names in order, texts unread."""
+    if isinstance(value, list):
+        return [_comparable(element, left_out) for element in value]
+    if not isinstance(value, dict):
+        return value
+    found: dict[str, Any] = {}
+    for name, content in value.items():
+        if name in UNORDERED and content is not None:
+            found[name] = sorted(content)
+        elif name in ONCE_KEPT:
+            found[name] = content and "<text>"
+        elif name not in left_out:
+            found[name] = _comparable(content, left_out)
+    return found
+
+
+def _with_loggers(api: str, wanted: Any, got: Any) -> Any:
+    """The wanted answer with our loggers where the real broker had none.
+
+    The brokers of 2.4 to 2.8 were recorded without log4j, and failed on any logger for that.
+    """
+    field = LOGGER_APIS[api]
+    if field not in wanted or field not in got:
+        return wanted
+    failed = {
+        row["resource_name"]
+        for row in wanted[field]
+        if row["resource_type"] == BROKER_LOGGER and row["error_code"] == UNKNOWN_SERVER_ERROR
+    }
+    rows = [row for row in wanted[field] if not _is_logger(row, failed)]
+    rows += [row for row in got[field] if _is_logger(row, failed)]
+    return wanted | {field: sorted(rows, key=msgspec.json.encode)}
+
+
+def _is_logger(row: Any, names: Collection[str]) -> bool:
+    return row["resource_type"] == BROKER_LOGGER and row["resource_name"] in names

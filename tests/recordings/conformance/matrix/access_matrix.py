@@ -1,0 +1,258 @@
+"""The access matrix: what a broker answers when an operation that a row asks for is missing.
+
+`python -m tests.recordings.conformance.matrix.access_matrix` puts the questions to the shim, as
+every release, and writes `tests/golden/access_matrix.txt`. Real brokers were asked the same by
+`python -m tests.oracle RELEASE --matrix --record`; tests hold their answers against the file too.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.requirement import BoundRequirement, Effect, Need
+from kafka_shim.authorizer.requirements import in_force
+from kafka_shim.protocol.api_versions import RELEASES, served
+from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, Permission, ResourceType
+from tests.recordings.conformance.in_process import InProcess
+from tests.recordings.conformance.matrix.admin_questions import ADMIN
+from tests.recordings.conformance.matrix.data_questions import DATA
+from tests.recordings.conformance.matrix.group_questions import GROUPS
+from tests.recordings.conformance.matrix.question import Asker, Asking, Names
+from tests.recordings.conformance.play import play
+from tests.recordings.conformance.scenario import Scenario, Step
+
+QUESTIONS: Final[dict[str, Asker]] = DATA | ADMIN | GROUPS
+UNASKED: Final = {
+    "Envelope.cluster": "between brokers and controllers, not on a client-facing listener",
+    "AllocateProducerIds.cluster": "between brokers and controllers, as above",
+    "InitProducerId.two_phase_commit": "a version that releases hide as unstable",
+}
+"""Rows of the table without a question, and why."""
+
+USER: Final = "bob"
+ALLOWED: Final = "allowed"
+GOLDEN: Final = Path(__file__).parents[3] / "golden" / "access_matrix.txt"
+
+Answering = Callable[[Scenario], Any]
+"""What a broker says to the last step of a scene."""
+
+
+class Asked:
+    """A row in one release: the version in use, and the outcome of each set of permissions."""
+
+    def __init__(self, bound: BoundRequirement, version: int, outcomes: Sequence[str]) -> None:
+        self.row = bound.row
+        self.version = version
+        self.outcomes = tuple(outcomes)
+
+
+class Case(NamedTuple):
+    """What is denied, in words and as needs; nothing where everything is there."""
+
+    words: str
+    denied: Sequence[Need]
+
+
+class Matrix:
+    """All rows of one release; each case of a row is a scenario of its own, a scene."""
+
+    def __init__(self, release: str) -> None:
+        self._release = release
+        self._versions = served(release)
+        self._rules = rules_of(release)
+        self._scenes = 0
+
+    def scenes(self) -> Iterator[Scenario]:
+        """Everything that is to be asked, for a real broker to answer too."""
+        for bound, version in self._asked():
+            for case in _cases(bound):
+                yield self._scene(bound, version, case)
+
+    def rows(self, answer_to: Answering) -> Iterator[Asked]:
+        """What came of each row, by the broker that answers."""
+        for bound, version in self._asked():
+            answers = []
+            for case in _cases(bound):
+                scene = self._scene(bound, version, case)
+                answers.append((case.words, _without(answer_to(scene), scene.prefix)))
+            all_there = answers[0][1]
+            told = [f"all there: {_told(all_there)}"]
+            told += [f"{words}: {_compared(all_there, answer)}" for words, answer in answers[1:]]
+            yield Asked(bound, version, told)
+
+    def _asked(self) -> Iterator[tuple[BoundRequirement, int]]:
+        """Rows that ask something, with the newest version in which they do."""
+        for bound in in_force(self._release):
+            low, high = self._versions.get(bound.row.api, (1, 0))
+            high = min(high, bound.row.versions[1])
+            if bound.row.id not in UNASKED and low <= high and bound.asks(high):
+                yield bound, high
+
+    def _scene(self, bound: BoundRequirement, version: int, case: Case) -> Scenario:
+        self._scenes += 1
+        names = Names(f"m{self._scenes}")
+        question = QUESTIONS[bound.row.id](names)
+        steps = [self._step(asking) for asking in question.before]
+        api = bound.row.api.wire_name
+        steps.append(Step(USER, api, version, dict(question.request), takes=dict(question.takes)))
+        acls = [*self._everything(), *map(_denial, [*question.denied, *case.denied])]
+        topics = [names.topic, names.other_topic]
+        return Scenario(names.prefix, topics, [names.group], acls, steps)
+
+    def _step(self, asking: Asking) -> Step:
+        return Step(
+            asking.user or USER,
+            asking.api.wire_name,
+            min(self._versions[asking.api][1], asking.newest),
+            dict(asking.request),
+            label=asking.label,
+            takes=dict(asking.takes),
+        )
+
+    def _everything(self) -> list[dict[str, Any]]:
+        kinds = [ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID]
+        kinds += [ResourceType.CLUSTER]
+        kinds += [ResourceType.DELEGATION_TOKEN] if self._rules.delegation_token_resource else []
+        kinds += [ResourceType.USER] if self._rules.user_resource else []
+        return [_acl(kind, Operation.ALL, Permission.ALLOW) for kind in kinds]
+
+
+def _cases(bound: BoundRequirement) -> Iterator[Case]:
+    """With everything there, without anything that the row asks, with each need alone."""
+    needs = _distinct(bound.needs)
+    yield Case("all there", ())
+    yield Case(f"without {' and '.join(_text(need) for need in needs)}", needs)
+    if bound.hidden_as is not None:
+        describe = Need(Operation.DESCRIBE, needs[0].resource_type)
+        yield Case("without DESCRIBE either", [*needs, describe])
+    for need in needs if len(needs) > 1 else ():
+        yield Case(f"with {_text(need)} alone", [other for other in needs if other is not need])
+
+
+def shim_of(release: str) -> Answering:
+    peer = InProcess(release)
+    return lambda scene: play(scene, peer)[-1]
+
+
+def printed(releases: Sequence[str] = RELEASES) -> str:
+    """The matrix of all releases: each row once for every stretch of releases that agree."""
+    found: dict[str, list[tuple[str, Asked]]] = {}
+    for release in releases:
+        for asked in Matrix(release).rows(shim_of(release)):
+            found.setdefault(asked.row.id, []).append((release, asked))
+    order = [row.row.id for row in in_force(releases[-1])]
+    order += [row_id for row_id in found if row_id not in order]
+    return "\n".join(line for row_id in order if row_id in found for line in _lines(found[row_id]))
+
+
+def _lines(rows: list[tuple[str, Asked]]) -> Iterator[str]:
+    yield rows[0][1].row.id
+    stretch: list[tuple[str, Asked]] = []
+    for release, asked in reversed(rows):
+        if stretch and stretch[0][1].outcomes != asked.outcomes:
+            yield from _stretch_lines(stretch)
+            stretch = []
+        stretch.append((release, asked))
+    yield from _stretch_lines(stretch)
+    yield ""
+
+
+def _stretch_lines(stretch: list[tuple[str, Asked]]) -> Iterator[str]:
+    """Newest first came in; shown from the oldest to the newest."""
+    newest, oldest = stretch[0], stretch[-1]
+    releases = newest[0] if newest is oldest else f"{oldest[0]}-{newest[0]}"
+    versions = sorted({asked.version for _, asked in stretch})
+    shown = f"version {versions[0]}"
+    if len(versions) > 1:
+        shown = f"versions {versions[0]}-{versions[-1]}"
+    yield f"  {releases}, {shown}"
+    for outcome in newest[1].outcomes:
+        yield f"    {outcome}"
+
+
+def _distinct(needs: Sequence[Need]) -> list[Need]:
+    found: dict[tuple[Operation, ResourceType], Need] = {}
+    for need in needs:
+        found.setdefault((need.operation, need.resource_type), need)
+    return list(found.values())
+
+
+def _text(need: Need) -> str:
+    return f"{need.operation.name} {need.resource_type.name}"
+
+
+def _told(answer: Any) -> str:
+    if _outcome(answer):
+        return _outcome(answer)
+    codes = sorted(set(_codes(answer)) - {0})
+    return ALLOWED + (f", then {', '.join(map(str, codes))}" if codes else "")
+
+
+def _compared(all_there: Any, answer: Any) -> str:
+    """What changed: other codes, fewer elements, another value, or nothing."""
+    if _outcome(answer):
+        return _outcome(answer)
+    if answer == all_there:
+        return ALLOWED
+    codes = sorted(set(_codes(answer)) - set(_codes(all_there)))
+    if codes:
+        return ", ".join(map(str, codes))
+    if _size(answer) < _size(all_there):
+        return Effect.HIDE.value
+    return "another value, no code"
+
+
+def _outcome(answer: Any) -> str:
+    """What came instead of a response; empty if there was one."""
+    is_none = len(answer) == 1 and next(iter(answer)) in ("closed", "waits", "silent", "fault")
+    return str(next(iter(answer))) if is_none else ""
+
+
+def _codes(value: Any) -> Iterator[int]:
+    if isinstance(value, dict):
+        for key, content in value.items():
+            if key.endswith("error_code"):
+                yield content
+            else:
+                yield from _codes(content)
+    elif isinstance(value, list):
+        for element in value:
+            yield from _codes(element)
+
+
+def _size(value: Any) -> int:
+    """How many elements an answer lists."""
+    if isinstance(value, dict):
+        return sum(_size(content) for content in value.values())
+    if isinstance(value, list):
+        return len(value) + sum(_size(element) for element in value)
+    return 0
+
+
+def _without(value: Any, prefix: str) -> Any:
+    """The answer with names that are the same in every scene."""
+    if isinstance(value, dict):
+        return {key: _without(content, prefix) for key, content in value.items()}
+    if isinstance(value, list):
+        return [_without(element, prefix) for element in value]
+    return value.replace(prefix, "") if isinstance(value, str) else value
+
+
+def _denial(need: Need) -> dict[str, Any]:
+    return _acl(need.resource_type, need.operation, Permission.DENY)
+
+
+def _acl(kind: ResourceType, operation: Operation, permission: int) -> dict[str, Any]:
+    return {
+        "resource_type": kind,
+        "resource_name": CLUSTER_NAME if kind is ResourceType.CLUSTER else "*",
+        "principal": f"User:{USER}",
+        "host": "*",
+        "operation": operation,
+        "permission_type": permission,
+    }
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text(printed() + "\n")

@@ -1,0 +1,202 @@
+"""Plays scenarios against a broker, wherever it is: in this process, or behind a socket."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+
+from kafka_shim.protocol.catalogue import classes
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.create_topics_request import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
+from kafka_shim.protocol.messages.create_topics_response import CreateTopicsResponse
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.offset_commit_request import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from tests.acl_filters import described_acls
+from tests.recordings.conformance.cleaning import clean_up
+from tests.recordings.conformance.codes import has_code
+from tests.recordings.conformance.comparable import Comparing
+from tests.recordings.conformance.fitting import fit
+from tests.recordings.conformance.peer import WAITS, Peer, ask_root
+from tests.recordings.conformance.scenario import Scenario, Step, topic_id_of
+from tests.recordings.conformance.symbols import NO_ID, Symbols
+from tests.recordings.conformance.taking import fill
+
+API_OF: Final = {key.wire_name: key for key in ApiKey}
+ANY: Final = 1
+COMMITTED: Final = 3
+"""So many of a scenario's topics have an offset committed by each of its groups."""
+
+TRANSIENT: Final = frozenset({14, 15, 16, 51})
+"""Coordinators are loading, or a transaction is about to end: clients ask again, so do we."""
+
+RETRIES: Final = 40
+_PATIENCE: Final = 500
+
+
+class Play:
+    """One scenario on one peer: `steps` gives the comparable answers, one by one."""
+
+    def __init__(self, scenario: Scenario, peer: Peer) -> None:
+        self._scenario = scenario
+        self._peer = peer
+        self._ids = _set_up(scenario, peer)
+        self._answers: dict[str, Any] = {}
+        self._later: dict[str, int] = {}
+        self._found: dict[int, Any] = {}
+        sent = _texts([step.request for step in scenario.steps])
+        known = [name for name in scenario.topics if topic_id_of(name) in self._ids]
+        self._symbols = Symbols({name: self._ids[topic_id_of(name)] for name in known}, sent)
+
+    def run(self) -> list[Any]:
+        """The comparable answers to every step, in the order of the steps."""
+        for number, step in enumerate(self._scenario.steps):
+            if step.user in self._later:
+                self._collect(step.user)
+            request = self._request(step)
+            if step.later:
+                self._peer.begin(step.user, API_OF[step.api], step.version, request)
+                self._later[step.user] = number
+            else:
+                self._found[number] = self._plain(step, self._settled(step, request))
+        for user in list(self._later):
+            self._collect(user)
+        return [self._found[number] for number in range(len(self._scenario.steps))]
+
+    def clean_up(self) -> None:
+        clean_up(self._scenario, self._peer)
+
+    def _collect(self, user: str) -> None:
+        number = self._later.pop(user)
+        answer = self._peer.outcome(user)
+        self._found[number] = self._plain(self._scenario.steps[number], answer)
+
+    def _request(self, step: Step) -> Any:
+        name = f"{step.api}Request"
+        request = msgspec.convert(step.request, classes(name)[name])
+        fill(request, step.takes, self._answers, self._ids)
+        return fit(request, step.version)
+
+    def _settled(self, step: Step, request: Any) -> Any:
+        answer: Any = WAITS
+        for _ in range(RETRIES):
+            answer = self._peer.ask(step.user, API_OF[step.api], step.version, request)
+            if isinstance(answer, dict) or not has_code(answer, TRANSIENT):
+                break
+            self._peer.pause(50)
+        return answer
+
+    def _plain(self, step: Step, answer: Any) -> Any:
+        if isinstance(answer, dict):
+            return answer
+        if step.label:
+            self._answers[step.label] = answer
+            self._symbols.learn(step.label, answer)
+        if isinstance(answer, CreateTopicsResponse):
+            for topic in answer.topics:
+                if topic.topic_id != NO_ID:
+                    self._ids[topic_id_of(topic.name)] = topic.topic_id
+                    self._symbols.learn_topic(topic.name, topic.topic_id)
+        comparing = Comparing(self._scenario, self._symbols, self._peer.now_ms())
+        return comparing.plain(API_OF[step.api], step.version, answer)
+
+
+def play(scenario: Scenario, peer: Peer) -> list[Any]:
+    """The comparable answers to every step; the cluster is left as it was."""
+    playing = Play(scenario, peer)
+    try:
+        return playing.run()
+    finally:
+        playing.clean_up()
+
+
+def _set_up(scenario: Scenario, peer: Peer) -> dict[bytes, bytes]:
+    """Make topics, committed offsets and ACLs; tells the real ids by the scenario's."""
+    settings = [
+        CreatableTopicConfig(name=key, value=value) for key, value in scenario.settings.items()
+    ]
+    topics = [
+        CreatableTopic(name=name, num_partitions=2, replication_factor=1, configs=settings)
+        for name in scenario.topics
+    ]
+    answer = ask_root(
+        peer, ApiKey.CREATE_TOPICS, CreateTopicsRequest(topics=topics, timeout_ms=9999)
+    )
+    assert all(topic.error_code == 0 for topic in answer.topics), answer
+    asked = MetadataRequest(topics=[MetadataRequestTopic(name=name) for name in scenario.topics])
+    found = _until(peer, lambda: ask_root(peer, ApiKey.METADATA, asked).topics, _are_up)
+    for group in scenario.groups:
+        request = _commit(scenario, group)
+        look = partial(ask_root, peer, ApiKey.OFFSET_COMMIT, request, 8)
+        _until(peer, look, _is_committed)
+    _make_acls(scenario, peer)
+    return {topic_id_of(topic.name): topic.topic_id for topic in found if topic.topic_id != NO_ID}
+
+
+def _make_acls(scenario: Scenario, peer: Peer) -> None:
+    acls = [msgspec.convert(acl, AclCreation) for acl in scenario.acls]
+    if not acls:
+        return
+    answer = ask_root(peer, ApiKey.CREATE_ACLS, CreateAclsRequest(creations=acls))
+    assert all(result.error_code in (0, 54) for result in answer.results), answer
+    if answer.results[0].error_code == 0:
+        wanted = len({msgspec.json.encode(acl) for acl in acls})
+        _until(
+            peer,
+            lambda: ask_root(peer, ApiKey.DESCRIBE_ACLS, described_acls()),
+            lambda found: sum(len(resource.acls) for resource in found.resources) == wanted,
+        )
+
+
+def _commit(scenario: Scenario, group: str) -> OffsetCommitRequest:
+    partition = OffsetCommitRequestPartition(
+        partition_index=0, committed_offset=5, committed_metadata="x"
+    )
+    return OffsetCommitRequest(
+        group_id=group,
+        topics=[
+            OffsetCommitRequestTopic(name=name, partitions=[partition])
+            for name in scenario.topics[:COMMITTED]
+        ],
+    )
+
+
+def _are_up(topics: list[Any]) -> bool:
+    return all(
+        topic.error_code == 0 and all(partition.leader_id >= 0 for partition in topic.partitions)
+        for topic in topics
+    )
+
+
+def _is_committed(answer: Any) -> bool:
+    codes = {partition.error_code for topic in answer.topics for partition in topic.partitions}
+    assert codes <= {0} | TRANSIENT, answer
+    return not codes & TRANSIENT
+
+
+def _until(peer: Peer, look: Callable[[], Any], is_good: Callable[[Any], bool]) -> Any:
+    """What a real broker needs a moment for."""
+    found: Any = None
+    for _ in range(_PATIENCE):
+        found = look()
+        if is_good(found):
+            return found
+        peer.pause(20)
+    raise AssertionError(found)
+
+
+def _texts(value: Any) -> set[str]:
+    """Every text in some requests."""
+    if isinstance(value, str):
+        return {value}
+    rows = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return {text for row in rows for text in _texts(row)}

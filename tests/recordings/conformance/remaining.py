@@ -1,0 +1,56 @@
+"""Which answers still differ from the recordings: counted by recording and API, listed in the open.
+
+`tests/golden/remaining_differences.txt` is that list, and a test holds it against what is played.
+It may only shrink: `python -m tests.recordings.conformance.remaining` writes it anew after a
+difference is mended.
+"""
+
+import collections
+from pathlib import Path
+
+from tests.recordings.conformance.deviations import is_meant
+from tests.recordings.conformance.in_process import InProcess
+from tests.recordings.conformance.play import play
+from tests.recordings.conformance.scenario import load, recordings
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "remaining_differences.txt"
+
+
+def differences(name: str) -> tuple[collections.Counter[str], list[str], int]:
+    """Differing answers by API, each one told, and how many answers were played."""
+    peer = InProcess(name)
+    counts: collections.Counter[str] = collections.Counter()
+    told = []
+    played = 0
+    for scenario in load(name):
+        for step, got in zip(scenario.steps, play(scenario, peer), strict=True):
+            played += 1
+            if got != step.answer and not is_meant(step, step.answer, got):
+                counts[step.api] += 1
+                place = f"{scenario.prefix}: {step.user} {step.api} v{step.version} {step.request}"
+                told.append(f"{place}\n  want {step.answer}\n  got  {got}")
+    return counts, told, played
+
+
+def known() -> dict[str, collections.Counter[str]]:
+    """What the list says, by recording."""
+    found: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
+    for line in GOLDEN.read_text().splitlines():
+        if line and not line.startswith("#"):
+            name, api, count = line.split()[:3]
+            found[name][api] = int(count)
+    return found
+
+
+def listing() -> str:
+    """The list as it should be now."""
+    lines = ["# recording, API, differing answers; made by tests.recordings.conformance.remaining"]
+    for name in recordings():
+        counts, _, played = differences(name)
+        lines.append(f"# {name}: {sum(counts.values())} of {played}")
+        lines += [f"{name} {api} {count}" for api, count in sorted(counts.items())]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text(listing())

@@ -1,0 +1,66 @@
+"""Values that a broker makes up, by the name under which they compare between brokers."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tests.recordings.conformance.scenario import GHOST_ID
+
+NO_ID = bytes(16)
+SOME = "<some>"
+"""Stands for a value that is there, but says nothing."""
+
+MINUTE_MS = 60_000
+NEAR_NOW_MS = 400 * 24 * 60 * MINUTE_MS
+LEARNT = ("member_id", "producer_id", "session_id", "token_id")
+"""Fields at the top of an answer that make a value known; in lists it then has its name."""
+
+FAKE_PRODUCER_IDS = 400_000
+"""Producer ids from here on are a scenario's own; brokers count from small numbers."""
+
+
+class Symbols:
+    """What one play of one scenario knows: topic ids by name, and values learnt from answers."""
+
+    def __init__(self, topic_ids: Mapping[str, bytes], sent: Iterable[str] = ()) -> None:
+        self._topics = {topic_id: name for name, topic_id in topic_ids.items()}
+        self._topics |= {NO_ID: "", GHOST_ID: "<ghost>"}
+        self._sent = set(sent)
+        self._known: dict[str, dict[Any, str]] = {field: {} for field in LEARNT}
+
+    def learn(self, label: str, answer: Any) -> None:
+        """Name what the answer to a labelled step made up."""
+        for field in LEARNT:
+            value = getattr(answer, field, None)
+            if value and value not in self._known[field] and not self._is_literal(field, value):
+                self._known[field][value] = f"<{field} of {label}>"
+
+    def learn_topic(self, name: str, topic_id: bytes) -> None:
+        self._topics[topic_id] = name
+
+    def topic_id(self, value: bytes) -> str:
+        if value in self._topics:
+            return self._topics[value]
+        return value.hex() if len(set(value)) == 1 else SOME  # 0x2222... was sent
+
+    def was_sent(self, text: str) -> bool:
+        """Whether a request of the scenario has this text in it."""
+        return text in self._sent
+
+    def of(self, field: str, value: Any) -> Any:
+        """A made-up value's name; one that the scenario sent, or that means none, is itself."""
+        if self._is_literal(field, value):
+            return value
+        return self._known[field].get(value, SOME)
+
+    def _is_literal(self, field: str, value: Any) -> bool:
+        if isinstance(value, str):
+            return value == "" or value in self._sent
+        return bool(value <= 0 or (field == "producer_id" and value >= FAKE_PRODUCER_IDS))
+
+
+def moment(value: int, now_ms: int) -> int | str:
+    """A time in milliseconds; one of these years by its distance from now, in minutes."""
+    if abs(value - now_ms) > NEAR_NOW_MS:
+        return value
+    minutes = round((value - now_ms) / MINUTE_MS)
+    return f"<now{minutes:+d}min>" if minutes else "<now>"

@@ -1,0 +1,132 @@
+"""What of answers compares, what does not, and under which names."""
+
+from typing import Any
+
+import pytest
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
+from kafka_shim.protocol.messages.delete_acls_response import (
+    DeleteAclsFilterResult,
+    DeleteAclsMatchingAcl,
+    DeleteAclsResponse,
+)
+from kafka_shim.protocol.messages.describe_configs_response import (
+    DescribeConfigsResourceResult,
+    DescribeConfigsResponse,
+    DescribeConfigsResult,
+)
+from kafka_shim.protocol.messages.fetch_response import (
+    FetchableTopicResponse,
+    FetchResponse,
+    PartitionData,
+)
+from kafka_shim.protocol.messages.init_producer_id_response import InitProducerIdResponse
+from kafka_shim.protocol.messages.list_groups_response import ListedGroup, ListGroupsResponse
+from kafka_shim.protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
+from kafka_shim.protocol.messages.renew_delegation_token_response import (
+    RenewDelegationTokenResponse,
+)
+from tests.recordings.conformance.comparable import Comparing
+from tests.recordings.conformance.scenario import Scenario
+from tests.recordings.conformance.symbols import SOME, Symbols, moment
+from tests.recordings.records.batches import T0, batch
+
+NOW_MS = 1_700_000_000_000
+EMPTY = Scenario("s1", [], [], [], [])
+
+
+def plain(api: ApiKey, version: int, answer: Any, symbols: Symbols | None = None) -> Any:
+    return Comparing(EMPTY, symbols or Symbols({}), NOW_MS).plain(api, version, answer)
+
+
+@pytest.mark.parametrize(
+    ("message", "kept"), [(None, None), ("", ""), ("Cluster authorization failed.", "<text>")]
+)
+def test_of_a_message_only_its_presence_counts(message: str | None, kept: str | None) -> None:
+    answer = CreateAclsResponse(results=[AclCreationResult(error_message=message)])
+    assert plain(ApiKey.CREATE_ACLS, 3, answer)["results"][0]["error_message"] == kept
+
+
+def test_results_of_created_acls_keep_their_order_but_matches_do_not() -> None:
+    results = [AclCreationResult(error_code=code) for code in (42, 0)]
+    kept = plain(ApiKey.CREATE_ACLS, 3, CreateAclsResponse(results=results))["results"]
+    assert [result["error_code"] for result in kept] == [42, 0]
+    matches = [DeleteAclsMatchingAcl(resource_name=name) for name in "ba"]
+    answer = DeleteAclsResponse(filter_results=[DeleteAclsFilterResult(matching_acls=matches)])
+    found = plain(ApiKey.DELETE_ACLS, 3, answer)["filter_results"][0]["matching_acls"]
+    assert [acl["resource_name"] for acl in found] == ["a", "b"]
+
+
+def test_topic_ids_have_their_topics_names() -> None:
+    symbols = Symbols({"s1-a": b"\x01" * 15 + b"\x02"})
+    ids = [b"\x01" * 15 + b"\x02", bytes(16), b"\x22" * 16, b"\x07" * 15 + b"\x08"]
+    topics = [
+        MetadataResponseTopic(name="s1-a", topic_id=topic_id, error_code=3) for topic_id in ids
+    ]
+    found = plain(ApiKey.METADATA, 12, MetadataResponse(topics=topics), symbols)["topics"]
+    assert {topic["topic_id"] for topic in found} == {"s1-a", "", "22" * 16, SOME}
+
+
+def test_producer_ids_are_learnt_from_the_answer_that_gave_them() -> None:
+    symbols = Symbols({})
+    answer = InitProducerIdResponse(producer_id=17)
+    assert plain(ApiKey.INIT_PRODUCER_ID, 4, answer, symbols)["producer_id"] == SOME
+    symbols.learn("5", answer)
+    assert plain(ApiKey.INIT_PRODUCER_ID, 4, answer, symbols)["producer_id"] == "<producer_id of 5>"
+    assert plain(ApiKey.INIT_PRODUCER_ID, 4, InitProducerIdResponse())["producer_id"] == -1
+    made_up = InitProducerIdResponse(producer_id=424_242)
+    assert plain(ApiKey.INIT_PRODUCER_ID, 4, made_up)["producer_id"] == 424_242
+
+
+def test_what_a_scenario_sent_stays_as_it_is() -> None:
+    symbols = Symbols({}, ["nobody"])
+    assert [symbols.of("member_id", member_id) for member_id in ("nobody", "", "m-1")] == [
+        "nobody",
+        "",
+        SOME,
+    ]
+
+
+def test_others_entries_are_left_out_unless_they_were_asked_for() -> None:
+    groups = [ListedGroup(group_id=name) for name in ("s1-a", "s10-b", "mine")]
+    answer = ListGroupsResponse(groups=groups)
+    found = plain(ApiKey.LIST_GROUPS, 4, answer, Symbols({}, ["mine"]))["groups"]
+    assert [group["group_id"] for group in found] == ["mine", "s1-a"]
+
+
+def test_times_are_told_by_their_distance_from_now() -> None:
+    hour_ms = 3_600_000
+    assert moment(NOW_MS + 400, NOW_MS) == "<now>"
+    assert moment(NOW_MS + hour_ms, NOW_MS) == "<now+60min>"
+    assert [moment(time_ms, NOW_MS) for time_ms in (-1, T0)] == [-1, T0]
+    answer = RenewDelegationTokenResponse(expiry_timestamp_ms=NOW_MS + 24 * hour_ms)
+    found = plain(ApiKey.RENEW_DELEGATION_TOKEN, 2, answer)
+    assert found == {"error_code": 0, "expiry_timestamp_ms": "<now+1440min>"}
+
+
+def fetched(name: str) -> Any:
+    rows = [PartitionData(records=batch([b"v"]), high_watermark=1)]
+    answer = FetchResponse(responses=[FetchableTopicResponse(topic=name, partitions=rows)])
+    return plain(ApiKey.FETCH, 4, answer)["responses"][0]["partitions"][0]
+
+
+def test_records_are_told_batch_by_batch_but_not_those_of_coordinators() -> None:
+    assert fetched("s1-a")["high_watermark"] == 1
+    (line,) = fetched("s1-a")["records"]
+    assert line.startswith("v2 base=0 last=0")
+    assert line.endswith(f"[0@{T0}:null=v]")
+    internal = fetched("__consumer_offsets")
+    assert (internal["records"], internal["high_watermark"]) == (SOME, SOME)
+    assert internal["error_code"] == 0
+
+
+def test_settings_with_addresses_only_have_to_be_there() -> None:
+    configs = [
+        DescribeConfigsResourceResult(name=name, value=value)
+        for name, value in (("log.dirs", "/tmp/x"), ("zookeeper.connect", None), ("a", "1"))
+    ]
+    answer = DescribeConfigsResponse(results=[DescribeConfigsResult(configs=configs)])
+    found = plain(ApiKey.DESCRIBE_CONFIGS, 1, answer)["results"][0]["configs"]
+    values = {config["name"]: config["value"] for config in found}
+    assert values == {"log.dirs": SOME, "zookeeper.connect": None, "a": "1"}

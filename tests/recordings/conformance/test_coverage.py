@@ -1,0 +1,10 @@
+"""Every row of the requirements table is exercised by what real brokers answered."""
+
+from tests.recordings.conformance.coverage import OUTCOMES, uncovered
+from tests.recordings.conformance.matrix.access_matrix import UNASKED
+
+
+def test_every_row_is_exercised_allowed_and_denied() -> None:
+    """But for those that no client can reach; each has its reason there."""
+    unreachable = [f"{row_id} {outcome}" for row_id in UNASKED for outcome in OUTCOMES]
+    assert sorted(uncovered()) == sorted(unreachable)

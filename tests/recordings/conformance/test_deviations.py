@@ -1,0 +1,335 @@
+"""Deliberate differences from a real broker, one test each; docs/deviations.md has the reasons."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.alter_client_quotas_request import (
+    AlterClientQuotasRequest,
+    EntityData,
+    EntryData,
+    OpData,
+)
+from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
+    ConsumerGroupHeartbeatRequest,
+)
+from kafka_shim.protocol.messages.consumer_group_heartbeat_response import (
+    ConsumerGroupHeartbeatResponse,
+)
+from kafka_shim.protocol.messages.create_delegation_token_request import (
+    CreateDelegationTokenRequest,
+)
+from kafka_shim.protocol.messages.create_topics_request import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreateTopicsRequest,
+)
+from kafka_shim.protocol.messages.describe_share_group_offsets_request import (
+    DescribeShareGroupOffsetsRequest,
+    DescribeShareGroupOffsetsRequestGroup,
+    DescribeShareGroupOffsetsRequestTopic,
+)
+from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from kafka_shim.protocol.messages.join_group_request import (
+    JoinGroupRequest,
+    JoinGroupRequestProtocol,
+)
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from kafka_shim.protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
+from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
+    StreamsGroupHeartbeatRequest,
+    Subtopology,
+    Topology,
+)
+from kafka_shim.protocol.messages.write_txn_markers_request import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+)
+from kafka_shim.shim.dispatch import Pending
+from kafka_shim.shim.request.session import Phase, Session
+from tests.recordings.conformance.deviations import is_meant
+from tests.recordings.conformance.scenario import Step
+from tests.recordings.records.batches import batch
+from tests.shim.play import ADMIN, SASL_LISTENER, Stage
+
+ALICE = "User:alice"
+PAGE = Path(__file__).parents[3] / "docs" / "deviations.md"
+
+
+def test_every_deviation_names_its_test() -> None:
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    rows = [line for line in lines if line.startswith("| ") and line.count("|") > 3]
+    rows = [line for line in rows if not line.endswith("shown by |")]
+    assert len(rows) > 10
+    for row in rows:
+        assert row.split("|")[-2].strip().startswith("`test_"), row
+
+
+def described(stage: Stage, name: str, principal: str) -> int:
+    request = MetadataRequest(topics=[MetadataRequestTopic(name=name)])
+    code: int = stage.ask(ApiKey.METADATA, 9, request, principal).topics[0].error_code
+    return code
+
+
+def test_produce_without_records_is_answered() -> None:
+    stage = Stage()
+    topic = stage.topic("orders", 2)
+    partitions = [
+        PartitionProduceData(index=0, records=batch()),
+        PartitionProduceData(index=1, records=None),
+    ]
+    rows = [TopicProduceData(topic_id=topic.topic_id, partition_data=partitions)]
+    answer = stage.ask(ApiKey.PRODUCE, 13, ProduceRequest(acks=1, topic_data=rows))
+    assert [row.error_code for row in answer.responses[0].partition_responses] == [-1, -1]
+    assert topic.partitions[0].log.end_offset == 0
+
+
+def test_odd_replicas_make_plain_partitions_on_zookeeper() -> None:
+    stage = Stage("1.1")
+    rows = [
+        CreatableReplicaAssignment(partition_index=index, broker_ids=[node])
+        for index, node in ((0, 1), (2, 1))
+    ]
+    topic = CreatableTopic(
+        name="orders", num_partitions=-1, replication_factor=-1, assignments=rows
+    )
+    stage.ask(ApiKey.CREATE_TOPICS, 2, CreateTopicsRequest(topics=[topic]))
+    request = MetadataRequest(topics=[MetadataRequestTopic(name="orders")])
+    shown = stage.ask(ApiKey.METADATA, 5, request).topics[0].partitions
+    assert [(partition.partition_index, partition.leader_id) for partition in shown] == [
+        (0, 1),
+        (1, 1),
+    ]
+
+
+def test_partitions_of_an_unknown_topic_keep_their_order() -> None:
+    partitions = [PartitionProduceData(index=index, records=batch()) for index in (2, 0, 1)]
+    rows = [TopicProduceData(topic_id=b"\x22" * 16, partition_data=partitions)]
+    answer = Stage().ask(ApiKey.PRODUCE, 13, ProduceRequest(acks=1, topic_data=rows))
+    found = answer.responses[0].partition_responses
+    assert [(partition.index, partition.error_code) for partition in found] == [
+        (2, 100),
+        (0, 100),
+        (1, 100),
+    ]
+
+
+def test_acls_are_in_force_when_they_have_been_created() -> None:
+    stage = Stage()
+    stage.topic("orders")
+    assert described(stage, "orders", ALICE) == 29
+    stage.allow(ALICE, Operation.READ, ResourceType.TOPIC, "orders")
+    assert described(stage, "orders", ALICE) == 0
+
+
+@pytest.mark.parametrize("release", ["0.11", "2.8", "4.3"])
+def test_a_coordinator_is_there_at_the_first_request(release: str) -> None:
+    request = FindCoordinatorRequest(key="group")
+    assert Stage(release).ask(ApiKey.FIND_COORDINATOR, 0, request).error_code == 0
+
+
+def joined(stage: Stage) -> Any:
+    request = JoinGroupRequest(
+        group_id="group",
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=10_000,
+        protocol_type="consumer",
+        protocols=[JoinGroupRequestProtocol(name="range", metadata=b"")],
+    )
+    return stage.ask(ApiKey.JOIN_GROUP, 3, request)
+
+
+def test_who_names_no_topics_takes_nothing_away() -> None:
+    stage = Stage("4.1")
+    stage.topic("orders", 2)
+
+    def beat(member: str, epoch: int, names: list[str] | None) -> ConsumerGroupHeartbeatResponse:
+        request = ConsumerGroupHeartbeatRequest(
+            group_id="group", member_id=member, member_epoch=epoch, subscribed_topic_names=names
+        )
+        if epoch == 0:
+            request.rebalance_timeout_ms, request.topic_partitions = 10_000, []
+        answer: ConsumerGroupHeartbeatResponse = stage.ask(
+            ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, request
+        )
+        assert answer.error_code == 0
+        return answer
+
+    first = beat("first", 0, ["orders"])
+    beat("second", 0, ["missing"])
+    beat("second", -1, None)
+    idle = beat("second", 0, [])
+    assert idle.assignment is not None
+    assert idle.assignment.topic_partitions == []
+    found = beat("first", first.member_epoch, ["orders"]).assignment
+    assert found is None or len(found.topic_partitions[0].partitions) == 2
+
+
+def test_the_first_member_of_a_group_does_not_wait() -> None:
+    delay = {"group.initial.rebalance.delay.ms": "3000"}
+    assert isinstance(joined(Stage(properties=delay)), Pending)
+    stage = Stage()
+    answer = joined(stage)
+    if isinstance(answer, Pending):
+        stage.clock.advance(0)
+        answer = stage.outcome(ApiKey.JOIN_GROUP, 3, answer)
+    assert answer.error_code == 0
+
+
+def created_token(stage: Stage) -> int:
+    session = Session(SASL_LISTENER, 1, "127.0.0.1", 50_000)
+    session.phase, session.is_authenticated, session.principal = Phase.READY, True, ALICE
+    request = CreateDelegationTokenRequest(max_lifetime_ms=-1)
+    frame = stage.send(ApiKey.CREATE_DELEGATION_TOKEN, 3, request, session)
+    assert isinstance(frame, bytes)
+    code: int = stage.read(ApiKey.CREATE_DELEGATION_TOKEN, 3, frame).error_code
+    return code
+
+
+def test_tokens_work_without_a_secret() -> None:
+    assert created_token(Stage()) == 0
+    assert created_token(Stage(properties={"delegation.token.secret.key": ""})) == 61
+
+
+@pytest.mark.parametrize("name", ["#foo", " foo", "!foo", "(foo"])
+def test_names_that_begin_below_an_asterisk_are_decided(name: str) -> None:
+    stage = Stage()
+    stage.allow("User:bob", Operation.READ, ResourceType.GROUP, f"{name[0]}zzz")
+    stage.allow("User:bob", Operation.READ, ResourceType.GROUP, f"{name[:-1]}b")
+    find = FindCoordinatorRequest(key=name)
+    assert stage.ask(ApiKey.FIND_COORDINATOR, 0, find, ALICE).error_code == 30
+    stage.allow(ALICE, Operation.READ, ResourceType.GROUP, name)
+    assert stage.ask(ApiKey.FIND_COORDINATOR, 0, find, ALICE).error_code == 0
+
+
+def test_partitions_are_shared_in_the_order_of_joining() -> None:
+    stage = Stage("4.3")
+    stage.topic("orders", 2)
+    members = [f"{'A' * 21}{last}" for last in "gQw"]
+
+    def beat(member: str, epoch: int, names: list[str] | None = None) -> Any:
+        request = ShareGroupHeartbeatRequest(
+            group_id="g", member_id=member, member_epoch=epoch, subscribed_topic_names=names
+        )
+        return stage.ask(ApiKey.SHARE_GROUP_HEARTBEAT, 1, request)
+
+    first = beat(members[0], 0, ["orders"])
+    second = beat(members[1], 0, ["orders"])
+    stage.clock.advance(1000)  # assignments are made at intervals
+    held = [
+        beat(member, heartbeat.member_epoch, ["orders"]).assignment.topic_partitions[0].partitions
+        for member, heartbeat in zip(members, (first, second), strict=False)
+    ]
+    assert held == [[0], [1]]
+
+
+def test_a_client_may_be_called_like_the_wildcard() -> None:
+    stage = Stage()
+    stage.topic("orders")
+    stage.allow(ALICE, Operation.READ, ResourceType.TOPIC, "orders")
+    assert described(stage, "orders", "User:*") == 29
+    stage.allow("User:*", Operation.READ, ResourceType.TOPIC, "orders")
+    assert described(stage, "orders", "User:*") == 0
+    assert described(stage, "orders", "User:bob") == 0
+
+
+def test_messages_are_our_own_words() -> None:
+    """Kafka says `Topic 'orders' already exists.`"""
+    stage = Stage()
+    stage.topic("orders")
+    topic = CreatableTopic(name="orders", num_partitions=1, replication_factor=1)
+    answer = stage.ask(ApiKey.CREATE_TOPICS, 7, CreateTopicsRequest(topics=[topic]))
+    message = answer.topics[0].error_message
+    assert message
+    assert message[0].islower()
+    assert message != "Topic 'orders' already exists."
+
+
+def test_a_partition_that_is_not_there_is_read_by_nobody() -> None:
+    stage = Stage()
+    stage.topic("orders")
+    topic = DescribeShareGroupOffsetsRequestTopic(topic_name="orders", partitions=[7])
+    group = DescribeShareGroupOffsetsRequestGroup(group_id="group", topics=[topic])
+    request = DescribeShareGroupOffsetsRequest(groups=[group])
+    answer = stage.ask(ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS, 1, request)
+    found = answer.groups[0].topics[0].partitions[0]
+    assert (found.partition_index, found.start_offset, found.error_code) == (7, -1, 0)
+
+
+def test_members_of_streams_groups_get_no_standby_tasks() -> None:
+    """With two members, each task runs at one of them, and nothing else does."""
+    stage = Stage()
+    stage.topic("orders", 2)
+    subtopology = Subtopology(subtopology_id="0", source_topics=["orders"])
+    answers = [
+        stage.ask(
+            ApiKey.STREAMS_GROUP_HEARTBEAT,
+            0,
+            StreamsGroupHeartbeatRequest(
+                group_id="group",
+                member_id=member,
+                rebalance_timeout_ms=10_000,
+                topology=Topology(epoch=0, subtopologies=[subtopology]),
+                active_tasks=[],
+                standby_tasks=[],
+                warmup_tasks=[],
+                process_id=member,
+                client_tags=[],
+            ),
+            ADMIN,
+        )
+        for member in ("one", "two")
+    ]
+    assert [answer.error_code for answer in answers] == [0, 0]
+    assert all(not answer.standby_tasks and not answer.warmup_tasks for answer in answers)
+    assert all(not answer.partitions_by_user_endpoint for answer in answers)
+
+
+def test_quotas_slow_nobody_down() -> None:
+    stage = Stage()
+    topic = stage.topic("orders")
+    entity = [EntityData(entity_type="user", entity_name="admin")]
+    ops = [OpData(key="producer_byte_rate", value=1.0)]
+    request = AlterClientQuotasRequest(entries=[EntryData(entity=entity, ops=ops)])
+    assert stage.ask(ApiKey.ALTER_CLIENT_QUOTAS, 1, request).entries[0].error_code == 0
+    partition = PartitionProduceData(index=0, records=batch([b"x" * 10_000]))
+    rows = [TopicProduceData(topic_id=topic.topic_id, partition_data=[partition])]
+    for _ in range(3):
+        answer = stage.ask(ApiKey.PRODUCE, 13, ProduceRequest(acks=1, topic_data=rows))
+        assert answer.throttle_time_ms == 0
+
+
+def test_markers_for_missing_partitions_are_answered() -> None:
+    """Also behind one for a partition that there is."""
+    stage = Stage()
+    stage.topic("orders")
+    markers = [
+        WritableTxnMarker(
+            producer_id=number, topics=[WritableTxnMarkerTopic(name=name, partition_indexes=[0])]
+        )
+        for number, name in enumerate(("orders", "missing"))
+    ]
+    request = WriteTxnMarkersRequest(markers=markers)
+    answer = stage.ask(ApiKey.WRITE_TXN_MARKERS, 1, request)
+    codes = [marker.topics[0].partitions[0].error_code for marker in answer.markers]
+    assert codes == [0, 3]
+
+
+def test_only_loggers_that_failed_are_left_out_of_the_comparison() -> None:
+    def logger(code: int) -> dict[str, Any]:
+        return {"resource_type": 8, "resource_name": "1", "error_code": code}
+
+    topic = {"resource_type": 2, "resource_name": "t", "error_code": 29}
+    step = Step(user="alice", api="DescribeConfigs", version=0, request={})
+    wanted = {"results": [topic, logger(-1)]}
+    assert is_meant(step, wanted, {"results": [topic, logger(0)]})
+    assert not is_meant(step, wanted, {"results": [topic | {"error_code": 0}, logger(0)]})
+    assert not is_meant(step, {"results": [logger(31)]}, {"results": [logger(0)]})

@@ -1,0 +1,63 @@
+"""Scenarios and scripts are made from seeds: repeatable, whole, and writable."""
+
+import msgspec
+import pytest
+
+from kafka_shim.protocol.api_versions import RELEASES, TELEMETRY, served
+from kafka_shim.protocol.catalogue import classes
+from tests.recordings.conformance import generate
+from tests.recordings.conformance.draw import Draw
+from tests.recordings.conformance.play import API_OF
+from tests.recordings.conformance.scenario import Scenario, Step
+from tests.recordings.conformance.scripts import STORIES, script
+from tests.recordings.conformance.telling import Teller
+
+SEEDS = range(1, 25)
+
+
+def pairs(scenarios: list[Scenario]) -> set[tuple[object, int]]:
+    return {(API_OF[step.api], step.version) for scenario in scenarios for step in scenario.steps}
+
+
+def test_every_api_that_is_answered_without_a_plugin_has_requests() -> None:
+    known = {key for release in RELEASES for key in served(release)}
+    assert known - generate.TEMPLATES.keys() == TELEMETRY
+
+
+@pytest.mark.parametrize("release", ["0.11", "2.8", "4.3"])
+def test_a_row_of_seeds_has_every_api_in_every_version(release: str) -> None:
+    wanted = set(generate.pairs_of(Draw(release, 1)))
+    assert wanted
+    assert not wanted - pairs([generate.scenario(release, seed) for seed in SEEDS])
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_same_seed_gives_the_same_and_all_can_be_written(release: str) -> None:
+    for make in (generate.scenario, script):
+        for seed in (3, 4):
+            scenario = make(release, seed)
+            assert msgspec.json.encode(scenario) == msgspec.json.encode(make(release, seed))
+            assert all(can_be_written(step) for step in scenario.steps)
+        assert make(release, 3).steps != make(release, 4).steps
+
+
+def can_be_written(step: Step) -> bool:
+    name = f"{step.api}Request"
+    return generate.is_writable(msgspec.convert(step.request, classes(name)[name]), step.version)
+
+
+def test_names_of_a_scenario_begin_with_its_prefix() -> None:
+    scenario = generate.scenario("4.3", 5)
+    for name in [*scenario.topics, *scenario.groups]:
+        assert name.startswith("s5")
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
+def test_a_story_takes_only_from_what_it_has_told(story: object) -> None:
+    for seed in range(5):
+        told = list(story(Teller(Draw("4.3", seed), "alice", 1)))  # type: ignore[operator]
+        assert len(told) > 3
+        labels: set[str] = set()
+        for move in told:
+            assert {source.partition(":")[0] for source in move.takes.values()} <= labels
+            labels.add(move.label)

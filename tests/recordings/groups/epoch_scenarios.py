@@ -1,0 +1,107 @@
+"""Consumer groups (KIP-848): what makes a new group epoch, and members that begin again."""
+
+from typing import Any
+
+from kafka_shim.protocol.enums import ApiKey
+from tests.recordings.groups.modern_play import ModernPlay
+
+HEARTBEAT = ApiKey.CONSUMER_GROUP_HEARTBEAT
+
+
+def subscribing_to_nothing(play: ModernPlay) -> None:
+    """Who joins without naming topics changes nothing that could be assigned."""
+    if not play.has(HEARTBEAT):
+        return
+    missing = play.text("missing")
+    for first in ((), (missing,)):
+        group = play.text(f"g{len(first)}")
+        play.enter(f"a joins with {len(first)}", group, "a", *first)
+        play.consumer_groups("a joined", group)
+        for number, second in enumerate(((), (missing,))):
+            play.settle()
+            play.enter(f"b joins with {number}", group, "b", *second)
+            play.consumer_groups("b joined", group)
+            play.beat("b leaves", group, "b", -1)
+        play.beat("a leaves", group, "a", -1)
+        play.consumer_groups("all left", group)
+        play.settle()
+        play.enter("a is back", group, "a", *first)
+        play.consumer_groups("a is back", group)
+
+
+def instance_of_nothing(play: ModernPlay) -> None:
+    if not play.has(HEARTBEAT):
+        return
+    group = play.text("g")
+    for number, names in enumerate(((), (play.text("missing"),), ())):
+        play.settle()
+        play.enter(f"instance {number}", group, f"m{number}", *names, instance_id=f"i{number}")
+        play.consumer_groups(f"after {number}", group)
+
+
+def joining_again(play: ModernPlay) -> None:
+    """With epoch 0, though it is known with another one."""
+    if not play.has(HEARTBEAT):
+        return
+    first, second = play.topic("t", "u")
+    group = play.text("g")
+    for number, topic in enumerate((first, first, second, first, first)):
+        play.settle()
+        play.enter(f"a, the {number}. time", group, "a", topic)
+    play.enter("b joins", group, "b", first)
+    play.settle()
+    play.enter("b, again", group, "b", first)
+    play.enter("a, again", group, "a", first)
+    play.consumer_groups("in the end", group)
+
+
+def given_back(play: ModernPlay) -> None:
+    """Who is to give up a partition is to have it again, before having given it up."""
+    if not play.has(HEARTBEAT):
+        return
+    (topic,) = play.topic("t", partitions=3)
+    for kept in ([0, 1], [0, 1, 2]):
+        group = play.text(f"g{len(kept)}")
+        label = f"{len(kept)} kept"
+        play.enter(f"{label}: a joins", group, "a", topic)
+        play.beat(f"{label}: a owns all", group, "a", owned={topic: [0, 1, 2]})
+        play.settle()
+        play.enter(f"{label}: b joins", group, "b", topic)
+        play.settle()
+        play.beat(f"{label}: a is to give up", group, "a")
+        play.beat(f"{label}: b leaves", group, "b", -1)
+        play.settle()
+        play.beat(f"{label}: a gave up or not", group, "a", owned={topic: kept})
+        play.consumer_groups(f"{label}: gave up or not", group)
+        play.settle()
+        play.beat(f"{label}: a, next", group, "a", owned={topic: kept})
+        play.consumer_groups(f"{label}: next", group)
+
+
+def strange_topics(play: ModernPlay) -> None:
+    """Topics come that no member subscribes to, also while it is not known what one does."""
+    if not play.has(HEARTBEAT, 1):
+        return
+    (topic,) = play.topic("t")
+    group, owned = play.text("g"), {topic: [0, 1]}
+    matching: dict[str, Any] = {"subscribed_topic_regex": play.text("-t")}
+    matching["subscribed_topic_names"] = None
+    play.enter("joins", group, "m", **matching)
+    play.settle()
+    play.beat("matched", group, "m", owned={})
+    play.settle()
+    play.beat("owns it", group, "m", owned=owned)
+    play.topic("x")
+    play.settle()
+    play.beat("a strange topic", group, "m", owned=owned)
+    play.consumer_groups("a strange topic", group)
+    play.topic("y")
+    play.beat("another expression", group, "m", subscribed_topic_regex=play.text("-[tu]"))
+    play.consumer_groups("another expression", group)
+    play.topic("z")
+    play.settle()
+    play.beat("another strange topic", group, "m")
+    play.consumer_groups("another strange topic", group)
+
+
+SCENARIOS = (subscribing_to_nothing, instance_of_nothing, joining_again, given_back, strange_topics)

@@ -1,0 +1,67 @@
+"""What scenarios of groups with members of both protocols are told with (KIP-848)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.consumer_protocol_assignment import (
+    ConsumerProtocolAssignment,
+    TopicPartition as Assigned,
+)
+from kafka_shim.protocol.messages.consumer_protocol_subscription import (
+    ConsumerProtocolSubscription,
+    TopicPartition as Owned,
+)
+from tests.recordings.groups.modern_play import ModernPlay
+
+HEARTBEAT = ApiKey.CONSUMER_GROUP_HEARTBEAT
+BOTH = (0, 1)
+
+
+def speaks(
+    topics: Sequence[str], owned: Sequence[int] = (), version: int = 3, name: str = "range"
+) -> tuple[tuple[str, bytes]]:
+    """The protocols of a consumer's JoinGroup; what it owns is of the first topic."""
+    rows = [Owned(topic=topics[0], partitions=list(owned))] if owned else []
+    message = ConsumerProtocolSubscription(topics=list(topics), owned_partitions=rows)
+    return ((name, version.to_bytes(2, "big") + codecs.write_message(message, version)),)
+
+
+def gives(topic: str, partitions: Sequence[int], version: int = 3) -> bytes:
+    """What a leader assigns to a member."""
+    row = Assigned(topic=topic, partitions=list(partitions))
+    message = ConsumerProtocolAssignment(assigned_partitions=[row])
+    return version.to_bytes(2, "big") + codecs.write_message(message, version)
+
+
+def begun(play: ModernPlay, group: str, topic: str, version: int = 3, **more: Any) -> str:
+    """A stable classic group whose one member reads all of the topic."""
+    more = {"session_timeout_ms": 60_000} | more
+    joined = play.join("classic", group, protocols=speaks([topic], version=version), **more)
+    member: str = joined.member_id
+    instance: dict[str, Any] = {"group_instance_id": more.get("group_instance_id")}
+    given = {member: gives(topic, BOTH, version)}
+    play.sync("classic", group, joined.generation_id, member, given, **instance)
+    return member
+
+
+def seen(play: ModernPlay, label: str, group: str) -> None:
+    """The group as all APIs show it."""
+    play.list(label)
+    play.describe(label, group, version=6)
+    play.consumer_groups(label, group)
+
+
+def rejoin(
+    play: ModernPlay, label: str, group: str, member: str, topic: str, *owned: int, **more: Any
+) -> int:
+    """Join again and sync; the generation."""
+    more = {"session_timeout_ms": 60_000} | more
+    protocols = more.pop("protocols", None) or speaks([topic], owned)
+    request = play.join_request(group, member, protocols, **more)
+    answer = play.call(f"{label}: join", ApiKey.JOIN_GROUP, 9, request)
+    instance: dict[str, Any] = {"group_instance_id": more.get("group_instance_id")}
+    generation: int = answer.generation_id
+    play.sync(f"{label}: sync", group, generation, answer.member_id, **instance)
+    return generation

@@ -1,0 +1,194 @@
+"""The verbs of those who consume in a share group (KIP-932): ShareFetch and ShareAcknowledge."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
+from tests.recordings.groups.modern_play import NEWEST, ModernPlay
+from tests.recordings.records.batches import T0, batch
+from tests.recordings.records.play import KEPT
+
+A = "AAAAAAAAAAAAAAAAAAAAAQ"
+B = "AAAAAAAAAAAAAAAAAAAAAg"
+ACCEPT, RELEASE, REJECT, RENEW = 1, 2, 3, 4
+GAP = 0
+PRODUCE_BY_NAME = 12
+RENEWS_SINCE = 2
+"""The version of ShareFetch and ShareAcknowledge that can ask for more time."""
+HOUR_MS = 3_600_000
+SETTLED_MS = 600
+"""After which a broker has heard of a setting."""
+
+Acks = Mapping[tuple[str, int], Sequence[tuple[int, int, Sequence[int]]]]
+"""By topic and partition: first offset, last offset, types."""
+
+
+class Sharer:
+    """One member of a share group, on a connection of its own, with the epoch of its session."""
+
+    def __init__(self, play: ModernPlay, group: str, member: str = A) -> None:
+        self.play = play
+        self.group = group
+        self.member = member
+        self.connection = member
+        self.epoch = 0
+
+    def join(self, *topics: str) -> "Sharer":
+        """Join, and wait until the partitions may be fetched."""
+        play = self.play
+        asked = {"group_id": self.group, "member_id": self.member, "member_epoch": 0}
+        subscribed = {"subscribed_topic_names": list(topics)}
+        answer = play.ask(ApiKey.SHARE_GROUP_HEARTBEAT, NEWEST, asked | subscribed)
+        for _ in range(20):
+            play.settle()
+            asked["member_epoch"] = answer.member_epoch
+            answer = play.ask(ApiKey.SHARE_GROUP_HEARTBEAT, NEWEST, asked | subscribed)
+            rows = answer.assignment.topic_partitions if answer.assignment else ()
+            if {row.topic_id for row in rows} == {play.topic_ids[name] for name in topics}:
+                return self
+        raise AssertionError(f"{self.group} gets nothing: {answer}")
+
+    def fetch(
+        self,
+        label: str,
+        *wanted: tuple[str, int],
+        acks: Acks | None = None,
+        forgotten: Sequence[tuple[str, int]] = (),
+        version: int = NEWEST,
+        **more: Any,
+    ) -> Any:
+        rows: dict[tuple[str, int], Any] = {place: [] for place in wanted} | dict(acks or {})
+        request = {
+            "group_id": self.group,
+            "member_id": self.member,
+            "share_session_epoch": self.epoch,
+            "max_wait_ms": 700,
+            "min_bytes": 1,
+            "max_bytes": 1 << 20,
+            "max_records": 500,
+            "batch_size": 500,
+            "topics": self._topics(rows),
+            "forgotten_topics_data": [
+                {"topic_id": self.play.topic_ids[name], "partitions": [index]}
+                for name, index in forgotten
+            ],
+        } | more
+        return self._call(label, ApiKey.SHARE_FETCH, version, request)
+
+    def acknowledge(self, label: str, acks: Acks, *, version: int = NEWEST, **more: Any) -> Any:
+        request = {
+            "group_id": self.group,
+            "member_id": self.member,
+            "share_session_epoch": self.epoch,
+            "topics": self._topics(acks),
+        } | more
+        return self._call(label, ApiKey.SHARE_ACKNOWLEDGE, version, request)
+
+    def _call(self, label: str, api: ApiKey, version: int, request: dict[str, Any]) -> Any:
+        answer = self.play.call(label, api, version, request, self.connection)
+        asked = request["share_session_epoch"]
+        if not isinstance(answer, str) and answer.error_code == 0 and asked == self.epoch:
+            self.epoch = 0 if asked == -1 else asked + 1
+        return answer
+
+    def _topics(self, acks: Acks) -> list[dict[str, Any]]:
+        topics: dict[str, list[dict[str, Any]]] = {}
+        for (name, index), batches in acks.items():
+            rows = [
+                {"first_offset": first, "last_offset": last, "acknowledge_types": list(types)}
+                for first, last, types in batches
+            ]
+            row = {"partition_index": index, "acknowledgement_batches": rows}
+            topics.setdefault(name, []).append(row)
+        ids = self.play.topic_ids
+        return [{"topic_id": ids[name], "partitions": rows} for name, rows in topics.items()]
+
+
+def produce(play: ModernPlay, topic: str, *sizes: int, index: int = 0, **options: Any) -> None:
+    """Batches of so many records each, in requests of their own."""
+    for size in sizes:
+        rows = [{"index": index, "records": batch([b"v"] * size, **options)}]
+        request = {
+            "acks": -1,
+            "timeout_ms": 9000,
+            "topic_data": [{"name": topic, "partition_data": rows}],
+        }
+        if options.get("producer"):
+            request["transactional_id"] = play.text("tx")
+        answer = play.ask(ApiKey.PRODUCE, PRODUCE_BY_NAME, request)
+        (row,) = answer.responses[0].partition_responses
+        assert row.error_code == 0, row
+
+
+def configure(play: ModernPlay, group: str, **settings: str) -> None:
+    """Set `share_auto_offset_reset` and the like on a group."""
+    named = {name.replace("_", "."): value for name, value in settings.items()}
+    _configure(play, ConfigResourceType.GROUP, group, named)
+
+
+def kept_topics(play: ModernPlay, *suffixes: str, partitions: int = 2) -> list[str]:
+    """Topics whose records stay, in one segment, however old they say they are."""
+    names = play.topic(*suffixes, partitions=partitions)
+    for name in names:
+        _configure(play, ConfigResourceType.TOPIC, name, KEPT)
+    return names
+
+
+def compact_soon(play: ModernPlay, *topics: str) -> None:
+    """Topics that a cleaner goes over as soon as a segment ends, after an hour's time."""
+    settings = {
+        "cleanup.policy": "compact",
+        "min.cleanable.dirty.ratio": "0.0",
+        "segment.ms": str(HOUR_MS),
+    }
+    for name in topics:
+        _configure(play, ConfigResourceType.TOPIC, name, settings)
+
+
+def roll(play: ModernPlay, topic: str) -> None:
+    """Append a record that begins a segment."""
+    produce(play, topic, 1, keys=[b"roll"], times=[T0 + 2 * HOUR_MS])
+
+
+def _configure(
+    play: ModernPlay, kind: ConfigResourceType, name: str, settings: Mapping[str, str]
+) -> None:
+    configs = [
+        {"name": setting, "config_operation": 0, "value": value}
+        for setting, value in settings.items()
+    ]
+    resource = {"resource_type": int(kind), "resource_name": name, "configs": configs}
+    answer = play.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, {"resources": [resource]})
+    assert answer.responses[0].error_code == 0, answer
+    play.peer.pause(SETTLED_MS)
+
+
+def state(play: ModernPlay, label: str, group: str, topic: str, index: int = 0) -> None:
+    """What is kept of a share partition, and what is told of it."""
+    play.peer.pause(SETTLED_MS)
+    topic_id = play.topic_ids[topic]
+    asked = {"partition": index, "leader_epoch": -1}
+    topics = [{"topic_id": topic_id, "partitions": [asked]}]
+    for api in (ApiKey.READ_SHARE_GROUP_STATE, ApiKey.READ_SHARE_GROUP_STATE_SUMMARY):
+        request = {"group_id": group, "topics": topics}
+        play.call(f"{label}, {api.wire_name}", api, NEWEST, request)
+    named = [{"topic_name": topic, "partitions": [index]}]
+    groups = [{"group_id": group, "topics": named}]
+    api = ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS
+    play.call(f"{label}, {api.wire_name}", api, NEWEST, {"groups": groups})
+
+
+def serves(play: ModernPlay) -> bool:
+    """Whether share groups are switched on."""
+    if not play.has(ApiKey.SHARE_FETCH):
+        return False
+    request = {"group_id": "off", "member_id": A, "member_epoch": -1}
+    answer = play.ask(ApiKey.SHARE_GROUP_HEARTBEAT, 1, request)
+    return bool(answer.error_code != 35)
+
+
+def earliest(play: ModernPlay, name: str = "g", **settings: str) -> str:
+    """A group that begins to read at the start of a topic."""
+    group = play.text(name)
+    configure(play, group, share_auto_offset_reset="earliest", **settings)
+    return group

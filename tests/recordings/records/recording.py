@@ -1,0 +1,39 @@
+"""All scenarios by name, and the recordings of real brokers: one file a release."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.recordings.records import (
+    aborted_scenarios,
+    compaction_scenarios,
+    duplicate_scenarios,
+    fetch_scenarios,
+    offset_scenarios,
+    produce_scenarios,
+    transaction_scenarios,
+)
+from tests.recordings.records.peers import Peer
+from tests.recordings.records.play import Play
+from tests.recordings.scenarios import by_name
+from tests.recordings.store import Recordings, Steps
+
+SCENARIOS = by_name(
+    (
+        produce_scenarios,
+        duplicate_scenarios,
+        fetch_scenarios,
+        offset_scenarios,
+        transaction_scenarios,
+        aborted_scenarios,
+        compaction_scenarios,
+    )
+)
+
+RECORDINGS = Recordings(Path(__file__).parent / "recorded")
+
+
+def played(name: str, peer: Peer, now_ms: Callable[[], int]) -> Steps:
+    """Return the answers of a broker to a scenario."""
+    play = Play(name, peer, now_ms)
+    SCENARIOS[name](play)
+    return play.steps

@@ -1,0 +1,41 @@
+"""Real brokers' answers about records and transactions, release by release."""
+
+from typing import Any
+
+import pytest
+
+from tests.recordings.comparing import differences
+from tests.recordings.records import recording
+from tests.recordings.records.in_process import InProcess
+from tests.recordings.records.peers import NO_ANSWER
+from tests.recordings.remaining import listed
+from tests.recordings.store import Steps
+
+PAIRS = [
+    (release, name)
+    for release in recording.RECORDINGS.releases()
+    for name in recording.RECORDINGS.names(release)
+    if name in recording.SCENARIOS
+]
+
+
+@pytest.mark.parametrize(("release", "name"), PAIRS)
+def test_the_shim_answers_as_the_real_broker_did(release: str, name: str) -> None:
+    found = differing(release, name)
+    assert bool(found) == ((release, name) in listed("records")), found[:3]
+
+
+def test_recordings_reach_from_the_oldest_release_to_the_newest() -> None:
+    assert {"0.11.0.3", "2.8.2", "3.9.1", "4.3.1"} <= set(recording.RECORDINGS.releases())
+    assert len(PAIRS) > 200
+
+
+def differing(release: str, name: str) -> list[Any]:
+    """Steps with other answers; all of them where the recording has other steps."""
+    recorded = recording.RECORDINGS.steps(release, name)
+    return differences(recorded, played(name, release), unread=(NO_ANSWER,))
+
+
+def played(name: str, release: str) -> Steps:
+    peer = InProcess(release)
+    return recording.played(name, peer, peer.stage.clock.now_ms)

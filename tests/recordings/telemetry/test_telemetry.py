@@ -1,0 +1,77 @@
+"""Metrics that clients push (KIP-714), as real brokers were seen to take them."""
+
+from contextlib import nullcontext
+
+import pytest
+
+from kafka_shim.protocol.api_versions import TELEMETRY, served
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
+from kafka_shim.protocol.messages.get_telemetry_subscriptions_request import (
+    GetTelemetrySubscriptionsRequest,
+)
+from kafka_shim.shim.errors import ConfigError, Refused
+from kafka_shim.shim.state.static_settings import CLIENT_TELEMETRY
+from kafka_shim.shim.state.telemetry import Client, Pushed
+from tests.recordings.comparing import differences
+from tests.recordings.telemetry import recording
+from tests.recordings.telemetry.scenarios import SCENARIOS
+from tests.shim.play import Stage
+
+
+@pytest.mark.parametrize("name", [scenario.__name__ for scenario in SCENARIOS])
+@pytest.mark.parametrize("release", recording.RECORDINGS.releases())
+def test_the_same_answers_and_pushes_as_at_the_real_broker(release: str, name: str) -> None:
+    answers = recording.played(name, recording.ShimWithReceiver(release))
+    assert not differences(recording.RECORDINGS.steps(release, name), answers)
+
+
+@pytest.mark.parametrize("release", ["3.6", "3.7", "4.3"])
+def test_clients_are_told_of_telemetry_on_request(release: str) -> None:
+    """Whether or not, it is answered where a release knows it, as by real brokers."""
+    for setting in ("false", "true"):
+        stage = Stage(release, properties={CLIENT_TELEMETRY: setting})
+        answer = stage.ask(ApiKey.API_VERSIONS, 3, ApiVersionsRequest("test", "1"))
+        told = {api_key.api_key for api_key in answer.api_keys} & TELEMETRY
+        knows = TELEMETRY & served(release).keys()
+        assert told == (knows if setting == "true" else set())
+        for key in TELEMETRY:
+            assert (stage.dispatcher.apis.find(key, 0) is not None) == bool(knows)
+
+
+def test_a_setting_that_is_neither_yes_nor_no_is_an_error() -> None:
+    with pytest.raises(ConfigError, match="`maybe` is neither true nor false"):
+        Stage(properties={CLIENT_TELEMETRY: "maybe"})
+
+
+def test_the_client_used_least_recently_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kafka_shim.shim.state.telemetry.INSTANCES_MAX", 2)
+    stage = Stage("4.3")
+
+    def asked(number: int) -> int:
+        request = GetTelemetrySubscriptionsRequest(client_instance_id=bytes([number]) * 16)
+        code: int = stage.ask(ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, 0, request).error_code
+        return code
+
+    assert [asked(number) for number in (1, 2, 1, 3, 1, 2)] == [0, 0, 89, 0, 89, 0]
+
+
+def test_a_client_that_is_silent_for_three_intervals_is_forgotten() -> None:
+    """A real broker forgot one with an interval of 25 seconds between 73 and 77 seconds."""
+    stage = Stage("4.3")
+    stage.cluster.configs.client_metrics["one"] = {"interval.ms": "25000"}
+    telemetry = stage.cluster.telemetry[1]
+    client = Client("User:a", "id", "a", "test", "1", "127.0.0.1", "5")
+    ends = Pushed(client, is_terminating=True, compression=0, metrics=b"last")
+    goes_on = Pushed(client, is_terminating=False, compression=0, metrics=b"more")
+    for seconds, is_known in ((73, True), (77, False)):
+        instance_id = bytes([seconds]) * 16
+        number = telemetry.subscription(instance_id, client).subscription_id
+        telemetry.push(instance_id, number, ends)
+        stage.clock.advance(seconds * 1000)
+        with pytest.raises(Refused) if is_known else nullcontext():
+            telemetry.push(instance_id, number, goes_on)
+
+
+def test_recordings_reach_from_the_first_release_to_the_newest() -> None:
+    assert {"3.7.2", "3.9.1", "4.3.1"} <= set(recording.RECORDINGS.releases())
