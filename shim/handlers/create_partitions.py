@@ -88,7 +88,7 @@ def _assignments(
     factor = len(topic.partitions[0].replicas)
     nodes = context.cluster.nodes
     if wish.assignments is None:
-        alive = [node_id for node_id, node in nodes.items() if node.is_alive]
+        alive = context.cluster.live_nodes()
         if factor > len(alive):
             message = f"replication factor {factor}: there are only {len(alive)} brokers"
             raise TopicError(ErrorCode.INVALID_REPLICATION_FACTOR, message)

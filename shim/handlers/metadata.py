@@ -254,7 +254,7 @@ def _create(
 
     Replicas only as far as there are brokers: a test cluster is smaller than the defaults expect.
     """
-    alive = [node_id for node_id, node in cluster.nodes.items() if node.is_alive]
+    alive = cluster.live_nodes()
     factor = min(cluster.configs.broker_int(replicas), len(alive))
     assignments = spread(alive, cluster.configs.broker_int(partitions), factor, cluster.random)
     return cluster.topics.create(name, assignments, configs)

@@ -152,7 +152,7 @@ def _uncreated(answer: StreamsAnswer, context: RequestContext) -> list[str]:
     if denied:
         return denied
     cluster = context.cluster
-    nodes = [node.node_id for node in cluster.nodes.values() if node.is_alive]
+    nodes = cluster.live_nodes()
     for topic, partitions in answer.to_make:
         wanted = topic.replication_factor
         if wanted <= 0:

@@ -99,7 +99,7 @@ class Cluster:
         should be gone.
         """
         config = self.config
-        self.controller_id = min(self._live_nodes(), default=config.first_broker_id)
+        self.controller_id = min(self._live_ids(), default=config.first_broker_id)
         self.features: tuple[Feature, ...] = features_of(self.release)
         self.random = random.Random(config.seed)  # noqa: S311 - ids of a test broker, repeatable on purpose
         self.secrets = self.random if config.seed is not None else secrets.SystemRandom()
@@ -119,7 +119,7 @@ class Cluster:
             config.first_broker_id,
         )
         self.topics.in_force = lambda own: InForce(own, self.configs)
-        self.coordinators = Coordinators(self.topics, self.configs, self.random, self._live_nodes)
+        self.coordinators = Coordinators(self.topics, self.configs, self.random, self.live_nodes)
         self.share_states = ShareStates(self.topics, self.facts.groups)
         self.groups = Groups(
             GroupSettings(self.configs, self.facts.groups),
@@ -204,8 +204,12 @@ class Cluster:
         if node_id in self.share_sessions:
             self.share_sessions[node_id].disconnected(connection)
 
-    def _live_nodes(self) -> list[int]:
-        return [node.node_id for node in self.nodes.values() if node.is_alive]
+    def live_nodes(self) -> list[Node]:
+        """The brokers that are not stopped."""
+        return [node for node in self.nodes.values() if node.is_alive]
+
+    def _live_ids(self) -> list[int]:
+        return [node.node_id for node in self.live_nodes()]
 
     def set_alive(self, node_id: int, *, is_alive: bool) -> None:
         """A broker stops or comes back: others lead and control in its place."""
@@ -216,12 +220,12 @@ class Cluster:
 
     def replicas_placed(self) -> None:
         """New replicas may be on brokers that are stopped: then others lead."""
-        if len(self._live_nodes()) < len(self.nodes):
+        if len(self.live_nodes()) < len(self.nodes):
             self.settle()
 
     def settle(self) -> None:
         """Have somebody alive lead every partition, and control, as far as there is somebody."""
-        alive = self._live_nodes()
+        alive = self._live_ids()
         if self.controller_id not in alive:
             self.controller_id = min(alive, default=self.controller_id)
         settle(self.topics, alive)

@@ -11,6 +11,7 @@ from enum import IntEnum
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.state.configs import Configs
+from kafka_shim.shim.state.node import Node
 from kafka_shim.shim.state.placement import spread
 from kafka_shim.shim.state.topics import Topic, Topics
 
@@ -64,7 +65,7 @@ class Coordinators:
         topics: Topics,
         configs: Configs,
         rng: random.Random,
-        live_nodes: Callable[[], list[int]],
+        live_nodes: Callable[[], list[Node]],
     ) -> None:
         self._topics = topics
         self._configs = configs

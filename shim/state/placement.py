@@ -1,14 +1,17 @@
-"""Where the replicas of new partitions go: round robin over the brokers, as Kafka spreads them."""
+"""Where the replicas of new partitions go: round robin over brokers and racks, as Kafka does it."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+
+from kafka_shim.shim.state.node import Node
 
 PARTITIONS_MAX = 100_000
 """Of one topic: each takes memory here, and a number of them is quickly said."""
 
 
 def spread(
-    node_ids: Sequence[int],
+    nodes: Sequence[Node],
     partitions: int,
     replication_factor: int,
     rng: random.Random,
@@ -16,12 +19,41 @@ def spread(
 ) -> list[list[int]]:
     """One replica list a partition, the leader first; leaders go round from a random broker.
 
-    The caller has checked that there are enough brokers.
+    No rack has two replicas of a partition while another one has none (KIP-36); brokers without a
+    rack are one rack. The caller has checked that there are enough brokers.
     """
-    assert 0 < replication_factor <= len(node_ids)
-    count = len(node_ids)
-    start = rng.randrange(count) + first_partition
+    assert 0 < replication_factor <= len(nodes)
+    ring = _alternated(nodes)
+    start = rng.randrange(len(ring))
+    racks = min(len({node.rack for node in nodes}), replication_factor)
     return [
-        [node_ids[(start + index + step) % count] for step in range(replication_factor)]
-        for index in range(partitions)
+        _replicas(list(_walk(ring, start, index)), racks, replication_factor)
+        for index in range(first_partition, first_partition + partitions)
     ]
+
+
+def _alternated(nodes: Sequence[Node]) -> list[Node]:
+    """One broker of each rack, then a second one of each, and so on."""
+    of_rack: dict[str | None, list[Node]] = {}
+    for node in nodes:
+        of_rack.setdefault(node.rack, []).append(node)
+    return [node for row in zip_longest(*of_rack.values()) for node in row if node is not None]
+
+
+def _walk(ring: Sequence[Node], start: int, index: int) -> Iterator[Node]:
+    """All brokers, the leader first; in each round the followers begin one broker later."""
+    size, others = len(ring), len(ring) - 1
+    leader, rounds = start + index, index // size
+    yield ring[leader % size]
+    for step in range(others):
+        yield ring[(leader + 1 + (rounds + step) % others) % size]
+
+
+def _replicas(walk: Sequence[Node], racks: int, count: int) -> list[int]:
+    """The first brokers of so many racks, then the others."""
+    first: dict[str | None, Node] = {}
+    for node in walk:
+        if len(first) < racks:
+            first.setdefault(node.rack, node)
+    further = [node for node in walk if first.get(node.rack) is not node]
+    return [node.node_id for node in [*first.values(), *further][:count]]

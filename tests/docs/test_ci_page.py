@@ -61,7 +61,7 @@ def test_clients_are_told_the_address_that_they_use(name: str) -> None:
     add_broker_arguments(parser)
     words = ["--config", str(ROOT / "examples" / "container.yaml")]
     config = config_from(parser.parse_args(words), service.get("variables", {}))
-    [(host, port)] = [listener.advertised for listener in config.listeners if listener.advertised]
+    (host, port), *_ = [listener.advertised for listener in config.listeners if listener.advertised]
     used = (job.get("env") or job["variables"])["KAFKA_BOOTSTRAP_SERVERS"]
     assert used == f"{host}:{port}"
     if "ports" in service:

@@ -128,7 +128,7 @@ def _assignments(topic: CreatableTopic, cluster: Cluster) -> Sequence[Sequence[i
         partitions = cluster.configs.broker_int("num.partitions")
     if factor == UNSET and has_defaults:
         factor = cluster.configs.broker_int("default.replication.factor")
-    alive = [node_id for node_id, node in cluster.nodes.items() if node.is_alive]
+    alive = cluster.live_nodes()
     failures = []
     if partitions <= 0:
         message = f"{partitions} partitions: at least one is needed"
