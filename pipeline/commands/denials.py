@@ -4,6 +4,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from kafka_shim.pipeline.commands.command import Command
+from kafka_shim.pipeline.commands.options import add_present_acls, check_present_acls
 from kafka_shim.pipeline.intervals import interval_seconds, observed_interval
 from kafka_shim.pipeline.report.charts import Chart, bars, columns
 from kafka_shim.pipeline.report.outcome import Outcome
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from kafka_shim.pipeline.commands.reading import Source
 
-_SHOWN = ("principal", *RESOURCE, "requests", "first_seen", "last_seen", "remedy")
+_SHOWN = ("principal", *RESOURCE, "requests", "first_seen", "last_seen", "remedy", "not_known")
 _TREND_SHOWN = ("time", "principal", *RESOURCE, "requests")
 _TREND_COLUMNS = ("time", "role", "allowed", "principal", *RESOURCE)
 
@@ -22,6 +23,7 @@ _TREND_COLUMNS = ("time", "role", "allowed", "principal", *RESOURCE)
 def _add_options(job: argparse.ArgumentParser) -> None:
     text = "how often in each interval, such as `1 hour`, rather than in all"
     job.add_argument("--interval", help=text)
+    add_present_acls(job)
 
 
 def _run(args: argparse.Namespace, source: "Source") -> Outcome:
@@ -29,7 +31,10 @@ def _run(args: argparse.Namespace, source: "Source") -> Outcome:
     from kafka_shim.pipeline.jobs.denials import denials
 
     seen = source.observation(args)
-    found = _trend(args, source, args.interval) if args.interval else denials(seen.accesses)
+    present = seen.read_acl_set(args.acls) if args.acls else None
+    found = (
+        _trend(args, source, args.interval) if args.interval else denials(seen.accesses, present)
+    )
     with kept(found) as frame:
         outcome = access_outcome(args, seen, frame, _TREND_SHOWN if args.interval else _SHOWN)
         outcome.notes.append(f"{frame.count()} findings")
@@ -59,5 +64,9 @@ def _charts(outcome: Outcome) -> list[Chart]:
 
 
 COMMAND = Command(
-    "who was denied what, since when, and what would allow it", _add_options, _run, _charts
+    "who was denied what, since when, and what would allow it",
+    _add_options,
+    _run,
+    _charts,
+    check_present_acls,
 )

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from kafka_shim.authorizer.acl_formats import FORMATS
+from kafka_shim.pipeline.errors import PipelineError
 
 ACL_FORMATS = f"in one of the forms {', '.join(FORMATS)}"
 
@@ -55,6 +56,21 @@ def add_every(job: argparse.ArgumentParser, default: str) -> None:
 def add_fail(job: argparse.ArgumentParser) -> None:
     """Add the exit code for findings."""
     job.add_argument("--fail", action="store_true", help="exit code 3 if anything is found")
+
+
+def add_present_acls(job: argparse.ArgumentParser) -> None:
+    """Add where today's ACLs are: in a file, or on a broker that `kafka-shim` asks."""
+    job.add_argument(
+        "--acls", metavar="FILE", help=f"today's ACLs, for whole remedies: {ACL_FORMATS}"
+    )
+    job.add_argument("--bootstrap-server", metavar="HOST:PORT,...", help="the broker that has them")
+    job.add_argument("--command-config", metavar="FILE", help="client properties for that broker")
+
+
+def check_present_acls(args: argparse.Namespace) -> None:
+    """Refuse a broker where nobody has asked it."""
+    if args.bootstrap_server:
+        raise PipelineError("--bootstrap-server works with `kafka-shim pipeline` only; use --acls")
 
 
 def no_options(_: argparse.ArgumentParser) -> None:

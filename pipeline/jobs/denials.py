@@ -1,21 +1,29 @@
-"""Who was denied what, where, since when, and the smallest change that would allow it."""
+"""Who was denied what, where, since when, and what would allow it."""
 
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 from pyspark.sql import functions as f
+from pyspark.sql.pandas.functions import arrow_udf
+
+from kafka_shim.pipeline.acls.acl_set import AclSet, packed
+from kafka_shim.pipeline.acls.remedy import QUESTIONS, remedies
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 _KEYS = ("principal", "operation", "resource_type", "resource_name")
+_ASKED = ("host", "api_key", "instead", "rule")
 
 
-def denials(accesses: "DataFrame") -> "DataFrame":
+def denials(accesses: "DataFrame", present: AclSet | None = None) -> "DataFrame":
     """Denied accesses by principal, operation and resource, the most frequent first.
 
-    `remedy` is the ACL to add, or the DENY that has to go, as `TYPE|name|pattern|principal|host|
-    operation|permission`. `accesses` is `observed.needed(...)`: what was only tried or listed is
-    no denial.
+    `remedy` are steps such as `remove RULE; add RULE`, a rule being
+    `TYPE|name|pattern|principal|host|operation|permission`. Done together they allow the access
+    from all `hosts` if `present`, the ACLs of today, are given. Without, `not_known` says what
+    else may be needed. `accesses` is `observed.needed(...)`: what was only tried or listed is no
+    denial.
     """
     denied = accesses.where(~f.col("allowed"))
     rows = denied.groupBy(*_KEYS).agg(
@@ -26,24 +34,24 @@ def denials(accesses: "DataFrame") -> "DataFrame":
         f.max("last_seen").alias("last_seen"),
         f.max_by("rule", "last_seen").alias("rule"),
         f.min_by("example", "first_seen").alias("example"),
+        f.sort_array(f.collect_set(f.struct(*_ASKED))).alias("asked"),
     )
-    return rows.withColumn("remedy", _remedy()).orderBy(f.desc("requests"), *_KEYS)
+    with_remedy = rows.withColumn("found", _remedy(present))
+    found = with_remedy.select(
+        *(name for name in rows.columns if name != "asked"), "found.remedy", "found.not_known"
+    )
+    return found.orderBy(f.desc("requests"), *_KEYS)
 
 
-def _remedy() -> "Column":
-    added = f.concat_ws(
-        "|",
-        f.col("resource_type"),
-        f.col("resource_name"),
-        f.lit("LITERAL"),
-        f.col("principal"),
-        f.lit("*"),
-        f.col("operation"),
-        f.lit("ALLOW"),
-    )
-    is_deny = f.col("rule").endswith("|DENY")
-    removed = f.concat(f.lit("remove "), f.col("rule"))
-    return f.when(is_deny, removed).otherwise(f.concat(f.lit("add "), added))
+def _remedy(present: AclSet | None) -> "Column":
+    known = None if present is None else packed(present)
+
+    def found(*questions: pa.Array) -> pa.Array:
+        return remedies(None if known is None else known.authorizer(), questions)
+
+    tell = arrow_udf(found, "remedy string, not_known string")  # type: ignore[call-overload]  # its stub wants an argument that it warns of
+    column: Column = tell.asNondeterministic()(*QUESTIONS)
+    return column
 
 
 def denial_trend(accesses: "DataFrame", interval: str) -> "DataFrame":

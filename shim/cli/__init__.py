@@ -31,9 +31,6 @@ COMMANDS = {
     "pipeline": "what an ACL change would break, unused ACLs, least ACLs: from traces, on Spark",
 }
 
-_ELSEWHERE = {"pipeline": "kafka_shim.pipeline.cli"}
-"""Commands of packages that this one must not import before they are asked for."""
-
 
 class Command(Protocol):
     """A command module: its options, and what it does."""
@@ -110,6 +107,5 @@ def _drop_output() -> None:
 
 
 def load_command(name: str) -> Command:
-    place = _ELSEWHERE.get(name) or f"kafka_shim.shim.cli.{name.replace('-', '_')}"
-    module = importlib.import_module(place)
+    module = importlib.import_module(f"kafka_shim.shim.cli.{name.replace('-', '_')}")
     return cast("Command", module)

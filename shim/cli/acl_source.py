@@ -79,7 +79,7 @@ def acl_source(args: argparse.Namespace) -> AclSource:
         super_users=args.super_user,
         allow_everyone=args.allow_everyone_if_no_acl_found,
         rules=rules_of(release),
-        store=AclStore(acl for acl in acls if _is_concrete(acl)),
+        store=AclStore(acl for acl in acls if is_concrete(acl)),
     )
     return AclSource(authorizer, release, bootstrap)
 
@@ -95,7 +95,7 @@ def release_of(versions: Mapping[int, tuple[int, int]]) -> str:
     return max(RELEASES, key=likeness)
 
 
-def _is_concrete(acl: Acl) -> bool:
+def is_concrete(acl: Acl) -> bool:
     """Not something that only a newer broker understands."""
     return (
         acl.resource_type > ResourceType.ANY

@@ -1,0 +1,48 @@
+"""`kafka-shim pipeline`: the jobs of that package; those that want it get the ACLs of a broker."""
+
+import argparse
+import importlib
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from kafka_shim.authorizer.acl_formats import write
+from kafka_shim.shim.cli.acl_source import is_concrete, release_of
+from kafka_shim.shim.cli.connecting import connected
+from kafka_shim.shim.cli.usage import UsageError, guarded
+from kafka_shim.shim.client.acls import describe_acls
+
+_JOBS = "kafka_shim.pipeline.cli"
+_FORM = "json"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    _jobs().add_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    return guarded(args, _run)
+
+
+def _run(args: argparse.Namespace) -> int:
+    """Run the job; with the broker's ACLs in a file, which is what it reads."""
+    server = getattr(args, "bootstrap_server", None)
+    if server is None and getattr(args, "command_config", None):
+        raise UsageError("--command-config requires --bootstrap-server")
+    if server is None:
+        return int(_jobs().run(args))
+    if args.acls:
+        raise UsageError("take the ACLs of --acls or of --bootstrap-server, not of both")
+    with connected(args) as client:
+        acls = [acl for acl in describe_acls(client) if is_concrete(acl)]
+        args.kafka_version = args.kafka_version or release_of(client.versions)
+    with tempfile.TemporaryDirectory() as folder:
+        args.acls = str(Path(folder) / f"acls.{_FORM}")
+        Path(args.acls).write_text(write(acls, _FORM), encoding="utf-8")
+        args.bootstrap_server = None
+        return int(_jobs().run(args))
+
+
+def _jobs() -> Any:
+    """The package is imported by name: the shim works without it."""
+    return importlib.import_module(_JOBS)

@@ -1,0 +1,46 @@
+"""What the shim's side of `kafka-shim pipeline` does: ACLs of a broker, in a file for the job."""
+
+import argparse
+import importlib
+
+import pytest
+
+from kafka_shim.pipeline.acls.acl_set import read_acls
+from kafka_shim.shim.cli import main
+from tests.shim.cli.conftest import Running
+
+GRANT = ("--add", "--allow-principal", "User:x y", "--operation", "Read", "--topic", 'a "b",c')
+
+
+def test_a_job_reads_the_acls_of_a_broker(
+    broker: Running, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = ("--bootstrap-server", broker.plaintext)
+    assert main(["acls", *server, *GRANT]) == 0
+    seen: list[tuple[list[str], str]] = []
+
+    def run(args: argparse.Namespace) -> int:
+        texts = [f"{acl.principal} {acl.resource_name}" for acl in read_acls(args.acls)]
+        seen.append((texts, args.kafka_version))
+        return 3
+
+    monkeypatch.setattr(importlib.import_module("kafka_shim.pipeline.cli"), "run", run)
+    assert main(["pipeline", "denials", "trace", *server]) == 3
+    assert seen == [(['User:x y a "b",c'], "4.4")]
+    assert main(["pipeline", "denials", "trace", "--bootstrap-server", "127.0.0.1:1"]) == 1
+    assert "127.0.0.1:1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (("--bootstrap-server", "x:1", "--acls", "y"), "not of both"),
+        (("--command-config", "x"), "--command-config requires --bootstrap-server"),
+    ],
+)
+def test_options_that_do_not_go_together(
+    options: tuple[str, ...], problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["pipeline", "denials", "trace", *options])
+    assert problem in capsys.readouterr().err
