@@ -21,6 +21,7 @@ COMMANDS = {
     "acls": "list, add and remove ACLs, as kafka-acls does",
     "explain": "why something is allowed or denied, and what would allow it",
     "who-can": "who may do something, and by which ACL",
+    "policy": "compare, test, judge and apply ACLs that are kept in files",
     "principal": "what principal mapping rules make of a certificate's name",
     "proxy": "record what clients do on a real cluster",
     "replay": "send a recorded run to a broker and compare the answers",

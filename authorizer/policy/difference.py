@@ -1,0 +1,266 @@
+"""Who gains and who loses what from one set of ACLs to another, for all names there are.
+
+The decisions are the authorizer's own. What is asked are the regions into which the patterns of
+both sets divide all names (see `names`), for every principal and host that an ACL tells apart.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Action, Actor
+from kafka_shim.authorizer.policy.names import ALL_NAMES, Names, Region, names_of, regions
+from kafka_shim.authorizer.policy.questions import (
+    acls_about,
+    asked_by_type,
+    asked_operations,
+    asker,
+    check_exact,
+    hosts_of,
+    place,
+)
+from kafka_shim.protocol.enums import Operation, ResourceType
+
+Bits = tuple[int, int]
+"""Operations gained and lost, as bit fields by operation code."""
+Delta = Mapping[str, Bits]
+"""What changes, by host; `*` is every other host."""
+
+
+class Change(msgspec.Struct, frozen=True):
+    """What principals gain or lose, on the names of `names` that are in none of `except_names`.
+
+    The principal `User:*` stands for all that are not in `except_principals`, the host `*` for
+    all that are not in `except_hosts`. `names` is None for the right to do it on at least one
+    resource of the type, which idempotent producers need (KIP-679).
+    """
+
+    gained: bool
+    principal: str
+    except_principals: tuple[str, ...]
+    resource_type: ResourceType
+    names: Names | None
+    except_names: tuple[Names, ...]
+    operations: tuple[Operation, ...]
+    hosts: tuple[str, ...]
+    except_hosts: tuple[str, ...]
+
+    def covers(self, actor: Actor, action: Action) -> bool:
+        """Whether the answer to a question about a named resource changes by this."""
+        return (
+            self.names is not None
+            and self.resource_type is action.resource_type
+            and action.operation in self.operations
+            and self.is_for(actor)
+            and self.names.covers(action.resource_name)
+            and not any(names.covers(action.resource_name) for names in self.except_names)
+        )
+
+    def is_for(self, actor: Actor) -> bool:
+        if self.principal == ANY_USER:
+            is_meant = actor.principal not in self.except_principals
+        else:
+            is_meant = actor.principal == self.principal
+        if WILDCARD in self.hosts:
+            return is_meant and actor.host not in self.except_hosts
+        return is_meant and actor.host in self.hosts
+
+
+def difference(
+    old: StandardAuthorizer, new: StandardAuthorizer, release: str
+) -> tuple[Change, ...]:
+    """Every decision that is another one in `new`, as few changes as tell all.
+
+    Both have the same super users, settings and rules, those of `release`. OverlookingError for
+    a release about which nothing can be said for all names.
+    """
+    check_exact(new)
+    changed = set(old.store).symmetric_difference(new.store)
+    by_type: dict[ResourceType, list[Acl]] = {}
+    for acl in changed:
+        by_type.setdefault(acl.resource_type, []).append(acl)
+    comparison = _Comparison(old, new, release)
+    found = [
+        change
+        for resource_type in sorted(by_type)
+        for change in comparison.of_type(resource_type, by_type[resource_type])
+    ]
+    return tuple(sorted(found, key=_order))
+
+
+class _Comparison:
+    def __init__(self, old: StandardAuthorizer, new: StandardAuthorizer, release: str) -> None:
+        self._old, self._new = old, new
+        self._operations = asked_operations(release)
+        self._by_type = asked_by_type(release)
+
+    def of_type(self, resource_type: ResourceType, changed: Sequence[Acl]) -> Iterator[Change]:
+        """The changes on resources of a type; everyone else, and then who differs from that."""
+        touched = {acl.principal for acl in changed}
+        everyone: list[Change] = []
+        if ANY_USER in touched or self._old.allow_everyone:
+            everyone = self._changes(ANY_USER, resource_type, changed)
+            touched |= {
+                subject.principal
+                for side in (self._old, self._new)
+                for pattern in side.store.patterns(resource_type)
+                for subject, _ in pattern.grants()
+            }
+        supers = self._new.super_users
+        others: dict[str, list[Change]] = {}
+        for principal in sorted(touched - {ANY_USER} - supers):
+            changes = self._changes(principal, resource_type, changed)
+            if [_as_everyone(change) for change in changes] != everyone:
+                others[principal] = changes
+        excepted = tuple(sorted((*others, *supers)))
+        for change in everyone:
+            yield msgspec.structs.replace(change, except_principals=excepted)
+        for changes in others.values():
+            yield from changes
+
+    def _changes(
+        self, principal: str, resource_type: ResourceType, changed: Sequence[Acl]
+    ) -> list[Change]:
+        acls = {
+            acl
+            for side in (self._old, self._new)
+            for acl in acls_about(side, resource_type, principal)
+        }
+        hosts = hosts_of(acls, principal)
+        meant = (principal, ANY_USER)
+        anybody = self._old.allow_everyone
+        touched = {names_of(acl) for acl in changed if anybody or acl.principal in meant}
+        divided = regions(resource_type, set(map(names_of, acls)), self._new.rules, ALL_NAMES)
+        scope = _Scope(touched, whole=resource_type is ResourceType.CLUSTER)
+        deltas = [
+            self._delta(principal, hosts, resource_type, region.sample)
+            if scope.touches(region.names)
+            else {}
+            for region in divided
+        ]
+        found = list(_folded(principal, resource_type, divided, deltas))
+        return [*found, *self._changes_by_type(principal, hosts, resource_type)]
+
+    def _delta(
+        self, principal: str, hosts: Sequence[str], resource_type: ResourceType, name: str
+    ) -> Delta:
+        delta: dict[str, Bits] = {}
+        operations = self._operations.get(resource_type, ())
+        for host in hosts:
+            actor = Actor(asker(principal), place(host))
+            gained = lost = 0
+            for operation in operations:
+                action = Action(operation, resource_type, name)
+                was = self._old.decide(actor, action).allowed
+                if was is not self._new.decide(actor, action).allowed:
+                    gained, lost = gained | (not was) << operation, lost | was << operation
+            delta[host] = gained, lost
+        return delta if any(map(any, delta.values())) else {}
+
+    def _changes_by_type(
+        self, principal: str, hosts: Sequence[str], resource_type: ResourceType
+    ) -> Iterator[Change]:
+        for operation, kind in self._by_type:
+            if kind is not resource_type:
+                continue
+            delta: dict[str, Bits] = {}
+            for host in hosts:
+                asked = (Actor(asker(principal), place(host)), operation, kind)
+                was = self._old.authorize_by_resource_type(*asked).allowed
+                changes = was is not self._new.authorize_by_resource_type(*asked).allowed
+                delta[host] = (
+                    (changes and not was) << operation,
+                    (changes and was) << operation,
+                )
+            yield from _told(principal, resource_type, None, (), delta)
+
+
+class _Scope:
+    """The names that changed ACLs are about."""
+
+    def __init__(self, touched: set[Names], *, whole: bool) -> None:
+        self._whole = whole or ALL_NAMES in touched
+        self._literals = {names.text for names in touched if not names.is_prefix}
+        self._prefixes = {names.text for names in touched if names.is_prefix}
+        self._lengths = sorted({len(prefix) for prefix in self._prefixes})
+
+    def touches(self, names: Names) -> bool:
+        """Whether one of them is about a region; regions are in or out of a pattern as a whole."""
+        if self._whole or (not names.is_prefix and names.text in self._literals):
+            return True
+        return any(
+            names.text[:length] in self._prefixes
+            for length in self._lengths
+            if length <= len(names.text)
+        )
+
+
+def _folded(
+    principal: str,
+    resource_type: ResourceType,
+    divided: Sequence[Region],
+    deltas: Sequence[Delta],
+) -> Iterator[Change]:
+    """Changes of regions; those that change as the region around them go without saying."""
+    standing = [-1] * len(divided)  # the region that says what happens here
+    inside: dict[int, list[Names]] = {}
+    for at, region in enumerate(divided):
+        around = standing[region.parent] if region.parent >= 0 else -1
+        if around >= 0 and deltas[around] == deltas[at]:
+            standing[at] = around
+            continue
+        standing[at] = at
+        if around >= 0:
+            inside.setdefault(around, []).append(region.names)
+    for at, region in enumerate(divided):
+        if standing[at] == at and deltas[at]:
+            excepted = tuple(inside.get(at, ()))
+            yield from _told(principal, resource_type, region.names, excepted, deltas[at])
+
+
+def _told(
+    principal: str,
+    resource_type: ResourceType,
+    names: Names | None,
+    excepted: tuple[Names, ...],
+    delta: Delta,
+) -> Iterator[Change]:
+    """A delta as changes: hosts that change alike together."""
+    for side, gained in enumerate((True, False)):
+        elsewhere = delta.get(WILDCARD, (0, 0))[side]
+        groups: dict[int, list[str]] = {}
+        for host, bits in delta.items():
+            if bits[side] and (bits[side] != elsewhere or host == WILDCARD):
+                groups.setdefault(bits[side], []).append(host)
+        others = tuple(host for host, bits in delta.items() if bits[side] != elsewhere)
+        for mask, hosts in groups.items():
+            operations = tuple(operation for operation in Operation if mask >> operation & 1)
+            yield Change(
+                gained,
+                principal,
+                (),
+                resource_type,
+                names,
+                excepted,
+                operations,
+                tuple(hosts),
+                others if WILDCARD in hosts else (),
+            )
+
+
+def _as_everyone(change: Change) -> Change:
+    return msgspec.structs.replace(change, principal=ANY_USER)
+
+
+def _order(change: Change) -> tuple[object, ...]:
+    names = change.names or ALL_NAMES
+    return (
+        change.principal,
+        change.resource_type,
+        change.names is None,
+        names.text,
+        not names.is_prefix,
+        change.hosts,
+        change.gained,
+    )

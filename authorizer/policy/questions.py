@@ -1,0 +1,78 @@
+"""What can be asked of an authorizer: by whom, from where, and which operations."""
+
+from collections.abc import Iterable
+from functools import cache
+
+from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.implied import resource_types, supported_operations
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter
+from kafka_shim.authorizer.requirements import in_force
+from kafka_shim.protocol.enums import Operation, ResourceType
+
+NOBODY = "User:\0nobody in particular"
+"""A principal that no ACL names; stands for `User:*`."""
+
+NOWHERE = "\0nowhere in particular"
+"""A host that no ACL names; stands for `*`."""
+
+
+class OverlookingError(ValueError):
+    """The release overlooks ACLs depending on other names, so that no answer holds for a set."""
+
+
+def check_exact(authorizer: StandardAuthorizer) -> None:
+    """OverlookingError for the first release of the StandardAuthorizer (see `early_search`)."""
+    if authorizer.rules.search_stops_early:
+        raise OverlookingError(
+            "this release overlooks prefixed ACLs when other names lie in between, so nothing"
+            " can be said about all names; choose another --kafka-version"
+        )
+
+
+@cache
+def asked_operations(release: str) -> dict[ResourceType, tuple[Operation, ...]]:
+    """The operations that brokers of a release ask about, by resource type."""
+    rules = rules_of(release)
+    found = {kind: set(supported_operations(kind, rules)) for kind in resource_types(rules)}
+    for bound in in_force(release):
+        for need in bound.needs:
+            found.setdefault(need.resource_type, set()).add(need.operation)
+    return {kind: tuple(sorted(found[kind])) for kind in sorted(found)}
+
+
+@cache
+def asked_by_type(release: str) -> tuple[tuple[Operation, ResourceType], ...]:
+    """What brokers ask about any one resource of a type (KIP-679)."""
+    found = {
+        (need.operation, need.resource_type)
+        for bound in in_force(release)
+        for need in bound.needs
+        if need.any_name
+    }
+    return tuple(sorted(found))
+
+
+def acls_about(
+    authorizer: StandardAuthorizer, resource_type: ResourceType, principal: str
+) -> list[Acl]:
+    """The ACLs on which decisions about the principal depend; `User:*` is any other."""
+    store = authorizer.store
+    if authorizer.allow_everyone:
+        return list(store.matching(AclFilter(resource_type)))
+    named = dict.fromkeys((principal, ANY_USER))
+    return [acl for who in named for acl in store.matching(AclFilter(resource_type, principal=who))]
+
+
+def hosts_of(acls: Iterable[Acl], principal: str) -> list[str]:
+    """The hosts that these ACLs tell apart for the principal, `*` being all others."""
+    named = {acl.host for acl in acls if acl.principal in (principal, ANY_USER)}
+    return [WILDCARD, *sorted(named - {WILDCARD})]
+
+
+def asker(principal: str) -> str:
+    return NOBODY if principal == ANY_USER else principal
+
+
+def place(host: str) -> str:
+    return NOWHERE if host == WILDCARD else host

@@ -1,0 +1,56 @@
+"""`kafka-shim policy ...`: ACLs in files are compared, tested, judged and applied."""
+
+import argparse
+import sys
+from typing import Protocol
+
+from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_USAGE
+from kafka_shim.shim.cli.policy import diff
+from kafka_shim.shim.cli.policy.inputs import InputError
+from kafka_shim.shim.cli.usage import UsageError
+from kafka_shim.shim.client.client import ClientError
+from kafka_shim.shim.errors import ConfigError
+
+
+class _Verb(Protocol):
+    HELP: str
+    DESCRIPTION: str
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
+    def run(self, args: argparse.Namespace) -> int: ...
+
+
+VERBS: dict[str, _Verb] = {"diff": diff}
+
+SUMMARY = """\
+Compares, tests, judges and applies ACLs that are kept in files, of any form that `kafka-shim acls
+--from` reads. A folder stands for all files in it.
+
+Exit codes: 0 held, 3 not held, 2 an input or an option cannot be used, 1 the broker failed.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = SUMMARY
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="|".join(VERBS))
+    for name, module in VERBS.items():
+        verb = verbs.add_parser(name, help=module.HELP, description=module.DESCRIPTION)
+        module.add_arguments(verb)
+
+
+def run(args: argparse.Namespace) -> int:
+    """The verb's exit code; whatever cannot be read or understood is 2, never 0 or 3."""
+    try:
+        return VERBS[args.verb].run(args)
+    except UsageError as error:
+        args.usage_error(str(error))  # exits
+    except ClientError as error:
+        print(f"kafka-shim policy {args.verb}: {error}", file=sys.stderr)
+        return EXIT_FAILURE
+    except (InputError, ConfigError) as error:
+        line = " ".join(str(error).split())
+        print(f"kafka-shim policy {args.verb}: {line}", file=sys.stderr)
+    except OSError as error:
+        place = "" if error.filename is None else f"{error.filename}: "
+        print(f"kafka-shim policy {args.verb}: {place}{error.strerror or error}", file=sys.stderr)
+    return EXIT_USAGE

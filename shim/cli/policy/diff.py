@@ -1,0 +1,107 @@
+"""`kafka-shim policy diff`: who gains and who loses what, for all names there are."""
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from kafka_shim.authorizer.policy.difference import Change, difference
+from kafka_shim.authorizer.policy.questions import OverlookingError
+from kafka_shim.shim.cli import EXIT_MISMATCH
+from kafka_shim.shim.cli.policy.inputs import (
+    add_broker_arguments,
+    add_decision_arguments,
+    authorizer_of,
+    bootstrap_or_default,
+    chosen_release,
+    live_acls,
+    read_files,
+)
+from kafka_shim.shim.cli.policy.uses import uses
+from kafka_shim.shim.cli.policy.words import change_object, change_words, told
+from kafka_shim.shim.cli.usage import UsageError
+
+HELP = "who gains and who loses what from one set of ACLs to another"
+DESCRIPTION = """\
+Prints who gains (+) and who loses (-) which operations on which resources when NEW takes the place
+of OLD. It is computed on the patterns, so it holds for all names there are. With a cluster in
+place of OLD, it is what would change there.
+
+  kafka-shim policy diff old.yaml new.yaml --fail-on gain
+  kafka-shim policy diff acls/ --bootstrap-server 127.0.0.1:9092 --fail-on any
+
+Exit codes: 0 done, 3 there is a change that --fail-on names, 2 an input or an option cannot be
+used, 1 the broker failed.
+"""
+
+USED = "  (used {count} times in the trace)"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("files", nargs="+", metavar="FILE", help="OLD and NEW; with a cluster, NEW (repeatable)")
+    add("--fail-on", choices=("gain", "loss", "any"), help="exit with 3 if somebody gains, or so")
+    add(
+        "--used-by",
+        type=Path,
+        metavar="TRACE",
+        help="say how often a trace made use of what is lost",
+    )
+    add("--json", action="store_true", help="print JSON instead of text")
+    add_broker_arguments(parser)
+    add_decision_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    changes, release = _changes(args)
+    used = _uses(args.used_by, changes) if args.used_by else None
+    if args.json:
+        print(json.dumps(_object(changes, release, used), indent=2, ensure_ascii=False))
+    else:
+        for change in told(changes):
+            count = used.get(change, 0) if used is not None else 0
+            print(change_words(change) + (USED.format(count=count) if count else ""))
+        if not changes:
+            print("no difference: every question is answered alike")
+    is_wanted = {"gain": (True,), "loss": (False,), "any": (True, False), None: ()}[args.fail_on]
+    return EXIT_MISMATCH if any(change.gained in is_wanted for change in changes) else 0
+
+
+def _changes(args: argparse.Namespace) -> tuple[Sequence[Change], str]:
+    live = None
+    if len(args.files) == 2 and not args.bootstrap_server:
+        old_files, new_files = args.files[:1], args.files[1:]
+    elif bootstrap_or_default(args):
+        old_files, new_files, live = [], args.files, live_acls(args)
+    else:
+        raise UsageError("name two files, OLD and NEW, or NEW and --bootstrap-server")
+    release = chosen_release(args, live)
+    old = live.acls if live is not None else read_files(old_files, release)
+    new = read_files(new_files, release)
+    sides = [authorizer_of(args, acls, release) for acls in (old, new)]
+    try:
+        return difference(sides[0], sides[1], release), release
+    except OverlookingError as error:
+        raise UsageError(f"Kafka {release}: {error}") from error
+
+
+def _uses(trace: Path, changes: Sequence[Change]) -> dict[Change, int]:
+    """How often each loss takes away what a trace made use of."""
+    losses = [change for change in changes if not change.gained]
+    found: dict[Change, int] = {}
+    for (actor, action), count in uses(trace).items():
+        for change in losses:
+            if change.covers(actor, action):
+                found[change] = found.get(change, 0) + count
+    return found
+
+
+def _object(
+    changes: Sequence[Change], release: str, used: dict[Change, int] | None
+) -> dict[str, Any]:
+    objects = [change_object(change) for change in changes]
+    if used is not None:
+        for change, found in zip(changes, objects, strict=True):
+            found["used"] = used.get(change, 0)
+    return {"release": release, "changes": objects}

@@ -1,0 +1,141 @@
+"""What the verbs read: ACLs of files and folders, those of a broker, and how they are decided."""
+
+import argparse
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from kafka_shim.authorizer.acl_formats import read
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.authorizer.validate import check_acl
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.shim.cli.acl_source import is_concrete, release_of
+from kafka_shim.shim.cli.connecting import BOOTSTRAP_VARIABLE, connected
+from kafka_shim.shim.cli.policy.words import acl_words
+from kafka_shim.shim.cli.usage import check_principal, release_named
+from kafka_shim.shim.client.acls import describe_acls
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.input_files import read_text
+
+SUFFIXES = (".yaml", ".yml", ".json", ".csv", ".tf", ".sh", ".txt", ".acls")
+"""What of a folder is read."""
+
+
+class InputError(ConfigError):
+    """A file that cannot be used; the text begins with its path and, if known, the line."""
+
+
+class Live(msgspec.Struct, frozen=True):
+    """What a running cluster has."""
+
+    acls: list[Acl]
+    release: str
+
+
+def add_decision_arguments(parser: argparse.ArgumentParser) -> None:
+    """Options about how ACLs are decided, which no file of ACLs says."""
+    group = parser.add_argument_group("how it is decided")
+    group.add_argument(
+        "--kafka-version",
+        metavar="RELEASE",
+        help="decide as this release does (default: the broker's, without one the newest)",
+    )
+    group.add_argument(
+        "--super-user",
+        action="append",
+        default=[],
+        metavar="User:x",
+        help="principal that may do everything, whatever the ACLs say (repeatable)",
+    )
+    group.add_argument(
+        "--allow-everyone-if-no-acl-found",
+        action="store_true",
+        help="a resource without any ACL is open to everybody",
+    )
+
+
+def add_broker_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("a running cluster")
+    group.add_argument(
+        "--bootstrap-server",
+        metavar="HOST:PORT,...",
+        help=f"brokers to ask (default where a cluster is needed: ${BOOTSTRAP_VARIABLE})",
+    )
+    group.add_argument(
+        "--command-config",
+        metavar="FILE",
+        help="client properties, as of `kafka-shim acls`",
+    )
+
+
+def bootstrap_or_default(args: argparse.Namespace) -> str | None:
+    found: str | None = args.bootstrap_server or os.environ.get(BOOTSTRAP_VARIABLE)
+    args.bootstrap_server = found
+    return found
+
+
+def live_acls(args: argparse.Namespace) -> Live:
+    """The ACLs of the cluster and the release that it looks like."""
+    with connected(args) as client:
+        acls = [acl for acl in describe_acls(client) if is_concrete(acl)]
+        return Live(acls, release_of(client.versions))
+
+
+def chosen_release(args: argparse.Namespace, live: Live | None = None) -> str:
+    for principal in args.super_user:
+        check_principal("--super-user", principal)
+    named = release_named(args.kafka_version)
+    return named or (live.release if live is not None else RELEASES[-1])
+
+
+def authorizer_of(
+    args: argparse.Namespace, acls: Iterable[Acl], release: str
+) -> StandardAuthorizer:
+    return StandardAuthorizer(
+        super_users=args.super_user,
+        allow_everyone=args.allow_everyone_if_no_acl_found,
+        rules=rules_of(release),
+        store=AclStore(acls),
+    )
+
+
+def read_files(paths: Sequence[str], release: str) -> list[Acl]:
+    """The ACLs of files and folders, each once; InputError for what the release refuses, too."""
+    found = [acl for path in paths for file in files_at(path) for acl in read_file(file, release)]
+    return list(dict.fromkeys(found))
+
+
+def files_at(path: str) -> list[str]:
+    """The file, or the files of a folder, which has to have some."""
+    folder = Path(path)
+    if not folder.is_dir():
+        return [path]
+    found = [file for file in sorted(folder.rglob("*")) if file.suffix in SUFFIXES]
+    if not found:
+        raise InputError(f"{path}: no files with ACLs ({', '.join(SUFFIXES)}) in this folder")
+    return [str(file) for file in found]
+
+
+def read_file(path: str, release: str) -> list[Acl]:
+    try:
+        text = read_text(path, "").removeprefix("\ufeff")
+    except ConfigError as error:
+        raise InputError(str(error).strip()) from error
+    if not text.strip():
+        raise InputError(f"{path}: the file is empty; `acls: []` says that there are no ACLs")
+    try:
+        acls = read(text)
+    except AclTextError as error:
+        raise InputError(f"{path}: {error}") from error
+    rules = rules_of(release)
+    for acl in acls:
+        refusal = check_acl(acl, rules)
+        if refusal is not None:
+            raise InputError(f"{path}: Kafka {release} refuses {acl_words(acl)}: {refusal.message}")
+    return acls

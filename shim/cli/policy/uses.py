@@ -1,0 +1,42 @@
+"""What a trace made use of: the questions that were answered with yes, and how often."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from kafka_shim.authorizer.model import Action, Actor
+from kafka_shim.protocol.enums import Operation, ResourceType
+from kafka_shim.protocol.trace.entries import Access, Connection
+from kafka_shim.protocol.trace.segments import Damage, read_trace
+from kafka_shim.shim.cli.policy.inputs import InputError
+from kafka_shim.shim.cli.trace_source import existing_trace
+
+
+def uses(trace: Path) -> Counter[tuple[Actor, Action]]:
+    """InputError if the trace is damaged, or has no decisions at all."""
+    found: Counter[tuple[Actor, Action]] = Counter()
+    is_empty = True
+    for who, access in _accesses(existing_trace(trace)):
+        is_empty = False
+        if access.allowed:
+            kind, name = ResourceType(access.resource_type), access.resource_name
+            action = Action(Operation(access.operation), kind, name)
+            found[Actor(who.principal, who.host), action] += access.count
+    if is_empty:
+        raise InputError(
+            f"{trace}: no accesses in this trace; a proxy records none, a broker and an imported"
+            " authorizer log do"
+        )
+    return found
+
+
+def _accesses(trace: Path) -> Iterator[tuple[Connection, Access]]:
+    for block in read_trace(trace):
+        if isinstance(block, Damage):
+            if not block.is_tail:
+                raise InputError(f"{block.path}: damaged: {block.reason}")
+            continue
+        people = {who.number: who for who in block.body.connections}
+        for entry in block.body.entries:
+            if isinstance(entry, Access):
+                yield people[entry.connection], entry

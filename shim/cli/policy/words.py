@@ -1,0 +1,131 @@
+"""ACLs, names, hosts and changes in words, and as objects for JSON."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from kafka_shim.authorizer.acl_names import camel_case
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
+from kafka_shim.authorizer.policy.difference import Change
+from kafka_shim.authorizer.policy.names import ALL_NAMES, STARRED, Names
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+
+
+def acl_words(acl: Acl) -> str:
+    """`ALLOW User:alice Read on topic `orders``, with the host if it is not every one."""
+    names = f"`{acl.resource_name}{'*' if acl.pattern_type is PatternType.PREFIXED else ''}`"
+    kind = kind_word(acl.resource_type)
+    where = kind if acl.resource_type is ResourceType.CLUSTER else f"{kind} {names}"
+    host = "" if acl.host == WILDCARD else f" from {acl.host}"
+    verb = "ALLOW" if acl.permission is Permission.ALLOW else "DENY"
+    return f"{verb} {acl.principal} {camel_case(acl.operation)} on {where}{host}"
+
+
+def kind_word(kind: ResourceType) -> str:
+    return "the cluster" if kind is ResourceType.CLUSTER else kind.name.lower().replace("_", " ")
+
+
+def names_word(names: Names) -> str:
+    if names == STARRED:
+        return "names that begin with an asterisk"
+    return f"`{names.text}*`" if names.is_prefix else f"`{names.text}`"
+
+
+def resource_words(kind: ResourceType, names: Names | None) -> str:
+    """`topic `orders``, `topics `orders-*``, `every topic`, `the cluster`."""
+    word = kind_word(kind)
+    if kind is ResourceType.CLUSTER:
+        return word
+    if names is None:
+        return f"at least one {word}"
+    if names == ALL_NAMES:
+        return f"every {word}"
+    return f"{word}{'s' if names.is_prefix else ''} {names_word(names)}"
+
+
+def operations_words(operations: Iterable[Operation]) -> str:
+    return ", ".join(map(camel_case, operations))
+
+
+def hosts_words(hosts: Iterable[str], except_hosts: Iterable[str] = ()) -> str:
+    """Nothing for everywhere."""
+    if WILDCARD not in hosts:
+        return f" from {', '.join(hosts)}"
+    excepted = ", ".join(except_hosts)
+    return f" from everywhere but {excepted}" if excepted else ""
+
+
+def who_words(principal: str, except_principals: Iterable[str] = ()) -> str:
+    if principal != ANY_USER:
+        return principal
+    excepted = ", ".join(except_principals)
+    return f"everyone else ({ANY_USER} but {excepted})" if excepted else f"everyone ({ANY_USER})"
+
+
+def change_words(change: Change) -> str:
+    """One line: `+ User:alice: Read, Describe on topic `orders``."""
+    resource = resource_words(change.resource_type, change.names)
+    said = [name for name in change.except_names if not _goes_without_saying(change, name)]
+    but = f" (but not {', '.join(map(names_word, said))})" if said else ""
+    return (
+        f"{'+' if change.gained else '-'} {who_words(change.principal, change.except_principals)}:"
+        f" {operations_words(change.operations)} on {resource}{but}"
+        f"{hosts_words(change.hosts, change.except_hosts)}"
+    )
+
+
+def told(changes: Iterable[Change]) -> list[Change]:
+    """Without those that a reader of the others expects: literal `*` does not cover `*eu`, a
+    name that no topic has, but `*` itself; and who gains Write on a topic, gains it on any.
+    """
+    found = list(changes)
+    everywhere = {
+        _without_names(change) for change in found if change.names in (ALL_NAMES, STARRED)
+    }
+    named = {
+        (change.gained, change.principal, operation)
+        for change in found
+        if change.names is not None
+        for operation in change.operations
+    }
+    return [
+        change
+        for change in found
+        if not (change.names == Names(WILDCARD) and _without_names(change) in everywhere)
+        and not (
+            change.names is None
+            and all((change.gained, change.principal, op) in named for op in change.operations)
+        )
+    ]
+
+
+def change_object(change: Change) -> dict[str, Any]:
+    return {
+        "change": "gain" if change.gained else "loss",
+        "principal": change.principal,
+        "except_principals": change.except_principals,
+        "resource_type": change.resource_type.name,
+        "names": None if change.names is None else names_object(change.names),
+        "except_names": [names_object(names) for names in change.except_names],
+        "operations": [operation.name for operation in change.operations],
+        "hosts": change.hosts,
+        "except_hosts": change.except_hosts,
+    }
+
+
+def names_object(names: Names) -> dict[str, str]:
+    return {"prefix" if names.is_prefix else "name": names.text}
+
+
+def _goes_without_saying(change: Change, names: Names) -> bool:
+    is_starred = names in (STARRED, Names(WILDCARD))
+    return is_starred and change.names == ALL_NAMES and change.resource_type is ResourceType.TOPIC
+
+
+def _without_names(change: Change) -> tuple[object, ...]:
+    return (
+        change.gained,
+        change.principal,
+        change.resource_type,
+        change.operations,
+        change.hosts,
+    )

@@ -1,0 +1,39 @@
+"""Random ACLs, and every question at the boundaries of their patterns, for the naive engine."""
+
+from collections.abc import Iterable, Iterator
+
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import Acl, Action, Actor
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.protocol.enums import Operation, ResourceType
+
+NEWEST = RELEASES[-1]
+LETTERS = ("", "a", "b", "*", "z")
+
+
+def authorizer(acls: Iterable[Acl], *, everyone: bool = False) -> StandardAuthorizer:
+    return StandardAuthorizer(allow_everyone=everyone, store=AclStore(acls))
+
+
+def boundary_names(acls: Iterable[Acl]) -> list[str]:
+    """Each name that a pattern has, what is just outside of it, and what is just inside."""
+    stems = {""} | {acl.resource_name for acl in acls}
+    stems |= {stem[:-1] for stem in stems}
+    return sorted({stem + letter for stem in stems for letter in LETTERS})
+
+
+def questions(
+    acls: Iterable[Acl], operations: Iterable[Operation], kinds: Iterable[ResourceType]
+) -> Iterator[tuple[Actor, Action]]:
+    known = list(acls)
+    principals = {acl.principal for acl in known} - {"User:*"} | {"User:nobody"}
+    hosts = {acl.host for acl in known} - {"*"} | {"192.0.2.1"}
+    names = boundary_names(known)
+    asked = list(operations)
+    for kind in kinds:
+        for principal in sorted(principals):
+            for host in sorted(hosts):
+                for name in names:
+                    for operation in asked:
+                        yield Actor(principal, host), Action(operation, kind, name)

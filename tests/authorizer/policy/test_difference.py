@@ -1,0 +1,148 @@
+"""The difference of two sets of ACLs is exactly what the naive engine answers differently."""
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from kafka_shim.authorizer.acl_formats.documents import load
+from kafka_shim.authorizer.acl_formats.rules import parse_rules
+from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import Acl, Action, Actor
+from kafka_shim.authorizer.policy.difference import Change, difference
+from kafka_shim.authorizer.policy.names import ALL_NAMES, STARRED, Names
+from kafka_shim.authorizer.policy.questions import OverlookingError, asked_operations
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.protocol.enums import Operation, ResourceType
+from tests.authorizer.policy.naive import NEWEST, authorizer, questions
+from tests.authorizer.test_against_naive import ACL_SETS, ACLS, naive
+
+TOPIC = ResourceType.TOPIC
+
+
+def changes(old: str, new: str, *, everyone: bool = False) -> tuple[Change, ...]:
+    sides = [authorizer(parse_rules(load(text)), everyone=everyone) for text in (old, new)]
+    return difference(sides[0], sides[1], NEWEST)
+
+
+ALICE = "- {principal: User:alice, allow: Read, topic: orders}\n"
+TEAM = "- {principal: User:alice, allow: Write, topic: team-, pattern: prefixed}\n"
+ALL = "- {principal: 'User:*', allow: Describe, topic: '*'}\n"
+
+
+def test_nothing_changes_by_an_acl_that_says_nothing_new() -> None:
+    assert changes(ALICE, ALICE) == ()
+    assert changes(ALICE, ALICE + ALICE.replace("Read", "Describe")) == ()
+
+
+def test_an_implied_operation_is_gained_too() -> None:
+    [change] = changes("[]", ALICE)
+    assert change.gained
+    assert (change.principal, change.names) == ("User:alice", Names("orders"))
+    assert change.operations == (Operation.READ, Operation.DESCRIBE)
+    assert (change.hosts, change.except_hosts) == (("*",), ())
+
+
+def test_a_prefix_is_gained_but_for_what_was_there() -> None:
+    [named] = changes(TEAM.replace("team-, pattern: prefixed", "team-a"), TEAM)
+    assert named.names == Names("team-", is_prefix=True)
+    assert named.except_names == (Names("team-a"),)
+    assert named.operations == (Operation.WRITE, Operation.DESCRIBE)
+
+
+def test_a_deny_takes_a_part_away() -> None:
+    deny = "- {principal: User:alice, deny: Write, topic: team-secret-, pattern: prefixed}\n"
+    [change] = changes(TEAM, TEAM + deny)
+    assert not change.gained
+    assert change.names == Names("team-secret-", is_prefix=True)
+    assert change.operations == (Operation.WRITE,)  # DESCRIBE by ALLOW WRITE stays
+
+
+def test_everyone_gains_but_those_who_are_denied() -> None:
+    deny = "- {principal: User:eve, deny: Describe, topic: '*'}\n"
+    found = changes(deny, deny + ALL)
+    assert {(c.principal, c.except_principals) for c in found} == {("User:*", ("User:eve",))}
+    assert [(c.names, c.except_names) for c in found] == [
+        (ALL_NAMES, (STARRED,)),  # Kafka's search passes over `*` for `*eu`, not for `*` itself
+        (Names("*"), ()),
+    ]
+
+
+def test_a_host_gains_where_others_do_not() -> None:
+    [change] = changes("[]", ALICE.replace("}", ", host: 10.0.0.1}"))
+    assert (change.hosts, change.except_hosts) == (("10.0.0.1",), ())
+    other = ALICE.replace("allow", "deny").replace("}", ", host: 10.0.0.1}")
+    everywhere, there = changes(other, other + ALICE)
+    assert (everywhere.hosts, everywhere.except_hosts) == (("*",), ("10.0.0.1",))
+    assert (there.hosts, there.operations) == (("10.0.0.1",), (Operation.DESCRIBE,))
+
+
+def test_an_idempotent_producer_gains_the_right_to_begin() -> None:
+    write = ALICE.replace("Read", "Write")
+    by_type = [change for change in changes("[]", write) if change.names is None]
+    assert [(change.gained, change.operations) for change in by_type] == [
+        (True, (Operation.WRITE,))
+    ]
+
+
+def test_the_first_acl_of_a_resource_takes_it_from_everyone() -> None:
+    found = changes("[]", ALICE, everyone=True)
+    assert {(change.principal, change.gained) for change in found} == {
+        ("User:*", False),
+        ("User:alice", False),
+    }
+
+
+def test_a_release_that_overlooks_acls_is_refused() -> None:
+    overlooking = StandardAuthorizer(rules=rules_of("3.2"), store=AclStore())
+    with pytest.raises(OverlookingError, match="choose another --kafka-version"):
+        difference(overlooking, overlooking, "3.2")
+
+
+@pytest.mark.deep
+@settings(max_examples=60, deadline=None)
+@given(ACL_SETS, st.lists(ACLS, max_size=6), st.data(), st.booleans())
+def test_it_is_what_is_answered_differently(
+    old: list[Acl], added: list[Acl], data: st.DataObject, everyone: bool
+) -> None:
+    removed = data.draw(st.sets(st.sampled_from(old))) if old else set()
+    new = [acl for acl in old if acl not in removed] + added
+    found = difference(
+        authorizer(old, everyone=everyone), authorizer(new, everyone=everyone), NEWEST
+    )
+    operations = asked_operations(NEWEST)[TOPIC]
+    wanted = data.draw(st.sets(st.sampled_from(operations), min_size=1, max_size=2))
+    differs = False
+    for actor, action in questions([*old, *new], wanted, [TOPIC]):
+        before, after = (naive(side, actor, action, everyone) for side in (old, new))
+        said = {change.gained for change in found if change.covers(actor, action)}
+        assert said == ({after} if before != after else set()), (actor, action)
+        differs |= before != after
+    if not found:
+        assert not differs
+
+
+@pytest.mark.deep
+@settings(max_examples=60, deadline=None)
+@given(ACL_SETS, ACL_SETS, st.booleans())
+def test_every_change_is_seen_by_somebody(old: list[Acl], new: list[Acl], everyone: bool) -> None:
+    """No change is empty: a name of it, asked of the naive engine, is answered differently."""
+    sides = [authorizer(side, everyone=everyone) for side in (old, new)]
+    for change in difference(sides[0], sides[1], NEWEST):
+        if change.names is None:
+            continue
+        principal = "User:nobody" if change.principal == "User:*" else change.principal
+        host = "192.0.2.1" if change.hosts[0] == "*" else change.hosts[0]
+        stem = change.names.text
+        names = [stem, *(stem + letter for letter in "xyzwvu")]
+        asked = [
+            (Actor(principal, host), Action(operation, change.resource_type, name))
+            for name in (names if change.names.is_prefix else names[:1])
+            for operation in change.operations
+        ]
+        seen = [
+            naive(old, *question, everyone) != naive(new, *question, everyone)
+            for question in asked
+            if change.covers(*question)
+        ]
+        assert seen
+        assert all(seen)

@@ -1,0 +1,184 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kafka_shim.shim.cli import main
+from kafka_shim.shim.config import Config
+from tests.shim.cli.conftest import PLAINTEXT, Running
+
+OLD = """
+- {principal: User:alice, allow: Read, topic: orders}
+- {principal: User:bob, allow: Write, topic: team-, pattern: prefixed}
+"""
+NEW = """
+- {principal: User:alice, allow: Write, topic: orders, host: 10.0.0.1}
+- {principal: User:bob, allow: Write, topic: team-, pattern: prefixed}
+- {principal: User:bob, deny: Write, topic: team-secret-, pattern: prefixed}
+- {principal: 'User:*', allow: Describe, group: '*'}
+"""
+CHANGES = """\
++ everyone (User:*): Describe on every group (but not names that begin with an asterisk)
+- User:alice: Read on topic `orders` from 10.0.0.1
++ User:alice: Write on topic `orders` from 10.0.0.1
+- User:alice: Read, Describe on topic `orders` from everywhere but 10.0.0.1
+- User:bob: Write on topics `team-secret-*`
+"""
+
+ADMIN = "- {principal: User:ANONYMOUS, allow: Describe, cluster: }"
+
+Diff = Callable[..., int]
+
+
+@pytest.fixture
+def diff(tmp_path: Path) -> Diff:
+    (tmp_path / "old.yaml").write_text(OLD)
+    (tmp_path / "new.yaml").write_text(NEW)
+
+    def run(*words: str, old: str = "old.yaml", new: str = "new.yaml") -> int:
+        return main(["policy", "diff", str(tmp_path / old), str(tmp_path / new), *words])
+
+    return run
+
+
+def test_changes_in_words(diff: Diff, capsys: pytest.CaptureFixture[str]) -> None:
+    assert diff() == 0
+    assert sorted(capsys.readouterr().out.splitlines()) == sorted(CHANGES.splitlines())
+
+
+def test_no_change(diff: Diff, capsys: pytest.CaptureFixture[str]) -> None:
+    assert diff("--fail-on", "any", new="old.yaml") == 0
+    assert capsys.readouterr().out == "no difference: every question is answered alike\n"
+
+
+@pytest.mark.parametrize(("which", "code"), [("gain", 3), ("loss", 3), ("any", 3)])
+def test_changes_that_fail(diff: Diff, which: str, code: int) -> None:
+    assert diff("--fail-on", which) == code
+
+
+def test_the_other_changes_do_not_fail(tmp_path: Path, diff: Diff) -> None:
+    (tmp_path / "more.yaml").write_text(OLD + NEW.splitlines()[1])
+    assert diff("--fail-on", "loss", new="more.yaml") == 0
+    assert diff("--fail-on", "gain", new="more.yaml") == 3
+
+
+def test_json(diff: Diff, capsys: pytest.CaptureFixture[str]) -> None:
+    assert diff("--json") == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert {
+        "change": "loss",
+        "principal": "User:bob",
+        "except_principals": [],
+        "resource_type": "TOPIC",
+        "names": {"prefix": "team-secret-"},
+        "except_names": [],
+        "operations": ["WRITE"],
+        "hosts": ["*"],
+        "except_hosts": [],
+    } in answer["changes"]
+
+
+def test_a_folder_is_all_of_its_files(
+    tmp_path: Path, diff: Diff, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "acls" / "team").mkdir(parents=True)
+    first, second = OLD.strip().splitlines()
+    (tmp_path / "acls" / "alice.yaml").write_text(first)
+    (tmp_path / "acls" / "team" / "bob.yaml").write_text(second)
+    assert diff("--fail-on", "any", new="acls") == 0
+    (tmp_path / "acls" / "team" / "bob.yaml").write_text("hello")
+    assert diff("--fail-on", "any", new="acls") == 2
+    assert "bob.yaml: acls must be a list of rules" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "the file is empty; `acls: []` says that there are no ACLs"),
+        ("\0", "not YAML"),
+        ("- {principal: User:a, allow: Fly, topic: t}", "`Fly` is not an acl's operation"),
+        ("- {principal: a, allow: Read, topic: t}", "Kafka 4.4 refuses ALLOW a Read on topic `t`"),
+        ("- {principal: User:a, allow: Read, cluster: c}", "`c` is no cluster"),
+    ],
+)
+def test_what_cannot_be_read_is_no_difference(
+    tmp_path: Path, diff: Diff, text: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "new.yaml").write_text(text)
+    assert diff("--fail-on", "any") == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"kafka-shim policy diff: {tmp_path / 'new.yaml'}: ")
+    assert said in line
+
+
+def test_a_missing_file_and_an_empty_folder(
+    tmp_path: Path, diff: Diff, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert diff(new="none.yaml") == 2
+    assert "none.yaml: No such file or directory" in capsys.readouterr().err
+    (tmp_path / "empty").mkdir()
+    assert diff(new="empty") == 2
+    assert "no files with ACLs" in capsys.readouterr().err
+
+
+def test_a_release_without_prefixes_refuses_them(
+    diff: Diff, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert diff("--kafka-version", "1.1") == 2
+    assert "Kafka 1.1 refuses ALLOW User:bob Write on topic `team-*`" in capsys.readouterr().err
+
+
+def test_one_file_needs_a_cluster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("KAFKA_BOOTSTRAP_SERVERS", raising=False)
+    with pytest.raises(SystemExit) as stopped:
+        main(["policy", "diff", str(tmp_path)])
+    assert stopped.value.code == 2
+    assert "name two files, OLD and NEW" in capsys.readouterr().err
+
+
+def test_drift_of_a_cluster(
+    diff: Diff, broker: Running, tmp_path: Path, nobody: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["policy", "diff", str(tmp_path / "old.yaml"), "--fail-on", "any"]
+    at = ["--bootstrap-server", broker.plaintext]
+    assert main(["acls", *at, "--add", "--from", str(tmp_path / "old.yaml")]) == 0
+    assert main([*words, *at]) == 0
+    add = ["--add", "--allow-principal", "User:eve", "--operation", "All", "--topic", "t"]
+    assert main(["acls", *at, *add]) == 0
+    capsys.readouterr()
+    assert main([*words, *at]) == 3
+    assert capsys.readouterr().out.startswith("- User:eve: Read, Write, ")
+    assert main([*words, "--bootstrap-server", nobody]) == 1
+
+
+def test_a_trace_says_what_is_used(
+    diff: Diff, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    running = Running(Config(listeners=(PLAINTEXT,), super_users=("User:ANONYMOUS",)))
+    running.record(tmp_path / "trace")
+    try:
+        for _ in range(2):
+            assert main(["acls", "--bootstrap-server", running.plaintext, "--list"]) == 0
+    finally:
+        running.stop()
+    (tmp_path / "old.yaml").write_text(ADMIN)
+    capsys.readouterr()
+    assert diff("--used-by", str(tmp_path / "trace")) == 0
+    lines = capsys.readouterr().out.splitlines()
+    [described] = [line for line in lines if "ANONYMOUS" in line]
+    assert described.startswith("- User:ANONYMOUS: Describe on the cluster  (used ")
+    assert diff("--used-by", str(tmp_path / "trace"), "--json") == 0
+    used = {change["used"] for change in json.loads(capsys.readouterr().out)["changes"]}
+    assert 0 in used
+    assert len(used) == 2
+
+
+def test_a_trace_without_decisions_says_nothing(
+    diff: Diff, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "trace").mkdir()
+    assert diff("--used-by", str(tmp_path / "trace")) == 2
+    assert "has no trace" in capsys.readouterr().err
