@@ -17,7 +17,9 @@ Known = Mapping[ResourceType, frozenset[str]]
 
 _BOUNDARY = re.compile(r"[.\-_]")
 _GENERATED = re.compile(
-    r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}.*|\d{2,}.*", re.IGNORECASE
+    r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}.*"
+    r"|(?<![0-9a-z])(?=[a-f]*\d)[0-9a-f]{6,}.*|\d{2,}.*",
+    re.IGNORECASE,
 )
 _Key = tuple[ResourceType, str, Operation]
 """What stays the same when names are joined: the type, the host and the operation."""
@@ -44,6 +46,23 @@ def generalise(
     return found
 
 
+def made_up(acls: Iterable[Acl]) -> dict[tuple[ResourceType, str], int]:
+    """Prefixes of literal names that look generated, as for one run, with how many names each."""
+    found: dict[tuple[ResourceType, str], set[str]] = defaultdict(set)
+    for acl in acls:
+        prefix = _before_generated(acl.resource_name)
+        if prefix and acl.pattern_type is PatternType.LITERAL:
+            found[acl.resource_type, prefix].add(acl.resource_name)
+    return {key: len(names) for key, names in sorted(found.items())}
+
+
+def _before_generated(name: str) -> str | None:
+    generated = _GENERATED.search(name)
+    if generated is None or generated.start() < PREFIX_CHARACTERS_MIN:
+        return None
+    return name[: generated.start()]
+
+
 def _joined(
     key: _Key, group: list[Grant], known: Known, budget: int, denied: list[What]
 ) -> tuple[list[Grant], int]:
@@ -68,9 +87,9 @@ def _prefixes(names: Iterable[str]) -> set[str]:
     for name in names:
         ends = [match.end() for match in _BOUNDARY.finditer(name)]
         found |= {name[:end] for end in ends if PREFIX_CHARACTERS_MIN <= end < len(name)}
-        generated = _GENERATED.search(name)
-        if generated and generated.start() >= PREFIX_CHARACTERS_MIN:
-            found.add(name[: generated.start()])
+        generated = _before_generated(name)
+        if generated:
+            found.add(generated)
     return {prefix for prefix in found if not prefix.startswith(WILDCARD)}
 
 

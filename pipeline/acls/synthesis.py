@@ -5,30 +5,18 @@ denied becomes allowed. One principal's ACLs concern nobody else, so each is don
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-import msgspec
-
-from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.implied import allowing
 from kafka_shim.authorizer.model import WILDCARD, Acl
-from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.acls.generalise import Known, generalise
 from kafka_shim.pipeline.acls.grants import Grant, What
-from kafka_shim.pipeline.acls.verdict import is_about_any, verdict
+from kafka_shim.pipeline.acls.smallest import Cell, smallest
+from kafka_shim.pipeline.acls.verdict import is_about_any
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
-_INCLUDING = (Operation.DESCRIBE, Operation.DESCRIBE_CONFIGS)
-"""Operations that others include."""
-
-
-class Need(msgspec.Struct):
-    """One thing that was done: how often, and from where it was allowed and denied."""
-
-    requests: int = 0
-    hosts: set[str] = msgspec.field(default_factory=set)
-    denied_hosts: set[str] = msgspec.field(default_factory=set)
+_Cells = dict[What, dict[str, int]]
+"""The requests for each thing that was done, by host."""
 
 
 def least_for(
@@ -46,18 +34,14 @@ def least_for(
     """
     latest = _latest(rows)
     needs = _needs(latest)
-    _drop_included(needs)
-    literals = [
-        (what, host, need.requests)
-        for what, need in sorted(needs.items())
-        if need.hosts
-        for host in (sorted(need.hosts) if need.denied_hosts else [WILDCARD])
-    ]
-    grants = [Grant(_allow(principal, what, host), requests) for what, host, requests in literals]
-    denied = [row for row in latest if not row["allowed"]]
-    if known is not None:
-        grants = generalise(grants, known, over_grants, [_what(row) for row in denied])
-    return [*grants, *_denials(principal, grants, denied)]
+    denied = _denied(latest, needs)
+    grants = list(_grants(principal, needs, denied))
+    if known is None:
+        return grants
+    allows = [grant for grant in grants if grant.acl.permission is Permission.ALLOW]
+    refused = [_what(row) for row in latest if not row["allowed"]]
+    denies = grants[len(allows) :]
+    return [*generalise(allows, known, over_grants, refused), *denies]
 
 
 def _latest(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -84,21 +68,51 @@ def _what(row: dict[str, Any]) -> What:
     )
 
 
-def _needs(rows: list[dict[str, Any]]) -> dict[What, Need]:
-    needs: dict[What, Need] = defaultdict(Need)
+def _needs(rows: list[dict[str, Any]]) -> _Cells:
+    needs: _Cells = defaultdict(lambda: defaultdict(int))
     flexible = []
     for row in rows:
-        if not row["allowed"]:
-            needs[_what(row)].denied_hosts.add(row["host"])
-        elif is_about_any(row) or _is_any_instead(row):
+        if row["allowed"] and (is_about_any(row) or _is_any_instead(row)):
             flexible.append(row)
-        else:
+        elif row["allowed"]:
             for what in _chosen(row):
-                needs[what].requests += row["requests"]
-                needs[what].hosts.add(row["host"])
+                needs[what][row["host"]] += row["requests"]
     for row in flexible:  # last, because what is needed anyway may do for them
         _add_flexible(needs, row)
     return needs
+
+
+def _denied(rows: list[dict[str, Any]], needs: _Cells) -> _Cells:
+    """What was denied by name, and is not needed."""
+    denied: _Cells = defaultdict(lambda: defaultdict(int))
+    for row in rows:
+        what = _what(row)
+        is_needed = row["host"] in needs.get(what, ())
+        if not (row["allowed"] or is_about_any(row) or is_needed):
+            denied[what][row["host"]] += row["requests"]
+    return denied
+
+
+def _grants(principal: str, needs: _Cells, denied: _Cells) -> Iterator[Grant]:
+    """The fewest ACLs on each resource, those that deny at the end."""
+    resources = sorted({(kind, name) for _, kind, name in needs})
+    allowed_on, denied_on = _by_resource(needs), _by_resource(denied)
+    found = [
+        (kind, name, entry)
+        for kind, name in resources
+        for entry in smallest(allowed_on[kind, name], denied_on.get((kind, name), {}))
+    ]
+    for kind, name, entry in sorted(found, key=lambda grant: grant[2].permission, reverse=True):
+        what, who = (kind, name, PatternType.LITERAL), (principal, entry.host)
+        yield Grant(Acl(*what, *who, entry.operation, entry.permission), entry.requests)
+
+
+def _by_resource(cells: _Cells) -> dict[tuple[ResourceType, str], dict[Cell, int]]:
+    found: dict[tuple[ResourceType, str], dict[Cell, int]] = defaultdict(dict)
+    for (operation, kind, name), hosts in cells.items():
+        for host, requests in hosts.items():
+            found[kind, name][operation, host] = requests
+    return found
 
 
 def _is_any_instead(row: dict[str, Any]) -> bool:
@@ -122,63 +136,15 @@ def _parsed(text: str) -> What:
     return Operation[operation], ResourceType[kind], name
 
 
-def _add_flexible(needs: dict[What, Need], row: dict[str, Any]) -> None:
+def _add_flexible(needs: _Cells, row: dict[str, Any]) -> None:
     """WRITE on some topic, or else IDEMPOTENT_WRITE on the cluster, which allows nothing more."""
     ways = [_what(row), *(_parsed(text) for text in row["instead"])]
     named = [way for way in ways if way[2] != WILDCARD]
     for operation, kind, name in ways:
         if name == WILDCARD and any(
-            what[:2] == (operation, kind) and what[2] != WILDCARD and row["host"] in need.hosts
-            for what, need in needs.items()
+            what[:2] == (operation, kind) and what[2] != WILDCARD and row["host"] in hosts
+            for what, hosts in needs.items()
         ):
             return
     what = named[0] if named else ways[0]
-    needs[what].requests += row["requests"]
-    needs[what].hosts.add(row["host"])
-
-
-def _drop_included(needs: dict[What, Need]) -> None:
-    """DESCRIBE goes where READ, WRITE, DELETE or ALTER is granted to the same hosts."""
-    for what, need in list(needs.items()):
-        operation, kind, name = what
-        if operation not in _INCLUDING or not need.hosts:
-            continue
-        stronger = [
-            other
-            for including in sorted(allowing(operation) - {operation})
-            if (other := needs.get((including, kind, name))) is not None and other.hosts
-        ]
-        left = set(need.hosts)
-        for (
-            other
-        ) in stronger:  # each is granted to its hosts if it was denied to others, else to all
-            left -= other.hosts if other.denied_hosts else left
-        if not left:
-            stronger[0].requests += need.requests
-            need.hosts = set()
-
-
-def _allow(principal: str, what: What, host: str) -> Acl:
-    operation, kind, name = what
-    return Acl(kind, name, PatternType.LITERAL, principal, host, operation, Permission.ALLOW)
-
-
-def _denials(principal: str, grants: list[Grant], denied: list[dict[str, Any]]) -> list[Grant]:
-    """DENY for what was denied and would be allowed, because another operation includes it."""
-    authorizer = StandardAuthorizer(store=AclStore(grant.acl for grant in grants))
-    found: dict[Acl, int] = {}
-    for row in denied:
-        would = verdict(authorizer, {**row, "principal": principal})
-        if would.allowed and not is_about_any(row) and not row["instead"]:
-            operation, kind, name = _what(row)
-            acl = Acl(
-                kind,
-                name,
-                PatternType.LITERAL,
-                principal,
-                row["host"],
-                operation,
-                Permission.DENY,
-            )
-            found[acl] = found.get(acl, 0) + row["requests"]
-    return [Grant(acl, requests) for acl, requests in found.items()]
+    needs[what][row["host"]] += row["requests"]

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from kafka_shim.pipeline.commands.reading import Observation, Source
 
 _SHOWN = ("acl", "requests", "over_grants")
+NOTED = 10
+"""Prefixes that are proposed in so many words; of more only the number is said."""
 
 
 def _add_options(job: argparse.ArgumentParser) -> None:
@@ -50,10 +52,12 @@ def _run(args: argparse.Namespace, source: "Source") -> Outcome:
     from kafka_shim.pipeline.jobs.least_acls import collected, least_acls
 
     seen = source.observation(args)
-    with kept(least_acls(seen.accesses, args.over_grant).orderBy("acl")) as frame:
+    least = least_acls(seen.accesses, args.over_grant, seen.head["super_users"])
+    with kept(least.orderBy("acl")) as frame:
         outcome = access_outcome(args, seen, frame, _SHOWN)
         acls = collected(frame)
     _note_check(acls, seen, outcome)
+    outcome.notes += [*_super_user_notes(seen), *_prefix_notes(acls)]
     if args.against:
         from kafka_shim.pipeline.acls.acl_set import read_acls
 
@@ -79,6 +83,30 @@ def _note_check(acls: list[Acl], seen: "Observation", outcome: Outcome) -> None:
     verdict = "all observed decisions are the same" if not wrong else "see the lines above"
     outcome.notes.append(f"{len(acls)} ACLs; checked with what-breaks: {verdict}")
     outcome.head["changes"] = len(wrong)
+
+
+def _super_user_notes(seen: "Observation") -> list[str]:
+    from kafka_shim.pipeline.jobs.least_acls import likely_super_users
+
+    known = seen.head["super_users"]
+    return [
+        f"{user} changed ACLs and was never denied; if it is a super user, say --super-user {user}"
+        for user in likely_super_users(seen.accesses)
+        if user not in known
+    ]
+
+
+def _prefix_notes(acls: list[Acl]) -> list[str]:
+    """Propose prefixes for names that the next run will not have again."""
+    from kafka_shim.pipeline.acls.generalise import made_up
+
+    found = [
+        f"{count} names of {kind.name} look made up for one run, `{prefix}...`;"
+        f" --over-grant 0 makes them the prefix `{prefix}`"
+        for (kind, prefix), count in made_up(acls).items()
+    ]
+    more = len(found) - NOTED
+    return found[:NOTED] + ([f"and {more} more such prefixes"] if more > 0 else [])
 
 
 def _written(acls: list[Acl], form: str) -> str:

@@ -1,5 +1,6 @@
 """The smallest ACL set that allows what was observed, and nothing that was denied."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -28,8 +29,10 @@ LEAST = pa.schema(
 _DDL = "principal string, acl string, requests long, over_grants array<string>, add string"
 
 
-def least_acls(accesses: "DataFrame", over_grants: int | None = None) -> "DataFrame":
-    """One row an ACL, in no order; `accesses` is `observed.needed(...)`.
+def least_acls(
+    accesses: "DataFrame", over_grants: int | None = None, super_users: Sequence[str] = ()
+) -> "DataFrame":
+    """One row an ACL, in no order; `accesses` is `observed.needed(...)`; super users need none.
 
     With `over_grants`, literals are joined under prefixes that allow each principal at most so
     many known names (those that anybody used) that it never used. Names nobody used yet are
@@ -52,7 +55,8 @@ def least_acls(accesses: "DataFrame", over_grants: int | None = None) -> "DataFr
         ]
         return pa.Table.from_pylist(rows, LEAST)
 
-    return _questions(accesses).groupBy("principal").applyInArrow(least, _DDL)
+    others = accesses.where(~f.col("principal").isin(list(super_users)))
+    return _questions(others).groupBy("principal").applyInArrow(least, _DDL)
 
 
 def _questions(accesses: "DataFrame") -> "DataFrame":
@@ -66,6 +70,21 @@ def collected(least: "DataFrame") -> list[Acl]:
     """The ACLs of a result, in a stable order."""
     texts = sorted(row["acl"] for row in least.select("acl").collect())
     return [acl for text in texts if (acl := parse_acl_rule(text)) is not None]
+
+
+def likely_super_users(accesses: "DataFrame") -> list[str]:
+    """Principals that may change ACLs and were never denied, where the trace has no rules.
+
+    A super user's accesses have a rule of that name where a broker told its rules.
+    """
+    changes_acls = (f.col("resource_type") == "CLUSTER") & (f.col("operation") == "ALTER")
+    rows = accesses.groupBy("principal").agg(
+        f.min("allowed").alias("never_denied"),
+        f.max(changes_acls).alias("changes_acls"),
+        f.max("rule").alias("rule"),
+    )
+    found = rows.where("never_denied and changes_acls and rule = ''").select("principal")
+    return sorted(row["principal"] for row in found.collect())
 
 
 def _known(accesses: "DataFrame") -> Known:

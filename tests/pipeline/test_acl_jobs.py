@@ -232,6 +232,27 @@ def test_the_least_acls_allow_exactly_what_was_allowed(case: Case) -> None:
     for acl in least:
         rest = [other for other in least if other != acl]
         assert twin.what_breaks(case.seen, rest, SUPERS) != {}, acl
+    without = collected(least_acls(case.frame, super_users=["User:alice"]))
+    assert without == [acl for acl in least if acl.principal != "User:alice"]
+    assert len(without) < len(least)
+
+
+def test_super_users_are_guessed_where_no_rule_tells(spark: Any) -> None:
+    from kafka_shim.pipeline.jobs.least_acls import likely_super_users
+
+    alter, read = ("ALTER", "CLUSTER"), ("READ", "TOPIC")
+    rows = [
+        ("User:ops", *alter, True, ""),
+        ("User:ops", *read, True, ""),
+        ("User:denied", *alter, True, ""),
+        ("User:denied", *read, False, ""),
+        ("User:reader", *read, True, ""),
+        ("User:granted", *alter, True, "CLUSTER|kafka-cluster|LITERAL|User:granted|*|ALTER|ALLOW"),
+    ]
+    columns = (
+        "principal string, operation string, resource_type string, allowed boolean, rule string"
+    )
+    assert likely_super_users(spark.createDataFrame(rows, columns)) == ["User:ops"]
 
 
 def test_prefixes_stay_within_their_budget(case: Case) -> None:

@@ -1,0 +1,128 @@
+"""The fewest ACLs on a resource: no smaller set decides the same, by trying all of them."""
+
+import itertools
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.rules import NEWEST_RULES
+from kafka_shim.pipeline.acls.generalise import made_up
+from kafka_shim.pipeline.acls.synthesis import least_for
+from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
+from tests.pipeline import twin
+
+OPERATIONS = (Operation.READ, Operation.WRITE, Operation.DESCRIBE)
+HOSTS = ("h1", "h2")
+
+
+def row(operation: Operation, host: str, *, allowed: bool, name: str = "orders") -> dict[str, Any]:
+    what = {"operation": operation.name, "resource_type": "TOPIC", "resource_name": name}
+    who = {"principal": "User:a", "host": host, "api_key": int(ApiKey.FETCH), "rule": ""}
+    return {**who, **what, "instead": [], "allowed": allowed, "requests": 1, "last_seen": 0}
+
+
+def acl(operation: Operation, host: str, permission: Permission) -> Acl:
+    kind, pattern = ResourceType.TOPIC, PatternType.LITERAL
+    return Acl(kind, "orders", pattern, "User:a", host, operation, permission)
+
+
+def decides(acls: list[Acl], rows: list[dict[str, Any]]) -> bool:
+    return all(twin.decide(acls, (), access_of(row)) == row["allowed"] for row in rows)
+
+
+def access_of(row: dict[str, Any]) -> dict[str, Any]:
+    kind, operation = ResourceType[row["resource_type"]], Operation[row["operation"]]
+    return row | {"type": kind, "operation": operation, "name": row["resource_name"]}
+
+
+def observations() -> Iterator[list[dict[str, Any]]]:
+    """Every way in which two hosts may be seen to do three things, a sample of three hosts'."""
+    cells = list(itertools.product(OPERATIONS, HOSTS))
+    for seen in itertools.product((True, False, None), repeat=len(cells)):
+        yield [row(*cell, allowed=is_allowed) for cell, is_allowed in zip(cells, seen, strict=True)
+               if is_allowed is not None]  # fmt: skip
+
+
+def candidates(rows: list[dict[str, Any]]) -> list[Acl]:
+    """Entries that allow nothing but operations that were allowed."""
+    done = {Operation[row["operation"]] for row in rows if row["allowed"]}
+    places = ("*", *HOSTS)
+    return [
+        *(acl(operation, host, Permission.ALLOW) for operation in done for host in places),
+        *(acl(op, host, Permission.DENY) for op in (*OPERATIONS, Operation.ALL) for host in places),
+    ]
+
+
+def test_no_smaller_set_decides_as_was_observed() -> None:
+    twin.RULES = NEWEST_RULES
+    rng = random.Random(11)
+    sizes = set()
+    for rows in rng.sample(list(observations()), 150):
+        found = [grant.acl for grant in least_for("User:a", rows)]
+        assert decides(found, rows), rows
+        sizes.add(len(found))
+        possible = candidates(rows)
+        for size in range(len(found)):
+            for some in itertools.combinations(possible, size):
+                assert not decides(list(some), rows), (rows, some)
+    assert sizes >= {0, 1, 2, 3}
+
+
+ALLOW_READ = "TOPIC|orders|LITERAL|User:a|{}|READ|ALLOW"
+
+
+@pytest.mark.parametrize(
+    ("allowed", "denied", "expected"),
+    [
+        # one host may read, another may not even describe: a DENY was added here
+        ("READ h1", "DESCRIBE h2", [ALLOW_READ.format("h1")]),
+        ("READ h1", "READ h2", [ALLOW_READ.format("h1")]),
+        ("READ h1", "", [ALLOW_READ.format("*")]),
+        ("READ h1", "WRITE h2", [ALLOW_READ.format("*")]),
+        (
+            "READ h1, READ h2, READ h3",
+            "READ h4",
+            [ALLOW_READ.format("*"), "TOPIC|orders|LITERAL|User:a|h4|READ|DENY"],
+        ),
+        (
+            "READ h1, READ h2",
+            "DESCRIBE h1, DESCRIBE h2, DESCRIBE h3",
+            [ALLOW_READ.format("*"), "TOPIC|orders|LITERAL|User:a|*|DESCRIBE|DENY"],
+        ),
+    ],
+)
+def test_hosts_and_denials(allowed: str, denied: str, expected: list[str]) -> None:
+    rows = [
+        row(Operation[operation], host, allowed=is_allowed)
+        for text, is_allowed in ((allowed, True), (denied, False))
+        for operation, host in (part.split() for part in text.split(", ") if part)
+    ]
+    assert [acl_rule(grant.acl) for grant in least_for("User:a", rows)] == expected
+
+
+def test_each_request_counts_for_one_acl() -> None:
+    rows = [row(op, host, allowed=True) for op in OPERATIONS for host in ("h1", "h2", "h3")]
+    assert sum(grant.requests for grant in least_for("User:a", rows)) == len(rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "prefix"),
+    [
+        ("console-consumer-83121", "console-consumer-"),
+        ("test-0b5c2f1e-2f53-4c8e-9f0a-7d0f3d1c2b3a", "test-"),
+        ("app-3f9a12c4", "app-"),
+        ("run_2026", "run_"),
+        ("orders", None),
+        ("orders-v1", None),
+        ("a-facade", None),
+        ("12345", None),
+    ],
+)
+def test_names_that_look_made_up(name: str, prefix: str | None) -> None:
+    found = made_up([Acl(ResourceType.GROUP, name, PatternType.LITERAL, "User:a", "*",
+                         Operation.READ, Permission.ALLOW)])  # fmt: skip
+    assert list(found) == ([] if prefix is None else [(ResourceType.GROUP, prefix)])
