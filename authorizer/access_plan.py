@@ -34,6 +34,12 @@ class AnyOf(msgspec.Struct, frozen=True):
     actions: tuple[Action, ...]
     any_name: tuple[bool, ...]
 
+    @property
+    def narrowest(self) -> Action:
+        """The last action that names something, else the last."""
+        named = [way for way, is_any in zip(self.actions, self.any_name, strict=True) if not is_any]
+        return (named or self.actions)[-1]
+
 
 class Plan(msgspec.Struct, frozen=True):
     """What a request needs; `possible` is what it also needs in some states of the broker.

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from kafka_shim.pipeline.rows.access_row import AccessRow
-from kafka_shim.pipeline.rows.answers import NAMING_APIS, read_answer, topic_names
 from kafka_shim.pipeline.rows.columns import (
     Columns,
     Counts,
@@ -12,11 +11,13 @@ from kafka_shim.pipeline.rows.columns import (
     Person,
     Selection,
     api_name,
+    operation_name,
     people,
+    type_name,
 )
 from kafka_shim.pipeline.rows.derived import derived_rows, plan_of, silent_rows
 from kafka_shim.pipeline.rows.roles import EITHER, apis_by_name, instead_of, roles
-from kafka_shim.protocol.enums import Operation, ResourceType
+from kafka_shim.protocol.answers import NAMING_APIS, read_answer, topic_names
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.skim import skim_request
@@ -171,8 +172,8 @@ def count_rows(columns: Columns, open_: Pending) -> None:
                 "api": api_name(api_key),
                 "api_key": api_key,
                 "api_version": version,
-                "operation": Operation(operation).name,
-                "resource_type": ResourceType(kind).name,
+                "operation": operation_name(operation),
+                "resource_type": type_name(kind),
                 "resource_name": name,
                 "role": role,
                 "instead": list(instead),
@@ -198,8 +199,8 @@ def _add(columns: Columns, person: Person, found: Iterable[AccessRow]) -> None:
                 "api": api_name(access.api_key),
                 "api_key": access.api_key,
                 "api_version": access.api_version,
-                "operation": Operation(access.operation).name,
-                "resource_type": ResourceType(access.resource_type).name,
+                "operation": operation_name(access.operation),
+                "resource_type": type_name(access.resource_type),
                 "resource_name": access.resource_name,
                 "role": access.role,
                 "instead": list(access.instead),

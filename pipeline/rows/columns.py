@@ -2,16 +2,17 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from enum import IntEnum
 from functools import cache
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import pyarrow as pa
 
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.trace.blocks import BlockHeader
 from kafka_shim.protocol.trace.entries import Connection
 from kafka_shim.protocol.trace.segments import Block
@@ -29,6 +30,7 @@ PERSONAL = frozenset(
 
 Person = Mapping[str, Any]
 """What all rows about one connection have in common: values of `PERSONAL`."""
+E = TypeVar("E", bound=IntEnum)
 
 _WRITER = re.compile(r"(.+)-\d{8}\.ktrace")
 
@@ -180,3 +182,26 @@ def api_name(key: int) -> str:
         return ApiKey(key).wire_name
     except ValueError:
         return str(key)
+
+
+@cache
+def operation_name(code: int) -> str:
+    """UNKNOWN for a code that only a newer writer knows: its access is shown all the same."""
+    return _known(Operation, code).name
+
+
+@cache
+def type_name(code: int) -> str:
+    """As `operation_name`, of a resource type."""
+    return known_type(code).name
+
+
+def known_type(code: int) -> ResourceType:
+    return _known(ResourceType, code)
+
+
+def _known(kind: type[E], code: int) -> E:
+    try:
+        return kind(code)
+    except ValueError:
+        return kind(0)

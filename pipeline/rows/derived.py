@@ -7,18 +7,16 @@ that go on with it, so counts are lower bounds.
 """
 
 from collections.abc import Callable, Mapping
-from functools import cache
 
 import msgspec
 
 from kafka_shim.authorizer.access_plan import AnyOf, Plan, access_plan, any_of
-from kafka_shim.authorizer.requirement import BoundRequirement, Effect
-from kafka_shim.authorizer.requirements import bind
+from kafka_shim.authorizer.answered import answered_by, rows_of
+from kafka_shim.authorizer.requirement import Effect
 from kafka_shim.pipeline.rows.access_row import AccessRow
-from kafka_shim.pipeline.rows.answers import errors_of, read_answer
-from kafka_shim.pipeline.rows.decisions import Answered
 from kafka_shim.pipeline.rows.roles import EITHER, LISTED, POSSIBLE, REQUIRED, UNNAMED, access_text
 from kafka_shim.protocol import codecs
+from kafka_shim.protocol.answers import read_answer
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
@@ -57,11 +55,9 @@ def derived_rows(
     answer = None if response is None else read_answer(response)
     if answer is None:
         return _rows(planned, release, lambda _: None)
-    ids = {name: topic_id for topic_id, name in names.items()}
     header, plan = planned.header, planned.plan
-    answered = Answered(
-        *(header.api_key, header.api_version, plan, answer),
-        *(errors_of(answer), _bound(release), ids),
+    answered = answered_by(
+        header.api_key, header.api_version, plan, answer, release=release, names=names
     )
     found = _rows(planned, release, answered.decision)
     named = {action for need in plan.needs for action in need.actions}
@@ -69,7 +65,7 @@ def derived_rows(
         found += [
             _access_row(planned, need, allowed=True, release=release)
             for name in answered.shown(requirement)
-            if (need := any_of(_bound(release)[requirement], name)).actions[-1] not in named
+            if (need := any_of(rows_of(release)[requirement], name)).actions[-1] not in named
         ]
     return found
 
@@ -91,20 +87,13 @@ def _rows(
     return found + [_unnamed(planned, row, release) for row in plan.unknown]
 
 
-@cache
-def _bound(release: str) -> dict[str, BoundRequirement]:
-    return {row.id: bound for row, bound in bind(release).items()}
-
-
 def _access_row(
     planned: Planned, need: AnyOf, allowed: bool | None, release: str, role: str = ""
 ) -> AccessRow:
     """The narrowest way that names something; the others are what would have done instead."""
-    ways = list(zip(need.actions, need.any_name, strict=True))
-    named = [action for action, is_any in ways if not is_any]
-    chosen = named[-1] if named else ways[-1][0]
+    chosen = need.narrowest
     others = [action for action in need.actions if action != chosen]
-    hides = _bound(release)[need.requirement].effect(planned.header.api_version) is Effect.HIDE
+    hides = rows_of(release)[need.requirement].effect(planned.header.api_version) is Effect.HIDE
     return AccessRow(
         planned.request.sequence,
         planned.request.time_us,
@@ -125,7 +114,7 @@ def _access_row(
 
 
 def _unnamed(planned: Planned, requirement: str, release: str) -> AccessRow:
-    need = _bound(release)[requirement].needs[-1]
+    need = rows_of(release)[requirement].needs[-1]
     return AccessRow(
         planned.request.sequence,
         planned.request.time_us,

@@ -2,8 +2,8 @@
 
 from itertools import repeat
 
-from kafka_shim.pipeline.rows.answers import decoded, error_codes
 from kafka_shim.pipeline.rows.columns import Columns, Pending, Selection, api_name, people
+from kafka_shim.protocol.answers import decoded, error_codes
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.protocol.skim import ResourceNames, skim_request

@@ -14,6 +14,7 @@ from kafka_shim.authorizer.model import WILDCARD
 from kafka_shim.authorizer.requirement import Effect
 from kafka_shim.authorizer.requirements import TABLE, bind
 from kafka_shim.authorizer.rules import NEWEST_RULES
+from kafka_shim.pipeline.rows.columns import known_type
 from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
 from kafka_shim.protocol.trace.entries import Access
 
@@ -138,7 +139,7 @@ def _listing_run(accesses: Sequence[Access], at: int) -> int:
     if first.api_key not in _LISTING:
         return 0
     for rules in _RULES:
-        wanted = supported_operations(ResourceType(first.resource_type), rules)
+        wanted = supported_operations(known_type(first.resource_type), rules)
         run = accesses[at : at + len(wanted)]
         if len(wanted) > 1 and tuple(access.operation for access in run) == wanted:
             same = (first.resource_type, first.resource_name)

@@ -79,9 +79,9 @@ def _matching(reader: TraceReader, args: argparse.Namespace) -> Iterator[dict[st
         check_principal("--principal", principal)
     denied: set[tuple[Any, Any]] = set()
     if args.denied:
-        rows = reader.rows()
+        rows = reader.rows(with_denials=True)
         denied = {(r["connection"], r["sequence"]) for r in rows if r.get("allowed") is False}
-    for row in reader.rows():
+    for row in reader.rows(with_denials=args.denied):
         if apis and row.get("api") not in apis:
             continue
         if args.principal and row["principal"] not in args.principal:
@@ -94,7 +94,7 @@ def _matching(reader: TraceReader, args: argparse.Namespace) -> Iterator[dict[st
 
 
 def _info(reader: TraceReader, *, as_json: bool) -> None:
-    summary = Summary(reader.rows())
+    summary = Summary(reader.rows(with_denials=True))
     if as_json:
         plain = {kind: dict(counter.most_common()) for kind, counter in summary.counts.items()}
         length, slots = summary.time_line()

@@ -55,7 +55,37 @@ def run_import(args: argparse.Namespace) -> int:
             raise ConfigError(f"--port `{port}`: expected 1 to {PORT_MAX}")
     if args.key_log is not None and args.form != "pcap":
         raise ConfigError("--key-log is for captures: --from pcap")
-    return _capture(args) if args.form == "pcap" else _log(args)
+    before = _Before.of(args.trace)
+    code = EXIT_FAILURE
+    try:
+        code = _capture(args) if args.form == "pcap" else _log(args)
+    finally:  # also where an importer raises, or somebody presses Ctrl-C
+        if code:
+            before.bring_back()
+    return code
+
+
+class _Before(msgspec.Struct):
+    """The folder of a trace before an import: its files, or the folders that were not there."""
+
+    folder: Path
+    files: set[Path]
+    missing: list[Path]
+
+    @classmethod
+    def of(cls, folder: Path) -> "_Before":
+        files = set(folder.iterdir()) if folder.is_dir() else set()
+        missing = [path for path in (folder, *folder.parents) if not path.exists()]
+        return cls(folder, files, missing)
+
+    def bring_back(self) -> None:
+        """Remove what an import that failed has left."""
+        if not self.folder.is_dir():
+            return
+        for path in set(self.folder.iterdir()) - self.files:
+            path.unlink()
+        for path in self.missing:
+            path.rmdir()
 
 
 def _log(args: argparse.Namespace) -> int:

@@ -15,10 +15,10 @@ import msgspec
 from confluent_kafka import KafkaException, Producer
 
 from examples import pipeline_demo
-from kafka_shim.pipeline.rows.answers import NAMING_APIS, decoded, topic_names
 from kafka_shim.pipeline.rows.batches import batches, plan
 from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.protocol import codecs
+from kafka_shim.protocol.answers import NAMING_APIS, decoded, topic_names
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.protocol.trace.segments import Block, read_trace

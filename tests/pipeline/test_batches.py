@@ -14,7 +14,8 @@ from kafka_shim.pipeline.rows.batches import batches, plan, regroup
 from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.tables import TABLES
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.protocol.trace.segments import segments
+from kafka_shim.protocol.trace.entries import Access, Body, Connection
+from kafka_shim.protocol.trace.segments import SegmentWriter, segments
 from tests.pipeline.traces import (
     START_US,
     TraceMaker,
@@ -174,3 +175,15 @@ def test_authorized_operations_and_lists_need_nothing(
     maker.ask("User:root", "h", ApiKey.METADATA, asked, all_topics_frame())
     maker.close()
     assert [role for _, _, role, _ in roles_of(tmp_path)] == ["listed"] + ["probe"] * 8
+
+
+def test_an_operation_of_a_later_kafka_is_shown_as_unknown(tmp_path: Path) -> None:
+    who = Connection(0, 0, 1, "SASL", "h", 1, "User:a")
+    writer = SegmentWriter(tmp_path, "broker-1")
+    access = Access(0, 0, START_US, ApiKey.METADATA, 12, 99, 77, "x", allowed=True, rule="x")
+    writer.write(Body([who], [access]))
+    writer.close()
+    (split,) = plan([str(tmp_path)])
+    for table in ("accesses", "observed"):
+        (row,) = next(batches(table, split, Selection())).to_pylist()
+        assert (row["operation"], row["resource_type"]) == ("UNKNOWN", "UNKNOWN")

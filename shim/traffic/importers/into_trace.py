@@ -1,6 +1,7 @@
 """Log files into a trace."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -32,19 +33,17 @@ class Imported(msgspec.Struct):
 
 def import_audit_log(lines: Iterator[str], folder: Path) -> Imported:
     """Decisions as accesses; each has a sequence of its own, since the log names no requests."""
-    writing = Writing(folder, "audit-log")
     report = Imported()
-    _import(lines, report, lambda line, at: _audit(writing, parse_line(line), at))
-    writing.close()
+    with closing(Writing(folder, "audit-log")) as writing:
+        _import(lines, report, lambda line, at: _audit(writing, parse_line(line), at))
     return report
 
 
 def import_request_log(lines: Iterator[str], folder: Path) -> Imported:
     """Requests with their answers, on the connections that the log names."""
-    writing = Writing(folder, "request-log")
     report = Imported()
-    _import(lines, report, lambda line, at: _logged(writing, parse_request(line), at, report))
-    writing.close()
+    with closing(Writing(folder, "request-log")) as writing:
+        _import(lines, report, lambda line, at: _logged(writing, parse_request(line), at, report))
     return report
 
 

@@ -1,6 +1,7 @@
 """kroxylicious' protocol log into a trace."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 from kafka_shim.protocol.trace.entries import DERIVED, Connection, Request, Response
@@ -13,16 +14,15 @@ from kafka_shim.shim.traffic.traces.writing import Writing
 def import_protocol_log(lines: Iterator[str], folder: Path) -> Imported:
     """Requests and answers by session; where the log has no sessions, a client id is one."""
     report = Imported()
-    pairing = _Pairing(folder)
-    for found in entries(_counted(lines, report)):
-        if isinstance(found, tuple):
-            report.refused.append(found)
-        elif pairing.add(found):
-            report.entries += 1
-            report.leave_out(found.unknown)
-        else:
-            report.refused.append((found.line, "an answer to no request that is in the log"))
-    pairing.close()
+    with closing(_Pairing(folder)) as pairing:
+        for found in entries(_counted(lines, report)):
+            if isinstance(found, tuple):
+                report.refused.append(found)
+            elif pairing.add(found):
+                report.entries += 1
+                report.leave_out(found.unknown)
+            else:
+                report.refused.append((found.line, "an answer to no request that is in the log"))
     return report
 
 

@@ -4,6 +4,7 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
+from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.logs import printable
 
 MESSAGE_CHARACTERS = 160
@@ -31,7 +32,18 @@ def _what(row: dict[str, Any]) -> str:
         resource = f"{row['resource_type']}:{row['resource_name']}"
         times = f" x{row['count']}" if row["count"] > 1 else ""
         return f"{outcome} {row['operation']} {resource}{times} for {api} by {row['rule']}"
-    return f"{_ARROWS[kind]} {api} {_message(row, kind)}"
+    return f"{_ARROWS[kind]} {api} {_errors(row)}{_message(row, kind)}"
+
+
+def _errors(row: dict[str, Any]) -> str:
+    return "".join(f"{_error(code)} " for code in row.get("error_codes", ()))
+
+
+def _error(code: int) -> str:
+    try:
+        return f"{ErrorCode(code).name} ({code})"
+    except ValueError:
+        return f"error {code}"
 
 
 def _message(row: dict[str, Any], kind: str) -> str:

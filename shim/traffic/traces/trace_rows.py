@@ -1,16 +1,30 @@
 """A trace's entries as plain rows for people and for JSON: decoded, in Kafka's own field names."""
 
 from collections.abc import Callable, Iterator
+from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
 from kafka_shim.protocol import codecs
+from kafka_shim.protocol.answers import error_codes
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header, read_response_header
-from kafka_shim.protocol.trace.entries import Access, Closed, Connection, Entry, Request, Response
+from kafka_shim.protocol.trace.entries import (
+    DERIVED,
+    Access,
+    Closed,
+    Connection,
+    Entry,
+    Request,
+    Response,
+)
 from kafka_shim.protocol.trace.segments import Damage, read_trace
 from kafka_shim.protocol.wire_json import message_json
+from kafka_shim.shim.traffic.traces.derived_denials import DerivedDenials
+
+FROM_ANSWER = "the answer"
+"""The rule of a denial that only the answer tells."""
 
 
 class TraceReader:
@@ -21,16 +35,44 @@ class TraceReader:
         self._progress = progress
         self.damage: list[Damage] = []
 
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """One dict an entry, in the order of the trace."""
+    def rows(self, *, with_denials: bool = False) -> Iterator[dict[str, Any]]:
+        """One dict an entry, in the order of the trace.
+
+        `with_denials`: after an answer of a trace without decisions, what it tells was denied.
+        """
         self.damage = []
+        derived = DerivedDenials()
         for block in read_trace(self._path, self._progress):
             if isinstance(block, Damage):
                 self.damage.append(block)
                 continue
             people = {who.number: who for who in block.body.connections}
             for entry in block.body.entries:
-                yield _who(people[entry.connection], entry) | _what(entry)
+                connection = people[entry.connection]
+                who = _who(connection, entry)
+                yield who | _what(entry)
+                if with_denials and connection.accesses == DERIVED:
+                    yield from (who | row for row in _denials(derived, connection, entry))
+
+
+def _denials(
+    derived: DerivedDenials, connection: Connection, entry: Entry
+) -> Iterator[dict[str, Any]]:
+    if isinstance(entry, Request):
+        derived.request(connection.writer_connection, entry)
+    elif isinstance(entry, Response):
+        for action in derived.response(connection.writer_connection, entry):
+            yield _access(
+                Access(
+                    *(entry.connection, entry.sequence, entry.time_us),
+                    *(entry.api_key, entry.api_version),
+                    action.operation,
+                    action.resource_type,
+                    action.resource_name,
+                    allowed=False,
+                    rule=FROM_ANSWER,
+                )
+            )
 
 
 def _who(connection: Connection, entry: Entry) -> dict[str, Any]:
@@ -55,19 +97,31 @@ def _what(entry: Entry) -> dict[str, Any]:
         case Response():
             return {"entry": "response", "redacted": entry.redacted} | _response(entry)
         case Access():
-            return {
-                "entry": "access",
-                "api": _api(entry.api_key),
-                "version": entry.api_version,
-                "operation": Operation(entry.operation).name,
-                "resource_type": ResourceType(entry.resource_type).name,
-                "resource_name": entry.resource_name,
-                "allowed": entry.allowed,
-                "rule": entry.rule,
-                "count": entry.count,
-            }
+            return _access(entry)
         case Closed():
             return {"entry": "closed", "reason": entry.reason}
+
+
+def _access(entry: Access) -> dict[str, Any]:
+    return {
+        "entry": "access",
+        "api": _api(entry.api_key),
+        "version": entry.api_version,
+        "operation": _name(Operation, entry.operation),
+        "resource_type": _name(ResourceType, entry.resource_type),
+        "resource_name": entry.resource_name,
+        "allowed": entry.allowed,
+        "rule": entry.rule,
+        "count": entry.count,
+    }
+
+
+def _name(kind: type[IntEnum], code: int) -> str:
+    """The name of a code; the code itself if a newer writer knew more of them."""
+    try:
+        return kind(code).name
+    except ValueError:
+        return str(code)
 
 
 def _request(frame: bytes) -> dict[str, Any]:
@@ -95,7 +149,7 @@ def _response(entry: Response) -> dict[str, Any]:
         message = codecs.read_response(entry.api_key, entry.api_version, entry.frame, at)
     except ProtocolError as error:
         return found | {"undecoded": str(error)}
-    found["correlation_id"] = header.correlation_id
+    found |= {"correlation_id": header.correlation_id, "error_codes": error_codes(message)}
     return found | {"response": message_json(message, entry.api_version)}
 
 

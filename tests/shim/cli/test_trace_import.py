@@ -11,6 +11,8 @@ from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, C
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.shim.cli import main
 from kafka_shim.shim.observing.recorder import Recorder
+from kafka_shim.shim.traffic.importers import into_trace
+from kafka_shim.shim.traffic.traces.writing import Writing
 from tests.acl_filters import ANY_ACL
 from tests.shim.play import Stage
 from tests.shim.traffic.importers.test_audit_log import LATER, OLDEST, RULE
@@ -101,3 +103,38 @@ def test_lines_that_cannot_be_read_are_told(
     assert main(words) == 1
     assert says in capsys.readouterr().err
     assert main([*words[:4], str(tmp_path / "none"), str(tmp_path / "t")]) == 1
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_an_import_that_fails_leaves_nothing(tmp_path: Path, is_there: bool) -> None:
+    log = tmp_path / "log"
+    log.write_text("nothing of the kind")
+    folder = tmp_path / "new" / "trace"
+    kept = folder / "notes.txt"
+    if is_there:
+        folder.mkdir(parents=True)
+        kept.write_text("mine")
+    for form in ("audit-log", "request-log", "protocol-log"):
+        assert main(["trace", "import", "--from", form, str(log), str(folder)]) == 1
+    assert list(tmp_path.rglob("*")) == [
+        log,
+        *([kept.parents[1], folder, kept] if is_there else []),
+    ]
+
+
+def test_an_import_that_is_interrupted_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After entries were written, whatever ends it."""
+
+    def interrupted(writing: Writing, *_: object) -> int:
+        audit(writing, *_)  # type: ignore[arg-type]
+        writing.flush()
+        raise KeyboardInterrupt
+
+    audit = into_trace._audit
+    monkeypatch.setattr(into_trace, "_audit", interrupted)
+    folder = tmp_path / "new" / "trace"
+    log = Path(__file__).parents[1] / "traffic" / "importers" / "kafka_authorizer.txt"
+    assert main(["trace", "import", "--from", "audit-log", str(log), str(folder)]) == 130
+    assert list(tmp_path.rglob("*")) == []

@@ -27,6 +27,10 @@ ACCESS = {
         (REQUEST | {"request": {"maxBytes": 1}}, '-> Fetch v17 {"maxBytes": 1}'),
         (REQUEST | {"undecoded": "no v99"}, "-> Fetch v17 cannot be decoded: no v99"),
         (REQUEST | {"entry": "response", "response": {}}, "<- Fetch v17 {}"),
+        (
+            REQUEST | {"entry": "response", "response": {}, "error_codes": [29, 999]},
+            "<- Fetch v17 TOPIC_AUTHORIZATION_FAILED (29) error 999 {}",
+        ),
         (ACCESS, "allowed READ TOPIC:t for Fetch v17 by SuperUser"),
         (
             ACCESS | {"allowed": False, "count": 2, "resource_name": "a\nb\x1b[2J"},

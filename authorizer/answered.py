@@ -6,13 +6,15 @@ request that is denied, and at some errors before they ask anything.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import msgspec
 
 from kafka_shim.authorizer.access_plan import AnyOf, Plan, names_in_answer
 from kafka_shim.authorizer.requirement import BoundRequirement, Effect
-from kafka_shim.pipeline.rows.answers import Errors, config_errors
+from kafka_shim.authorizer.requirements import bind
+from kafka_shim.protocol.answers import Errors, config_errors, errors_of
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 
@@ -42,6 +44,26 @@ _OMITTING = (ApiKey.FETCH, ApiKey.SHARE_FETCH)
 """APIs whose answers leave out partitions that have neither records nor errors."""
 _DELETE, _DELETE_DESCRIBE = "DeleteTopics.topic", "DeleteTopics.describe"
 _CREATE_CONFIGS = "CreateTopics.configs"
+
+
+@cache
+def rows_of(release: str) -> Bound:
+    """The rows of a release by their ids."""
+    return {row.id: bound for row, bound in bind(release).items()}
+
+
+def answered_by(
+    api_key: int,
+    version: int,
+    plan: Plan,
+    answer: Any,
+    *,
+    release: str,
+    names: Mapping[bytes, str],
+) -> "Answered":
+    """A plan with its decoded answer; `names` are topics' names by id."""
+    ids = {name: topic_id for topic_id, name in names.items()}
+    return Answered(api_key, version, plan, answer, errors_of(answer), rows_of(release), ids)
 
 
 class Answered(msgspec.Struct, frozen=True):

@@ -28,8 +28,9 @@ Every named element of an answer is there, without an error by the empty set.
 
 def decoded(entry: Response) -> Any:
     """The message; ProtocolError for one that cannot be read."""
-    _, at = read_response_header(entry.api_key, entry.api_version, entry.frame)
-    return codecs.read_response(entry.api_key, entry.api_version, entry.frame, at)
+    key, version, frame = entry.api_key, entry.api_version, entry.frame
+    _, at = read_response_header(key, version, frame)
+    return codecs.read_response(key, version, frame, at)
 
 
 def read_answer(entry: Response) -> Any:

@@ -1,0 +1,53 @@
+"""What answers tell was denied, in traces whose writer saw messages and no decisions."""
+
+from collections.abc import Iterator
+
+from kafka_shim.authorizer.access_plan import Plan, access_plan
+from kafka_shim.authorizer.answered import answered_by
+from kafka_shim.authorizer.model import Action
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.answers import NAMING_APIS, read_answer, topic_names
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import read_request_header
+from kafka_shim.protocol.trace.entries import Request, Response
+
+_Key = tuple[int, int]
+"""The writer's number of a connection, and the request's on it."""
+
+
+class DerivedDenials:
+    """Plans requests as they come, and reads their answers. Topic ids have names once told."""
+
+    def __init__(self, release: str = RELEASES[-1]) -> None:
+        self._release = release
+        self._plans: dict[_Key, Plan] = {}
+        self._names: dict[bytes, str] = {}
+
+    def request(self, connection: int, entry: Request) -> None:
+        try:
+            header, at = read_request_header(entry.frame)
+            message = codecs.read_request(header.api_key, header.api_version, entry.frame, at)
+        except ProtocolError:
+            return
+        plan = access_plan(header.api_key, header.api_version, message, self._release, self._names)
+        if plan.needs:
+            self._plans[connection, entry.sequence] = plan
+
+    def response(self, connection: int, entry: Response) -> Iterator[Action]:
+        """What the answer tells was denied."""
+        plan = self._plans.pop((connection, entry.sequence), None)
+        if plan is None and entry.api_key not in NAMING_APIS:
+            return
+        answer = read_answer(entry)
+        if answer is None:
+            return
+        if entry.api_key in NAMING_APIS:
+            self._names.update(topic_names(answer))
+        if plan is None:
+            return
+        key, version = entry.api_key, entry.api_version
+        answered = answered_by(key, version, plan, answer, release=self._release, names=self._names)
+        for need in plan.needs:
+            if answered.decision(need) is False:
+                yield need.narrowest
