@@ -14,6 +14,7 @@ from kafka_shim.protocol.enums import Operation, PatternType, Permission, Resour
 from kafka_shim.shim.cli.connecting import add_connection_arguments, connected
 from kafka_shim.shim.cli.usage import UsageError, check_principal, release_named
 from kafka_shim.shim.client.acls import describe_acls
+from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.input_files import read_acls
 
 WITHOUT_SOURCE = "say where the ACLs are: --acls FILE or --bootstrap-server HOST:PORT"
@@ -64,11 +65,14 @@ def check_source(args: argparse.Namespace) -> None:
 
 
 def acl_source(args: argparse.Namespace) -> AclSource:
-    """Read the ACLs; ClientError or ConfigError if that fails."""
+    """Read the ACLs; ClientError if a broker fails, UsageError if a file cannot be used."""
     release = release_named(args.kafka_version)
     bootstrap = None
     if args.acls is not None:
-        acls = read_acls(args.acls)
+        try:
+            acls = read_acls(args.acls)
+        except ConfigError as error:
+            raise UsageError(str(error)) from error
     else:
         bootstrap = args.bootstrap_server
         with connected(args) as client:

@@ -43,7 +43,9 @@ With --api, everything that a request of this kind asks is gone through, in the 
 Questions without a condition count; of the others, the first about each resource type that is
 named (so --cluster makes one about the cluster count).
 
-Exit codes: 0 allowed, 3 denied, 1 the ACLs cannot be read, 2 the options make no sense.
+Exit codes: 0 allowed, 3 denied (with --expect: 0 as expected, 3 not), 2 a file or an option cannot
+be used, 1 the broker failed. In scripts use `--expect denied`: `! kafka-shim explain ...` would
+also take a failure for a denial.
 """
 
 
@@ -63,6 +65,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--api-version", type=int, metavar="N", help="of --api (default: the release's highest)"
+    )
+    parser.add_argument(
+        "--expect",
+        choices=("allowed", "denied"),
+        default="allowed",
+        help="the answer that makes the exit code 0 (default: allowed)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 
@@ -99,7 +107,7 @@ def _run(args: argparse.Namespace) -> int:
         ]
         print("\n\n".join(texts))
         _print_note(source, allowed=allowed)
-    return 0 if allowed else EXIT_MISMATCH
+    return _exit_code(args, allowed=allowed)
 
 
 def _explain_api(args: argparse.Namespace, api: ApiKey, names: Names) -> int:
@@ -121,7 +129,7 @@ def _explain_api(args: argparse.Namespace, api: ApiKey, names: Names) -> int:
                 "requirements": [outcome_object(outcome, source.bootstrap) for outcome in outcomes],
             }
         )
-        return 0 if allowed else EXIT_MISMATCH
+        return _exit_code(args, allowed=allowed)
     print(
         f"{'allowed' if allowed else 'denied'}: {api.wire_name} version {version}, as Kafka"
         f" {source.release} asks, by {caller.actor.principal} from {caller.actor.host}"
@@ -131,7 +139,11 @@ def _explain_api(args: argparse.Namespace, api: ApiKey, names: Names) -> int:
     if not outcomes:
         print("nothing is asked: the API is open to everybody")
     _print_note(source, allowed=allowed)
-    return 0 if allowed else EXIT_MISMATCH
+    return _exit_code(args, allowed=allowed)
+
+
+def _exit_code(args: argparse.Namespace, *, allowed: bool) -> int:
+    return 0 if allowed == (args.expect == "allowed") else EXIT_MISMATCH
 
 
 def _caller(args: argparse.Namespace, source: AclSource) -> Caller:

@@ -9,6 +9,7 @@ from kafka_shim.authorizer.acl_formats.kafka_list import acl_text
 from kafka_shim.authorizer.acl_formats.objects import to_objects
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Action, Because
+from kafka_shim.shim.cli import EXIT_MISMATCH
 from kafka_shim.shim.cli.acl_source import acl_source, add_source_arguments, check_source
 from kafka_shim.shim.cli.resource_arguments import action_text, parse_resource
 from kafka_shim.shim.cli.usage import UsageError, guarded, operation_named
@@ -23,6 +24,8 @@ it. Denials are taken into account; `everyone` are all principals that are not l
 
 Resources: topic:NAME, group:NAME, cluster, transactional-id:NAME, delegation-token:NAME,
 user:Type:name.
+
+Exit codes: 0 somebody may, 3 nobody may, 2 a file or an option cannot be used, 1 the broker failed.
 """
 
 
@@ -53,7 +56,7 @@ def _run(args: argparse.Namespace) -> int:
         print("\n".join(_lines(action, answer)))
         if source.bootstrap is not None and not source.authorizer.super_users:
             print("(super users may too; brokers do not tell who they are)")
-    return 0
+    return 0 if answer.rights else EXIT_MISMATCH
 
 
 def _lines(action: Action, answer: Answer) -> Iterator[str]:

@@ -210,6 +210,26 @@ def test_the_commands_it_gives_do_what_it_says(
     assert main(asked) == 0
 
 
+def test_what_a_script_expects(explain: Explain) -> None:
+    allowed, denied = question("alice", "Write", "orders"), question("eve", "Write", "orders")
+    assert [explain(*asked, "--expect", "denied") for asked in (allowed, denied)] == [3, 0]
+    assert [explain(*asked, "--expect", "allowed") for asked in (allowed, denied)] == [0, 3]
+
+
+@pytest.mark.parametrize("text", ["- {principal: User:a, allow: Fly, topic: t}", "[", "\0"])
+def test_a_file_that_cannot_be_read_is_neither_allowed_nor_denied(
+    tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "acls.yaml"
+    path.write_text(text)
+    for expected in ("allowed", "denied"):
+        words = ["--acls", str(path), "--expect", expected, *question("a", "Read", "t")]
+        with pytest.raises(SystemExit) as ended:
+            main(["explain", *words])
+        assert ended.value.code == 2
+        assert f"--acls {path}: " in capsys.readouterr().err
+
+
 def test_a_broker_that_cannot_be_asked(
     start: Callable[..., Running], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -48,7 +48,7 @@ def test_everyone_is_named_so(acls: str, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_nobody(acls: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["who-can", "Delete", "group:g", "--acls", acls]) == 0
+    assert main(["who-can", "Delete", "group:g", "--acls", acls]) == 3
     assert capsys.readouterr().out == "nobody is allowed Delete on group `g`\n"
 
 
@@ -95,5 +95,7 @@ def test_what_is_wrong_is_said(
 
 
 def test_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["who-can", "Read", "topic:t", "--acls", "none.yaml"]) == 1
+    with pytest.raises(SystemExit) as ended:
+        main(["who-can", "Read", "topic:t", "--acls", "none.yaml"])
+    assert ended.value.code == 2
     assert "--acls none.yaml: No such file" in capsys.readouterr().err
