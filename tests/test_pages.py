@@ -267,7 +267,7 @@ def test_images_start_what_there_is() -> None:
     parser = argparse.ArgumentParser()
     load_command(words[0]).add_arguments(parser)
     config = config_from(parser.parse_args(words[1:]), {})
-    assert told_and_bound(config) == [("localhost", 9092, 9092)]
+    assert told_and_bound(config) == [("localhost", port, port) for port in (9092, 9093)]
     assert (config.authorizer, config.super_users) == ("standard", ("User:ANONYMOUS",))
     configured = config_from(parser.parse_args(words[1:]), {"KAFKA_LISTENERS": "SSL://:9093"})
     assert [listener.name for listener in configured.listeners] == ["SSL"]

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _WAIT_S = 1
 _FINISH_S = 10
+_ATTEMPTS = 3
+_WORKER_WAS_LATE = "Python worker failed to connect back"
 
 
 def run_stream(
@@ -30,22 +32,37 @@ def run_stream(
     """Hand each micro-batch, with its number, to `take`.
 
     With `every` (`2 seconds`) until SIGINT or SIGTERM; else until all that is there was taken. A
-    checkpoint lets the next run go on where this one ended.
+    checkpoint lets the next run go on where this one ended. A stream that cannot begin, since on a
+    busy machine its Python worker took longer than the ten seconds it has, is tried again.
     """
-    writer = frame.writeStream.foreachBatch(take)
+    taken: list[int] = []
+
+    def noting(rows: "DataFrame", number: int) -> None:
+        taken.append(number)
+        take(rows, number)
+
+    writer = frame.writeStream.foreachBatch(noting)
     if checkpoint is not None:
         writer = writer.option("checkpointLocation", str(checkpoint))
     writer = writer.trigger(processingTime=every) if every else writer.trigger(availableNow=True)
     with _signals() as stopped:
-        query = writer.start()
-        try:
-            while not stopped and not query.awaitTermination(_WAIT_S):
-                pass
-        except StreamingQueryException as error:
-            raise PipelineError(f"the stream failed: {str(error).splitlines()[0]}") from error
-        finally:
-            _finish(query)
-            query.stop()
+        for attempts_left in reversed(range(_ATTEMPTS)):
+            try:
+                _run(writer.start(), stopped)
+            except StreamingQueryException as error:
+                if attempts_left and not taken and _WORKER_WAS_LATE in str(error):
+                    continue
+                raise PipelineError(f"the stream failed: {str(error).splitlines()[0]}") from error
+            return
+
+
+def _run(query: "StreamingQuery", stopped: list[int]) -> None:
+    try:
+        while not stopped and not query.awaitTermination(_WAIT_S):
+            pass
+    finally:
+        _finish(query)
+        query.stop()
 
 
 def _finish(query: "StreamingQuery") -> None:
