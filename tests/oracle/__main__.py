@@ -21,10 +21,10 @@ from tests.oracle.real_kafka import MODES, missing_tools
 from tests.oracle.shrinking import renamed, shrink
 from tests.recordings.conformance import generate
 from tests.recordings.conformance.matrix.access_matrix import Matrix
-from tests.recordings.conformance.peer import Peer
 from tests.recordings.conformance.play import play
 from tests.recordings.conformance.scenario import Scenario, load, recordings, save
 from tests.recordings.conformance.scripts import script
+from tests.recordings.peers.peer import Peer
 
 DIFFERENT = 3
 SCRIPT_SHARE = 2

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from tests.recordings.conformance.deviations import is_meant
-from tests.recordings.conformance.peer import Peer
 from tests.recordings.conformance.play import play
 from tests.recordings.conformance.scenario import Scenario, Step
+from tests.recordings.peers.peer import Peer
 
 
 class Difference(msgspec.Struct, frozen=True):

@@ -2,15 +2,16 @@
 
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from kafka_shim.protocol.api_versions import parse_release
 from tests.oracle.real_kafka import USERS, RealKafka, free_ports, numbers, settings_of
-from tests.oracle.socket_peer import SocketPeer
-from tests.recordings.conformance.in_process import InProcess
-from tests.recordings.conformance.peer import Peer
+from tests.recordings.conformance.play import CLIENT_ID
+from tests.recordings.peers.connecting import connected
+from tests.recordings.peers.in_process import InProcess
+from tests.recordings.peers.peer import Peer
+from tests.recordings.peers.socket_peer import SocketPeer
 
 START_SECONDS = 60
 
@@ -22,21 +23,19 @@ def name_of(release: str, mode: str) -> str:
 
 @contextmanager
 def real(release: str, mode: str) -> Iterator[Peer]:
-    with RealKafka(release, mode) as kafka:
-        peer = _connected(kafka.plain, kafka.sasl)
-        try:
-            peer.warm()
-            peer.settle(kraft=kafka.is_kraft)
-            yield peer
-        finally:
-            peer.close()
+    with (
+        RealKafka(release, mode) as kafka,
+        connected(release, kafka.plain, kafka.sasl, client_id=CLIENT_ID) as peer,
+    ):
+        peer.settle(kraft=kafka.is_kraft)
+        yield peer
 
 
 @contextmanager
 def running(addresses: str, release: str) -> Iterator[Peer]:
     """A real broker that was started before: `PLAINTEXT-ADDRESS,SASL-ADDRESS`."""
     plain, _, sasl = addresses.partition(",")
-    peer = SocketPeer(plain, sasl)
+    peer = SocketPeer(release, plain, sasl, client_id=CLIENT_ID)
     try:
         peer.settle(kraft=numbers(release) >= (3,))
         yield peer
@@ -46,7 +45,7 @@ def running(addresses: str, release: str) -> Iterator[Peer]:
 
 @contextmanager
 def in_process(release: str, mode: str) -> Iterator[Peer]:
-    yield InProcess(name_of(release, mode))
+    yield InProcess(release, mode, client_id=CLIENT_ID)
 
 
 @contextmanager
@@ -67,21 +66,8 @@ def child(release: str, mode: str) -> Iterator[Peer]:
         command += ["-c", f"{key}={value}"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     try:
-        peer = _connected(plain, sasl)
-        peer.warm()
-        yield peer
-        peer.close()
+        with connected(release, plain, sasl, client_id=CLIENT_ID) as peer:
+            yield peer
     finally:
         process.terminate()
         process.wait(START_SECONDS)
-
-
-def _connected(plain: str, sasl: str) -> SocketPeer:
-    deadline = time.monotonic() + START_SECONDS
-    while True:
-        try:
-            return SocketPeer(plain, sasl)
-        except OSError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)

@@ -1,47 +1,63 @@
 """Play scenarios on a real broker and keep what it answers."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from tests.oracle.real_kafka import RealKafka
+from tests.recordings.peers.connecting import real
 from tests.recordings.store import Recordings, Steps
 
 NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 
 
-class Kind(NamedTuple):
-    """Scenarios of one kind: where their recordings are, and how a broker is started and asked.
+def _none(release: str) -> Mapping[str, str]:
+    return NO_SETTINGS
 
-    `settings` are those of scenarios that need a broker of their own.
+
+class Kind(NamedTuple):
+    """Scenarios of one kind: where their recordings are, and on which broker they are played.
+
+    `settings` gives those of a release's broker, `own_settings` those of scenarios that need a
+    broker of their own; `mode` is one of real brokers' MODES. `start` gives the broker, and
+    `connect` what `play` is given.
     """
 
     recordings: Recordings
     scenarios: Collection[str]
-    broker: Callable[[str, Mapping[str, str]], RealKafka]
-    connect: Callable[[RealKafka], Any]
     play: Callable[[str, Any], Steps]
-    settings: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+    settings: Callable[[str], Mapping[str, str]] = _none
+    own_settings: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+    mode: str = "none"
+    start: Callable[[str, str, Mapping[str, str]], Any] = RealKafka
+    connect: Callable[[Any], AbstractContextManager[Any]] = real
+
+    def settings_of(self, release: str, scenario: str) -> dict[str, str]:
+        """Return the settings of the broker that plays a scenario."""
+        return {**self.settings(release), **self.own_settings.get(scenario, {})}
 
 
 def record(kind: Kind, release: str, names: Sequence[str] = ()) -> Iterator[str]:
     """Record a release and return a line a scenario; `names` replace those in the recording."""
-    answers = kind.recordings.load(release) if names else {}
+    answers: dict[str, Any] = dict(kind.recordings.written(release)) if names else {}
     order = dict.fromkeys([*answers, *kind.scenarios])  # so that what is equal stays where it is
-    for settings, part in brokers(kind, names or list(kind.scenarios)):
-        with kind.broker(release, settings) as kafka:
-            peer = kind.connect(kafka)
+    for settings, part in brokers(kind, release, names or list(kind.scenarios)):
+        with kind.start(release, kind.mode, settings) as kafka, kind.connect(kafka) as peer:
             for name in part:
-                answers[name] = kind.play(name, peer)
-                yield f"{name}: {len(answers[name])} answers"
+                steps = kind.play(name, peer)
+                answers[name] = steps
+                yield f"{name}: {len(steps)} answers"
     kept = [name for name in order if name in answers and name in kind.scenarios]
     kind.recordings.save(release, {name: answers[name] for name in kept})
 
 
-def brokers(kind: Kind, names: Sequence[str]) -> Iterator[tuple[Mapping[str, str], list[str]]]:
+def brokers(
+    kind: Kind, release: str, names: Sequence[str]
+) -> Iterator[tuple[Mapping[str, str], list[str]]]:
     """Return the settings of each broker to start, and the scenarios that it plays."""
-    if plain := [name for name in names if name not in kind.settings]:
-        yield NO_SETTINGS, plain
+    if plain := [name for name in names if name not in kind.own_settings]:
+        yield kind.settings(release), plain
     for name in names:
-        if name in kind.settings:
-            yield kind.settings[name], [name]
+        if name in kind.own_settings:
+            yield kind.settings_of(release, name), [name]

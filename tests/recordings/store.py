@@ -61,7 +61,11 @@ class Recordings:
             return {}
         return {name: self.steps(release, name) for name in self.names(release)}
 
-    def save(self, release: str, answers: Mapping[str, Steps]) -> None:
+    def written(self, release: str) -> dict[str, msgspec.Raw]:
+        """Return all answers by scenario, as they were written."""
+        return _scenarios(self._path(release)) if release in self.releases() else {}
+
+    def save(self, release: str, answers: Mapping[str, Steps | msgspec.Raw]) -> None:
         """Write a release's recording."""
         text = msgspec.json.format(msgspec.json.encode(answers), indent=0)
         write_file(self._path(release), text)

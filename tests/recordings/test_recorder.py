@@ -1,6 +1,7 @@
 """How recordings are made, with a broker that answers from memory."""
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -29,21 +30,18 @@ def kind(folder: Path, answer: str = "first") -> Kind:
         assert peer.is_up
         return [(name, [answer, dict(peer.settings)])]
 
-    def broker(release: str, settings: Mapping[str, str]) -> Any:
-        return Pretended(settings)
-
     return Kind(
         Recordings(folder),
         ("a", "b", "c"),
-        broker,
-        connect=lambda kafka: kafka,
-        play=play,
-        settings={"b": {"policy": "none"}},
+        play,
+        own_settings={"b": {"policy": "none"}},
+        start=lambda release, mode, settings: Pretended(settings),
+        connect=nullcontext,
     )
 
 
 def test_scenarios_with_settings_have_a_broker_of_their_own(tmp_path: Path) -> None:
-    assert list(brokers(kind(tmp_path), ["a", "b", "c"])) == [
+    assert list(brokers(kind(tmp_path), "4.3.1", ["a", "b", "c"])) == [
         ({}, ["a", "c"]),
         ({"policy": "none"}, ["b"]),
     ]

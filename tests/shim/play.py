@@ -58,11 +58,11 @@ class Stage:
         return self.read(api, version, answer)
 
     def send(
-        self, api: ApiKey, version: int, request: Any, session: Session
+        self, api: ApiKey, version: int, request: Any, session: Session, client_id: str = "play"
     ) -> bytes | Pending | NoAnswer:
         """The raw outcome of one frame on a session."""
         self._correlation_id += 1
-        head = write_request_header(RequestHeader(api, version, self._correlation_id, "play"))
+        head = write_request_header(RequestHeader(api, version, self._correlation_id, client_id))
         frame = head + codecs.write_request(request, version)
         return self.dispatcher.dispatch(frame, session)
 

@@ -21,8 +21,8 @@ from kafka_shim.protocol.messages.describe_transactions_request import DescribeT
 from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
 from kafka_shim.shim.testing import start
 from tests.oracle.real_kafka import START_SECONDS, RealKafka, missing_tools, settings_of
-from tests.oracle.socket_peer import SocketPeer
-from tests.recordings.conformance.peer import ROOT
+from tests.recordings.peers.peer import ROOT, ask
+from tests.recordings.peers.socket_peer import SocketPeer
 from tests.suites.cache import SuiteError
 
 PLAINTEXT, SASL_PLAINTEXT, SSL = "PLAINTEXT", "SASL_PLAINTEXT", "SSL"
@@ -129,12 +129,12 @@ def _wait_for_coordinators(kafka: RealKafka) -> None:
     """Until groups and transactions have their topics: the suites have less patience than that."""
     finds = [FindCoordinatorRequest(key="nobody", key_type=kind) for kind in (0, 1)]
     describe = DescribeTransactionsRequest(transactional_ids=["nobody"])
-    peer = SocketPeer(kafka.plain, kafka.sasl)
+    peer = SocketPeer(kafka.release, kafka.plain, kafka.sasl)
     deadline = time.monotonic() + START_SECONDS
     try:
         while time.monotonic() < deadline:
-            found = [peer.ask(ROOT, ApiKey.FIND_COORDINATOR, 1, find) for find in finds]
-            (state,) = peer.ask(ROOT, ApiKey.DESCRIBE_TRANSACTIONS, 0, describe).transaction_states
+            found = [ask(peer, ROOT, ApiKey.FIND_COORDINATOR, 1, find) for find in finds]
+            (state,) = ask(peer, ROOT, ApiKey.DESCRIBE_TRANSACTIONS, 0, describe).transaction_states
             known = state.error_code == ErrorCode.TRANSACTIONAL_ID_NOT_FOUND
             if known and not any(answer.error_code for answer in found):
                 return

@@ -7,19 +7,18 @@ import msgspec
 from kafka_shim.protocol.catalogue import classes
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsRequest
-from kafka_shim.protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
 from kafka_shim.protocol.messages.describe_delegation_token_request import (
     DescribeDelegationTokenRequest,
 )
 from kafka_shim.protocol.messages.expire_delegation_token_request import (
     ExpireDelegationTokenRequest,
 )
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from tests.acl_filters import deleted_acls
-from tests.recordings.conformance.peer import ROOT, Peer, ask_root
 from tests.recordings.conformance.scenario import Scenario, Step
+from tests.recordings.peers.peer import ROOT, Peer, ask, ask_root, versions
+from tests.recordings.peers.topics import delete
 
-ANY: Final = 1
 DELETE: Final = 1
 BROKER: Final = 4
 
@@ -40,34 +39,24 @@ def clean_up(scenario: Scenario, peer: Peer) -> None:
 
 def _delete_topics(scenario: Scenario, peer: Peer) -> None:
     """Also those that steps made."""
-    asked = MetadataRequest(topics=[] if peer.newest(ApiKey.METADATA) == 0 else None)
+    asked = MetadataRequest(topics=None)
     prefix = scenario.prefix
     names = [
         topic.name
         for topic in ask_root(peer, ApiKey.METADATA, asked).topics
         if topic.name and topic.name.startswith((f"{prefix}-", f"{prefix}."))
     ]
-    request = DeleteTopicsRequest(
-        topics=[DeleteTopicState(name=name) for name in names], topic_names=names, timeout_ms=9999
-    )
-    ask_root(peer, ApiKey.DELETE_TOPICS, request)
-    gone = MetadataRequest(
-        topics=[MetadataRequestTopic(name=name) for name in names], allow_auto_topic_creation=False
-    )
-    for _ in range(200):
-        if all(topic.error_code for topic in ask_root(peer, ApiKey.METADATA, gone).topics):
-            return
-        peer.pause(20)
+    delete(peer, names)
 
 
 def _expire_tokens(user: str, peer: Peer) -> None:
     mine = DescribeDelegationTokenRequest(owners=None)
-    version = peer.newest(ApiKey.DESCRIBE_DELEGATION_TOKEN)
-    answer = peer.ask(user, ApiKey.DESCRIBE_DELEGATION_TOKEN, version, mine)
-    for token in [] if isinstance(answer, dict) else answer.tokens:
+    version = versions(peer.release, ApiKey.DESCRIBE_DELEGATION_TOKEN)[-1]
+    answer = ask(peer, user, ApiKey.DESCRIBE_DELEGATION_TOKEN, version, mine)
+    for token in [] if isinstance(answer, str) else answer.tokens:
         request = ExpireDelegationTokenRequest(hmac=token.hmac, expiry_time_period_ms=-1)
-        version = peer.newest(ApiKey.EXPIRE_DELEGATION_TOKEN)
-        peer.ask(user, ApiKey.EXPIRE_DELEGATION_TOKEN, version, request)
+        version = versions(peer.release, ApiKey.EXPIRE_DELEGATION_TOKEN)[-1]
+        ask(peer, user, ApiKey.EXPIRE_DELEGATION_TOKEN, version, request)
 
 
 def _undo_quotas(step: Step, peer: Peer) -> None:

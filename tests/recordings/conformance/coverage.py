@@ -6,8 +6,7 @@ from typing import Any, Final
 from kafka_shim.authorizer.requirement import Requirement
 from kafka_shim.authorizer.requirements import TABLE
 from kafka_shim.shim.request.access import Access
-from tests.recordings.conformance.in_process import InProcess
-from tests.recordings.conformance.play import play
+from tests.recordings.conformance.play import play, shim_of
 from tests.recordings.conformance.scenario import load, recordings
 
 Exercised = set[tuple[str, bool]]
@@ -50,7 +49,7 @@ def exercised(names: Iterable[str]) -> Exercised:
     """What these recordings of real brokers ask, allowed or not."""
     with Watching() as watching:
         for name in names:
-            peer = InProcess(name)
+            peer = shim_of(name)
             for scenario in load(name):
                 play(scenario, peer)
     return watching.seen

@@ -6,9 +6,9 @@ from typing import Any, Final
 import msgspec
 
 from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
-from tests.recordings.conformance.peer import WAITS
 from tests.recordings.conformance.scenario import Step
 
+WAITS: Final = {"waits": True}
 NEVER_ANSWERED: Final = frozenset(
     key.wire_name
     for key in (

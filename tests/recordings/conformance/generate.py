@@ -14,7 +14,6 @@ from kafka_shim.protocol import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import EncodeError
 from tests.recordings.conformance.draw import ADMIN, USERS, Asked, Draw, Made
-from tests.recordings.conformance.fitting import fit
 from tests.recordings.conformance.requests import (
     acls,
     cluster,
@@ -27,6 +26,7 @@ from tests.recordings.conformance.requests import (
     users,
 )
 from tests.recordings.conformance.scenario import ONE_SEGMENT, Scenario, Step
+from tests.recordings.fitting import fit
 
 AREAS: Final[tuple[ModuleType, ...]] = (
     *(acls, cluster, configs, groups, records),

@@ -1,6 +1,5 @@
 """Plays scenarios against a broker, wherever it is: in this process, or behind a socket."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
@@ -9,30 +8,30 @@ import msgspec
 from kafka_shim.protocol.catalogue import classes
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from kafka_shim.protocol.messages.create_topics_request import (
-    CreatableTopic,
-    CreatableTopicConfig,
-    CreateTopicsRequest,
-)
 from kafka_shim.protocol.messages.create_topics_response import CreateTopicsResponse
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_shim.protocol.messages.offset_commit_request import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
 from tests.acl_filters import described_acls
+from tests.oracle.real_kafka import MODES
+from tests.recordings.codes import has_code
 from tests.recordings.conformance.cleaning import clean_up
-from tests.recordings.conformance.codes import has_code
 from tests.recordings.conformance.comparable import Comparing
-from tests.recordings.conformance.fitting import fit
-from tests.recordings.conformance.peer import WAITS, Peer, ask_root
 from tests.recordings.conformance.scenario import Scenario, Step, topic_id_of
 from tests.recordings.conformance.symbols import NO_ID, Symbols
 from tests.recordings.conformance.taking import fill
+from tests.recordings.fitting import fit
+from tests.recordings.peers.in_process import InProcess
+from tests.recordings.peers.peer import WAITS, Peer, ask, ask_root
+from tests.recordings.peers.topics import create, until
+
+CLIENT_ID: Final = "play"
+"""Shows in member ids and in descriptions of groups."""
 
 API_OF: Final = {key.wire_name: key for key in ApiKey}
-ANY: Final = 1
+PARTITIONS: Final = 2
 COMMITTED: Final = 3
 """So many of a scenario's topics have an offset committed by each of its groups."""
 
@@ -40,7 +39,8 @@ TRANSIENT: Final = frozenset({14, 15, 16, 51})
 """Coordinators are loading, or a transaction is about to end: clients ask again, so do we."""
 
 RETRIES: Final = 40
-_PATIENCE: Final = 500
+ARRIVING_MS: Final = 100
+"""Nothing else tells when a broker has seen a request that it does not answer yet."""
 
 
 class Play:
@@ -64,7 +64,8 @@ class Play:
                 self._collect(step.user)
             request = self._request(step)
             if step.later:
-                self._peer.begin(step.user, API_OF[step.api], step.version, request)
+                self._peer.send(step.user, API_OF[step.api], step.version, request)
+                self._peer.pause(ARRIVING_MS)
                 self._later[step.user] = number
             else:
                 self._found[number] = self._plain(step, self._settled(step, request))
@@ -77,7 +78,9 @@ class Play:
 
     def _collect(self, user: str) -> None:
         number = self._later.pop(user)
-        answer = self._peer.outcome(user)
+        answer = self._peer.receive(user)
+        if answer == WAITS:
+            self._peer.hang_up(user)
         self._found[number] = self._plain(self._scenario.steps[number], answer)
 
     def _request(self, step: Step) -> Any:
@@ -87,17 +90,17 @@ class Play:
         return fit(request, step.version)
 
     def _settled(self, step: Step, request: Any) -> Any:
-        answer: Any = WAITS
+        answer: Any = None
         for _ in range(RETRIES):
-            answer = self._peer.ask(step.user, API_OF[step.api], step.version, request)
-            if isinstance(answer, dict) or not has_code(answer, TRANSIENT):
+            answer = ask(self._peer, step.user, API_OF[step.api], step.version, request)
+            if isinstance(answer, str) or not has_code(answer, TRANSIENT):
                 break
             self._peer.pause(50)
         return answer
 
     def _plain(self, step: Step, answer: Any) -> Any:
-        if isinstance(answer, dict):
-            return answer
+        if isinstance(answer, str):
+            return {answer: True}
         if step.label:
             self._answers[step.label] = answer
             self._symbols.learn(step.label, answer)
@@ -108,6 +111,13 @@ class Play:
                     self._symbols.learn_topic(topic.name, topic.topic_id)
         comparing = Comparing(self._scenario, self._symbols, self._peer.now_ms())
         return comparing.plain(API_OF[step.api], step.version, answer)
+
+
+def shim_of(name: str) -> InProcess:
+    """Return the shim as the broker of a recording is: `4.3.1`, `4.3.1-open`."""
+    release, _, mode = name.partition("-")
+    known = mode if mode in MODES else "authorizer"
+    return InProcess(release, known, client_id=CLIENT_ID)
 
 
 def play(scenario: Scenario, peer: Peer) -> list[Any]:
@@ -121,25 +131,13 @@ def play(scenario: Scenario, peer: Peer) -> list[Any]:
 
 def _set_up(scenario: Scenario, peer: Peer) -> dict[bytes, bytes]:
     """Make topics, committed offsets and ACLs; tells the real ids by the scenario's."""
-    settings = [
-        CreatableTopicConfig(name=key, value=value) for key, value in scenario.settings.items()
-    ]
-    topics = [
-        CreatableTopic(name=name, num_partitions=2, replication_factor=1, configs=settings)
-        for name in scenario.topics
-    ]
-    answer = ask_root(
-        peer, ApiKey.CREATE_TOPICS, CreateTopicsRequest(topics=topics, timeout_ms=9999)
-    )
-    assert all(topic.error_code == 0 for topic in answer.topics), answer
-    asked = MetadataRequest(topics=[MetadataRequestTopic(name=name) for name in scenario.topics])
-    found = _until(peer, lambda: ask_root(peer, ApiKey.METADATA, asked).topics, _are_up)
+    ids = create(peer, scenario.topics, PARTITIONS, scenario.settings)
     for group in scenario.groups:
         request = _commit(scenario, group)
         look = partial(ask_root, peer, ApiKey.OFFSET_COMMIT, request, 8)
-        _until(peer, look, _is_committed)
+        until(peer, look, _is_committed)
     _make_acls(scenario, peer)
-    return {topic_id_of(topic.name): topic.topic_id for topic in found if topic.topic_id != NO_ID}
+    return {topic_id_of(name): topic_id for name, topic_id in ids.items() if topic_id != NO_ID}
 
 
 def _make_acls(scenario: Scenario, peer: Peer) -> None:
@@ -150,7 +148,7 @@ def _make_acls(scenario: Scenario, peer: Peer) -> None:
     assert all(result.error_code in (0, 54) for result in answer.results), answer
     if answer.results[0].error_code == 0:
         wanted = len({msgspec.json.encode(acl) for acl in acls})
-        _until(
+        until(
             peer,
             lambda: ask_root(peer, ApiKey.DESCRIBE_ACLS, described_acls()),
             lambda found: sum(len(resource.acls) for resource in found.resources) == wanted,
@@ -170,28 +168,10 @@ def _commit(scenario: Scenario, group: str) -> OffsetCommitRequest:
     )
 
 
-def _are_up(topics: list[Any]) -> bool:
-    return all(
-        topic.error_code == 0 and all(partition.leader_id >= 0 for partition in topic.partitions)
-        for topic in topics
-    )
-
-
 def _is_committed(answer: Any) -> bool:
     codes = {partition.error_code for topic in answer.topics for partition in topic.partitions}
     assert codes <= {0} | TRANSIENT, answer
     return not codes & TRANSIENT
-
-
-def _until(peer: Peer, look: Callable[[], Any], is_good: Callable[[Any], bool]) -> Any:
-    """What a real broker needs a moment for."""
-    found: Any = None
-    for _ in range(_PATIENCE):
-        found = look()
-        if is_good(found):
-            return found
-        peer.pause(20)
-    raise AssertionError(found)
 
 
 def _texts(value: Any) -> set[str]:

@@ -9,8 +9,7 @@ import collections
 from pathlib import Path
 
 from tests.recordings.conformance.deviations import is_meant
-from tests.recordings.conformance.in_process import InProcess
-from tests.recordings.conformance.play import play
+from tests.recordings.conformance.play import play, shim_of
 from tests.recordings.conformance.scenario import load, recordings
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "remaining_differences.txt"
@@ -18,7 +17,7 @@ GOLDEN = Path(__file__).parents[2] / "golden" / "remaining_differences.txt"
 
 def differences(name: str) -> tuple[collections.Counter[str], list[str], int]:
     """Differing answers by API, each one told, and how many answers were played."""
-    peer = InProcess(name)
+    peer = shim_of(name)
     counts: collections.Counter[str] = collections.Counter()
     told = []
     played = 0

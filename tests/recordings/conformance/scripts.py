@@ -19,7 +19,6 @@ from kafka_shim.protocol.messages.create_acls_request import AclCreation, Create
 from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
 from tests.recordings.conformance import generate
 from tests.recordings.conformance.draw import ADMIN, KINDS, USERS, Draw
-from tests.recordings.conformance.fitting import fit
 from tests.recordings.conformance.scenario import ONE_SEGMENT, Scenario, Step
 from tests.recordings.conformance.stories import (
     administering,
@@ -36,6 +35,7 @@ from tests.recordings.conformance.stories import (
     sharing_pairs,
 )
 from tests.recordings.conformance.telling import ANY_VERSION, Move, Story, Teller
+from tests.recordings.fitting import fit
 
 STORIES: Final[dict[Callable[[Teller], Story], ApiKey]] = {
     consuming.classic_member: ApiKey.JOIN_GROUP,

@@ -13,9 +13,9 @@ from kafka_shim.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
-from tests.recordings.conformance.fitting import fit
 from tests.recordings.conformance.scenario import topic_id_of
 from tests.recordings.conformance.taking import fill, stamp
+from tests.recordings.fitting import fit
 from tests.recordings.records.batches import batch, message
 
 MADE = InitProducerIdResponse(producer_id=17, producer_epoch=3)

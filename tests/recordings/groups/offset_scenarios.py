@@ -232,7 +232,7 @@ def deleted_topic(play: ClassicPlay) -> None:
     play.sync("joined", joined, 1, member)
     play.commit("joined", joined, [(gone, 0, 1)], 1, member)
     play.list("before")
-    play.peer.delete(gone)
+    play.delete_topic(gone)
     for group in (alone, both, joined):
         play.fetch(f"all of {group[-1]}", group, None)
         play.fetch(f"named of {group[-1]}", group, [(gone, [0]), (stays, [0])])

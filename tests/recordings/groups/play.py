@@ -13,7 +13,8 @@ import msgspec
 from kafka_shim.protocol.catalogue import classes
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.spec import StructSpec, load
-from tests.recordings.groups.peers import WAITS, Peer
+from tests.recordings.peers.peer import Peer, ask, versions
+from tests.recordings.peers.topics import create, delete
 from tests.recordings.records.batches import summary
 
 IGNORED = frozenset({"throttle_time_ms", "unknown_tags", "host", "port", "node_id"})
@@ -23,6 +24,9 @@ MADE_UP = re.compile(r"\{-?\d+\}")
 """Times and producer ids in a summary of records."""
 PATIENCE_MS = 12_000
 SOON_MS = 400
+KNOWN_MS = 800
+GONE_MS = 2_000
+"""After which coordinators know of a topic that Metadata shows, or shows no more."""
 
 
 class Play:
@@ -34,6 +38,7 @@ class Play:
         self.steps: list[tuple[str, Any]] = []
         self.topic_ids: dict[str, bytes] = {}
         self._members: dict[str, str] = {}
+        self._expected: dict[str, tuple[ApiKey, int]] = {}
 
     # --- names and versions
 
@@ -42,8 +47,13 @@ class Play:
 
     def topic(self, *suffixes: str, partitions: int = 2) -> list[str]:
         names = [self.text(f"-{suffix}") for suffix in suffixes]
-        self.topic_ids |= self.peer.create(names, partitions)
+        self.topic_ids |= create(self.peer, names, partitions)
+        self.peer.pause(KNOWN_MS)
         return names
+
+    def delete_topic(self, topic: str) -> None:
+        delete(self.peer, [topic])
+        self.peer.pause(GONE_MS)
 
     def unknown(self, suffix: str = "unknown") -> str:
         name = self.text(f"-{suffix}")
@@ -51,7 +61,7 @@ class Play:
         return name
 
     def versions(self, api: ApiKey) -> range:
-        return self.peer.versions(api)
+        return versions(self.peer.release, api)
 
     def has(self, api: ApiKey, version: int = 0) -> bool:
         versions = self.versions(api)
@@ -66,11 +76,9 @@ class Play:
 
     def ask(self, api: ApiKey, version: int, request: dict[str, Any], connection: str = "a") -> Any:
         """Ask without a trace."""
-        self.begin(api, version, request, connection)
-        answer = self.peer.receive(connection, PATIENCE_MS)
-        if answer == WAITS:
-            self.peer.hang_up(connection)
-        return answer
+        version = self.version(api, version)
+        message = self._message(api, version, request)
+        return ask(self.peer, connection, api, version, message, PATIENCE_MS)
 
     def call(
         self,
@@ -90,11 +98,8 @@ class Play:
     def begin(self, api: ApiKey, version: int, request: dict[str, Any], connection: str) -> None:
         """Send what may have to wait; `outcome` has the answer."""
         version = self.version(api, version)
-        name = f"{api.wire_name}Request"
-        known = _in_version(load(name).struct, request, version)
-        message = msgspec.convert(known, classes(name)[name])
-        self.peer.send(connection, api, version, message)
-        self._expected = getattr(self, "_expected", {}) | {connection: (api, version)}
+        self.peer.send(connection, api, version, self._message(api, version, request))
+        self._expected[connection] = api, version
 
     def outcome(self, label: str, connection: str, patience_ms: int = PATIENCE_MS) -> Any:
         api, version = self._expected[connection]
@@ -104,6 +109,11 @@ class Play:
 
     def waits(self, label: str, connection: str) -> None:
         self.outcome(label, connection, SOON_MS)
+
+    def _message(self, api: ApiKey, version: int, request: dict[str, Any]) -> Any:
+        name = f"{api.wire_name}Request"
+        known = _in_version(load(name).struct, request, version)
+        return msgspec.convert(known, classes(name)[name])
 
     # --- what is kept of an answer
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from tests.oracle.real_kafka import numbers
 from tests.recordings.groups import (
     admin_scenarios,
     consumer_scenarios,
@@ -16,7 +17,8 @@ from tests.recordings.groups import (
     streams_scenarios,
 )
 from tests.recordings.groups.modern_play import ModernPlay
-from tests.recordings.groups.peers import Peer
+from tests.recordings.peers.peer import Peer
+from tests.recordings.recorder import Kind
 from tests.recordings.scenarios import by_name
 from tests.recordings.store import Recordings, Steps
 
@@ -36,14 +38,31 @@ SCENARIOS = by_name(
     )
 )
 
-SETTINGS = {f"policy-{name}": told for name, told in policy_scenarios.SETTINGS.items()}
-"""Scenarios that want broker settings of their own, and these."""
+ASSIGNING_KINDS = ("consumer", "share", "streams")
 
-RECORDINGS = Recordings(Path(__file__).parent / "recorded")
+
+def settings(release: str) -> dict[str, str]:
+    """Return Kafka's default delays, where brokers of tests have none, and a quick cleaner."""
+    found = {"log.cleaner.backoff.ms": "200"}
+    if numbers(release) >= (4, 2):
+        found["group.streams.initial.rebalance.delay.ms"] = "3000"
+    if numbers(release) >= (4, 3):
+        found |= {f"group.{kind}.assignment.interval.ms": "1000" for kind in ASSIGNING_KINDS}
+    return found
 
 
 def played(name: str, peer: Peer) -> Steps:
-    """The answers of a broker to a scenario."""
+    """Return the answers of a broker to a scenario."""
     play = ModernPlay(name, peer)
     SCENARIOS[name](play)
     return play.steps
+
+
+KIND = Kind(
+    Recordings(Path(__file__).parent / "recorded"),
+    SCENARIOS,
+    played,
+    settings,
+    {f"policy-{name}": told for name, told in policy_scenarios.SETTINGS.items()},
+    "authorizer",
+)

@@ -4,7 +4,7 @@ import pytest
 
 from tests.recordings.comparing import differences
 from tests.recordings.groups import recording
-from tests.recordings.groups.peers import InProcess
+from tests.recordings.peers.in_process import InProcess
 from tests.recordings.remaining import listed
 
 UNLIKE: dict[tuple[str, str], str] = {
@@ -19,17 +19,17 @@ UNLIKE: dict[tuple[str, str], str] = {
 
 PAIRS = [
     (release, name)
-    for release in recording.RECORDINGS.releases()
-    for name in recording.RECORDINGS.names(release)
+    for release in recording.KIND.recordings.releases()
+    for name in recording.KIND.recordings.names(release)
     if name in recording.SCENARIOS
 ]
 
 
 def differing(release: str, name: str) -> list[object]:
     """Steps with other answers; all of them where the recording has other steps."""
-    settings = recording.SETTINGS.get(name, {})
-    answers = recording.played(name, InProcess(release, properties=settings))
-    return differences(recording.RECORDINGS.steps(release, name), answers)
+    settings = recording.KIND.settings_of(release, name)
+    answers = recording.played(name, InProcess(release, recording.KIND.mode, settings))
+    return differences(recording.KIND.recordings.steps(release, name), answers)
 
 
 @pytest.mark.parametrize(("release", "name"), PAIRS)
@@ -40,5 +40,5 @@ def test_the_same_answers_as_the_real_broker(release: str, name: str) -> None:
 
 
 def test_recordings_reach_from_the_oldest_release_to_the_newest() -> None:
-    assert {"0.11.0.3", "2.8.2", "3.9.1", "4.3.1"} <= set(recording.RECORDINGS.releases())
+    assert {"0.11.0.3", "2.8.2", "3.9.1", "4.3.1"} <= set(recording.KIND.recordings.releases())
     assert len(PAIRS) > 200

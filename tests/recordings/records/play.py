@@ -5,7 +5,7 @@ producer ids `pid1`, `pid2` in the order of their first appearance, error texts 
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -22,9 +22,11 @@ from kafka_shim.protocol.messages.produce_request import (
 from kafka_shim.protocol.records import batches
 from kafka_shim.protocol.spec import StructSpec, load
 from kafka_shim.shim.state.config_definitions import definitions
+from tests.recordings.peers.peer import UNREADABLE, WAITS, Peer, ask, versions
+from tests.recordings.peers.topics import create
 from tests.recordings.records.batches import summary
-from tests.recordings.records.peers import Peer
 
+CONNECTION = "answers"
 IGNORED = frozenset({"throttle_time_ms", "unknown_tags", "node_endpoints"})
 BUSY = frozenset({14, 15, 16, 51})
 DAY_MS = 86_400_000
@@ -35,12 +37,11 @@ KEPT = {"retention.ms": "-1", "segment.ms": str(2**63 - 1)}
 class Play:
     """One scenario on one broker. Its topics are called `name-x`; in answers they are `x`."""
 
-    def __init__(self, name: str, peer: Peer, now_ms: Callable[[], int]) -> None:
+    def __init__(self, name: str, peer: Peer) -> None:
         self.name = name
         self.peer = peer
         self.steps: list[tuple[str, Any]] = []
         self.ids: dict[str, bytes] = {}
-        self._now_ms = now_ms
         self._producers: dict[int, str] = {}
         self._sessions: dict[int, str] = {}
 
@@ -49,7 +50,7 @@ class Play:
     def topic(self, name: str = "a", partitions: int = 1, **configs: str) -> str:
         full = f"{self.name}-{name}"
         settings = KEPT | {key.replace("_", "."): value for key, value in configs.items()}
-        self.ids[full] = self.peer.create(full, partitions, settings)
+        self.ids |= create(self.peer, [full], partitions, settings)
         return full
 
     def unknown(self, name: str = "unknown") -> str:
@@ -58,7 +59,7 @@ class Play:
         return full
 
     def now(self) -> int:
-        return self._now_ms()
+        return self.peer.now_ms()
 
     def topic_has(self, setting: str) -> bool:
         """Whether topics of this release have a setting."""
@@ -69,7 +70,7 @@ class Play:
         return f"{self.name}-{name}"
 
     def versions(self, api: ApiKey) -> range:
-        return self.peer.versions(api)
+        return versions(self.peer.release, api)
 
     def newest(self, api: ApiKey, at_most: int = 99) -> int:
         return min(at_most, self.versions(api)[-1])
@@ -82,7 +83,7 @@ class Play:
     def ask(self, label: str, api: ApiKey, version: int, request: Any) -> Any:
         """Ask and keep the answer; the request loses what its version cannot say."""
         _fit(load(f"{api.wire_name}Request").struct, request, version)
-        answer = self.peer.ask(api, version, request)
+        answer = self.asked(api, version, request)
         self.steps.append((label, self._plain(api, version, answer)))
         return answer
 
@@ -93,17 +94,19 @@ class Play:
         self.steps.append((label, self._plain(api, version, answer)))
         return answer
 
-    def ask_silently(self, label: str, api: ApiKey, version: int, request: Any) -> None:
-        self.steps.append((label, self.peer.ask_silently(api, version, request)))
+    def asked(self, api: ApiKey, version: int, request: Any) -> Any:
+        """Ask without a trace; a broker that does not answer in time fails without a word."""
+        answer = ask(self.peer, CONNECTION, api, version, request)
+        return UNREADABLE if answer == WAITS else answer
 
     def settled(self, api: ApiKey, version: int, request: Any) -> Any:
         """Ask without a trace, until no coordinator says that it is busy, or for three seconds."""
-        answer = self.peer.ask(api, version, request)
+        answer = self.asked(api, version, request)
         for _ in range(60):
             if not BUSY & set(_codes(answer)):
                 break
             self.peer.pause(50)
-            answer = self.peer.ask(api, version, request)
+            answer = self.asked(api, version, request)
         return answer
 
     def produce(
@@ -180,7 +183,7 @@ class Play:
             wanted = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1 << 20)
             request = self.fetch_request([(topic, [wanted])], isolation)
             _fit(load("FetchRequest").struct, request, version)
-            found = self.peer.ask(ApiKey.FETCH, version, request).responses[0].partitions[0]
+            found = self.asked(ApiKey.FETCH, version, request).responses[0].partitions[0]
             if not found.records:
                 break
             rows += self._value("records", None, found.records, version)
@@ -274,7 +277,7 @@ class Play:
         return self._producers.setdefault(producer_id, f"pid{len(self._producers) + 1}")
 
     def _number(self, number: Any) -> Any:
-        is_now = type(number) is int and abs(number - self._now_ms()) < DAY_MS
+        is_now = type(number) is int and abs(number - self.now()) < DAY_MS
         return "now" if is_now else number
 
     def _braced(self, match: re.Match[str]) -> str:

@@ -191,7 +191,7 @@ def acks(play: Play) -> None:
         "silent, nothing": play.produce_request([], 0),
     }
     for label, request in silent.items():
-        play.ask_silently(label, ApiKey.PRODUCE, play.newest(ApiKey.PRODUCE), request)
+        play.ask(label, ApiKey.PRODUCE, play.newest(ApiKey.PRODUCE), request)
     play.fetch("what remains", topic)
 
 

@@ -1,8 +1,9 @@
 """All scenarios by name, and the recordings of real brokers: one file a release."""
 
-from collections.abc import Callable
 from pathlib import Path
 
+from tests.recordings.peers.peer import Peer
+from tests.recordings.recorder import Kind
 from tests.recordings.records import (
     aborted_scenarios,
     compaction_scenarios,
@@ -12,7 +13,6 @@ from tests.recordings.records import (
     produce_scenarios,
     transaction_scenarios,
 )
-from tests.recordings.records.peers import Peer
 from tests.recordings.records.play import Play
 from tests.recordings.scenarios import by_name
 from tests.recordings.store import Recordings, Steps
@@ -29,11 +29,17 @@ SCENARIOS = by_name(
     )
 )
 
-RECORDINGS = Recordings(Path(__file__).parent / "recorded")
 
-
-def played(name: str, peer: Peer, now_ms: Callable[[], int]) -> Steps:
+def played(name: str, peer: Peer) -> Steps:
     """Return the answers of a broker to a scenario."""
-    play = Play(name, peer, now_ms)
+    play = Play(name, peer)
     SCENARIOS[name](play)
     return play.steps
+
+
+KIND = Kind(
+    Recordings(Path(__file__).parent / "recorded"),
+    SCENARIOS,
+    played,
+    settings=lambda release: {"log.cleaner.backoff.ms": "200"},
+)

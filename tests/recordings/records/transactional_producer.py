@@ -92,7 +92,7 @@ def settle(play: Play, topic: str, index: int = 0) -> None:
     for _ in range(100):
         wanted = [FetchPartition(partition=index, fetch_offset=0, partition_max_bytes=1)]
         request = play.fetch_request([(topic, wanted)], 1)
-        answer = play.peer.ask(ApiKey.FETCH, play.newest(ApiKey.FETCH, 12), request)
+        answer = play.asked(ApiKey.FETCH, play.newest(ApiKey.FETCH, 12), request)
         found = answer.responses[0].partitions[0]
         if found.last_stable_offset == found.high_watermark:
             return
@@ -102,7 +102,7 @@ def settle(play: Play, topic: str, index: int = 0) -> None:
 def wait_for_ends(play: Play, request: DescribeTransactionsRequest) -> None:
     """Wait until no transaction is on its way from its end to being ended."""
     for _ in range(100):
-        answer = play.peer.ask(ApiKey.DESCRIBE_TRANSACTIONS, 0, request)
+        answer = play.asked(ApiKey.DESCRIBE_TRANSACTIONS, 0, request)
         states = [state.transaction_state for state in answer.transaction_states]
         if not any(state.startswith("Prepare") for state in states):
             return

@@ -1,30 +1,36 @@
 """What real brokers with a receiver answered, and what it received: one file a release."""
 
 import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import NamedTuple
 
+from tests.oracle.metrics_receiver import SETTINGS, receiver_classes
 from tests.oracle.real_kafka import RealKafka
-from tests.recordings.groups.peers import InProcess, RealBroker
+from tests.recordings.peers.connecting import real
+from tests.recordings.peers.in_process import InProcess
+from tests.recordings.peers.peer import Peer
+from tests.recordings.recorder import Kind
 from tests.recordings.store import Recordings, Steps
 from tests.recordings.telemetry.scenarios import SCENARIOS
 from tests.recordings.telemetry.telemetry_play import TelemetryPlay
 
 RECEIVED = re.compile(r"^pushed (\S+) by \S+, ([\w ]+), (\d+) bytes", re.MULTILINE)
-RECORDINGS = Recordings(Path(__file__).parent / "recorded", ".json")
+NAMED = {scenario.__name__: scenario for scenario in SCENARIOS}
 
 
-class Receiving(Protocol):
-    """A peer that tells what its receiver was given: client, `terminating` or not, bytes."""
+class Receiving(NamedTuple):
+    """A peer, and what its receiver was given: client, `terminating` or not, bytes."""
 
-    def received(self) -> list[list[str]]: ...
+    peer: Peer
+    received: Callable[[], list[list[str]]]
 
 
-class ShimWithReceiver(InProcess):
-    def __init__(self, release: str) -> None:
-        super().__init__(release, properties={"shim.client.telemetry": "true"})
+def shim_with_receiver(release: str) -> Receiving:
+    peer = InProcess(release, "authorizer", {"shim.client.telemetry": "true"})
 
-    def received(self) -> list[list[str]]:
+    def received() -> list[list[str]]:
         return [
             [
                 push.client.client_instance_id,
@@ -33,25 +39,37 @@ class ShimWithReceiver(InProcess):
                     push.bytes_sent if push.bytes_decompressed is None else push.bytes_decompressed
                 ),
             ]
-            for push in self.stage.cluster.telemetry[1].pushes
+            for push in peer.stage.cluster.telemetry[1].pushes
         ]
 
-
-class KafkaWithReceiver(RealBroker):
-    def __init__(self, kafka: RealKafka) -> None:
-        super().__init__(kafka.release, kafka.plain_port)
-        self._log = kafka.folder / "kafka.Kafka.log"
-
-    def received(self) -> list[list[str]]:
-        return [list(found) for found in RECEIVED.findall(self._log.read_text())]
+    return Receiving(peer, received)
 
 
-NAMED = {scenario.__name__: scenario for scenario in SCENARIOS}
+@contextmanager
+def kafka_with_receiver(kafka: RealKafka) -> Iterator[Receiving]:
+    log = kafka.folder / "kafka.Kafka.log"
+    with real(kafka) as peer:
+        yield Receiving(peer, lambda: [list(push) for push in RECEIVED.findall(log.read_text())])
 
 
-def played(name: str, peer: Any) -> Steps:
-    """The answers to a scenario, and at its end what the receiver was given meanwhile."""
-    play = TelemetryPlay(name, peer)
-    before = len(peer.received())
+def start(release: str, mode: str, settings: Mapping[str, str]) -> RealKafka:
+    return RealKafka(release, mode, settings, classes=receiver_classes(release))
+
+
+def played(name: str, receiving: Receiving) -> Steps:
+    """Return the answers to a scenario, and at its end what the receiver was given meanwhile."""
+    play = TelemetryPlay(name, receiving.peer)
+    before = len(receiving.received())
     NAMED[name](play)
-    return [*play.steps, ("received", peer.received()[before:])]
+    return [*play.steps, ("received", receiving.received()[before:])]
+
+
+KIND = Kind(
+    Recordings(Path(__file__).parent / "recorded", ".json"),
+    NAMED,
+    played,
+    settings=lambda release: SETTINGS,
+    mode="authorizer",
+    start=start,
+    connect=kafka_with_receiver,
+)

@@ -20,10 +20,10 @@ from tests.shim.play import Stage
 
 
 @pytest.mark.parametrize("name", [scenario.__name__ for scenario in SCENARIOS])
-@pytest.mark.parametrize("release", recording.RECORDINGS.releases())
+@pytest.mark.parametrize("release", recording.KIND.recordings.releases())
 def test_the_same_answers_and_pushes_as_at_the_real_broker(release: str, name: str) -> None:
-    answers = recording.played(name, recording.ShimWithReceiver(release))
-    assert not differences(recording.RECORDINGS.steps(release, name), answers)
+    answers = recording.played(name, recording.shim_with_receiver(release))
+    assert not differences(recording.KIND.recordings.steps(release, name), answers)
 
 
 @pytest.mark.parametrize("release", ["3.6", "3.7", "4.3"])
@@ -74,4 +74,4 @@ def test_a_client_that_is_silent_for_three_intervals_is_forgotten() -> None:
 
 
 def test_recordings_reach_from_the_first_release_to_the_newest() -> None:
-    assert {"3.7.2", "3.9.1", "4.3.1"} <= set(recording.RECORDINGS.releases())
+    assert {"3.7.2", "3.9.1", "4.3.1"} <= set(recording.KIND.recordings.releases())

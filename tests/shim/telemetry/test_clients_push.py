@@ -15,7 +15,7 @@ from kafka_shim.protocol.messages.incremental_alter_configs_request import (
 )
 from kafka_shim.shim.testing import KafkaBroker, start
 from tests.clients.toolchains import java_program
-from tests.oracle.socket_peer import Connection
+from tests.recordings.peers.socket_peer import Connection
 from tests.shim.faults.test_java_under_faults import Java
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]

@@ -14,12 +14,11 @@ from kafka_shim.authorizer.requirement import BoundRequirement, Effect, Need
 from kafka_shim.authorizer.requirements import in_force
 from kafka_shim.protocol.api_versions import RELEASES, served
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, Permission, ResourceType
-from tests.recordings.conformance.in_process import InProcess
 from tests.recordings.conformance.matrix.admin_questions import ADMIN
 from tests.recordings.conformance.matrix.data_questions import DATA
 from tests.recordings.conformance.matrix.group_questions import GROUPS
 from tests.recordings.conformance.matrix.question import Asker, Asking, Names
-from tests.recordings.conformance.play import play
+from tests.recordings.conformance.play import play, shim_of as shim_as
 from tests.recordings.conformance.scenario import Scenario, Step
 
 QUESTIONS: Final[dict[str, Asker]] = DATA | ADMIN | GROUPS
@@ -131,7 +130,7 @@ def _cases(bound: BoundRequirement) -> Iterator[Case]:
 
 
 def shim_of(release: str) -> Answering:
-    peer = InProcess(release)
+    peer = shim_as(release)
     return lambda scene: play(scene, peer)[-1]
 
 

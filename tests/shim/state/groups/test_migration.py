@@ -5,7 +5,7 @@ import pytest
 from kafka_shim.protocol.error_codes import ErrorCode
 from tests.recordings.groups.migration_play import begun, speaks
 from tests.recordings.groups.modern_play import ModernPlay
-from tests.recordings.groups.peers import InProcess
+from tests.recordings.peers.in_process import InProcess
 
 RELEASE = "4.3.1"
 
@@ -13,7 +13,7 @@ RELEASE = "4.3.1"
 def a_play(**limits: str) -> tuple[ModernPlay, str]:
     """On a shim with limits (`group_max_size`), and a topic."""
     properties = {name.replace("_", "."): value for name, value in limits.items()}
-    play = ModernPlay("migration", InProcess(RELEASE, properties=properties))
+    play = ModernPlay("migration", InProcess(RELEASE, settings=properties))
     return play, play.topic("t")[0]
 
 

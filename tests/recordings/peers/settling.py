@@ -21,8 +21,8 @@ from kafka_shim.protocol.messages.describe_client_quotas_request import (
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_shim.protocol.messages.streams_group_heartbeat_request import Topology
 from tests.acl_filters import deleted_acls, described_acls
-from tests.recordings.conformance.codes import has_code
-from tests.recordings.conformance.peer import Peer, ask_root
+from tests.recordings.codes import has_code
+from tests.recordings.peers.peer import Peer, ask_root
 
 SETTLE_SECONDS: Final = {
     ApiKey.CREATE_ACLS: 0.1,
@@ -86,7 +86,7 @@ class Settling:
         self._internal: dict[str, list[str]] = {}  # topics of streams groups, by group
 
     def after(self, api: ApiKey, request: Any, answer: Any) -> None:
-        if self._busy or isinstance(answer, dict):
+        if self._busy:
             return
         if api in ENDING and answer.error_code == 0:
             time.sleep(MARKERS_SECONDS)

@@ -1,0 +1,38 @@
+"""Connects to real brokers that have just been started."""
+
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+from tests.oracle.real_kafka import RealKafka
+from tests.recordings.peers.socket_peer import SocketPeer
+from tests.recordings.peers.warming import warm
+
+START_SECONDS = 60
+
+
+@contextmanager
+def connected(release: str, plain: str, sasl: str, *, client_id: str = "") -> Iterator[SocketPeer]:
+    """Give a broker at two addresses, once it answers and its coordinators do."""
+    peer = _answering(release, plain, sasl, client_id)
+    try:
+        warm(peer)
+        yield peer
+    finally:
+        peer.close()
+
+
+def real(kafka: RealKafka) -> AbstractContextManager[SocketPeer]:
+    """Give a real broker that runs, with clients called as their connections are."""
+    return connected(kafka.release, kafka.plain, kafka.sasl)
+
+
+def _answering(release: str, plain: str, sasl: str, client_id: str) -> SocketPeer:
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            return SocketPeer(release, plain, sasl, client_id=client_id)
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)

@@ -1,0 +1,116 @@
+"""The shim in this process as a peer: the full way of a frame, without sockets."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import EncodeError
+from kafka_shim.shim.dispatch import Pending
+from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.wait import NoAnswer
+from tests.oracle.real_kafka import USERS, numbers, settings_of
+from tests.recordings.peers.peer import CLOSED, PATIENCE_MS, SILENT, WAITS
+from tests.recordings.peers.warming import warm
+from tests.shim.play import LISTENER, SASL_LISTENER, Stage
+
+TICK_MS = 10
+
+
+class InProcess:
+    """The shim, set up as the real brokers are. Time stands still but while a request waits.
+
+    `settings` are the broker's besides those that every real broker has. Clients are called as
+    their connections are, unless `client_id` is given.
+    """
+
+    def __init__(
+        self,
+        release: str,
+        mode: str = "none",
+        settings: Mapping[str, str] = MappingProxyType({}),
+        *,
+        client_id: str = "",
+    ) -> None:
+        self.release = release
+        self._client_id = client_id
+        authorizing: dict[str, Any] = {"authorizer": "none"}
+        properties = settings_of(release) | {"log.dirs": "/of/the/machine"}
+        if numbers(release) < (3,):
+            properties["zookeeper.connect"] = "of.the.machine:2181"
+        if mode != "none":
+            properties["allow.everyone.if.no.acl.found"] = str(mode == "open").lower()
+            authorizing = {
+                "super_users": ("User:ANONYMOUS", "User:admin"),
+                "allow_everyone_if_no_acl_found": mode == "open",
+            }
+        self.stage = Stage(
+            release,
+            mechanisms=("PLAIN",),
+            users={user: f"{user}-secret" for user in USERS},
+            properties={**properties, **settings},
+            **authorizing,
+        )
+        self._sessions: dict[str, Session] = {}
+        self._sent: dict[str, tuple[ApiKey, int, bytes | Pending | str]] = {}
+        warm(self)
+
+    def send(self, connection: str, api: ApiKey, version: int, request: Any) -> None:
+        session = self._session(connection)
+        client_id = self._client_id or connection
+        answer: bytes | Pending | str
+        try:
+            found = self.stage.send(api, version, request, session, client_id)
+        except CloseConnection:
+            answer = CLOSED
+        except EncodeError as error:
+            answer = f"fault: {error}"
+        else:
+            answer = _OUTCOMES[found] if isinstance(found, NoAnswer) else found
+        self._sent[connection] = api, version, answer
+        if answer == CLOSED:
+            self.hang_up(connection)
+
+    def receive(self, connection: str, patience_ms: int = PATIENCE_MS) -> Any:
+        api, version, answer = self._sent[connection]
+        if isinstance(answer, Pending):
+            for _ in range(0, patience_ms, TICK_MS):
+                if answer.wait.is_done:
+                    break
+                self.stage.clock.advance(TICK_MS)
+            return self.stage.outcome(api, version, answer) if answer.wait.is_done else WAITS
+        return answer if isinstance(answer, str) else self.stage.read(api, version, answer)
+
+    def hang_up(self, connection: str) -> None:
+        _, _, answer = self._sent[connection]
+        if isinstance(answer, Pending):
+            answer.wait.cancel()
+        session = self._sessions.pop(connection)
+        self.stage.cluster.disconnected(session.node_id, session)
+
+    def now_ms(self) -> int:
+        return self.stage.clock.now_ms()
+
+    def pause(self, milliseconds: int) -> None:
+        self.stage.clock.advance(milliseconds)
+
+    def compact(self, topic: str, roll: Callable[[], None]) -> None:
+        self.stage.compact(topic)
+        roll()
+
+    def _session(self, connection: str) -> Session:
+        if connection not in self._sessions:
+            user = connection.partition("/")[0]
+            listener = SASL_LISTENER if user in USERS else LISTENER
+            session = Session(listener, 1, "127.0.0.1", 50_000 + len(self._sessions))
+            if user in USERS:
+                session.phase = Phase.READY
+                session.principal = f"User:{user}"
+                session.is_authenticated = True
+                session.mechanism = "PLAIN"
+            self._sessions[connection] = session
+        return self._sessions[connection]
+
+
+_OUTCOMES = {NoAnswer.SILENT: SILENT, NoAnswer.CLOSE: CLOSED}

@@ -1,0 +1,185 @@
+"""A broker behind sockets as a peer: one blocking connection a name."""
+
+import socket
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
+from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
+from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from kafka_shim.protocol.trace.entries import Response
+from kafka_shim.shim.traffic.traces.answers import read_answer
+from tests.oracle.real_kafka import USERS
+from tests.recordings.peers.peer import (
+    CLOSED,
+    PATIENCE_MS,
+    ROOT,
+    SILENT,
+    UNREADABLE,
+    WAITS,
+    ask,
+    versions,
+)
+from tests.recordings.peers.settling import Settling
+
+READS_COMMITTED: Final = frozenset(
+    {
+        ApiKey.DESCRIBE_GROUPS,
+        ApiKey.LIST_GROUPS,
+        ApiKey.CONSUMER_GROUP_DESCRIBE,
+        ApiKey.SHARE_GROUP_DESCRIBE,
+        ApiKey.STREAMS_GROUP_DESCRIBE,
+    }
+)
+"""What a new coordinator answers from its log, which is a little behind."""
+COMMITTING_SECONDS: Final = 0.2
+CLEANING_SECONDS: Final = 2.5
+"""A cleaner that looks every 200 ms (log.cleaner.backoff.ms) has been everywhere by then."""
+
+
+class Connection:
+    """Requests and answers, one at a time."""
+
+    def __init__(self, address: str, client_id: str = "tests") -> None:
+        self._client_id = client_id
+        host, _, port = address.rpartition(":")
+        self._socket = socket.create_connection((host, int(port)), 20)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._correlation_id = 0
+
+    def ask(self, api: ApiKey, version: int, request: Any) -> Any:
+        """The response; ConnectionError if the peer hangs up, TimeoutError if it is silent."""
+        self.tell(api, version, request)
+        return self.answer(api, version)
+
+    def answer(self, api: ApiKey, version: int, patience_ms: int = PATIENCE_MS) -> Any:
+        self._socket.settimeout(patience_ms / 1000)
+        frame = self.receive()
+        assert int.from_bytes(frame[:4], "big") == self._correlation_id
+        return read_answer(Response(0, 0, 0, api, version, frame), frame)[0]
+
+    def tell(self, api: ApiKey, version: int, request: Any) -> None:
+        self._correlation_id += 1
+        header = RequestHeader(api, version, self._correlation_id, self._client_id)
+        self.send(write_request_header(header) + codecs.write_request(request, version))
+
+    def send(self, payload: bytes) -> None:
+        self._socket.sendall(len(payload).to_bytes(4, "big") + payload)
+
+    def receive(self) -> bytes:
+        return self._exactly(int.from_bytes(self._exactly(4), "big"))
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def _exactly(self, count: int) -> bytes:
+        parts = bytearray()
+        while len(parts) < count:
+            part = self._socket.recv(count - len(parts))
+            if not part:
+                raise ConnectionError("the peer hung up")
+            parts += part
+        return bytes(parts)
+
+
+class SocketPeer:
+    """A broker at two addresses, `host:port`; its users log in with `NAME-secret`.
+
+    Clients are called as their connections are, unless `client_id` is given.
+    """
+
+    def __init__(self, release: str, plain: str, sasl: str, *, client_id: str = "") -> None:
+        self.release = release
+        self._plain = plain
+        self._sasl = sasl
+        self._client_id = client_id
+        self._settling: Settling | None = None
+        self._connections: dict[str, Connection] = {}
+        self._sent: dict[str, tuple[ApiKey, int, Any]] = {}
+        if isinstance(ask(self, ROOT, ApiKey.API_VERSIONS, 0, ApiVersionsRequest()), str):
+            raise ConnectionError(f"the broker at {plain} does not answer yet")
+
+    def send(self, connection: str, api: ApiKey, version: int, request: Any) -> None:
+        if api in READS_COMMITTED:
+            time.sleep(COMMITTING_SECONDS)
+        self._sent[connection] = api, version, request
+        try:
+            self._connection(connection).tell(api, version, request)
+        except ConnectionError:  # it was closed meanwhile
+            self.hang_up(connection)
+
+    def receive(self, connection: str, patience_ms: int = PATIENCE_MS) -> Any:
+        answer = self._received(connection, patience_ms)
+        if self._settling is not None and not isinstance(answer, str):
+            api, _, request = self._sent[connection]
+            self._settling.after(api, request, answer)
+        return answer
+
+    def hang_up(self, connection: str) -> None:
+        self._connections.pop(connection).close()
+
+    def now_ms(self) -> int:
+        return time.time_ns() // 1_000_000
+
+    def pause(self, milliseconds: int) -> None:
+        time.sleep(milliseconds / 1000)
+
+    def compact(self, topic: str, roll: Callable[[], None]) -> None:
+        roll()
+        time.sleep(CLEANING_SECONDS)
+
+    def close(self) -> None:
+        for connection in self._connections.values():
+            connection.close()
+        self._connections.clear()
+
+    def settle(self, *, kraft: bool) -> None:
+        """From now on wait for what each request changes: this is a real broker."""
+        self._settling = Settling(self, kraft=kraft)
+
+    def _received(self, name: str, patience_ms: int) -> Any:
+        connection = self._connections.get(name)
+        if connection is None:
+            return CLOSED
+        api, version, request = self._sent[name]
+        try:
+            if api is ApiKey.PRODUCE and request.acks == 0:
+                connection.ask(ApiKey.API_VERSIONS, 0, ApiVersionsRequest())  # it lives
+                return SILENT
+            return connection.answer(api, version, patience_ms)
+        except TimeoutError:
+            return WAITS
+        except ConnectionError:
+            self.hang_up(name)
+            return CLOSED
+        except DecodeError:
+            return UNREADABLE
+
+    def _connection(self, name: str) -> Connection:
+        if name not in self._connections:
+            user = name.partition("/")[0]
+            address = self._sasl if user in USERS else self._plain
+            connection = Connection(address, self._client_id or name)
+            if user in USERS:
+                self._log_in(connection, user)
+            self._connections[name] = connection
+        return self._connections[name]
+
+    def _log_in(self, connection: Connection, user: str) -> None:
+        """By raw tokens where the broker knows nothing newer."""
+        version = min(1, versions(self.release, ApiKey.SASL_HANDSHAKE)[-1])
+        handshake = SaslHandshakeRequest(mechanism="PLAIN")
+        assert connection.ask(ApiKey.SASL_HANDSHAKE, version, handshake).error_code == 0
+        token = f"\0{user}\0{user}-secret".encode()
+        if version == 0:
+            connection.send(token)
+            assert connection.receive() == b""
+            return
+        request = SaslAuthenticateRequest(auth_bytes=token)
+        version = min(2, versions(self.release, ApiKey.SASL_AUTHENTICATE)[-1])
+        assert connection.ask(ApiKey.SASL_AUTHENTICATE, version, request).error_code == 0

@@ -1,0 +1,42 @@
+"""Waits until a broker's coordinators answer: they are found, and the producer id 0 is taken."""
+
+from typing import Final
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from tests.recordings.peers.peer import Peer, ask_root, versions
+
+SHARE: Final = "warm:AAAAAAAAAAAAAAAAAAAAAQ:0"
+UNAVAILABLE: Final = 15
+TRIALS: Final = 300
+LOADING_MS: Final = 3_000
+"""How long a real broker reads the logs of its coordinators after the first has answered."""
+
+
+def warm(peer: Peer) -> None:
+    """Wait until all coordinators that the release has are found, and give producer ids."""
+    for trial in range(TRIALS):
+        if _is_warm(peer):
+            if trial:
+                peer.pause(LOADING_MS)
+            return
+        peer.pause(100)
+    raise AssertionError("the coordinators do not come up")
+
+
+def _is_warm(peer: Peer) -> bool:
+    finds = [FindCoordinatorRequest(key="warm", key_type=kind) for kind in (0, 1)]
+    codes = [ask_root(peer, ApiKey.FIND_COORDINATOR, find, 1).error_code for find in finds]
+    producer = InitProducerIdRequest(transactional_id="warm", transaction_timeout_ms=60_000)
+    codes.append(ask_root(peer, ApiKey.INIT_PRODUCER_ID, producer, 4).error_code)
+    return not any(codes) and _shares(peer)
+
+
+def _shares(peer: Peer) -> bool:
+    """Whether share partitions have a coordinator, where the release knows them."""
+    if not versions(peer.release, ApiKey.READ_SHARE_GROUP_STATE):
+        return True
+    find = FindCoordinatorRequest(key_type=2, coordinator_keys=[SHARE])
+    answer = ask_root(peer, ApiKey.FIND_COORDINATOR, find, 6)
+    return bool(answer.coordinators[0].error_code != UNAVAILABLE)
