@@ -1,8 +1,8 @@
 """How the rules about ACLs changed from release to release, in the form of `protocol.releases`.
 
-Seen on real brokers: 0.11.0, 1.0, 1.1, 2.0, 2.3 to 2.8 with ZooKeeper, 3.2 to 3.9, 4.0, 4.1 and
-4.3 with KRaft. A KRaft broker of 3.0 or 3.1 has no authorizer of its own, so those two keep the
-rules of AclAuthorizer.
+Seen on real brokers: 0.11.0, 1.0, 1.1, 2.0, 2.3 to 2.8 with ZooKeeper, 3.2 to 3.9, 4.0, 4.1,
+4.3 and 4.4 with KRaft. A KRaft broker of 3.0 or 3.1 has no authorizer of its own, so those two
+keep the rules of AclAuthorizer.
 """
 
 from functools import cache
@@ -23,6 +23,8 @@ OLDEST_RULES = AclRules(
     filter_zero_code=Handling.MATCH_NOTHING,
     delete_unmapped_code=Handling.MATCH_NOTHING,
     malformed_principal=ErrorCode.INVALID_REQUEST,
+    empty_host=True,
+    host_networks=False,
     slash_in_name=False,
     slash_inside_name=True,
     overlapping_filters=False,
@@ -77,6 +79,7 @@ CHANGES: tuple[Change, ...] = (
     Change("4.0", "group configs", group_config_operations=True),
     Change("4.1", "KIP-939", two_phase_commit=True),
     Change("4.1", "a code of its own", batch_delete_error=ErrorCode.INVALID_REQUEST),
+    Change("4.4", "hosts are checked, and may be networks", empty_host=False, host_networks=True),
 )
 
 

@@ -5,18 +5,27 @@ from collections.abc import Iterator
 import msgspec
 
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Actor
+from kafka_shim.authorizer.networks import Network
 from kafka_shim.protocol.enums import PatternType, ResourceType
 
 
 class Subject(msgspec.Struct, eq=False, gc=False):
-    """Whom entries are for: a principal on a host. One object for each pair in a store."""
+    """Whom entries are for: a principal on a host. One object for each pair in a store.
+
+    `network` is set where the host stands for all addresses of a network.
+    """
 
     principal: str
     host: str
+    network: Network | None = None
 
     def includes(self, actor: Actor) -> bool:
         """Whether entries for this subject apply to the actor."""
-        return self.principal in (actor.principal, ANY_USER) and self.host in (WILDCARD, actor.host)
+        if self.principal not in (actor.principal, ANY_USER):
+            return False
+        if self.host in (WILDCARD, actor.host):
+            return True
+        return self.network is not None and self.network.contains(actor.host)
 
 
 class Pattern(msgspec.Struct, eq=False, gc=False):

@@ -60,6 +60,13 @@ class AclRules(msgspec.Struct, frozen=True, gc=False):
     malformed_principal: ErrorCode | None = ErrorCode.INVALID_REQUEST
     """CreateAcls with a principal that has no colon; None: it is stored."""
 
+    empty_host: bool = False
+    """CreateAcls with an empty host is accepted, though it matches nobody."""
+
+    host_networks: bool = True
+    """Hosts may be networks in CIDR notation, which include their addresses; a `/` in any other
+    host is refused. False: hosts are compared as texts."""
+
     slash_in_name: bool = True
     """Names can be anything. False: they have to be ZooKeeper nodes, so `/`, `.`, `..` and control
     characters are answered UNKNOWN_SERVER_ERROR."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Actor
+from kafka_shim.authorizer.networks import network_of
 from kafka_shim.authorizer.pattern import Pattern, Subject
 from kafka_shim.authorizer.type_index import TypeIndex
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
@@ -26,11 +27,13 @@ _NOWHERE: dict[str, Subject] = {}
 class AclStore:
     """A set of ACLs. `epoch` grows with every change, so that others can keep what they computed.
 
-    Only concrete ACLs belong here (no ANY, MATCH or UNKNOWN in them): see `validate`.
+    Only concrete ACLs belong here (no ANY, MATCH or UNKNOWN in them): see `validate`. With
+    `networks`, hosts such as `10.0.0.0/8` stand for all their addresses, as they do since 4.4.
     """
 
-    def __init__(self, acls: Iterable[Acl] = ()) -> None:
+    def __init__(self, acls: Iterable[Acl] = (), *, networks: bool = True) -> None:
         self.epoch = 0
+        self.networks = networks
         self._clear()
         for acl in acls:
             self.add(acl)
@@ -40,6 +43,7 @@ class AclStore:
         self._types = [TypeIndex() for _ in ResourceType]  # by code
         self._everywhere: dict[str, Subject] = {}  # principal -> the subject for any host
         self._somewhere: dict[str, dict[str, Subject]] = {}  # principal -> host -> subject
+        self._in_networks: dict[str, dict[Subject, None]] = {}  # principal -> those of networks
         self._grants: dict[int, int] = {}  # one int object for each different grant
 
     def __len__(self) -> int:
@@ -130,7 +134,10 @@ class AclStore:
                         yield from _acls(pattern, subject, grant & bits)
 
     def subjects_of(self, actor: Actor) -> list[Subject]:
-        """Give the subjects that include the actor: its principal or `User:*`, its host or `*`."""
+        """Give the subjects that include the actor: its principal or `User:*`, its host or `*`.
+
+        The host may also be in the network of a subject.
+        """
         everywhere, somewhere = self._everywhere, self._somewhere
         found = (
             everywhere.get(actor.principal),
@@ -138,7 +145,15 @@ class AclStore:
             somewhere.get(actor.principal, _NOWHERE).get(actor.host),
             somewhere.get(ANY_USER, _NOWHERE).get(actor.host),
         )
-        return [subject for subject in found if subject is not None]
+        subjects = [subject for subject in found if subject is not None]
+        if self._in_networks:
+            subjects += self._by_network(actor)
+        return subjects
+
+    def hosts_covering(self, principal: str, host: str) -> list[str]:
+        """Give hosts whose ACLs for the principal apply to this host, or network, as well."""
+        subjects = self._in_networks.get(principal, ())
+        return [host, WILDCARD, *(s.host for s in subjects if s.includes(Actor(principal, host)))]
 
     def patterns_for(self, resource_type: ResourceType, name: str) -> list[Pattern]:
         """Patterns that apply to a resource: the literal, prefixes (longest first), `*`."""
@@ -165,17 +180,26 @@ class AclStore:
     ) -> Pattern | None:
         return self._types[resource_type].get(name, pattern_type)
 
+    def _by_network(self, actor: Actor) -> Iterator[Subject]:
+        for principal in (actor.principal, ANY_USER):
+            for subject in self._in_networks.get(principal, ()):
+                if subject.host != actor.host and subject.includes(actor):
+                    yield subject
+
     def _subject(self, principal: str, host: str) -> Subject | None:
         if host == WILDCARD:
             return self._everywhere.get(principal)
         return self._somewhere.get(principal, _NOWHERE).get(host)
 
     def _new_subject(self, acl: Acl) -> Subject:
-        subject = Subject(acl.principal, acl.host)
+        network = network_of(acl.host) if self.networks else None
+        subject = Subject(acl.principal, acl.host, network)
         if acl.host == WILDCARD:
             self._everywhere[acl.principal] = subject
         else:
             self._somewhere.setdefault(acl.principal, {})[acl.host] = subject
+        if network is not None:
+            self._in_networks.setdefault(acl.principal, {})[subject] = None
         return subject
 
     def _forget_subject(self, subject: Subject) -> None:
@@ -186,6 +210,11 @@ class AclStore:
         del hosts[subject.host]
         if not hosts:
             del self._somewhere[subject.principal]
+        if subject.network is not None:
+            others = self._in_networks[subject.principal]
+            del others[subject]
+            if not others:
+                del self._in_networks[subject.principal]
 
     def _subjects_selected(self, acl_filter: AclFilter) -> list[Subject] | None:
         """Subjects the filter names; None when it names neither a principal nor a host."""
@@ -210,8 +239,8 @@ class AclStore:
 class RememberingAclStore(AclStore):
     """For very many questions about the same names and actors: each is looked up once."""
 
-    def __init__(self, acls: Iterable[Acl] = ()) -> None:
-        super().__init__(acls)
+    def __init__(self, acls: Iterable[Acl] = (), *, networks: bool = True) -> None:
+        super().__init__(acls, networks=networks)
         self._deciding = lru_cache(REMEMBERED)(self._patterns_of_epoch)
         self._including = lru_cache(REMEMBERED)(self._subjects_of_epoch)
 

@@ -13,6 +13,7 @@ import msgspec
 
 from kafka_shim.authorizer.implied import operations, resource_types
 from kafka_shim.authorizer.model import Acl, AclFilter
+from kafka_shim.authorizer.networks import network_of
 from kafka_shim.authorizer.rules import NEWEST_RULES, AclRules, Handling
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -106,6 +107,10 @@ def check_acl(acl: Acl, rules: AclRules = NEWEST_RULES) -> Refusal | None:
     Much that looks wrong is accepted, as Kafka does: an operation that the type does not support,
     a host that is no address, an illegal topic name, an unknown type of principal.
     """
+    return _check_pattern(acl, rules) or _check_principal(acl, rules) or _check_host(acl, rules)
+
+
+def _check_pattern(acl: Acl, rules: AclRules) -> Refusal | None:
     unknown = _unknown_field(acl, rules)
     if unknown is not None:
         return _invalid(f"the {unknown} of the acl is not one this release can store")
@@ -122,10 +127,25 @@ def check_acl(acl: Acl, rules: AclRules = NEWEST_RULES) -> Refusal | None:
             ErrorCode.UNKNOWN_SERVER_ERROR,
             f"the resource name `{acl.resource_name}` cannot be the name of a ZooKeeper node",
         )
+    return None
+
+
+def _check_principal(acl: Acl, rules: AclRules) -> Refusal | None:
     if ":" not in acl.principal and rules.malformed_principal is not None:
         return Refusal(
             rules.malformed_principal,
             f"the principal `{acl.principal}` must have the form `Type:name`, as in `User:alice`",
+        )
+    return None
+
+
+def _check_host(acl: Acl, rules: AclRules) -> Refusal | None:
+    if not acl.host and not rules.empty_host:
+        return _invalid("the host is empty; give an address, a network, or `*` for all")
+    if rules.host_networks and "/" in acl.host and network_of(acl.host) is None:
+        return _invalid(
+            f"the host `{acl.host}` is not a network: expected an address and a prefix length, as"
+            " in `10.0.0.0/8` or `2001:db8::/32`"
         )
     return None
 

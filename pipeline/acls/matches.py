@@ -10,6 +10,7 @@ from kafka_shim.authorizer.acl_releases import rules_of
 from kafka_shim.authorizer.decide import PROBE
 from kafka_shim.authorizer.implied import allowing, denying
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Action, Actor
+from kafka_shim.authorizer.networks import covers_host
 from kafka_shim.authorizer.pattern import Pattern, Subject
 from kafka_shim.authorizer.store import AclStore, acl_of
 from kafka_shim.pipeline.acls.acl_set import AclSet, packed
@@ -97,7 +98,7 @@ class Matcher:
             operation, kind, name = text.split("|", 2)
             action = Action(Operation[operation], ResourceType[kind], name)
             for acl in self._entries(actor, action, whole_type=is_any or name == WILDCARD):
-                found[_bearing(acl, actor, action)].add(self._positions[acl])
+                found[self._bearing(acl, actor, action)].add(self._positions[acl])
         parts = (tuple(sorted(found[name])) for name in ("allows", "denies", "others"))
         return Signature(self._is_plain and not is_any and not row["instead"], *parts)
 
@@ -123,6 +124,17 @@ class Matcher:
             for subject in self._store.subjects_of(actor):
                 yield from _acls(pattern, subject, pattern.grant_of(subject))
 
+    def _bearing(self, acl: Acl, actor: Actor, action: Action) -> str:
+        allows = acl.permission is Permission.ALLOW
+        operations = (allowing if allows else denying)(action.operation)
+        if (
+            acl.principal not in (actor.principal, ANY_USER)
+            or not covers_host(acl.host, actor.host, networks=self._store.networks)
+            or acl.operation not in operations
+        ):
+            return "others"
+        return "allows" if allows else "denies"
+
 
 def _acls(pattern: Pattern, subject: Subject, grant: int) -> Iterator[Acl]:
     while grant:
@@ -135,15 +147,3 @@ def _is_passed_over(pattern: Pattern, name: str) -> bool:
     """Literal `*` does not cover names that begin with an asterisk, in most releases."""
     is_wildcard = pattern.pattern_type is PatternType.LITERAL and pattern.resource_name == WILDCARD
     return is_wildcard and name != WILDCARD and name[:1] == WILDCARD
-
-
-def _bearing(acl: Acl, actor: Actor, action: Action) -> str:
-    allows = acl.permission is Permission.ALLOW
-    operations = (allowing if allows else denying)(action.operation)
-    if (
-        acl.principal not in (actor.principal, ANY_USER)
-        or acl.host not in (WILDCARD, actor.host)
-        or acl.operation not in operations
-    ):
-        return "others"
-    return "allows" if allows else "denies"

@@ -68,7 +68,8 @@ def _used(acl_set: AclSet, seen: list[Seen]) -> list[AclUse]:
         for at in (*signature.allows, *signature.denies):
             counts[at] += requests
             last[at] = max(when, last.get(at, when))
-    store = AclStore(acl_set.acls)
+    networks = rules_of(acl_set.release).host_networks
+    store = AclStore(acl_set.acls, networks=networks)
     uses = []
     for at, acl in enumerate(acl_set.acls):
         cover = shadow_of(acl, store, acl_set.release)
@@ -157,7 +158,7 @@ def shadow_of(acl: Acl, store: AclStore, release: str) -> Acl | None:
         if not _contains(kind, (acl.resource_name, acl.pattern_type), starred=starred):
             continue
         for principal in dict.fromkeys((acl.principal, ANY_USER)):
-            for host in dict.fromkeys((acl.host, WILDCARD)):
+            for host in dict.fromkeys(store.hosts_covering(principal, acl.host)):
                 for permission, operation in _sayings(acl):
                     other = Acl(
                         acl.resource_type,

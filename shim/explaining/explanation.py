@@ -14,6 +14,7 @@ from kafka_shim.authorizer.model import (
     Because,
     Decision,
 )
+from kafka_shim.authorizer.networks import covers_host
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import PatternType, Permission
 
@@ -65,7 +66,7 @@ def explain(
         if _applies(authorizer, actor, action, acl):
             applying.append(acl)
         else:
-            misses.append(Miss(acl, _why_not(actor, action, acl)))
+            misses.append(Miss(acl, _why_not(authorizer, actor, action, acl)))
     return Explanation(
         actor,
         action,
@@ -96,13 +97,15 @@ def _steps(actor: Actor, action: Action, applying: list[Acl], host: str) -> tupl
 
 def _applies(authorizer: StandardAuthorizer, actor: Actor, action: Action, acl: Acl) -> bool:
     """Whether the ACL, were it the only one, would decide; asked of the authorizer itself."""
-    alone = StandardAuthorizer(rules=authorizer.rules, store=AclStore((acl,)))
+    rules = authorizer.rules
+    store = AclStore((acl,), networks=rules.host_networks)
+    alone = StandardAuthorizer(rules=rules, store=store)
     return alone.authorize(actor, action).because is Because.ACL
 
 
-def _why_not(actor: Actor, action: Action, acl: Acl) -> str:
+def _why_not(authorizer: StandardAuthorizer, actor: Actor, action: Action, acl: Acl) -> str:
     """Why an ACL with a matching pattern and principal does not apply."""
-    if acl.host not in (actor.host, WILDCARD):
+    if not covers_host(acl.host, actor.host, networks=authorizer.rules.host_networks):
         return f"it is for host {acl.host}"
     asked, named = action.operation, acl.operation
     if acl.permission is Permission.DENY and named not in denying(asked):

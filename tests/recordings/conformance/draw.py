@@ -35,7 +35,10 @@ PRINCIPALS: Final = {
     "User:alicea": 2,
     "User:ali": 2,
 }
-HOSTS: Final = {"*": 70, "127.0.0.1": 20, "10.1.2.3": 8, "localhost": 2}
+HOSTS: Final = {
+    **{"*": 66, "127.0.0.1": 17, "10.1.2.3": 7, "localhost": 2},
+    **{"127.0.0.0/8": 4, "127.0.0.1/32": 1, "0.0.0.0/0": 1, "10.0.0.0/8": 1, "::/0": 1},
+}
 KINDS: Final = {
     ResourceType.TOPIC: 44,
     ResourceType.GROUP: 20,

@@ -6,6 +6,16 @@ from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsReque
 from tests.recordings.conformance.draw import Asked, Draw
 
 ANY = 1
+ODD_NETWORKS = (
+    *("10.0.0.0/8", "10.1.2.3/8", "010.0.0.0/8", "10.0.0.0/33", "10.0.0.256/8", "10.0.0/8"),
+    *("10.0.0.0/", "10.0.0.0/+8", "10.0.0.0/008", "10.0.0.0/8/8", "/8", "a/b", "localhost/8"),
+    *("2001:db8::/32", "2001:db8::1/+32", "[2001:db8::]/32", "[::1/64", "2001:0000db8::/32"),
+    *("2001:db8::/129", "2001:db8::/-0", "2001:db8::/", "fe80::1%1/64", "fe80::1%/64"),
+    *("::ffff:10.0.0.0/104", "::10.0.0.0/104", "::010.0.0.0/104", "g::/8", ":::/8", "::/0"),
+    *("1:2:3:4:5:6:7::/64", "::2:3:4:5:6:7:8/64", "1:2:3:4:5:6:7:8::/64", "12345::/16", "::/0 "),
+)
+"""What brokers since 4.4 take for a network, or refuse."""
+
 UNMAPPED = 99
 """A code that no release has given a meaning."""
 
@@ -38,7 +48,7 @@ def _creation(draw: Draw) -> AclCreation:
     elif kind == "pattern":
         acl.resource_pattern_type = draw.pick(ANY, 2, 0, UNMAPPED)
     elif kind == "host":
-        acl.host = draw.pick("", "not-an-ip", "::1", "10.0.0.0/8")
+        acl.host = draw.pick("", "not-an-ip", "::1", *ODD_NETWORKS)
     elif kind == "principal":
         acl.principal = draw.pick("nocolon", "", "User:", ":name", ":", "Role:x", "User:a:b")
     return acl

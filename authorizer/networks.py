@@ -1,0 +1,99 @@
+"""Networks as the hosts of ACLs: `10.0.0.0/8`, `2001:db8::/32` (4.4 and later).
+
+The texts are those that a broker accepts: it reads IPv4 by a pattern and IPv6 as Java does, which
+knows brackets, zones and any number of leading zeros. A network of one kind has no addresses of
+the other.
+"""
+
+import ipaddress
+import re
+from functools import lru_cache
+
+import msgspec
+
+from kafka_shim.authorizer.model import WILDCARD
+
+REMEMBERED = 1 << 14
+"""Texts whose meaning is kept: networks of ACLs, and hosts that ask."""
+
+_V4 = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})")
+_LENGTH = {4: re.compile(r"[0-9]{1,2}"), 6: re.compile(r"[+-]?[0-9]{1,10}")}
+_LEADING_ZEROS = re.compile(r"(?<![0-9a-fA-F])0+(?=[0-9a-fA-F])")
+_BITS = {4: 32, 6: 128}
+
+
+class Network(msgspec.Struct, frozen=True, gc=False):
+    """All addresses from `first` to `last`, of one version of IP."""
+
+    version: int
+    first: int
+    last: int
+
+    def contains(self, host: str) -> bool:
+        """Whether an address, or all of another network, lies in this one."""
+        other = _meaning_of(host)
+        if other is None or other.version != self.version:
+            return False
+        if other.version == 4 and other.last == 0:  # 0.0.0.0, which brokers leave out
+            return False
+        return self.first <= other.first and other.last <= self.last
+
+
+@lru_cache(REMEMBERED)
+def network_of(host: str) -> Network | None:
+    """Read the host of an ACL as a network; None if it is not one that a broker accepts."""
+    address_text, slash, length_text = host.partition("/")
+    if not slash:
+        return None
+    version = 6 if ":" in host else 4
+    address = _address(address_text, version)
+    if address is None or _LENGTH[version].fullmatch(length_text) is None:
+        return None
+    length, bits = int(length_text), _BITS[version]
+    if not 0 <= length <= bits:
+        return None
+    rest = (1 << (bits - length)) - 1
+    return Network(version, address & ~rest, address | rest)
+
+
+def covers_host(acl_host: str, host: str, *, networks: bool) -> bool:
+    """Whether the host of an ACL stands for this one: `*`, the same text, or its network."""
+    if acl_host in (WILDCARD, host):
+        return True
+    network = network_of(acl_host) if networks else None
+    return network is not None and network.contains(host)
+
+
+@lru_cache(REMEMBERED)
+def _meaning_of(host: str) -> Network | None:
+    if "/" in host:
+        return network_of(host)
+    version = 6 if ":" in host else 4
+    address = _address(host, version)
+    return None if address is None else Network(version, address, address)
+
+
+def _address(text: str, version: int) -> int | None:
+    return _v4_address(text) if version == 4 else _v6_address(text)
+
+
+def _v4_address(text: str) -> int | None:
+    found = _V4.fullmatch(text)
+    octets = [int(octet) for octet in found.groups()] if found else []
+    if not octets or max(octets) > 255:
+        return None
+    return int.from_bytes(bytes(octets))
+
+
+def _v6_address(text: str) -> int | None:
+    """As InetAddress reads it, which takes an IPv4-mapped address for one of IPv4."""
+    if len(text) > 2 and text[0] == "[" and text[-1] == "]":
+        text = text[1:-1]
+    text, percent, zone = text.partition("%")
+    if percent and not zone:
+        return None
+    try:
+        address = ipaddress.IPv6Address(_LEADING_ZEROS.sub("", text))
+    except ValueError:
+        return None
+    return None if address.ipv4_mapped is not None else int(address)
