@@ -97,8 +97,8 @@ class StandardAuthorizer:
         self._rules = rules
         self._decisions: dict[tuple[str | None, str, str, int], Decision] = {}
         self._decisions_epoch = -1
-        self.store = AclStore(networks=rules.host_networks) if store is None else store
-        assert self.store.networks is rules.host_networks
+        self.store = AclStore() if store is None else store
+        self.store.read_networks(rules.host_networks)
         self._early_search = EarlySearch(self.store) if rules.search_stops_early else None
 
     @property

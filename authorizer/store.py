@@ -31,9 +31,9 @@ class AclStore:
     `networks`, hosts such as `10.0.0.0/8` stand for all their addresses, as they do since 4.4.
     """
 
-    def __init__(self, acls: Iterable[Acl] = (), *, networks: bool = True) -> None:
+    def __init__(self, acls: Iterable[Acl] = ()) -> None:
         self.epoch = 0
-        self.networks = networks
+        self.networks = True
         self._clear()
         for acl in acls:
             self.add(acl)
@@ -45,6 +45,13 @@ class AclStore:
         self._somewhere: dict[str, dict[str, Subject]] = {}  # principal -> host -> subject
         self._in_networks: dict[str, dict[Subject, None]] = {}  # principal -> those of networks
         self._grants: dict[int, int] = {}  # one int object for each different grant
+
+    def read_networks(self, networks: bool) -> None:
+        """Have hosts be networks, or texts alone."""
+        if networks is not self.networks:
+            self.networks = networks
+            if any("/" in host for hosts in self._somewhere.values() for host in hosts):
+                self.restore(self.snapshot())
 
     def __len__(self) -> int:
         return self._count
@@ -239,8 +246,8 @@ class AclStore:
 class RememberingAclStore(AclStore):
     """For very many questions about the same names and actors: each is looked up once."""
 
-    def __init__(self, acls: Iterable[Acl] = (), *, networks: bool = True) -> None:
-        super().__init__(acls, networks=networks)
+    def __init__(self, acls: Iterable[Acl] = ()) -> None:
+        super().__init__(acls)
         self._deciding = lru_cache(REMEMBERED)(self._patterns_of_epoch)
         self._including = lru_cache(REMEMBERED)(self._subjects_of_epoch)
 

@@ -28,12 +28,11 @@ class AclSet(msgspec.Struct, frozen=True):
 
     def authorizer(self) -> StandardAuthorizer:
         """The broker's own authorizer, with this set, for many questions."""
-        rules = rules_of(self.release)
         return StandardAuthorizer(
             super_users=self.super_users,
             allow_everyone=self.allow_everyone,
-            rules=rules,
-            store=RememberingAclStore(self.acls, networks=rules.host_networks),
+            rules=rules_of(self.release),
+            store=RememberingAclStore(self.acls),
         )
 
 

@@ -68,8 +68,8 @@ def _used(acl_set: AclSet, seen: list[Seen]) -> list[AclUse]:
         for at in (*signature.allows, *signature.denies):
             counts[at] += requests
             last[at] = max(when, last.get(at, when))
-    networks = rules_of(acl_set.release).host_networks
-    store = AclStore(acl_set.acls, networks=networks)
+    store = AclStore(acl_set.acls)
+    store.read_networks(rules_of(acl_set.release).host_networks)
     uses = []
     for at, acl in enumerate(acl_set.acls):
         cover = shadow_of(acl, store, acl_set.release)

@@ -79,13 +79,11 @@ def acl_source(args: argparse.Namespace) -> AclSource:
             acls = describe_acls(client)
             release = release or release_of(client.versions)
     release = release or RELEASES[-1]
-    rules = rules_of(release)
-    concrete = (acl for acl in acls if is_concrete(acl))
     authorizer = StandardAuthorizer(
         super_users=args.super_user,
         allow_everyone=args.allow_everyone_if_no_acl_found,
-        rules=rules,
-        store=AclStore(concrete, networks=rules.host_networks),
+        rules=rules_of(release),
+        store=AclStore(acl for acl in acls if is_concrete(acl)),
     )
     return AclSource(authorizer, release, bootstrap)
 

@@ -97,9 +97,7 @@ def _steps(actor: Actor, action: Action, applying: list[Acl], host: str) -> tupl
 
 def _applies(authorizer: StandardAuthorizer, actor: Actor, action: Action, acl: Acl) -> bool:
     """Whether the ACL, were it the only one, would decide; asked of the authorizer itself."""
-    rules = authorizer.rules
-    store = AclStore((acl,), networks=rules.host_networks)
-    alone = StandardAuthorizer(rules=rules, store=store)
+    alone = StandardAuthorizer(rules=authorizer.rules, store=AclStore((acl,)))
     return alone.authorize(actor, action).because is Because.ACL
 
 

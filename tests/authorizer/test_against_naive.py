@@ -1,6 +1,7 @@
 """Decisions and filters against a reference that is too simple to be wrong, over random ACLs."""
 
 from collections.abc import Iterable
+from ipaddress import ip_address, ip_network
 
 import pytest
 from hypothesis import example, given, settings, strategies as st
@@ -35,7 +36,11 @@ def covers(acl: Acl, resource_type: ResourceType, name: str) -> bool:
 
 
 def is_for(acl: Acl, actor: Actor) -> bool:
-    return acl.principal in (actor.principal, "User:*") and acl.host in (actor.host, "*")
+    if acl.principal not in (actor.principal, "User:*"):
+        return False
+    if "/" in acl.host:
+        return ip_address(actor.host) in ip_network(acl.host, strict=False)
+    return acl.host in (actor.host, "*")
 
 
 def answers(acl: Acl, operation: Operation) -> bool:
@@ -111,7 +116,9 @@ NAMES = st.one_of(
     st.text(alphabet="ab*", min_size=1, max_size=12),
 )
 PRINCIPALS = st.sampled_from(["User:a", "User:b", "Group:g", "User:*", "User:x:y", "User:CN=a,O=b"])
-HOSTS = st.sampled_from(["*", "10.0.0.1", "10.0.0.2"])
+ADDRESSES = st.sampled_from(["10.0.0.1", "10.0.0.2", "2001:db8:0:0:0:0:0:1"])
+NETWORKS = st.sampled_from(["10.0.0.0/8", "10.0.0.2/31", "0.0.0.0/0", "2001:db8::/32", "::/1"])
+HOSTS = st.one_of(st.just("*"), ADDRESSES, NETWORKS)
 OPERATIONS = st.sampled_from([operation for operation in Operation if operation > Operation.ANY])
 WRITING = st.sampled_from([Operation.WRITE, Operation.ALL])
 TYPES = st.sampled_from([ResourceType.TOPIC, ResourceType.GROUP])
@@ -127,9 +134,7 @@ ACLS = st.builds(
     PERMISSIONS,
 )
 ACL_SETS = st.lists(ACLS, max_size=25)
-ACTORS = st.builds(
-    Actor, PRINCIPALS.filter(lambda p: p != "User:*"), HOSTS.filter(lambda h: h != "*")
-)
+ACTORS = st.builds(Actor, PRINCIPALS.filter(lambda p: p != "User:*"), ADDRESSES)
 FILTERS = st.builds(
     AclFilter,
     st.sampled_from(ResourceType),

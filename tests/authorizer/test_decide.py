@@ -2,6 +2,8 @@
 
 import pytest
 
+from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.decide import (
     PROBE,
     decide,
@@ -118,7 +120,6 @@ def test_principals_are_compared_as_text(principal: str) -> None:
     [
         ("10.0.0.1", True),
         ("*", True),
-        ("10.0.0.0/8", False),
         ("10.0.0.10", False),
         ("10.0.0.*", False),
         ("localhost", False),
@@ -127,6 +128,15 @@ def test_principals_are_compared_as_text(principal: str) -> None:
 )
 def test_hosts_are_compared_as_text(host: str, allowed: bool) -> None:
     assert asked([acl("allow READ topic orders", host=host)], "READ").allowed is allowed
+
+
+def test_a_network_includes_its_addresses_since_4_4() -> None:
+    acls = [acl("allow READ topic orders", host="10.0.0.0/8")]
+    for release, allowed in (("4.3", False), ("4.4", True)):
+        authorizer = StandardAuthorizer(rules=rules_of(release), store=AclStore(acls))
+        action = Action(Operation.READ, ResourceType.TOPIC, "orders")
+        assert authorizer.authorize(Actor("User:alice", "10.0.0.1"), action).allowed is allowed
+        assert not authorizer.authorize(Actor("User:alice", "11.0.0.1"), action).allowed
 
 
 def test_an_ipv6_host_is_javas_text() -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafka_shim.authorizer.acl_releases import rules_of
 from kafka_shim.authorizer.model import Acl, AclFilter
 from kafka_shim.authorizer.rules import NEWEST_RULES, AclRules, Handling
 from kafka_shim.authorizer.validate import (
@@ -105,12 +106,12 @@ def test_a_good_acl_is_read() -> None:
         ({"resource_name": ""}, 42),
         ({"principal": "alice"}, 42),
         ({"principal": ""}, 42),
+        ({"host": ""}, 42),
         # all of these are accepted, odd as they are
         ({"principal": ":"}, 0),
         ({"principal": "User:"}, 0),
         ({"principal": "Role:x"}, 0),
         ({"principal": "User:CN=a,O=b:c"}, 0),
-        ({"host": ""}, 0),
         ({"host": "not an ip"}, 0),
         ({"resource_type": 3, "operation": 5}, 0),
         ({"resource_name": "a b"}, 0),
@@ -123,6 +124,12 @@ def test_a_good_acl_is_read() -> None:
 )
 def test_elements_of_the_newest_release(fields: dict[str, object], error: int) -> None:
     assert outcomes(changed(GOOD, **fields)) == [0, error, 0]
+
+
+@pytest.mark.parametrize("host", ["", "a/b", "10.0.0.0/33"])
+def test_hosts_are_checked_since_4_4(host: str) -> None:
+    assert outcomes(changed(GOOD, host=host), rules_of("4.3")) == [0, 0, 0]
+    assert outcomes(changed(GOOD, host=host), rules_of("4.4")) == [0, 42, 0]
 
 
 @pytest.mark.parametrize(

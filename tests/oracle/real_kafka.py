@@ -109,6 +109,9 @@ def settings_of(release: str) -> dict[str, str]:
     if numbers(release) >= (4, 3):  # by default assignments are a second apart, by the clock
         for kind in ("consumer", "share", "streams"):
             settings[f"group.{kind}.assignment.interval.ms"] = "0"
+    if numbers(release) >= (4, 4):  # or another thread assigns, and an answer may come before it
+        for kind in ("consumer", "share", "streams"):
+            settings[f"group.{kind}.assignor.offload.enable"] = "false"
     if numbers(release) >= (3, 6):  # earlier KRaft has no delegation tokens, and refuses the key
         settings["delegation.token.secret.key"] = "secret"
     if numbers(release) >= (3,):

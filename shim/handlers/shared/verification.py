@@ -29,6 +29,8 @@ def verification_error(
     `owner` is transactional id, producer id and epoch; `adds_since` and `abortable_since` are the
     versions of the API that make it so, and that are told to abort.
     """
+    if not owner[0]:
+        return ErrorCode.INVALID_REQUEST
     transactions = context.cluster.transactions
     if context.version >= adds_since:
         error = transactions.add_partitions(*owner, [target])

@@ -42,7 +42,7 @@ class AttentiveAuthorizer(StandardAuthorizer):
     """Knows which requirement a question belongs to; questions of no requirement are probes."""
 
     def __init__(self, rules: AclRules, acls: Iterable[Acl] = ()) -> None:
-        super().__init__(rules=rules, store=AclStore(acls, networks=rules.host_networks))
+        super().__init__(rules=rules, store=AclStore(acls))
         self._bound: BoundRequirement | None = None
 
     def begin(self, bound: BoundRequirement) -> None:

@@ -1,0 +1,69 @@
+"""Networks as hosts; what is one was asked of a real 4.4.0 (tests/recordings/conformance)."""
+
+import pytest
+
+from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import Acl, Actor
+from kafka_shim.authorizer.networks import covers_host, network_of
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+
+
+@pytest.mark.parametrize(
+    ("acl_host", "host", "covered"),
+    [
+        ("10.0.0.0/8", "10.255.255.255", True),
+        ("10.1.2.3/8", "10.0.0.0", True),  # bits beyond the prefix do not matter
+        ("10.0.0.0/8", "11.0.0.0", False),
+        ("10.0.0.1/32", "10.0.0.1", True),
+        ("010.0.0.0/8", "10.0.0.1", True),
+        ("0.0.0.0/0", "255.255.255.255", True),
+        ("0.0.0.0/0", "0.0.0.0", False),
+        ("0.0.0.0/0", "0:0:0:0:0:0:0:1", False),
+        ("::/0", "127.0.0.1", False),
+        ("::/0", "0:0:0:0:0:0:0:1", True),
+        ("2001:db8::/32", "2001:db8:0:0:0:0:0:a", True),
+        ("2001:db8::/32", "2001:db9:0:0:0:0:0:a", False),
+        ("fe80::1%1/64", "fe80:0:0:0:0:0:0:2%eth0", True),
+        ("10.0.0.0/8", "10.1.0.0/16", True),
+        ("10.1.0.0/16", "10.0.0.0/8", False),
+        ("10.0.0.0/33", "10.0.0.1", False),
+        ("10.0.0.0", "10.0.0.1", False),
+        ("10.0.0.0/8", "localhost", False),
+    ],
+)
+def test_whom_a_network_includes(acl_host: str, host: str, covered: bool) -> None:
+    assert covers_host(acl_host, host, networks=True) is covered
+    assert not covers_host(acl_host, host, networks=False)
+
+
+def test_a_host_without_a_slash_is_no_network() -> None:
+    assert network_of("10.0.0.1") is network_of("*") is None
+
+
+def acl(host: str) -> Acl:
+    pattern = (ResourceType.TOPIC, "orders", PatternType.LITERAL)
+    return Acl(*pattern, "User:alice", host, Operation.READ, Permission.ALLOW)
+
+
+def test_a_store_forgets_networks_with_their_last_acl() -> None:
+    store, actor = (
+        AclStore([acl("10.0.0.0/8"), acl("10.0.0.0/16")]),
+        Actor("User:alice", "10.0.0.1"),
+    )
+    assert [subject.host for subject in store.subjects_of(actor)] == ["10.0.0.0/8", "10.0.0.0/16"]
+    assert store.remove(acl("10.0.0.0/8"))
+    assert [subject.host for subject in store.subjects_of(actor)] == ["10.0.0.0/16"]
+    assert store.remove(acl("10.0.0.0/16"))
+    assert not store.subjects_of(actor)
+
+
+def test_a_store_is_read_by_the_rules_of_its_authorizer() -> None:
+    store, actor = AclStore([acl("10.0.0.0/8")]), Actor("User:alice", "10.0.0.1")
+    StandardAuthorizer(rules=rules_of("4.3"), store=store)
+    assert not store.subjects_of(actor)
+    assert store.hosts_covering("User:alice", "10.0.0.1") == ["10.0.0.1", "*"]
+    StandardAuthorizer(rules=rules_of("4.4"), store=store)
+    assert len(store.subjects_of(actor)) == 1
+    assert store.hosts_covering("User:alice", "10.0.0.1") == ["10.0.0.1", "*", "10.0.0.0/8"]
