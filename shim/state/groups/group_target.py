@@ -2,6 +2,8 @@
 
 A new epoch begins whenever a subscription, the set of members or what can be assigned changes;
 the target of that epoch is computed with the next heartbeat, at intervals (KIP-1263).
+
+DEVIATION: it is there at once, as with `assignor.offload.enable=false` of 4.4.
 """
 
 from collections.abc import Callable, Collection, Mapping

@@ -1,0 +1,26 @@
+"""Assignments are there at once, where a 4.4 broker has another thread make them."""
+
+import pytest
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
+    ConsumerGroupHeartbeatRequest,
+)
+from tests.shim.play import Stage
+
+
+@pytest.mark.parametrize("offloaded", ["true", "false"])
+def test_the_first_answer_has_the_assignment(offloaded: str) -> None:
+    stage = Stage("4.4", properties={"group.consumer.assignor.offload.enable": offloaded})
+    stage.topic("orders")
+    request = ConsumerGroupHeartbeatRequest(
+        group_id="g",
+        member_id="m",
+        member_epoch=0,
+        rebalance_timeout_ms=60_000,
+        subscribed_topic_names=["orders"],
+        topic_partitions=[],
+    )
+    answer = stage.ask(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, request)
+    assert answer.error_code == 0
+    assert [row.topic_id for row in answer.assignment.topic_partitions] == [stage.found("orders").topic_id]
