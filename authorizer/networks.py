@@ -7,6 +7,7 @@ the other.
 
 import ipaddress
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 import msgspec
@@ -62,6 +63,23 @@ def covers_host(acl_host: str, host: str, *, networks: bool) -> bool:
         return True
     network = network_of(acl_host) if networks else None
     return network is not None and network.contains(host)
+
+
+def around(host: str, places: Iterable[str]) -> str:
+    """Give the narrowest other place, an address or a network, that a host lies in; else `*`."""
+    within = []
+    own = _breadth(host)
+    for place in places:
+        network = network_of(place)
+        if network is not None and network.contains(host) and _breadth(place) > own:
+            within.append(_breadth(place))
+    return min(within)[1] if within else WILDCARD
+
+
+def _breadth(place: str) -> tuple[int, str]:
+    """How broad a place is; of two texts for one network, one is the broader."""
+    network = network_of(place)
+    return (-1 if network is None else network.last - network.first), place
 
 
 @lru_cache(REMEMBERED)

@@ -10,6 +10,7 @@ import msgspec
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Action, Actor
+from kafka_shim.authorizer.networks import around
 from kafka_shim.authorizer.policy.names import ALL_NAMES, Names, Region, names_of, regions
 from kafka_shim.authorizer.policy.questions import (
     acls_about,
@@ -62,9 +63,9 @@ class Change(msgspec.Struct, frozen=True):
             is_meant = actor.principal not in self.except_principals
         else:
             is_meant = actor.principal == self.principal
-        if WILDCARD in self.hosts:
-            return is_meant and actor.host not in self.except_hosts
-        return is_meant and actor.host in self.hosts
+        places = (*self.hosts, *self.except_hosts)
+        at = actor.host if actor.host in places else around(actor.host, places)
+        return is_meant and at in self.hosts
 
 
 def difference(
@@ -127,7 +128,7 @@ class _Comparison:
             for side in (self._old, self._new)
             for acl in acls_about(side, resource_type, principal)
         }
-        hosts = hosts_of(acls, principal)
+        hosts = hosts_of(acls, principal, self._new.rules)
         meant = (principal, ANY_USER)
         anybody = self._old.allow_everyone
         touched = {names_of(acl) for acl in changed if anybody or acl.principal in meant}
@@ -226,14 +227,15 @@ def _told(
     excepted: tuple[Names, ...],
     delta: Delta,
 ) -> Iterator[Change]:
-    """A delta as changes: hosts that change alike together."""
+    """A delta as changes: hosts that change alike together, but those inside of others."""
+    outer = {host: around(host, delta) for host in delta if host != WILDCARD}
     for side, gained in enumerate((True, False)):
-        elsewhere = delta.get(WILDCARD, (0, 0))[side]
+        bits = {host: delta[host][side] for host in delta}
+        inner = [host for host in outer if bits[host] != bits[outer[host]]]
         groups: dict[int, list[str]] = {}
-        for host, bits in delta.items():
-            if bits[side] and (bits[side] != elsewhere or host == WILDCARD):
-                groups.setdefault(bits[side], []).append(host)
-        others = tuple(host for host, bits in delta.items() if bits[side] != elsewhere)
+        for host in delta:
+            if bits[host] and (host == WILDCARD or host in inner):
+                groups.setdefault(bits[host], []).append(host)
         for mask, hosts in groups.items():
             operations = tuple(operation for operation in Operation if mask >> operation & 1)
             yield Change(
@@ -245,7 +247,7 @@ def _told(
                 excepted,
                 operations,
                 tuple(hosts),
-                others if WILDCARD in hosts else (),
+                tuple(host for host in inner if bits[outer[host]] == mask),
             )
 
 

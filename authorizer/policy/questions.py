@@ -8,6 +8,7 @@ from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.implied import resource_types, supported_operations
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter
 from kafka_shim.authorizer.requirements import in_force
+from kafka_shim.authorizer.rules import AclRules
 from kafka_shim.protocol.enums import Operation, ResourceType
 
 NOBODY = "User:\0nobody in particular"
@@ -64,9 +65,11 @@ def acls_about(
     return [acl for who in named for acl in store.matching(AclFilter(resource_type, principal=who))]
 
 
-def hosts_of(acls: Iterable[Acl], principal: str) -> list[str]:
+def hosts_of(acls: Iterable[Acl], principal: str, rules: AclRules) -> list[str]:
     """The hosts that these ACLs tell apart for the principal, `*` being all others."""
     named = {acl.host for acl in acls if acl.principal in (principal, ANY_USER)}
+    if not rules.host_networks:  # then no client has such a host
+        named = {host for host in named if "/" not in host}
     return [WILDCARD, *sorted(named - {WILDCARD})]
 
 

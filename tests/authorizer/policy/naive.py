@@ -1,6 +1,7 @@
 """Random ACLs, and every question at the boundaries of their patterns, for the naive engine."""
 
 from collections.abc import Iterable, Iterator
+from ipaddress import ip_network
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Action, Actor
@@ -23,12 +24,23 @@ def boundary_names(acls: Iterable[Acl]) -> list[str]:
     return sorted({stem + letter for stem in stems for letter in LETTERS})
 
 
+def addresses(hosts: Iterable[str]) -> Iterator[str]:
+    """The addresses among hosts, some of each network, and some that may be in none of them."""
+    yield from ("192.0.2.1", "9000:0:0:0:0:0:0:1")
+    for host in hosts:
+        if "/" in host:
+            network = ip_network(host, strict=False)
+            yield from (str(network[1]), str(network[-1]))
+        elif host != "*":
+            yield host
+
+
 def questions(
     acls: Iterable[Acl], operations: Iterable[Operation], kinds: Iterable[ResourceType]
 ) -> Iterator[tuple[Actor, Action]]:
     known = list(acls)
     principals = {acl.principal for acl in known} - {"User:*"} | {"User:nobody"}
-    hosts = {acl.host for acl in known} - {"*"} | {"192.0.2.1"}
+    hosts = set(addresses(acl.host for acl in known))
     names = boundary_names(known)
     asked = list(operations)
     for kind in kinds:

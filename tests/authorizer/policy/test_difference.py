@@ -13,7 +13,7 @@ from kafka_shim.authorizer.policy.names import ALL_NAMES, STARRED, Names
 from kafka_shim.authorizer.policy.questions import OverlookingError, asked_operations
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, ResourceType
-from tests.authorizer.policy.naive import NEWEST, authorizer, questions
+from tests.authorizer.policy.naive import NEWEST, addresses, authorizer, questions
 from tests.authorizer.test_against_naive import ACL_SETS, ACLS, naive
 
 TOPIC = ResourceType.TOPIC
@@ -131,11 +131,11 @@ def test_every_change_is_seen_by_somebody(old: list[Acl], new: list[Acl], everyo
         if change.names is None:
             continue
         principal = "User:nobody" if change.principal == "User:*" else change.principal
-        host = "192.0.2.1" if change.hosts[0] == "*" else change.hosts[0]
         stem = change.names.text
         names = [stem, *(stem + letter for letter in "xyzwvu")]
         asked = [
             (Actor(principal, host), Action(operation, change.resource_type, name))
+            for host in addresses(change.hosts)
             for name in (names if change.names.is_prefix else names[:1])
             for operation in change.operations
         ]
