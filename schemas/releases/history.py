@@ -1,0 +1,62 @@
+"""Facts of many releases as one history, and back."""
+
+import json
+from collections.abc import Iterable, Mapping
+
+from kafka_shim.schemas.releases import Fact, Facts
+
+Release = dict[str, dict[str, Fact]]
+"""The facts of one release by kind and name."""
+
+
+def minor(version: str) -> str:
+    """Return the minor release of a version: 0.11 of 0.11.0.3."""
+    return ".".join(version.split(".")[:2])
+
+
+def of_rows(rows: Iterable[Fact]) -> Release:
+    """Return the facts of a release from rows that say their kind and name."""
+    found: Release = {}
+    for row in rows:
+        fact = {key: value for key, value in row.items() if key not in ("kind", "name")}
+        found.setdefault(row["kind"], {})[row["name"]] = fact
+    return found
+
+
+def merged(releases: Mapping[str, Release]) -> Facts:
+    """Return the history of releases, given from the oldest to the newest.
+
+    Names have the order of the newest release that has them.
+    """
+    history: Facts = {}
+    for release in reversed(list(releases.values())):
+        for kind, facts in release.items():
+            for name in facts:
+                history.setdefault(kind, {}).setdefault(name, {})
+    for version, release in releases.items():
+        for kind, names in history.items():
+            for name, changes in names.items():
+                fact = release.get(kind, {}).get(name)
+                before = list(changes.values())[-1] if changes else None
+                if fact != before:
+                    changes[minor(version)] = fact
+    return history
+
+
+def render(history: Facts) -> str:
+    """Say a history as JSON with a line a name, or a line a change where there are several."""
+    kinds = [f" {_text(kind)}: {_names(names)}" for kind, names in history.items()]
+    return "{\n" + ",\n".join(kinds) + "\n}\n"
+
+
+def _names(names: Mapping[str, Mapping[str, Fact | None]]) -> str:
+    lines = []
+    for name, changes in names.items():
+        entries = [f"{_text(since)}: {_text(fact)}" for since, fact in changes.items()]
+        said = entries[0] if len(entries) == 1 else "\n    " + ",\n    ".join(entries) + "\n  "
+        lines.append(f"  {_text(name)}: {{{said}}}")
+    return "{\n" + ",\n".join(lines) + "\n }"
+
+
+def _text(value: object) -> str:
+    return json.dumps(value)
