@@ -1,8 +1,9 @@
-"""The source of protocol/api_key.py and protocol/error_codes.py, for `generate`."""
+"""The source of api_key.py, error_codes.py and feature_levels.py in protocol/, for `generate`."""
 
 from collections.abc import Mapping, Sequence
 
 from kafka_shim.protocol.spec import MessageSpec, snake_case
+from kafka_shim.schemas.releases import History
 
 _API_KEY = '''"""The keys of Kafka's APIs."""
 
@@ -40,6 +41,13 @@ as to call a function, and every request needs this one.
 """
 '''
 
+_FEATURE_LEVELS = '''"""The features of brokers, and since which release they have which levels."""
+
+FEATURES: dict[str, dict[str, tuple[int, int, int]]] = {{
+{members}}}
+"""Lowest and highest level, and the one at which a new cluster runs, in a broker's order."""
+'''
+
 
 def api_key_text(messages: Sequence[MessageSpec]) -> str:
     """Return the enum of all APIs that have a request."""
@@ -54,6 +62,19 @@ def api_key_text(messages: Sequence[MessageSpec]) -> str:
 def error_codes_text(codes: Mapping[str, int]) -> str:
     """Return the enum of error codes."""
     return _ERROR_CODES.format(members=_members(codes))
+
+
+def feature_levels_text(features: Mapping[str, History]) -> str:
+    """Return the table of features; one that a release dropped is a ValueError."""
+    lines = []
+    for name, history in features.items():
+        lines.append(f'    "{name}": {{\n')
+        for since, fact in history.items():
+            if fact is None:
+                raise ValueError(f"feature `{name}` is gone in {since}, which cannot be said")
+            lines.append(f'        "{since}": ({fact["min"]}, {fact["max"]}, {fact["level"]}),\n')
+        lines.append("    },\n")
+    return _FEATURE_LEVELS.format(members="".join(lines))
 
 
 def _members(codes: Mapping[str, int]) -> str:

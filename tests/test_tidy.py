@@ -26,7 +26,7 @@ ALL_SOURCES = SOURCES + sorted(
 RELEASES_MAY_BE_NAMED = (
     "protocol/releases/",
     "protocol/api_versions.py",
-    "protocol/features.py",
+    "protocol/feature_levels.py",
     "authorizer/acl_releases.py",
     "authorizer/acl_tool_releases.py",
     "authorizer/requirements/",
