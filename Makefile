@@ -13,7 +13,7 @@ EXTRAS := capture,compression,control,demo,oauth,pipeline,pytest,tls
 WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 TEST_ARGS ?= -n $(WORKERS) --maxprocesses 4 --dist loadfile
 
-.PHONY: help scorecards both-ways install run test quick coverage clients check lint types contracts bench generate pipeline-demo pipeline-check docs-check image-check package package-check test-all lock audit clean oracle suite suites fuzz kills
+.PHONY: help scorecards both-ways install run test quick coverage clients check lint types contracts bench generate facts pipeline-demo pipeline-check docs-check image-check package package-check test-all lock audit clean oracle suite suites fuzz kills
 
 help:
 	@echo "make run        a broker on 127.0.0.1:9092 with demo users and ACLs"
@@ -39,7 +39,8 @@ help:
 	@echo "make suite NAME=kgo   one of them; AGAINST=real: against a real Kafka (java 17 and maven)"
 	@echo "make scorecards clients of six languages are run; docs/clients.md says what they do"
 	@echo "make both-ways  their runs on a real broker replayed to the shim, and the other way round"
-	@echo "make generate   message classes and documents from their sources"
+	@echo "make generate   message classes, codes and tables of settings and features from their facts"
+	@echo "make facts      settings and features read again from the jars of all releases (java 17, maven)"
 
 ifdef LOCKED   # the packages of the lock and no others
 RUN_PACKAGES = $(PIP) --require-hashes --requirement $(LOCK) \
@@ -105,7 +106,13 @@ contracts: install
 
 generated: install
 	$(BIN)/python -m kafka_shim.schemas.vendor --check
+	$(BIN)/python -m kafka_shim.schemas.releases.extract --check
 	$(BIN)/python -m kafka_shim.protocol.generate --check
+	$(BIN)/python -m kafka_shim.shim.state.generate_definitions --check
+
+# Java 17 and Maven; RELEASES='4.3.1 4.4.0' asks the jars of those only
+facts: install
+	$(BIN)/python -m kafka_shim.schemas.releases.extract --check --jars $(RELEASES)
 
 check: lint types contracts generated test
 
@@ -188,6 +195,7 @@ both-ways: install
 generate: install
 	$(BIN)/python -m kafka_shim.schemas.vendor
 	$(BIN)/python -m kafka_shim.protocol.generate
+	$(BIN)/python -m kafka_shim.shim.state.generate_definitions
 
 clean:
 	rm -rf $(VENV) .venv-* dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -17,6 +17,7 @@ class ConfigFacts(msgspec.Struct, frozen=True, kw_only=True):
     config_denials: Mapping[int, str | None]  # error message of a denial, by its code
     missing_topics_have_no_configs: bool  # a missing topic is 3, and not described by defaults
     dynamic_brokers: bool  # settings of brokers can be altered (KIP-226)
+    shown_dynamic: tuple[str, ...]  # cannot be altered, though DescribeConfigs says they can
     client_metrics_have_defaults: bool  # a subscription is described with all its settings
     alterations_are_forwarded: bool  # brokers check what they can before rights are asked for
     altered_denial_is_said: bool  # a denied alteration has a text
@@ -44,6 +45,7 @@ OLDEST = ConfigFacts(
     config_denials={},
     missing_topics_have_no_configs=False,
     dynamic_brokers=False,
+    shown_dynamic=(),
     client_metrics_have_defaults=False,
     alterations_are_forwarded=False,
     altered_denial_is_said=False,
@@ -65,7 +67,17 @@ OLDEST = ConfigFacts(
 """As 0.11 has it."""
 
 CHANGES: tuple[Change, ...] = (
-    Change("1.1", "KIP-226: dynamic brokers", dynamic_brokers=True),
+    Change(
+        "1.1",
+        "KIP-226: dynamic brokers",
+        dynamic_brokers=True,
+        shown_dynamic=(
+            "log.retention.hours",
+            "log.retention.minutes",
+            "log.roll.hours",
+            "log.roll.jitter.hours",
+        ),
+    ),
     Change("2.0", "types of config resources", echoed_resource_types=(2, 4)),
     Change("2.0", "AlterConfigs cannot read null", altered_null="close"),
     Change("2.0", "settings of missing topics", missing_topics_have_no_configs=True),
@@ -75,6 +87,7 @@ CHANGES: tuple[Change, ...] = (
         config_resource_types=(2, 4, 8),
         echoed_resource_types=(2, 4, 8),
     ),
+    Change("2.4", "no setting is shown as dynamic for another", shown_dynamic=()),
     Change(
         "2.6",
         "AlterConfigs in generated messages",

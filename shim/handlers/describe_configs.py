@@ -143,8 +143,9 @@ def _entries(resource: DescribeConfigsResource, context: RequestContext) -> Iter
             node_id = broker_of(name, context, may_be_all=context.facts.configs.dynamic_brokers)
             if node_id is None:
                 return configs.all_brokers_entries()
+            facts = context.facts.configs
             return configs.broker_entries(
-                node_id, with_unknown=context.facts.configs.dynamic_brokers
+                node_id, with_unknown=facts.dynamic_brokers, shown_dynamic=facts.shown_dynamic
             )
         case ConfigResourceType.BROKER_LOGGER:
             node_id = broker_of(name, context, may_be_all=False)

@@ -1,9 +1,8 @@
 """Which settings topics, brokers, groups and metrics subscriptions have in a release.
 
 The table is `config_definitions.json`: for every setting the releases that changed it, each with
-all that holds from there on, or null where it was dropped. Types, defaults and checks are those of
-the releases' own definitions; `dynamic` and `internal` (accepted, not shown) were read off real
-brokers.
+all that holds from there on, or null where it was dropped. `generate_definitions` makes it of what
+the releases' own classes say. `internal` settings are accepted, but not shown.
 """
 
 from functools import cache
@@ -37,7 +36,9 @@ class Check(msgspec.Struct, frozen=True, rename={"other": "or"}):
     one_of: tuple[str, ...] = ()
     each_of: tuple[str, ...] = ()  # of a list
     ignore_case: bool = False
+    durations: bool = False  # besides, `by_duration:` and how long
     filled: bool = False  # not empty
+    distinct: bool = False  # a list without empty elements; what is in it twice counts once
     replicas: bool = False  # `*`, or `partition:broker` pairs
     release: bool = False  # a Kafka release, or one of its inner steps: 2.8, 2.8-IV1
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from kafka_shim.protocol.api_versions import parse_release
 from kafka_shim.shim.state.config_definitions import Check, Definition
+from kafka_shim.shim.state.durations import milliseconds
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
 # `int` refuses more digits
@@ -21,6 +22,8 @@ class ConfigValueError(Exception):
 def canonical(name: str, definition: Definition, value: str) -> str:
     """The value as a broker shows it; ConfigValueError if it does not fit the setting."""
     text = _PARSERS.get(definition.type, _plain)(name, definition.type, value.strip())
+    if definition.check.distinct:
+        text = _distinct(name, text)
     _check(name, definition, text)
     return text
 
@@ -72,7 +75,7 @@ def _check(name: str, definition: Definition, value: str) -> None:
     check = definition.check
     if check.min is not None or check.max is not None:
         _check_range(name, check, value)
-    if check.one_of:
+    if check.one_of and not (check.durations and _is_from_duration(value)):
         _check_member(name, check, value, check.one_of)
     for element in elements(value) if check.each_of else ():
         _check_member(name, check, element, check.each_of)
@@ -99,6 +102,18 @@ def _check_member(name: str, check: Check, value: str, allowed: tuple[str, ...])
     known = tuple(map(str.lower, allowed)) if check.ignore_case else allowed
     if (value.lower() if check.ignore_case else value) not in known:
         raise ConfigValueError(f"`{value}` for {name}: one of {', '.join(allowed)} is expected")
+
+
+def _distinct(name: str, value: str) -> str:
+    parts = elements(value)
+    if "" in parts:
+        raise ConfigValueError(f"`{value}` for {name}: an element is empty")
+    return ",".join(dict.fromkeys(parts))
+
+
+def _is_from_duration(text: str) -> bool:
+    kind, _, duration = text.partition(":")
+    return kind == "by_duration" and milliseconds(duration) is not None
 
 
 def _is_release(text: str) -> bool:

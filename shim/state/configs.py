@@ -163,16 +163,20 @@ class Configs:
                 synonyms.extend(self._broker_synonyms(definition.broker, self._first_id))
             yield entry(name, value, synonyms, definition)
 
-    def broker_entries(self, node_id: int, *, with_unknown: bool) -> Iterator[ConfigEntry]:
+    def broker_entries(
+        self, node_id: int, *, with_unknown: bool, shown_dynamic: tuple[str, ...] = ()
+    ) -> Iterator[ConfigEntry]:
         """Every setting of a broker, then those of its static configuration that Kafka does not
-        know, if they are wanted: their values are taken for secrets.
+        know, if they are wanted: their values are taken for secrets. `shown_dynamic` ones are not
+        said to be read-only, whether or not they can be altered.
         """
         for name, definition in self.broker_definitions.items():
             if definition.internal:
                 continue
             synonyms = self._broker_synonyms(name, node_id)
             value = self.broker_value(name, node_id)
-            yield entry(name, value, synonyms, definition, read_only=not definition.dynamic)
+            read_only = not definition.dynamic and name not in shown_dynamic
+            yield entry(name, value, synonyms, definition, read_only=read_only)
         unknown = self._static_of(node_id).keys() - self.broker_definitions.keys()
         for name in sorted(unknown) if with_unknown else ():
             yield unknown_entry(name, Source.STATIC_BROKER)

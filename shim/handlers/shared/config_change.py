@@ -13,7 +13,7 @@ from kafka_shim.shim.handlers.shared.config_resources import ResourceError, brok
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.config_definitions import Definition
-from kafka_shim.shim.state.config_values import ConfigValueError, canonical
+from kafka_shim.shim.state.config_values import ConfigValueError, canonical, elements
 from kafka_shim.shim.state.metrics_patterns import patterns_of
 from kafka_shim.shim.state.topic_names import name_error
 
@@ -74,7 +74,9 @@ def check(resource_type: int, name: str, new: Mapping[str, str], context: Reques
             _check_known(new, context.cluster.configs.group_definitions, ErrorCode.INVALID_CONFIG)
             definitions = context.cluster.configs.group_definitions
             _check_values(new, definitions, ErrorCode.INVALID_CONFIG)
+            _check_distinct(new, definitions, ErrorCode.INVALID_CONFIG)
             _check_group_limits(new, context)
+            _check_assignor(new, context)
         case _:
             check_subscription(new, context.cluster)
 
@@ -112,6 +114,7 @@ def check_broker(name: str, new: Mapping[str, str], context: RequestContext) -> 
         message = f"settings of single brokers: {', '.join(single)}"
         raise ResourceError(ErrorCode.INVALID_REQUEST, message)
     _check_values({key: new[key] for key in known}, definitions, ErrorCode.INVALID_REQUEST)
+    _check_distinct({key: new[key] for key in known}, definitions, ErrorCode.INVALID_REQUEST)
 
 
 def _check_topic_name(name: str, context: RequestContext) -> None:
@@ -155,6 +158,16 @@ def _check_values(
             raise ResourceError(error, str(failure) if is_told else None) from None
 
 
+def _check_distinct(
+    new: Mapping[str, str], definitions: Mapping[str, Definition], error: ErrorCode
+) -> None:
+    """Where other resources drop what a list has twice, brokers and groups refuse it."""
+    for key, value in new.items():
+        parts = elements(value)
+        if definitions[key].check.distinct and len(set(parts)) < len(parts):
+            raise ResourceError(error, f"`{value}` for {key}: an element is there twice")
+
+
 def _check_eligible_replicas(name: str, new: Mapping[str, str], context: RequestContext) -> None:
     """With eligible leader replicas there is one min.insync.replicas for all (KIP-966)."""
     key = "min.insync.replicas"
@@ -178,6 +191,15 @@ def _check_group_limits(new: Mapping[str, str], context: RequestContext) -> None
             if limit is not None and is_outside(int(value), int(limit)):
                 message = f"{key} of {value} is beyond group.{kind}.{bound}.{setting}, {limit}"
                 raise ResourceError(ErrorCode.INVALID_CONFIG, message)
+
+
+def _check_assignor(new: Mapping[str, str], context: RequestContext) -> None:
+    """A streams group names an assignor of the broker; the names of classes are not known here."""
+    name = new.get("streams.assignor.name")
+    known = elements(context.cluster.configs.broker_value("group.streams.assignors") or "")
+    if name is not None and name not in known and not any("." in other for other in known):
+        message = f"`{name}` is no assignor of streams groups here: {', '.join(known)}"
+        raise ResourceError(ErrorCode.INVALID_CONFIG, message)
 
 
 def check_subscription(new: Mapping[str, str], cluster: Cluster) -> None:

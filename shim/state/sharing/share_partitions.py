@@ -3,23 +3,18 @@
 DEVIATION: they are there at once; a real broker loads them after the first fetch that names them.
 """
 
-import re
 from collections.abc import Callable
 
 import msgspec
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.state.durations import milliseconds
 from kafka_shim.shim.state.group_settings import GroupSettings
 from kafka_shim.shim.state.log import Log
 from kafka_shim.shim.state.sharing.share_partition import STATE_ERRORS, SharePartition
 from kafka_shim.shim.state.sharing.share_state import NOT_KNOWN, Key, ShareStates
 from kafka_shim.shim.state.topics import Partition
-
-_DURATION = re.compile(
-    r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?", re.IGNORECASE
-)
-_UNITS_MS = (86_400_000, 3_600_000, 60_000, 1000)
 
 FindOffset = Callable[[Log, int], int]
 """The first offset from a time (ms) on in a log; negative if there is none."""
@@ -92,14 +87,5 @@ class SharePartitions:
             return log.start_offset
         kind, _, duration = reset.partition(":")
         if kind == "by_duration":
-            return self._find_offset(log, self._clock.now_ms() - _milliseconds(duration))
+            return self._find_offset(log, self._clock.now_ms() - (milliseconds(duration) or 0))
         return log.high_watermark
-
-
-def _milliseconds(duration: str) -> int:
-    """An ISO 8601 duration of days and less: `P1DT2H`."""
-    match = _DURATION.fullmatch(duration)
-    parts = match.groups() if match is not None else ()
-    return sum(
-        int(float(part) * unit) for part, unit in zip(parts, _UNITS_MS, strict=False) if part
-    )

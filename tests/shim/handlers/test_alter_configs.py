@@ -131,6 +131,22 @@ def test_kraft_looks_over_a_broker_before_it_asks_for_rights(release: str, error
         ((METRICS, "m", {"match": "client_id=a.*"}), 0),
         ((METRICS, "m", {"match": "client_id=("}), 40),
         ((METRICS, "m", {"match": "foo=1"}), 40),
+        ((METRICS, "m", {"metrics": "a,,b"}), 40),
+        ((METRICS, "m", {"metrics": "a,a"}), 0),
+        ((TOPIC, "a", {"cleanup.policy": "delete,,compact"}), 40),
+        ((TOPIC, "a", {"cleanup.policy": "delete,delete"}), 0),
+        ((TOPIC, "a", {"cleanup.policy": ""}), 0),
+        ((BROKER, "1", {"log.cleanup.policy": "delete,delete"}), 42),
+        ((BROKER, "1", {"log.cleanup.policy": ""}), 0),
+        ((BROKER, "1", {"metric.reporters": "a,,b"}), 42),
+        ((BROKER, "1", {"listeners": ""}), 42),
+        ((BROKER, "1", {"config.providers": "a,,a"}), 0),
+        ((BROKER, "1", {"group.share.assignor.offload.enable": "false"}), 0),
+        ((GROUP, "g", {"share.auto.offset.reset": "by_duration:PT1H"}), 0),
+        ((GROUP, "g", {"share.auto.offset.reset": "EARLIEST"}), 40),
+        ((GROUP, "g", {"streams.rack.aware.assignment.tags": "a,a"}), 40),
+        ((GROUP, "g", {"streams.assignor.name": "sticky"}), 0),
+        ((GROUP, "g", {"streams.assignor.name": "other"}), 40),
     ],
 )
 def test_what_the_newest_release_refuses(resource: Resource, error: int) -> None:
@@ -140,6 +156,23 @@ def test_what_the_newest_release_refuses(resource: Resource, error: int) -> None
         # setting one thing for all brokers keeps the others, so nothing is removed from them
         kept = 0 if resource[:2] == (BROKER, "") and error == 40 else error
         assert change(stage_of(), resource[0], resource[1], *operations) == kept
+
+
+@pytest.mark.parametrize(
+    ("release", "value", "shown"), [("4.1", "delete,delete", 2), ("4.4", "delete,delete", 1)]
+)
+def test_a_policy_given_twice_counts_once_since_4_2(release: str, value: str, shown: int) -> None:
+    stage = stage_of(release)
+    assert alter(stage, (TOPIC, "a", {"cleanup.policy": value})) == [0]
+    held = stage.cluster.configs.topic_value(own(stage), "cleanup.policy")
+    assert str(held).split(",") == ["delete"] * shown
+
+
+@pytest.mark.parametrize("release", ["1.1", "2.3", "2.4"])
+def test_hours_cannot_be_altered_while_a_broker_runs(release: str) -> None:
+    """Though brokers up to 2.3 describe them as if they could: a real 2.3.1 answers 42."""
+    resource = (BROKER, "1", {"log.retention.hours": "5"})
+    assert alter(stage_of(release), resource) == [42]
 
 
 def test_a_null_value_closes_the_connection_of_middle_releases() -> None:

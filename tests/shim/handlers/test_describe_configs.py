@@ -139,6 +139,20 @@ def test_version_0_forgot_what_a_default_is(release: str, is_default: bool) -> N
     assert result.configs[0].is_default is is_default
 
 
+@pytest.mark.parametrize(
+    ("release", "name", "read_only"),
+    [
+        ("2.3", "log.retention.hours", False),
+        ("2.4", "log.retention.hours", True),
+        ("2.3", "log.retention.ms", False),
+        ("2.3", "log.flush.scheduler.interval.ms", True),
+    ],
+)
+def test_what_is_shown_as_read_only(release: str, name: str, read_only: bool) -> None:
+    (result,) = ask(stage_of(release), (BROKER, "1"), keys=[name])
+    assert result.configs[0].read_only is read_only
+
+
 def test_synonyms_and_documentation_are_told_when_asked_for() -> None:
     stage = stage_of()
     (result,) = ask(

@@ -56,6 +56,15 @@ def test_what_does_not_parse_is_refused(kind: str, value: str) -> None:
         ("string", "b", {"one_of": ("a",)}),
         ("list", "a,b", {"each_of": ("a",)}),
         ("string", "", {"filled": True}),
+        ("list", "", {"distinct": True, "filled": True}),
+        ("list", "a,,b", {"distinct": True}),
+        ("list", ",", {"distinct": True}),
+        ("string", "c", {"one_of": ("a",), "durations": True}),
+        ("string", "by_duration", {"one_of": ("a",), "durations": True}),
+        ("string", "by_duration:", {"one_of": ("a",), "durations": True}),
+        ("string", "by_duration:P1Y", {"one_of": ("a",), "durations": True}),
+        ("string", "by_duration:-PT1H", {"one_of": ("a",), "durations": True}),
+        ("string", "by_duration:PT", {"one_of": ("a",), "durations": True}),
         ("list", "0:a", {"replicas": True}),
         ("string", "9.9", {"release": True}),
     ],
@@ -70,6 +79,9 @@ def test_checks_refuse(kind: str, value: str, rules: dict[str, object]) -> None:
     [
         ("int", "-1", {"min": 1, "max": 9, "other": -1}),
         ("string", "Upgrade", {"one_of": ("UPGRADE",), "ignore_case": True}),
+        ("string", "a", {"one_of": ("a",), "durations": True}),
+        ("string", "by_duration:PT0S", {"one_of": ("a",), "durations": True}),
+        ("string", "by_duration:P1DT2H3M4.5S", {"one_of": ("a",), "durations": True}),
         ("list", "0:1, 1:1", {"replicas": True}),
         ("list", "*", {"replicas": True}),
         ("string", "0.10.2-IV0", {"release": True}),
@@ -79,6 +91,12 @@ def test_checks_refuse(kind: str, value: str, rules: dict[str, object]) -> None:
 )
 def test_checks_let_through(kind: str, value: str, rules: dict[str, object]) -> None:
     assert check(kind, value, **rules)
+
+
+def test_what_is_in_a_list_twice_is_shown_once() -> None:
+    assert check("list", "b, a,b", distinct=True) == "b,a"
+    assert check("list", "b, a,b") == "b,a,b"
+    assert check("list", " ", distinct=True) == ""
 
 
 @given(st.integers(-(1 << 63), (1 << 63) - 1))
@@ -93,7 +111,6 @@ def test_elements_are_what_was_joined(parts: list[str]) -> None:
 
 @pytest.mark.parametrize("release", ["0.11", "1.1", "2.7", "3.9", "4.0", "4.3"])
 def test_every_default_is_a_value_of_its_setting(release: str) -> None:
-    """The table was made of definitions and of what brokers showed; they have to agree."""
     found = definitions(release)
     for settings in (found.topic, found.broker, found.group, found.client_metrics):
         for name, definition in settings.items():
