@@ -10,7 +10,7 @@ from kafka_shim.protocol.messages.produce_request import ProduceRequest
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.observing.history import History
 from tests.acl_filters import ANY_ACL
-from tests.shim.faults.asked import HEARTBEAT, UNKNOWN_MEMBER, metadata
+from tests.shim.faults.sample_requests import HEARTBEAT, UNKNOWN_MEMBER, metadata
 from tests.shim.play import Stage
 
 

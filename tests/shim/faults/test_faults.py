@@ -12,7 +12,7 @@ from kafka_shim.shim.dispatch import Pending
 from kafka_shim.shim.faults.fault import Fault
 from kafka_shim.shim.faults.faults import Faults
 from kafka_shim.shim.faults.spec import FaultError
-from tests.shim.faults.asked import BROKEN, HEARTBEAT, UNKNOWN_MEMBER, metadata
+from tests.shim.faults.sample_requests import BROKEN, HEARTBEAT, UNKNOWN_MEMBER, metadata
 from tests.shim.play import Stage
 
 
