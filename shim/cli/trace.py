@@ -1,4 +1,4 @@
-"""`kafka-shim trace info|cat|grep|import|export`: what is in a trace, and traces of others."""
+"""`kafka-shim trace info|cat|grep|view|import|export`: what is in a trace, and traces of others."""
 
 import argparse
 import json
@@ -14,34 +14,41 @@ from kafka_shim.shim.cli.progress import Progress
 from kafka_shim.shim.cli.trace_export import add_export_arguments, run_export
 from kafka_shim.shim.cli.trace_import import add_import_arguments, run_import
 from kafka_shim.shim.cli.trace_source import existing_trace, tell_damage
+from kafka_shim.shim.cli.trace_view import add_view_arguments, run_view
 from kafka_shim.shim.cli.usage import api_named, check_principal, guarded
 from kafka_shim.shim.traffic.traces.summary import Summary
 from kafka_shim.shim.traffic.traces.trace_lines import line
 from kafka_shim.shim.traffic.traces.trace_rows import TraceReader
+from kafka_shim.shim.traffic.traces.viewed import Viewed
 
 LINES_HELP = "readable lines instead of JSON: when, connection/request, who, what (cut if long)"
 _BAR_WIDTH = 40
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="info|cat|grep|import|export")
+    metavar = "info|cat|grep|view|import|export"
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar=metavar)
     info = verbs.add_parser("info", help="totals: clients, apis, principals, denials, damage")
     cat = verbs.add_parser("cat", help="every entry as one JSON object a line")
     grep = verbs.add_parser("grep", help="the entries that fit all conditions")
+    view = verbs.add_parser("view", help="the inspector's page over a trace")
+    add_view_arguments(view)
     importing = verbs.add_parser("import", help="make a trace of a capture or a log")
     add_import_arguments(importing)
     export = verbs.add_parser("export", help="a trace for other tools: JSON lines, or a capture")
     add_export_arguments(export)
-    for verb in (info, cat, grep, importing, export):
+    for verb in (info, cat, grep, view, importing, export):
         verb.add_argument("trace", type=Path, help="a trace's folder, or one segment")
     info.add_argument("--json", action="store_true", help="one JSON object")
     for verb in (cat, grep):
         verb.add_argument("--lines", action="store_true", help=LINES_HELP)
-    add = grep.add_argument
-    add("--api", action="append", default=[], help="Kafka's name of an API (repeatable)")
-    add("--principal", action="append", default=[], help="User:x (repeatable)")
-    add("--denied", action="store_true", help="only requests of which something was denied")
-    add("--text", help="somewhere in the entry, as JSON has it")
+    for verb in (grep, view):
+        add = verb.add_argument
+        add("--api", action="append", default=[], help="Kafka's name of an API (repeatable)")
+        add("--principal", action="append", default=[], help="User:x (repeatable)")
+        add("--denied", action="store_true", help="only requests of which something was denied")
+    grep.add_argument("--text", help="somewhere in the entry, as JSON has it")
+    view.set_defaults(text=None)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -54,17 +61,20 @@ def _run(args: argparse.Namespace) -> int:
     existing_trace(args.trace)
     if args.verb == "export":
         return run_export(args)
+    viewed: Viewed | None = None
     size = trace_bytes(args.trace)
     with Progress("reading", size, is_shown=not _shows_rows(args)) as progress:
         reader = TraceReader(args.trace, progress)
-        if args.verb == "info":
+        if args.verb == "view":
+            viewed = Viewed(str(args.trace), _matching(reader, args))
+        elif args.verb == "info":
             _info(reader, as_json=args.json)
         else:
             form = line if args.lines else json.dumps
             for row in reader.rows() if args.verb == "cat" else _matching(reader, args):
                 print(form(row))
     tell_damage(reader.damage)
-    return 0
+    return 0 if viewed is None else run_view(viewed, args.port)
 
 
 def _shows_rows(args: argparse.Namespace) -> bool:
@@ -81,7 +91,7 @@ def _matching(reader: TraceReader, args: argparse.Namespace) -> Iterator[dict[st
     if args.denied:
         rows = reader.rows(with_denials=True)
         denied = {(r["connection"], r["sequence"]) for r in rows if r.get("allowed") is False}
-    for row in reader.rows(with_denials=args.denied):
+    for row in reader.rows(with_denials=args.denied or args.verb == "view"):
         if apis and row.get("api") not in apis:
             continue
         if args.principal and row["principal"] not in args.principal:

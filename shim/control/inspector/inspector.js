@@ -1,4 +1,4 @@
-// The page: asks the control API twice a second and shows what is new.
+// The page: asks the control API twice a second and shows what is new; of a recording, all there is.
 
 import { acls, decisions, detail, element, faults, matrix, requests } from "./views.js";
 
@@ -7,6 +7,7 @@ const KEPT = 2000;
 const SHOWN = 500;
 const AGAIN = 200; // so far back an answer is waited for
 const TABS = ["requests", "decisions", "acls", "matrix", "faults"];
+const RECORDED = ["requests", "decisions"]; // a recording has these alone
 
 const $ = (id) => document.getElementById(id);
 const views = { requests, decisions, acls, matrix, faults: faults(act) };
@@ -53,12 +54,28 @@ async function act(method, path, body) {
 
 async function refresh() {
   const health = await ask("GET", "health");
+  if (health.recording) return recorded(health);
   const text = `Kafka ${health.release} · ${health.connections} connections · `
     + `up ${Math.floor(health.uptime_ms / 1000)} s`;
   status(text, false);
   const name = state.tab;
   if (name in state.kept) await more(name);
   else state.data[name] = await ask("GET", name);
+  draw();
+}
+
+/** Read what is left of a recording, which does not change. */
+async function recorded(health) {
+  for (const name of TABS) $(`tab-${name}`).hidden = !RECORDED.includes(name);
+  $("pause").hidden = true;
+  status(`recording ${health.recording} · ${health.requests} requests`, false);
+  const name = state.tab;
+  for (let last = -1; last < state.after[name];) {
+    last = state.after[name];
+    const found = await ask("GET", `${name}?after=${last}`);
+    state.after[name] = found.last;
+    state.kept[name] = state.kept[name].concat(found[name]);
+  }
   draw();
 }
 
@@ -196,6 +213,7 @@ function close() {
 // ---------------------------------------------------------------- tabs and keys
 
 function show(name) {
+  if ($(`tab-${name}`).hidden) return;
   if (!$("detail").hidden) close();
   state.tab = name;
   for (const one of TABS) {
@@ -223,10 +241,11 @@ function step(by) {
 }
 
 function turn(event, by) {
-  const at = TABS.indexOf(document.activeElement.id.slice("tab-".length));
+  const tabs = TABS.filter((name) => !$(`tab-${name}`).hidden);
+  const at = tabs.indexOf(document.activeElement.id.slice("tab-".length));
   if (at < 0) return;
   event.preventDefault();
-  const name = TABS[(at + by + TABS.length) % TABS.length];
+  const name = tabs[(at + by + tabs.length) % tabs.length];
   show(name);
   $(`tab-${name}`).focus();
 }

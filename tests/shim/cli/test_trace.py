@@ -1,8 +1,10 @@
 """`kafka-shim trace`: totals, entries, and those that fit, from a trace made here."""
 
 import json
+import signal
 import subprocess
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -159,3 +161,19 @@ def test_output_that_cannot_be_written_is_one_line(words: list[str], trace: Path
         )
     assert done.returncode == EXIT_FAILURE
     assert done.stderr == "kafka-shim trace: No space left on device\n"
+
+
+def test_a_trace_is_viewed_until_ctrl_c(trace: Path) -> None:
+    words = [*SHIM, "trace", "view", str(trace), "--principal", "User:alice"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, env=environment(), text=True) as view:
+        assert view.stdout is not None
+        url = view.stdout.readline().split(" ")[0]
+        with urlopen(url.replace("/inspector", "/health"), timeout=10) as answer:
+            assert json.load(answer) == {"recording": str(trace), "requests": 1}
+        view.send_signal(signal.SIGINT)
+        assert view.wait(10) == 130
+
+
+def test_a_port_out_of_range(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["trace", "view", str(trace), "--port", "70000"]) == EXIT_FAILURE
+    assert "--port `70000`: expected 0 to 65535" in capsys.readouterr().err

@@ -1,0 +1,27 @@
+"""`kafka-shim trace view`: the inspector over a recording."""
+
+import argparse
+import sys
+
+from kafka_shim.shim.config import PORT_MAX
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.traffic.traces.viewed import Viewed
+
+
+def add_view_arguments(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("--port", type=int, default=0, help="of the page (default: any free one)")
+
+
+def run_view(viewed: Viewed, port: int) -> int:
+    """Serve the page until Ctrl-C; its address is printed first."""
+    from kafka_shim.shim.control.recording_server import RecordingServer
+
+    if not 0 <= port <= PORT_MAX:
+        raise ConfigError(f"--port `{port}`: expected 0 to {PORT_MAX}")
+    if viewed.left_out:
+        text = f"shown are the first {viewed.last} requests; choose by --api, --principal, --denied"
+        print(f"{viewed.left_out} later ones left out: {text}", file=sys.stderr)
+    with RecordingServer(viewed, port) as server:
+        print(f"{server.url} (Ctrl-C ends it)", flush=True)
+        server.serve_forever()
+    return 0

@@ -1,0 +1,110 @@
+"""The inspector over a recording: its page, and rows that do not change, on this machine alone."""
+
+import json
+from bisect import bisect_right
+from collections.abc import Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from operator import itemgetter
+from typing import Any, Protocol
+from urllib.parse import parse_qsl, urlsplit
+
+from kafka_shim.shim.control.inspector_files import FILES, HEADERS, content
+from kafka_shim.shim.whole_number import whole_number
+
+HOST = "127.0.0.1"
+_PAGE = "/inspector"
+_LOOPBACK_NAMES = frozenset({HOST, "localhost"})
+_ROWS_MAX = 1000
+_NUMBER = itemgetter("number")
+
+
+class Rows(Protocol):
+    """What a recording has to say, by number, as the control API says it of a live broker."""
+
+    name: str
+    requests: list[dict[str, Any]]
+    decisions: list[dict[str, Any]]
+    last: int
+
+
+class RecordingServer(ThreadingHTTPServer):
+    """Serves until it is shut down; `url` is the page's."""
+
+    daemon_threads = True
+
+    def __init__(self, rows: Rows, port: int = 0) -> None:
+        super().__init__((HOST, port), _Handler)
+        self.rows = rows
+
+    @property
+    def url(self) -> str:
+        return f"http://{HOST}:{self.server_address[1]}{_PAGE}"
+
+    def answer(self, path: str, query: Mapping[str, str]) -> dict[str, Any] | None:
+        """The answer to a call of the control API; None for a call that a recording lacks."""
+        rows = self.rows
+        if path == "/health":
+            return {"recording": rows.name, "requests": len(rows.requests)}
+        kinds = {"/requests": rows.requests, "/decisions": rows.decisions}
+        if path not in kinds:
+            return None
+        after, limit = (whole_number(query.get(name, "")) for name in ("after", "limit"))
+        found, last = _after(kinds[path], after or 0, limit or _ROWS_MAX)
+        return {path[1:]: found, "last": rows.last if last is None else last}
+
+
+def _after(
+    rows: list[dict[str, Any]], after: int, limit: int
+) -> tuple[list[dict[str, Any]], int | None]:
+    """Rows of whole requests, about as many as the limit says, and the last number if more are."""
+    start = bisect_right(rows, after, key=_NUMBER)
+    end = start + limit
+    if end >= len(rows):
+        return rows[start:], None
+    last = int(rows[end - 1]["number"])
+    return rows[start : bisect_right(rows, last, key=_NUMBER)], last
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: RecordingServer
+
+    def do_GET(self) -> None:
+        """Answer a call, or give a file of the page."""
+        asked = urlsplit(self.path)
+        if not self._is_of_this_machine():
+            self._send(403, b"only this machine may call\n", "text/plain")
+            return
+        if asked.path == "/":
+            self._send(307, b"", "text/plain", {"Location": _PAGE})
+            return
+        found = self.server.answer(asked.path, dict(parse_qsl(asked.query)))
+        if found is not None:
+            self._send(200, json.dumps(found).encode(), "application/json")
+            return
+        name = asked.path.removeprefix(_PAGE).removeprefix("/") or "index.html"
+        if not asked.path.startswith(_PAGE) or name not in FILES:
+            self._send(404, b'{"error": "a recording has no such page"}', "application/json")
+            return
+        self._send(200, content(name), FILES[name], HEADERS)
+
+    def _is_of_this_machine(self) -> bool:
+        """Whether no page of another site sends the browser here, by a name of its own."""
+        host = self.headers.get("Host", "")
+        origin = self.headers.get("Origin")
+        is_same = origin is None or origin == f"http://{host}"
+        return host.rpartition(":")[0] in _LOOPBACK_NAMES and is_same
+
+    def _send(
+        self, status: int, body: bytes, media_type: str, headers: Mapping[str, str] | None = None
+    ) -> None:
+        self.send_response(status)
+        text = media_type.startswith("text/")
+        self.send_header("Content-Type", f"{media_type}; charset=utf-8" if text else media_type)
+        self.send_header("Content-Length", str(len(body)))
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing of the calls."""

@@ -1,0 +1,76 @@
+"""A trace's rows as the inspector shows those of a live broker."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.shim.traffic.traces.trace_rows import FROM_ANSWER
+
+REQUESTS_MAX = 20_000
+"""More requests than these are not shown: the page keeps all of its rows."""
+
+_HEAD = ("time_us", "principal", "host")
+_Key = tuple[int, int, int]
+
+
+class Viewed:
+    """The first requests of a trace with their answers and decisions; `left_out` counts others.
+
+    What was decided without a request, as an authorizer's log has it, is a decision of its own.
+    """
+
+    def __init__(self, name: str, rows: Iterable[dict[str, Any]]) -> None:
+        self.name = name
+        self.requests: list[dict[str, Any]] = []
+        self.decisions: list[dict[str, Any]] = []
+        self.last = self.left_out = 0
+        self._open: dict[_Key, dict[str, Any]] = {}
+        for row in rows:
+            self._add(row)
+        self.decisions.sort(key=lambda decision: int(decision["number"]))
+
+    def _add(self, row: dict[str, Any]) -> None:
+        key = (row["node_id"], row["connection"], row["sequence"])
+        if row["entry"] == "request":
+            self._request(key, row)
+        elif row["entry"] == "response" and key in self._open:
+            codes = row.get("error_codes", [])
+            self._open[key] |= {"errors": codes, "error_names": [*_names(codes)]}
+        elif row["entry"] == "access":
+            self._decision(self._open.get(key), row)
+
+    def _request(self, key: _Key, row: dict[str, Any]) -> None:
+        if self.last >= REQUESTS_MAX:
+            self.left_out += 1
+            return
+        names = ("correlation_id", "connection", "node_id", "request")
+        found = self._head(row) | {name: row.get(name) for name in names}
+        found |= {"errors": None, "error_names": [], "faults": [], "decisions_left_out": 0}
+        self._open[key] = found
+        self.requests.append(found)
+
+    def _decision(self, request: dict[str, Any] | None, row: dict[str, Any]) -> None:
+        if request is None and self.last >= REQUESTS_MAX:
+            self.left_out += 1
+            return
+        names = ("operation", "resource_type", "resource_name", "allowed", "rule", "count")
+        head = self._head(row) if request is None else {name: request[name] for name in _OWN}
+        is_derived = row["rule"] == FROM_ANSWER
+        told = {name: row[name] for name in names} | {"would_allow": None}
+        self.decisions.append(head | told | {"because": "derived" if is_derived else "recorded"})
+
+    def _head(self, row: dict[str, Any]) -> dict[str, Any]:
+        self.last += 1
+        what = {"number": self.last, "api": row["api"] or "unknown", "version": row["version"]}
+        return what | {name: row[name] for name in _HEAD} | {"client_id": row.get("client_id")}
+
+
+_OWN = ("number", "api", "version", *_HEAD, "client_id")
+
+
+def _names(codes: Iterable[int]) -> Iterator[str]:
+    for code in codes:
+        try:
+            yield ErrorCode(code).name
+        except ValueError:
+            yield str(code)
