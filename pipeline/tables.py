@@ -94,6 +94,15 @@ CLIENTS: Final = pa.schema(
         ("last_seen", _TIME),
     ]
 )
+ADDED_NEEDS: Final = pa.schema(
+    [
+        *CLIENTS,
+        *_RESOURCE,
+        ("instead", _TEXTS),
+        ("requirement", pa.string()),  # as `kafka-shim requirements` names it
+    ]
+)
+"""What requests need in one release that they do not in another: see `rows.added_needs`."""
 DAMAGE: Final = pa.schema(
     [
         ("path", pa.string()),
@@ -123,6 +132,7 @@ TABLES: Final = {
     "accesses": ACCESSES,
     "observed": OBSERVED,
     "clients": CLIENTS,
+    "added_needs": ADDED_NEEDS,
     "damage": DAMAGE,
     "topic_ids": TOPIC_IDS,
     "pieces": PIECES,

@@ -64,6 +64,13 @@ class Source(msgspec.Struct):
         rows = self._limited(lake_table(self.spark, name, lake))
         return rows.select(*columns) if columns else rows
 
+    def added_needs(self, present: str, target: str) -> "DataFrame | None":
+        """What requests need in the target alone; None of a lake, which has no requests."""
+        if self.lake() is not None:
+            return None
+        options = self._named() | {"release": target, "present": present}
+        return trace_table(self.spark, "added_needs", self.paths, options)
+
     def observed(self) -> "DataFrame":
         """The distinct accesses."""
         if self.lake() is not None:

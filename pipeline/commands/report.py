@@ -38,14 +38,14 @@ def _parts(args: argparse.Namespace, interval: str) -> list[argparse.Namespace]:
     jobs: dict[str, dict[str, object]] = {
         "timeline": {"interval": interval},
         "clients": {},
-        "denials": {"interval": None},
+        "denials": {"interval": None, "acls": None},
         "least-acls": {"over_grant": None, "against": None, "to": None},
         "damage": {},
     }
     if args.acls:
         jobs |= {"what-breaks": {"baseline": None}, "unused-acls": {}}
     if args.present and args.target:
-        jobs |= {"readiness": {}}
+        jobs |= {"readiness": {"acls": None}}
     given = vars(args) | {"fail": False, "parquet": None}
     return [argparse.Namespace(**(given | options | {"job": job})) for job, options in jobs.items()]
 

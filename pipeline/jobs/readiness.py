@@ -1,63 +1,114 @@
-"""What an upgrade breaks: versions that clients send and it dropped, rules that it changes."""
+"""What an upgrade breaks: versions that clients send and it dropped, needs that it adds.
+
+What it could break is no finding: a version that is the latest of the present release, since a
+client may know later ones, and a need that nothing tells whether it would be met. Those are
+counted in `unknown_versions` and `unknown_needs`.
+"""
 
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
-from kafka_shim.authorizer.requirement import BoundRequirement
-from kafka_shim.authorizer.requirements import TABLE, bind
+from kafka_shim.authorizer.implied import allowing
+from kafka_shim.pipeline.acls.acl_set import AclSet
+from kafka_shim.pipeline.spark.verdict_columns import with_verdicts
 from kafka_shim.protocol.api_versions import served
+from kafka_shim.protocol.enums import ApiKey, Operation
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 DROPPED = "version dropped"
-RULE = "rule changes"
-_SCHEMA = "api_key short, api_version short, finding string, detail string"
+DENIED = "newly denied"
+_SCHEMA = "api_key short, api_version short, detail string"
+_ACCESS = ("principal", "host", "operation", "resource_type", "resource_name")
+_KEYS = (
+    *("finding", "api", "api_version", "principal", "software_name", "software_version"),
+    *("client_id", "detail"),
+)
 
 
-def readiness(clients: "DataFrame", present: str, target: str) -> "DataFrame":
-    """Findings by client, those that stop working first; `clients` is the table of that name."""
-    used = [
-        (row["api_key"], row["api_version"])
-        for row in clients.select("api_key", "api_version").distinct().collect()
-    ]
-    found = [
-        (key, version, finding, detail)
-        for key, version in used
-        for finding, detail in findings(key, version, present, target)
-    ]
-    known = clients.sparkSession.createDataFrame(found, _SCHEMA)
-    rows = clients.join(f.broadcast(known), ["api_key", "api_version"])
-    keys = ("finding", "api", "api_version", "principal", "software_name", "software_version")
-    grouped = rows.groupBy(*keys, "client_id", "detail").agg(
+def readiness(
+    clients: "DataFrame", judged: "DataFrame | None", present: str, target: str
+) -> "DataFrame":
+    """Findings by client, those that stop working first.
+
+    `clients` is the table of that name, `judged` needs with `allowed`: see `judged_needs`.
+    """
+    dropped = _versions(clients, present, target, are_latest=False)
+    rows = dropped.withColumn("finding", f.lit(DROPPED))
+    if judged is not None:
+        denied = judged.where("not allowed").withColumns(
+            {"finding": f.lit(DENIED), "detail": _detail(target)}
+        )
+        rows = rows.unionByName(denied.select(*rows.columns))
+    grouped = rows.groupBy(*_KEYS).agg(
         f.sort_array(f.collect_set("host")).alias("hosts"),
         f.sum("requests").alias("requests"),
         f.min("first_seen").alias("first_seen"),
         f.max("last_seen").alias("last_seen"),
     )
     order = f.when(f.col("finding") == DROPPED, 0).otherwise(1)
-    return grouped.orderBy(order, f.desc("requests"), *keys[1:], "client_id", "detail")
+    return grouped.orderBy(order, f.desc("requests"), *_KEYS[1:])
 
 
-def findings(api_key: int, version: int, present: str, target: str) -> list[tuple[str, str]]:
-    """What becomes of requests of one API and version: (finding, detail) pairs."""
-    ranges = {int(key): span for key, span in served(target).items()}
-    span = ranges.get(api_key)
+def unknown_versions(clients: "DataFrame", present: str, target: str) -> "DataFrame":
+    """Clients of versions that are dropped but are the latest that the present release has."""
+    return _versions(clients, present, target, are_latest=True)
+
+
+def judged_needs(needs: "DataFrame", observed: "DataFrame", acl_set: AclSet | None) -> "DataFrame":
+    """The table `added_needs` with `allowed`: by the ACLs, else by what was observed, else null."""
+    if acl_set is not None:
+        found = with_verdicts(needs, acl_set)
+        return found.withColumn("allowed", f.col("would_be_allowed"))
+    seen = observed.groupBy(*_ACCESS).agg(f.max_by("allowed", "last_seen").alias("allowed"))
+    pairs = [(by.name, of.name) for of in Operation for by in allowing(of)]
+    included = needs.sparkSession.createDataFrame(pairs, "operation string, included string")
+    allowed = seen.where("allowed").join(f.broadcast(included), "operation")
+    allowed = allowed.drop("operation").withColumnRenamed("included", "operation").distinct()
+    denied = seen.where("not allowed").select(
+        *_ACCESS, f.col("host").isNotNull().alias("was_denied")
+    )
+    known = needs.join(allowed, list(_ACCESS), "left").join(denied, list(_ACCESS), "left")
+    # what was denied is known even where another operation would include it
+    verdict = f.when(f.col("was_denied"), f.lit(0).cast("boolean")).otherwise(f.col("allowed"))
+    return known.withColumn("allowed", verdict).drop("was_denied")
+
+
+def dropped(api_key: int, version: int, target: str) -> str | None:
+    """Why requests of this version end; None if they are served.
+
+    Every broker answers an ApiVersions of any version with those that it has.
+    """
+    if api_key == ApiKey.API_VERSIONS:
+        return None
+    span = {int(key): span for key, span in served(target).items()}.get(api_key)
     if span is None:
-        return [(DROPPED, f"{target} does not have this API")]
-    if not span[0] <= version <= span[1]:
-        return [(DROPPED, f"{target} has versions {span[0]} to {span[1]}")]
-    before, after = bind(present), bind(target)
-    return [
-        (RULE, f"{row.id}: {_needs(before[row], version)} -> {_needs(after[row], version)}")
-        for row in TABLE
-        if row.api == api_key and _needs(before[row], version) != _needs(after[row], version)
+        return f"{target} does not have this API"
+    if span[0] <= version <= span[1]:
+        return None
+    return f"{target} has versions {span[0]} to {span[1]}"
+
+
+def _versions(clients: "DataFrame", present: str, target: str, *, are_latest: bool) -> "DataFrame":
+    """Rows of clients whose version is dropped, with `detail`."""
+    latest = {int(key): span[1] for key, span in served(present).items()}
+    used = clients.select("api_key", "api_version").distinct().collect()
+    found = [
+        (row["api_key"], row["api_version"], why)
+        for row in used
+        if (why := dropped(row["api_key"], row["api_version"], target)) is not None
+        and (latest.get(row["api_key"]) == row["api_version"]) is are_latest
     ]
+    known = clients.sparkSession.createDataFrame(found, _SCHEMA)
+    return clients.join(f.broadcast(known), ["api_key", "api_version"])
 
 
-def _needs(bound: BoundRequirement, version: int) -> str:
-    if not bound.asks(version):
-        return "nothing"
-    texts = (f"{need.operation.name} on {need.resource_type.name}" for need in bound.needs)
-    return " or ".join(dict.fromkeys(texts))
+def _detail(target: str) -> "Column":
+    return f.concat_ws(
+        " ",
+        f.col("requirement"),
+        f.lit(f"({target}): asks"),
+        *("operation", "resource_type", "resource_name"),
+    )

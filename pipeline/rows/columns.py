@@ -43,7 +43,8 @@ class Selection(msgspec.Struct, frozen=True):
     """Which entries are wanted: times in microseconds, [since, until); no APIs means all.
 
     `release` decides which accesses were ways to meet the same requirement. `names` are those of
-    topic ids, for accesses that are derived.
+    topic ids, for accesses that are derived. `present` is the release that `added_needs` compares
+    with.
     """
 
     since_us: int | None = None
@@ -51,6 +52,7 @@ class Selection(msgspec.Struct, frozen=True):
     apis: frozenset[int] = frozenset()
     release: str = RELEASES[-1]
     names: dict[bytes, str] = {}
+    present: str = RELEASES[-1]
 
     @property
     def is_limited(self) -> bool:

@@ -1,10 +1,10 @@
 """`spark.read.format("kafka_trace")`: the tables of a trace as DataFrames, batch or streaming.
 
 Options: `table` (accesses if not given), `paths` or the path of `load`, `since` and `until` (ISO
-times), `apis` (Kafka's names, separated by commas), `release`, `splitBytes`, `topicIds` (names by
-id in hexadecimal, as JSON, for accesses that are derived), or `splits`, a JSON list of [path,
-start, end, whether a block begins there]. A stream has `startingOffsets` (earliest, latest) and
-`maxBytesPerTrigger` besides. Columns are pruned by `schema(...)`.
+times), `apis` (Kafka's names, separated by commas), `release`, `present`, `splitBytes`,
+`topicIds` (names by id in hexadecimal, as JSON, for accesses that are derived), or `splits`, a JSON
+list of [path, start, end, whether a block begins there]. A stream has `startingOffsets` (earliest,
+latest) and `maxBytesPerTrigger` besides. Columns are pruned by `schema(...)`.
 
 Filters are not pushed down on purpose: Spark then reuses a filtered reader for the same DataFrame
 without the filter, and gives wrong results.
@@ -97,6 +97,7 @@ def selection_of(options: Mapping[str, str]) -> Selection:
         frozenset(known[name] for name in apis),
         release,
         {bytes.fromhex(topic_id): name for topic_id, name in names.items()},
+        options.get("present", release),
     )
 
 

@@ -1,5 +1,6 @@
 """The jobs about clients and answers, on Spark, against plain Python twins."""
 
+import json
 import random
 from datetime import UTC, datetime
 from pathlib import Path
@@ -7,14 +8,21 @@ from typing import Any
 
 import pytest
 
+from kafka_shim.authorizer.acl_formats import write
+from kafka_shim.authorizer.acl_formats.trace_rule import parse_acl_rule
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
+from kafka_shim.pipeline import cli
 from kafka_shim.protocol.api_versions import RELEASES, served
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
+    ConsumerGroupHeartbeatRequest,
+)
 from kafka_shim.protocol.messages.fetch_request import FetchRequest, FetchTopic
 from kafka_shim.protocol.messages.produce_request import ProduceRequest
 from kafka_shim.protocol.trace.entries import Access, Body, Connection, Request, Response
 from kafka_shim.protocol.trace.segments import SegmentWriter
+from tests.pipeline.asking import answer, parsed
 from tests.pipeline.traces import (
     HOSTS,
     PRINCIPALS,
@@ -31,53 +39,82 @@ OLD, NEW = "3.9", "4.0"
 
 
 def test_readiness_names_the_versions_that_are_gone(spark: Any, tmp_path: Path) -> None:
-    from kafka_shim.pipeline.jobs.readiness import DROPPED, findings, readiness
+    from kafka_shim.pipeline.jobs.readiness import DROPPED, readiness
     from kafka_shim.pipeline.spark.source import trace_table
 
     low, high = served(NEW)[ApiKey.FETCH]
     assert low > 3
     trace = made(tmp_path)
-    rows = readiness(trace_table(spark, "clients", [str(trace)]), OLD, NEW).collect()
+    clients = trace_table(spark, "clients", [str(trace)])
+    rows = readiness(clients, None, OLD, NEW).collect()
     assert [(r["finding"], r["api"], r["api_version"], r["requests"]) for r in rows] == [
         (DROPPED, "Fetch", 3, 1)
     ]
     assert rows[0]["detail"] == f"{NEW} has versions {low} to {high}"
     assert rows[0]["software_name"] == "lib"
-    same = trace_table(spark, "clients", [str(trace)])
-    assert readiness(same, OLD, OLD).collect() == []
-    (found,) = findings(ApiKey.OFFSET_FETCH, 1, "0.11", "1.0")
-    assert found[1].startswith("OffsetFetch.group: READ on GROUP -> DESCRIBE on GROUP")
-    texts = [text for _, text in findings(ApiKey.PRODUCE, 3, "2.7", "2.8")]
-    assert "Produce.idempotent: IDEMPOTENT_WRITE on CLUSTER -> nothing" in texts
+    assert readiness(clients, None, OLD, OLD).collect() == []
 
 
 def test_readiness_is_what_plain_loops_find(spark: Any) -> None:
-    from kafka_shim.pipeline.jobs.readiness import DROPPED, readiness
+    from kafka_shim.pipeline.jobs.readiness import readiness, unknown_versions
     from kafka_shim.pipeline.tables import CLIENTS, ddl
 
     rng = random.Random(7)
     when = datetime(2026, 1, 1, tzinfo=UTC)
-    keys = (ApiKey.FETCH, ApiKey.PRODUCE, ApiKey.CREATE_TOPICS, ApiKey.OFFSET_FETCH)
+    keys = (ApiKey.FETCH, ApiKey.PRODUCE, ApiKey.CREATE_TOPICS, ApiKey.API_VERSIONS)
     rows = []
     for _ in range(120):
         key, who = rng.choice(keys), rng.choice(PRINCIPALS)
         name = ("lib", "1", rng.choice(("app", None)))
         rows.append((who, "h", *name, key.wire_name, int(key), rng.randrange(14), 1, when, when))
     table = spark.createDataFrame(rows, ddl(CLIENTS))
-    for present, target in (("2.7", "2.8"), ("3.9", "4.0"), ("4.0", "2.0")):
+    for present, target in (("0.11", "4.0"), ("3.9", "4.0"), ("4.0", "2.0")):
         expected: dict[tuple[str, ...], int] = {}
+        unknown = 0
         for who, *_, client_id, api, code, version, requests, _, _ in rows:
             low, high = served(target).get(ApiKey(code), (1, 0))
-            if not low <= version <= high:
-                at = (who, str(client_id), api, str(version))
-                expected[at] = expected.get(at, 0) + requests
+            if low <= version <= high or code == ApiKey.API_VERSIONS:
+                continue
+            if served(present)[ApiKey(code)][1] == version:  # the client may know later ones
+                unknown += 1
+                continue
+            at = (who, str(client_id), api, str(version))
+            expected[at] = expected.get(at, 0) + requests
         found = {
             (r["principal"], str(r["client_id"]), r["api"], str(r["api_version"])): r["requests"]
-            for r in readiness(table, present, target).collect()
-            if r["finding"] == DROPPED
+            for r in readiness(table, None, present, target).collect()
         }
         assert found == expected, (present, target)
         assert expected
+        assert unknown_versions(table, present, target).count() == unknown
+
+
+@pytest.mark.parametrize(("acl", "is_denied"), [("DESCRIBE", False), ("READ", False), ("", True)])
+def test_readiness_judges_what_an_upgrade_asks_besides(
+    spark: Any, tmp_path: Path, capsys: Any, acl: str, is_denied: bool
+) -> None:
+    """4.0 asks DESCRIBE of the topics of a ConsumerGroupHeartbeat."""
+    assert spark
+    rule = f"TOPIC|orders|LITERAL|User:a|*|{acl}|ALLOW"
+    acls = [found for found in (parse_acl_rule(rule) if acl else None,) if found]
+    heartbeat = ConsumerGroupHeartbeatRequest(group_id="g", subscribed_topic_names=["orders"])
+    maker = TraceMaker(tmp_path / "trace", StandardAuthorizer(store=AclStore(acls)))
+    asked = [(Operation.READ, ResourceType.GROUP, "g")]
+    api = ApiKey.CONSUMER_GROUP_HEARTBEAT
+    maker.ask("User:a", "h", api, asked, frame(api, 0, heartbeat))
+    maker.close()
+    words = ("readiness", str(tmp_path / "trace"), "--from", "3.9", "--to", "4.0")
+    assert answer(capsys, *words)["rows"] == []  # what is not known is no finding
+    assert cli.run(parsed(*words)) == 0
+    assert "whether 1 needs that 4.0 adds are met" in capsys.readouterr().out
+    present = tmp_path / "acls.csv"
+    present.write_text(write(acls, "csv"))
+    code = cli.run(parsed(*words, "--acls", str(present), "--fail", "--json"))
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert (code, len(rows)) == ((3, 1) if is_denied else (0, 0))
+    for row in rows:
+        assert row["finding"] == "newly denied"
+        assert row["detail"] == "ConsumerGroupHeartbeat.topic (4.0): asks DESCRIBE TOPIC orders"
 
 
 def test_timeline_counts_and_measures(spark: Any, tmp_path: Path) -> None:
@@ -94,7 +131,6 @@ def test_timeline_counts_and_measures(spark: Any, tmp_path: Path) -> None:
 def test_requests_without_an_answer_are_counted(spark: Any, tmp_path: Path) -> None:
     from kafka_shim.pipeline.commands.reading import Source
     from kafka_shim.pipeline.commands.timeline import COMMAND
-    from tests.pipeline.asking import parsed
 
     trace = made(tmp_path)
     writer = SegmentWriter(trace, "broker-2")

@@ -1,0 +1,86 @@
+"""What requests need in another release and not in the present one: rows for `readiness`."""
+
+from collections.abc import Iterator
+
+from kafka_shim.authorizer.access_plan import AnyOf, access_plan
+from kafka_shim.authorizer.answered import rows_of
+from kafka_shim.authorizer.implied import allowing
+from kafka_shim.authorizer.model import Action
+from kafka_shim.authorizer.requirement import Effect
+from kafka_shim.pipeline.rows.columns import (
+    Columns,
+    Pending,
+    Selection,
+    api_name,
+    operation_name,
+    people,
+    type_name,
+)
+from kafka_shim.pipeline.rows.roles import access_text
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import RequestHeader, read_request_header
+from kafka_shim.protocol.trace.entries import Request
+from kafka_shim.protocol.trace.segments import Block
+
+_HARMLESS = frozenset({Effect.HIDE, Effect.VALUE, Effect.EMPTY})
+"""A denial of these refuses nothing."""
+
+
+def added_need_rows(columns: Columns, block: Block, selection: Selection, _: Pending) -> None:
+    """A row for each need of each request that only `selection.release` has, not `present`."""
+    who = people(block)
+    for entry in block.body.entries:
+        if isinstance(entry, Request) and selection.wants(entry.time_us, _key(entry.frame)):
+            for header, need in added(entry.frame, selection):
+                chosen = need.narrowest
+                columns.add(
+                    {
+                        "api": api_name(header.api_key),
+                        "api_key": header.api_key,
+                        "api_version": header.api_version,
+                        "operation": operation_name(chosen.operation),
+                        "resource_type": type_name(chosen.resource_type),
+                        "resource_name": chosen.resource_name,
+                        "instead": [_text(way) for way in need.actions if way != chosen],
+                        "requirement": need.requirement,
+                        "client_id": header.client_id,
+                        "requests": 1,
+                        "first_seen": entry.time_us,
+                        "last_seen": entry.time_us,
+                    },
+                    who[entry.connection][1],
+                )
+
+
+def added(frame: bytes, selection: Selection) -> Iterator[tuple[RequestHeader, AnyOf]]:
+    """The needs whose denial would show, and that nothing which the request needed includes."""
+    try:
+        header, at = read_request_header(frame)
+        message = codecs.read_request(header.api_key, header.api_version, frame, at)
+    except ProtocolError:
+        return
+    asked = (header.api_key, header.api_version, message)
+    before = access_plan(*asked, selection.present, selection.names).needs
+    for need in access_plan(*asked, selection.release, selection.names).needs:
+        effect = rows_of(selection.release)[need.requirement].effect(header.api_version)
+        if effect not in _HARMLESS and not any(_includes(met, need) for met in before):
+            yield header, need
+
+
+def _includes(met: AnyOf, need: AnyOf) -> bool:
+    """Whether each way to meet the one meets the other."""
+    return all(any(_allows(way, other) for other in need.actions) for way in met.actions)
+
+
+def _allows(way: Action, other: Action) -> bool:
+    same = (way.resource_type, way.resource_name) == (other.resource_type, other.resource_name)
+    return same and way.operation in allowing(other.operation)
+
+
+def _text(way: Action) -> str:
+    return access_text(way.operation, way.resource_type, way.resource_name)
+
+
+def _key(frame: bytes) -> int:
+    return int.from_bytes(frame[:2], "big", signed=True)

@@ -1,0 +1,69 @@
+"""What an upgrade asks besides: nothing for what survives it, shown by playing it on both."""
+
+import msgspec
+import pytest
+
+from kafka_shim.pipeline.rows.added_needs import added
+from kafka_shim.pipeline.rows.columns import Selection
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
+    ConsumerGroupHeartbeatRequest,
+)
+from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.offset_fetch_request import (
+    OffsetFetchRequest,
+    OffsetFetchRequestTopic,
+)
+from kafka_shim.protocol.messages.produce_request import ProduceRequest, TopicProduceData
+from tests.pipeline.traces import create_frame, frame
+from tests.shim.play import Stage
+
+ORDERS = [OffsetFetchRequestTopic(name="orders", partition_indexes=[0])]
+REQUESTS = {
+    "produce": (ApiKey.PRODUCE, 3, ProduceRequest(topic_data=[TopicProduceData(name="orders")])),
+    "metadata": (ApiKey.METADATA, 4, MetadataRequest(topics=[MetadataRequestTopic(name="orders")])),
+    "offsets": (ApiKey.OFFSET_FETCH, 1, OffsetFetchRequest(group_id="g", topics=ORDERS)),
+    "groups": (ApiKey.LIST_GROUPS, 0, ListGroupsRequest()),
+    "idempotent": (ApiKey.INIT_PRODUCER_ID, 0, InitProducerIdRequest(transaction_timeout_ms=1)),
+}
+
+
+def told(message_frame: bytes, present: str, target: str) -> list[str]:
+    selection = Selection(release=target, present=present)
+    return [
+        f"{need.requirement}: {need.narrowest.operation.name} {need.narrowest.resource_name}"
+        for _, need in added(message_frame, selection)
+    ]
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_what_clients_do_survives_every_upgrade(name: str) -> None:
+    """Rules that were widened, or ask for less than before, break nobody."""
+    api, version, message = REQUESTS[name]
+    for at, present in enumerate(RELEASES):
+        for target in RELEASES[at:]:
+            assert told(frame(api, version, message), present, target) == []
+
+
+@pytest.mark.parametrize("target", RELEASES[RELEASES.index("3.9") :])
+def test_what_an_upgrade_breaks_is_told(target: str) -> None:
+    """A consumer with no more than READ on its group, on 3.9 and on later releases."""
+    message = ConsumerGroupHeartbeatRequest(
+        *("g", "m", 0),
+        subscribed_topic_names=["orders"],
+        topic_partitions=[],
+        rebalance_timeout_ms=1,
+    )
+    stage = Stage(release=target)
+    stage.allow("User:a", Operation.READ, ResourceType.GROUP, "g")
+    answer = stage.ask(ApiKey.CONSUMER_GROUP_HEARTBEAT, 0, message, "User:a")
+    breaks = told(frame(ApiKey.CONSUMER_GROUP_HEARTBEAT, 0, message), "3.9", target)
+    assert bool(breaks) == (answer.error_code == 29), msgspec.to_builtins(answer)
+    assert bool(breaks) == (target != "3.9")
+
+
+def test_a_creation_needs_nothing_more() -> None:
+    assert told(create_frame("orders"), "1.1", "4.4") == []
