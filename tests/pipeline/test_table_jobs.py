@@ -89,7 +89,7 @@ def test_readiness_is_what_plain_loops_find(spark: Any) -> None:
         assert unknown_versions(table, present, target).count() == unknown
 
 
-@pytest.mark.parametrize(("acl", "is_denied"), [("DESCRIBE", False), ("READ", False), ("", True)])
+@pytest.mark.parametrize(("acl", "is_denied"), [("READ", False), ("", True)])
 def test_readiness_judges_what_an_upgrade_asks_besides(
     spark: Any, tmp_path: Path, capsys: Any, acl: str, is_denied: bool
 ) -> None:

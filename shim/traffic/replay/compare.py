@@ -1,7 +1,7 @@
 """Two answers to the same request, compared by all that does not depend on the run."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -13,10 +13,20 @@ from kafka_shim.shim.traffic.replay.counterparts import Counterparts, Pair
 from kafka_shim.shim.traffic.replay.events import Event
 from kafka_shim.shim.traffic.replay.fields import LONG_IDS, VALUE_BLIND
 from kafka_shim.shim.traffic.replay.ids import id_kinds
-from kafka_shim.shim.traffic.replay.rows import pairs
+from kafka_shim.shim.traffic.replay.rows import Members, pairs
 from kafka_shim.shim.traffic.traces.answers import read_answer
 
 MISSING = "missing"
+
+
+_NOBODY: Members = {}
+
+
+class Context(NamedTuple):
+    """The version of two messages, and which members of groups correspond."""
+
+    version: int
+    members: Members
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -50,16 +60,18 @@ def compare(
     if version != actual_version:
         return [Difference("version", version, actual_version)]
     learned.learn(event, request, recorded, actual)
-    found = differences(version, recorded, actual)
+    found = differences(version, recorded, actual, ids.members)
     if not found:
         learned.remember(pair)
     return found
 
 
-def differences(version: int, recorded: Any, actual: Any) -> list[Difference]:
+def differences(
+    version: int, recorded: Any, actual: Any, members: Members = _NOBODY
+) -> list[Difference]:
     """What differs between two messages of the same type and version."""
     name = type(recorded).__name__
-    found = list(_struct(load(name).struct, recorded, actual, version, ""))
+    found = list(_struct(load(name).struct, recorded, actual, Context(version, members), ""))
     if name == f"{ApiKey.FETCH.wire_name}Response":
         found = [difference for difference in found if not _is_silence(difference)]
     return found
@@ -71,33 +83,33 @@ def _is_silence(difference: Difference) -> bool:
 
 
 def _struct(
-    spec: StructSpec, recorded: Any, actual: Any, version: int, path: str
+    spec: StructSpec, recorded: Any, actual: Any, context: Context, path: str
 ) -> Iterator[Difference]:
     for field in spec.fields:
-        if field.attribute in VALUE_BLIND or not field.versions.has(version):
+        if field.attribute in VALUE_BLIND or not field.versions.has(context.version):
             continue
         here = f"{path}.{field.attribute}" if path else field.attribute
         old, new = getattr(recorded, field.attribute), getattr(actual, field.attribute)
         if field.is_array and old is not None and new is not None:
-            yield from _list(field, old, new, version, f"{here}[]")
+            yield from _list(field, old, new, context, f"{here}[]")
         elif field.struct is not None and old is not None and new is not None:
-            yield from _struct(field.struct, old, new, version, here)
+            yield from _struct(field.struct, old, new, context, here)
         elif old != new:
             yield Difference(here, plain(old), plain(new))
 
 
 def _list(
-    field: FieldSpec, recorded: list[Any], actual: list[Any], version: int, path: str
+    field: FieldSpec, recorded: list[Any], actual: list[Any], context: Context, path: str
 ) -> Iterator[Difference]:
     if field.struct is None:
         if sorted(recorded) != sorted(actual):
             yield Difference(path, plain(recorded), plain(actual))
         return
-    for old, new in pairs(recorded, actual):
+    for old, new in pairs(recorded, actual, context.members):
         if old is None or new is None:
             yield Difference(path, _row(old), _row(new))
         else:
-            yield from _struct(field.struct, old, new, version, path)
+            yield from _struct(field.struct, old, new, context, path)
 
 
 def _row(row: Any) -> str:

@@ -38,13 +38,24 @@ VALUE_BLIND = frozenset(
 ROW_NAMES = (
     "name", "topic_name", "topic", "group_id", "transactional_id", "resource_name", "key", "user",
     "api_key", "partition_index", "partition", "topic_id", "group", "feature",
-    "index", "partition_id",
+    "index", "partition_id", "resource_type", "pattern_type",
 )  # fmt: skip
 """What identifies a row of a list; lists without any are compared place by place."""
 
+ACL_NAMES = (
+    "resource_type", "resource_name", "pattern_type", "principal", "host", "operation",
+    "permission_type",
+)  # fmt: skip
+"""What identifies a row that is an ACL."""
+
+MEMBER_TRAITS = (
+    "group_instance_id", "instance_id", "client_id", "metadata", "member_metadata", "rack_id",
+    "subscribed_topic_names",
+)  # fmt: skip
+"""What tells members of a group apart before their ids are known."""
+
 IDS = {
     "member_id": "member",
-    "leader": "member",
     "producer_id": "producer",
     "v3_and_below_producer_id": "producer",
     "producer_epoch": "producer epoch",

@@ -15,7 +15,7 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.spec import FieldSpec, StructSpec, load
 from kafka_shim.shim.traffic.replay.batches import with_producer
 from kafka_shim.shim.traffic.replay.fields import IDS, NO_ID, NO_ID_EITHER
-from kafka_shim.shim.traffic.replay.rows import pairs
+from kafka_shim.shim.traffic.replay.rows import Members, pairs
 
 TEXT_BYTES = 16
 TEXTS_MAX = 16
@@ -30,6 +30,9 @@ class Ids:
 
     def __init__(self) -> None:
         self._known: dict[Key, Any] = {}
+        self.members: dict[str, str] = {}
+        """The target's members by the recorded ones."""
+        self._guessed: set[str] = set()  # members that only a list has told
         self.changes = 0
         """How often something new was learned."""
         self.differ = False
@@ -43,13 +46,27 @@ class Ids:
         """Take the ids from two answers to the same request."""
         spec = load(type(recorded).__name__).struct
         group = getattr(request, "group_id", "")
-        for kind, scope, old, new in _ids(spec, recorded, actual):
+        own = getattr(recorded, "member_id", None)
+        for kind, scope, old, new in _ids(spec, recorded, actual, self.members):
+            if kind == "member":
+                self._learn_member(old, new, is_sure=old == own)
             key = _key(kind, scope, old, connection, group)
             self.changes += self._known.get(key) != new
             self._known[key] = new
             if old != new:
                 self.differ = True
                 self._note_text(old, new)
+
+    def _learn_member(self, old: str, new: str, *, is_sure: bool) -> None:
+        """An answer to the member itself is sure; a guess that says otherwise is dropped."""
+        if is_sure:
+            self._guessed.discard(old)
+            for other in [guess for guess in self._guessed if self.members[guess] == new]:
+                self._guessed.discard(other)
+                del self.members[other], self._known["member", None, other]
+        elif old not in self.members:
+            self._guessed.add(old)
+        self.members[old] = new
 
     def in_frame(self, frame: bytes) -> bytes:
         """A recorded frame with the target's long ids, which cannot be there by chance."""
@@ -106,7 +123,9 @@ def _key(kind: str, producer: object, old: object, connection: object, group: ob
     return kind, scopes.get(kind), old
 
 
-def _ids(spec: StructSpec, recorded: Any, actual: Any) -> Iterator[tuple[str, object, Any, Any]]:
+def _ids(
+    spec: StructSpec, recorded: Any, actual: Any, members: Members
+) -> Iterator[tuple[str, object, Any, Any]]:
     for field in _fields_with_ids(spec):
         old, new = getattr(recorded, field.attribute), getattr(actual, field.attribute)
         if old is None or new is None or field.kind == "records":
@@ -116,11 +135,11 @@ def _ids(spec: StructSpec, recorded: Any, actual: Any) -> Iterator[tuple[str, ob
             if not _is_none(kind, old) and not _is_none(kind, new):
                 yield kind, _producer_of(recorded), old, new
         elif field.is_array:
-            for old_row, new_row in pairs(old, new):
+            for old_row, new_row in pairs(old, new, members):
                 if old_row is not None and new_row is not None:
-                    yield from _ids(field.struct, old_row, new_row)
+                    yield from _ids(field.struct, old_row, new_row, members)
         else:
-            yield from _ids(field.struct, old, new)
+            yield from _ids(field.struct, old, new, members)
 
 
 def _is_none(kind: str, value: object) -> bool:

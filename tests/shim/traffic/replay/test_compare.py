@@ -6,6 +6,11 @@ from kafka_shim.protocol import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header, write_response_header
 from kafka_shim.protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
+from kafka_shim.protocol.messages.describe_acls_response import (
+    AclDescription,
+    DescribeAclsResource,
+    DescribeAclsResponse,
+)
 from kafka_shim.protocol.messages.fetch_response import (
     FetchableTopicResponse,
     FetchResponse,
@@ -106,3 +111,32 @@ def test_the_same_two_answers_are_read_once_while_nothing_else_is_learned(
         read.clear()
         assert played(learned, host, port, cluster_id) == []
         assert (len(read), learned.address(event)) == (reads, (host, port))
+
+
+def acls(*resources: tuple[int, int, list[tuple[str, str, int]]]) -> DescribeAclsResponse:
+    return DescribeAclsResponse(
+        resources=[
+            DescribeAclsResource(
+                resource_type=kind,
+                resource_name="orders",
+                pattern_type=pattern,
+                acls=[
+                    AclDescription(
+                        principal=who, host=host, operation=3, permission_type=permission
+                    )
+                    for who, host, permission in rows
+                ],
+            )
+            for kind, pattern, rows in resources
+        ]
+    )
+
+
+def test_acls_are_matched_by_all_that_they_say() -> None:
+    """A broker lists them in no order: types, patterns and ACLs of one name were mixed up."""
+    one, two = ("User:a", "*", 3), ("User:b", "h", 2)
+    recorded = acls((2, 3, [one, two]), (3, 3, [one]), (2, 4, [two]))
+    assert differences(3, recorded, acls((2, 4, [two]), (2, 3, [two, one]), (3, 3, [one]))) == []
+    other_host = acls((2, 4, [("User:b", "i", 2)]), (2, 3, [two, one]), (3, 3, [one]))
+    found = differences(3, recorded, other_host)
+    assert [difference.field for difference in found] == ["resources[].acls[]"] * 2

@@ -2,13 +2,22 @@
 
 from crc32c import crc32c
 
+from kafka_shim.protocol.messages.describe_groups_request import DescribeGroupsRequest
+from kafka_shim.protocol.messages.describe_groups_response import (
+    DescribedGroup,
+    DescribedGroupMember,
+    DescribeGroupsResponse,
+)
 from kafka_shim.protocol.messages.fetch_request import FetchRequest
 from kafka_shim.protocol.messages.fetch_response import FetchResponse
 from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
 from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
 from kafka_shim.protocol.messages.init_producer_id_response import InitProducerIdResponse
 from kafka_shim.protocol.messages.join_group_request import JoinGroupRequest
-from kafka_shim.protocol.messages.join_group_response import JoinGroupResponse
+from kafka_shim.protocol.messages.join_group_response import (
+    JoinGroupResponse,
+    JoinGroupResponseMember,
+)
 from kafka_shim.protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
 from kafka_shim.protocol.messages.produce_request import (
     PartitionProduceData,
@@ -83,3 +92,59 @@ def test_topics_are_learned_by_their_names() -> None:
     request = ProduceRequest(topic_data=[TopicProduceData("", topic_id=OLD_TOPIC)])
     assert ids.rewrite("line", request)
     assert request.topic_data[0].topic_id == NEW_TOPIC
+
+
+A, B = "app-aaaaaaaa-1111-1111-1111-111111111111", "app-bbbbbbbb-1111-1111-1111-111111111111"
+A2, B2 = "app-cccccccc-1111-1111-1111-111111111111", "app-dddddddd-1111-1111-1111-111111111111"
+
+
+def listing(own: str, *members: str, leader: str = "") -> JoinGroupResponse:
+    rows = [JoinGroupResponseMember(member_id=member, metadata=b"same") for member in members]
+    return JoinGroupResponse(generation_id=1, leader=leader or own, member_id=own, members=rows)
+
+
+def heartbeats(ids: Ids) -> list[str]:
+    found = []
+    for member in (A, B):
+        beat = HeartbeatRequest(group_id="g", member_id=member)
+        ids.rewrite("line", beat)
+        found.append(beat.member_id)
+    return found
+
+
+def test_members_that_joined_in_another_order_keep_their_identities() -> None:
+    """B's own answer came first; then A, who leads, is told both, listed the other way round."""
+    ids, ask = Ids(), JoinGroupRequest(group_id="g")
+    ids.learn("b", ask, listing(B), listing(B2))
+    ids.learn("a", ask, listing(A, A, B), listing(A2, B2, A2))
+    assert heartbeats(ids) == [A2, B2]
+
+
+def test_a_guess_gives_way_to_a_members_own_answer() -> None:
+    """The leader's list comes before the others' answers, and nothing tells them apart."""
+    ids, ask = Ids(), JoinGroupRequest(group_id="g")
+    other = "app-eeeeeeee-1111-1111-1111-111111111111"
+    other2 = "app-ffffffff-1111-1111-1111-111111111111"
+    ids.learn("c", ask, listing(other, other, A, B), listing(other2, other2, B2, A2))
+    assert heartbeats(ids) == [B2, A2]
+    ids.learn("a", ask, listing(A), listing(A2))
+    ids.learn("b", ask, listing(B), listing(B2))
+    assert heartbeats(ids) == [A2, B2]
+
+
+def test_another_leader_swaps_nobody() -> None:
+    ids, ask = Ids(), JoinGroupRequest(group_id="g")
+    ids.learn("a", ask, listing(A, leader=A), listing(A2, leader=B2))
+    ids.learn("b", ask, listing(B, leader=A), listing(B2, leader=B2))
+    assert heartbeats(ids) == [A2, B2]
+
+
+def test_members_are_told_apart_by_what_is_told_of_them() -> None:
+    ids, ask = Ids(), DescribeGroupsRequest(groups=["g"])
+
+    def described(*members: tuple[str, str]) -> DescribeGroupsResponse:
+        rows = [DescribedGroupMember(member_id=m, client_id=client) for m, client in members]
+        return DescribeGroupsResponse(groups=[DescribedGroup(group_id="g", members=rows)])
+
+    ids.learn("x", ask, described((A, "one"), (B, "two")), described((B2, "two"), (A2, "one")))
+    assert heartbeats(ids) == [A2, B2]
