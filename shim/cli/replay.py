@@ -12,7 +12,8 @@ from kafka_shim.shim.cli.trace_source import existing_trace, tell_damage
 from kafka_shim.shim.cli.usage import api_named, guarded
 from kafka_shim.shim.config import parse_address
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.traffic.replay.events import read_recording
+from kafka_shim.shim.traffic.replay.events import Recording, TraceEvents
+from kafka_shim.shim.traffic.replay.foresight import Foresight
 from kafka_shim.shim.traffic.replay.player import Player
 from kafka_shim.shim.traffic.replay.target import MissError, OnMiss, Target
 
@@ -109,14 +110,15 @@ def _run(args: argparse.Namespace) -> int:
     )
     existing_trace(args.trace)
     with Progress("reading", trace_bytes(args.trace)) as progress:
-        recording = read_recording(args.trace, progress)
-    tell_damage(recording.damage)
-    if not recording.events:
+        first = TraceEvents(args.trace, progress)
+        foresight = Foresight(first)
+    tell_damage(first.damage)
+    if not foresight.count:
         print(f"kafka-shim replay: there is nothing in `{args.trace}`", file=sys.stderr)
         return EXIT_FAILURE
-    player = Player(recording, target)
+    player = Player(Recording(TraceEvents(args.trace), first.damage), target, foresight)
     try:
-        with Progress("replaying", len(recording.events)) as progress:
+        with Progress("replaying", foresight.count) as progress:
             player.play(progress)
     except MissError as error:
         print(f"kafka-shim replay: {error}", file=sys.stderr)

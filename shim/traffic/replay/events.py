@@ -1,13 +1,14 @@
 """A trace as what a replay needs: requests, answers and endings, in their recorded order."""
 
-from collections.abc import Callable, Iterator
+import heapq
+from collections.abc import Callable, Iterable, Iterator
 from operator import attrgetter
 from pathlib import Path
 
 import msgspec
 
 from kafka_shim.protocol.trace.entries import Access, Closed, Request, Response
-from kafka_shim.protocol.trace.segments import Block, Damage, read_trace
+from kafka_shim.protocol.trace.segments import Block, Damage, read_segment, read_trace, segments
 
 Line = tuple[str, int]
 """One recorded connection: its writer and its number among that writer's."""
@@ -26,22 +27,43 @@ class Event(msgspec.Struct, frozen=True):
 
 
 class Recording(msgspec.Struct, frozen=True):
-    """All events, and what of the trace could not be read."""
+    """All events, to be gone through more than once, and what of the trace could not be read."""
 
-    events: list[Event]
+    events: Iterable[Event]
     damage: list[Damage]
 
-    def principals(self) -> dict[Line, str]:
-        """Who each connection turned out to be: its last principal."""
-        return {event.line: event.principal for event in self.events}
 
-    def answers(self) -> dict[tuple[Line, int], Response]:
-        """The recorded answers by connection and sequence."""
-        return {
-            (event.line, event.entry.sequence): event.entry
-            for event in self.events
-            if isinstance(event.entry, Response)
-        }
+class TraceEvents:
+    """The events of a trace, read anew each time: only a block of each writer is in memory.
+
+    `damage` is what the last pass met. The events of several writers are merged by their times.
+    """
+
+    def __init__(self, path: Path, progress: Callable[[int], None] = lambda _: None) -> None:
+        self._path = path
+        self._progress = progress
+        self.damage: list[Damage] = []
+
+    def __iter__(self) -> Iterator[Event]:
+        self.damage.clear()
+        self._behind = 0
+        by_writer: dict[str, list[Path]] = {}
+        for path in segments(self._path):
+            by_writer.setdefault(_writer(path), []).append(path)
+        streams = [self._of(paths) for paths in by_writer.values()]
+        if len(streams) == 1:
+            return streams[0]
+        return heapq.merge(*streams, key=attrgetter("entry.time_us"))
+
+    def _of(self, paths: list[Path]) -> Iterator[Event]:
+        for path in paths:
+            for block in read_segment(path):
+                if isinstance(block, Damage):
+                    self.damage.append(block)
+                    continue
+                yield from _events(block)
+                self._behind += block.header.block_bytes
+                self._progress(self._behind)
 
 
 def read_recording(
@@ -67,7 +89,7 @@ def read_recording(
 
 
 def _events(block: Block) -> Iterator[Event]:
-    writer = Path(block.path).stem.rpartition("-")[0]
+    writer = _writer(Path(block.path))
     people = {who.number: who for who in block.body.connections}
     for entry in block.body.entries:
         if isinstance(entry, Access):
@@ -75,3 +97,7 @@ def _events(block: Block) -> Iterator[Event]:
         who = people[entry.connection]
         line = (writer, who.writer_connection)
         yield Event(line, who.principal, who.node_id, who.listener, entry, who.host, who.port)
+
+
+def _writer(segment: Path) -> str:
+    return segment.stem.rpartition("-")[0]

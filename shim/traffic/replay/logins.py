@@ -8,8 +8,6 @@ from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.shim.client.config import Login
 from kafka_shim.shim.traffic.replay.link import Link
 
-SASL = frozenset({ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})
-
 WRONG_PASSWORD = Login("PLAIN", "kafka-shim-replay", "a password that nobody has")
 """For a log-in that was refused: whose it was, and its password, no trace tells."""
 

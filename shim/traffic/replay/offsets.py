@@ -72,6 +72,8 @@ class Offsets:
         if not known or known[bisect_right(known, (old, new)) - 1] != (old, new):
             insort(known, (old, new))
             self.changes += 1
+            if known[-1] == (old, new) and _is_run(known[-3:]):
+                del known[-2]  # the ends of a stretch say all of it, however long it grows
         self.differ |= old != new
 
     def _actual(self, place: _Place, old: int) -> int:
@@ -108,3 +110,8 @@ class Offsets:
             self.changes += self._names.get(topic_id) != name
             self._names[topic_id] = name
         return name or self._names.get(topic_id, topic_id)
+
+
+def _is_run(known: list[tuple[int, int]]) -> bool:
+    """Whether three offsets in a row are as far from their counterparts."""
+    return len(known) == 3 and len({new - old for old, new in known}) == 1

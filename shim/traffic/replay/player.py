@@ -18,9 +18,10 @@ from kafka_shim.shim.traffic.replay.counterparts import Counterparts
 from kafka_shim.shim.traffic.replay.error_codes import error_code, is_put_off
 from kafka_shim.shim.traffic.replay.events import Event, Line, Recording
 from kafka_shim.shim.traffic.replay.fields import COORDINATED
+from kafka_shim.shim.traffic.replay.foresight import LOGIN, Foresight
 from kafka_shim.shim.traffic.replay.ids import id_kinds, names_ids
 from kafka_shim.shim.traffic.replay.link import Link, Sent
-from kafka_shim.shim.traffic.replay.logins import SASL, NoPasswordError, log_in, login_of
+from kafka_shim.shim.traffic.replay.logins import NoPasswordError, log_in, login_of
 from kafka_shim.shim.traffic.replay.offsets import TAKES_OFFSETS
 from kafka_shim.shim.traffic.replay.peer import WINDOW_BYTES, GoneError, Peer
 from kafka_shim.shim.traffic.replay.report import Place, Report, place_of
@@ -44,11 +45,12 @@ _SECRET = frozenset(
 class Player:
     """One replay."""
 
-    def __init__(self, recording: Recording, target: Target) -> None:
+    def __init__(
+        self, recording: Recording, target: Target, foresight: Foresight | None = None
+    ) -> None:
         self._recording = recording
         self._target = target
-        self._principals = recording.principals()
-        self._answers = recording.answers()
+        self._foresight = foresight or Foresight(recording.events)
         self._links: dict[Line, Link] = {}
         self._current: Link | None = None
         self._learned = Counterparts()
@@ -61,11 +63,10 @@ class Player:
         `progress` is told now and then how many events of the recording are behind.
         """
         began = time.monotonic()
-        events = self._recording.events
-        first_us = events[0].entry.time_us if events else 0
+        first_us = self._foresight.first_us
         speed = self._target.speed
         try:
-            for number, event in enumerate(events):
+            for number, event in enumerate(self._recording.events):
                 if number % _TELL_EVENTS == 0 or speed is not None:
                     progress(number)
                 if speed is not None:
@@ -140,12 +141,11 @@ class Player:
             self._miss(place_of(event), str(error))
             return
         key = header.api_key
-        answer = self._answers.get((event.line, entry.sequence))
-        if answer is not None and is_put_off(answer):
+        if (event.line, entry.sequence) in self._foresight.put_off:
             self.report.left_out += 1
         elif link.peer is None:
             self._miss(place_of(event), link.why_not)
-        elif key in SASL:
+        elif key in LOGIN:
             self._settle(link)
             self._log_in(event, header, entry, at, link)
         elif key in _SECRET or (entry.redacted and BLANK.encode() in entry.frame):
@@ -197,13 +197,13 @@ class Player:
             return
         if self._rerecording is not None:
             self._rerecording.recorded(event, entry)
-        answer = self._answers.get((event.line, entry.sequence))
+        answer = self._foresight.logins.get((event.line, entry.sequence))
         if answer is None:  # the client had left before: nobody knows who it was
             self.report.left_out += 1
             link.give_up("before it: a log-in that was not answered in the recording")
             return
         was_refused = error_code(answer) != 0
-        name = self._principals[event.line].partition(":")[2]
+        name = self._foresight.principals[event.line].partition(":")[2]
         users = self._target.users
         try:
             log_in(
@@ -217,7 +217,7 @@ class Player:
             self._lost(event, link, str(error))
 
     def _response(self, event: Event, entry: Response, link: Link) -> None:
-        if entry.api_key in SASL:
+        if entry.api_key in LOGIN:
             self._compare_login(event, entry, link)
             return
         if entry.sequence not in link.sent or link.peer is None:

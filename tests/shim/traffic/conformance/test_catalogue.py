@@ -234,7 +234,7 @@ def test_a_refusal_without_a_list_leaves_all_lower_versions() -> None:
 def test_a_varint_that_could_be_shorter_is_not_canonical() -> None:
     step = Step(ApiKey.METADATA, 12, MetadataRequest(topics=[]))
     found = recording([step])
-    event = found.events[0]
+    event = next(iter(found.events))
     assert isinstance(event.entry, Request)
     frame = event.entry.frame
     at = frame.index(b"\x01", 12)  # the compact array of no topics: its length plus one

@@ -134,9 +134,12 @@ def acls(*resources: tuple[int, int, list[tuple[str, str, int]]]) -> DescribeAcl
 
 def test_acls_are_matched_by_all_that_they_say() -> None:
     """A broker lists them in no order: types, patterns and ACLs of one name were mixed up."""
-    one, two = ("User:a", "*", 3), ("User:b", "h", 2)
-    recorded = acls((2, 3, [one, two]), (3, 3, [one]), (2, 4, [two]))
-    assert differences(3, recorded, acls((2, 4, [two]), (2, 3, [two, one]), (3, 3, [one]))) == []
-    other_host = acls((2, 4, [("User:b", "i", 2)]), (2, 3, [two, one]), (3, 3, [one]))
+    first, second = ("User:a", "*", 3), ("User:b", "h", 2)
+    recorded = acls((2, 3, [first, second]), (3, 3, [first]), (2, 4, [second]))
+    assert (
+        differences(3, recorded, acls((2, 4, [second]), (2, 3, [second, first]), (3, 3, [first])))
+        == []
+    )
+    other_host = acls((2, 4, [("User:b", "i", 2)]), (2, 3, [second, first]), (3, 3, [first]))
     found = differences(3, recorded, other_host)
     assert [difference.field for difference in found] == ["resources[].acls[]"] * 2

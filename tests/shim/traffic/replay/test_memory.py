@@ -1,0 +1,75 @@
+"""A replay needs a block of a trace in memory, not all of it."""
+
+import socket
+import tracemalloc
+from pathlib import Path
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.trace.entries import Body, Connection, Entry, Request, Response
+from kafka_shim.protocol.trace.segments import SegmentWriter
+from kafka_shim.shim.traffic.replay.events import Recording, TraceEvents, read_recording
+from kafka_shim.shim.traffic.replay.foresight import Foresight
+from kafka_shim.shim.traffic.replay.offsets import Offsets
+from kafka_shim.shim.traffic.replay.player import Player
+from kafka_shim.shim.traffic.replay.target import Target
+from tests.shim.traffic.replay.test_offsets import committed, committing, produced
+from tests.shim.traffic.replay.test_window import VERSION, answering, exchange, framed
+
+COUNT, BLOCK, BYTES = 6_000, 250, 1_000
+MEGABYTE = 1 << 20
+
+
+def made(folder: Path, writers: int = 1) -> Path:
+    """Exchanges one after another, those of several writers in turn."""
+    asked, answered = exchange(1, BYTES, BYTES)
+    for number in range(writers):
+        writer = SegmentWriter(folder, f"broker-{number}", segment_bytes=4 * MEGABYTE)
+        who = Connection(0, 1, 1, "PLAINTEXT", "h", 1, "User:ANONYMOUS")
+        for start in range(0, COUNT, BLOCK):
+            entries: list[Entry] = []
+            for at in range(start, start + BLOCK):
+                time_us = at * writers + number
+                entries.append(Request(0, at, time_us, asked))
+                entries.append(Response(0, at, time_us, ApiKey.API_VERSIONS, VERSION, answered))
+            writer.write(Body([who], entries))
+        writer.close()
+    return folder
+
+
+def test_memory_does_not_grow_with_the_trace(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    answer = framed(exchange(1, BYTES, BYTES)[1])
+
+    def serve(peer: socket.socket) -> None:
+        with peer.makefile("rb") as stream:
+            while size := stream.read(4):
+                stream.read(int.from_bytes(size, "big"))
+                peer.sendall(answer)
+
+    with answering(serve) as address:
+        tracemalloc.start()
+        events = TraceEvents(folder)
+        player = Player(Recording(events, events.damage), Target(address), Foresight(events))
+        report = player.play()
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert (report.requests, report.answers, report.holds) == (COUNT, COUNT, True)
+    assert peak < 6 * MEGABYTE < COUNT * BYTES
+
+
+def test_events_of_several_writers_are_merged_by_time(tmp_path: Path) -> None:
+    folder = made(tmp_path, writers=2)
+    assert list(TraceEvents(folder)) == read_recording(folder).events
+
+
+def test_offsets_that_stay_as_far_apart_take_no_room() -> None:
+    offsets = Offsets()
+    for base in range(1000):
+        offsets.learn(produced(base), produced(base + 7))
+    for base in range(1000, 2000):
+        offsets.learn(produced(base), produced(base + 9))
+    asked = [committing(offset) for offset in (0, 500, 999, 1000, 1500, 5000)]
+    for request in asked:
+        offsets.rewrite(request)
+    assert [committed(request) for request in asked] == [7, 507, 1006, 1009, 1509, 5009]
+    assert sum(map(len, offsets._known.values())) == 4
