@@ -11,6 +11,7 @@ import secrets
 import sys
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Any
 
 import structlog
 
@@ -22,20 +23,21 @@ from tests.oracle.shrinking import renamed, shrink
 from tests.recordings.conformance import generate
 from tests.recordings.conformance.matrix.access_matrix import Matrix
 from tests.recordings.conformance.play import play
-from tests.recordings.conformance.scenario import Scenario, load, recordings, save
+from tests.recordings.conformance.recording import KINDS
+from tests.recordings.conformance.scenario import Scenario, load, recordings
 from tests.recordings.conformance.scripts import script
 from tests.recordings.peers.peer import Peer
 
 DIFFERENT = 3
-SCRIPT_SHARE = 2
-"""In a recording comes one script to so many scenarios."""
-
 Making = Callable[[str, int], Scenario]
 
 
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+    if options.keep and options.mode != "authorizer":
+        report.progress("--keep requires --mode authorizer, which the recording is made with")
+        return 2
     missing = missing_tools()
     if missing and not options.broker:
         report.progress(f"a real broker needs {missing}: please install it")
@@ -53,8 +55,6 @@ def main(arguments: list[str]) -> int:
     else:
         opened = peers.real(options.release, options.mode)
     with opened as reference:
-        if options.record:
-            return _record(options, reference, [make(options.release, seed) for seed in seeds])
         if options.twice:
             return _compare_with_recording(options, reference)
         opening = peers.child if options.shim else peers.in_process
@@ -96,7 +96,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--broker", help="PLAIN,SASL addresses of a real broker that runs; default: start one"
     )
-    parser.add_argument("--record", action="store_true", help="write the answers as a recording")
     parser.add_argument(
         "--twice", action="store_true", help="play the recording on a new start of the real broker"
     )
@@ -124,18 +123,6 @@ def _compare(
             report.progress(line)
         report.progress(f"seed {seed}: {tally.equal.total()} of {tally.total.total()} equal")
     return tally
-
-
-def _record(options: argparse.Namespace, real: Peer, made: list[Scenario]) -> int:
-    """What was asked for, and a few scripts."""
-    if not (options.matrix or options.stateful):
-        made += [script(options.release, seed) for seed in range(len(made) // SCRIPT_SHARE)]
-    for scenario in made:
-        for step, answer in zip(scenario.steps, play(scenario, real), strict=True):
-            step.answer = answer
-        report.progress(f"{scenario.prefix} recorded")
-    save(_name(options), made)
-    return 0
 
 
 def _name(options: argparse.Namespace) -> str:
@@ -176,12 +163,12 @@ def _shortest(
 
 def _keep(options: argparse.Namespace, scenarios: list[Scenario]) -> None:
     """Among those that were found before, for the tests to play."""
-    name = f"{peers.name_of(options.release, options.mode)}-found"
-    known = list(load(name)) if name in recordings() else []
-    first = len(known)
-    save(
-        name, known + [renamed(scenario, f"f{at}") for at, scenario in enumerate(scenarios, first)]
-    )
+    found = KINDS["conformance-found"].recordings
+    known: dict[str, Any] = dict(found.written(options.release))
+    for scenario in scenarios:
+        name = f"f{len(known)}"
+        known[name] = renamed(scenario, name)
+    found.save(options.release, known)
 
 
 def _differs_in(api: str, reference: Peer, other: Peer, scenario: Scenario) -> bool:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from kafka_shim.protocol.api_versions import parse_release
 from tests.oracle.real_kafka import USERS, RealKafka, free_ports, numbers, settings_of
 from tests.recordings.conformance.play import CLIENT_ID
+from tests.recordings.conformance.recording import settling
 from tests.recordings.peers.connecting import connected
 from tests.recordings.peers.in_process import InProcess
 from tests.recordings.peers.peer import Peer
@@ -23,11 +24,7 @@ def name_of(release: str, mode: str) -> str:
 
 @contextmanager
 def real(release: str, mode: str) -> Iterator[Peer]:
-    with (
-        RealKafka(release, mode) as kafka,
-        connected(release, kafka.plain, kafka.sasl, client_id=CLIENT_ID) as peer,
-    ):
-        peer.settle(kraft=kafka.is_kraft)
+    with RealKafka(release, mode) as kafka, settling(kafka) as peer:
         yield peer
 
 

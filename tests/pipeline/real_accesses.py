@@ -20,7 +20,7 @@ from kafka_shim.shim.config import SecurityProtocol
 from kafka_shim.shim.traffic.importers.audit_log import parse_line
 from tests.oracle.real_kafka import PASSWORDS
 from tests.pipeline.real_requests import GRANTS, Ask, asks, set_up
-from tests.shim.traffic.importers.audit_recording import AuditedKafka
+from tests.recordings.audit.recording import AuditedKafka
 
 FOLDER = Path(__file__).parent / "real_accesses"
 PRINCIPAL = "User:alice"

@@ -1,36 +1,51 @@
-"""Record real brokers: `python -m tests.recordings KIND RELEASE [SCENARIO ...]`.
+"""Record what real brokers answer, or list what can be recorded.
 
-KIND is records, groups, telemetry or audit; RELEASE is the full one (`4.3.1`). A real broker is
-started, with Java 17 and Maven (telemetry: and javac). Scenarios that are named replace those in
-the recording.
+`python -m tests.recordings` lists the kinds of scenarios and the releases that are recorded.
+`python -m tests.recordings KIND RELEASE [SCENARIO ...]` starts a real broker of that release (the
+full one, `4.3.1`), plays the scenarios on it and keeps the answers. Scenarios that are named
+replace those in the recording. Java 17 and Maven are needed, and javac for telemetry.
 """
 
 import argparse
+import sys
+from collections.abc import Iterator
 
 from tests.recordings.kinds import KINDS
 from tests.recordings.recorder import record
-from tests.shim.traffic.importers import audit_recording
-
-AUDIT = "audit"
-"""Lines of an authorizer's log: they are text, and one scenario."""
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.recordings", description=__doc__)
-    parser.add_argument("kind", choices=[*KINDS, AUDIT])
-    parser.add_argument("release")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.recordings",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("kind", nargs="?", choices=KINDS)
+    parser.add_argument("release", nargs="?")
     parser.add_argument("scenario", nargs="*")
     options = parser.parse_args()
-    if options.kind == AUDIT:
-        if options.scenario:
-            parser.error("audit has no scenarios")
-        audit_recording.record(options.release)
+    if options.kind is None:
+        _print(kinds())
         return
+    if options.release is None:
+        parser.error("a release is missing, such as 4.3.1")
     kind = KINDS[options.kind]
-    if unknown := sorted(set(options.scenario) - set(kind.scenarios)):
-        parser.error(f"unknown scenario {unknown[0]}: choose from {', '.join(kind.scenarios)}")
-    for line in record(kind, options.release, options.scenario):
-        print(line, flush=True)  # noqa: T201 - a command for people
+    known = kind.scenarios(options.release)
+    if unknown := sorted(set(options.scenario) - set(known)):
+        parser.error(f"unknown scenario {unknown[0]}: choose from {', '.join(known)}")
+    _print(record(kind, options.release, options.scenario))
+
+
+def kinds() -> Iterator[str]:
+    """Return a line a kind: its name and the releases that are recorded."""
+    for name, kind in KINDS.items():
+        yield f"{name}: {', '.join(kind.recordings.releases())}"
+
+
+def _print(lines: Iterator[str]) -> None:
+    for line in lines:
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -2,8 +2,16 @@
 
 from typing import Final
 
+from tests.recordings.audit import recording as audit
+from tests.recordings.conformance import recording as conformance
 from tests.recordings.groups import recording as groups
 from tests.recordings.records import recording as records
 from tests.recordings.telemetry import recording as telemetry
 
-KINDS: Final = {"records": records.KIND, "groups": groups.KIND, "telemetry": telemetry.KIND}
+KINDS: Final = {
+    **conformance.KINDS,
+    "records": records.KIND,
+    "groups": groups.KIND,
+    "telemetry": telemetry.KIND,
+    "audit": audit.KIND,
+}

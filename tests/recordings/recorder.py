@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from tests.oracle.real_kafka import RealKafka
 from tests.recordings.peers.connecting import real
-from tests.recordings.store import Recordings, Steps
+from tests.recordings.store import Recordings
 
 NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 
@@ -19,14 +19,15 @@ def _none(release: str) -> Mapping[str, str]:
 class Kind(NamedTuple):
     """Scenarios of one kind: where their recordings are, and on which broker they are played.
 
+    `scenarios` gives the names of those that a release plays, `play` what is kept of one.
     `settings` gives those of a release's broker, `own_settings` those of scenarios that need a
     broker of their own; `mode` is one of real brokers' MODES. `start` gives the broker, and
     `connect` what `play` is given.
     """
 
     recordings: Recordings
-    scenarios: Collection[str]
-    play: Callable[[str, Any], Steps]
+    scenarios: Callable[[str], Collection[str]]
+    play: Callable[[str, Any], Any]
     settings: Callable[[str], Mapping[str, str]] = _none
     own_settings: Mapping[str, Mapping[str, str]] = MappingProxyType({})
     mode: str = "none"
@@ -41,14 +42,14 @@ class Kind(NamedTuple):
 def record(kind: Kind, release: str, names: Sequence[str] = ()) -> Iterator[str]:
     """Record a release and return a line a scenario; `names` replace those in the recording."""
     answers: dict[str, Any] = dict(kind.recordings.written(release)) if names else {}
-    order = dict.fromkeys([*answers, *kind.scenarios])  # so that what is equal stays where it is
-    for settings, part in brokers(kind, release, names or list(kind.scenarios)):
+    known = kind.scenarios(release)
+    order = dict.fromkeys([*answers, *known])  # so that what is equal stays where it is
+    for settings, part in brokers(kind, release, names or list(known)):
         with kind.start(release, kind.mode, settings) as kafka, kind.connect(kafka) as peer:
             for name in part:
-                steps = kind.play(name, peer)
-                answers[name] = steps
-                yield f"{name}: {len(steps)} answers"
-    kept = [name for name in order if name in answers and name in kind.scenarios]
+                answers[name] = kind.play(name, peer)
+                yield f"{name} recorded"
+    kept = [name for name in order if name in answers and name in known]
     kind.recordings.save(release, {name: answers[name] for name in kept})
 
 

@@ -5,7 +5,8 @@ text, an answer a line.
 """
 
 import gzip
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ Steps = list[tuple[str, Any]]
 """What was asked, in words, and the answer."""
 
 PACKED = ".gz"
+RELEASE = re.compile(r"\d+(\.\d+)+")
 
 
 def read_file(path: Path) -> bytes:
@@ -34,7 +36,10 @@ def write_file(path: Path, content: bytes) -> None:
 
 
 class Recordings:
-    """The recordings in a folder, named by their releases and a suffix."""
+    """The recordings in a folder, named by their releases and a suffix.
+
+    Subclasses may write scenarios in another form, which `pack` and `unpack` know.
+    """
 
     def __init__(self, folder: Path, suffix: str = ".json.gz") -> None:
         self._folder = folder
@@ -42,40 +47,47 @@ class Recordings:
 
     def releases(self) -> list[str]:
         """Return the releases that were recorded: `4.3.1`."""
-        return sorted(
-            path.name.removesuffix(self._suffix) for path in self._folder.glob(f"*{self._suffix}")
-        )
+        names = (path.name.removesuffix(self._suffix) for path in self._folder.iterdir())
+        return sorted(name for name in names if RELEASE.fullmatch(name))
 
     def names(self, release: str) -> list[str]:
         """Return the scenarios that a recording has."""
-        return list(_scenarios(self._path(release)))
+        return list(self.written(release))
 
     def steps(self, release: str, name: str) -> Steps:
         """Return the answers to one scenario."""
-        recorded = as_called_today(msgspec.json.decode(_scenarios(self._path(release))[name]))
+        recorded = as_called_today(msgspec.json.decode(self.written(release)[name]))
         return msgspec.convert(recorded, Steps)
 
     def load(self, release: str) -> dict[str, Steps]:
         """Return all answers by scenario; empty if the release was not recorded."""
-        if release not in self.releases():
-            return {}
         return {name: self.steps(release, name) for name in self.names(release)}
 
     def written(self, release: str) -> dict[str, msgspec.Raw]:
-        """Return all answers by scenario, as they were written."""
-        return _scenarios(self._path(release)) if release in self.releases() else {}
+        """Return all answers by scenario, each still to be decoded; empty if not recorded."""
+        path = self._path(release)
+        return _scenarios(path, self.unpack) if path.exists() else {}
 
-    def save(self, release: str, answers: Mapping[str, Steps | msgspec.Raw]) -> None:
-        """Write a release's recording."""
-        text = msgspec.json.format(msgspec.json.encode(answers), indent=0)
-        write_file(self._path(release), text)
+    def save(self, release: str, answers: Mapping[str, Any]) -> None:
+        """Write a release's recording; what was just `written` is written as it was."""
+        write_file(self._path(release), self.pack(answers))
         _scenarios.cache_clear()
+
+    @staticmethod
+    def pack(answers: Mapping[str, Any]) -> bytes:
+        return msgspec.json.format(msgspec.json.encode(answers), indent=0)
+
+    @staticmethod
+    def unpack(content: bytes) -> dict[str, msgspec.Raw]:
+        return msgspec.json.decode(content, type=dict[str, msgspec.Raw])
 
     def _path(self, release: str) -> Path:
         return self._folder / f"{release}{self._suffix}"
 
 
 @cache
-def _scenarios(path: Path) -> dict[str, msgspec.Raw]:
+def _scenarios(
+    path: Path, unpack: Callable[[bytes], dict[str, msgspec.Raw]]
+) -> dict[str, msgspec.Raw]:
     """Return the scenarios of a file, each still to be decoded: a file has up to a hundred."""
-    return msgspec.json.decode(read_file(path), type=dict[str, msgspec.Raw])
+    return unpack(read_file(path))

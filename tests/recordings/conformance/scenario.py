@@ -14,9 +14,10 @@ from typing import Any, Final
 import msgspec
 
 from tests.recordings.renamed_fields import as_called_today
-from tests.recordings.store import read_file, write_file
+from tests.recordings.store import read_file
 
 RECORDINGS = Path(__file__).parent / "recorded"
+SUFFIX = ".jsonl.gz"
 GHOST_ID = b"\x33" * 16
 """The id of a topic that there never was."""
 
@@ -71,15 +72,13 @@ def topic_id_of(name: str) -> bytes:
 
 def recordings() -> list[str]:
     """Names of what is checked in: a release, or a release and a mode (`4.3.1-open`)."""
-    return sorted(path.name.removesuffix(".jsonl.gz") for path in RECORDINGS.glob("*.jsonl.gz"))
+    return sorted(path.name.removesuffix(SUFFIX) for path in RECORDINGS.glob(f"*{SUFFIX}"))
 
 
 def load(name: str) -> Iterator[Scenario]:
-    for line in read_file(RECORDINGS / f"{name}.jsonl.gz").splitlines():
-        yield msgspec.convert(as_called_today(msgspec.json.decode(line)), Scenario)
+    for line in read_file(RECORDINGS / f"{name}{SUFFIX}").splitlines():
+        yield decoded(line)
 
 
-def save(name: str, scenarios: list[Scenario]) -> None:
-    """Write a recording; the same scenarios give the same bytes."""
-    lines = b"".join(msgspec.json.encode(scenario) + b"\n" for scenario in scenarios)
-    write_file(RECORDINGS / f"{name}.jsonl.gz", lines)
+def decoded(line: bytes | msgspec.Raw) -> Scenario:
+    return msgspec.convert(as_called_today(msgspec.json.decode(line)), Scenario)

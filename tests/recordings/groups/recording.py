@@ -60,7 +60,7 @@ def played(name: str, peer: Peer) -> Steps:
 
 KIND = Kind(
     Recordings(Path(__file__).parent / "recorded"),
-    SCENARIOS,
+    lambda release: SCENARIOS,
     played,
     settings,
     {f"policy-{name}": told for name, told in policy_scenarios.SETTINGS.items()},

@@ -39,7 +39,7 @@ def played(name: str, peer: Peer) -> Steps:
 
 KIND = Kind(
     Recordings(Path(__file__).parent / "recorded"),
-    SCENARIOS,
+    lambda release: SCENARIOS,
     played,
     settings=lambda release: {"log.cleaner.backoff.ms": "200"},
 )

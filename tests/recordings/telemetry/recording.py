@@ -66,7 +66,7 @@ def played(name: str, receiving: Receiving) -> Steps:
 
 KIND = Kind(
     Recordings(Path(__file__).parent / "recorded", ".json"),
-    NAMED,
+    lambda release: NAMED,
     played,
     settings=lambda release: SETTINGS,
     mode="authorizer",

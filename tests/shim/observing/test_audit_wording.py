@@ -9,8 +9,8 @@ import pytest
 
 from kafka_shim.protocol.api_versions import parse_release
 from kafka_shim.shim.observing.audit import LOGGER_NAME
+from tests.recordings.audit.recording import RELEASES, play, recorded
 from tests.shim.cli.conftest import Running, start  # noqa: F401 -- a fixture
-from tests.shim.traffic.importers.audit_recording import RELEASES, play, recorded
 
 _AROUND = re.compile(r"^\[.*?\] [A-Z]+ | \(kafka\.authorizer\.logger\)$")
 

@@ -2,7 +2,7 @@
 
 `python -m tests.recordings.conformance.matrix.access_matrix` puts the questions to the shim, as
 every release, and writes `tests/golden/access_matrix.txt`. Real brokers were asked the same by
-`python -m tests.oracle RELEASE --matrix --record`; tests hold their answers against the file too.
+`python -m tests.recordings conformance-matrix RELEASE`; tests hold their answers against the file.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -13,7 +13,7 @@ from kafka_shim.shim.traffic.importers.audit_log import parse_line
 from kafka_shim.shim.traffic.importers.into_trace import import_audit_log, import_request_log
 from kafka_shim.shim.traffic.importers.request_log_export import export_rows
 from tests.oracle.real_kafka import numbers
-from tests.shim.traffic.importers.audit_recording import GROUP, RELEASES, TRANSACTIONAL, recorded
+from tests.recordings.audit.recording import GROUP, RELEASES, TRANSACTIONAL, recorded
 
 HERE = Path(__file__).parent
 EARLIER_REQUESTS = HERE / "kafka_requests_2.8.txt"

@@ -1,7 +1,11 @@
 """What real brokers wrote to their authorizer's log, one file a release."""
 
+from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
+
+import msgspec
 
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
@@ -11,13 +15,14 @@ from kafka_shim.shim.client.client import connect
 from kafka_shim.shim.client.config import ClientConfig, Login
 from kafka_shim.shim.config import SecurityProtocol
 from tests.oracle.real_kafka import PASSWORDS, RealKafka, fetched, numbers
+from tests.recordings.recorder import Kind
+from tests.recordings.store import Recordings
 
-FOLDER = Path(__file__).parent / "audit_logs"
+LINES = "lines"
+"""The name of the only scenario."""
 GROUP = "a:b c"
 """A name with what the lines themselves are made of."""
 TRANSACTIONAL = "tx"
-
-RELEASES = sorted(path.stem for path in FOLDER.glob("*.txt"))
 
 _LOG4J = ("org.slf4j", "slf4j-log4j12", "1.7.30")
 _OTHERS = ("slf4j-nop", "slf4j-log4j12", "slf4j-reload4j", "slf4j-api", "log4j-1")
@@ -67,7 +72,7 @@ class Audited(Protocol):
 
 def recorded(release: str) -> list[str]:
     """The lines about alice, of the play, that a release wrote."""
-    return (FOLDER / f"{release}.txt").read_text().splitlines()
+    return msgspec.json.decode(KIND.recordings.written(release)[LINES], type=list[str])
 
 
 def play(kafka: Audited) -> None:
@@ -91,10 +96,31 @@ def play(kafka: Audited) -> None:
         alice.ask(ApiKey.CREATE_ACLS, CreateAclsRequest(acls))
 
 
-def record(release: str) -> None:
-    kafka = AuditedKafka(release)
-    with kafka:
-        play(kafka)
-        lines = [line for line in kafka.lines() if "User:alice" in line.partition(" is ")[0]]
-    FOLDER.mkdir(exist_ok=True)
-    (FOLDER / f"{release}.txt").write_text("".join(f"{line}\n" for line in lines))
+def played(name: str, kafka: AuditedKafka) -> list[str]:
+    """Return the lines about alice."""
+    play(kafka)
+    return [line for line in kafka.lines() if "User:alice" in line.partition(" is ")[0]]
+
+
+class LogRecordings(Recordings):
+    """The lines of a log, as they were written."""
+
+    @staticmethod
+    def pack(answers: Mapping[str, Any]) -> bytes:
+        return "".join(f"{line}\n" for line in answers[LINES]).encode()
+
+    @staticmethod
+    def unpack(content: bytes) -> dict[str, msgspec.Raw]:
+        lines = content.decode().splitlines()
+        return {LINES: msgspec.Raw(msgspec.json.encode(lines))}
+
+
+KIND = Kind(
+    LogRecordings(Path(__file__).parent / "recorded", ".txt"),
+    lambda release: [LINES],
+    played,
+    mode="authorizer",
+    start=AuditedKafka,
+    connect=nullcontext,
+)
+RELEASES = KIND.recordings.releases()

@@ -1,0 +1,101 @@
+"""Recordings of scenarios from seeds, of the access matrix, and of what once differed."""
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, Final
+
+import msgspec
+
+from kafka_shim.protocol.api_versions import parse_release
+from tests.oracle.real_kafka import RealKafka
+from tests.recordings.conformance import generate
+from tests.recordings.conformance.matrix.access_matrix import Matrix
+from tests.recordings.conformance.play import CLIENT_ID, play
+from tests.recordings.conformance.scenario import RECORDINGS, SUFFIX, Scenario, decoded
+from tests.recordings.conformance.scripts import script
+from tests.recordings.peers.connecting import connected
+from tests.recordings.peers.peer import Peer
+from tests.recordings.recorder import Kind
+from tests.recordings.store import Recordings
+
+SEEDS: Final = 32
+SCRIPTS: Final = 16
+"""How many scenarios and scripts a new recording has: they ask every API in every version."""
+
+
+class ScenarioRecordings(Recordings):
+    """One scenario a line, with its requests, named by its prefix."""
+
+    @staticmethod
+    def pack(answers: Mapping[str, Any]) -> bytes:
+        return b"".join(msgspec.json.encode(scenario) + b"\n" for scenario in answers.values())
+
+    @staticmethod
+    def unpack(content: bytes) -> dict[str, msgspec.Raw]:
+        return {
+            msgspec.json.decode(line, type=_Named).prefix: msgspec.Raw(line)
+            for line in content.splitlines()
+        }
+
+
+class _Named(msgspec.Struct):
+    prefix: str
+
+
+def _kind(name: str, mode: str = "authorizer") -> Kind:
+    """Scenarios that a recording has are asked again, others are made from their seeds."""
+    recordings = ScenarioRecordings(RECORDINGS, f"-{name}{SUFFIX}" if name else SUFFIX)
+
+    def scenarios(release: str) -> Collection[str]:
+        made = [f"s{seed}" for seed in range(SEEDS)] + [f"t{seed}" for seed in range(SCRIPTS)]
+        return recordings.names(release) or ([] if name == FOUND else made)
+
+    def played(prefix: str, peer: Peer) -> Scenario:
+        known = recordings.written(peer.release)
+        made = decoded(known[prefix]) if prefix in known else _made(prefix, peer.release)
+        return answered(made, peer)
+
+    return Kind(recordings, scenarios, played, mode=mode, connect=settling)
+
+
+def answered(scenario: Scenario, peer: Peer) -> Scenario:
+    """Return the scenario with the answers of a broker."""
+    for step, answer in zip(scenario.steps, play(scenario, peer), strict=True):
+        step.answer = answer
+    return scenario
+
+
+@contextmanager
+def settling(kafka: RealKafka) -> Iterator[Peer]:
+    """Give a real broker that is waited for until it has taken in what each request changes."""
+    with connected(kafka.release, kafka.plain, kafka.sasl, client_id=CLIENT_ID) as peer:
+        peer.settle(kraft=kafka.is_kraft)
+        yield peer
+
+
+def _made(prefix: str, release: str) -> Scenario:
+    make = generate.scenario if prefix[0] == "s" else script
+    return make(release, int(prefix[1:]))
+
+
+@cache
+def _questions(release: str) -> dict[str, Scenario]:
+    return {scene.prefix: scene for scene in Matrix(parse_release(release)).scenes()}
+
+
+FOUND: Final = "found"
+KINDS: Final = {
+    "conformance": _kind(""),
+    "conformance-open": _kind("open", "open"),
+    "conformance-none": _kind("none", "none"),
+    "conformance-found": _kind(FOUND),
+    "conformance-matrix": Kind(
+        ScenarioRecordings(RECORDINGS, f"-matrix{SUFFIX}"),
+        _questions,
+        lambda prefix, peer: answered(_questions(peer.release)[prefix], peer),
+        mode="authorizer",
+        connect=settling,
+    ),
+}
+"""`found` are short forms of differences, which `python -m tests.oracle RELEASE --keep` adds."""
