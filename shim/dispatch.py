@@ -27,6 +27,7 @@ from kafka_shim.shim.wait import NoAnswer, Wait
 if TYPE_CHECKING:
     from kafka_shim.shim.observing.history import History, Seen
     from kafka_shim.shim.observing.recorder import Recorder
+    from kafka_shim.shim.request.turns import Turns
 
 log = Log("shim.dispatch")
 
@@ -59,8 +60,13 @@ class Dispatcher:
 
     def dispatch(self, frame: bytes, session: Session) -> "bytes | Pending | NoAnswer":
         """Answer one frame (without its size). Raises CloseConnection where Kafka just closes."""
+        turns = session.turns
         try:
-            header, body_at = read_request_header(frame)
+            header, body_at = (
+                read_request_header(frame)
+                if turns is None
+                else turns.beside(read_request_header, frame)
+            )
         except ProtocolError as error:
             raise CloseConnection(f"unreadable request header: {error}") from error
         if session.phase is not _READY or session.expires_at_ms is not None:
@@ -95,13 +101,22 @@ class Dispatcher:
         if api is None:
             return self._version_refused(header)
         try:
-            request = api.read(frame, body_at)
+            request = (
+                api.read(frame, body_at)
+                if session.turns is None
+                else _read_in_turns(api, frame, body_at, session.turns)
+            )
         except ProtocolError as error:
             raise CloseConnection(
                 f"unreadable {api.key.wire_name} request, version {header.api_version}: {error}"
             ) from error
         node_id = session.node_id
-        access = Access(cluster.policy, node_id, Actor(session.principal, session.host))
+        access = Access(
+            cluster.policy,
+            node_id,
+            Actor(session.principal, session.host),
+            turns=session.turns,
+        )
         context = RequestContext(
             header, session, cluster, header.api_version, node_id, access, cluster.facts
         )
@@ -156,7 +171,12 @@ class Dispatcher:
         if seen is not None and self.history is not None:
             self.history.answered(seen, answer)
         try:
-            frame = _frame(api, context.header, answer)
+            turns = context.session.turns
+            frame = (
+                _frame(api, context.header, answer)
+                if turns is None
+                else turns.beside(_frame, api, context.header, answer)
+            )
         except ProtocolError as error:
             self.cluster.counters.internal_errors += 1
             if self.raise_errors:
@@ -218,6 +238,10 @@ class Pending:
         self._seen = seen
         self._sequence = context.session.sequence
 
+    def cancel(self) -> None:
+        """Nobody waits for it any more."""
+        self.wait.cancel()
+
     def frame(self, answer: Any) -> bytes:
         context = self._context
         frame = self._dispatcher.respond(self._api, context, answer, self._seen)
@@ -249,6 +273,14 @@ def _check_phase(
         return
     if cluster.clock.now_ms() > expires_at_ms:
         raise CloseConnection("the log-in has expired and was not renewed")
+
+
+def _read_in_turns(api: ServedApi, frame: bytes, body_at: int, turns: "Turns[Any]") -> Any:
+    from kafka_shim.shim.request.long_arrays import in_turns  # noqa: PLC0415 - for large requests alone
+
+    request = turns.beside(api.read, frame, body_at)
+    turns.beside(in_turns, request, api.key, turns)
+    return request
 
 
 def _frame(api: ServedApi, header: RequestHeader, answer: Any) -> bytes:

@@ -84,7 +84,9 @@ def _of_client(
     errors = _topic_errors(topics, context)
     if any(errors.values()):
         kept_out = ErrorCode.OPERATION_NOT_ATTEMPTED
-        return _by_topic({partition: error or kept_out for partition, error in errors.items()})
+        return _by_topic(
+            (partition, error or kept_out) for partition, error in context.in_turns(errors.items())
+        )
     return _all(topics, _add(request, list(errors), context), context)
 
 
@@ -135,18 +137,24 @@ def _batched(
     owner = (transaction.producer_id, transaction.producer_epoch)
     partitions = list(_partitions(added))
     topics = context.cluster.topics
-    missing = [partition for partition in partitions if topics.partition(*partition) is None]
+    missing = [
+        partition
+        for partition in context.in_turns(partitions)
+        if topics.partition(*partition) is None
+    ]
     error = context.transaction_coordinator_error(name) if name else ErrorCode.INVALID_REQUEST
     if missing:
         errors = dict.fromkeys(partitions, ErrorCode.OPERATION_NOT_ATTEMPTED)
-        results = _by_topic(errors | dict.fromkeys(missing, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+        errors |= dict.fromkeys(missing, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        results = _by_topic(context.in_turns(errors.items()))
     elif transaction.verify_only:
         errors = {
             partition: error or transactions.verify(name, *owner, partition)
-            for partition in partitions
+            for partition in context.in_turns(partitions)
         }
         results = _by_topic(
-            {partition: _spoken(error, context) for partition, error in errors.items()}
+            (partition, _spoken(error, context))
+            for partition, error in context.in_turns(errors.items())
         )
     else:
         error = error or transactions.add_partitions(name, *owner, partitions)
@@ -172,7 +180,7 @@ def _all(
 ) -> list[AddPartitionsToTxnTopicResult]:
     """One code for every partition."""
     if context.facts.records.merges_added_partitions:
-        return _by_topic(dict.fromkeys(_partitions(topics), error))
+        return _by_topic(context.in_turns(dict.fromkeys(_partitions(topics), error).items()))
     return _as_asked(topics, error)
 
 
@@ -188,10 +196,12 @@ def _as_asked(
     ]
 
 
-def _by_topic(errors: Errors) -> list[AddPartitionsToTxnTopicResult]:
+def _by_topic(
+    errors: Iterable[tuple[TopicPartition, ErrorCode]],
+) -> list[AddPartitionsToTxnTopicResult]:
     rows = (
         (name, index, AddPartitionsToTxnPartitionResult(index, error))
-        for (name, index), error in errors.items()
+        for (name, index), error in errors
     )
     return [
         AddPartitionsToTxnTopicResult(name, results) for name, results in by_topic(rows).items()

@@ -35,19 +35,19 @@ def handle(
     context.access.require(ALTER_USER_SCRAM_CREDENTIALS, message=context.facts.users.scram_denial)
     by_user: dict[str, list[Alteration]] = {}
     asked: list[Alteration] = [*request.deletions, *request.upsertions]
-    for alteration in asked:
+    for alteration in context.in_turns(asked):
         by_user.setdefault(alteration.name, []).append(alteration)
     failure_of = (
         _failure_of_one if context.facts.users.scram_alters_users_once else _failure_of_several
     )
     outcomes: dict[str, Outcome] = {}
-    for name, alterations in by_user.items():
+    for name, alterations in context.in_turns(by_user.items()):
         failure = failure_of(alterations, context.cluster.users)
         error, message = failure or _altered(alterations, context.cluster.users)
         if error is ErrorCode.NONE:
             message = context.facts.users.scram_success_message
         outcomes[name] = error, message
-    return _response(outcomes.items())
+    return _response(context.in_turns(outcomes.items()))
 
 
 def refuse(

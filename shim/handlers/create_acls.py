@@ -17,7 +17,8 @@ NO_AUTHORIZER = "no authorizer is configured"
 
 
 def handle(request: CreateAclsRequest, context: RequestContext) -> CreateAclsResponse:
-    read = read_acls([_codes(creation) for creation in request.creations], context.acl_rules)
+    codes = [_codes(creation) for creation in request.creations]
+    read = context.beside(read_acls, codes, context.acl_rules)
     if isinstance(read, Closes):
         raise CloseConnection(read.why)
     context.access.require(CREATE_ACLS, message="cluster authorization failed")
@@ -28,7 +29,7 @@ def handle(request: CreateAclsRequest, context: RequestContext) -> CreateAclsRes
         authorizer.create_acls(context.access.actor, [acl for acl in read if isinstance(acl, Acl)])
     )
     results = []
-    for acl in read:
+    for acl in context.in_turns(read):
         outcome = acl if isinstance(acl, Refusal) else next(created)
         if outcome.error is None:
             message = context.facts.access.acl_success_message

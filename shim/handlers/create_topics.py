@@ -52,7 +52,7 @@ def _create_all(request: CreateTopicsRequest, context: RequestContext) -> Create
     _check_size(creatable, context)
     results = {}
     validate_only = request.validate_only and context.facts.topics.create_topics_validates
-    for topic in creatable:
+    for topic in context.in_turns(creatable):
         results[topic.name] = _create(
             topic, context, validate_only=validate_only, is_told=topic.name in describable
         )
@@ -68,7 +68,7 @@ def _create_all(request: CreateTopicsRequest, context: RequestContext) -> Create
     return CreateTopicsResponse(
         topics=[
             *results.values(),
-            *(_rejected(name, counts, allowed, context) for name in rest),
+            *(_rejected(name, counts, allowed, context) for name in context.in_turns(rest)),
         ]
     )
 

@@ -21,7 +21,8 @@ from kafka_shim.shim.request.context import RequestContext
 
 
 def handle(request: DeleteAclsRequest, context: RequestContext) -> DeleteAclsResponse:
-    read = read_filters([_codes(acl_filter) for acl_filter in request.filters], context.acl_rules)
+    codes = [_codes(acl_filter) for acl_filter in request.filters]
+    read = context.beside(read_filters, codes, context.acl_rules)
     if isinstance(read, Closes):
         raise CloseConnection(read.why)
     context.access.require(DELETE_ACLS, message="cluster authorization failed")
@@ -30,7 +31,8 @@ def handle(request: DeleteAclsRequest, context: RequestContext) -> DeleteAclsRes
         return refuse(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
     return DeleteAclsResponse(
         filter_results=[
-            _result(result) for result in authorizer.delete_acls(context.access.actor, read)
+            _result(result)
+            for result in context.in_turns(authorizer.delete_acls(context.access.actor, read))
         ]
     )
 

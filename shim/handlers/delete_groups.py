@@ -18,8 +18,10 @@ def handle(request: DeleteGroupsRequest, context: RequestContext) -> DeleteGroup
     allowed, denied = context.access.split(DELETE_GROUPS, names, str)
     refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
     return DeleteGroupsResponse(
-        results=[_result(group_id, _delete(group_id, context)) for group_id in allowed]
-        + [_result(group_id, refused) for group_id in denied]
+        results=[
+            _result(group_id, _delete(group_id, context)) for group_id in context.in_turns(allowed)
+        ]
+        + [_result(group_id, refused) for group_id in context.in_turns(denied)]
     )
 
 

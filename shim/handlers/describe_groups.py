@@ -27,10 +27,10 @@ def handle(request: DescribeGroupsRequest, context: RequestContext) -> DescribeG
     allowed, denied = context.access.split(DESCRIBE_GROUPS, names, str)
     refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
     return DescribeGroupsResponse(
-        groups=[_failed(group_id, refused, context) for group_id in denied]
+        groups=[_failed(group_id, refused, context) for group_id in context.in_turns(denied)]
         + [
             _described(group_id, request.include_authorized_operations, context)
-            for group_id in allowed
+            for group_id in context.in_turns(allowed)
         ]
     )
 

@@ -84,7 +84,7 @@ def _described(
             # Kafka asks for the state of share partitions, whose keys cannot be made
             text = "an empty group id, or a topic without partitions"
             return _failed(group_id, ErrorCode.UNKNOWN_SERVER_ERROR, text)
-    topics += [_refused_topic(topic) for topic in denied]
+    topics += [_refused_topic(topic) for topic in context.in_turns(denied)]
     return DescribeShareGroupOffsetsResponseGroup(group_id=group_id, topics=topics)
 
 
@@ -100,13 +100,15 @@ def _named(
     there = dict.fromkeys(topic.topic_name for topic in allowed if topic.topic_name in topics)
     asked += [(name, named.get(name, [])) for name in there]
     rows = []
-    for name, partitions in asked:
+    for name, partitions in context.in_turns(asked):
         topic = topics.get(name)
         rows.append(
             DescribeShareGroupOffsetsResponseTopic(
                 topic_name=name,
                 topic_id=NO_ID if topic is None else topic.topic_id,
-                partitions=[_row(group_id, topic, at, context) for at in partitions],
+                partitions=[
+                    _row(group_id, topic, at, context) for at in context.in_turns(partitions)
+                ],
             )
         )
     return rows

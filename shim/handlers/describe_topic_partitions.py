@@ -60,7 +60,7 @@ def handle(
                 DescribeTopicPartitionsResponseTopic(
                     error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED, name=name
                 )
-                for name in denied
+                for name in context.in_turns(denied)
             ),
         ],
         next_cursor=next_cursor,
@@ -99,7 +99,7 @@ def _page(
 ) -> tuple[list[DescribeTopicPartitionsResponseTopic], NextCursor | None]:
     """As many partitions as fit, and where to go on."""
     page = []
-    for place, name in enumerate(names):
+    for place, name in enumerate(context.in_turns(names)):
         topic = context.cluster.topics.get(name)
         if topic is None:
             page.append(_missing(name, context))

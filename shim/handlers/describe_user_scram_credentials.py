@@ -32,7 +32,9 @@ def handle(
     else:
         asked = Counter(context.cluster.users.stored_names())
     return DescribeUserScramCredentialsResponse(
-        results=[_described(name, count, context) for name, count in asked.items()]
+        results=[
+            _described(name, count, context) for name, count in context.in_turns(asked.items())
+        ]
     )
 
 

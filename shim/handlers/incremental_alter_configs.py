@@ -77,14 +77,14 @@ def handle(
                 (resource.resource_type, resource.resource_name): resource for resource in resources
             }.values()
         )
-    asked = [(resource, _response(resource)) for resource in resources]
+    asked = [(resource, _response(resource)) for resource in context.in_turns(resources)]
     if not context.facts.configs.alterations_are_forwarded:
-        for resource, response in asked:
+        for resource, response in context.in_turns(asked):
             with _telling(response):
                 _alter(resource, context, validate_only=request.validate_only)
     else:
         forwarded = []
-        for resource, response in asked:
+        for resource, response in context.in_turns(asked):
             with _telling(response):
                 check_single(counts[resource.resource_type, resource.resource_name])
                 if _is_forwarded(resource, context, validate_only=request.validate_only):

@@ -55,8 +55,10 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
     )
     denial = context.cluster.policy.bound(LIST_OFFSETS_TOPIC).error
     facts = context.facts.records
-    listed = [_Listing(request, counts, context).topic(topic) for topic in allowed]
-    failed = [_failed_topic(topic, denial) for topic in denied]
+    listed = [
+        _Listing(request, counts, context).topic(topic) for topic in context.in_turns(allowed)
+    ]
+    failed = [_failed_topic(topic, denial) for topic in context.in_turns(denied)]
     return ListOffsetsResponse(
         topics=[
             *(listed if facts.lists_each_duplicate else _merged(listed)),

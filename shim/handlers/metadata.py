@@ -98,7 +98,7 @@ def _by_name(
     auto_creates = (
         not is_known and request.allow_auto_topic_creation and _creates_topics(context.cluster)
     )
-    for name in allowed:
+    for name in context.in_turns(allowed):
         topic = context.cluster.topics.get(name)
         if topic is not None:
             described.append(_described(topic, request, context))
@@ -114,7 +114,7 @@ def _by_name(
         *create_denied,
         *(
             MetadataResponseTopic(error_code=error, name=name, topic_authorized_operations=unasked)
-            for name in denied
+            for name in context.in_turns(denied)
         ),
     ]
 

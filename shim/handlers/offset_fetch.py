@@ -179,11 +179,14 @@ def _looked_up(
     groups = context.cluster.groups
     topic = context.cluster.topics.get(name)
     if context.version == FROM_ZOOKEEPER:
-        rows = [(at, _in_zookeeper(group_id, topic, at, context)) for at in asked.partitions]
+        rows = [
+            (at, _in_zookeeper(group_id, topic, at, context))
+            for at in context.in_turns(asked.partitions)
+        ]
     else:
         rows = [
             (at, _committed(groups.offsets, group_id, topic, at, require_stable))
-            for at in asked.partitions
+            for at in context.in_turns(asked.partitions)
         ]
     return _Topic(asked.name, asked.topic_id, tuple(rows))
 

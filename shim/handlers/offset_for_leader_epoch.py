@@ -34,8 +34,8 @@ def handle(
     denial = context.cluster.policy.bound(OFFSET_FOR_LEADER_EPOCH).error
     return OffsetForLeaderEpochResponse(
         topics=[
-            *(_ends(topic, context) for topic in allowed),
-            *(_failed(topic, denial) for topic in denied),
+            *(_ends(topic, context) for topic in context.in_turns(allowed)),
+            *(_failed(topic, denial) for topic in context.in_turns(denied)),
         ]
     )
 

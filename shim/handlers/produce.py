@@ -53,7 +53,11 @@ NAMELESS = ""
 def handle(request: ProduceRequest, context: RequestContext) -> ProduceResponse | NoAnswer:
     first_batches, topics = rows_of(request, context)
     error = _request_error(request, first_batches, context)
-    response = _refused(topics, error) if error else _append_all(request, topics, context)
+    response = (
+        _refused(context.in_turns(topics), error)
+        if error
+        else _append_all(request, topics, context)
+    )
     if request.acks == SILENT:
         answers = (row for topic in response.responses for row in topic.partition_responses)
         return NoAnswer.CLOSE if any(row.error_code for row in answers) else NoAnswer.SILENT
@@ -122,16 +126,16 @@ def _append_all(
     request: ProduceRequest, topics: Iterable[TopicRows], context: RequestContext
 ) -> ProduceResponse:
     """Append partition by partition; each succeeds or fails on its own."""
-    found = [(rows, *_topic(rows.topic, context)) for rows in topics]
+    found = [(rows, *_topic(rows.topic, context)) for rows in context.in_turns(topics)]
     facts = context.facts.records
     null_error = NO_ERROR
     if facts.null_records_stop_all:
         null_error = null_records_error(found, context)
     responses = []
-    for topic, name, error in found:
+    for topic, name, error in context.in_turns(found):
         answers = [
             _answer(name, rows, error or null_error, request, context, facts)
-            for rows in topic.partitions.values()
+            for rows in context.in_turns(topic.partitions.values())
         ]
         if answers:
             responses.append(TopicProduceResponse(topic.topic.name, topic.topic.topic_id, answers))

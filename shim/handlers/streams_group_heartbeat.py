@@ -44,13 +44,13 @@ def handle(
     context.access.require(STREAMS_GROUP_HEARTBEAT_GROUP, request.group_id)
     topology = None if request.topology is None else _topology(request.topology)
     if topology is not None:
-        message = topology.error(context.cluster.topics.internal_names)
+        message = context.beside(topology.error, context.cluster.topics.internal_names)
         if message is not None:
             raise Refused(ErrorCode.STREAMS_INVALID_TOPOLOGY, message)
         names = list(dict.fromkeys(topology.topics()))
         if context.access.split(STREAMS_GROUP_HEARTBEAT_TOPIC, names, str)[1]:
             raise Refused(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
-    _check(request, topology)
+    context.beside(_check, request, topology)
     error = context.coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
         raise Refused(error)

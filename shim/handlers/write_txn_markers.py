@@ -7,7 +7,7 @@ DEVIATION: a real broker never answers if the last marker names only partitions 
 and one before it others.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from kafka_shim.authorizer.requirements import WRITE_TXN_MARKERS
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -37,7 +37,7 @@ def handle(request: WriteTxnMarkersRequest, context: RequestContext) -> WriteTxn
     for marker in request.markers:
         if marker.topics:
             rows.setdefault(marker.producer_id, []).extend(_marker(marker, context))
-    return _response(rows)
+    return _response((each, context.in_turns(its)) for each, its in context.in_turns(rows.items()))
 
 
 def refuse(
@@ -52,11 +52,11 @@ def refuse(
                 for index in topic.partition_indexes
             ]
             for marker in request.markers
-        }
+        }.items()
     )
 
 
-def _response(rows: Mapping[int, Iterable[_Row]]) -> WriteTxnMarkersResponse:
+def _response(rows: Iterable[tuple[int, Iterable[_Row]]]) -> WriteTxnMarkersResponse:
     """Rows (topic, partition, code) by producer id; each partition once."""
     return WriteTxnMarkersResponse(
         markers=[
@@ -70,7 +70,7 @@ def _response(rows: Mapping[int, Iterable[_Row]]) -> WriteTxnMarkersResponse:
                     ).items()
                 ],
             )
-            for producer_id, of_producer in rows.items()
+            for producer_id, of_producer in rows
         ]
     )
 
@@ -79,7 +79,7 @@ def _marker(marker: WritableTxnMarker, context: RequestContext) -> Iterator[_Row
     partitions = (
         (topic.name, index) for topic in marker.topics for index in topic.partition_indexes
     )
-    for name, index in dict.fromkeys(partitions):
+    for name, index in context.in_turns(dict.fromkeys(partitions)):
         yield name, index, _write(marker, name, index, context)
 
 

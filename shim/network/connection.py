@@ -2,18 +2,19 @@
 
 import asyncio
 from collections import deque
-from typing import Protocol, cast
+from collections.abc import Callable
+from typing import cast
 
 from kafka_shim.protocol.errors import FrameError
 from kafka_shim.protocol.framing import FrameSplitter
 from kafka_shim.shim.clock import Timer
 from kafka_shim.shim.config import Limits, ListenerConfig
-from kafka_shim.shim.dispatch import Dispatcher, Pending
+from kafka_shim.shim.dispatch import Pending
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.handlers.shared.login import accept_token
-from kafka_shim.shim.network.closings import Closings
-from kafka_shim.shim.network.connection_quotas import ConnectionQuotas
-from kafka_shim.shim.network.request_memory import SMALL_BYTES, LargeRequest, RequestMemory
+from kafka_shim.shim.network.holder import Holder
+from kafka_shim.shim.network.large_requests import Working
+from kafka_shim.shim.network.request_memory import SMALL_BYTES, LargeRequest
 from kafka_shim.shim.request.session import Phase, Session, java_host_text
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.wait import NoAnswer
@@ -25,26 +26,6 @@ _TURN_S = 0.005  # how long pipelined requests are answered before it is the tur
 _RECEIVED_BEHIND_WAIT = 16 * 1024  # bytes read at once behind a request that waits
 
 
-class Holder(Protocol):
-    """Who has connections: what they all share, and whom they tell that they come and go."""
-
-    @property
-    def dispatcher(self) -> Dispatcher: ...
-    @property
-    def received(self) -> memoryview: ...
-    @property
-    def limits(self) -> Limits: ...
-    @property
-    def memory(self) -> RequestMemory: ...
-    @property
-    def quotas(self) -> ConnectionQuotas: ...
-    @property
-    def closings(self) -> Closings: ...
-    def clock_s(self) -> float: ...
-    def accepts(self, connection: "Connection") -> bool: ...
-    def forget(self, connection: "Connection") -> None: ...
-
-
 class Connection(asyncio.BufferedProtocol):
     """Cuts the stream into frames and answers them one at a time, as Kafka does.
 
@@ -52,7 +33,9 @@ class Connection(asyncio.BufferedProtocol):
     the requests of others, and while the peer does not read its answers.
     """
 
-    def __init__(self, holder: Holder, listener: ListenerConfig, node_id: int) -> None:
+    def __init__(
+        self, holder: "Holder[Connection]", listener: ListenerConfig, node_id: int
+    ) -> None:
         self._holder = holder
         self._dispatcher = holder.dispatcher
         self._cluster: Cluster = holder.dispatcher.cluster
@@ -64,7 +47,7 @@ class Connection(asyncio.BufferedProtocol):
             limit = self._limits.unauthenticated_frame_bytes_max
         self._splitter = FrameSplitter(limit)
         self._frames: deque[bytes] = deque()
-        self._pending: Pending | None = None
+        self._pending: Pending | Working | None = None
         self._parting: Timer | None = None  # a log-in failed, which is told a while later
         self._answers: list[bytes] = []  # of pipelined requests: written together
         self._answers_bytes = 0
@@ -141,7 +124,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._parting is not None:
             self._parting.cancel()
         if self._pending is not None:
-            self._pending.wait.cancel()
+            self._pending.cancel()
             self._pending = None
         recorder = self._dispatcher.recorder
         if recorder is not None and self._session is not None:
@@ -245,20 +228,25 @@ class Connection(asyncio.BufferedProtocol):
         was_ready = session.phase is _READY
         if not was_ready and session.phase is Phase.TOKENS:
             self._write(accept_token(frame, session, self._cluster))
+        elif was_ready and self._holder.large_requests.takes(frame):
+            self._pending = working = Working(frame, session, self._worked)
+            self._holder.large_requests.begin(working)
         else:
-            answer = self._dispatcher.dispatch(frame, session)
-            if type(answer) is bytes:
-                self._write(answer)
-            elif isinstance(answer, Pending):
-                self._pending = answer
-                answer.wait.when_done(self._complete)
-            elif answer is NoAnswer.CLOSE:
-                raise CloseConnection("a request without a response failed")
+            self._take(self._dispatcher.dispatch(frame, session))
         if session.phase is not _READY:
             if session.phase is Phase.FAILED:
                 self._part_later(session)
         elif not was_ready:
             self._splitter.frame_bytes_max = self._limits.frame_bytes_max
+
+    def _take(self, answer: bytes | Pending | NoAnswer) -> None:
+        if type(answer) is bytes:
+            self._write(answer)
+        elif isinstance(answer, Pending):
+            self._pending = answer
+            answer.wait.when_done(self._complete)
+        elif answer is NoAnswer.CLOSE:
+            raise CloseConnection("a request without a response failed")
 
     def _part_later(self, session: Session) -> None:
         """Tell that a log-in failed, and close, after a while: clients come again (KIP-306)."""
@@ -276,8 +264,9 @@ class Connection(asyncio.BufferedProtocol):
         self.close("login failed")
 
     def _complete(self, answer: object) -> None:
+        """A request that waited has its answer."""
         pending, self._pending = self._pending, None
-        assert pending is not None
+        assert isinstance(pending, Pending)
         if isinstance(answer, CloseConnection):
             self.close(answer.reason)
             return
@@ -286,6 +275,23 @@ class Connection(asyncio.BufferedProtocol):
         except CloseConnection as closing:
             self._part_at_once(closing)
             return
+        self._go_on()
+
+    def _worked(self, outcome: Callable[[], bytes | Pending | NoAnswer]) -> None:
+        """A large request has been worked on."""
+        self._pending = None
+        try:
+            self._take(outcome())
+        except CloseConnection as closing:
+            self._part_at_once(closing)
+            return
+        except BaseException:
+            self.abort()
+            raise
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """After an answer that had been waited for."""
         if self._running:
             return
         self._send()

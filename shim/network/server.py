@@ -16,6 +16,7 @@ from kafka_shim.shim.network.backlog import ONE_AT_A_TIME, deepen
 from kafka_shim.shim.network.closings import Closings
 from kafka_shim.shim.network.connection import Connection
 from kafka_shim.shim.network.connection_quotas import ConnectionQuotas
+from kafka_shim.shim.network.large_requests import LargeRequests
 from kafka_shim.shim.network.limits import limits_in_force
 from kafka_shim.shim.network.request_memory import RequestMemory
 from kafka_shim.shim.network.reserved_port import ReservedPort
@@ -51,6 +52,7 @@ class Server:
         self.clock_s = time.perf_counter
         self.limits = limits_in_force(self.cluster)
         self.memory = RequestMemory(self.limits.queued_bytes_max)
+        self.large_requests = LargeRequests(dispatcher)
 
     @property
     def config(self) -> Config:

@@ -5,7 +5,7 @@ Four verbs, after Kafka's AuthHelper: `require` (or refuse the whole request), `
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -16,6 +16,7 @@ from kafka_shim.authorizer.requirement import Need, Requirement
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.request.turns import Turns
 from kafka_shim.shim.state.policy import Policy
 
 Item = TypeVar("Item")
@@ -53,6 +54,8 @@ class Access(msgspec.Struct, eq=False):
     asked: bool = False
     denied: Callable[[Action], bool] | None = None
     """A fault takes permissions away."""
+    turns: Turns[Any] | None = None
+    """Those of a large request: one may end wherever access is asked for."""
     _of_cluster: dict[Operation, Decision] = {}
 
     def error(
@@ -66,6 +69,8 @@ class Access(msgspec.Struct, eq=False):
     def allows(self, requirement: Requirement, name: str = CLUSTER_NAME, count: int = 1) -> bool:
         """Whether one need is met; also for rows whose denial shows no error."""
         self.asked = True
+        if self.turns is not None:
+            self.turns.check()
         bound = self._policy.bound(requirement)
         authorizer = self._policy.deciding(self._node_id, requirement)
         if authorizer is None or not bound.needs:
@@ -100,13 +105,13 @@ class Access(msgspec.Struct, eq=False):
     ) -> tuple[list[Item], list[Item]]:
         """Allowed and denied items, each in their order; a name is asked once (AuthHelper)."""
         self.asked = True
-        rows = [(name(item), item) for item in items]
+        rows = [(name(item), item) for item in self._in_turns(items)]
         counts: dict[str, int] = {}
-        for text, _ in rows:
+        for text, _ in self._in_turns(rows):
             counts[text] = counts.get(text, 0) + 1
         granted = {text: self.allows(requirement, text, count) for text, count in counts.items()}
-        allowed = [item for text, item in rows if granted[text]]
-        denied = [item for text, item in rows if not granted[text]]
+        allowed = [item for text, item in self._in_turns(rows) if granted[text]]
+        denied = [item for text, item in self._in_turns(rows) if not granted[text]]
         return allowed, denied
 
     def visible(
@@ -118,6 +123,8 @@ class Access(msgspec.Struct, eq=False):
     def operations(self, resource_type: ResourceType, name: str = CLUSTER_NAME) -> int:
         """Authorized operations as a bit field, 1 << operation (KIP-430)."""
         self.asked = True
+        if self.turns is not None:
+            self.turns.check()
         bits = 0
         authorizer = self._policy.deciding(self._node_id)
         for operation in supported_operations(resource_type, self._policy.rules):
@@ -145,6 +152,9 @@ class Access(msgspec.Struct, eq=False):
     def known_acls(self) -> Authorizer | None:
         """For DescribeAcls, which a broker answers from what it knows."""
         return self._policy.deciding(self._node_id)
+
+    def _in_turns(self, items: Iterable[Item]) -> Iterable[Item]:
+        return items if self.turns is None else self.turns.over(items)
 
     def _decide(self, authorizer: Authorizer, need: Need, name: str, count: int) -> Decision:
         """Ask for one need; about the cluster once a request, however many names there are."""

@@ -1,6 +1,7 @@
 """All that a handler may see of a request besides the request itself."""
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -12,6 +13,8 @@ from kafka_shim.shim.request.access import Access
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.coordinators import KeyType
+
+Item = TypeVar("Item")
 
 
 class RequestContext(msgspec.Struct, eq=False):
@@ -33,6 +36,24 @@ class RequestContext(msgspec.Struct, eq=False):
     @property
     def acl_rules(self) -> AclRules:
         return self.cluster.policy.rules
+
+    def in_turns(self, items: Iterable[Item]) -> Iterable[Item]:
+        """The items; after each of them the requests of others may be handled, if this is a large
+        one. What is read of the cluster before the loop may be otherwise within it.
+        """
+        turns = self.access.turns
+        return items if turns is None else turns.over(items)
+
+    def beside(self, work: Callable[..., Item], *arguments: Any) -> Item:
+        """What a function returns that looks at its arguments only, never at the cluster: for a
+        large request it runs beside those of others.
+        """
+        turns = self.access.turns
+        return work(*arguments) if turns is None else turns.beside(work, *arguments)
+
+    def in_one_turn(self) -> None:
+        """From here on no other request is handled until this one is answered."""
+        self.access.turns = None
 
     def coordinator_error(self, group_id: str) -> ErrorCode:
         """NONE if the broker that was reached coordinates the group."""

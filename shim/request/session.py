@@ -3,12 +3,13 @@
 import ipaddress
 from collections.abc import Sequence
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kafka_shim.shim.config import ListenerConfig
 
 if TYPE_CHECKING:
     from kafka_shim.shim.request.access import AccessRecord
+    from kafka_shim.shim.request.turns import Turns
 
 
 class Phase(Enum):
@@ -44,6 +45,7 @@ class Session:
         "sequence",
         "token_id",
         "trace_row",
+        "turns",
     )
 
     def __init__(
@@ -55,6 +57,7 @@ class Session:
         self.requests = 0  # how many were recorded
         self.trace_row: tuple[object, int] | None = None  # the recorder's block and the row there
         self.sequence = 0  # of the request being answered
+        self.turns: Turns[Any] | None = None  # those of that request, if it is a large one
         self.decided: Sequence[AccessRecord] = ()  # for that request
         self.host = host
         self.port = port

@@ -4,7 +4,12 @@ import random
 from collections.abc import Iterable
 
 from kafka_shim.authorizer.acl_releases import rules_of
-from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS, Authorizer
+from kafka_shim.authorizer.authorizer import (
+    ALLOW_EVERYONE,
+    SUPER_USERS,
+    Authorizer,
+    StandardAuthorizer,
+)
 from kafka_shim.authorizer.loading import OURS, load_authorizer
 from kafka_shim.authorizer.requirement import BoundRequirement, Requirement, bind
 from kafka_shim.authorizer.rules import AclRules
@@ -21,6 +26,7 @@ PROPAGATION_DELAY = "shim.acl.propagation.delay.ms"
 CONTROLLER = "ControllerApis"
 FORWARDED = frozenset({ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS})
 """Decided by the controller although the rows name a class that both sides share."""
+_STANDARD = (StandardAuthorizer, PropagatingAuthorizer)
 
 
 class Policy:
@@ -46,6 +52,11 @@ class Policy:
         ):
             return self.authorizer
         return self.authorizer.copy_of(node_id)
+
+    @property
+    def is_standard(self) -> bool:
+        """Whether no code of a user's own decides."""
+        return self.authorizer is None or type(self.authorizer) in _STANDARD
 
     def catch_up(self) -> None:
         """Let every broker know all ACLs at once."""

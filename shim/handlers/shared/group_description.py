@@ -54,8 +54,9 @@ class GroupDescription(msgspec.Struct, Generic[Group, Row], frozen=True):
             raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
         refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
         wants_operations = request.include_authorized_operations
-        return [self.failed(group_id, refused, None) for group_id in denied] + [
-            self._one(group_id, context, wants_operations=wants_operations) for group_id in allowed
+        return [self.failed(group_id, refused, None) for group_id in context.in_turns(denied)] + [
+            self._one(group_id, context, wants_operations=wants_operations)
+            for group_id in context.in_turns(allowed)
         ]
 
     def _one(self, group_id: str, context: RequestContext, *, wants_operations: bool) -> Row:

@@ -1,0 +1,1 @@
+"""What large arrays cost, of every API: `python -m benchmarks.arrays`."""

@@ -1,0 +1,110 @@
+"""Processor time of requests with very long arrays, for each array of each API.
+
+    python -m benchmarks.arrays [--kib N] [--check] [--json]
+
+Each array is filled with different and with equal elements, and asked for by a super user and by
+somebody without rights, at a quarter of the size and at the whole: work is linear if microseconds a
+byte stay the same.
+"""
+
+import gc
+import logging
+import sys
+import time
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from benchmarks.arrays.messages import Case, cases
+from benchmarks.command import finish, parse_arguments
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.shim.clock import ManualClock
+from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
+from kafka_shim.shim.dispatch import Dispatcher
+from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.state.cluster import Cluster
+from tests.fuzz.probe import Probe
+
+KIB = 1024
+RATIO_MAX = 2.0
+TURN_MAX_S = 0.05
+NOISE_S = 0.02
+USERS = ("User:admin", "User:nobody")
+_LISTENER = ListenerConfig("SASL_PLAINTEXT", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 9093)
+
+
+class Figure(NamedTuple):
+    """Microseconds a byte of a request of the whole size, and how many times those of a quarter."""
+
+    name: str
+    frame_bytes: int
+    seconds: float
+    turn_s: float
+    us_a_byte: float
+    ratio: float
+
+
+def asked(case: Case, user: str, frame: bytes) -> tuple[float, float]:
+    """Seconds of the processor for one request to a new cluster, and for its longest turn."""
+    cluster = Cluster(Config(seed=1, super_users=USERS[:1], listeners=(_LISTENER,)), ManualClock())
+    dispatcher = Dispatcher(cluster)
+    node = cluster.nodes[1]
+    node.bound[_LISTENER.name] = node.endpoints[_LISTENER.name] = ("127.0.0.1", 9093)
+    cluster.topics.create("t0", [[1], [1]], {})
+    session = Session(_LISTENER, 1, "127.0.0.1", 50_000)
+    session.principal, session.phase = user, Phase.READY
+    gc.collect()
+    probe = Probe()
+    began = time.process_time()
+    try:
+        probe.dispatch(dispatcher, frame, session)
+    except CloseConnection as closing:
+        if "unreadable" in closing.reason:
+            raise ValueError(f"{case.name}: {closing.reason}") from closing
+    return time.process_time() - began, probe.longest_s
+
+
+def measure(kib: int) -> list[Figure]:
+    logging.getLogger().setLevel(logging.ERROR)
+    found = []
+    for api, (_, version) in sorted(_advertised().items()):
+        for case in cases(api, version):
+            small, large = case.frame(kib * 256), case.frame(kib * 1024)
+            for user in USERS:
+                short, _ = asked(case, user, small)
+                long, turn = asked(case, user, large)
+                each = long / len(large)
+                ratio = each / (short / len(small)) if long > NOISE_S else 1.0
+                name = f"{case.name}, {user.partition(':')[2]}"
+                found.append(Figure(name, len(large), long, turn, each * 1e6, ratio))
+    return sorted(found, key=lambda figure: -figure.us_a_byte)
+
+
+def _advertised() -> Mapping[ApiKey, tuple[int, int]]:
+    return Dispatcher(Cluster(Config(), ManualClock())).apis.advertised
+
+
+def main() -> int:
+    options = parse_arguments(__doc__, kib=(KIB, "size of the largest request"))
+    figures = measure(options.kib)
+    missed = [
+        f"{figure.name}: a byte costs x{figure.ratio:.1f} in a request four times as large"
+        for figure in figures
+        if figure.ratio > RATIO_MAX
+    ]
+    missed += [
+        f"{figure.name}: a turn of {figure.turn_s * 1000:.0f} ms"
+        for figure in figures
+        if figure.turn_s > TURN_MAX_S
+    ]
+    lines = [
+        f"{figure.seconds * 1000:9.1f} ms {figure.turn_s * 1000:7.1f} ms a turn"
+        f" {figure.us_a_byte:9.3f} us a byte"
+        f" x{figure.ratio:4.2f}  {figure.name}"
+        for figure in figures
+    ]
+    return finish(options, {f.name: f._asdict() for f in figures}, "\n".join(lines), missed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""A broker under mixed load for half an hour: `python -m benchmarks.soak`."""

@@ -1,0 +1,80 @@
+"""Large requests of all connections: a few are worked on in turns, the others wait."""
+
+import asyncio
+from collections.abc import Callable
+
+from kafka_shim.shim.dispatch import Dispatcher, Pending
+from kafka_shim.shim.request.session import Session
+from kafka_shim.shim.request.turns import LARGE_BYTES, Turns
+from kafka_shim.shim.wait import NoAnswer
+
+AT_ONCE = 4
+"""More of them at a time would not be done sooner."""
+
+Outcome = Callable[[], bytes | Pending | NoAnswer]
+"""Returns what a request was answered, or raises why it was not."""
+
+
+class Working:
+    """A large request, until it has been worked on."""
+
+    def __init__(self, frame: bytes, session: Session, done: Callable[[Outcome], None]) -> None:
+        self.frame = frame
+        self.session = session
+        self.done = done
+        self.turns: Turns[bytes | Pending | NoAnswer] | None = None
+        self.is_cancelled = False
+
+    def cancel(self) -> None:
+        """Nobody waits for it any more."""
+        self.is_cancelled = True
+        if self.turns is not None:
+            self.turns.abandon()
+
+
+class LargeRequests:
+    """Answers large requests, each on a thread of its own that works in turns."""
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
+        self.at_work = 0
+        self._waiting: list[Working] = []
+
+    def takes(self, frame: bytes) -> bool:
+        """Whether a request is one of them.
+
+        While a trace is recorded none is, as decisions are written behind their request. A user's
+        own authorizer is called from the loop's thread only, and a loop in debug mode likewise.
+        """
+        return (
+            len(frame) >= LARGE_BYTES
+            and self._dispatcher.recorder is None
+            and self._dispatcher.cluster.policy.is_standard
+            and not asyncio.get_running_loop().get_debug()
+        )
+
+    def begin(self, working: Working) -> None:
+        """Have a request answered; `done` is called on the loop, with a function that returns the
+        answer or raises what the dispatcher raised, unless the request is cancelled.
+        """
+        if self.at_work >= AT_ONCE:
+            self._waiting.append(working)
+            return
+        self.at_work += 1
+        loop, session = asyncio.get_running_loop(), working.session
+
+        def work() -> bytes | Pending | NoAnswer:
+            asyncio._set_running_loop(loop)
+            return self._dispatcher.dispatch(working.frame, session)
+
+        def end(outcome: Outcome) -> None:
+            session.turns = None
+            self.at_work -= 1
+            self._waiting = [waiting for waiting in self._waiting if not waiting.is_cancelled]
+            if self._waiting:
+                self.begin(self._waiting.pop(0))
+            if not working.is_cancelled:
+                working.done(outcome)
+
+        working.turns = session.turns = Turns(loop, work, end)
+        working.turns.start()

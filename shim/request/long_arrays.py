@@ -1,0 +1,69 @@
+"""Arrays of a large request: a turn may end wherever somebody goes through a long one."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+import msgspec
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.spec import StructSpec, load
+from kafka_shim.shim.request.turns import Turns
+
+LONG = 64
+"""Shorter arrays are gone through in one turn."""
+WHOLE = frozenset({ApiKey.FETCH, ApiKey.SHARE_FETCH, ApiKey.SHARE_ACKNOWLEDGE})
+"""Their arrays are gone through while the state of a session changes."""
+
+
+class LongArray(list[Any]):
+    """A list that is gone through in turns; an element may be followed by requests of others."""
+
+    __slots__ = ("_turns",)
+
+    def __init__(self, elements: list[Any], turns: Turns[Any]) -> None:
+        super().__init__(elements)
+        self._turns = turns
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._turns.over(super().__iter__())
+
+
+def in_turns(request: msgspec.Struct, key: ApiKey, turns: Turns[Any]) -> None:
+    """Make the long arrays of a request such lists."""
+    if key not in WHOLE:
+        _replace(request, _ways(type(request).__name__), turns)
+
+
+def _replace(value: Any, ways: "tuple[_Way, ...]", turns: Turns[Any]) -> None:
+    for way in ways:
+        content = getattr(value, way.attribute)
+        if not content:
+            continue
+        if way.further:
+            for row in content if way.is_array else (content,):
+                _replace(row, way.further, turns)
+        if way.is_array and len(content) >= LONG:
+            setattr(value, way.attribute, LongArray(content, turns))
+
+
+class _Way(NamedTuple):
+    """A field that is an array, or that leads to some."""
+
+    attribute: str
+    is_array: bool
+    further: "tuple[_Way, ...]"
+
+
+@cache
+def _ways(message: str) -> tuple[_Way, ...]:
+    return _ways_of(load(message).struct)
+
+
+def _ways_of(spec: StructSpec) -> tuple[_Way, ...]:
+    found = []
+    for field in spec.fields:
+        further = () if field.struct is None else _ways_of(field.struct)
+        if further or field.is_array:
+            found.append(_Way(field.attribute, field.is_array, further))
+    return tuple(found)

@@ -1,0 +1,49 @@
+"""Measures the turns that a request takes: an event loop that does nothing else."""
+
+import queue
+import time
+from collections.abc import Callable
+
+from kafka_shim.shim.dispatch import Dispatcher, Pending
+from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.request.turns import LARGE_BYTES, Turns
+from kafka_shim.shim.wait import NoAnswer
+
+
+class Probe:
+    """Answers requests as a connection does; knows the processor time of the longest turn."""
+
+    def __init__(self) -> None:
+        self._ready: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
+        self.longest_s = 0.0
+
+    def dispatch(
+        self, dispatcher: Dispatcher, frame: bytes, session: Session
+    ) -> bytes | Pending | NoAnswer:
+        """What the dispatcher returns or raises; `longest_s` is that of this request."""
+        self.longest_s = 0.0
+        if len(frame) < LARGE_BYTES or session.phase is not Phase.READY:
+            began = time.process_time()
+            try:
+                return dispatcher.dispatch(frame, session)
+            finally:
+                self.longest_s = time.process_time() - began
+        found: list[Callable[[], bytes | Pending | NoAnswer]] = []
+        turns = Turns(self, lambda: dispatcher.dispatch(frame, session), found.append)
+        session.turns = turns
+        self._measured(turns.start)
+        while not found:
+            self._measured(self._ready.get())
+        session.turns = None
+        return found[0]()
+
+    def call_soon(self, callback: Callable[[], object], /) -> None:
+        self._ready.put(callback)
+
+    def call_soon_threadsafe(self, callback: Callable[[], object], /) -> None:
+        self._ready.put(callback)
+
+    def _measured(self, callback: Callable[[], object]) -> None:
+        began = time.process_time()
+        callback()
+        self.longest_s = max(self.longest_s, time.process_time() - began)

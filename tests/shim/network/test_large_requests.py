@@ -1,0 +1,89 @@
+"""A large request of one client does not hold up the others."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+
+import pytest
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.shim.network.large_requests import AT_ONCE
+from kafka_shim.shim.request import turns
+from tests.shim.wire import Wire, connected, serving
+
+pytestmark = pytest.mark.asyncio
+
+NAMES = 6_000
+
+
+@pytest.fixture(autouse=True)
+def every_name_ends_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "TURN_S", -1.0)
+
+
+async def until(happened: Callable[[], bool]) -> None:
+    for _ in range(1_000_000):
+        if happened():
+            return
+        await asyncio.sleep(0)
+    raise AssertionError("it did not happen")
+
+
+def large(wire: Wire, names: int = NAMES) -> bytes:
+    topics = [MetadataRequestTopic(name=f"t{number:08}") for number in range(names)]
+    request = MetadataRequest(topics=topics, allow_auto_topic_creation=False)
+    return wire.request(ApiKey.METADATA, 9, request)
+
+
+async def test_others_are_answered_meanwhile_and_it_is_answered_as_in_one_turn() -> None:
+    async with serving() as broker, connected(broker) as busy, connected(broker) as other:
+        await busy.send(large(busy))
+        await until(lambda: broker._server.large_requests.at_work == 1)
+        for _ in range(3):
+            await other.send(other.request(ApiKey.API_VERSIONS, 0, ApiVersionsRequest()))
+            await other.frame()
+        assert broker._server.large_requests.at_work == 1
+        in_turns = await busy.frame()
+        loop = asyncio.get_running_loop()
+        loop.set_debug(True)  # where everything is called from one thread
+        try:
+            await busy.send(large(busy))
+            in_one_turn = await busy.frame()
+        finally:
+            loop.set_debug(False)
+        assert in_turns[4:] == in_one_turn[4:]
+        assert len(in_turns) > 10 * NAMES
+
+
+async def test_work_ends_when_the_client_is_gone() -> None:
+    async with serving() as broker, connected(broker) as busy, connected(broker) as other:
+        await busy.send(large(busy))
+        await until(lambda: broker._server.large_requests.at_work == 1)
+        busy.writer.transport.abort()
+        await until(lambda: broker.connections == 1)
+        await until(lambda: broker._server.large_requests.at_work == 0)
+        await other.send(large(other, 3000))
+        assert len(await other.frame()) > 3000
+
+
+async def test_few_are_worked_on_at_a_time_and_all_are_answered() -> None:
+    async with serving() as broker, AsyncExitStack() as clients:
+        wires = [await clients.enter_async_context(connected(broker)) for _ in range(AT_ONCE + 2)]
+        for wire in wires:
+            await wire.send(large(wire, 3000))
+        await until(lambda: broker._server.large_requests.at_work == AT_ONCE)
+        for wire in wires:
+            assert len(await wire.frame()) > 3000
+        assert broker._server.large_requests.at_work == 0
+
+
+async def test_none_is_worked_on_in_turns_while_a_trace_is_recorded() -> None:
+    async with serving() as broker:
+        frame = bytes(100_000)
+        assert broker._server.large_requests.takes(frame)
+        assert not broker._server.large_requests.takes(frame[:1000])
+        broker.dispatcher.recorder = object()  # type: ignore[assignment]
+        assert not broker._server.large_requests.takes(frame)
+        broker.dispatcher.recorder = None

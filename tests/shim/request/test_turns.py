@@ -1,0 +1,117 @@
+"""Large requests are worked on in turns, between which the loop does other things."""
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+
+from kafka_shim.shim.request import turns as turns_module
+from kafka_shim.shim.request.long_arrays import LongArray
+from kafka_shim.shim.request.turns import AbandonedError, Turns
+
+Found = list[Callable[[], Any]]
+"""What `done` was called with."""
+
+
+class FakeLoop:
+    """Calls back in order; `threadsafe` may be called from elsewhere, and waited for."""
+
+    def __init__(self) -> None:
+        self._ready: deque[Callable[[], object]] = deque()
+        self._more = threading.Semaphore(0)
+
+    def call_soon(self, callback: Callable[[], object], /) -> None:
+        self._ready.append(callback)
+        self._more.release()
+
+    call_soon_threadsafe = call_soon
+
+    def run_until(self, found: Found) -> None:
+        while not found:
+            self._more.acquire()
+            self._ready.popleft()()
+
+
+@pytest.fixture(autouse=True)
+def every_check_ends_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns_module, "TURN_S", -1.0)
+
+
+def test_others_have_their_turn_between_two_items() -> None:
+    loop, found = FakeLoop(), Found()
+    events: list[str] = []
+
+    def work() -> str:
+        for number in turns.over(range(3)):
+            events.append(f"item {number}")
+            loop.call_soon(partial(events.append, f"other {number}"))
+        return "answer"
+
+    turns: Turns[str] = Turns(loop, work, found.append)
+    turns.start()
+    loop.run_until(found)
+    assert found[0]() == "answer"
+    assert events == ["item 0", "other 0", "item 1", "other 1", "item 2", "other 2"]
+
+
+def test_what_work_raises_is_raised_on_the_loop() -> None:
+    loop, found = FakeLoop(), Found()
+    Turns(loop, lambda: 1 // 0, found.append).start()
+    loop.run_until(found)
+    with pytest.raises(ZeroDivisionError):
+        found[0]()
+
+
+def test_the_loop_goes_on_beside_what_looks_at_its_arguments_only() -> None:
+    loop, found, is_called = FakeLoop(), Found(), threading.Event()
+
+    def work() -> bool:
+        loop.call_soon(is_called.set)
+        return turns.beside(is_called.wait, 20)
+
+    turns: Turns[bool] = Turns(loop, work, found.append)
+    turns.start()
+    loop.run_until(found)
+    assert found[0]() is True
+
+
+def test_work_that_is_abandoned_ends_at_its_next_interruption() -> None:
+    loop, found = FakeLoop(), Found()
+    done: list[int] = []
+
+    def work() -> None:
+        try:
+            for number in turns.over(range(10)):
+                done.append(number)
+                assert number == 0
+        finally:
+            done.append(-1)
+
+    turns: Turns[None] = Turns(loop, work, found.append)
+    turns.start()
+    turns.abandon()
+    loop.run_until(found)
+    with pytest.raises(AbandonedError):
+        found[0]()
+    assert done == [0, -1]
+
+
+def test_a_long_array_is_interrupted_only_where_its_request_is_worked_on() -> None:
+    loop, found = FakeLoop(), Found()
+    events: list[int] = []
+
+    def work() -> list[int]:
+        loop.call_soon(lambda: events.extend(kept))
+        return [number + 1 for number in kept]
+
+    turns: Turns[list[int]] = Turns(loop, work, found.append)
+    kept = LongArray([1, 2], turns)
+    assert list(kept) == [1, 2]
+    turns.start()
+    loop.run_until(found)
+    assert found[0]() == [2, 3]
+    assert events == [1, 2]
+    assert list(kept) == [1, 2]
