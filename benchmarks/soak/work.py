@@ -157,10 +157,12 @@ class Work:
         admin.delete_topics([name])[name].result(10)
 
     def nodes(self) -> None:
-        """A broker stops and comes back."""
+        """A broker stops and comes back, as does one that was left stopped."""
         node_id = self._random.randrange(1, 4)
         self._broker.nodes.stop(node_id)
-        self._broker.nodes.start(node_id)
+        for node in self._broker.nodes.list():
+            if not node["is_alive"]:
+                self._broker.nodes.start(node["node_id"])
 
 
 ERRORS = (KafkaException, BrokerError, OSError)

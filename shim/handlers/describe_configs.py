@@ -24,6 +24,7 @@ from kafka_shim.protocol.messages.describe_configs_response import (
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
+from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.handlers.shared.config_access import config_error
 from kafka_shim.shim.handlers.shared.config_resources import (
     ResourceError,
@@ -36,6 +37,8 @@ from kafka_shim.shim.state.config_documentation import documentation
 from kafka_shim.shim.state.config_entries import ConfigEntry, Source
 from kafka_shim.shim.state.topic_names import name_error
 
+SETTINGS_MAX = 1_000_000
+"""DEVIATION: Kafka describes as many as fit into an answer of 2 GiB."""
 REQUIREMENTS: Mapping[int, Requirement] = {
     ConfigResourceType.TOPIC: DESCRIBE_CONFIGS_TOPIC,
     ConfigResourceType.BROKER: DESCRIBE_CONFIGS_CLUSTER,
@@ -59,12 +62,15 @@ def handle(request: DescribeConfigsRequest, context: RequestContext) -> Describe
                 for resource in resources
             ]
         )
-    described, denied = [], []
-    for resource in resources:
+    described, denied, settings = [], [], 0
+    for resource in context.in_turns(resources):
         requirement = REQUIREMENTS[resource.resource_type]
         error = config_error(context, requirement, resource.resource_name)
         if error is ErrorCode.NONE:
             described.append(_describe(resource, request, context))
+            settings += len(described[-1].configs)
+            if settings > SETTINGS_MAX:
+                raise CloseConnection(f"DescribeConfigs asks for more than {SETTINGS_MAX} settings")
         else:
             text = context.facts.configs.config_denials.get(error)
             denied.append(_failed(resource, error, text, context))

@@ -9,11 +9,11 @@ from kafka_shim.shim.network.connection_quotas import ConnectionQuotas
 from kafka_shim.shim.network.large_requests import LargeRequests
 from kafka_shim.shim.network.request_memory import RequestMemory
 
-Member = TypeVar("Member", contravariant=True)
+Member_contra = TypeVar("Member_contra", contravariant=True)
 """The class of connections."""
 
 
-class Holder(Protocol[Member]):
+class Holder(Protocol[Member_contra]):
     """Who has connections: what they all share, and whom they tell that they come and go."""
 
     @property
@@ -31,5 +31,5 @@ class Holder(Protocol[Member]):
     @property
     def closings(self) -> Closings: ...
     def clock_s(self) -> float: ...
-    def accepts(self, connection: Member) -> bool: ...
-    def forget(self, connection: Member) -> None: ...
+    def accepts(self, connection: Member_contra) -> bool: ...
+    def forget(self, connection: Member_contra) -> None: ...

@@ -9,6 +9,8 @@ from kafka_shim.protocol.messages.describe_configs_request import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
 )
+from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.handlers import describe_configs
 from tests.shim.play import ADMIN, Stage
 
 ALICE, CAROL = "User:alice", "User:carol"
@@ -186,3 +188,10 @@ def test_no_keys_are_all_keys(keys: list[str] | None, count: int) -> None:
 def test_no_keys_were_no_keys_once() -> None:
     (result,) = ask(stage_of("2.6"), (TOPIC, "a"), keys=[])
     assert result.configs == []
+
+
+def test_settings_without_end_are_not_described(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(describe_configs, "SETTINGS_MAX", 3)
+    assert len(ask(stage_of(), *[(TOPIC, "a")] * 3)) == 3
+    with pytest.raises(CloseConnection, match="more than 3 settings"):
+        ask(stage_of(), *[(TOPIC, "a")] * 4)
