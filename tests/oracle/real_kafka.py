@@ -2,7 +2,7 @@
 
 One node with a plaintext listener (the anonymous user is a super user) and a SASL_PLAINTEXT
 listener (PLAIN: admin, a super user, and alice, bob, carol; password NAME-secret). 3.0 and later
-run KRaft, older ones ZooKeeper.
+run KRaft, older ones ZooKeeper; 3.0 and 3.1 keep their ACLs in a ZooKeeper beside KRaft.
 """
 
 import base64
@@ -35,8 +35,8 @@ _ARTIFACT = "<groupId>{}</groupId><artifactId>{}</artifactId>"
 _DEPENDENCY = f"<dependency>{_ARTIFACT}<version>{{}}</version>{{}}</dependency>"
 _WITHOUT = f"<exclusions><exclusion>{_ARTIFACT}</exclusion></exclusions>"
 TOOLS_API = "kafka-tools-api"
-NO_TOOLS_SINCE = (4, 4)
-"""Of these releases the registry has neither kafka-tools nor kafka-tools-api: the last does."""
+NO_TOOLS = {(4, 2): 2, (4, 4): 0}
+"""The first patches of which the registry has neither kafka-tools nor its api: 4.3.1's is taken."""
 _ZOOKEEPER_FROM = "2.7.2"
 """The Kafka release whose ZooKeeper serves all old brokers."""
 
@@ -55,7 +55,7 @@ def jars(release: str) -> Path:
     scala = "2.13" if numbers(release) >= (2, 4) else "2.12"
     wanted = [("org.apache.kafka", f"kafka_{scala}", release)]
     if numbers(release) >= (3,):
-        if numbers(release) < NO_TOOLS_SINCE:
+        if _has_tools(release):
             wanted.append(("org.apache.kafka", "kafka-tools", release))
         else:
             wanted.append(("org.apache.kafka", TOOLS_API, "4.3.1"))
@@ -67,6 +67,11 @@ def jars(release: str) -> Path:
     if numbers(release) >= (2, 2):
         wanted.append(("org.slf4j", "slf4j-nop", "1.7.36"))
     return fetched(release, wanted)
+
+
+def _has_tools(release: str) -> bool:
+    major, minor, patch = numbers(release)
+    return (major, minor) <= max(NO_TOOLS) and patch < NO_TOOLS.get((major, minor), patch + 1)
 
 
 def fetched(name: str, wanted: Sequence[tuple[str, str, str]]) -> Path:
@@ -169,11 +174,14 @@ class RealKafka:
         self._classes = classes
         self._has_ssl = any(key.startswith("ssl.") for key in settings)
         self.is_kraft = numbers(release) >= (3,)
-        self.plain_port, self.sasl_port, self.ssl_port, self._third_port = free_ports(4)
+        # the first KRaft releases have no authorizer of their own
+        self._has_acls_in_zookeeper = mode != "none" and (3,) <= numbers(release) < (3, 2)
+        self.plain_port, self.sasl_port, self.ssl_port, *others = free_ports(5)
+        self._controller_port, self._zookeeper_port = others
         self.plain = f"127.0.0.1:{self.plain_port}"
         self.sasl = f"127.0.0.1:{self.sasl_port}"
         self.ssl = f"127.0.0.1:{self.ssl_port}"
-        self.zookeeper = f"127.0.0.1:{self._third_port}"  # before 3.0
+        self.zookeeper = f"127.0.0.1:{self._zookeeper_port}"  # before 3.0
         self.folder = Path(tempfile.mkdtemp(prefix=f"kafka-{release}-"))
         self._children: list[subprocess.Popen[bytes]] = []
 
@@ -181,10 +189,10 @@ class RealKafka:
         libs = jars(self.release)
         try:
             self._write_settings()
+            if self._has_acls_in_zookeeper or not self.is_kraft:
+                self._start_zookeeper()
             if self.is_kraft:
                 self._format(libs)
-            else:
-                self._start_zookeeper()
             self._java(libs, "kafka.Kafka", "server.properties", *self._old_java())
             self._wait(self.plain_port)
             self._wait(self.sasl_port)
@@ -226,6 +234,8 @@ class RealKafka:
                 "super.users": "User:ANONYMOUS;User:admin",
                 "allow.everyone.if.no.acl.found": str(self.mode == "open").lower(),
             }
+        if self._has_acls_in_zookeeper:
+            settings["authorizer.zookeeper.url"] = self.zookeeper
         settings |= self._settings
         lines = [f"{key}={value}\n" for key, value in settings.items()]
         (self.folder / "server.properties").write_text("".join(lines))
@@ -242,7 +252,7 @@ class RealKafka:
         }
 
     def _kraft(self) -> dict[str, str]:
-        controller = f"127.0.0.1:{self._third_port}"
+        controller = f"127.0.0.1:{self._controller_port}"
         return {
             "listeners": self._common()["listeners"] + f",CONTROLLER://{controller}",
             "process.roles": "broker,controller",
@@ -258,11 +268,11 @@ class RealKafka:
     def _with_zookeeper(self) -> dict[str, str]:
         return {
             "broker.id": "1",
-            "zookeeper.connect": f"127.0.0.1:{self._third_port}",
+            "zookeeper.connect": self.zookeeper,
         }
 
     def _authorizer(self) -> str:
-        if self.is_kraft:
+        if self.is_kraft and not self._has_acls_in_zookeeper:
             return "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
         if numbers(self.release) >= (2, 4):
             return "kafka.security.authorizer.AclAuthorizer"
@@ -279,12 +289,12 @@ class RealKafka:
 
     def _start_zookeeper(self) -> None:
         (self.folder / "zookeeper.properties").write_text(
-            f"dataDir={self.folder}/zookeeper\nclientPort={self._third_port}\n"
+            f"dataDir={self.folder}/zookeeper\nclientPort={self._zookeeper_port}\n"
             "clientPortAddress=127.0.0.1\nmaxClientCnxns=0\nadmin.enableServer=false\n"
         )
         main = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
         self._java(jars(_ZOOKEEPER_FROM), main, "zookeeper.properties")
-        self._wait(self._third_port)
+        self._wait(self._zookeeper_port)
 
     def _old_java(self) -> list[str]:
         """What releases before 2.4 need to run on a Java of today."""
