@@ -45,7 +45,7 @@ FETCH_FOLLOWER = Requirement(
         Denial(ErrorCode.TOPIC_AUTHORIZATION_FAILED, Effect.EACH, since="1.1"),
     ),
     when="replica_id is 0 or more",
-    note="then READ on the topics is not asked; unknown ids are denied too",
+    note="since 1.1 READ on the topics is not asked then; unknown ids are denied too",
 )
 FETCH_TOPIC = Requirement(
     api=ApiKey.FETCH,
@@ -54,7 +54,7 @@ FETCH_TOPIC = Requirement(
     denied=terms.TOPIC_EACH,
     hidden=terms.HIDDEN,
     names=("topics[].topic", "topics[].topic_id"),
-    when="replica_id is below 0",
+    when="replica_id is below 0, or the broker is older than 1.1",
     note="also topics of the fetch session; an unknown id is 100 before",
 )
 

@@ -17,6 +17,7 @@ class ClusterFacts(msgspec.Struct, frozen=True, kw_only=True):
     # features
     feature_update_message: str | None  # error message of a feature that was updated
     feature_updates_message: str | None  # error message of UpdateFeatures without an error
+    updates_features: bool  # else every UpdateFeatures fails
     unknown_feature_may_be_zero: bool  # a feature that there is not is at level 0 already
     feature_update_error: ErrorCode  # of a feature or level that is not supported
     feature_updates_fail_together: bool  # one failed update is the whole request's error
@@ -32,6 +33,7 @@ OLDEST = ClusterFacts(
     stale_controller_lists_partitions=False,
     feature_update_message=None,
     feature_updates_message=None,
+    updates_features=True,
     unknown_feature_may_be_zero=False,
     feature_update_error=ErrorCode.INVALID_REQUEST,
     feature_updates_fail_together=False,
@@ -49,9 +51,11 @@ CHANGES: tuple[Change, ...] = (
         "3.0",
         "FeatureControlManager: as 3.9.1 answers",
         feature_updates_message="",
-        unknown_feature_may_be_zero=True,
         feature_update_error=ErrorCode.INVALID_UPDATE_VERSION,
     ),
+    Change("3.2", "UpdateFeatures is offered, and fails (3.2.3)", updates_features=False),
+    Change("3.3", "UpdateFeatures", updates_features=True),
+    Change("3.7", "features of brokers are not looked at", unknown_feature_may_be_zero=True),
     Change(
         "4.0",
         "KIP-1022; as 4.3.1 answers",

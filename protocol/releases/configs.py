@@ -130,6 +130,8 @@ CHANGES: tuple[Change, ...] = (
     Change("3.7", "KIP-714: subscriptions to metrics", config_resource_types=(2, 4, 8, 16)),
     Change("4.0", "KIP-848: settings of groups", config_resource_types=(2, 4, 8, 16, 32)),
     Change("4.1", "subscriptions with all settings", client_metrics_have_defaults=True),
+    Change("4.2", "altering a broker, as 4.2.2 answers", brokers_are_authorized_first=True),
+    Change("4.3", "altering a broker, as 4.3.1 answers", brokers_are_authorized_first=False),
     Change("4.3", "APPEND looks whether there is such a setting", unknown_list_error=40),
     Change(
         "4.4",

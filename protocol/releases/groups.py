@@ -45,7 +45,8 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     describes_metadata: bool  # what a member speaks, not its assignment once more
     describes_each_duplicate: bool  # a group id given twice is described twice
     filters_ignore_case: bool  # ListGroups by state and type
-    fetches_group_twice: bool  # OffsetFetch: and not all of it is -1 if a group is in it twice
+    fetches_group_twice: bool  # OffsetFetch answers a group listed twice twice, else once
+    fetching_twice_fails: bool  # and the whole request is -1 unless that group is denied
     denied_fetches_repeat: bool  # OffsetFetch: what is denied is listed as it was asked for
     leaves_alone_error: int | None  # of LeaveGroup before v3 for what concerns no member
     deletes_empty_group_id: bool  # DeleteGroups of an empty id is not 24
@@ -102,6 +103,7 @@ OLDEST = GroupFacts(
     describes_each_duplicate=False,
     filters_ignore_case=False,
     fetches_group_twice=False,
+    fetching_twice_fails=False,
     denied_fetches_repeat=False,
     leaves_alone_error=None,
     deletes_empty_group_id=False,
@@ -160,12 +162,14 @@ CHANGES: tuple[Change, ...] = (
     Change("2.8", "unknown types of coordinators", unknown_key_type_error=42),
     Change("3.0", "one check for members in all APIs", strict_members=True),
     Change("3.0", "KRaft: there is no ZooKeeper", commits_to_zookeeper=False),
+    Change("3.2", "a group twice in OffsetFetch", fetching_twice_fails=True),
     Change("3.4", "answers of LeaveGroup want a member", leaves_alone_error=35),
     Change("3.5", "what fails before a commit is listed as asked", failed_commits_repeat=True),
     Change(
         "3.5",
         "a group may be twice in OffsetFetch, and answers of LeaveGroup need no member",
         fetches_group_twice=True,
+        fetching_twice_fails=False,
         denied_fetches_repeat=True,
         leaves_alone_error=None,
     ),

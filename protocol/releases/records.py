@@ -52,6 +52,7 @@ class RecordFacts(msgspec.Struct, frozen=True, kw_only=True):
     denied_txn_commits_repeat: bool  # and if it is denied, a partition named twice is refused twice
     checks_committed_epoch: bool  # and an older epoch than the last 47
     # Fetch
+    followers_read_topics: bool  # READ on the topics is asked of them too
     always_tells_stable: bool  # the last stable offset, also to who reads all
     no_replica_error: ErrorCode  # of brokers that hold no replica; NONE: nothing but the end
     missing_partitions_in_place: bool  # of topics that there are; else behind what can be read
@@ -127,6 +128,7 @@ OLDEST = RecordFacts(
     checks_committed_group=False,
     denied_txn_commits_repeat=False,
     checks_committed_epoch=False,
+    followers_read_topics=True,
     always_tells_stable=False,
     no_replica_error=ErrorCode.NONE,
     missing_partitions_in_place=True,
@@ -176,6 +178,7 @@ CHANGES: tuple[Change, ...] = (
         internal_partition_error=ErrorCode.TOPIC_AUTHORIZATION_FAILED,
         adds_missing_partitions=True,
     ),
+    Change("1.1", "KIP-227: followers are not users", followers_read_topics=False),
     Change(
         "2.0",
         "checks of transactions",

@@ -44,6 +44,8 @@ class TopicFacts(msgspec.Struct, frozen=True, kw_only=True):
     elections_repeat: bool  # answered as asked; else each partition once, topics without any not
     empty_election_is_checked: bool  # the type of an election that is about no topic
     unknown_election_error: int  # code of an election's type that there is not
+    unknown_election_has_text: bool  # and why
+    holds_elections: bool  # else ElectLeaders is 35
     reassignments_repeat: bool  # a partition named twice is answered twice; else the last counts
     reassignments_see_topic_first: bool  # before replicas, or that there is nothing to cancel
     reassignment_success_message: str | None  # error message of what succeeded
@@ -88,6 +90,8 @@ OLDEST = TopicFacts(
     elections_repeat=False,
     empty_election_is_checked=True,
     unknown_election_error=-1,
+    unknown_election_has_text=True,
+    holds_elections=True,
     reassignments_repeat=False,
     reassignments_see_topic_first=False,
     reassignment_success_message="",
@@ -114,6 +118,7 @@ CHANGES: tuple[Change, ...] = (
     Change("2.4", "KIP-460: elections of any kind", election_not_needed_error=84),
     Change("2.4", "KIP-464: the broker's defaults for topics", create_topics_has_defaults=True),
     Change("2.6", "DescribeLogDirs in generated messages", log_dirs_list_all_topics=True),
+    Change("2.6", "texts of unexpected errors are kept", unknown_election_has_text=False),
     Change("2.6", "null settings are a bad request", null_config_error=42),
     Change(
         "2.7",
@@ -155,10 +160,13 @@ CHANGES: tuple[Change, ...] = (
         elections_repeat=True,
         empty_election_is_checked=False,
         unknown_election_error=42,
+        unknown_election_has_text=True,
+        holds_elections=False,
         reassignments_repeat=True,
         reassignments_see_topic_first=True,
         reassignment_success_message=None,
     ),
+    Change("3.1", "elections on KRaft", holds_elections=True),
     Change("3.1", "validate_only on KRaft", create_topics_validates=True),
     Change("3.2", "validate_only on KRaft, partitions too", create_partitions_validates=True),
     Change(

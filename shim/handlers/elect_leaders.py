@@ -62,7 +62,11 @@ def _merged(results: list[ReplicaElectionResult]) -> list[ReplicaElectionResult]
 
 
 def _answer(request: ElectLeadersRequest, context: RequestContext) -> ElectLeadersResponse:
-    error = context.access.error(ELECT_LEADERS)
+    if context.facts.topics.holds_elections:
+        error = context.access.error(ELECT_LEADERS)
+    else:
+        context.access.nothing_more()
+        error = ErrorCode.UNSUPPORTED_VERSION
     if error is not ErrorCode.NONE:
         denied = refuse(request, error, context.facts.topics.election_denial)
         if context.version == 0:
@@ -72,8 +76,8 @@ def _answer(request: ElectLeadersRequest, context: RequestContext) -> ElectLeade
         return ElectLeadersResponse()  # of whatever type (the oracle's seed 93060)
     if context.version > 0 and request.election_type not in (PREFERRED, UNCLEAN):
         error = ErrorCode(context.facts.topics.unknown_election_error)
-        is_said = error is not ErrorCode.UNKNOWN_SERVER_ERROR
-        message = f"election type {request.election_type} is unknown" if is_said else None
+        has_text = context.facts.topics.unknown_election_has_text
+        message = f"election type {request.election_type} is unknown" if has_text else None
         raise Refused(error, message)
     if request.topic_partitions is None:
         return ElectLeadersResponse(replica_election_results=list(_elect_all(request, context)))

@@ -189,7 +189,7 @@ class _Fetch:
         known = self._topics
         if topic not in known:
             topics = self._context.cluster.topics
-            if not self.reader.is_follower:
+            if not self.reader.is_follower or self.reader.facts.followers_read_topics:
                 known[topic] = topic_error(self._context, FETCH_TOPIC, topic)
             elif topic in topics:
                 known[topic] = ErrorCode.NONE

@@ -7,6 +7,8 @@ committed is no error: offset -1. `require_stable` asks not to be told an offset
 transaction may change (KIP-447). Version 0 asks ZooKeeper, version 10 by topic id (KIP-848).
 """
 
+from collections import Counter
+
 import msgspec
 
 from kafka_shim.authorizer.requirement import Effect
@@ -75,19 +77,31 @@ def handle(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchR
     if context.version >= MANY_SINCE:
         context.access.nothing_more()  # a request without groups asks nothing
         asked = [_many(group) for group in request.groups]
-        names = {group.group_id for group in asked}
-        if len(names) < len(asked) and not context.facts.groups.fetches_group_twice:
-            error = ErrorCode.UNKNOWN_SERVER_ERROR
-            rows = [OffsetFetchResponseGroup(group_id=name, error_code=error) for name in names]
-            return OffsetFetchResponse(groups=rows)
-        return OffsetFetchResponse(
-            groups=[
-                _group_row(group, _fetch(group, request.require_stable, context)) for group in asked
-            ]
-        )
+        rows = [
+            _group_row(group, _fetch(group, request.require_stable, context)) for group in asked
+        ]
+        return OffsetFetchResponse(groups=_each_or_once(rows, context))
     group = _single(request)
     answer = _fetch(group, request.require_stable, context)
     return OffsetFetchResponse(error_code=answer.error, topics=_old_rows(answer.topics))
+
+
+def _each_or_once(
+    rows: list[OffsetFetchResponseGroup], context: RequestContext
+) -> list[OffsetFetchResponseGroup]:
+    """What is answered of groups that are in a request twice."""
+    facts = context.facts.groups
+    if facts.fetches_group_twice:
+        return rows
+    by_name = {row.group_id: row for row in rows}
+    times = Counter(row.group_id for row in rows)
+    denied = ErrorCode.GROUP_AUTHORIZATION_FAILED
+    if facts.fetching_twice_fails and any(
+        times[name] > 1 and row.error_code is not denied for name, row in by_name.items()
+    ):
+        error = ErrorCode.UNKNOWN_SERVER_ERROR
+        return [OffsetFetchResponseGroup(group_id=name, error_code=error) for name in by_name]
+    return list(by_name.values())
 
 
 def refuse(

@@ -24,6 +24,9 @@ METADATA_VERSION = "metadata.version"
 
 
 def handle(request: UpdateFeaturesRequest, context: RequestContext) -> UpdateFeaturesResponse:
+    if not context.facts.cluster.updates_features:
+        context.access.nothing_more()
+        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR, None)
     context.access.require(UPDATE_FEATURES, message="cluster authorization failed")
     results = []
     updates = request.feature_updates

@@ -252,7 +252,7 @@ def test_errors_that_a_release_changed(row_id: str, release: str, before: int, a
     [
         ("OffsetFetch.group", "3.4", 1, Effect.EACH),
         ("OffsetFetch.group", "3.5", 1, Effect.EMPTY),
-        ("OffsetFetch.group", "4.0", 1, Effect.EMPTY),
+        ("OffsetFetch.group", "4.0", 1, Effect.EACH),
         ("OffsetFetch.group", "4.1", 1, Effect.EACH),
         ("OffsetFetch.group", "4.3", 7, Effect.TOP),
         ("OffsetFetch.group", "4.3", 8, Effect.EACH),

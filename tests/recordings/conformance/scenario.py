@@ -75,6 +75,10 @@ def recordings() -> list[str]:
     return sorted(path.name.removesuffix(SUFFIX) for path in RECORDINGS.glob(f"*{SUFFIX}"))
 
 
+def scenario_count(name: str) -> int:
+    return len(read_file(RECORDINGS / f"{name}.jsonl.gz").splitlines())
+
+
 def load(name: str) -> Iterator[Scenario]:
     for line in read_file(RECORDINGS / f"{name}{SUFFIX}").splitlines():
         yield decoded(line)

@@ -58,13 +58,21 @@ def test_an_unknown_id_comes_before_permission() -> None:
     assert codes == {others: 29, b"\x01" * 16: 100}
 
 
-@pytest.mark.parametrize(("release", "code"), [("1.0", 31), ("1.1", 29), ("3.9", 29)])
+@pytest.mark.parametrize(("release", "code"), [("1.1", 29), ("3.9", 29)])
 def test_a_follower_needs_the_cluster_and_no_topic(release: str, code: int) -> None:
     stage = stage_with("mine", "others", release=release)
     request = fetch_request("mine", "missing", replica_id=3)
     assert fetched(ask(stage, request, version=6)) == {"mine": code, "missing": code}
     stage.allow(ALICE, Operation.CLUSTER_ACTION, ResourceType.CLUSTER, "kafka-cluster")
     assert fetched(ask(stage, request, version=6))["missing"] == 3
+
+
+def test_a_follower_needs_its_topics_too_before_1_1() -> None:
+    stage = stage_with("mine", "others", release="1.0")
+    request = fetch_request("mine", "others", replica_id=3)
+    assert fetched(ask(stage, request, version=6)) == {"mine": 31, "others": 31}
+    stage.allow(ALICE, Operation.CLUSTER_ACTION, ResourceType.CLUSTER, "kafka-cluster")
+    assert fetched(ask(stage, request, version=6))["others"] == 29
 
 
 def test_a_follower_says_so_in_its_state_since_version_15() -> None:
