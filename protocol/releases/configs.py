@@ -23,6 +23,7 @@ class ConfigFacts(msgspec.Struct, frozen=True, kw_only=True):
     altered_denial_is_said: bool  # a denied alteration has a text
     brokers_are_authorized_first: bool  # before their settings are checked, and without a text
     altered_types_are_echoed: bool  # AlterConfigs repeats types that it does not know
+    broker_lists_are_distinct: bool  # a list that names something twice is refused, not shortened
     altered_null: str  # AlterConfigs without a value: "fail resource", "fail" all of it, or "close"
     altered_null_error: int  # code of IncrementalAlterConfigs without a value
     altered_config_error: int  # code of a value that a topic's setting cannot take
@@ -51,6 +52,7 @@ OLDEST = ConfigFacts(
     altered_denial_is_said=False,
     brokers_are_authorized_first=False,
     altered_types_are_echoed=False,
+    broker_lists_are_distinct=False,
     altered_null="fail resource",
     altered_null_error=-1,
     altered_config_error=42,
@@ -137,5 +139,6 @@ CHANGES: tuple[Change, ...] = (
         "4.4",
         "altering a broker, as 4.4.0 answers: brokers ask, and then their controller",
         brokers_are_authorized_first=True,
+        broker_lists_are_distinct=True,
     ),
 )

@@ -269,7 +269,7 @@ def _extended(
     if config.config_operation == ConfigOperation.SUBTRACT:
         return ",".join(part for part in parts if part not in given)
     if context.facts.configs.append_skips_present:
-        given = [part for part in given if part not in parts]
+        given = list(dict.fromkeys(part for part in given if part not in parts))
     return ",".join([*parts, *given])
 
 

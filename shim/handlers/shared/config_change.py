@@ -114,7 +114,8 @@ def check_broker(name: str, new: Mapping[str, str], context: RequestContext) -> 
         message = f"settings of single brokers: {', '.join(single)}"
         raise ResourceError(ErrorCode.INVALID_REQUEST, message)
     _check_values({key: new[key] for key in known}, definitions, ErrorCode.INVALID_REQUEST)
-    _check_distinct({key: new[key] for key in known}, definitions, ErrorCode.INVALID_REQUEST)
+    if context.facts.configs.broker_lists_are_distinct:
+        _check_distinct({key: new[key] for key in known}, definitions, ErrorCode.INVALID_REQUEST)
 
 
 def _check_topic_name(name: str, context: RequestContext) -> None:
@@ -161,7 +162,7 @@ def _check_values(
 def _check_distinct(
     new: Mapping[str, str], definitions: Mapping[str, Definition], error: ErrorCode
 ) -> None:
-    """Where other resources drop what a list has twice, brokers and groups refuse it."""
+    """Brokers and groups refuse a list that names something twice; for others it counts once."""
     for key, value in new.items():
         parts = elements(value)
         if definitions[key].check.distinct and len(set(parts)) < len(parts):

@@ -168,6 +168,18 @@ def test_a_policy_given_twice_counts_once_since_4_2(release: str, value: str, sh
     assert str(held).split(",") == ["delete"] * shown
 
 
+@pytest.mark.parametrize(("release", "error"), [("4.2", 0), ("4.3", 0), ("4.4", 42)])
+def test_brokers_refuse_a_policy_given_twice_since_4_4(release: str, error: int) -> None:
+    resource = (BROKER, "1", {"log.cleanup.policy": "delete,delete"})
+    assert alter(stage_of(release), resource) == [error]
+
+
+def test_what_is_appended_twice_is_added_once() -> None:
+    stage = stage_of("4.1")
+    assert change(stage, TOPIC, "a", ("cleanup.policy", APPEND, "compact,compact")) == 0
+    assert own(stage)["cleanup.policy"] == "delete,compact"
+
+
 @pytest.mark.parametrize("release", ["1.1", "2.3", "2.4"])
 def test_hours_cannot_be_altered_while_a_broker_runs(release: str) -> None:
     """Though brokers up to 2.3 describe them as if they could: a real 2.3.1 answers 42."""
