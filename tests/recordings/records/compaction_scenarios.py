@@ -63,7 +63,7 @@ class Compacted:
         times |= {f"T0+{delta}": T0 + delta for delta in (0, 1, 1000, 2000, 2001, 4000)}
         for name, time in times.items():
             request = list_request(topic, time)
-            play.ask(f"{label}: {name}", ApiKey.LIST_OFFSETS, version, request)
+            play.call(f"{label}: {name}", ApiKey.LIST_OFFSETS, version, request)
 
     def _roll(self) -> None:
         """A record that begins a segment, as the one before it is over an hour old."""
@@ -182,7 +182,7 @@ def _send_keyed(producer: Producer, log: Compacted, rows: str) -> None:
     version = producer.play.newest(ApiKey.PRODUCE, producer.suite["produce"])
     request = producer.play.produce_request([(log.name, [(0, records)])], -1, producer.name)
     label = f"{rows} of {producer.name} from {sequence}"
-    producer.play.ask_when_idle(label, ApiKey.PRODUCE, version, request)
+    producer.play.call_when_idle(label, ApiKey.PRODUCE, version, request)
 
 
 def open_transaction(play: Play) -> None:
@@ -241,14 +241,14 @@ def deleted_too(play: Play) -> None:
     partition = DeleteRecordsPartition(partition_index=0, offset=2)
     topics = [DeleteRecordsTopic(name=log.name, partitions=[partition])]
     request = DeleteRecordsRequest(topics=topics, timeout_ms=5000)
-    play.ask("delete", ApiKey.DELETE_RECORDS, play.newest(ApiKey.DELETE_RECORDS), request)
+    play.call("delete", ApiKey.DELETE_RECORDS, play.newest(ApiKey.DELETE_RECORDS), request)
     log.clean()
     play.read_on("what is left", log.name, 2)
     for offset in range(9):
         play.fetch(f"a batch from {offset}", log.name, offset, bytes_max=1)
     for time in (-1, -2, -3, T0, T0 + 1000):
         version = play.newest(ApiKey.LIST_OFFSETS)
-        play.ask(f"at {time - T0}", ApiKey.LIST_OFFSETS, version, list_request(log.name, time))
+        play.call(f"at {time - T0}", ApiKey.LIST_OFFSETS, version, list_request(log.name, time))
 
 
 def append_times(play: Play) -> None:

@@ -38,7 +38,7 @@ def named_twice(play: Play) -> None:
         for first, other in product(CONTENTS, CONTENTS):
             rows = [(0, CONTENTS[first]), (0, CONTENTS[other])]
             request = play.produce_request([(topic, rows)])
-            play.ask(f"{first}, {other} in {version}", ApiKey.PRODUCE, version, request)
+            play.call(f"{first}, {other} in {version}", ApiKey.PRODUCE, version, request)
         play.fetch(f"what remains in {version}", topic)
 
 
@@ -70,7 +70,7 @@ def transaction_twice(play: Play) -> None:
             request = AddPartitionsToTxnRequest(transactions=transactions)
             known = "unknown" if producer == UNKNOWN_PRODUCER else "known"
             label = f"{first[1]}, {second[1]} of an {known} one, verifies: {verifies}"
-            play.ask_when_idle(label, ApiKey.ADD_PARTITIONS_TO_TXN, versions[-1], request)
+            play.call_when_idle(label, ApiKey.ADD_PARTITIONS_TO_TXN, versions[-1], request)
 
 
 def offsets_twice(play: Play) -> None:
@@ -97,14 +97,14 @@ def offsets_twice(play: Play) -> None:
                 topics=rows,
             )
             label = f"{order} of {producer == UNKNOWN_PRODUCER} in {version}"
-            play.ask_when_idle(label, ApiKey.TXN_OFFSET_COMMIT, version, request)
+            play.call_when_idle(label, ApiKey.TXN_OFFSET_COMMIT, version, request)
 
 
 def acks_and_transactions(play: Play) -> None:
     """What is said first of records that are wrong in two ways."""
     topic, name = play.topic(), play.text("tx")
     producer_id, epoch = play.producer(name)
-    play.ids["__consumer_offsets"] = bytes(16)
+    play.topic_ids["__consumer_offsets"] = bytes(16)
     version = play.newest(ApiKey.PRODUCE, 12)
     for producer, acks, at in product(
         (producer_id, UNKNOWN_PRODUCER), (1, 2), (topic, "__consumer_offsets")
@@ -113,7 +113,7 @@ def acks_and_transactions(play: Play) -> None:
         request = play.produce_request([(at, [(0, records)])])
         request.transactional_id, request.acks = name, acks
         known = "unknown" if producer == UNKNOWN_PRODUCER else "known"
-        play.ask_when_idle(
+        play.call_when_idle(
             f"acks {acks}, {known}, internal: {at != topic}", ApiKey.PRODUCE, version, request
         )
 

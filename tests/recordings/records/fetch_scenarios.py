@@ -44,10 +44,10 @@ def places(play: Play) -> None:
         (topic, [part(0, offset=4), part(0, offset=6)]),
     ]
     for version in play.versions(ApiKey.FETCH):
-        play.ask(f"mixed {version}", ApiKey.FETCH, version, play.fetch_request(wanted))
+        play.call(f"mixed {version}", ApiKey.FETCH, version, play.fetch_request(wanted))
         nothing = play.fetch_request([])
-        play.ask(f"nothing {version}", ApiKey.FETCH, version, nothing)
-        play.ask(
+        play.call(f"nothing {version}", ApiKey.FETCH, version, nothing)
+        play.call(
             f"no partitions {version}", ApiKey.FETCH, version, play.fetch_request([(topic, [])])
         )
 
@@ -65,15 +65,15 @@ def sizes(play: Play) -> None:
         for limit in (0, 1, 78, 79, 158, 200):
             label = f"{limit} bytes a partition, {version}"
             wanted = [(topic, [part(index, bytes_max=limit) for index in range(3)])]
-            play.ask(label, ApiKey.FETCH, version, play.fetch_request(wanted))
+            play.call(label, ApiKey.FETCH, version, play.fetch_request(wanted))
             request = play.fetch_request([(topic, [part(index) for index in range(3)])])
             request.max_bytes = limit
-            play.ask(f"{limit} bytes in all, {version}", ApiKey.FETCH, version, request)
+            play.call(f"{limit} bytes in all, {version}", ApiKey.FETCH, version, request)
     wanted = [(topic, [part(0, 8), part(1, bytes_max=1), part(2)])]
     request = play.fetch_request(wanted)
     request.max_bytes = 100
     version = play.newest(ApiKey.FETCH)
-    play.ask("first empty, second too small", ApiKey.FETCH, version, request)
+    play.call("first empty, second too small", ApiKey.FETCH, version, request)
 
 
 def waits(play: Play) -> None:
@@ -89,7 +89,7 @@ def waits(play: Play) -> None:
     ):
         request = play.fetch_request([(topic, [part(0, offset)])])
         request.max_wait_ms, request.min_bytes = 300, min_bytes
-        play.ask(label, ApiKey.FETCH, version, request)
+        play.call(label, ApiKey.FETCH, version, request)
 
 
 def leader_epochs(play: Play) -> None:
@@ -103,7 +103,7 @@ def leader_epochs(play: Play) -> None:
                 wanted = part(0, offset)
                 wanted.last_fetched_epoch = epoch
                 request = play.fetch_request([(topic, [wanted])])
-                play.ask(f"fetched {epoch} to {offset}, {version}", ApiKey.FETCH, version, request)
+                play.call(f"fetched {epoch} to {offset}, {version}", ApiKey.FETCH, version, request)
 
 
 def isolation(play: Play) -> None:
@@ -126,7 +126,7 @@ def followers(play: Play) -> None:
             request = play.fetch_request(wanted)
             request.replica_id = replica
             request.replica_state = ReplicaState(replica_id=replica)
-            play.ask(f"replica {replica}, {version}", ApiKey.FETCH, version, request)
+            play.call(f"replica {replica}, {version}", ApiKey.FETCH, version, request)
 
 
 def follower_epochs(play: Play) -> None:
@@ -138,7 +138,7 @@ def follower_epochs(play: Play) -> None:
             wanted.current_leader_epoch = epoch
             request = play.fetch_request([(topic, [wanted])])
             request.replica_id, request.replica_state = 7, ReplicaState(replica_id=7)
-            play.ask(f"epoch {epoch}, {version}", ApiKey.FETCH, version, request)
+            play.call(f"epoch {epoch}, {version}", ApiKey.FETCH, version, request)
 
 
 class Session:
@@ -160,12 +160,12 @@ class Session:
         request = self.play.fetch_request(wanted)
         request.session_id, request.session_epoch = self.session_id, self.epoch
         request.forgotten_topics_data = [
-            ForgottenTopic(topic=name, topic_id=self.play.ids[name], partitions=partitions)
+            ForgottenTopic(topic=name, topic_id=self.play.topic_ids[name], partitions=partitions)
             for name, partitions in forgotten or []
         ]
         for name, value in fields.items():
             setattr(request, name, value)
-        answer = self.play.ask(f"{label}, {self.version}", ApiKey.FETCH, self.version, request)
+        answer = self.play.call(f"{label}, {self.version}", ApiKey.FETCH, self.version, request)
         if answer.session_id and not answer.error_code:
             self.session_id, self.epoch = answer.session_id, request.session_epoch + 1
 
@@ -236,7 +236,7 @@ def closed_sessions(play: Play) -> None:
     for session_id, epoch in ((0, 1), (0, -1), (5, -1), (5, 0), (0, -2), (5, 5), (-1, 1)):
         request: FetchRequest = play.fetch_request([(topic, [part(0)])])
         request.session_id, request.session_epoch = session_id, epoch
-        play.ask(f"session {session_id}, epoch {epoch}", ApiKey.FETCH, version, request)
+        play.call(f"session {session_id}, epoch {epoch}", ApiKey.FETCH, version, request)
 
 
 SCENARIOS = (

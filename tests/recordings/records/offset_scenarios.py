@@ -60,38 +60,38 @@ def list_by_time(play: Play) -> None:
     times |= {str(special): special for special in (-1, -2, -3, -4, -5, -6, -7, -9, 0)}
     for version in play.versions(api):
         for label, time in times.items():
-            play.ask(f"{label}, {version}", api, version, list_request(topic, time))
+            play.call(f"{label}, {version}", api, version, list_request(topic, time))
         for special in (-1, -2, -3, -4, -5, -6, T0):
-            play.ask(f"empty {special}, {version}", api, version, list_request(empty, special))
+            play.call(f"empty {special}, {version}", api, version, list_request(empty, special))
 
 
 def list_places(play: Play) -> None:
     api = ApiKey.LIST_OFFSETS
     topic = timed(play)
     for version in play.versions(api):
-        play.ask(f"no topic {version}", api, version, list_request(play.unknown(), -1))
-        play.ask(f"no partition {version}", api, version, list_request(topic, -1, index=4))
+        play.call(f"no topic {version}", api, version, list_request(play.unknown(), -1))
+        play.call(f"no partition {version}", api, version, list_request(topic, -1, index=4))
         for count in (0, 1, -1):
             request = list_request(topic, -1, count=count)
             if version == 0:
-                play.ask(f"count {count}", api, version, request)
+                play.call(f"count {count}", api, version, request)
         if version >= 4:
             for epoch in (0, 1, -2):
                 request = list_request(topic, -1, epoch=epoch)
-                play.ask(f"epoch {epoch}, {version}", api, version, request)
+                play.call(f"epoch {epoch}, {version}", api, version, request)
         for replica in (1, 7, -2, -3):
             request = list_request(topic, -1)
             request.replica_id = replica
-            play.ask(f"replica {replica}, {version}", api, version, request)
+            play.call(f"replica {replica}, {version}", api, version, request)
         for level in (0, 1, 2):
             request = list_request(topic, -1)
             request.isolation_level = level
-            play.ask(f"isolation {level}, {version}", api, version, request)
+            play.call(f"isolation {level}, {version}", api, version, request)
         first = ListOffsetsPartition(partition_index=0, timestamp=-1, max_num_offsets=2)
         second = ListOffsetsPartition(partition_index=0, timestamp=-2, max_num_offsets=2)
         request = list_request(topic, -1)
         request.topics[0].partitions = [first, second]
-        play.ask(f"twice {version}", api, version, request)
+        play.call(f"twice {version}", api, version, request)
 
 
 def epochs(play: Play) -> None:
@@ -108,13 +108,13 @@ def epochs(play: Play) -> None:
 
     for version in play.versions(api):
         for epoch in (0, 1, -1, 5, -2):
-            play.ask(f"epoch {epoch}, {version}", api, version, request(topic, epoch))
-            play.ask(f"empty, epoch {epoch}, {version}", api, version, request(empty, epoch))
+            play.call(f"epoch {epoch}, {version}", api, version, request(topic, epoch))
+            play.call(f"empty, epoch {epoch}, {version}", api, version, request(empty, epoch))
         for current in (0, 1):
             label = f"current {current}, {version}"
-            play.ask(label, api, version, request(topic, 0, current))
-        play.ask(f"no topic {version}", api, version, request(play.unknown(), 0))
-        play.ask(f"no partition {version}", api, version, request(topic, 0, index=3))
+            play.call(label, api, version, request(topic, 0, current))
+        play.call(f"no topic {version}", api, version, request(play.unknown(), 0))
+        play.call(f"no partition {version}", api, version, request(topic, 0, index=3))
 
 
 def delete_records(play: Play) -> None:
@@ -128,26 +128,26 @@ def delete_records(play: Play) -> None:
     for version in play.versions(api):
         topic = timed(play, f"a{version}")
         for offset in (0, 2, 1, 4, 99, -2, -1, 3):
-            play.ask(f"before {offset}, {version}", api, version, request(topic, offset))
+            play.call(f"before {offset}, {version}", api, version, request(topic, offset))
             list_version = play.newest(ApiKey.LIST_OFFSETS)
             earliest = list_request(topic, -2)
-            play.ask(f"earliest {offset}, {version}", ApiKey.LIST_OFFSETS, list_version, earliest)
+            play.call(f"earliest {offset}, {version}", ApiKey.LIST_OFFSETS, list_version, earliest)
             if offset in (4, -1):
                 play.fetch(f"from the start {offset}, {version}", topic)
                 play.fetch(f"from the new start {offset}, {version}", topic, max(offset, 9))
-        play.ask(f"no topic {version}", api, version, request(play.unknown(), 0))
-        play.ask(f"no partition {version}", api, version, request(topic, 0, index=3))
+        play.call(f"no topic {version}", api, version, request(play.unknown(), 0))
+        play.call(f"no partition {version}", api, version, request(topic, 0, index=3))
         internal = request("__consumer_offsets", 0)
-        play.ask(f"internal {version}", api, version, internal)
+        play.call(f"internal {version}", api, version, internal)
     compacted = play.topic("compacted", cleanup_policy="compact")
-    play.ask("compacted", api, play.newest(api), request(compacted, 0))
+    play.call("compacted", api, play.newest(api), request(compacted, 0))
     topic = timed(play, "starts")
-    play.ask("delete within a batch", api, play.newest(api), request(topic, 1))
+    play.call("delete within a batch", api, play.newest(api), request(topic, 1))
     for offset in (0, 1, 2):
         play.fetch(f"from {offset}", topic, offset)
     for time in (T0, T0 + 100, T0 + 300, -2, -1):
         version = play.newest(ApiKey.LIST_OFFSETS)
-        play.ask(f"list {time - T0}", ApiKey.LIST_OFFSETS, version, list_request(topic, time))
+        play.call(f"list {time - T0}", ApiKey.LIST_OFFSETS, version, list_request(topic, time))
 
 
 SCENARIOS = (list_by_time, list_places, epochs, delete_records)

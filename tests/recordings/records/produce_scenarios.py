@@ -146,17 +146,17 @@ def places(play: Play) -> None:
         play.produce(f"no topic {version}", play.unknown(), good, version=version)
         play.produce(f"no partition {version}", topic, good, version=version, index=2)
         play.produce(f"partition -1 {version}", topic, good, version=version, index=-1)
-    play.ids["__consumer_offsets"] = bytes(16)
+    play.topic_ids["__consumer_offsets"] = bytes(16)
     version = play.newest(ApiKey.PRODUCE, 12)
     play.produce("internal topic", "__consumer_offsets", good, version=version)
     mixed = [(topic, [(0, good), (5, good), (1, good)]), (play.unknown(), [(0, good)])]
-    play.ask("mixed", ApiKey.PRODUCE, version, play.produce_request(mixed))
+    play.call("mixed", ApiKey.PRODUCE, version, play.produce_request(mixed))
     twice = [(topic, [(0, good), (0, batch([b"y", b"z"]))])]
-    play.ask("twice the same", ApiKey.PRODUCE, version, play.produce_request(twice))
+    play.call("twice the same", ApiKey.PRODUCE, version, play.produce_request(twice))
     split = [(topic, [(0, good)]), (play.unknown(), [(0, good)]), (topic, [(1, good)])]
-    play.ask("topic twice", ApiKey.PRODUCE, version, play.produce_request(split))
-    play.ask("nothing at all", ApiKey.PRODUCE, version, play.produce_request([]))
-    play.ask("no partitions", ApiKey.PRODUCE, version, play.produce_request([(topic, [])]))
+    play.call("topic twice", ApiKey.PRODUCE, version, play.produce_request(split))
+    play.call("nothing at all", ApiKey.PRODUCE, version, play.produce_request([]))
+    play.call("no partitions", ApiKey.PRODUCE, version, play.produce_request([(topic, [])]))
     play.fetch("what remains", topic)
 
 
@@ -170,7 +170,7 @@ def nulls(play: Play) -> None:
             rows = [(1, blobs["good"]), (0, blobs[first]), (0, blobs[second])]
             label = f"{first}, {second}, {version}"
             request = play.produce_request([(topic, rows)])
-            play.ask(label, ApiKey.PRODUCE, version, request)
+            play.call(label, ApiKey.PRODUCE, version, request)
             for index in (0, 1):
                 play.fetch(f"{label}: partition {index}", topic, index=index)
 
@@ -191,7 +191,7 @@ def acks(play: Play) -> None:
         "silent, nothing": play.produce_request([], 0),
     }
     for label, request in silent.items():
-        play.ask(label, ApiKey.PRODUCE, play.newest(ApiKey.PRODUCE), request)
+        play.call(label, ApiKey.PRODUCE, play.newest(ApiKey.PRODUCE), request)
     play.fetch("what remains", topic)
 
 

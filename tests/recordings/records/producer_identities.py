@@ -78,7 +78,7 @@ def transactional_without_transaction(play: Play) -> None:
     play.produce("no producer id", topic, no_producer, transactional_id=name, index=3)
     both = [(topic, [(0, batch(producer=(producer_id, epoch, 0))), (1, records)])]
     request = play.produce_request(both, -1, name)
-    play.ask("one of each", ApiKey.PRODUCE, play.newest(ApiKey.PRODUCE), request)
+    play.call("one of each", ApiKey.PRODUCE, play.newest(ApiKey.PRODUCE), request)
 
 
 def producer_ids(play: Play) -> None:
@@ -87,7 +87,7 @@ def producer_ids(play: Play) -> None:
 
     def init(label: str, version: int, **fields: object) -> None:
         fields = {"transaction_timeout_ms": 60_000, "transactional_id": None} | fields
-        play.ask(label, api, version, InitProducerIdRequest(**fields))  # type: ignore[arg-type]
+        play.call(label, api, version, InitProducerIdRequest(**fields))  # type: ignore[arg-type]
 
     for version in play.versions(api):
         init(f"idempotent {version}", version)

@@ -42,7 +42,7 @@ def markers(play: Play) -> None:
             for name, value in changes.items():
                 setattr(marker, name, value)
             request = WriteTxnMarkersRequest(markers=[marker])
-            play.ask(f"{label}, {at}", ApiKey.WRITE_TXN_MARKERS, at, request)
+            play.call(f"{label}, {at}", ApiKey.WRITE_TXN_MARKERS, at, request)
 
         mark("no topic", play.unknown())
         mark("older epoch", producer_epoch=-1)
@@ -56,7 +56,7 @@ def markers(play: Play) -> None:
         mark("no partition", topics=[WritableTxnMarkerTopic(name=topic, partition_indexes=[9])])
         mark("nowhere", topics=[])
         request = WriteTxnMarkersRequest(markers=[])
-        play.ask(f"no markers, {version}", ApiKey.WRITE_TXN_MARKERS, version, request)
+        play.call(f"no markers, {version}", ApiKey.WRITE_TXN_MARKERS, version, request)
         look(play, f"at last {version}", topic, producer.name)
 
 
@@ -76,7 +76,7 @@ def listed(play: Play) -> None:
     _list(play, busy)
     wanted = [busy.name, play.text("nobody"), idle.name, done.name, busy.name, ""]
     described = DescribeTransactionsRequest(transactional_ids=wanted)
-    play.ask("described", ApiKey.DESCRIBE_TRANSACTIONS, 0, described)
+    play.call("described", ApiKey.DESCRIBE_TRANSACTIONS, 0, described)
     places = [
         TopicRequest(name=topic, partition_indexes=[0, 9]),
         TopicRequest(name=play.unknown(), partition_indexes=[0]),
@@ -84,7 +84,7 @@ def listed(play: Play) -> None:
         TopicRequest(name="", partition_indexes=[0]),
     ]
     producers = DescribeProducersRequest(topics=places)
-    play.ask("producers", ApiKey.DESCRIBE_PRODUCERS, 0, producers)
+    play.call("producers", ApiKey.DESCRIBE_PRODUCERS, 0, producers)
     busy.end("end", commit=False)
 
 
@@ -116,4 +116,4 @@ def _list(play: Play, busy: Producer) -> None:
             if version < 2 and "transactional_id_pattern" in fields:
                 continue
             request = ListTransactionsRequest(**fields)
-            play.ask(f"{label}, {version}", ApiKey.LIST_TRANSACTIONS, version, request)
+            play.call(f"{label}, {version}", ApiKey.LIST_TRANSACTIONS, version, request)

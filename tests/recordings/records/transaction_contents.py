@@ -68,7 +68,7 @@ def partitions(play: Play) -> None:
         add("more", (topic, 2), (topic, 0))
         if play.has(ApiKey.DESCRIBE_TRANSACTIONS):
             described = DescribeTransactionsRequest(transactional_ids=[producer.name])
-            play.ask(f"described {version}", ApiKey.DESCRIBE_TRANSACTIONS, 0, described)
+            play.call(f"described {version}", ApiKey.DESCRIBE_TRANSACTIONS, 0, described)
         producer.end(f"end {version}", commit=False)
         settle(play, topic)
 
@@ -118,7 +118,7 @@ def _ask_as_broker(play: Play, version: int, topic: str, label: str, *rows: Want
         transactions.append(row)
     request = AddPartitionsToTxnRequest(transactions=transactions)
     title = f"{label}, {version}"
-    play.ask_when_idle(title, ApiKey.ADD_PARTITIONS_TO_TXN, version, request)
+    play.call_when_idle(title, ApiKey.ADD_PARTITIONS_TO_TXN, version, request)
 
 
 class _Offsets:
@@ -143,7 +143,7 @@ class _Offsets:
         )
         newest = play.newest(ApiKey.ADD_OFFSETS_TO_TXN, self._version)
         title = f"add: {label}, {self._version}"
-        play.ask_when_idle(title, ApiKey.ADD_OFFSETS_TO_TXN, newest, request)
+        play.call_when_idle(title, ApiKey.ADD_OFFSETS_TO_TXN, newest, request)
 
     def commit(
         self,
@@ -174,7 +174,7 @@ class _Offsets:
         for name, value in changes.items():
             setattr(request, name, value)
         title = f"commit: {label}, {self._version}"
-        self._play.ask_when_idle(title, ApiKey.TXN_OFFSET_COMMIT, self._version, request)
+        self._play.call_when_idle(title, ApiKey.TXN_OFFSET_COMMIT, self._version, request)
 
     def fetch(self, label: str) -> None:
         """What a reader of the group finds, stable and not."""
@@ -195,7 +195,7 @@ class _Offsets:
                 ],
                 require_stable=stable,
             )
-            self._play.ask(
+            self._play.call(
                 f"{label}, {self._version}, stable {stable}", ApiKey.OFFSET_FETCH, version, request
             )
 

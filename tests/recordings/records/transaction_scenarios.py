@@ -135,9 +135,9 @@ def fencing(play: Play) -> None:
         old.send(f"{label}-1", topic)
         request = InitProducerIdRequest(transactional_id=old.name, transaction_timeout_ms=60_000)
         version = play.newest(ApiKey.INIT_PRODUCER_ID)
-        play.ask(f"{label}: new while open", ApiKey.INIT_PRODUCER_ID, version, request)
+        play.call(f"{label}: new while open", ApiKey.INIT_PRODUCER_ID, version, request)
         settle(play, topic)
-        play.ask_when_idle(f"{label}: new again", ApiKey.INIT_PRODUCER_ID, version, request)
+        play.call_when_idle(f"{label}: new again", ApiKey.INIT_PRODUCER_ID, version, request)
         old.send(f"{label}-2", topic)
         for at in play.versions(ApiKey.PRODUCE):
             if at >= 7:
@@ -153,7 +153,7 @@ def fencing(play: Play) -> None:
                     producer_id=old.producer_id,
                     producer_epoch=old.epoch,
                 )
-                play.ask(f"{label}: fenced init {at}", ApiKey.INIT_PRODUCER_ID, at, own)
+                play.call(f"{label}: fenced init {at}", ApiKey.INIT_PRODUCER_ID, at, own)
         look(play, f"{label}: afterwards", topic, old.name)
         played_on = Producer(play, f"one{label}", suite)
         if not played_on.implies_partitions:

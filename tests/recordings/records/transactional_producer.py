@@ -51,7 +51,7 @@ class Producer:
                 for topic, index in partitions
             ],
         )
-        return self.play.ask_when_idle(label, ApiKey.ADD_PARTITIONS_TO_TXN, version, request)
+        return self.play.call_when_idle(label, ApiKey.ADD_PARTITIONS_TO_TXN, version, request)
 
     def send(self, label: str, topic: str, index: int = 0, **changes: Any) -> Any:
         at = (topic, index)
@@ -62,7 +62,7 @@ class Producer:
         version = self.play.newest(ApiKey.PRODUCE, self.suite["produce"])
         version = changes.get("version", version)
         request = self.play.produce_request([(topic, [(index, records)])], -1, self.name)
-        return self.play.ask_when_idle(label, ApiKey.PRODUCE, version, request)
+        return self.play.call_when_idle(label, ApiKey.PRODUCE, version, request)
 
     def end(self, label: str, *, commit: bool, **changes: Any) -> Any:
         version = self.play.newest(ApiKey.END_TXN, self.suite["end"])
@@ -73,7 +73,7 @@ class Producer:
             producer_epoch=changes.get("epoch", self.epoch),
             committed=commit,
         )
-        answer = self.play.ask_when_idle(label, ApiKey.END_TXN, version, request)
+        answer = self.play.call_when_idle(label, ApiKey.END_TXN, version, request)
         if version >= 5 and answer.error_code == 0:
             self.producer_id, self.epoch = answer.producer_id, answer.producer_epoch
             self.sequences.clear()
@@ -92,7 +92,7 @@ def settle(play: Play, topic: str, index: int = 0) -> None:
     for _ in range(100):
         wanted = [FetchPartition(partition=index, fetch_offset=0, partition_max_bytes=1)]
         request = play.fetch_request([(topic, wanted)], 1)
-        answer = play.asked(ApiKey.FETCH, play.newest(ApiKey.FETCH, 12), request)
+        answer = play.ask(ApiKey.FETCH, play.newest(ApiKey.FETCH, 12), request)
         found = answer.responses[0].partitions[0]
         if found.last_stable_offset == found.high_watermark:
             return
@@ -102,7 +102,7 @@ def settle(play: Play, topic: str, index: int = 0) -> None:
 def wait_for_ends(play: Play, request: DescribeTransactionsRequest) -> None:
     """Wait until no transaction is on its way from its end to being ended."""
     for _ in range(100):
-        answer = play.asked(ApiKey.DESCRIBE_TRANSACTIONS, 0, request)
+        answer = play.ask(ApiKey.DESCRIBE_TRANSACTIONS, 0, request)
         states = [state.transaction_state for state in answer.transaction_states]
         if not any(state.startswith("Prepare") for state in states):
             return
@@ -116,12 +116,12 @@ def look(play: Play, label: str, topic: str, *names: str) -> None:
         request = list_request(topic, -1)
         request.isolation_level = level
         version = play.newest(ApiKey.LIST_OFFSETS)
-        play.ask(f"{label}: end, isolation {level}", ApiKey.LIST_OFFSETS, version, request)
+        play.call(f"{label}: end, isolation {level}", ApiKey.LIST_OFFSETS, version, request)
     if play.has(ApiKey.DESCRIBE_TRANSACTIONS):
         described = DescribeTransactionsRequest(transactional_ids=list(names))
         wait_for_ends(play, described)
-        play.ask(f"{label}: described", ApiKey.DESCRIBE_TRANSACTIONS, 0, described)
+        play.call(f"{label}: described", ApiKey.DESCRIBE_TRANSACTIONS, 0, described)
     if play.has(ApiKey.DESCRIBE_PRODUCERS):
         topics = [TopicRequest(name=topic, partition_indexes=[0])]
         producers = DescribeProducersRequest(topics=topics)
-        play.ask(f"{label}: producers", ApiKey.DESCRIBE_PRODUCERS, 0, producers)
+        play.call(f"{label}: producers", ApiKey.DESCRIBE_PRODUCERS, 0, producers)

@@ -1,0 +1,132 @@
+"""What a scenario is given: verbs to ask a broker with, and the list of its answers.
+
+Answers are kept as plain values without what differs from run to run.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import msgspec
+
+from kafka_shim.protocol.catalogue import classes
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.spec import StructSpec, load
+from tests.recordings.fitting import fit
+from tests.recordings.peers.peer import Peer, ask, versions
+from tests.recordings.peers.topics import NO_SETTINGS, create
+from tests.recordings.records.batches import summary
+
+UNKNOWN_ID = b"\x77" * 16
+BRACED = re.compile(r"\{(-?\d+)\}")
+"""Times and producer ids in a summary of records."""
+
+
+class Play:
+    """One scenario on one broker. Its names begin with the scenario's, which answers leave out."""
+
+    ignored: ClassVar[frozenset[str]] = frozenset({"throttle_time_ms", "unknown_tags"})
+    unordered: ClassVar[frozenset[str]] = frozenset({"partitions"})
+    """Lists of plain values whose order means nothing."""
+    patience_ms: ClassVar[int] = 4_000
+
+    def __init__(self, name: str, peer: Peer) -> None:
+        self.name = name
+        self.peer = peer
+        self.steps: list[tuple[str, Any]] = []
+        self.topic_ids: dict[str, bytes] = {}
+
+    # --- names and versions
+
+    def text(self, suffix: str = "") -> str:
+        """A name of this scenario."""
+        return self.name + suffix
+
+    def make_topics(
+        self, names: Sequence[str], partitions: int, settings: Mapping[str, str] = NO_SETTINGS
+    ) -> None:
+        self.topic_ids |= create(self.peer, names, partitions, settings)
+
+    def unknown(self, suffix: str = "unknown") -> str:
+        """A topic that does not exist."""
+        name = f"{self.name}-{suffix}"
+        self.topic_ids[name] = UNKNOWN_ID
+        return name
+
+    def versions(self, api: ApiKey) -> range:
+        return versions(self.peer.release, api)
+
+    def has(self, api: ApiKey, version: int = 0) -> bool:
+        found = self.versions(api)
+        return bool(found) and found[-1] >= version
+
+    # --- asking
+
+    def ask(self, api: ApiKey, version: int, request: Any, connection: str = "a") -> Any:
+        """Ask without a trace; the request loses what its version cannot say."""
+        message = _message(api, version, request)
+        return ask(self.peer, connection, api, version, message, self.patience_ms)
+
+    def call(
+        self, label: str, api: ApiKey, version: int, request: Any, connection: str = "a"
+    ) -> Any:
+        """Ask and keep the answer."""
+        answer = self.ask(api, version, request, connection)
+        self.keep(label, api, version, answer)
+        return answer
+
+    def send(self, api: ApiKey, version: int, request: Any, connection: str) -> None:
+        self.peer.send(connection, api, version, _message(api, version, request))
+
+    # --- what is kept of an answer
+
+    def keep(self, label: str, api: ApiKey, version: int, answer: Any) -> None:
+        plain = answer
+        if not isinstance(answer, str):
+            plain = self._struct(load(f"{api.wire_name}Response").struct, answer, version)
+        self.steps.append((label, plain))
+
+    def _struct(self, spec: StructSpec, value: msgspec.Struct, version: int) -> dict[str, Any]:
+        return {
+            field.attribute: self._value(
+                field.attribute, field.struct, getattr(value, field.attribute), version
+            )
+            for field in spec.fields
+            if field.versions.has(version) and field.attribute not in self.ignored
+        }
+
+    def _value(self, name: str, spec: StructSpec | None, content: Any, version: int) -> Any:
+        if isinstance(content, list):
+            rows = [self._value(name, spec, row, version) for row in content]
+            if spec is not None:
+                return self._sorted(rows)
+            return sorted(rows) if name in self.unordered else rows
+        if spec is not None and content is not None:
+            return self._struct(spec, content, version)
+        if name == "records":
+            return self._records(content)
+        if isinstance(content, bytes):
+            found = (key for key, topic_id in self.topic_ids.items() if topic_id == content)
+            return self._own(next(found, content.hex()))
+        return self._text(name, content) if isinstance(content, str) else content
+
+    def _sorted(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return sorted(rows, key=json.dumps)
+
+    def _records(self, content: bytes | None) -> list[str] | None:
+        return [BRACED.sub("{}", line) for line in summary(content) or ()]
+
+    def _text(self, name: str, content: str) -> str:
+        return self._own(content)
+
+    def _own(self, text: str) -> str:
+        """Return a text without the scenario's name."""
+        return text.replace(self.name, "")
+
+
+def _message(api: ApiKey, version: int, request: Any) -> Any:
+    if isinstance(request, dict):
+        name = f"{api.wire_name}Request"
+        request = msgspec.convert(request, classes(name)[name])
+    return fit(request, version)
