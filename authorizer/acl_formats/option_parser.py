@@ -1,6 +1,7 @@
-"""A parser of options that takes the same words on every Python."""
+"""A parser of options that takes and refuses the same words on every Python."""
 
 import argparse
+from collections.abc import Iterable
 from typing import Any
 
 
@@ -13,3 +14,19 @@ class OptionParser(argparse.ArgumentParser):
         value = self._get_value(action, "--")
         self._check_value(action, value)
         return value
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse what is not one of the choices; name the choice that was probably meant."""
+        if action.choices is None or value in action.choices:
+            return
+        choices = [str(choice) for choice in action.choices]
+        hint = meant(str(value), choices) or f": expected {', '.join(choices)}"
+        raise argparse.ArgumentError(action, f"unknown value `{value}`{hint}")
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """Return a question whether a similar known word was meant, or nothing."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only for what is wrong
+
+    found = get_close_matches(word, list(known), n=1, cutoff=0.7)
+    return f"; did you mean {found[0]}?" if found else ""

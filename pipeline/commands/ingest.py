@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 
 def _add_options(job: argparse.ArgumentParser) -> None:
-    job.add_argument("-o", "--output", required=True, metavar="LAKE", type=place, help="the folder")
+    job.add_argument(
+        "-o", "--output", required=True, metavar="LAKE", type=place, help="folder of the lake"
+    )
     job.add_argument("--json", action="store_true", help="one JSON object")
-    job.add_argument("--follow", action="store_true", help="go on until interrupted")
+    job.add_argument("--follow", action="store_true", help="continue until interrupted")
     add_every(job, "1 minute")
 
 

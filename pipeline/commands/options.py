@@ -25,14 +25,14 @@ def add_common(job: argparse.ArgumentParser) -> None:
     job.add_argument(
         "--lists",
         action="store_true",
-        help="also names that a list would show or leave out (all topics, all groups)",
+        help="include names that only appear in lists (all topics, all groups)",
     )
-    job.add_argument("--kafka-version", metavar="RELEASE", help="decide as this release does")
+    job.add_argument("--kafka-version", metavar="RELEASE", help="Kafka release whose rules decide")
     job.add_argument(
         "--super-user",
         action="append",
         metavar="User:x",
-        help="a super user (repeatable; default: those seen as such in the trace)",
+        help="super user (repeatable; default: those that the trace shows)",
     )
     job.add_argument("--master", help="Spark's master (default: all cores of this machine)")
 
@@ -42,8 +42,10 @@ def add_forms(job: argparse.ArgumentParser) -> None:
     form = job.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON object")
     form.add_argument("--csv", action="store_true", help="comma-separated values")
-    form.add_argument("--parquet", metavar="FOLDER", type=place, help="write the rows there")
-    job.add_argument("--html", metavar="FILE", help="a page with plots, for any browser")
+    form.add_argument(
+        "--parquet", metavar="FOLDER", type=place, help="write the rows to this folder"
+    )
+    job.add_argument("--html", metavar="FILE", help="write an HTML page with charts")
 
 
 def add_every(job: argparse.ArgumentParser, default: str) -> None:

@@ -17,19 +17,19 @@ EXIT_MISMATCH = 3
 
 COMMANDS = {
     "serve": "start a broker and keep it running",
-    "run": "start a broker, run a command against it, pass its exit code on",
+    "run": "start a broker, run a command against it, return its exit code",
     "acls": "list, add and remove ACLs, as kafka-acls does",
-    "explain": "why something is allowed or denied, and what would allow it",
-    "who-can": "who may do something, and by which ACL",
-    "policy": "compare, test, judge and apply ACLs that are kept in files",
-    "principal": "what principal mapping rules make of a certificate's name",
+    "explain": "tell why an access is allowed or denied, and what would allow it",
+    "who-can": "list who may do something, and by which ACL",
+    "policy": "compare, test, check and apply ACLs that are kept in files",
+    "principal": "test ssl.principal.mapping.rules against certificate subjects",
     "proxy": "record what clients do on a real cluster",
     "replay": "send a recorded run to a broker and compare the answers",
-    "conformance": "a scorecard of what a client does on the wire",
-    "least-acls": "which ACLs a program needs, learned by running it, and proven",
-    "trace": "what is in a trace: totals, entries, those that fit",
-    "requirements": "which permissions each API needs, by release",
-    "pipeline": "what an ACL change would break, unused ACLs, least ACLs: from traces, on Spark",
+    "conformance": "score what a client does on the wire",
+    "least-acls": "find the ACLs that a program needs by running it, and prove that they suffice",
+    "trace": "summarise, print, search, import and export traces",
+    "requirements": "list the permissions that each API needs, by release",
+    "pipeline": "analyse traces on Spark: what an ACL change would break, unused ACLs, least ACLs",
 }
 
 
@@ -61,11 +61,11 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
     parser = CommandParser(
         prog="kafka-shim", description="a Kafka broker for tests, exact about permissions"
     )
-    parser.add_argument("--version", action=ShowVersion, help="show this program's and exit")
+    parser.add_argument("--version", action=ShowVersion, help="print the version and exit")
     # with `prog`, argparse need not look at the width of the terminal, which takes a while
-    subparsers = parser.add_subparsers(
-        dest="command", required=True, metavar="COMMAND", prog=parser.prog
-    )
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", prog=parser.prog)
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
     asked = next((word for word in words if word in COMMANDS), None)
     for name, summary in COMMANDS.items():
         if asked not in (None, name):
@@ -75,7 +75,10 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
             load_command(name).add_arguments(subparser)
     args, unknown = parser.parse_known_args(words)
     if unknown:
-        args.usage_error(f"unrecognized arguments: {' '.join(unknown)}")
+        args.refuse(unknown)
+    if args.command is None:
+        parser.print_help()
+        parser.exit(EXIT_USAGE)
     return args
 
 

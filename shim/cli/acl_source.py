@@ -33,25 +33,25 @@ def add_source_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--acls",
         metavar="FILE",
-        help="a file instead of a broker, in any form that `acls --from` reads",
+        help="file with ACLs instead of a broker, in any format that `acls --from` reads",
     )
     add_connection_arguments(group)
     group.add_argument(
         "--kafka-version",
         metavar="RELEASE",
-        help="decide as this release does (default: the broker's, with --acls the newest)",
+        help="Kafka release whose rules decide (default: the broker's; the newest with --acls)",
     )
     group.add_argument(
         "--super-user",
         action="append",
         default=[],
         metavar="User:x",
-        help="a super user; a broker does not tell who is one (repeatable)",
+        help="treat this principal as a super user: brokers do not expose theirs (repeatable)",
     )
     group.add_argument(
         "--allow-everyone-if-no-acl-found",
         action="store_true",
-        help="as the broker's setting of that name, which it does not tell either",
+        help="assume allow.everyone.if.no.acl.found=true: brokers do not expose it",
     )
 
 

@@ -77,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kafka-version",
         metavar="RELEASE",
-        help="print as the kafka-acls of this release does (default: the newest)",
+        help="print in the format of this release's kafka-acls (default: the newest)",
     )
 
 
@@ -99,14 +99,14 @@ def _add_forms(group: argparse._ArgumentGroup) -> None:
         "--from",
         dest="source",
         metavar="FILE",
-        help="take the ACLs to convert, add or remove from this file, - for standard input",
+        help="file with the ACLs to convert, add or remove; - is standard input",
     )
     group.add_argument(
-        "--form", choices=FORMATS, help="the form of that file (default: as it looks)"
+        "--form", choices=FORMATS, help="format of the file (default: detected from its content)"
     )
     output = group.add_mutually_exclusive_group()
     output.add_argument(
-        "--to", choices=FORMATS, help=f"print in this form: what is listed, or converted{forms}"
+        "--to", choices=FORMATS, help=f"format to print the listed or converted ACLs in{forms}"
     )
     output.add_argument("--csv", action="store_const", const="csv", dest="to", help="--to csv")
     output.add_argument("--json", action="store_true", help="print JSON instead of text")

@@ -34,13 +34,13 @@ def add_broker_arguments(parser: argparse.ArgumentParser, first_port: int = 0) -
     parser.add_argument(
         "--config",
         metavar="FILE",
-        help="options by their names (.yaml, .toml), or a server.properties; overridden by KAFKA_*"
-        " environment variables (spelled as for container images) and by the command line",
+        help="options by name (.yaml, .toml), or a server.properties file; overridden by KAFKA_*"
+        " environment variables (spelled as in the container images) and by the command line",
     )
     parser.add_argument(
         "--state",
         metavar="FILE",
-        help="YAML with topics, users, super_users, acls and groups to start with",
+        help="YAML file with the initial topics, users, super_users, acls and groups",
     )
     _add_network_arguments(parser)
     _add_permission_arguments(parser)
@@ -66,7 +66,7 @@ def _add_network_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tls-dir",
         metavar="DIR",
-        help="make certificates for TLS listeners; leaves ca.pem and client.pem (CN=client) there",
+        help="create certificates for TLS listeners, and ca.pem and client.pem (CN=client) here",
     )
 
 
@@ -80,25 +80,25 @@ def _add_permission_arguments(parser: argparse.ArgumentParser) -> None:
         "--super-user",
         action="append",
         metavar="User:x",
-        help="principal that may do everything, whatever the ACLs say (repeatable). Default, where"
-        " no listener, authorizer or super user is named: User:ANONYMOUS and User:admin",
+        help="principal that bypasses all ACLs (repeatable). Default, if"
+        " no listener, authorizer or super user is given: User:ANONYMOUS and User:admin",
     )
     parser.add_argument(
         "--allow-everyone-if-no-acl-found",
         action="store_true",
         default=None,
-        help="open resources without any ACL to everybody",
+        help="allow everybody to use resources without any ACL",
     )
     parser.add_argument(
         "--user",
         action="append",
         metavar="NAME:PASSWORD",
-        help="user who can log in with any enabled mechanism, on a SASL listener (repeatable)",
+        help="add a user who can log in with any enabled SASL mechanism (repeatable)",
     )
     parser.add_argument(
         "--acls",
         metavar="FILE",
-        help="ACLs to start with, in any form that `acls --from` reads",
+        help="file with the initial ACLs, in any format that `acls --from` reads",
     )
     _add_propagation_argument(parser)
 
@@ -108,7 +108,7 @@ def _add_propagation_argument(parser: argparse.ArgumentParser) -> None:
         "--acl-propagation-delay",
         type=int,
         metavar="MS",
-        help="apply changes of ACLs on each broker after a random delay of up to MS milliseconds",
+        help="apply ACL changes on each broker after a random delay of up to MS milliseconds",
     )
 
 
@@ -116,42 +116,42 @@ def _add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kafka-version",
         metavar="RELEASE",
-        help="the release to behave as, 0.11 to the newest (default)",
+        help="Kafka release to emulate, from 0.11 to the newest (default)",
     )
     parser.add_argument(
         "--topic",
         action="append",
         metavar="NAME[:PARTITIONS]",
-        help="create this topic at the start (repeatable)",
+        help="create this topic at startup (repeatable)",
     )
     parser.add_argument(
-        "--brokers", type=int, metavar="N", help="how many brokers the cluster has (default: 1)"
+        "--brokers", type=int, metavar="N", help="number of brokers in the cluster (default: 1)"
     )
     parser.add_argument(
         "--first-broker-id",
         type=int,
         metavar="N",
-        help="id of the first broker (default: 1, or node.id); the others have the ids after it",
+        help="id of the first broker (default: 1, or node.id); the others count up from it",
     )
     parser.add_argument(
         "--rack",
         action="append",
         metavar="RACK[,RACK]",
-        help="racks of the brokers, one for each, or one for all (repeatable)",
+        help="racks of the brokers: one for each, or one for all (repeatable)",
     )
     parser.add_argument(
         "--client-telemetry",
         action="store_true",
         default=None,
-        help="take the metrics that clients push (KIP-714), as where a metric reporter does",
+        help="accept the metrics that clients push (KIP-714)",
     )
-    parser.add_argument("--seed", type=int, metavar="N", help="makes ids repeatable")
+    parser.add_argument("--seed", type=int, metavar="N", help="make generated ids repeatable")
     parser.add_argument(
         "-c",
         "--broker-config",
         action="append",
         metavar="KEY=VALUE",
-        help="a broker setting by Kafka's name (repeatable)",
+        help="Kafka broker setting (repeatable)",
     )
     parser.add_argument("--log-format", choices=("console", "json"), help="default: console")
     parser.add_argument(

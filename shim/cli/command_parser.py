@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from kafka_shim.authorizer.acl_formats.option_parser import OptionParser
+from kafka_shim.authorizer.acl_formats.option_parser import OptionParser, meant
 
 EXIT_USAGE = 2
 
@@ -20,11 +20,18 @@ class Help(argparse.RawDescriptionHelpFormatter):
 
 
 class CommandParser(OptionParser):
-    """Sub-commands get one of their own; the innermost is `usage_error` in what it parses."""
+    """Sub-commands get one of their own; the innermost one's complaints are in what it parses."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{"formatter_class": Help, **settings})
-        self.set_defaults(usage_error=self.error)
+        self.set_defaults(usage_error=self.error, refuse=self.refuse)
+
+    def refuse(self, unknown: Sequence[str]) -> NoReturn:
+        """Exit because of words that no option takes; name the option that was probably meant."""
+        if not unknown[0].startswith("-"):
+            self.error(f"unexpected argument: {unknown[0]}")
+        option = unknown[0].partition("=")[0]
+        self.error(f"unknown option {option}{meant(option, self._option_string_actions)}")
 
     def error(self, message: str) -> NoReturn:
         self.exit(EXIT_USAGE, f"{self.prog}: {message} (see `{self.prog} --help`)\n")

@@ -50,19 +50,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         action="append",
         metavar="COMMAND",
-        help=f"started with ${BOOTSTRAP}, or the address where `{PLACEHOLDER}` stands; its output"
-        " goes to standard error (repeatable: one after the other)",
+        help=f"client to run, with ${BOOTSTRAP} set and `{PLACEHOLDER}` replaced by the address;"
+        " its output goes to standard error (repeatable: run in turn)",
     )
-    run_verb.add_argument("--record", type=Path, metavar="DIR", help="keep the trace there")
+    run_verb.add_argument(
+        "--record", type=Path, metavar="DIR", help="keep the trace in this folder"
+    )
     add_broker_arguments(run_verb)
     check = verbs.add_parser("check", help="score an existing trace")
-    check.add_argument("trace", type=Path, help="a trace's folder, or one segment")
+    check.add_argument("trace", type=Path, help="folder of a trace, or one segment")
     for verb in (run_verb, check):
-        verb.add_argument("--name", default="client", help="of the client, for the scorecard")
+        verb.add_argument("--name", default="client", help="name of the client on the scorecard")
         form = verb.add_mutually_exclusive_group()
         form.add_argument("--to", choices=OUTPUTS, default=OUTPUTS[0], help="default: text")
         form.add_argument("--json", action="store_const", const="json", dest="to", help="--to json")
-    listing = verbs.add_parser("list", help="the catalogue of behaviours")
+    listing = verbs.add_parser("list", help="list all behaviours")
     listing.add_argument("--json", action="store_true", help="one JSON array")
 
 

@@ -17,18 +17,18 @@ def add_control_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--control",
         metavar="HOST:PORT",
-        help="an HTTP API to see and change the broker (/openapi.json describes it)",
+        help="serve an HTTP API to inspect and change the broker (see /openapi.json)",
     )
     parser.add_argument(
         "--control-token",
         metavar="TOKEN",
-        help="what callers of the control API must know; needed beyond loopback",
+        help="bearer token of the control API; required unless it listens on loopback",
     )
     parser.add_argument(
         "--manual-clock",
         action="store_true",
         default=None,
-        help="time stands still but for the control API's /clock/advance",
+        help="freeze the clock; only POST /clock/advance moves it",
     )
 
 

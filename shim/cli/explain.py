@@ -54,23 +54,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_source_arguments(parser)
     add_resource_arguments(parser)
     group = parser.add_argument_group("the question")
-    group.add_argument("--principal", required=True, metavar="User:x", help="who asks")
     group.add_argument(
-        "--host", metavar="IP", help=f"from where (default: {DEFAULT_HOST}; an ACL for anywhere)"
+        "--principal", required=True, metavar="User:x", help="principal to decide for"
     )
+    group.add_argument("--host", metavar="IP", help=f"client address (default: {DEFAULT_HOST})")
     question = group.add_mutually_exclusive_group(required=True)
     question.add_argument("--operation", metavar="NAME", help="Read, Write, Describe, ...")
     question.add_argument(
         "--api", metavar="NAME", help="Produce, Fetch, JoinGroup, ... or an API key"
     )
     group.add_argument(
-        "--api-version", type=int, metavar="N", help="of --api (default: the release's highest)"
+        "--api-version",
+        type=int,
+        metavar="N",
+        help="version of --api (default: the highest of the release)",
     )
     parser.add_argument(
         "--expect",
         choices=("allowed", "denied"),
         default="allowed",
-        help="the answer that makes the exit code 0 (default: allowed)",
+        help="decision for which the exit code is 0 (default: allowed)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 

@@ -38,14 +38,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     add_broker_arguments(parser)
     add = parser.add_argument
-    add("--principal", default="User:app", help="who the program is without a log-in (User:app)")
+    add(
+        "--principal",
+        default="User:app",
+        help="principal of a program that does not log in (default: User:app)",
+    )
     add(
         "--prefix",
         action="append",
         default=[],
         metavar="TEXT",
-        help="grant names that begin so by a prefixed ACL: for names made up by each run"
-        " (repeatable)",
+        help="use a prefixed ACL for names starting with TEXT, for names generated anew in each"
+        " run (repeatable)",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--to", choices=FORMS, default="text", help="default: text, kafka-acls lines")
@@ -53,9 +57,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--optional",
         action="store_true",
-        help="also grant what only makes answers longer, such as listing topics",
+        help="also grant rights that only make answers longer, such as listing topics",
     )
-    add("--no-proof", action="store_true", help="do not run the program a second time")
+    add(
+        "--no-proof",
+        action="store_true",
+        help="skip the second run, which proves that the ACLs suffice",
+    )
     add("words", nargs=argparse.REMAINDER, metavar="-- COMMAND")
 
 

@@ -9,8 +9,13 @@ from kafka_shim.shim.tls.principal_mapping import parse_rules
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("rules", metavar="RULES", help="as in ssl.principal.mapping.rules")
-    parser.add_argument("names", metavar="DN", nargs="+", help="a subject, as CN=alice,O=example")
+    parser.add_argument("rules", metavar="RULES", help="value of ssl.principal.mapping.rules")
+    parser.add_argument(
+        "names",
+        metavar="DN",
+        nargs="+",
+        help="subject of a certificate, such as CN=alice,O=example",
+    )
     parser.add_argument("--json", action="store_true", help="one JSON array")
 
 

@@ -31,18 +31,18 @@ _NAME = re.compile(r"[\w.-]+")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--upstream", required=True, metavar="HOST:PORT", help="a broker of the real cluster")
+    add("--upstream", required=True, metavar="HOST:PORT", help="broker of the real cluster")
     add(
         "--listen",
         default="127.0.0.1:0",
         metavar="HOST:PORT",
-        help="the bootstrap address for clients; port 0 is any free one (default 127.0.0.1:0)",
+        help="bootstrap address for clients; port 0 picks a free port (default: 127.0.0.1:0)",
     )
     add(
         "--listener",
         default="PROXY",
         metavar="NAME",
-        help="what the trace calls the listener, so that `replay --route` can tell several apart",
+        help="name of the listener in the trace, for `replay --route`",
     )
     add(
         UPSTREAM_CONFIG,
@@ -53,14 +53,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--tls-dir",
         metavar="DIR",
-        help="clients come by TLS, with certificates made on the spot; the authority's goes there",
+        help="serve clients over TLS with generated certificates; the CA's is put into this folder",
     )
     add(
         "--tls-config",
         metavar="FILE",
-        help="clients come by TLS: ssl.keystore.* and ssl.truststore.* as a broker has them",
+        help="serve clients over TLS: broker properties ssl.keystore.* and ssl.truststore.*",
     )
-    add("--record", required=True, type=Path, metavar="DIR", help="where the trace goes")
+    add("--record", required=True, type=Path, metavar="DIR", help="folder to write the trace to")
     add_record_options(parser)
 
 

@@ -18,7 +18,9 @@ _COMPRESSIONS = ("none", "zlib", "zstd")
 
 def add_broker_record_options(parser: argparse.ArgumentParser) -> None:
     """Of a command whose broker may record; a proxy always does."""
-    parser.add_argument("--record", type=Path, metavar="DIR", help="write a trace of all requests")
+    parser.add_argument(
+        "--record", type=Path, metavar="DIR", help="write a trace of all requests to this folder"
+    )
     add_record_options(parser)
 
 
@@ -40,7 +42,7 @@ def add_record_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--record-compression",
         choices=_COMPRESSIONS,
-        help="of the trace (default none); zstd needs the extra `compression`",
+        help="compression of the trace (default: none); zstd needs the extra `compression`",
     )
     parser.add_argument(
         "--record-keep",

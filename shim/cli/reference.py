@@ -1,4 +1,4 @@
-"""The reference of all commands as Markdown: `python -m shim.cli.reference > docs/commands.md`."""
+"""The reference of all commands as Markdown: run `python -m kafka_shim.shim.cli.reference`."""
 
 import argparse
 import os
@@ -11,11 +11,10 @@ WIDTH = 96
 
 INTRODUCTION = """# Commands
 
-Made from the program by `python -m shim.cli.reference`. Exit codes: 0 ok, 1 failure (also where
-a value cannot be used: a port in use, a file that is not there), 2 wrong usage (options that there
-are not, or that do not go together), 3 an assertion, comparison or check that did not hold. What
-goes through pipes and files is UTF-8, whatever the locale. `kafka-shim --version` names the
-releases that this one knows.
+Made from the program by `python -m kafka_shim.shim.cli.reference`. Exit codes: 0 success, 1 failure
+(a port in use, a missing file), 2 usage error (unknown or incompatible options), 3 an assertion,
+comparison or check that did not hold. Pipes and files are UTF-8 in every locale. `kafka-shim
+--version` prints the Kafka releases that can be emulated.
 """
 
 

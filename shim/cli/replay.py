@@ -35,25 +35,25 @@ Exit codes: 0 every answer agrees, 1 the trace cannot be read, 3 some differ or 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     add = parser.add_argument
-    add("trace", type=Path, help="a trace's folder, or one segment")
-    add("--to", required=True, metavar="HOST:PORT", help="the broker to send to")
+    add("trace", type=Path, help="folder of a trace, or one segment")
+    add("--to", required=True, metavar="HOST:PORT", help="broker to send the requests to")
     add(
         "--route",
         action="append",
         default=[],
         metavar="NAME=HOST:PORT",
-        help="where connections to that recorded listener, or broker id, go instead (repeatable)",
+        help="send connections of this recorded listener or broker id elsewhere (repeatable)",
     )
     add(
         "--user",
         action="append",
         default=[],
         metavar="NAME:PASSWORD",
-        help="log in so where NAME did (repeatable)",
+        help="log in with this password wherever the trace logged in as NAME (repeatable)",
     )
-    add("--no-login", action="store_true", help="leave log-ins out: the target has none")
+    add("--no-login", action="store_true", help="skip log-ins, for a target without SASL")
     _add_course_arguments(parser)
-    add("--timeout", default="15", metavar="S", help="for one answer (default 15)")
+    add("--timeout", default="15", metavar="S", help="seconds to wait for an answer (default: 15)")
     add("--json", action="store_true", help="one JSON object")
 
 
@@ -64,28 +64,28 @@ def _add_course_arguments(parser: argparse.ArgumentParser) -> None:
         "--speed",
         default="max",
         metavar="N|max",
-        help="1: as slow as recorded, 10: ten times faster, max (default): no pauses",
+        help="1: as recorded; 10: ten times faster; max (default): without pauses",
     )
     add(
         "--on-miss",
         choices=[choice.value for choice in OnMiss],
         default=OnMiss.FAIL.value,
-        help="what cannot be replayed, or is not answered, ends the replay (default) or is noted;"
-        " `record` also writes --record",
+        help="on requests that cannot be replayed or get no answer: fail (default) stops, skip"
+        " reports and continues, record also writes a new trace",
     )
     add(
         "--record",
         type=Path,
         metavar="DIR",
-        help="a new trace: what was sent, and what the target answered, also where the trace has"
-        " no answer (needs --on-miss record)",
+        help="folder for a new trace with the requests sent and the target's answers (needs"
+        " --on-miss record)",
     )
     add(
         "--ignore",
         action="append",
         default=[],
         metavar="API[.FIELD]",
-        help="differences that are known, as the report names them (repeatable)",
+        help="known difference to ignore, by its name in the report (repeatable)",
     )
 
 

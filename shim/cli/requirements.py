@@ -23,18 +23,24 @@ class Choice(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--api", type=_api, metavar="NAME", help="an API by name or key: Fetch, 1")
+    parser.add_argument("--api", type=_api, metavar="NAME", help="API by name or key: Fetch, 1")
     parser.add_argument(
-        "--operation", type=_operation, metavar="NAME", help="rows that need it: READ, ALTER, ..."
+        "--operation",
+        type=_operation,
+        metavar="NAME",
+        help="only rows with this operation: READ, ALTER, ...",
     )
     parser.add_argument(
-        "--resource", type=_resource, metavar="TYPE", help="rows about it: TOPIC, GROUP, ..."
+        "--resource",
+        type=_resource,
+        metavar="TYPE",
+        help="only rows with this resource type: TOPIC, GROUP, ...",
     )
     parser.add_argument(
         "--kafka-version",
         type=_release,
         metavar="RELEASE",
-        help="what this Kafka release asks, in short; without it all releases in full",
+        help="short table of this Kafka release (default: all releases in full)",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON")

@@ -51,15 +51,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const=OUTPUTS[0],
         metavar="FORM[:FILE]",
-        help="when it stops, make the scorecard of what clients have done: text (default), json,"
-        " junit or markdown, printed or into a file; exit code 3 if something failed",
+        help="when the broker stops, print a scorecard of all clients, or write it to a file: text"
+        " (default), json, junit or markdown; exit code 3 if a behaviour failed",
     )
     add_control_arguments(parser)
     parser.add_argument(
         "--stop-with-stdin",
         action="store_true",
         default=None,
-        help="stop when standard input ends, so that the broker does not outlive its parent",
+        help="stop when standard input ends, for brokers started by another program",
     )
 
 

@@ -28,26 +28,28 @@ _BAR_WIDTH = 40
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     metavar = "info|cat|grep|view|import|export"
     verbs = parser.add_subparsers(dest="verb", required=True, metavar=metavar)
-    info = verbs.add_parser("info", help="totals: clients, apis, principals, denials, damage")
-    cat = verbs.add_parser("cat", help="every entry as one JSON object a line")
-    grep = verbs.add_parser("grep", help="the entries that fit all conditions")
+    info = verbs.add_parser("info", help="print totals: clients, APIs, principals, denials, damage")
+    cat = verbs.add_parser("cat", help="print every entry as a line of JSON")
+    grep = verbs.add_parser("grep", help="print the entries that match all conditions")
     view = verbs.add_parser("view", help="the inspector's page over a trace")
     add_view_arguments(view)
-    importing = verbs.add_parser("import", help="make a trace of a capture or a log")
+    importing = verbs.add_parser("import", help="make a trace from a capture or a log")
     add_import_arguments(importing)
-    export = verbs.add_parser("export", help="a trace for other tools: JSON lines, or a capture")
+    export = verbs.add_parser(
+        "export", help="convert a trace for other tools: JSON lines, or a capture"
+    )
     add_export_arguments(export)
     for verb in (info, cat, grep, view, importing, export):
-        verb.add_argument("trace", type=Path, help="a trace's folder, or one segment")
+        verb.add_argument("trace", type=Path, help="folder of a trace, or one segment")
     info.add_argument("--json", action="store_true", help="one JSON object")
     for verb in (cat, grep):
         verb.add_argument("--lines", action="store_true", help=LINES_HELP)
     for verb in (grep, view):
         add = verb.add_argument
-        add("--api", action="append", default=[], help="Kafka's name of an API (repeatable)")
+        add("--api", action="append", default=[], help="API by name (repeatable)")
         add("--principal", action="append", default=[], help="User:x (repeatable)")
-        add("--denied", action="store_true", help="only requests of which something was denied")
-    grep.add_argument("--text", help="somewhere in the entry, as JSON has it")
+        add("--denied", action="store_true", help="only requests with a denied access")
+    grep.add_argument("--text", help="only entries whose JSON contains this text")
     view.set_defaults(text=None)
 
 

@@ -28,20 +28,20 @@ ProtocolLogger writes"""
 
 
 def add_import_arguments(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("source", type=Path, help="the capture or log; `-`: a log on standard input")
+    verb.add_argument("source", type=Path, help="capture or log; - is a log on standard input")
     verb.add_argument("--from", dest="form", required=True, choices=FORMS, help=FORMS_HELP)
     verb.add_argument(
         "--port",
         type=int,
         action="append",
         default=[],
-        help="where Kafka is in a capture (repeatable; otherwise found by what is said there)",
+        help="port of Kafka in a capture (repeatable; default: detected from the traffic)",
     )
     verb.add_argument(
         "--key-log",
         type=Path,
         metavar="FILE",
-        help="keys of TLS connections in a capture, as SSLKEYLOGFILE makes clients write them",
+        help="TLS keys of a capture, as clients write them to SSLKEYLOGFILE",
     )
     verb.add_argument("--json", action="store_true", help="the report as one JSON object")
 

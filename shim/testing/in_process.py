@@ -1,6 +1,5 @@
 """A broker in this process, on a thread with an event loop of its own."""
 
-import argparse
 import asyncio
 import tempfile
 import threading
@@ -8,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from kafka_shim.authorizer.acl_formats.option_parser import OptionParser
 from kafka_shim.shim.apis import HANDLED, handler_of
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
@@ -79,7 +79,7 @@ class InProcess:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
 
-class _Parser(argparse.ArgumentParser):
+class _Parser(OptionParser):
     """Says what is wrong with an exception: nobody has typed a command that could end."""
 
     def error(self, message: str) -> NoReturn:

@@ -20,7 +20,7 @@ HELP = " (see `kafka-shim acls --help`)\n"
 
 OWN_WORDS = {
     "Option topic requires an argument": "argument --topic: expected one argument",
-    "unknown-option is not a recognized option": "unrecognized arguments: --unknown-option",
+    "unknown-option is not a recognized option": "unknown option --unknown-option",
     "Error while executing ACL command: expected a string in format"
     " principalType:principalName but got nobody": "expected a string in format"
     " principalType:principalName but got nobody, as in User:alice",
@@ -32,7 +32,8 @@ OWN_WORDS = {
     " ClusterAction, DescribeConfigs, AlterConfigs, IdempotentWrite, CreateTokens, DescribeTokens,"
     " TwoPhaseCommit",
     "Error while executing ACL command: Cannot parse argument 'foo' of option"
-    " resource-pattern-type": "argument --resource-pattern-type: invalid choice: 'foo'",
+    " resource-pattern-type": "argument --resource-pattern-type: unknown value `foo`:"
+    " expected literal, prefixed, any, match",
 }
 """Where the real tool says something else, mostly above a stack trace."""
 

@@ -247,7 +247,7 @@ def test_the_state_is_there_besides_the_options(write: Callable[[str, str], str]
     [
         ("a.yaml", "brokkers: 3", "unknown key `brokkers`"),
         ("a.yaml", "brokers: many", "argument --brokers: invalid int value"),
-        ("a.yaml", "log-level: loud", "argument -l/--log-level: invalid choice"),
+        ("a.yaml", "log-level: loud", "argument -l/--log-level: unknown value `loud`: expected "),
         ("a.yaml", "config: b.yaml", "`config` cannot be set in a file"),
         ("a.yaml", "help: true", "`help` cannot be set in a file"),
         ("a.yaml", "[1]", "expected options by their names"),

@@ -1,6 +1,7 @@
 """What all commands have in common: how they complain, and what they read and write."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -48,8 +49,15 @@ def test_help_names_the_value_of_an_option_once(capsys: pytest.CaptureFixture[st
     ("command", "options", "complaint"),
     [
         ("serve", "--brokers x", "argument --brokers: invalid int value: 'x'"),
-        ("serve", "--nope", "unrecognized arguments: --nope"),
-        ("trace info", "here --nope", "unrecognized arguments: --nope"),
+        ("serve", "--nope", "unknown option --nope"),
+        ("trace info", "here --nope", "unknown option --nope"),
+        ("serve", "--lisener=x", "unknown option --lisener; did you mean --listener?"),
+        ("serve", "here", "unexpected argument: here"),
+        (
+            "serve",
+            "--log-level inf",
+            "argument -l/--log-level: unknown value `inf`; did you mean info?",
+        ),
         ("replay", "", "the following arguments are required: trace, --to"),
         (
             "who-can",
@@ -75,6 +83,27 @@ def test_a_command_that_there_is_not(capsys: pytest.CaptureFixture[str]) -> None
     assert ended.value.code == EXIT_USAGE
     [line] = capsys.readouterr().err.splitlines()
     assert all(command in line for command in COMMANDS)
+
+
+@pytest.mark.parametrize(("words", "code"), [([], EXIT_USAGE), (["help"], 0), (["--help"], 0)])
+def test_no_command_prints_the_help(
+    words: list[str], code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == code
+    said = capsys.readouterr().out
+    assert set(re.findall(r"^    ([a-z-]+)\b", said, re.MULTILINE)) == {*COMMANDS}
+
+
+def test_help_of_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    said = []
+    for words in (["help", "trace"], ["trace", "--help"]):
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert ended.value.code == 0
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1]
 
 
 def test_the_version_names_the_releases(capsys: pytest.CaptureFixture[str]) -> None:
