@@ -5,6 +5,7 @@ and `idempotent-write` too.
 """
 
 from enum import IntEnum
+from functools import cache
 from typing import TypeVar
 
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
@@ -42,12 +43,18 @@ def parse_permission(text: str) -> Permission:
 
 
 def _parse(enum: type[E], text: str, kind: str, excluded: tuple[str, ...]) -> E:
-    members = [member for member in enum if member.name not in excluded]
-    for member in members:
-        if _bare(member.name) == _bare(text):
-            return member
-    names = ", ".join(camel_case(member) for member in members)
+    members = _members(enum, excluded)
+    code = members.get(_bare(text))
+    if code is not None:
+        return enum(code)
+    names = ", ".join(camel_case(enum(code)) for code in members.values())
     raise AclTextError(f"`{text}` is not an acl's {kind}; it is one of {names}")
+
+
+@cache
+def _members(enum: type[IntEnum], excluded: tuple[str, ...]) -> dict[str, int]:
+    """Codes by name, in the order of the codes."""
+    return {_bare(member.name): int(member) for member in enum if member.name not in excluded}
 
 
 def _bare(name: str) -> str:

@@ -13,22 +13,37 @@ _BRACKET = re.compile(r"[\[\]{}]")
 _INDENT = re.compile(r"^(?:[?:-] | )+", re.MULTILINE)
 
 
-def load(text: str) -> Any:
-    """The only document of a YAML or JSON text; AclTextError if it is neither."""
-    documents = load_all(text)
+class Lined(dict[Any, Any]):
+    """A mapping that knows the line where it begins."""
+
+    line = 0
+
+
+def line_of(value: object) -> int:
+    """The line of what was loaded with lines; 0 if it is no mapping."""
+    return value.line if isinstance(value, Lined) else 0
+
+
+def load(text: str, *, with_lines: bool = False) -> Any:
+    """The only document of a YAML or JSON text; AclTextError if it is neither.
+
+    `with_lines`: mappings are `Lined`.
+    """
+    documents = load_all(text, with_lines=with_lines)
     if len(documents) > 1:
         raise AclTextError("there are several YAML documents where one is expected")
     return documents[0] if documents else None
 
 
-def load_all(text: str) -> list[Any]:
+def load_all(text: str, *, with_lines: bool = False) -> list[Any]:
     """All documents of a YAML or JSON text; AclTextError, with the line, if it is neither."""
     import yaml  # noqa: PLC0415 - most commands need no YAML, and it takes a while to import
 
     if _depth(text) > DEPTH_MAX:  # the parser in C would end the process
         raise AclTextError(f"not YAML of use here: nested more than {DEPTH_MAX} deep")
     try:
-        return list(_documents(_loader()(text), has_aliases="&" in text and "*" in text))
+        loader = (_lined_loader() if with_lines else _loader())(text)
+        return list(_documents(loader, has_aliases="&" in text and "*" in text))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f" at line {mark.line + 1}" if mark is not None else ""
@@ -92,6 +107,19 @@ def _loader() -> Any:
             return super().construct_mapping(node, deep)
 
     return _Loader
+
+
+@cache
+def _lined_loader() -> Any:
+    class _LinedLoader(_loader()):  # type: ignore[misc]
+        def construct_lined(self, node: Any) -> Iterator[Lined]:
+            found = Lined()
+            found.line = node.start_mark.line + 1
+            yield found
+            found.update(self.construct_mapping(node))
+
+    _LinedLoader.add_constructor("tag:yaml.org,2002:map", _LinedLoader.construct_lined)
+    return _LinedLoader
 
 
 def dump_all(documents: Iterable[Mapping[str, Any]]) -> str:

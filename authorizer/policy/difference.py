@@ -29,6 +29,10 @@ Delta = Mapping[str, Bits]
 """What changes, by host; `*` is every other host."""
 
 
+_Changed = dict[str, list[Acl]]
+"""ACLs of one side only, by principal; all of them under the empty text."""
+
+
 class Change(msgspec.Struct, frozen=True):
     """What principals gain or lose, on the names of `names` that are in none of `except_names`.
 
@@ -96,9 +100,12 @@ class _Comparison:
         self._operations = asked_operations(release)
         self._by_type = asked_by_type(release)
 
-    def of_type(self, resource_type: ResourceType, changed: Sequence[Acl]) -> Iterator[Change]:
+    def of_type(self, resource_type: ResourceType, acls: list[Acl]) -> Iterator[Change]:
         """The changes on resources of a type; everyone else, and then who differs from that."""
-        touched = {acl.principal for acl in changed}
+        changed: _Changed = {"": acls}
+        for acl in acls:
+            changed.setdefault(acl.principal, []).append(acl)
+        touched = set(changed) - {""}
         everyone: list[Change] = []
         if ANY_USER in touched or self._old.allow_everyone:
             everyone = self._changes(ANY_USER, resource_type, changed)
@@ -121,7 +128,7 @@ class _Comparison:
             yield from changes
 
     def _changes(
-        self, principal: str, resource_type: ResourceType, changed: Sequence[Acl]
+        self, principal: str, resource_type: ResourceType, changed: _Changed
     ) -> list[Change]:
         acls = {
             acl
@@ -131,7 +138,8 @@ class _Comparison:
         hosts = hosts_of(acls, principal, self._new.rules)
         meant = (principal, ANY_USER)
         anybody = self._old.allow_everyone
-        touched = {names_of(acl) for acl in changed if anybody or acl.principal in meant}
+        touched = set(map(names_of, changed[""])) if anybody else set()
+        touched |= {names_of(acl) for who in meant for acl in changed.get(who, ())}
         divided = regions(resource_type, set(map(names_of, acls)), self._new.rules, ALL_NAMES)
         scope = _Scope(touched, whole=resource_type is ResourceType.CLUSTER)
         deltas = [

@@ -135,6 +135,7 @@ QUICK = {
     "connections": "--connections 200",
     "decide": "--acls 2000",
     "pipeline": "--requests 3000 --accesses 3000 --acls 300 --only S1,S3",
+    "policy": "--acls 2000 --expectations 200",
     "start": "--rounds 1",
 }
 """Less of the same: figures are for those who want them."""

@@ -122,11 +122,15 @@ def files_at(path: str) -> list[str]:
     return [str(file) for file in found]
 
 
-def read_file(path: str, release: str) -> list[Acl]:
+def text_of_file(path: str) -> str:
     try:
-        text = read_text(path, "").removeprefix("\ufeff")
+        return read_text(path, "").removeprefix("\ufeff")
     except ConfigError as error:
         raise InputError(str(error).strip()) from error
+
+
+def read_file(path: str, release: str) -> list[Acl]:
+    text = text_of_file(path)
     if not text.strip():
         raise InputError(f"{path}: the file is empty; `acls: []` says that there are no ACLs")
     try:

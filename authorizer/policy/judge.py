@@ -1,0 +1,262 @@
+"""Whether a set of ACLs is what is expected of it: for all names, hosts and principals."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Action, Actor, Decision
+from kafka_shim.authorizer.pattern import Pattern
+from kafka_shim.authorizer.policy.expectation import Expectation, Kind, Unwanted
+from kafka_shim.authorizer.policy.names import ALL_NAMES, STARRED, Names, Region, names_of, regions
+from kafka_shim.authorizer.policy.profiles import Clause
+from kafka_shim.authorizer.policy.questions import acls_about, asker, check_exact, hosts_of, place
+from kafka_shim.authorizer.policy.remedy import Step, Wish, to_allow, to_deny
+from kafka_shim.authorizer.requirement import Need
+from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
+
+_TRIED_MAX = 64
+"""Steps of which each is tried to be left out."""
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What was decided about one access, on the names of `names` (of which `name` is one)."""
+
+    principal: str
+    host: str
+    clause: Clause
+    need: Need
+    names: Names | None
+    name: str
+    decision: Decision
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """Whether an expectation holds. `answers` are those that break it, or else that bear it out.
+
+    `steps` would make it hold, together; there are none where a super user is in the way. `acls`
+    are those that should not be there.
+    """
+
+    expectation: Expectation
+    held: bool
+    answers: tuple[Answer, ...] = ()
+    acls: tuple[Acl, ...] = ()
+    steps: tuple[Step, ...] = ()
+
+
+class Judge:
+    """Judges expectations by one set of ACLs, which does not change meanwhile.
+
+    OverlookingError for a release about which nothing can be said for all names.
+    """
+
+    def __init__(self, authorizer: StandardAuthorizer) -> None:
+        check_exact(authorizer)
+        self._authorizer = authorizer
+        self._about: dict[tuple[ResourceType, str], tuple[frozenset[Names], list[str]]] = {}
+        self._patterns: dict[ResourceType, list[Pattern]] = {}
+
+    def verdict(self, expectation: Expectation) -> Verdict:
+        """Whether it holds; if not, with what would make it."""
+        found = self._found(expectation)
+        return found if found.held else self._smallest(found)
+
+    def _found(self, expectation: Expectation) -> Verdict:
+        if expectation.kind is Kind.NO_ACL and expectation.unwanted is not None:
+            acls = tuple(self._unwanted(expectation.unwanted))
+            removals = tuple(Step(is_addition=False, acl=acl) for acl in acls)
+            return Verdict(expectation, held=not acls, acls=acls, steps=removals)
+        broken: list[tuple[Answer, bool]] = []
+        borne: list[Answer] = []
+        for principal, wanted in self._subjects(expectation):
+            found = list(self._answers(principal, expectation, wanted=wanted))
+            wrong = _wrong(found, expectation, wanted=wanted)
+            broken += [(answer, wanted) for answer in wrong]
+            borne += () if wrong else found
+        if not broken:
+            return Verdict(expectation, held=True, answers=tuple(borne))
+        # who may write to a topic may begin to, so that goes without a step of its own
+        named = [(answer, wanted) for answer, wanted in broken if not answer.need.any_name]
+        steps = {
+            step: None
+            for answer, wanted in named or broken
+            for step in self._steps(answer, expectation, wanted=wanted)
+        }
+        answers = tuple(answer for answer, _ in broken)
+        return Verdict(expectation, held=False, answers=answers, steps=tuple(steps))
+
+    def _smallest(self, found: Verdict) -> Verdict:
+        """Without the steps that the others make superfluous, such as Describe beside Write."""
+        steps = list(found.steps)
+        if not 1 < len(steps) <= _TRIED_MAX or found.acls:
+            return found
+        for step in found.steps:
+            rest = [other for other in steps if other != step]
+            if self._holds_after(found.expectation, rest):
+                steps = rest
+        return msgspec.structs.replace(found, steps=tuple(steps))
+
+    def _holds_after(self, expectation: Expectation, steps: Sequence[Step]) -> bool:
+        """Whether it would hold after the steps, which are taken back."""
+        store = self._authorizer.store
+        present = {step.acl for step in steps if step.acl in store}
+        try:
+            for step in steps:
+                (store.add if step.is_addition else store.remove)(step.acl)
+            return Judge(self._authorizer)._found(expectation).held
+        finally:
+            for step in steps:
+                (store.add if step.acl in present else store.remove)(step.acl)
+
+    def _subjects(self, expectation: Expectation) -> Iterator[tuple[str, bool]]:
+        """Who is asked about, and whether he is expected to be allowed."""
+        if expectation.kind in (Kind.MAY, Kind.MAY_NOT, Kind.ONLY):
+            for principal in expectation.principals:
+                yield principal, expectation.kind is not Kind.MAY_NOT
+        if expectation.kind in (Kind.NOBODY_BUT, Kind.ONLY):
+            left_out = {*expectation.principals, *self._authorizer.super_users, ANY_USER}
+            for principal in sorted(self._named(expectation.clauses) - left_out):
+                yield principal, False
+            if ANY_USER not in expectation.principals:
+                yield ANY_USER, False
+
+    def _answers(
+        self, principal: str, expectation: Expectation, *, wanted: bool
+    ) -> Iterator[Answer]:
+        for clause in expectation.clauses:
+            told_apart, hosts = self._told_apart(clause.resource_type, principal)
+            if not expectation.hosts:
+                every = {host for need in clause.needs for host in self._hosts(need, principal)}
+                hosts = sorted({*hosts, *every})
+            for host in expectation.hosts or hosts:
+                for region in self._regions(clause, told_apart, wanted=wanted):
+                    yield self._answer(principal, host, clause, region)
+
+    def _hosts(self, need: Need, principal: str) -> list[str]:
+        return self._told_apart(need.resource_type, principal)[1]
+
+    def _regions(
+        self, clause: Clause, told_apart: frozenset[Names], *, wanted: bool
+    ) -> list[Region]:
+        if clause.names is None:
+            return [Region(Names(CLUSTER_NAME), CLUSTER_NAME, -1)]
+        if not clause.names.is_prefix:
+            return [Region(clause.names, clause.names.text, -1)]
+        found = regions(clause.resource_type, told_apart, self._authorizer.rules, clause.names)
+        if wanted and clause.names == ALL_NAMES:  # all that literal `*` covers
+            return [region for region in found if not STARRED.includes(region.names)]
+        return found
+
+    def _answer(self, principal: str, host: str, clause: Clause, region: Region) -> Answer:
+        """Ask from left to right until a need is met, as a broker does."""
+        actor = Actor(asker(principal), place(host))
+        need, decision = clause.needs[0], None
+        for need in clause.needs:
+            kind = need.resource_type
+            if need.any_name:
+                decision = self._authorizer.authorize_by_resource_type(actor, need.operation, kind)
+            else:
+                name = CLUSTER_NAME if kind is ResourceType.CLUSTER else region.sample
+                decision = self._authorizer.decide(actor, Action(need.operation, kind, name))
+            if decision.allowed:
+                break
+        assert decision is not None, "a clause has a need"
+        names = None if clause.names is None else region.names
+        return Answer(principal, host, clause, need, names, region.sample, decision)
+
+    def _steps(self, answer: Answer, expectation: Expectation, *, wanted: bool) -> tuple[Step, ...]:
+        need, names = answer.need, answer.clause.names or Names(CLUSTER_NAME)
+        if need.any_name:
+            need = answer.clause.needs[0]
+        kind = need.resource_type
+        if kind is ResourceType.CLUSTER:
+            names = Names(CLUSTER_NAME)
+        elif need.any_name:
+            names = ALL_NAMES
+        elif answer.names is not None and STARRED.includes(answer.names):
+            names = answer.names  # no ACL on `*` is about it
+        name = CLUSTER_NAME if kind is ResourceType.CLUSTER else answer.name
+        wish = Wish(answer.principal, answer.host, need.operation, kind, names)
+        if not wanted:
+            return to_deny(self._authorizer, wish, name)
+        host = answer.host if expectation.hosts else WILDCARD
+        return to_allow(self._authorizer, wish, name, host)
+
+    def _told_apart(
+        self, resource_type: ResourceType, principal: str
+    ) -> tuple[frozenset[Names], list[str]]:
+        key = (resource_type, principal)
+        found = self._about.get(key)
+        if found is None:
+            acls = acls_about(self._authorizer, resource_type, principal)
+            found = frozenset(map(names_of, acls)), hosts_of(acls, principal)
+            self._about[key] = found
+        return found
+
+    def _named(self, clauses: Iterable[Clause]) -> set[str]:
+        """The principals of ACLs that are about any of the names."""
+        found: set[str] = set()
+        for clause in clauses:
+            for need in clause.needs:
+                names = clause.names or ALL_NAMES
+                if need.resource_type is ResourceType.CLUSTER:
+                    names = Names(CLUSTER_NAME)
+                elif need.any_name:
+                    names = ALL_NAMES
+                for pattern in self._overlapping(need.resource_type, names):
+                    found |= {subject.principal for subject, _ in pattern.grants()}
+        return found
+
+    def _overlapping(self, resource_type: ResourceType, names: Names) -> list[Pattern]:
+        store = self._authorizer.store
+        around = store.patterns_for(resource_type, names.text)
+        if not names.is_prefix:
+            return around
+        ordered = self._patterns.get(resource_type)
+        if ordered is None:
+            ordered = sorted(store.patterns(resource_type), key=lambda p: p.resource_name)
+            self._patterns[resource_type] = ordered
+        at = bisect_left(ordered, names.text, key=lambda p: p.resource_name)
+        inside = []
+        while at < len(ordered) and ordered[at].resource_name.startswith(names.text):
+            inside.append(ordered[at])
+            at += 1
+        return [*around, *inside]
+
+    def _unwanted(self, unwanted: Unwanted) -> Iterator[Acl]:
+        """The ACLs that it selects, in the order of the store."""
+        filters = [
+            AclFilter(unwanted.resource_type or ResourceType.ANY, principal=principal, host=host)
+            for principal in unwanted.principals or (None,)
+            for host in unwanted.hosts or (None,)
+        ]
+        operations = {*unwanted.operations, Operation.ALL} if unwanted.operations else None
+        for acl_filter in filters:
+            for acl in self._authorizer.store.matching(acl_filter):
+                if (
+                    (unwanted.permission in (None, acl.permission))
+                    and (operations is None or acl.operation in operations)
+                    and (not unwanted.names or names_of(acl) in unwanted.names)
+                ):
+                    yield acl
+
+
+def _wrong(answers: Sequence[Answer], expectation: Expectation, *, wanted: bool) -> list[Answer]:
+    """The answers that break it. A whole request is impossible if one access of it always is."""
+    if wanted or not expectation.is_whole:
+        return [answer for answer in answers if answer.decision.allowed != wanted]
+    broken: list[Answer] = []
+    for host in dict.fromkeys(answer.host for answer in answers):
+        there = [answer for answer in answers if answer.host == host]
+        refused = {
+            clause
+            for clause in dict.fromkeys(answer.clause for answer in there)
+            if not any(a.decision.allowed for a in there if a.clause == clause)
+        }
+        if not refused:  # to deny the last access of a request is to deny it
+            topics = [a for a in there if a.clause.resource_type is ResourceType.TOPIC]
+            last = (topics or there)[-1].clause
+            broken += [a for a in there if a.clause == last and a.decision.allowed]
+    return broken

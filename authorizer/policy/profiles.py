@@ -1,0 +1,142 @@
+"""Whole requests by name: every access that a kind of client needs, from the requirements table."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Final
+
+import msgspec
+
+from kafka_shim.authorizer.policy.names import Names
+from kafka_shim.authorizer.requirement import Need
+from kafka_shim.authorizer.requirements import TABLE, in_force
+from kafka_shim.protocol.enums import ResourceType
+
+TOPIC, GROUP, TRANSACTION = "topic", "group", "transactional-id"
+APPLICATION, INPUT, OUTPUT, INTERNAL = "application-id", "input", "output", "internal"
+
+_READ = ("Metadata.topic", "ListOffsets.topic", "Fetch.topic")
+_MEMBER = ("JoinGroup.group", "SyncGroup.group", "Heartbeat.group", "LeaveGroup.group")
+_NEW_MEMBER = ("ConsumerGroupHeartbeat.group",)
+_SHARING = ("GroupHeartbeat", "Fetch", "Acknowledge")
+_OFFSETS = ("FindCoordinator.group", "OffsetFetch.group", "OffsetCommit.group")
+_OFFSETS_OF_TOPIC = ("OffsetFetch.topic", "OffsetCommit.topic")
+_WRITE = ("Metadata.topic", "Produce.topic")
+_IDEMPOTENT = ("InitProducerId.idempotent", "Produce.idempotent")
+_TRANSACTION = (
+    "FindCoordinator.transaction",
+    "InitProducerId.transactional_id",
+    "AddPartitionsToTxn.transactional_id",
+    "Produce.transactional_id",
+    "EndTxn.transactional_id",
+)
+_IN_TRANSACTION = (*_WRITE, "AddPartitionsToTxn.topic")
+_OFFSETS_IN_TRANSACTION = ("AddOffsetsToTxn.transactional_id", "TxnOffsetCommit.transactional_id")
+_OWN_TOPICS = ("CreateTopics.topic", *_READ, *_WRITE)
+
+_Rows = Mapping[str, Sequence[str]]
+_CONSUME: _Rows = {TOPIC: (*_READ, *_OFFSETS_OF_TOPIC), GROUP: (*_OFFSETS, *_MEMBER)}
+_PRODUCE_IN_TRANSACTION: _Rows = {TOPIC: _IN_TRANSACTION, TRANSACTION: _TRANSACTION}
+_STREAMS: _Rows = {
+    INPUT: (*_READ, *_OFFSETS_OF_TOPIC),
+    OUTPUT: _WRITE,
+    INTERNAL: (*_OWN_TOPICS, *_OFFSETS_OF_TOPIC, "DeleteRecords.topic"),
+    GROUP: (*_OFFSETS, *_MEMBER),
+}
+
+PROFILES: Final[Mapping[str, _Rows]] = {
+    "read": {TOPIC: _READ},
+    "consume": _CONSUME,
+    "consume-new-protocol": {
+        TOPIC: (*_READ, *_OFFSETS_OF_TOPIC, "ConsumerGroupHeartbeat.topic"),
+        GROUP: (*_OFFSETS, *_NEW_MEMBER),
+    },
+    "consume-shared": {
+        TOPIC: ("Metadata.topic", *(f"Share{api}.topic" for api in _SHARING)),
+        GROUP: ("FindCoordinator.group", *(f"Share{api}.group" for api in _SHARING)),
+    },
+    "commit": {TOPIC: _OFFSETS_OF_TOPIC, GROUP: _OFFSETS},
+    "produce": {TOPIC: _WRITE},
+    "produce-idempotent": {TOPIC: (*_WRITE, *_IDEMPOTENT)},
+    "produce-transactional": _PRODUCE_IN_TRANSACTION,
+    "commit-in-transaction": {
+        TOPIC: ("TxnOffsetCommit.topic",),
+        GROUP: ("FindCoordinator.group", "AddOffsetsToTxn.group", "TxnOffsetCommit.group"),
+        TRANSACTION: (*_TRANSACTION, *_OFFSETS_IN_TRANSACTION),
+    },
+    "create-topic": {TOPIC: ("CreateTopics.topic",)},
+    "streams": {**_STREAMS, OUTPUT: (*_WRITE, *_IDEMPOTENT)},
+    "streams-exactly-once": {
+        INPUT: (*_STREAMS[INPUT], "TxnOffsetCommit.topic"),
+        OUTPUT: _IN_TRANSACTION,
+        INTERNAL: (*_STREAMS[INTERNAL], "AddPartitionsToTxn.topic", "TxnOffsetCommit.topic"),
+        GROUP: (*_STREAMS[GROUP], "AddOffsetsToTxn.group", "TxnOffsetCommit.group"),
+        TRANSACTION: (*_TRANSACTION, *_OFFSETS_IN_TRANSACTION),
+    },
+    "connect": {
+        TOPIC: (*_OWN_TOPICS, *_IDEMPOTENT),
+        GROUP: (*_OFFSETS, *_MEMBER),
+    },
+}
+"""Rows of the table by what their names come from; see `slots`."""
+
+_ROWS = {row.id: row for row in TABLE}
+
+
+class Clause(msgspec.Struct, frozen=True):
+    """One access, on every name of `names`: any of the needs will do. `row` is the table's."""
+
+    needs: tuple[Need, ...]
+    names: Names | None
+    row: str | None = None
+
+    @property
+    def resource_type(self) -> ResourceType:
+        """Of the names; CLUSTER if there are none."""
+        for need in self.needs:
+            if need.resource_type is not ResourceType.CLUSTER and not need.any_name:
+                return need.resource_type
+        return ResourceType.CLUSTER
+
+
+def slots(profile: str) -> tuple[str, ...]:
+    """The keys of an expectation that have the names for a profile."""
+    found = PROFILES[profile]
+    if INTERNAL in found:
+        return APPLICATION, INPUT, OUTPUT
+    return tuple(found)
+
+
+def clauses_of(
+    profile: str, given: Mapping[str, Sequence[Names]], release: str
+) -> tuple[Clause, ...]:
+    """The accesses of a profile in a release, each once."""
+    names = dict(given)
+    if APPLICATION in names:
+        names[GROUP] = names[APPLICATION]
+        own = [Names(f"{names.text}-", is_prefix=True) for names in names[APPLICATION]]
+        names[INTERNAL] = names[TRANSACTION] = own
+    needs = _needs(release)
+    found = [
+        Clause(needs[row], None if is_nameless(needs[row]) else name, row)
+        for slot, rows in PROFILES[profile].items()
+        for row in rows
+        if row in needs
+        for name in names[slot]
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def is_nameless(needs: Sequence[Need]) -> bool:
+    """Whether they are about the cluster, or about any resource of a type, alone."""
+    return all(need.any_name or need.resource_type is ResourceType.CLUSTER for need in needs)
+
+
+@cache
+def _needs(release: str) -> dict[str, tuple[Need, ...]]:
+    return {
+        bound.row.id: tuple(
+            Need(need.operation, need.resource_type, any_name=need.any_name) for need in bound.needs
+        )
+        for bound in in_force(release)
+        if bound.row.id in _ROWS
+    }

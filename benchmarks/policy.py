@@ -1,0 +1,98 @@
+"""`kafka-shim policy test` and `policy diff` with many ACLs: how long until there is an answer.
+
+    python -m benchmarks.policy [--acls N] [--expectations N]
+
+Reading the files is part of it. Exit code 3 if a goal is missed.
+"""
+
+import argparse
+import contextlib
+import io
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from kafka_shim.shim.cli import main as kafka_shim
+
+GOAL_S = 20.0
+ACLS, EXPECTATIONS = 100_000, 10_000
+ENTRY = "\t(principal=User:u{user}, host=*, operation={operation}, permissionType=ALLOW)\n"
+HEADING = (
+    "Current ACLs for resource `ResourcePattern(resourceType=TOPIC, name={name},"
+    " patternType={pattern})`:\n"
+)
+
+
+def acl_list(count: int) -> str:
+    """What kafka-acls lists: teams with prefixes, and users with topics of their own."""
+    parts = []
+    for number in range(count):
+        team, user = number % 997, number % 5003
+        prefixed = number % 10 == 0
+        name = f"team-{team}." if prefixed else f"team-{team}.topic-{number}"
+        parts.append(HEADING.format(name=name, pattern="PREFIXED" if prefixed else "LITERAL"))
+        parts.append(ENTRY.format(user=user, operation="WRITE" if number % 3 else "READ"))
+    return "".join(parts)
+
+
+def expectations(count: int) -> str:
+    """A fifth each: names, prefixes, whole requests, nobody but, refusals."""
+    found = []
+    for number in range(count):
+        user, topic = f"User:u{number % 5003}", f"team-{number % 997}.topic-{number}"
+        entry: dict[str, object] = {"principal": user, "may": "Write", "topic": topic}
+        match number % 5:
+            case 1:
+                entry["topic"] = f"team-{number % 997}.*"
+            case 2:
+                entry = {"principal": user, "can": "produce-idempotent", "topic": topic}
+            case 3:
+                entry = {"nobody-but": [user], "may": "Write", "topic": topic}
+            case 4:
+                entry = {"principal": "User:eve", "may-not": "Write", "topic": f"{topic}*"}
+        found.append(f"- {json.dumps(entry)}\n")
+    return "".join(found)
+
+
+def timed(what: str, words: list[str]) -> float:
+    begun = time.perf_counter()
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        code = kafka_shim(words)
+    taken = time.perf_counter() - begun
+    last = out.getvalue().splitlines()[-1][:60]
+    print(f"{what:32} {taken:7.2f} s   exit code {code}: {last}")
+    return taken
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--acls", type=int, default=ACLS)
+    parser.add_argument("--expectations", type=int, default=EXPECTATIONS)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        old, new, expected = (Path(folder, name) for name in ("old.txt", "new.txt", "e.yaml"))
+        old.write_text(acl_list(args.acls))
+        new.write_text(acl_list(args.acls + args.acls // 100))
+        expected.write_text(expectations(args.expectations))
+        print(f"{args.acls} ACLs, {args.expectations} expectations")
+        taken = [
+            timed("policy test", ["policy", "test", str(expected), "--acls", str(old)]),
+            timed("policy diff, 1 % more", ["policy", "diff", str(old), str(new)]),
+            timed("policy diff, all of it", ["policy", "diff", str(old), _nothing(folder)]),
+        ]
+    if max(taken) > GOAL_S:
+        print(f"the goal is missed: each within {GOAL_S:.0f} s")
+        return 3
+    return 0
+
+
+def _nothing(folder: str) -> str:
+    path = Path(folder, "nothing.yaml")
+    path.write_text("acls: []\n")
+    return str(path)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

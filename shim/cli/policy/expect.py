@@ -1,0 +1,135 @@
+"""`kafka-shim policy test`: whether ACLs are what is expected of them."""
+
+import argparse
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.policy.judge import Judge
+from kafka_shim.authorizer.policy.profiles import PROFILES, slots
+from kafka_shim.authorizer.policy.questions import OverlookingError
+from kafka_shim.shim.cli import EXIT_MISMATCH
+from kafka_shim.shim.cli.policy.expectation_files import ExpectationFile, read_expectations
+from kafka_shim.shim.cli.policy.inputs import (
+    Live,
+    add_broker_arguments,
+    add_decision_arguments,
+    authorizer_of,
+    chosen_release,
+    live_acls,
+    read_files,
+)
+from kafka_shim.shim.cli.policy.verdicts import (
+    Judged,
+    annotation,
+    junit,
+    verdict_lines,
+    verdict_object,
+)
+from kafka_shim.shim.cli.usage import UsageError
+
+HELP = "whether ACLs are what is expected of them"
+_PROFILE_LINES = "\n".join(f"  {name:24} {', '.join(slots(name))}" for name in PROFILES)
+DESCRIPTION = f"""\
+Checks expectations against ACLs: for all names of a pattern, from every host, with the decisions of
+the chosen release. Each line has the rule that decided; a failure has the smallest change that
+would make it hold.
+
+  kafka-shim policy test policy.yaml --acls acls/
+  kafka-shim policy test policy.toml --bootstrap-server 127.0.0.1:9092 --junit report.xml
+
+Expectations in YAML (or TOML, as [[expect]] tables; see docs/policy.md):
+
+  expect:
+  - {{principal: User:alice, may: Write, topic: orders}}
+  - {{principal: User:bob, may-not: [Read, Write], topic: payments-*}}
+  - {{principal: User:app, can: consume, topic: orders, group: app-*}}
+  - {{nobody-but: [User:alice], may: Write, topic: orders}}
+  - {{no-acl: {{principal: "User:*"}}}}
+
+`can` and `cannot` name a whole request, with the keys for its names:
+
+{_PROFILE_LINES}
+
+Exit codes: 0 all hold, 3 one does not, 2 an input or an option cannot be used, 1 the broker failed.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("files", nargs="+", metavar="EXPECTATIONS", help="YAML or TOML files")
+    add(
+        "--acls",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="file or folder with ACLs (repeatable; default: those that the expectations name)",
+    )
+    add("--junit", type=Path, metavar="FILE", help="also write a JUnit report there")
+    add("--github", action="store_true", help="also print annotations for GitHub Actions")
+    add("--quiet", "-q", action="store_true", help="print failures only")
+    add("--json", action="store_true", help="print JSON instead of text")
+    add_broker_arguments(parser)
+    add_decision_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    judged = _judged(args)
+    failed = sum(not found.verdict.held for found in judged)
+    if args.junit:
+        args.junit.write_text(junit(judged), encoding="utf-8")
+    if args.json:
+        print(json.dumps([verdict_object(found) for found in judged], indent=2, ensure_ascii=False))
+        return EXIT_MISMATCH if failed else 0
+    for found in judged:
+        if not (args.quiet and found.verdict.held):
+            print("\n".join(verdict_lines(found)))
+        if args.github and not found.verdict.held:
+            print(annotation(found))
+    print(f"{len(judged) - failed} of {len(judged)} expectations hold")
+    return EXIT_MISMATCH if failed else 0
+
+
+def _judged(args: argparse.Namespace) -> list[Judged]:
+    live = None
+    if not args.acls and args.bootstrap_server:
+        live = live_acls(args)
+    release = chosen_release(args, live)
+    files = [read_expectations(path, release) for path in args.files]
+    judged = []
+    for content in files:
+        acls = _acls(args, content, release, live)
+        judges: dict[str, Judge] = {}
+        for placed in content.expectations:
+            at = placed.expectation.release
+            if at not in judges:
+                judges[at] = _judge(args, content, acls, at)
+            judged.append(Judged(placed, judges[at].verdict(placed.expectation)))
+    return judged
+
+
+def _judge(
+    args: argparse.Namespace, content: ExpectationFile, acls: Iterable[Acl], release: str
+) -> Judge:
+    options = argparse.Namespace(**vars(args))
+    options.super_user = [*args.super_user, *content.super_users]
+    try:
+        return Judge(authorizer_of(options, acls, release))
+    except OverlookingError as error:
+        raise UsageError(f"Kafka {release}: {error}") from error
+
+
+def _acls(
+    args: argparse.Namespace, content: ExpectationFile, release: str, live: Live | None
+) -> Sequence[Acl]:
+    """Those of the options, else those that the file names."""
+    if live is not None:
+        return live.acls
+    paths = args.acls or content.acls
+    if not paths:
+        raise UsageError(
+            "say where the ACLs are: --acls FILE, --bootstrap-server HOST:PORT, or `acls:` in the"
+            " expectations"
+        )
+    return read_files(paths, release)

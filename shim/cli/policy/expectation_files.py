@@ -1,0 +1,85 @@
+"""Expectations from YAML and TOML files, each with its line."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kafka_shim.authorizer.acl_formats.documents import known_keys, line_of, load
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.model import is_principal
+from kafka_shim.authorizer.policy.expectation import Expectation, parse_expectation, texts
+from kafka_shim.protocol.api_versions import parse_release
+from kafka_shim.shim.cli.policy.inputs import InputError, text_of_file
+
+_KEYS = ("expect", "acls", "release", "super-users")
+_TABLE = re.compile(r"^[ \t]*\[\[[ \t]*expect[ \t]*\]\]", re.MULTILINE)
+
+
+class Placed(msgspec.Struct, frozen=True):
+    """An expectation and where it is written."""
+
+    path: str
+    line: int
+    expectation: Expectation
+
+
+class ExpectationFile(msgspec.Struct, frozen=True):
+    """What a file says: its expectations, and which ACLs they are about, if it says so."""
+
+    expectations: tuple[Placed, ...]
+    acls: tuple[str, ...]
+    super_users: tuple[str, ...]
+
+
+def read_expectations(path: str, release: str) -> ExpectationFile:
+    """InputError, with path and line, for whatever is no expectation; and for none at all."""
+    text = text_of_file(path)
+    try:
+        content, lines = _content(text, is_toml=path.endswith(".toml"))
+        header: Mapping[str, Any] = {}
+        if isinstance(content, Mapping):
+            header = {str(key).replace("_", "-"): value for key, value in content.items()}
+            known_keys(header, _KEYS, "the file")
+            content = header.get("expect")
+        if not isinstance(content, list) or not content:
+            raise AclTextError("expected a list of expectations, at the top or below `expect`")
+        if "release" in header:
+            release = parse_release(str(header["release"]))
+        super_users = texts(header.get("super-users", []), "super-users", may_be_empty=True)
+        for principal in super_users:
+            if not is_principal(principal):
+                raise AclTextError(f"super-users: `{principal}`: expected Type:name")
+        acls = texts(header.get("acls", []), "acls", may_be_empty=True)
+    except ValueError as error:
+        raise InputError(f"{path}: {error}") from error
+    found = tuple(_placed(path, content, lines, release))
+    folder = Path(path).parent
+    return ExpectationFile(found, tuple(str(folder / name) for name in acls), tuple(super_users))
+
+
+def _content(text: str, *, is_toml: bool) -> tuple[Any, Sequence[int]]:
+    """The document, and the lines of its expectations where they do not know them."""
+    if not is_toml:
+        return load(text, with_lines=True), ()
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise AclTextError(f"not TOML: {error}") from error
+    return content, [text.count("\n", 0, found.start()) + 1 for found in _TABLE.finditer(text)]
+
+
+def _placed(
+    path: str, entries: Sequence[object], lines: Sequence[int], release: str
+) -> Iterator[Placed]:
+    for number, entry in enumerate(entries):
+        line = lines[number] if number < len(lines) else line_of(entry)
+        try:
+            expectation = parse_expectation(entry, f"expectation {number + 1}", release)
+        except AclTextError as error:
+            place = f"{path}:{line}" if line else path
+            raise InputError(f"{place}: {error}") from error
+        yield Placed(path, line, expectation)

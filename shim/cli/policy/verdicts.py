@@ -1,0 +1,156 @@
+"""Verdicts about expectations: as lines, JSON, JUnit and GitHub's annotations."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+import msgspec
+
+from kafka_shim.authorizer.acl_formats.kafka_commands import command
+from kafka_shim.authorizer.acl_formats.objects import to_objects
+from kafka_shim.authorizer.acl_names import camel_case
+from kafka_shim.authorizer.model import ANY_USER, Because, Decision
+from kafka_shim.authorizer.policy.judge import Answer, Verdict
+from kafka_shim.authorizer.policy.remedy import Step
+from kafka_shim.shim.cli.policy.expectation_files import Placed
+from kafka_shim.shim.cli.policy.words import acl_words, hosts_words, names_object, resource_words
+
+SHOWN_MAX = 5
+"""Answers shown for an expectation that does not hold; JSON has all."""
+
+RULES_MAX = 3
+_UNPRINTABLE = re.compile("[\\x00-\\x08\\x0b-\\x1f\\ud800-\\udfff]")
+_NO_CHANGE = "no ACL can change this"
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """An expectation with its place, and what was found."""
+
+    placed: Placed
+    verdict: Verdict
+
+    @property
+    def place(self) -> str:
+        return f"{self.placed.path}:{self.placed.line}"
+
+
+def verdict_lines(judged: Judged) -> Iterator[str]:
+    verdict = judged.verdict
+    state = "ok  " if verdict.held else "FAIL"
+    yield f"{state} {judged.place}: {verdict.expectation.text}"
+    yield from (f"     {line}" for line in _reasons(verdict))
+
+
+def annotation(judged: Judged) -> str:
+    """`::error file=policy.yaml,line=4,...`: shown beside the line of a change."""
+    message = "\n".join((judged.verdict.expectation.text, *_reasons(judged.verdict)))
+    path = _escaped(judged.placed.path).replace(":", "%3A").replace(",", "%2C")
+    return f"::error file={path},line={judged.placed.line},title=Kafka ACLs::{_escaped(message)}"
+
+
+def junit(judged: Sequence[Judged]) -> str:
+    failed = sum(not found.verdict.held for found in judged)
+    cases = "".join(map(_case, judged))
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<testsuite name="kafka-shim policy test" tests="{len(judged)}" failures="{failed}"'
+        f' errors="0" skipped="0">\n{cases}</testsuite>\n'
+    )
+
+
+def verdict_object(judged: Judged) -> dict[str, Any]:
+    verdict = judged.verdict
+    return {
+        "file": judged.placed.path,
+        "line": judged.placed.line,
+        "expectation": verdict.expectation.text,
+        "release": verdict.expectation.release,
+        "held": verdict.held,
+        "answers": [_answer_object(answer) for answer in verdict.answers],
+        "acls": to_objects(verdict.acls),
+        "to_hold": [
+            {"action": "add" if step.is_addition else "remove", "acl": to_objects([step.acl])[0]}
+            for step in verdict.steps
+        ],
+    }
+
+
+def step_command(step: Step, bootstrap: str | None = None) -> str:
+    return command("--add" if step.is_addition else "--remove", step.acl, bootstrap=bootstrap)
+
+
+def _reasons(verdict: Verdict) -> Iterator[str]:
+    if verdict.held:
+        rules = dict.fromkeys(_rule(answer.decision) for answer in verdict.answers)
+        shown = list(rules)[:RULES_MAX]
+        yield from (f"by {rule}" for rule in shown)
+        if len(rules) > len(shown):
+            yield f"and {len(rules) - len(shown)} more"
+        return
+    yield from (f"there is {acl_words(acl)}" for acl in verdict.acls[:SHOWN_MAX])
+    yield from (_answer_words(answer) for answer in verdict.answers[:SHOWN_MAX])
+    left = max(len(verdict.acls), len(verdict.answers)) - SHOWN_MAX
+    if left > 0:
+        yield f"and {left} more"
+    if not verdict.steps:
+        yield _NO_CHANGE
+        return
+    yield "to make it hold:"
+    yield from (f"  {step_command(step)}" for step in verdict.steps)
+
+
+def _answer_words(answer: Answer) -> str:
+    who = "everyone else" if answer.principal == ANY_USER else answer.principal
+    may = "may" if answer.decision.allowed else "may not"
+    kind = answer.need.resource_type
+    resource = resource_words(kind, None if answer.need.any_name else answer.names)
+    row = f" ({answer.clause.row})" if answer.clause.row else ""
+    return (
+        f"{who} {may} {camel_case(answer.need.operation)} on {resource}"
+        f"{hosts_words([answer.host])}{row}: {_rule(answer.decision)}"
+    )
+
+
+def _rule(decision: Decision) -> str:
+    if decision.because is Because.ACL and decision.acl is not None:
+        return acl_words(decision.acl)
+    return decision.because.value
+
+
+def _answer_object(answer: Answer) -> dict[str, Any]:
+    decision = answer.decision
+    return {
+        "principal": answer.principal,
+        "host": answer.host,
+        "operation": answer.need.operation.name,
+        "resource_type": answer.need.resource_type.name,
+        "names": None if answer.names is None else names_object(answer.names),
+        "requirement": answer.clause.row,
+        "allowed": decision.allowed,
+        "because": decision.because.name,
+        "acl": None if decision.acl is None else to_objects([decision.acl])[0],
+    }
+
+
+def _case(judged: Judged) -> str:
+    text, verdict = judged.verdict.expectation.text, judged.verdict
+    head = (
+        f"  <testcase classname={quoteattr(judged.placed.path)} name={quoteattr(text)}"
+        f" file={quoteattr(judged.placed.path)} line={quoteattr(str(judged.placed.line))}"
+    )
+    if verdict.held:
+        return _printable(f"{head}/>\n")
+    lines = list(_reasons(verdict))
+    body = escape("\n".join(lines))
+    failure = f"    <failure message={quoteattr(lines[0])}>{body}</failure>\n"
+    return _printable(f"{head}>\n{failure}  </testcase>\n")
+
+
+def _printable(text: str) -> str:
+    """Without the characters that XML cannot hold."""
+    return _UNPRINTABLE.sub("?", text)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

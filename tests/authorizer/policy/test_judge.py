@@ -1,0 +1,272 @@
+"""Expectations hold exactly if the naive engine answers so; the advice makes them hold."""
+
+import itertools
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from kafka_shim.authorizer.acl_formats.kafka_commands import read as read_commands
+from kafka_shim.authorizer.acl_formats.rules import parse_rules
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import Acl, Actor
+from kafka_shim.authorizer.policy.expectation import parse_expectation
+from kafka_shim.authorizer.policy.judge import Judge, Verdict
+from kafka_shim.authorizer.policy.names import Names, pattern_of
+from kafka_shim.authorizer.policy.profiles import PROFILES, slots
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.protocol.enums import Operation, Permission, ResourceType
+from tests.authorizer.policy.naive import NEWEST, authorizer, questions
+from tests.authorizer.test_against_naive import ACL_SETS, naive
+
+TOPIC = ResourceType.TOPIC
+ALICE = {"principal": "User:alice", "allow": "Write", "topic": "orders"}
+EVERYONE = {"principal": "User:*", "allow": "Read", "topic": "*"}
+
+
+def verdict(rules: list[dict[str, Any]], release: str = NEWEST, **expected: Any) -> Verdict:
+    entry = {key.replace("_", "-"): value for key, value in expected.items()}
+    wanted = parse_expectation(entry, "expectation 1", release)
+    return Judge(authorizer(parse_rules(rules))).verdict(wanted)
+
+
+def advice(found: Verdict) -> list[tuple[bool, str, str, str]]:
+    return [
+        (step.is_addition, step.acl.principal, step.acl.operation.name, step.acl.resource_name)
+        for step in found.steps
+    ]
+
+
+def test_what_is_allowed_names_the_rule() -> None:
+    found = verdict([ALICE], principal="User:alice", may="Describe", topic="orders")
+    assert found.held
+    [answer] = found.answers
+    assert answer.decision.acl is not None
+    assert answer.decision.acl.operation is Operation.WRITE
+
+
+def test_a_prefix_is_all_names_that_begin_so() -> None:
+    rule = ALICE | {"topic": "team-", "pattern": "prefixed"}
+    deny = {"principal": "User:alice", "deny": "Write", "topic": "team-x"}
+    assert verdict([rule], principal="User:alice", may="Write", topic="team-a*").held
+    assert not verdict([rule], principal="User:alice", may="Write", topic="tea*").held
+    found = verdict([rule, deny], principal="User:alice", may="Write", topic="team-*")
+    assert advice(found) == [(False, "User:alice", "WRITE", "team-x")]
+
+
+def test_every_host_is_meant_unless_some_are_named() -> None:
+    rule = ALICE | {"host": "10.0.0.1"}
+    asked: dict[str, Any] = {"principal": "User:alice", "may": "Write", "topic": "orders"}
+    assert not verdict([rule], **asked).held
+    assert verdict([rule], **asked, host="10.0.0.1").held
+    assert not verdict([rule], principal="User:alice", may_not="Write", topic="orders").held
+
+
+def test_what_must_not_be_is_taken_away_narrowly() -> None:
+    found = verdict([ALICE], principal="User:alice", may_not="Write", topic="orders")
+    assert advice(found) == [(False, "User:alice", "WRITE", "orders")]
+    found = verdict([ALICE], principal="User:alice", may_not="Describe", topic="orders")
+    assert advice(found) == [(True, "User:alice", "DESCRIBE", "orders")]
+    [step] = found.steps
+    assert step.acl.permission.name == "DENY"
+
+
+def test_nobody_but() -> None:
+    expected: dict[str, Any] = {"nobody_but": ["User:alice"], "may": "Write", "topic": "orders"}
+    assert verdict([ALICE], **expected).held
+    assert verdict([], **expected).held
+    found = verdict([ALICE, EVERYONE | {"allow": "All"}], **expected)
+    assert {answer.principal for answer in found.answers} == {"User:*"}
+    assert advice(found) == [(False, "User:*", "ALL", "*")]
+    bob = ALICE | {"principal": "User:bob", "topic": "ord", "pattern": "prefixed"}
+    assert [a.principal for a in verdict([bob], **expected).answers] == ["User:bob"]
+    assert verdict([], nobody_but=[], may="Write", topic="*").held
+
+
+def test_only_is_nobody_else_and_them() -> None:
+    expected: dict[str, Any] = {"only": "User:alice", "may": "Write", "topic": "orders"}
+    assert verdict([ALICE], **expected).held
+    assert advice(verdict([], **expected)) == [(True, "User:alice", "WRITE", "orders")]
+
+
+def test_no_acl() -> None:
+    assert verdict([ALICE], no_acl={"principal": "User:*"}).held
+    assert not verdict([EVERYONE], no_acl={"principal": "User:*"}).held
+    wildcard = {"allow": "Write", "topic": "*"}
+    assert verdict([EVERYONE, ALICE], no_acl=wildcard).held
+    found = verdict([ALICE | {"topic": "*", "allow": "All"}], no_acl=wildcard)
+    assert advice(found) == [(False, "User:alice", "ALL", "*")]
+    assert not verdict([ALICE], no_acl={"topic": None}).held
+    assert verdict([ALICE], no_acl={"deny": None}).held
+
+
+def test_every_name_is_what_a_wildcard_covers() -> None:
+    assert verdict([EVERYONE], principal="User:x", may="Read", topic="*").held
+
+
+def test_a_super_user_cannot_be_refused() -> None:
+    root = StandardAuthorizer(super_users=("User:root",), store=AclStore())
+    refuse = {"principal": "User:root", "may-not": "Write", "topic": "t"}
+    found = Judge(root).verdict(parse_expectation(refuse, "", NEWEST))
+    assert not found.held
+    assert found.steps == ()
+
+
+# ------------------------------------------------------------------ whole requests
+
+CONSUMER = "kafka-acls --add --allow-principal User:a --consumer --topic t --group g"
+PRODUCER = "kafka-acls --add --allow-principal User:a --producer --topic t"
+
+
+@pytest.mark.parametrize("release", [r for r in RELEASES if r != "3.2"])
+def test_what_kafka_acls_grants_a_role_is_its_profile(release: str) -> None:
+    """The tool's --consumer and --producer are Kafka's own word for who needs what."""
+    consumer, producer = (read_commands(text) for text in (CONSUMER, PRODUCER))
+    transactional = read_commands(PRODUCER + " --transactional-id tx --idempotent")
+    cases: list[tuple[list[Acl], dict[str, str], bool]] = [
+        (consumer, {"can": "consume", "topic": "t", "group": "g"}, True),
+        (consumer, {"can": "consume", "topic": "t", "group": "h"}, False),
+        (consumer, {"can": "produce", "topic": "t"}, False),
+        (consumer, {"cannot": "produce", "topic": "t"}, True),
+        (producer, {"can": "produce", "topic": "t"}, True),
+        (producer, {"cannot": "produce", "topic": "t"}, False),
+        (producer, {"can": "consume", "topic": "t", "group": "g"}, False),
+        (
+            transactional,
+            {"can": "produce-transactional", "topic": "t", "transactional-id": "tx"},
+            True,
+        ),
+        (transactional, {"can": "produce-idempotent", "topic": "t"}, True),
+    ]
+    for acls, asked, held in cases:
+        wanted = parse_expectation({"principal": "User:a", **asked}, "", release)
+        assert Judge(authorizer(acls)).verdict(wanted).held == held, asked
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_profile_holds_after_its_advice(profile: str) -> None:
+    given = {slot: "app" if slot == "application-id" else f"{slot}-*" for slot in slots(profile)}
+    wanted = parse_expectation({"principal": "User:a", "can": profile, **given}, "", NEWEST)
+    found = Judge(authorizer([])).verdict(wanted)
+    assert not found.held
+    acls = [step.acl for step in found.steps]
+    assert Judge(authorizer(acls)).verdict(wanted).held
+    for missing in acls:
+        fewer = authorizer(acl for acl in acls if acl != missing)
+        assert not Judge(fewer).verdict(wanted).held, missing
+
+
+# ------------------------------------------------------------------ what is no expectation
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ("x", "expected keys such as principal, may and topic"),
+        ({"principal": "User:a"}, "expected one of principal, nobody-but, only and one of may"),
+        ({"principal": "User:a", "may": "Read", "can": "consume"}, "expected one of"),
+        ({"principal": "User:a", "may": "Read"}, "expected one resource, by one of topic"),
+        ({"principal": "User:a", "may": "Read", "topic": []}, "`topic` must be a text"),
+        ({"principal": "a", "may": "Read", "topic": "t"}, "`a`: expected Type:name"),
+        ({"principal": "User:a", "may": "Fly", "topic": "t"}, "`Fly` is not an acl's operation"),
+        ({"principal": "User:a", "may": "Write", "group": "g"}, "group has no operation WRITE"),
+        ({"principal": "User:a", "may": "Read", "topik": "t"}, "unknown key `topik`"),
+        ({"principal": "User:a", "can": "fly", "topic": "t"}, "unknown profile `fly`"),
+        ({"principal": "User:a", "can": "consume", "topic": "t"}, "needs `group`"),
+        ({"principal": "User:a", "can": "read", "topic": "t", "group": "g"}, "no meaning for read"),
+        ({"nobody-but": [], "may-not": "Read", "topic": "t"}, "`nobody-but` goes with may or can"),
+        ({"no-acl": {}}, "`no-acl` needs one or more of"),
+        ({"no-acl": {"topic": "t"}, "topic": "t"}, "`topic` belongs below `no-acl`"),
+        ({"no-acl": {"operation": "Read"}}, "unknown key `operation`"),
+        ({"no-acl": {"topic": "t"}, "release": "9.9"}, "9.9"),
+    ],
+)
+def test_what_is_no_expectation_says_what_was_expected(entry: object, said: str) -> None:
+    with pytest.raises(AclTextError) as refused:
+        parse_expectation(entry, "expectation 3", NEWEST)
+    assert str(refused.value).startswith("expectation 3: ")
+    assert said in str(refused.value)
+
+
+# ------------------------------------------------------------------ against the naive engine
+
+NAMES = st.sampled_from(["a", "ab", "a*", "ab*", "b*", "*"])
+
+
+@pytest.mark.deep
+@settings(max_examples=80, deadline=None)
+@given(
+    ACL_SETS,
+    st.sampled_from(["User:a", "User:b", "User:nobody"]),
+    st.sampled_from(["Write", "Describe"]),
+    NAMES,
+    st.sampled_from(["may", "may-not"]),
+)
+def test_it_holds_if_every_question_is_answered_so(
+    acls: list[Acl], principal: str, operation: str, name: str, verb: str
+) -> None:
+    entry = {"principal": principal, verb: operation, "topic": name}
+    wanted = parse_expectation(entry, "", NEWEST)
+    found = Judge(authorizer(acls)).verdict(wanted)
+    names = wanted.clauses[0].names
+    assert names is not None
+    asked = [Operation[operation.upper()]]
+    answers = {
+        naive(acls, Actor(principal, actor.host), action, False)
+        for actor, action in questions(_with(acls, names, principal), asked, [TOPIC])
+        if names.covers(action.resource_name)
+        and not (verb == "may" and name == "*" and action.resource_name[:1] == "*")
+    }
+    assert found.held == (answers <= {verb == "may"})
+    assert Judge(authorizer(_after(acls, found))).verdict(wanted).held
+
+
+@pytest.mark.deep
+@settings(max_examples=80, deadline=None)
+@given(
+    ACL_SETS,
+    st.lists(st.sampled_from(["User:a", "User:b"]), max_size=2),
+    st.sampled_from(["nobody-but", "only"]),
+    st.sampled_from(["Write", "Describe"]),
+    NAMES,
+)
+def test_nobody_else_may(
+    acls: list[Acl], named: list[str], key: str, operation: str, name: str
+) -> None:
+    if key == "only":
+        named = ["User:a"]
+    wanted = parse_expectation({key: named, "may": operation, "topic": name}, "", NEWEST)
+    found = Judge(authorizer(acls)).verdict(wanted)
+    names = wanted.clauses[0].names
+    assert names is not None
+    asked = [
+        question
+        for question in questions(
+            _with(acls, names, "User:a"), [Operation[operation.upper()]], [TOPIC]
+        )
+        if names.covers(question[1].resource_name)
+    ]
+    others = any(naive(acls, *q, False) for q in asked if q[0].principal not in named)
+    mine = [
+        naive(acls, Actor("User:a", q[0].host), q[1], False)
+        for q in asked
+        if not (name == "*" and q[1].resource_name[:1] == "*")
+    ]
+    assert found.held == (not others and (key == "nobody-but" or all(mine)))
+    assert Judge(authorizer(_after(acls, found))).verdict(wanted).held
+
+
+def _with(acls: list[Acl], names: Names, principal: str) -> list[Acl]:
+    """The ACLs and one about these names, so that they are at a boundary."""
+    name, pattern_type = pattern_of(names)
+    read = Operation.READ
+    return [*acls, Acl(TOPIC, name, pattern_type, principal, "*", read, Permission.ALLOW)]
+
+
+def _after(acls: list[Acl], found: Verdict) -> list[Acl]:
+    """The ACLs after the advice."""
+    gone = {step.acl for step in found.steps if not step.is_addition}
+    more = (step.acl for step in found.steps if step.is_addition)
+    return [acl for acl in itertools.chain(acls, more) if acl not in gone]

@@ -1,0 +1,174 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from kafka_shim.shim.cli import main
+from tests.shim.cli.conftest import Running
+
+ACLS = """
+- {principal: User:alice, allow: Write, topic: orders}
+- {principal: User:bob, allow: Read, topic: team-, pattern: prefixed}
+"""
+HELD = """\
+acls: [acls.yaml]
+expect:
+- {principal: User:alice, may: [Write, Describe], topic: orders}
+- {principal: User:bob, may-not: Read, topic: orders}
+"""
+BROKEN = HELD + "- {principal: User:eve, may: Read, topic: team-x, name: 'Eve & <co> read'}\n"
+
+Test = Callable[..., int]
+
+
+@pytest.fixture
+def test(tmp_path: Path) -> Test:
+    (tmp_path / "acls.yaml").write_text(ACLS)
+
+    def run(text: str, *words: str, name: str = "policy.yaml") -> int:
+        (tmp_path / name).write_text(text)
+        return main(["policy", "test", str(tmp_path / name), *words])
+
+    return run
+
+
+def test_what_holds(test: Test, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert test(HELD) == 0
+    path = tmp_path / "policy.yaml"
+    assert capsys.readouterr().out == (
+        f"ok   {path}:3: User:alice may Write, Describe on topic orders\n"
+        "     by ALLOW User:alice Write on topic `orders`\n"
+        f"ok   {path}:4: User:bob may not Read on topic orders\n"
+        "     by no acl allows it\n"
+        "2 of 2 expectations hold\n"
+    )
+
+
+def test_what_does_not_hold_says_what_would(
+    test: Test, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert test(BROKEN, "--quiet") == 3
+    assert capsys.readouterr().out == (
+        f"FAIL {tmp_path / 'policy.yaml'}:5: Eve & <co> read\n"
+        "     User:eve may not Read on topic `team-x`: no acl allows it\n"
+        "     to make it hold:\n"
+        "       kafka-acls --add --allow-principal User:eve --operation Read --topic team-x\n"
+        "2 of 3 expectations hold\n"
+    )
+
+
+def test_reports(test: Test, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = tmp_path / "report.xml"
+    assert test(BROKEN, "--junit", str(report), "--github") == 3
+    lines = capsys.readouterr().out.splitlines()
+    [said] = [line for line in lines if line.startswith("::error ")]
+    place = f"file={tmp_path / 'policy.yaml'},line=5,title=Kafka ACLs"
+    assert said.startswith(f"::error {place}::Eve & <co> read%0AUser:eve may not Read")
+    suite = ET.parse(report).getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
+    assert [case.get("name") for case in suite][2] == "Eve & <co> read"
+    [failure] = suite.iter("failure")
+    assert "kafka-acls --add --allow-principal User:eve" in (failure.text or "")
+
+
+def test_json(test: Test, capsys: pytest.CaptureFixture[str]) -> None:
+    assert test(BROKEN, "--json") == 3
+    *held, broken = json.loads(capsys.readouterr().out)
+    assert [found["held"] for found in held] == [True, True]
+    assert held[0]["answers"][0]["acl"]["operation"] == "WRITE"
+    assert broken["line"] == 5
+    [step] = broken["to_hold"]
+    assert (step["action"], step["acl"]["principal"]) == ("add", "User:eve")
+
+
+TOML = """\
+release = "3.9"
+super-users = ["User:root"]
+acls = ["acls.yaml"]
+
+[[expect]]
+principal = "User:root"
+may = "Alter"
+cluster = true
+
+[[expect]]
+principal = "User:alice"
+may = "Read"
+topic = "orders"
+"""
+
+
+def test_toml_has_lines_too(test: Test, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert test(TOML, name="policy.toml") == 3
+    out = capsys.readouterr().out
+    assert f"ok   {tmp_path / 'policy.toml'}:5: User:root may Alter on cluster\n" in out
+    assert f"FAIL {tmp_path / 'policy.toml'}:10: " in out
+
+
+def test_a_release_decides(test: Test) -> None:
+    """Since 2.8, who may write to a topic may do so idempotently (KIP-679)."""
+    entry = "- {principal: User:alice, can: produce-idempotent, topic: orders, release: '%s'}\n"
+    assert [test(HELD + entry % release) for release in ("2.7", "2.8")] == [3, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ("", "", "expected a list of expectations"),
+        ("acls: [acls.yaml]\n", "", "expected a list of expectations, at the top or below"),
+        ("expect: []\n", "", "expected a list of expectations"),
+        ("expekt: []\n", "", "the file: unknown key `expekt`"),
+        ("[", "", "not YAML"),
+        (HELD + "- {principal: User:a}\n", ":5", "expectation 3: expected one of principal"),
+        (HELD + "- hello\n", "", "expected keys such as principal"),
+        (HELD.replace("[acls.yaml]", "[none.yaml]"), "", "No such file"),
+        ("release: '9.9'\n" + HELD, "", "9.9"),
+    ],
+)
+def test_nothing_unreadable_passes(
+    test: Test, text: str, line: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert test(text) == 2
+    [complaint] = capsys.readouterr().err.splitlines()
+    assert f"yaml{line}: " in complaint
+    assert said in complaint
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "- {principal: User:a, allow: Fly, topic: t}",
+        "- {principal: a, allow: Read, topic: t}",
+        "kafka-acls --add --allow-principal User:$ME --operation Read --topic t",
+        "kind: KafkaUser\nmetadata: {name: a}\nspec: {authorization: {type: custom}}",
+        'resource "kafka_acl" "a" {\n  resource_name = var.name\n}',
+        "KafkaPrincipal,Host\nUser:a,*",
+        "Current ACLs for resource `Topic:t`:\nhello",
+    ],
+)
+def test_nothing_passes_by_acls_that_cannot_be_read(
+    test: Test, tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "other.yaml").write_text(text)
+    held = "- {principal: User:a, may-not: Read, topic: t}"
+    assert test(held, "--acls", str(tmp_path / "other.yaml")) == 2
+    assert str(tmp_path / "other.yaml") in capsys.readouterr().err
+
+
+def test_acls_have_to_be_named(test: Test, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        test("- {principal: User:a, may-not: Read, topic: t}")
+    assert ended.value.code == 2
+    assert "say where the ACLs are" in capsys.readouterr().err
+
+
+def test_a_cluster_is_tested(test: Test, broker: Running, nobody: str, tmp_path: Path) -> None:
+    at = ["--bootstrap-server", broker.plaintext]
+    assert test(HELD, *at) == 3
+    assert main(["acls", *at, "--add", "--from", str(tmp_path / "acls.yaml")]) == 0
+    assert test(HELD, *at) == 0
+    assert test(HELD, "--bootstrap-server", nobody) == 1
