@@ -7,6 +7,7 @@ import msgspec
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Action, Actor, Decision
+from kafka_shim.authorizer.networks import covers_host
 from kafka_shim.authorizer.pattern import Pattern
 from kafka_shim.authorizer.policy.expectation import Expectation, Kind, Unwanted
 from kafka_shim.authorizer.policy.names import ALL_NAMES, STARRED, Names, Region, names_of, regions
@@ -126,16 +127,22 @@ class Judge:
         self, principal: str, expectation: Expectation, *, wanted: bool
     ) -> Iterator[Answer]:
         for clause in expectation.clauses:
-            told_apart, hosts = self._told_apart(clause.resource_type, principal)
-            if not expectation.hosts:
-                every = {host for need in clause.needs for host in self._hosts(need, principal)}
-                hosts = sorted({*hosts, *every})
-            for host in expectation.hosts or hosts:
+            told_apart, _ = self._told_apart(clause.resource_type, principal)
+            for host in self._hosts(clause, principal, expectation.hosts):
                 for region in self._regions(clause, told_apart, wanted=wanted):
                     yield self._answer(principal, host, clause, region)
 
-    def _hosts(self, need: Need, principal: str) -> list[str]:
-        return self._told_apart(need.resource_type, principal)[1]
+    def _hosts(self, clause: Clause, principal: str, given: Sequence[str]) -> list[str]:
+        """The hosts that ACLs tell apart; where some are given, those and what lies in them."""
+        types = dict.fromkeys([clause.resource_type, *(n.resource_type for n in clause.needs)])
+        every = {host for kind in types for host in self._told_apart(kind, principal)[1]}
+        if not given:
+            return sorted(every)
+        networks = self._authorizer.rules.host_networks
+        inside = {
+            host for host in every for net in given if covers_host(net, host, networks=networks)
+        }
+        return sorted({*given, *inside})
 
     def _regions(
         self, clause: Clause, told_apart: frozenset[Names], *, wanted: bool
@@ -191,7 +198,10 @@ class Judge:
         found = self._about.get(key)
         if found is None:
             acls = acls_about(self._authorizer, resource_type, principal)
-            found = frozenset(map(names_of, acls)), hosts_of(acls, principal)
+            found = (
+                frozenset(map(names_of, acls)),
+                hosts_of(acls, principal, self._authorizer.rules),
+            )
             self._about[key] = found
         return found
 

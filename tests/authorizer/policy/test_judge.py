@@ -64,6 +64,17 @@ def test_every_host_is_meant_unless_some_are_named() -> None:
     assert not verdict([rule], principal="User:alice", may_not="Write", topic="orders").held
 
 
+def test_a_network_is_every_host_in_it() -> None:
+    rule = ALICE | {"host": "10.0.0.0/8"}
+    deny = {"principal": "User:alice", "deny": "Write", "topic": "orders", "host": "10.1.0.0/16"}
+    asked: dict[str, Any] = {"principal": "User:alice", "may": "Write", "topic": "orders"}
+    assert verdict([rule], **asked, host="10.2.0.0/16").held
+    assert verdict([rule, deny], **asked, host="10.2.0.1").held
+    found = verdict([rule, deny], **asked, host="10.0.0.0/8")
+    assert [answer.host for answer in found.answers] == ["10.1.0.0/16"]
+    assert advice(found) == [(False, "User:alice", "WRITE", "orders")]
+
+
 def test_what_must_not_be_is_taken_away_narrowly() -> None:
     found = verdict([ALICE], principal="User:alice", may_not="Write", topic="orders")
     assert advice(found) == [(False, "User:alice", "WRITE", "orders")]
