@@ -21,6 +21,7 @@ class Peer:
 
     def __init__(self, host: str, port: int, timeout_s: float) -> None:
         """Connect; GoneError if that fails."""
+        self.address = host, port
         try:
             self._socket = socket.create_connection((host, port), timeout=timeout_s)
         except OSError as error:

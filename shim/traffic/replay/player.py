@@ -13,6 +13,7 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.protocol.trace.entries import Closed, Request, Response
 from kafka_shim.protocol.trace.redaction import BLANK
+from kafka_shim.shim.traffic.replay.acl_changes import ACL_CHANGES, Change, change_of
 from kafka_shim.shim.traffic.replay.compare import Difference, compare
 from kafka_shim.shim.traffic.replay.counterparts import Counterparts
 from kafka_shim.shim.traffic.replay.error_codes import error_code, is_put_off
@@ -223,7 +224,8 @@ class Player:
         if entry.sequence not in link.sent or link.peer is None:
             return  # told when the request was missed
         link.expect(event, entry)
-        if self._target.speed is not None or entry.api_key in COORDINATED:
+        is_awaited = entry.api_key in COORDINATED or entry.api_key in ACL_CHANGES
+        if self._target.speed is not None or is_awaited:
             self._settle(link)
         elif link.is_full:
             self._settle(link, only_for_room=True)
@@ -249,6 +251,8 @@ class Player:
                 self._take_unrecorded(link, entry.sequence)
                 sent = link.answered(entry.sequence)
                 frame = self._answer(link, link.peer, sent.frame, entry)
+                if entry.api_key in ACL_CHANGES and not link.sent:
+                    self._await_acls(event, change_of(sent.frame, frame))
             except GoneError as error:
                 self._lost(event, link, str(error))
                 return
@@ -269,6 +273,20 @@ class Player:
                 return frame
             time.sleep(RETRY_S)
             peer.send(request)
+
+    def _await_acls(self, event: Event, change: Change | None) -> None:
+        """Until the brokers that this user is connected to know of a change: some learn late."""
+        if change is None:
+            return
+        principals = self._foresight.principals
+        peers = {
+            link.peer.address: link.peer
+            for line, link in self._links.items()
+            if link.peer is not None
+            and not link.sent
+            and principals[line] == principals[event.line]
+        }
+        change.wait(peers.values(), self._target.timeout_s)
 
     def _compare_login(self, event: Event, entry: Response, link: Link) -> None:
         """Only whether the target takes the log-in: the messages themselves never agree."""

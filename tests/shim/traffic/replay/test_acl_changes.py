@@ -1,0 +1,77 @@
+"""ACLs made and removed in a recording, and a target whose brokers learn of them late."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.shim.client.client import Client
+from kafka_shim.shim.client.config import ClientConfig, Login
+from kafka_shim.shim.config import Config, SecurityProtocol, parse_address
+from kafka_shim.shim.state.policy import PROPAGATION_DELAY
+from kafka_shim.shim.traffic.replay.events import Recording, TraceEvents
+from kafka_shim.shim.traffic.replay.player import Player
+from kafka_shim.shim.traffic.replay.target import Target
+from tests.shim.cli.conftest import PLAINTEXT, SASL, USERS, Running
+
+DELAY_MS = 150
+ROUNDS = 4
+KIND, PATTERN = ResourceType.TOPIC, PatternType.LITERAL
+OPERATION, PERMISSION = Operation.DESCRIBE, Permission.ALLOW
+
+
+def running(**properties: str) -> Running:
+    return Running(
+        Config(
+            listeners=(PLAINTEXT, SASL),
+            users=USERS,
+            super_users=("User:ANONYMOUS", "User:admin"),
+            properties=properties,
+            seed=1,
+        )
+    )
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    """What alice may do changes with the ACLs that an admin makes and removes."""
+    broker = running()
+    broker.record(tmp_path)
+    login = ClientConfig(SecurityProtocol.SASL_PLAINTEXT, Login("PLAIN", "alice", "alice-secret"))
+    plaintext, sasl = (parse_address(text, "") for text in (broker.plaintext, broker.sasl))
+    with Client(*plaintext) as admin, Client(*sasl, login) as alice:
+        for number in range(ROUNDS):
+            name = f"orders-{number}"
+            acl = AclCreation(KIND, name, PATTERN, "User:alice", "*", OPERATION, PERMISSION)
+            doomed = DeleteAclsFilter(KIND, name, PATTERN, None, None, OPERATION, PERMISSION)
+            asked = MetadataRequest(
+                topics=[MetadataRequestTopic(name=name)], allow_auto_topic_creation=False
+            )
+            admin.ask(ApiKey.CREATE_ACLS, CreateAclsRequest([acl]))
+            alice.ask(ApiKey.METADATA, asked)
+            admin.ask(ApiKey.DELETE_ACLS, DeleteAclsRequest([doomed]))
+            alice.ask(ApiKey.METADATA, asked)
+    broker.stop()
+    return tmp_path
+
+
+@pytest.fixture
+def late() -> Iterator[Running]:
+    target = running(**{PROPAGATION_DELAY: str(DELAY_MS)})
+    yield target
+    target.stop()
+
+
+def test_a_target_that_spreads_acls_late_is_waited_for(trace: Path, late: Running) -> None:
+    target = Target(
+        parse_address(late.plaintext, ""),
+        routes={"SASL_PLAINTEXT": parse_address(late.sasl, "")},
+        users={"alice": "alice-secret"},
+    )
+    report = Player(Recording(TraceEvents(trace), []), target).play()
+    assert report.holds, "\n".join(report.lines())
+    assert report.answers >= 4 * ROUNDS
