@@ -14,6 +14,10 @@ from kafka_shim.shim.traffic.replay.events import Event
 _API = Struct(">hh")
 
 
+KEPT = 10_000
+"""Differences of a kind that are told one by one: a million would fill the memory."""
+
+
 class Place(msgspec.Struct, frozen=True):
     """A request of the trace: connection, sequence, API and version, and who sent it.
 
@@ -32,7 +36,9 @@ class Report(msgspec.Struct):
     """Counts, differences by API and field, and what could not be replayed.
 
     `left_out` are requests that the recorded broker put off (coordinator not ready) and log-ins
-    that it did not answer, `unrecorded` answers with none in the trace to compare them with.
+    that it did not answer, `unrecorded` answers with none in the trace to compare them with. The
+    first `KEPT` of each kind of difference, and of what was missed, are kept; `counts` and `misses`
+    are of all.
     """
 
     requests: int = 0
@@ -43,7 +49,9 @@ class Report(msgspec.Struct):
     ignored: frozenset[str] = frozenset()
     seconds: float = 0.0
     found: dict[tuple[str, str], list[tuple[Place, Difference]]] = {}
+    counts: dict[tuple[str, str], int] = {}
     missed: list[tuple[Place, str]] = []
+    misses: int = 0
 
     @property
     def holds(self) -> bool:
@@ -57,10 +65,16 @@ class Report(msgspec.Struct):
         differences = [d for d in differences if f"{place.api}.{d.field}" not in self.ignored]
         self.differing += bool(differences)
         for difference in differences:
-            self.found.setdefault((place.api, difference.field), []).append((place, difference))
+            kind = (place.api, difference.field)
+            self.counts[kind] = self.counts.get(kind, 0) + 1
+            kept = self.found.setdefault(kind, [])
+            if len(kept) < KEPT:
+                kept.append((place, difference))
 
     def miss(self, place: Place, why: str) -> None:
-        self.missed.append((place, why))
+        self.misses += 1
+        if len(self.missed) < KEPT:
+            self.missed.append((place, why))
 
     def row(self) -> dict[str, Any]:
         """Everything, for JSON."""
@@ -75,7 +89,7 @@ class Report(msgspec.Struct):
                 {
                     "api": api,
                     "field": field,
-                    "count": len(rows),
+                    "count": self.counts[api, field],
                     "examples": [
                         msgspec.to_builtins(place)
                         | {"recorded": difference.recorded, "actual": difference.actual}
@@ -84,6 +98,7 @@ class Report(msgspec.Struct):
                 }
                 for (api, field), rows in sorted(self.found.items())
             ],
+            "misses": self.misses,
             "missed": [msgspec.to_builtins(place) | {"why": why} for place, why in self.missed],
         }
 
@@ -91,7 +106,7 @@ class Report(msgspec.Struct):
         """A table, and one example of each kind of difference."""
         yield (
             f"{self.requests} requests replayed in {self.seconds:.2f} s, {self.answers} answers"
-            f" compared, {self.differing} differ, {len(self.missed)} missed,"
+            f" compared, {self.differing} differ, {self.misses} missed,"
             f" {self.left_out} left out because the recorded broker was not ready,"
             f" {self.unrecorded} answered here only"
         )
@@ -100,7 +115,7 @@ class Report(msgspec.Struct):
         for (api, field), rows in sorted(self.found.items()):
             place, difference = rows[0]
             yield (
-                f"{len(rows):>6}  {f'{api} v{place.version}':<24} {field:<40}"
+                f"{self.counts[api, field]:>6}  {f'{api} v{place.version}':<24} {field:<40}"
                 f" {_short(difference.recorded)} -> {_short(difference.actual)}"
                 f"  (connection {place.connection}, request {place.sequence}, {place.principal})"
             )

@@ -4,9 +4,13 @@ import socket
 import tracemalloc
 from pathlib import Path
 
+import pytest
+
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.trace.entries import Body, Connection, Entry, Request, Response
 from kafka_shim.protocol.trace.segments import SegmentWriter
+from kafka_shim.shim.traffic.replay import report
+from kafka_shim.shim.traffic.replay.compare import Difference
 from kafka_shim.shim.traffic.replay.events import Recording, TraceEvents, read_recording
 from kafka_shim.shim.traffic.replay.foresight import Foresight
 from kafka_shim.shim.traffic.replay.offsets import Offsets
@@ -50,11 +54,11 @@ def test_memory_does_not_grow_with_the_trace(tmp_path: Path) -> None:
         tracemalloc.start()
         events = TraceEvents(folder)
         player = Player(Recording(events, events.damage), Target(address), Foresight(events))
-        report = player.play()
+        done = player.play()
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-    assert (report.requests, report.answers, report.holds) == (COUNT, COUNT, True)
-    assert peak < 6 * MEGABYTE < COUNT * BYTES
+    assert (done.requests, done.answers, done.holds) == (COUNT, COUNT, True)
+    assert peak < 6 * MEGABYTE < 2 * COUNT * BYTES
 
 
 def test_events_of_several_writers_are_merged_by_time(tmp_path: Path) -> None:
@@ -73,3 +77,16 @@ def test_offsets_that_stay_as_far_apart_take_no_room() -> None:
         offsets.rewrite(request)
     assert [committed(request) for request in asked] == [7, 507, 1006, 1009, 1509, 5009]
     assert sum(map(len, offsets._known.values())) == 4
+
+
+def test_a_report_keeps_the_first_of_many_differences(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report, "KEPT", 3)
+    found = report.Report()
+    for number in range(10):
+        place = report.Place(1, number, "Fetch", 12, "User:a")
+        found.differ(place, [Difference("error_code", 0, 29)])
+        found.miss(place, "gone")
+    row = found.row()
+    assert [kind["count"] for kind in row["differences"]] == [10]
+    assert (row["differing_answers"], row["misses"], len(row["missed"])) == (10, 10, 3)
+    assert any(line.startswith("    10  Fetch v12") for line in found.lines())
