@@ -34,6 +34,8 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     disabled_migration_is_strict: bool  # no classic member joins a consumer group with members then
     describes_revoking: bool  # ConsumerGroupDescribe shows what a member has not yet given up
     commits_since_assigned: bool  # a consumer's older epoch will do for what it had then already
+    assignor_counts: bool  # another one that most members ask for begins an epoch
+    assigns_to_nobody: bool  # a group whose last member left has its target at once
     revokes_unsubscribed: bool  # at once, also while the next assignment is not made (KIP-848)
     rejoins_anytime: bool  # a known member may come with epoch 0; else that epoch is one to check
     takes_back: bool  # a consumer gets at once what it was to give up, if it shall have it again
@@ -91,6 +93,8 @@ OLDEST = GroupFacts(
     upgrade_keeps_epoch=False,
     describes_revoking=False,
     commits_since_assigned=False,
+    assignor_counts=False,
+    assigns_to_nobody=False,
     revokes_unsubscribed=False,
     rejoins_anytime=False,
     takes_back=False,
@@ -225,4 +229,6 @@ CHANGES: tuple[Change, ...] = (
         streams_task_offset_interval_ms=60_000,
         streams_recovery_lag=10_000,
     ),
+    Change("4.4", "another assignor takes effect at once", assignor_counts=True),
+    Change("4.4", "groups without members have their assignment", assigns_to_nobody=True),
 )

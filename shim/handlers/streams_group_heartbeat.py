@@ -35,6 +35,8 @@ from kafka_shim.shim.state.groups.streams_topology import (
 )
 from kafka_shim.shim.state.placement import spread
 
+MISSING_TAGS_SINCE = 1
+
 
 def handle(
     request: StreamsGroupHeartbeatRequest, context: RequestContext
@@ -134,6 +136,7 @@ def _heartbeat(
         endpoint=None if endpoint is None else (endpoint.host, endpoint.port),
         client_tags=None if tags is None else tuple((tag.key, tag.value) for tag in tags),
         shuts_down=request.shutdown_application,
+        knows_tags=context.version >= MISSING_TAGS_SINCE,
         client_id=context.header.client_id or "",
         client_host=f"/{context.session.host}",
     )

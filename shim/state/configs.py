@@ -201,8 +201,6 @@ class Configs:
             for group_definition in self.group_definitions.values()
         )
         for name, definition in self.group_definitions.items():
-            if definition.internal:
-                continue
             synonyms: list[Synonym] = []
             if name in own:
                 synonyms.append(Synonym(name, printed(name, definition, own[name]), Source.GROUP))
@@ -210,6 +208,8 @@ class Configs:
                 synonyms.extend(self._broker_synonyms(definition.broker, self._first_id))
             elif inherits or not synonyms:
                 synonyms.append(Synonym(name, definition.default, Source.DEFAULT))
+            if definition.internal and synonyms[0].source is Source.DEFAULT:
+                continue
             yield entry(name, synonyms[0].value, synonyms, definition)
 
     def client_metrics_entries(

@@ -167,6 +167,18 @@ class GroupSettings:
         default = self._facts.streams_recovery_lag
         return self._of_group(group_id, "streams.acceptable.recovery.lag", default)
 
+    def streams_rack_tags(self, group_id: str) -> tuple[str, ...]:
+        """The client tags that standby tasks are spread by."""
+        name = "streams.rack.aware.assignment.tags"
+        own = self._configs.groups.get(group_id, {}).get(name)
+        text = self._configs.broker_value(f"group.{name}") if own is None else own
+        return tuple(tag.strip() for tag in (text or "").split(",") if tag.strip())
+
+    def streams_assignment(self, group_id: str) -> tuple[object, ...]:
+        """What the assignor is told; another value begins a new epoch."""
+        standby = self._of_group(group_id, "streams.num.standby.replicas", 0)
+        return standby, self.streams_rack_tags(group_id)
+
     def streams_assignor(self, group_id: str) -> str:
         """The group's own one, else the first of the broker's; `sticky` is all that there is."""
         return self._text_of_group(group_id, "streams.assignor.name") or "sticky"

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from kafka_shim.protocol.enums import ConfigResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.handlers.shared.config_resources import ResourceError, broker_of
+from kafka_shim.shim.handlers.shared.group_config_checks import check_group_settings
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.config_definitions import Definition
@@ -19,8 +20,6 @@ from kafka_shim.shim.state.topic_names import name_error
 
 INTERVAL_MS_MIN = 100
 INTERVAL_MS_MAX = 3_600_000
-GROUP_LIMITS = ("session.timeout.ms", "heartbeat.interval.ms", "record.lock.duration.ms")
-"""Settings of a group that the broker has bounds for: `group.<kind>.min.<setting>`."""
 
 _PER_BROKER = re.compile(
     r"(ssl|sasl)\..*|(advertised\.)?listeners|listener\.security\.protocol\.map"
@@ -75,8 +74,7 @@ def check(resource_type: int, name: str, new: Mapping[str, str], context: Reques
             definitions = context.cluster.configs.group_definitions
             _check_values(new, definitions, ErrorCode.INVALID_CONFIG)
             _check_distinct(new, definitions, ErrorCode.INVALID_CONFIG)
-            _check_group_limits(new, context)
-            _check_assignor(new, context)
+            check_group_settings(new, context.cluster.configs)
         case _:
             check_subscription(new, context.cluster)
 
@@ -179,28 +177,6 @@ def _check_eligible_replicas(name: str, new: Mapping[str, str], context: Request
         raise ResourceError(ErrorCode.INVALID_CONFIG, f"{key} cannot be set on single brokers")
     if not name and key in context.cluster.configs.all_brokers and key not in new:
         raise ResourceError(ErrorCode.INVALID_CONFIG, f"{key} cannot be removed from all brokers")
-
-
-def _check_group_limits(new: Mapping[str, str], context: RequestContext) -> None:
-    configs = context.cluster.configs
-    for key, value in new.items():
-        kind, _, setting = key.partition(".")
-        if setting not in GROUP_LIMITS:
-            continue
-        for bound, is_outside in (("min", int.__lt__), ("max", int.__gt__)):
-            limit = configs.broker_value(f"group.{kind}.{bound}.{setting}")
-            if limit is not None and is_outside(int(value), int(limit)):
-                message = f"{key} of {value} is beyond group.{kind}.{bound}.{setting}, {limit}"
-                raise ResourceError(ErrorCode.INVALID_CONFIG, message)
-
-
-def _check_assignor(new: Mapping[str, str], context: RequestContext) -> None:
-    """A streams group names an assignor of the broker; the names of classes are not known here."""
-    name = new.get("streams.assignor.name")
-    known = elements(context.cluster.configs.broker_value("group.streams.assignors") or "")
-    if name is not None and name not in known and not any("." in other for other in known):
-        message = f"`{name}` is no assignor of streams groups here: {', '.join(known)}"
-        raise ResourceError(ErrorCode.INVALID_CONFIG, message)
 
 
 def check_subscription(new: Mapping[str, str], cluster: Cluster) -> None:

@@ -78,7 +78,11 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
 
     @property
     def assignor_name(self) -> str:
-        """The assignor that most members ask for, else the first that is configured."""
+        """The assignor that most members ask for, else the first that is configured.
+
+        DEVIATION: of equally many votes the first ones count; Kafka takes them by hash, differently
+        in two places.
+        """
         votes: dict[str, int] = {}
         for member in self.members.values():
             if member.server_assignor is not None:
@@ -95,9 +99,10 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
             return self._leave(heartbeat)
         member = self._member_of(heartbeat)
         before = member.subscription
+        assignor_name = self.assignor_name
         self.subscriptions.notice(self.members.values())
         member.update(heartbeat)
-        moved = self.advance(member, heartbeat.owned, before)
+        moved = self.advance(member, heartbeat.owned, before, assignor_name)
         self.watch(member)
         if member.topic_regex is not None:
             self._resolve(heartbeat)
@@ -106,17 +111,23 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         return self._answer(member.member_id, member.epoch, shown)
 
     def advance(
-        self, member: ConsumerMember, owned: Assignment | None, before: Subscription
+        self,
+        member: ConsumerMember,
+        owned: Assignment | None,
+        before: Subscription,
+        assignor_before: str | None = None,
     ) -> bool:
         """Take into account what a member has told, perhaps a new one, and bring it a step on;
         whether it has something else now. `before` is what it subscribed to until then.
         """
         self.members[member.member_id] = member
+        assignor_name = self.assignor_name
+        is_other = self._facts.assignor_counts and assignor_before not in (None, assignor_name)
         self.target.refresh(
             self.subscriptions,
             self.members.values(),
-            ASSIGNORS[self.assignor_name],
-            changed=self._is_changed(member, before),
+            ASSIGNORS[assignor_name],
+            changed=is_other or self._is_changed(member, before),
         )
         moved = self.reconcile(member, owned)
         if member.subscription != before:

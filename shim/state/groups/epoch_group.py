@@ -86,7 +86,7 @@ class EpochGroup(Group, Generic[Member]):
         for member in members:
             self.drop(member)
             self.target.forget(member.member_id)
-        self.target.begin_epoch()
+        self.target.begin_epoch(is_empty=self._facts.assigns_to_nobody and not self.members)
 
     def drop(self, member: Member) -> None:
         member.stop_timers()
@@ -159,8 +159,9 @@ class EpochGroup(Group, Generic[Member]):
         if self._facts.commits_since_assigned and 0 <= epoch < member.epoch:
             had = all(member.had_in(epoch, topic_id, at) for topic_id, at in partitions)
             error = ErrorCode.NONE if had else error
-        is_stale = error is ErrorCode.STALE_MEMBER_EPOCH
-        return ErrorCode.ILLEGAL_GENERATION if is_stale and commit.is_transactional else error
+        if error is not ErrorCode.STALE_MEMBER_EPOCH or commit.version >= EPOCH_IN_COMMITS_SINCE:
+            return error
+        return ErrorCode.ILLEGAL_GENERATION if commit.is_transactional else error
 
     def fetch_error(self, member_id: str | None, member_epoch: int) -> ErrorCode:
         if member_id is None:

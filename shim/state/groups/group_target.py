@@ -150,6 +150,12 @@ class GroupTarget:
         self.see(assignable, members)
         self.epoch += 1
 
-    def begin_epoch(self) -> None:
-        """A member left: the target is set when another one is heard."""
+    def begin_epoch(self, *, is_empty: bool) -> None:
+        """A member left: the target is set when another one is heard, or now if there is none.
+
+        After that the next target is due without delay.
+        """
         self.epoch += 1
+        if is_empty:
+            self.target_epoch = self.epoch
+            self._assigned_ms = self._clock.now_ms() - self._interval_ms()

@@ -95,6 +95,7 @@ class ShareGroup(Group):
     ) -> None:
         super().__init__(group_id)
         self._settings = settings
+        self._facts = facts
         self._topics = topics
         self._states = states
         self._clock = clock
@@ -196,7 +197,7 @@ class ShareGroup(Group):
         member.stop_timer()
         del self.members[member.member_id]
         self.target.forget(member.member_id)
-        self.target.begin_epoch()
+        self.target.begin_epoch(is_empty=self._facts.assigns_to_nobody and not self.members)
 
     def _start_session(self, member: ShareMember) -> None:
         member.stop_timer()

@@ -37,6 +37,7 @@ class Status(IntEnum):
     MISSING_INTERNAL_TOPICS = 3
     SHUTDOWN_APPLICATION = 4
     ASSIGNMENT_DELAYED = 5
+    MISSING_CLIENT_TAGS = 6
 
 
 class StreamsHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,6 +56,7 @@ class StreamsHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
     endpoint: tuple[str, int] | None
     client_tags: tuple[tuple[str, str], ...] | None
     shuts_down: bool
+    knows_tags: bool  # can be told which of its tags are missing
     client_id: str
     client_host: str
 
@@ -167,6 +169,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         self._settings = settings
         self.tasks = _Tasks(topics)
         self._shut_down_by: str | None = None
+        self._assigned_by: tuple[object, ...] = ()  # settings of the assignor, as last seen
         self.target = GroupTarget(
             clock,
             partial(settings.streams_assignment_interval_ms, group_id),
@@ -209,10 +212,23 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         if heartbeat.shuts_down:
             self._shut_down_by = member.process_id
         changed = self.tasks.configure() or changed
+        assigned_by = self._settings.streams_assignment(self.group_id)
+        changed = assigned_by != self._assigned_by or changed
+        self._assigned_by = assigned_by
         self.target.refresh(self.tasks, self.members.values(), assign_uniform, changed=changed)
         moved = self.target.was_ever_set and self.reconcile(member, heartbeat.owned)
         self.watch(member)
-        return self._answer(member, shows_tasks=joins or moved)
+        answer = self._answer(member, shows_tasks=joins or moved)
+        if heartbeat.knows_tags and (missing := self._missing_tags(member)):
+            text = f"the member lacks client tags: {', '.join(missing)}"
+            answer = msgspec.structs.replace(
+                answer, statuses=(*answer.statuses, (Status.MISSING_CLIENT_TAGS, text))
+            )
+        return answer
+
+    def _missing_tags(self, member: StreamsMember) -> list[str]:
+        had = {key for key, _ in member.client_tags}
+        return [tag for tag in self._settings.streams_rack_tags(self.group_id) if tag not in had]
 
     def _check_topology(self, topology: StreamsTopology | None) -> None:
         """The first member decides; later ones have the same, or an older one (KIP-1071)."""

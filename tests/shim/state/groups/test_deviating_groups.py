@@ -1,4 +1,4 @@
-"""Assignments are there at once, where a 4.4 broker has another thread make them."""
+"""Epochs and assignments of consumer groups in 4.4, where they differ from a broker's."""
 
 import pytest
 
@@ -25,3 +25,24 @@ def test_the_first_answer_has_the_assignment(offloaded: str) -> None:
     assert answer.error_code == 0
     [row] = answer.assignment.topic_partitions
     assert row.topic_id == stage.found("orders").topic_id
+
+
+def test_a_tie_of_assignors_begins_no_epoch() -> None:
+    stage = Stage("4.4", properties={"group.consumer.assignment.interval.ms": "0"})
+    stage.topic("orders")
+    epochs = []
+    for member_id, assignor in (("m", "uniform"), ("n", "range")):
+        request = ConsumerGroupHeartbeatRequest(
+            group_id="g",
+            member_id=member_id,
+            member_epoch=0,
+            rebalance_timeout_ms=60_000,
+            server_assignor=assignor,
+            subscribed_topic_names=[],
+            topic_partitions=[],
+        )
+        for _ in range(2):
+            answer = stage.ask(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, request)
+            request.member_epoch = answer.member_epoch
+            epochs.append(answer.member_epoch)
+    assert len(set(epochs)) == 1

@@ -1,0 +1,47 @@
+"""What the values of a group's settings must fulfil beside their definitions."""
+
+from collections.abc import Iterable, Mapping
+
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.shim.handlers.shared.config_resources import ResourceError
+from kafka_shim.shim.state.config_values import elements
+from kafka_shim.shim.state.configs import Configs
+
+KINDS = ("consumer", "share", "streams")
+ASSIGNOR = "streams.assignor.name"
+DEAD_LETTERS = "errors.deadletterqueue.topic.name"
+_BOUNDED_AS = {"num.standby.replicas": "standby.replicas", "num.warmup.replicas": "warmup.replicas"}
+
+
+def check_group_settings(new: Mapping[str, str], configs: Configs) -> None:
+    """Raise ResourceError unless a group can have these settings."""
+    for text in (*_beyond_bounds(new, configs), *_short_sessions(new, configs)):
+        raise ResourceError(ErrorCode.INVALID_CONFIG, text)
+    if new.get(DEAD_LETTERS, "").startswith("__"):
+        raise ResourceError(ErrorCode.INVALID_CONFIG, f"{DEAD_LETTERS} must not begin with `__`")
+    assignors = elements(configs.broker_value("group.streams.assignors") or "")
+    has_classes = any("." in name for name in assignors)  # whose names are not known here
+    if ASSIGNOR in new and new[ASSIGNOR] not in assignors and not has_classes:
+        text = f"`{new[ASSIGNOR]}` for {ASSIGNOR}: one of {', '.join(assignors)} is expected"
+        raise ResourceError(ErrorCode.INVALID_CONFIG, text)
+
+
+def _beyond_bounds(new: Mapping[str, str], configs: Configs) -> Iterable[str]:
+    """The broker has bounds for many settings: `group.<kind>.min.<setting>` and `max`."""
+    for key, value in new.items():
+        kind, _, setting = key.partition(".")
+        bounded = _BOUNDED_AS.get(setting, setting)
+        for bound, is_outside in (("min", int.__lt__), ("max", int.__gt__)):
+            name = f"group.{kind}.{bound}.{bounded}"
+            limit = configs.broker_value(name) if kind in KINDS else None
+            if limit is not None and is_outside(int(value), int(limit)):
+                yield f"{key} of {value} is beyond {name}, {limit}"
+
+
+def _short_sessions(new: Mapping[str, str], configs: Configs) -> Iterable[str]:
+    for kind in KINDS:
+        names = (f"{kind}.session.timeout.ms", f"{kind}.heartbeat.interval.ms")
+        if any(name in new for name in names):
+            session, interval = (new.get(n) or configs.broker_value(f"group.{n}") for n in names)
+            if session and interval and int(session) <= int(interval):
+                yield f"{names[0]} of {session} must be more than {names[1]}, {interval}"
