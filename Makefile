@@ -13,7 +13,7 @@ EXTRAS := capture,compression,control,demo,oauth,pipeline,pytest,tls
 WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 TEST_ARGS ?= -n $(WORKERS) --maxprocesses 4 --dist loadfile
 
-.PHONY: help scorecards both-ways install run test quick coverage clients check lint types contracts bench generate facts pipeline-demo pipeline-check docs-check image-check package package-check test-all lock audit clean oracle suite suites fuzz kills
+.PHONY: help release scorecards both-ways install run test quick coverage clients check lint types contracts bench generate facts pipeline-demo pipeline-check docs-check image-check package package-check test-all lock audit clean oracle suite suites fuzz kills
 
 help:
 	@echo "make run        a broker on 127.0.0.1:9092 with demo users and ACLs"
@@ -35,6 +35,7 @@ help:
 	@echo "make kills      two hundred recordings are killed, each at another moment, and read"
 	@echo "make fuzz       random frames against the broker; FRAMES=1000000 FUZZ_ARGS='--seed 1234'"
 	@echo "make oracle RELEASE=4.3.1   the shim against a real broker (java 17 and maven)"
+	@echo "make release RELEASE=4.5.0   follow a new Kafka: what it changed, recordings, a checklist (the same)"
 	@echo "make suites     other projects' tests that can be run against the broker"
 	@echo "make suite NAME=kgo   one of them; AGAINST=real: against a real Kafka (java 17 and maven)"
 	@echo "make scorecards clients of six languages are run; docs/clients.md says what they do"
@@ -164,6 +165,11 @@ ORACLE_ARGS ?=
 
 oracle: install
 	$(BIN)/python -m tests.oracle $(RELEASE) $(ORACLE_ARGS)
+
+RELEASE_ARGS ?=
+
+release: install
+	$(BIN)/python -m tests.releases day $(RELEASE) $(RELEASE_ARGS)
 
 FRAMES ?= 1000000
 FUZZ_ARGS ?=

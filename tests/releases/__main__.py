@@ -1,0 +1,73 @@
+"""Follow Kafka's releases: `python -m tests.releases day 4.5.0`, or `make release RELEASE=4.5.0`.
+
+day: fetches the jars, tells what is new against the last release, writes pins, message classes and
+versions, records real brokers, plays them against the shim, and prints what is left to decide as a
+checklist. play: counts the recorded answers of a release that differ. table: the table of all
+releases in docs/releases.md. Needs Java 17 (javap too) and Maven, but for play and table.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from tests.releases import checklist, day, table
+
+
+def main(arguments: list[str]) -> int:
+    options = _parser().parse_args(arguments)
+    if options.command == "play":
+        _print(json.dumps(dict(day.differing(options.release))))
+    elif options.command == "table":
+        table.PAGE.write_text(table.page_with(table.PAGE.read_text(), table.rows()))
+    else:
+        _day(options)
+    return 0
+
+
+def _day(options: argparse.Namespace) -> None:
+    new = options.release
+    old = options.against or day.newest_recorded(new)
+    found = day.compare(old, new, _say, write=options.write)
+    if options.record:
+        day.record(new, _say)
+        found += day.played(new, _say)
+    for path, text in (
+        (options.json, checklist.as_json(old, new, found)),
+        (options.markdown, checklist.as_text(old, new, found)),
+    ):
+        if path is not None:
+            path.write_text(f"{text}\n")
+    _print(checklist.as_text(old, new, found))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.releases", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    following = commands.add_parser("day", help="what a release brings, and what is left to do")
+    following.add_argument("release", help="a full release number, such as 4.5.0")
+    following.add_argument("--against", help="default: the last release that was recorded")
+    following.add_argument("--json", type=Path, metavar="FILE", help="the checklist as JSON too")
+    following.add_argument("--markdown", type=Path, metavar="FILE", help="and as Markdown")
+    following.add_argument(
+        "--no-write", dest="write", action="store_false", help="leave the tables as they are"
+    )
+    following.add_argument(
+        "--no-record", dest="record", action="store_false", help="start no broker, play nothing"
+    )
+    playing = commands.add_parser("play", help="how many recorded answers differ, as JSON")
+    playing.add_argument("release")
+    commands.add_parser("table", help="write the table of docs/releases.md")
+    return parser
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

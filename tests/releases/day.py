@@ -1,0 +1,65 @@
+"""The day a Kafka release comes out: what a machine can do about it."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+
+from tests.oracle.real_kafka import numbers
+from tests.recordings.conformance.scenario import recordings
+from tests.recordings.kinds import KINDS
+from tests.releases import adopting
+from tests.releases.checklist import answers
+from tests.releases.differing import Finding, findings
+from tests.releases.snapshot import clients_jar, snapshot
+
+RECORDED = ("conformance", "conformance-matrix", "records", "groups")
+"""The kinds of scenarios that a release is recorded with."""
+Say = Callable[[str], None]
+
+
+def newest_recorded(before: str) -> str:
+    """Return the newest release below this one that a real broker was recorded of."""
+    known = [name for name in recordings() if "-" not in name]
+    return max((name for name in known if numbers(name) < numbers(before)), key=numbers)
+
+
+def compare(old: str, new: str, say: Say, *, write: bool) -> list[Finding]:
+    """Fetch the jars of both, tell what is new, and write what is sure into the tables."""
+    say(f"reading the jars of {old} and {new}")
+    before, now = snapshot(old), snapshot(new)
+    say(f"kafka-clients-{new}.jar: sha256 {adopting.registry_checksum(clients_jar(new))}")
+    if write:
+        text = adopting.VERSIONS.read_text()
+        adopting.VERSIONS.write_text(adopting.with_versions(text, before, now))
+        adopting.adopt_facts(now)
+        adopting.adopt_jars(new)
+        say("pyproject.toml, schemas/ and what is generated from them are written: see git diff")
+    return findings(before, now)
+
+
+def record(release: str, say: Say) -> None:
+    """Play scenarios on the real broker and keep its answers, where they are not kept yet."""
+    for kind in RECORDED:
+        if release not in KINDS[kind].recordings.releases():
+            say(f"recording {kind}")
+            words = [sys.executable, "-m", "tests.recordings", kind, release]
+            subprocess.run(words, check=True, stdout=sys.stderr)
+
+
+def played(release: str, say: Say) -> list[Finding]:
+    """Play what was recorded against the shim, in a process that knows the new tables."""
+    say("playing the recordings against the shim")
+    words = [sys.executable, "-m", "tests.releases", "play", release]
+    told = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+    return answers(json.loads(told).items())
+
+
+def differing(release: str) -> Iterator[tuple[str, tuple[dict[str, int], int]]]:
+    """Return how many answers of each API differ, and how many were played, by recording."""
+    from tests.recordings.conformance.remaining import differences
+
+    for name in recordings():
+        if name.partition("-")[0] == release:
+            counts, _, count = differences(name)
+            yield name, (dict(counts), count)

@@ -1,0 +1,95 @@
+"""What a Kafka release consists of, read from its jars."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from kafka_shim.schemas.facts import Definition, read_codes, read_jar
+from kafka_shim.schemas.merge import versions_in
+from kafka_shim.schemas.pins import Jar
+from kafka_shim.schemas.releases import Fact
+from kafka_shim.schemas.releases.extract import FEATURE, extracted
+from kafka_shim.schemas.releases.history import Release
+from tests.authorizer.record_asked_by_brokers import asked
+from tests.oracle.real_kafka import jars, numbers
+from tests.releases.bytecode import Calls, methods
+
+SCALA = "2.13"
+
+
+class Range(msgspec.Struct, frozen=True):
+    """Versions of an API that brokers offer to clients."""
+
+    low: int
+    high: int
+
+    def __str__(self) -> str:
+        return f"{self.low}-{self.high}"
+
+
+class Snapshot(msgspec.Struct, frozen=True):
+    """A release, as far as its jars say what it is.
+
+    `methods` says what methods that handle requests call.
+    """
+
+    release: str
+    definitions: Mapping[str, Definition]
+    codes: Mapping[str, Mapping[str, int]]
+    facts: Release
+    asked: Mapping[str, frozenset[str]]
+    methods: Mapping[str, Calls]
+
+    @property
+    def features(self) -> dict[str, Fact]:
+        return self.facts.get(FEATURE, {})
+
+    @property
+    def settings(self) -> dict[str, Fact]:
+        """Return the definition of each setting by its kind and name: `topic retention.ms`."""
+        return {
+            f"{kind} {name}": fact
+            for kind, facts in self.facts.items()
+            for name, fact in facts.items()
+            if kind != FEATURE
+        }
+
+    @property
+    def apis(self) -> dict[str, Range]:
+        """Return the versions that a broker offers clients, by API, without unstable ones."""
+        return {
+            name.removesuffix("Request"): offered
+            for name, definition in self.definitions.items()
+            if definition["type"] == "request" and "broker" in definition.get("listeners", [])
+            if (offered := _offered(definition)) is not None
+        }
+
+
+def _offered(definition: Definition) -> Range | None:
+    versions = versions_in(definition["validVersions"])
+    high = versions.stop - 1 - bool(definition.get("latestVersionUnstable"))
+    return Range(versions.start, high) if high >= versions.start else None
+
+
+def snapshot(release: str) -> Snapshot:
+    """Read a release: its jars are fetched first if they are not here."""
+    libs = jars(release)
+    clients = clients_jar(release)
+    core = libs / f"kafka_{SCALA}-{release}.jar"
+    return Snapshot(
+        release=release,
+        definitions=read_jar(clients, Jar(clients.stem, "", frozenset())),
+        codes=read_codes(clients),
+        facts=extracted(sorted(libs.glob("*.jar"))),
+        asked={
+            api: frozenset(questions)
+            for api, questions in asked(core, is_kraft=numbers(release) >= (3,)).items()
+        },
+        methods=methods(core),
+    )
+
+
+def clients_jar(release: str) -> Path:
+    """Return the jar with the message definitions."""
+    return jars(release) / f"kafka-clients-{release}.jar"

@@ -1,0 +1,54 @@
+"""The table of docs/releases.md: what real brokers of each minor release were asked."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from kafka_shim.protocol.api_versions import RELEASES, parse_release
+from tests.oracle.real_kafka import numbers
+from tests.recordings.conformance.remaining import differences
+from tests.recordings.conformance.scenario import load, recordings
+
+PAGE = Path(__file__).parents[2] / "docs" / "releases.md"
+BEGIN, END = "<!-- table -->\n", "<!-- end of the table -->"
+
+
+class Row(NamedTuple):
+    """A minor release: its recorded patches, and how much of what they answered the shim does."""
+
+    release: str
+    patches: str
+    scenarios: int
+    answers: int
+    equal: int
+
+
+def row(release: str) -> Row:
+    """Play everything that was recorded of a minor release."""
+    names = [name for name in recordings() if parse_release(name.partition("-")[0]) == release]
+    scenarios = answers = different = 0
+    for name in names:
+        counts, _, played = differences(name)
+        scenarios += sum(1 for _ in load(name))
+        answers += played
+        different += counts.total()
+    patches = sorted({name.partition("-")[0] for name in names}, key=numbers)
+    return Row(release, ", ".join(patches), scenarios, answers, answers - different)
+
+
+def rows() -> list[Row]:
+    return [row(release) for release in RELEASES]
+
+
+def page_with(page: str, told: list[Row]) -> str:
+    """Return the page with its table replaced."""
+    lines = ["| release | recorded | scenarios | answers | equal |", "|---|---|---|---|---|"]
+    lines += [
+        f"| {row.release} | {row.patches} | {row.scenarios} | {row.answers:,} | {row.equal:,} |"
+        for row in told
+    ]
+    answers, equal = (sum(getattr(row, key) for row in told) for key in ("answers", "equal"))
+    scenarios = sum(row.scenarios for row in told)
+    lines.append(f"| all | | {scenarios:,} | {answers:,} | {equal:,} |")
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return before + BEGIN + "\n".join(["", *lines, "", ""]) + END + after
