@@ -56,6 +56,12 @@ class Snapshot(msgspec.Struct, frozen=True):
         }
 
     @property
+    def unstable(self) -> set[str]:
+        """Return the names of requests whose newest version is hidden."""
+        rows = self.definitions.items()
+        return {name for name, row in rows if row.get("latestVersionUnstable")}
+
+    @property
     def apis(self) -> dict[str, Range]:
         """Return the versions that a broker offers clients, by API, without unstable ones."""
         return {

@@ -6,6 +6,7 @@ import importlib
 import pytest
 
 from kafka_shim.pipeline.acls.acl_set import read_acls
+from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.cli import main
 from tests.shim.cli.conftest import Running
 
@@ -26,7 +27,7 @@ def test_a_job_reads_the_acls_of_a_broker(
 
     monkeypatch.setattr(importlib.import_module("kafka_shim.pipeline.cli"), "run", run)
     assert main(["pipeline", "denials", "trace", *server]) == 3
-    assert seen == [(['User:x y a "b",c'], "4.4")]
+    assert seen == [(['User:x y a "b",c'], RELEASES[-1])]
     assert main(["pipeline", "denials", "trace", "--bootstrap-server", "127.0.0.1:1"]) == 1
     assert "127.0.0.1:1" in capsys.readouterr().err
 
