@@ -33,6 +33,7 @@ log = Log("shim.dispatch")
 
 _START = Struct(">ii")  # the size of a frame, and its correlation id
 _READY = Phase.READY  # by itself for the reason that NO_ERROR is
+_AUTHENTICATE = Phase.AUTHENTICATE
 BEFORE_LOGIN = {
     Phase.HANDSHAKE: frozenset({ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE}),
     Phase.TOKENS: frozenset[ApiKey](),
@@ -120,6 +121,10 @@ class Dispatcher:
         context = RequestContext(
             header, session, cluster, header.api_version, node_id, access, cluster.facts
         )
+        if session.phase is _AUTHENTICATE and api.key is not ApiKey.SASL_AUTHENTICATE:
+            session.phase = Phase.FAILED
+            refusal = api.refuse(request, ErrorCode.ILLEGAL_SASL_STATE, None)
+            return self.respond(api, context, refusal, None)
         seen = None
         if self.recorder is not None or self.history is not None:
             access.records_max = sys.maxsize
@@ -261,6 +266,8 @@ def _check_phase(
     if session.phase is not _READY:
         if header.api_key in BEFORE_LOGIN[session.phase]:
             return
+        if session.phase is _AUTHENTICATE and is_request(header):
+            return  # it is answered: ILLEGAL_SASL_STATE
         if not is_request(header):
             raise CloseConnection(f"a frame of {frame_bytes} bytes that is not a request")
         name, protocol = ApiKey(header.api_key).wire_name, session.listener.protocol.value

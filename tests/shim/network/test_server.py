@@ -13,6 +13,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
 from kafka_shim.protocol.messages.describe_cluster_request import DescribeClusterRequest
+from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
 from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from tests.acl_filters import ANY_ACL
@@ -162,6 +163,21 @@ async def test_handshake_on_a_listener_without_sasl_is_34() -> None:
         answer = await wire.ask(ApiKey.SASL_HANDSHAKE, 1, ask)
         assert answer.error_code == ErrorCode.ILLEGAL_SASL_STATE
         assert answer.mechanisms == []
+
+
+@pytest.mark.parametrize("api", [ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE, ApiKey.LIST_GROUPS])
+async def test_what_comes_in_place_of_a_proof_is_34_and_closes(api: ApiKey) -> None:
+    """As 4.3.1 does it."""
+    requests = {
+        ApiKey.API_VERSIONS: ApiVersionsRequest(),
+        ApiKey.SASL_HANDSHAKE: SaslHandshakeRequest(mechanism="PLAIN"),
+        ApiKey.LIST_GROUPS: ListGroupsRequest(),
+    }
+    async with serving() as broker, connected(broker, "SASL_PLAINTEXT") as wire:
+        await wire.ask(ApiKey.SASL_HANDSHAKE, 1, SaslHandshakeRequest(mechanism="PLAIN"))
+        answer = await wire.ask(api, 1, requests[api])
+        assert answer.error_code == ErrorCode.ILLEGAL_SASL_STATE
+        assert await wire.is_closed()
 
 
 async def test_handshake_version_0_takes_raw_tokens() -> None:
