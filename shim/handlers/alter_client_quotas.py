@@ -5,6 +5,7 @@ last one counts.
 """
 
 from collections import Counter
+from collections.abc import Mapping
 
 from kafka_shim.authorizer.requirements import ALTER_CLIENT_QUOTAS
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -18,40 +19,61 @@ from kafka_shim.protocol.messages.alter_client_quotas_response import (
     EntryData,
 )
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.quotas import QuotaError, check_entity, check_value
+from kafka_shim.shim.state.java_hash_map import HashOrder
+from kafka_shim.shim.state.quotas import (
+    Alteration,
+    EntityKey,
+    QuotaError,
+    check_entity,
+    check_value,
+    hash_of,
+    in_order,
+    key_of,
+)
 
 
 def handle(request: AlterClientQuotasRequest, context: RequestContext) -> AlterClientQuotasResponse:
     context.access.require(ALTER_CLIENT_QUOTAS, message=context.facts.users.quota_denial)
     counts = Counter(_key(entry) for entry in request.entries)
-    results = {}
+    results: dict[EntityKey, EntryData] = {}
+    alterations: list[Alteration] = []
     for entry in request.entries:
         key = _key(entry)
         if key not in results or not context.facts.users.quotas_alter_entities_once:
-            results[key] = _alter(entry, counts[key], context, keep=not request.validate_only)
-    return AlterClientQuotasResponse(entries=list(results.values()))
+            results[key] = _checked(entry, counts[key], context)
+            if results[key].error_code == ErrorCode.NONE:
+                changes = {op.key: None if op.remove else op.value for op in entry.ops}
+                alterations.append((_entity(entry), changes))
+    if not request.validate_only:
+        context.cluster.quotas.alter(alterations)
+    order = HashOrder[EntityKey]()
+    for key in results:
+        order.put(key, hash_of(key))
+    return AlterClientQuotasResponse(entries=[results[key] for key in order])
 
 
 def refuse(
     request: AlterClientQuotasRequest, error: ErrorCode, message: str | None
 ) -> AlterClientQuotasResponse:
     return AlterClientQuotasResponse(
-        entries=[_result(entry, error, message) for entry in request.entries]
+        entries=[_result(_entity(entry), error, message) for entry in request.entries]
     )
 
 
-def _key(entry: AskedEntry) -> frozenset[tuple[str, str | None]]:
-    return frozenset(
-        {component.entity_type: component.entity_name for component in entry.entity}.items()
-    )
+def _entity(entry: AskedEntry) -> dict[str, str | None]:
+    return {component.entity_type: component.entity_name for component in entry.entity}
 
 
-def _alter(entry: AskedEntry, count: int, context: RequestContext, *, keep: bool) -> EntryData:
-    entity = {component.entity_type: component.entity_name for component in entry.entity}
+def _key(entry: AskedEntry) -> EntityKey:
+    return key_of(_entity(entry))
+
+
+def _checked(entry: AskedEntry, count: int, context: RequestContext) -> EntryData:
+    entity = _entity(entry)
     is_repeated = count > 1 or len({op.key for op in entry.ops}) < len(entry.ops)
     if is_repeated and context.facts.users.quotas_alter_entities_once:
         text = "the entity, or one of its quotas, is named more than once"
-        return _result(entry, ErrorCode.INVALID_REQUEST, text)
+        return _result(entity, ErrorCode.INVALID_REQUEST, text)
     try:
         check_entity(entity, context.facts.users.quota_entity_types)
         for op in entry.ops:
@@ -59,17 +81,14 @@ def _alter(entry: AskedEntry, count: int, context: RequestContext, *, keep: bool
                 zero_is_allowed = context.facts.users.quota_may_be_zero
                 check_value(entity, op.key, op.value, zero_is_allowed=zero_is_allowed)
     except QuotaError as problem:
-        return _result(entry, ErrorCode.INVALID_REQUEST, str(problem))
-    if keep:
-        changes = {op.key: None if op.remove else op.value for op in entry.ops}
-        context.cluster.quotas.alter(entity, changes)
-    return _result(entry, ErrorCode.NONE, None)
+        return _result(entity, ErrorCode.INVALID_REQUEST, str(problem))
+    return _result(entity, ErrorCode.NONE, None)
 
 
-def _result(entry: AskedEntry, error: ErrorCode, message: str | None) -> EntryData:
-    entity = {component.entity_type: component.entity_name for component in entry.entity}
+def _result(entity: Mapping[str, str | None], error: ErrorCode, message: str | None) -> EntryData:
+    parts = in_order(entity, len(entity))
     return EntryData(
         error_code=error,
         error_message=message,
-        entity=[EntityData(entity_type=kind, entity_name=name) for kind, name in entity.items()],
+        entity=[EntityData(entity_type=kind, entity_name=name) for kind, name in parts.items()],
     )

@@ -11,6 +11,7 @@ from enum import IntEnum
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.state.configs import Configs
+from kafka_shim.shim.state.java_hash_map import java_hash
 from kafka_shim.shim.state.node import Node
 from kafka_shim.shim.state.placement import spread
 from kafka_shim.shim.state.topics import Topic, Topics
@@ -115,15 +116,6 @@ class Coordinators:
         replica_lists = spread(nodes, partitions, replicas, self._random)
         set_ones = {key: value for key, value in configs.items() if value}
         return self._topics.create(name, replica_lists, set_ones)
-
-
-def java_hash(text: str) -> int:
-    """`String.hashCode` of Java, signed 32 bits: over UTF-16 code units."""
-    units = text.encode("utf-16-be", "surrogatepass")
-    code = 0
-    for at in range(0, len(units), 2):
-        code = code * 31 + int.from_bytes(units[at : at + 2], "big") & 0xFFFF_FFFF
-    return code - (1 << 32) if code >= 1 << 31 else code
 
 
 def is_share_key(key: str, *, with_colons: bool) -> bool:

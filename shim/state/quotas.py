@@ -2,10 +2,16 @@
 
 import ipaddress
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from kafka_shim.shim.state.java_hash_map import HashOrder, java_hash, ordered
 
 Entity = Mapping[str, str | None]
 """Entity type to name; None is the default of its type."""
+
+EntityKey = frozenset[tuple[str, str | None]]
+Alteration = tuple[Entity, Mapping[str, float | None]]
+"""An entity, and its limits by name; None removes one."""
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
 
@@ -62,23 +68,52 @@ def check_value(entity: Entity, key: str, value: float, *, zero_is_allowed: bool
 
 
 class Quotas:
-    """The limits of every entity that has any."""
+    """The limits of every entity that has any, in the order of a real broker (3.0 and later)."""
 
     def __init__(self) -> None:
-        self._limits: dict[frozenset[tuple[str, str | None]], dict[str, float]] = {}
+        self._limits: dict[EntityKey, dict[str, float]] = {}
 
-    def alter(self, entity: Entity, changes: Mapping[str, float | None]) -> None:
+    def alter(self, alterations: Sequence[Alteration]) -> None:
         """Set limits, and remove those whose value is None."""
-        limits = self._limits.setdefault(frozenset(entity.items()), {})
-        for key, value in changes.items():
-            if value is None:
-                limits.pop(key, None)
-            else:
-                limits[key] = value
-        if not limits:
-            del self._limits[frozenset(entity.items())]
+        changes = {key_of(entity): changed for entity, changed in alterations}
+        altered = HashOrder[EntityKey]()
+        for key in changes:
+            altered.compute(key, hash_of(key))
+        limits = dict(self._limits)
+        for key in altered:
+            limits[key] = _altered(limits.get(key, {}), changes[key])
+        order = HashOrder[EntityKey](len(self._limits))
+        for key, kept in limits.items():
+            if kept:
+                order.put(key, hash_of(key))
+        self._limits = {key: limits[key] for key in order}
 
     def all(self) -> Iterable[tuple[dict[str, str | None], dict[str, float]]]:
         """Every entity with its limits."""
         for key, limits in self._limits.items():
-            yield dict(key), dict(limits)
+            yield in_order(dict(key)), dict(limits)
+
+
+def key_of(entity: Entity) -> EntityKey:
+    """Return what is equal for equal entities."""
+    return frozenset(entity.items())
+
+
+def hash_of(key: EntityKey) -> int:
+    """Return the hash code that Kafka has for an entity."""
+    return 31 + sum(
+        java_hash(kind) ^ (0 if name is None else java_hash(name)) for kind, name in key
+    )
+
+
+def in_order(entity: Entity, size: int = 16) -> dict[str, str | None]:
+    """Return an entity's parts as Kafka has them in a map made for `size` of them."""
+    return {kind: entity[kind] for kind in ordered(entity, size)}
+
+
+def _altered(limits: Mapping[str, float], changes: Mapping[str, float | None]) -> dict[str, float]:
+    merged: dict[str, float | None] = dict(limits)
+    for key in ordered(changes):
+        merged[key] = changes[key]
+    kept = {key: value for key, value in merged.items() if value is not None}
+    return {key: kept[key] for key in ordered(kept, len(limits))}

@@ -159,7 +159,7 @@ def _quotas_and_features(cluster: Cluster) -> Callable[[Cluster], None]:
 
     def restore(other: Cluster) -> None:
         for entity, limits in quotas:
-            other.quotas.alter(entity, limits)
+            other.quotas.alter([(entity, limits)])
         other.features = features
         for token in tokens:
             other.tokens.put_back(copy(token))

@@ -77,7 +77,7 @@ def test_everything_else_comes_back() -> None:
     assert topic is not None
     credential = salted_credential(ScramMechanism.SCRAM_SHA_256, "pw", b"salt", 4096)
     cluster.users.store(ScramMechanism.SCRAM_SHA_256, "carol", credential)
-    cluster.quotas.alter({"user": "alice"}, {"producer_byte_rate": 10.0})
+    cluster.quotas.alter([({"user": "alice"}, {"producer_byte_rate": 10.0})])
     cluster.configs.all_brokers["log.retention.ms"] = "5"
     cluster.transactions.new_producer_id()
     kept = found.snapshot()

@@ -1,0 +1,66 @@
+"""The order in which Java goes through a HashMap: some answers of brokers have it."""
+
+from collections.abc import Iterable, Iterator
+from typing import Generic, TypeVar
+
+Key = TypeVar("Key")
+_BITS = 0xFFFF_FFFF
+
+
+class HashOrder(Generic[Key]):
+    """Keys that are added once each, with their hash codes. `size` is what was asked to fit."""
+
+    def __init__(self, size: int = 16) -> None:
+        self._buckets: list[list[tuple[Key, int]]] = [
+            [] for _ in range(1 << max(0, size - 1).bit_length())
+        ]
+        self._count = 0
+
+    def __iter__(self) -> Iterator[Key]:
+        return (key for bucket in self._buckets for key, _ in bucket)
+
+    def put(self, key: Key, hash_code: int) -> None:
+        """Add a key as `put` does: behind others of its bucket."""
+        bucket, spread = self._bucket(hash_code)
+        bucket.append((key, spread))
+        self._count += 1
+        if self._is_full():
+            self._grow()
+
+    def compute(self, key: Key, hash_code: int) -> None:
+        """Add a key as `computeIfAbsent` does: before others, and growing one key later."""
+        if self._is_full():
+            self._grow()
+        bucket, spread = self._bucket(hash_code)
+        bucket.insert(0, (key, spread))
+        self._count += 1
+
+    def _bucket(self, hash_code: int) -> tuple[list[tuple[Key, int]], int]:
+        spread = (hash_code & _BITS) ^ (hash_code & _BITS) >> 16
+        return self._buckets[spread & len(self._buckets) - 1], spread
+
+    def _is_full(self) -> bool:
+        return self._count * 4 > len(self._buckets) * 3
+
+    def _grow(self) -> None:
+        rows = [row for bucket in self._buckets for row in bucket]
+        self._buckets = [[] for _ in range(2 * len(self._buckets))]
+        for key, spread in rows:
+            self._buckets[spread & len(self._buckets) - 1].append((key, spread))
+
+
+def ordered(names: Iterable[str], size: int = 16) -> list[str]:
+    """Return texts in the order of a HashMap that they were put into one after the other."""
+    order = HashOrder[str](size)
+    for name in dict.fromkeys(names):
+        order.put(name, java_hash(name))
+    return list(order)
+
+
+def java_hash(text: str) -> int:
+    """`String.hashCode` of Java, signed 32 bits: over UTF-16 code units."""
+    units = text.encode("utf-16-be", "surrogatepass")
+    code = 0
+    for at in range(0, len(units), 2):
+        code = code * 31 + int.from_bytes(units[at : at + 2], "big") & _BITS
+    return code - (1 << 32) if code >= 1 << 31 else code
