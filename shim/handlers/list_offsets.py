@@ -141,7 +141,9 @@ class _Listing:
         version = self._context.version
         if version == 0 and wanted.max_num_offsets < 0:
             return ErrorCode.UNKNOWN_SERVER_ERROR
-        if self._replica_id != DEBUGGER and partition.leader_id != self._context.node_id:
+        is_debugger = self._replica_id == DEBUGGER
+        readable = partition.replicas if is_debugger else [partition.leader_id]
+        if self._context.node_id not in readable:
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
         return epoch_error(partition, wanted.current_leader_epoch)
 

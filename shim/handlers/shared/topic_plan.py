@@ -169,6 +169,7 @@ def _given_assignments(topic: CreatableTopic, cluster: Cluster) -> list[list[int
         raise _bad_assignment("a partition is given twice")
     for node_ids in replicas.values():
         _check_replicas(node_ids, cluster)
+    _check_lengths(replicas.values())
     _check_gaps(list(replicas), cluster)
     return [replicas[index] for index in range(len(replicas))]
 
@@ -187,11 +188,15 @@ def _check_consistency(
     topic: CreatableTopic, assignments: Sequence[Sequence[int]], cluster: Cluster
 ) -> None:
     """What brokers on ZooKeeper look at in given replicas; they do not mind unknown brokers."""
-    if len({len(replicas) for replicas in assignments}) > 1:
-        raise _bad_assignment("all partitions need the same number of replicas")
+    _check_lengths(assignments)
     if any(len(set(replicas)) < len(replicas) for replicas in assignments):
         raise _bad_assignment("a broker is given twice for one partition")
     _check_gaps([assignment.partition_index for assignment in topic.assignments], cluster)
+
+
+def _check_lengths(assignments: Iterable[Sequence[int]]) -> None:
+    if len({len(replicas) for replicas in assignments}) > 1:
+        raise _bad_assignment("all partitions need the same number of replicas")
 
 
 def _check_gaps(indexes: Iterable[int], cluster: Cluster) -> None:

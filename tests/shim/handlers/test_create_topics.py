@@ -151,6 +151,8 @@ def test_what_the_newest_release_refuses(wanted: CreatableTopic, error: int) -> 
         ({0: [9]}, 39),
         ({0: [1, 1]}, 39),
         ({0: []}, 39),
+        ({0: [1], 1: [1, 2]}, 39),
+        ({0: [1, 2], 1: [1]}, 39),
     ],
 )
 def test_given_replicas(replicas: dict[int, list[int]], error: int) -> None:

@@ -43,6 +43,19 @@ def deleted(stage: Stage, *topics: str) -> dict[str, int]:
     return {topic.name: topic.partitions[0].error_code for topic in answer.topics}
 
 
+def test_who_debugs_reads_replicas_and_everybody_else_leaders() -> None:
+    """As 4.3.1 does it, which had another broker registered."""
+    stage = Stage(brokers=2)
+    stage.cluster.topics.create("t", [[2], [1], [2, 1]], {})
+    rows = [ListOffsetsPartition(index, timestamp=-1) for index in range(3)]
+    codes = {}
+    for replica_id in (-2, -1, 1, 7):
+        request = ListOffsetsRequest(replica_id, topics=[ListOffsetsTopic("t", rows)])
+        (topic,) = stage.ask(ApiKey.LIST_OFFSETS, 7, request).topics
+        codes[replica_id] = [row.error_code for row in topic.partitions]
+    assert codes == {-2: [6, 0, 0], -1: [6, 0, 6], 1: [6, 0, 6], 7: [6, 0, 6]}
+
+
 @pytest.mark.parametrize("release", ["1.0", "2.7", ""])
 def test_denied_topics_stand_last_and_tell_nothing(release: str) -> None:
     stage = Stage(release)
