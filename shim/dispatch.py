@@ -121,10 +121,6 @@ class Dispatcher:
         context = RequestContext(
             header, session, cluster, header.api_version, node_id, access, cluster.facts
         )
-        if session.phase is _AUTHENTICATE and api.key is not ApiKey.SASL_AUTHENTICATE:
-            session.phase = Phase.FAILED
-            refusal = api.refuse(request, ErrorCode.ILLEGAL_SASL_STATE, None)
-            return self.respond(api, context, refusal, None)
         seen = None
         if self.recorder is not None or self.history is not None:
             access.records_max = sys.maxsize
@@ -192,6 +188,10 @@ class Dispatcher:
 
     def _answer(self, api: ServedApi, request: Any, context: RequestContext) -> Any:
         """The handler's answer; a refusal or a mistake of ours in the shape of the API."""
+        session = context.session
+        if session.phase is _AUTHENTICATE and api.key is not ApiKey.SASL_AUTHENTICATE:
+            session.phase = Phase.FAILED
+            return api.refuse(request, ErrorCode.ILLEGAL_SASL_STATE, None)
         try:
             answer = api.handle(request, context)
         except Refused as refusal:

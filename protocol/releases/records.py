@@ -61,6 +61,7 @@ class RecordFacts(msgspec.Struct, frozen=True, kw_only=True):
     fences_negative_epochs: bool  # a leader epoch below -1 is an old one, and not none
     odd_isolation_closes: bool  # an isolation level that there is not cannot be parsed
     missing_looks_compressed: bool  # a missing partition is 76 to versions that know no zstd
+    hides_zstd_topics: bool  # topics of compression.type=zstd, from versions that know no zstd: 76
     aborted_beyond_stable: bool  # where nothing can be read, all that were aborted are told
     aborted_at_stable: bool  # that is so where readers have come to what they may not read yet
     lists_empty_aborted: bool  # also aborted transactions without records
@@ -137,6 +138,7 @@ OLDEST = RecordFacts(
     fences_negative_epochs=True,
     odd_isolation_closes=True,
     missing_looks_compressed=False,
+    hides_zstd_topics=True,
     aborted_beyond_stable=True,
     aborted_at_stable=True,
     lists_empty_aborted=True,
@@ -312,6 +314,7 @@ CHANGES: tuple[Change, ...] = (
         duplicates_always_refused=True,
     ),
     Change("4.0", "errors of Fetch with empty records again", refusals_have_records=True),
+    Change("4.0", "KIP-896: no format is too old for zstd", hides_zstd_topics=False),
     Change("4.1", "transactions that never began", forgets_start=True),
     Change(
         "4.1",

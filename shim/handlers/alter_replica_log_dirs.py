@@ -1,6 +1,7 @@
 """34 AlterReplicaLogDirs, versions 0-2. A broker here has one log directory (KIP-113).
 
-Moving a partition there changes nothing, any other directory is 57. A denial is on every partition.
+Moving a partition there changes nothing, any other directory is 57, and a topic whose name is too
+long for a moving partition's folder is 17. A denial is on every partition.
 """
 
 from kafka_shim.authorizer.requirements import ALTER_REPLICA_LOG_DIRS
@@ -12,6 +13,10 @@ from kafka_shim.protocol.messages.alter_replica_log_dirs_response import (
     AlterReplicaLogDirTopicResult,
 )
 from kafka_shim.shim.request.context import RequestContext
+
+FILE_NAME_MAX = 255
+FUTURE_SUFFIX_LENGTH = len(".") + 32 + len("-future")
+"""A moving partition's folder is `topic-partition.UUID-future` (KAFKA-4893)."""
 
 
 def handle(
@@ -28,7 +33,9 @@ def handle(
         for topic in wanted.topics:
             by_index = results.setdefault(topic.name, {})
             for index in topic.partitions:
-                if wanted.path == log_dir:
+                if _is_too_long(topic.name, index):
+                    by_index[index] = ErrorCode.INVALID_TOPIC_EXCEPTION
+                elif wanted.path == log_dir:
                     by_index[index] = _error(topic.name, index, context)
                 else:
                     by_index[index] = ErrorCode.LOG_DIR_NOT_FOUND
@@ -61,6 +68,11 @@ def _all(request: AlterReplicaLogDirsRequest, error: int) -> dict[str, dict[int,
         for topic in wanted.topics:
             results.setdefault(topic.name, {}).update(dict.fromkeys(topic.partitions, error))
     return results
+
+
+def _is_too_long(topic_name: str, index: int) -> bool:
+    """Return whether the folder of a moving partition would have too long a name."""
+    return len(f"{topic_name}-{index}") + FUTURE_SUFFIX_LENGTH > FILE_NAME_MAX
 
 
 def _error(topic_name: str, index: int, context: RequestContext) -> int:

@@ -16,7 +16,7 @@ from kafka_shim.protocol.messages.describe_transactions_response import (
     TransactionState,
 )
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.transactions import State, Transaction
+from kafka_shim.shim.state.transactions import Transaction
 
 
 def handle(
@@ -54,19 +54,11 @@ def _state(name: str, context: RequestContext) -> TransactionState:
         transactional_id=name,
         transaction_state=found.state.value,
         transaction_timeout_ms=found.timeout_ms,
-        transaction_start_time_ms=_start(found, context),
+        transaction_start_time_ms=found.started_ms,
         producer_id=found.producer_id,
         producer_epoch=found.epoch,
         topics=_topics(found, context),
     )
-
-
-def _start(transaction: Transaction, context: RequestContext) -> int:
-    """When the transaction began; once, a new producer still showed its predecessor's."""
-    is_new = transaction.state is State.EMPTY
-    if is_new and context.facts.records.forgets_start:
-        return -1
-    return transaction.started_ms
 
 
 def _topics(transaction: Transaction, context: RequestContext) -> list[TopicData]:

@@ -6,6 +6,7 @@ version 2 lists no results at all.
 
 from kafka_shim.authorizer.requirements import UPDATE_FEATURES
 from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.features import Feature
 from kafka_shim.protocol.messages.update_features_request import (
     FeatureUpdateKey,
     UpdateFeaturesRequest,
@@ -67,10 +68,19 @@ def _problem(update: FeatureUpdateKey, context: RequestContext) -> str | None:
         is_removed = update.max_version_level == 0
         is_fine = is_removed and context.facts.cluster.unknown_feature_may_be_zero
         return None if is_fine else f"feature `{update.feature}` is not supported"
+    span = f"{feature.min_version}-{feature.max_version}"
+    if not feature.min_version <= update.max_version_level <= feature.max_version:
+        return f"level {update.max_version_level} of {feature.name} is not supported, only {span}"
+    is_downgrade = context.version > 0 and update.upgrade_type != UPGRADE
+    return _direction_problem(feature, update, is_downgrade=is_downgrade)
+
+
+def _direction_problem(
+    feature: Feature, update: FeatureUpdateKey, *, is_downgrade: bool
+) -> str | None:
     level = update.max_version_level
-    if not feature.min_version <= level <= feature.max_version:
-        span = f"{feature.min_version}-{feature.max_version}"
-        return f"level {level} of {feature.name} is not supported, only {span}"
+    if level > feature.level and is_downgrade:
+        return f"{feature.name} is at level {feature.level}: {level} is not a downgrade"
     if level < feature.level and update.upgrade_type == UPGRADE:
         return f"{feature.name} is at level {feature.level}: a downgrade must be said to be one"
     if level < feature.level and feature.name == METADATA_VERSION:

@@ -118,10 +118,13 @@ class Log(Watched):
         self._retain()
         self.wake()
 
-    def read(self, offset: int, end: int, bytes_max: int, *, whole_first: bool) -> list[bytes]:
+    def read(
+        self, offset: int, end: int, bytes_max: int, *, whole_first: bool, cuts: bool = False
+    ) -> list[bytes]:
         """The batches from the one that holds `offset` up to `end`, of at most `bytes_max`.
 
-        `whole_first`: the first one is given even if it alone is larger (KIP-74).
+        `whole_first`: the first one is given even if it alone is larger (KIP-74). `cuts`: the last
+        one may be cut off there, if it is not the first.
         """
         assert offset >= self.start_offset
         first = bisect_left(self._batches, offset, key=_LAST_OFFSET)
@@ -132,7 +135,14 @@ class Log(Watched):
         fitting = bisect_right(self._batches, limit, first, stop, key=_END_POSITION)
         if fitting == first and whole_first:
             fitting += 1
-        return [batch.payload for batch in self._batches[first:fitting]]
+        found = [batch.payload for batch in self._batches[first:fitting]]
+        if (
+            cuts
+            and first < fitting < stop
+            and (rest := limit - self._batches[fitting].position) > 0
+        ):
+            found.append(self._batches[fitting].payload[:rest])
+        return found
 
     def indexed_after(self, offset: int, size: int) -> int:
         """The offset of the first entry in Kafka's index that is `size` bytes or more behind the

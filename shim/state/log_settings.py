@@ -20,6 +20,7 @@ DEFAULTS = {
     "max.decompressed.message.bytes": "2147483639",
     "message.timestamp.type": "CreateTime",
     "min.insync.replicas": "1",
+    "compression.type": "producer",
     "message.timestamp.difference.max.ms": str(FOREVER_MS),
     "message.timestamp.before.max.ms": str(FOREVER_MS),
     "message.timestamp.after.max.ms": str(FOREVER_MS),
@@ -35,6 +36,7 @@ class LogSettings(msgspec.Struct, frozen=True, gc=False):
     `delete_retention_ms`: how long tombstones stay after they were first cleaned.
     `decompressed_bytes_max`: of a record in a compressed batch (4.4 and later).
     `min_compaction_lag_ms`: how old a record must be to be cleaned (KIP-58).
+    `is_zstd`: `compression.type` is zstd, whatever the producers' batches are.
     `before_max_ms`, `after_max_ms`: how far before and after now a record's time may be (KIP-937;
     once one for both), FOREVER_MS is no limit.
     """
@@ -51,6 +53,7 @@ class LogSettings(msgspec.Struct, frozen=True, gc=False):
     decompressed_bytes_max: int
     uses_append_time: bool
     min_insync_replicas: int
+    is_zstd: bool
     before_max_ms: int
     after_max_ms: int
 
@@ -104,6 +107,7 @@ def _read(value: Callable[[str], str]) -> LogSettings:
         decompressed_bytes_max=int(value("max.decompressed.message.bytes")),
         uses_append_time=value("message.timestamp.type") == "LogAppendTime",
         min_insync_replicas=int(value("min.insync.replicas")),
+        is_zstd=value("compression.type") == "zstd",
         before_max_ms=min(both, int(value("message.timestamp.before.max.ms"))),
         after_max_ms=min(both, int(value("message.timestamp.after.max.ms"))),
     )

@@ -15,6 +15,7 @@ EPOCH_MAX = 32766
 """The last epoch of a producer id that a producer can have (Short.MAX_VALUE is for fencing it)."""
 NO_ID = -1
 NO_EPOCH = -1
+NO_TIME = -1
 
 TopicPartition = tuple[str, int]
 
@@ -58,7 +59,7 @@ class Transaction:
         self.timeout_ms = 0
         self.state = State.EMPTY
         self.partitions: dict[TopicPartition, None] = {}
-        self.started_ms = -1
+        self.started_ms = NO_TIME
         self.updated_ms = now_ms
         self.timer: Timer | None = None
 
@@ -142,6 +143,8 @@ class Transactions:
         found.timeout_ms = timeout_ms
         found.state = State.EMPTY
         found.partitions.clear()
+        if self._facts.forgets_start:
+            found.started_ms = NO_TIME
         found.updated_ms = self._clock.now_ms()
         return ErrorCode.NONE, found.producer_id, found.epoch
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from kafka_shim.protocol.compression import Compression, MissingPackageError
+from kafka_shim.protocol.compression import MissingPackageError
 from kafka_shim.protocol.enums import IsolationLevel
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.errors import DecodeError, EncodeError
@@ -13,7 +13,7 @@ from kafka_shim.protocol.messages.fetch_response import (
     LeaderIdAndEpoch,
     PartitionData,
 )
-from kafka_shim.protocol.records import batches, entry_sizes
+from kafka_shim.protocol.records import entry_sizes
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.state.log import Log
 from kafka_shim.shim.state.topics import Partition
@@ -136,7 +136,7 @@ def read(
         return answer
     end = end_for(partition, reader)
     limit = min(max(wanted.partition_max_bytes, 0), reader.bytes_max)
-    found = log.read(wanted.fetch_offset, end, limit, whole_first=whole_first)
+    found = log.read(wanted.fetch_offset, end, limit, whole_first=whole_first, cuts=True)
     answer.records = found[0] if len(found) == 1 else b"".join(found)
     if is_committed:
         bytes_max = max(limit, len(answer.records))
@@ -147,6 +147,8 @@ def read(
             if transaction.first_offset < transaction.last_offset
             or reader.facts.lists_empty_aborted
         ]
+    if log.settings.is_zstd and reader.facts.hides_zstd_topics and reader.version < ZSTD_SINCE:
+        return _unsupported(wanted.partition, reader)
     return converted(answer, wanted.fetch_offset, reader)
 
 
@@ -167,6 +169,14 @@ def failed(
     return answer
 
 
+def _unsupported(index: int, reader: Reader) -> PartitionData:
+    """Return what is answered where this version of Fetch cannot carry the records."""
+    answer = failed(index, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, reader)
+    if not reader.facts.refusals_have_records:
+        answer.records = None
+    return answer
+
+
 def bytes_ready(partition: Partition, wanted: FetchPartition, reader: Reader) -> int:
     """How much a reader would find."""
     found = partition.log.bytes_between(wanted.fetch_offset, end_for(partition, reader))
@@ -183,10 +193,8 @@ def converted(answer: PartitionData, offset: int, reader: Reader) -> PartitionDa
             from kafka_shim.protocol.legacy_records import down_convert  # noqa: PLC0415 - old clients
 
             answer.records = _from(down_convert(answer.records, magic), offset)
-        elif reader.version < ZSTD_SINCE and _has_zstd(answer.records):
-            return failed(answer.partition_index, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, reader)
     except (EncodeError, MissingPackageError):
-        return failed(answer.partition_index, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, reader)
+        return _unsupported(answer.partition_index, reader)
     except DecodeError:
         return failed(answer.partition_index, ErrorCode.UNKNOWN_SERVER_ERROR, reader)
     return answer
@@ -198,10 +206,6 @@ def _from(message_set: bytes, offset: int) -> bytes:
         if int.from_bytes(message_set[start : start + 8], "big") >= offset:
             return message_set[start:]
     return b""
-
-
-def _has_zstd(records: bytes) -> bool:
-    return any(batch.compression == Compression.ZSTD for batch in batches(records))
 
 
 def _aborted_up_to(log: Log, offset: int, end: int, bytes_max: int, facts: RecordFacts) -> int:

@@ -6,7 +6,7 @@ Independent of the code under test, and able to build what is wrong on purpose.
 import gzip
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from crc32c import crc32c
 
@@ -53,8 +53,12 @@ def batch(
     count: int | None = None,
     magic: int = 2,
     damage: bool = False,
+    packs: Callable[[bytes], bytes] | None = None,
 ) -> bytes:
-    """A batch of format 2; `producer` is id, epoch and first sequence number."""
+    """A batch of format 2; `producer` is id, epoch and first sequence number.
+
+    `packs` compresses the records; of `attributes` only gzip does by itself.
+    """
     times = times or [T0] * len(values)
     keys = keys or [None] * len(values)
     rows = zip(values, keys, times, strict=True)
@@ -64,6 +68,8 @@ def batch(
     )
     if attributes & 7 == GZIP:
         records = gzip.compress(records, mtime=0)
+    if packs:
+        records = packs(records)
     body = struct.pack(
         ">hiqqqhii",
         attributes,

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import zstandard
+
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.fetch_request import (
     FetchPartition,
@@ -9,10 +11,11 @@ from kafka_shim.protocol.messages.fetch_request import (
     ForgottenTopic,
     ReplicaState,
 )
-from tests.recordings.records.batches import batch
+from tests.recordings.records.batches import ZSTD, batch
 from tests.recordings.records.play import Play
 
 LAST_WITH_NAMES = 12
+ZSTD_SINCE = 10
 
 
 def filled(play: Play, name: str = "a", partitions: int = 1, batches: int = 4) -> str:
@@ -74,6 +77,33 @@ def sizes(play: Play) -> None:
     request.max_bytes = 100
     version = play.newest(ApiKey.FETCH)
     play.call("first empty, second too small", ApiKey.FETCH, version, request)
+
+
+def cuts(play: Play) -> None:
+    """Where the limits are inside of a batch: how many bytes each partition has."""
+    topic = filled(play, partitions=2)
+    for version in play.versions(ApiKey.FETCH):
+        if version < 4:  # what is converted may be followed by anything
+            continue
+        for limit, in_all in ((50, 1 << 20), (100, 1 << 20), (200, 1 << 20), (100, 120), (500, 90)):
+            wanted = [(topic, [part(index, bytes_max=limit) for index in range(2)])]
+            request = play.fetch_request(wanted)
+            request.max_bytes = in_all
+            answer = play.settled(ApiKey.FETCH, version, request)
+            sizes = [len(row.records or b"") for row in answer.responses[0].partitions]
+            play.steps.append((f"{limit} of {in_all} bytes, {version}", sizes))
+
+
+def zstd(play: Play) -> None:
+    """Topics that keep what producers send, and that compress by themselves, for old readers."""
+    if play.newest(ApiKey.FETCH) < ZSTD_SINCE:
+        return
+    for kind in ("producer", "zstd"):
+        topic = play.topic(kind, compression_type=kind)
+        records = batch([b"x" * 100], attributes=ZSTD, packs=zstandard.compress)
+        play.produce(f"to {kind}", topic, records, version=7)
+        for version in play.versions(ApiKey.FETCH):
+            play.fetch(f"from {kind}, {version}", topic, version=version)
 
 
 def waits(play: Play) -> None:
@@ -243,6 +273,8 @@ SCENARIOS = (
     offsets,
     places,
     sizes,
+    cuts,
+    zstd,
     waits,
     leader_epochs,
     isolation,

@@ -6,6 +6,7 @@ from tests.recordings.peers.peer import Peer
 from tests.recordings.recorder import Kind
 from tests.recordings.records import (
     aborted_scenarios,
+    admin_scenarios,
     compaction_scenarios,
     duplicate_scenarios,
     fetch_scenarios,
@@ -26,6 +27,7 @@ SCENARIOS = by_name(
         transaction_scenarios,
         aborted_scenarios,
         compaction_scenarios,
+        admin_scenarios,
     )
 )
 

@@ -1,0 +1,132 @@
+"""Log directories, features, transactions that are listed, quotas: what few tools ask."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.alter_client_quotas_request import (
+    AlterClientQuotasRequest,
+    EntityData,
+    EntryData,
+    OpData,
+)
+from kafka_shim.protocol.messages.alter_replica_log_dirs_request import (
+    AlterReplicaLogDir,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirTopic,
+)
+from kafka_shim.protocol.messages.describe_client_quotas_request import DescribeClientQuotasRequest
+from kafka_shim.protocol.messages.describe_transactions_request import DescribeTransactionsRequest
+from kafka_shim.protocol.messages.list_transactions_request import ListTransactionsRequest
+from kafka_shim.protocol.messages.update_features_request import (
+    FeatureUpdateKey,
+    UpdateFeaturesRequest,
+)
+from tests.recordings.records.play import Play
+from tests.recordings.records.transactional_producer import VERSION_1, Producer
+
+
+def long_names(play: Play) -> None:
+    """The folder of a partition that moves needs more room than that of one that does not."""
+    api = ApiKey.ALTER_REPLICA_LOG_DIRS
+    if not play.has(api):
+        return
+    for size in (212, 213, 214, 249, 250):
+        topic = AlterReplicaLogDirTopic(name="x" * size, partitions=[0, 10])
+        moved = AlterReplicaLogDir(path="/nowhere", topics=[topic])
+        request = AlterReplicaLogDirsRequest(dirs=[moved])
+        play.call(f"{size} characters", api, play.newest(api), request)
+
+
+def raised_features(play: Play) -> None:
+    """A level that goes up while the update says that it goes down."""
+    if not play.has(ApiKey.LIST_CONFIG_RESOURCES) or play.newest(ApiKey.UPDATE_FEATURES) < 2:
+        return
+
+    def update(label: str, level: int, kind: int, *, keep: bool = False) -> None:
+        feature = FeatureUpdateKey("streams.version", level, upgrade_type=kind)
+        request = UpdateFeaturesRequest(feature_updates=[feature], validate_only=not keep)
+        play.call(label, ApiKey.UPDATE_FEATURES, 2, request)
+
+    update("lowered", 0, 2, keep=True)
+    for kind in (1, 2, 3):
+        update(f"raised, type {kind}", 1, kind)
+        update(f"left, type {kind}", 0, kind)
+    update("raised", 1, 1, keep=True)
+
+
+def durations(play: Play) -> None:
+    """How long a transaction lasts that never began, is open, has ended, or is another one's."""
+    if not play.has(ApiKey.LIST_TRANSACTIONS) or not play.newest(ApiKey.LIST_TRANSACTIONS):
+        return
+    topic = play.topic()
+
+    def look(label: str) -> None:
+        for least_ms in (0, 3_600_000, 1 << 39, 1 << 50):
+            request = ListTransactionsRequest(duration_filter=least_ms)
+            play.call(f"{label}, {least_ms}", ApiKey.LIST_TRANSACTIONS, 1, request)
+        described = DescribeTransactionsRequest(transactional_ids=[producer.name])
+        play.call(label, ApiKey.DESCRIBE_TRANSACTIONS, 0, described)
+
+    producer = Producer(play, "id", VERSION_1)
+    look("new")
+    producer.add("add", (topic, 0))
+    look("open")
+    producer.end("end", commit=True)
+    play.peer.pause(300)
+    look("ended")
+    Producer(play, "id", VERSION_1)
+    look("new again")
+
+
+def orders_of_quotas(play: Play) -> None:
+    """Entities, their parts, their values: each is in the order of a map."""
+    if not play.has(ApiKey.DESCRIBE_QUORUM):  # ZooKeeper has them in other maps
+        return
+    entities: list[list[tuple[str, str | None]]] = [
+        [("user", play.text("u")), ("client-id", "c")],
+        [("client-id", "c"), ("user", play.text("u2"))],
+        [("user", play.text("a"))],
+        [("client-id", play.text("b"))],
+        [("user", None), ("client-id", play.text("c"))],
+        [("user", play.text("x")), ("client-id", None)],
+        [("user", "u"), ("client-id", "c"), ("nonsense", "n")],
+        [("ip", "1.1.1.1"), ("user", "u"), ("client-id", "c")],
+    ]
+    entities += [[("user", play.text(f"user-{number}"))] for number in range(12)]
+    values = ("request_percentage", "consumer_byte_rate", "producer_byte_rate")
+    for count in (1, 2, 3):
+        changes = [_quota(entity, values[:count]) for entity in entities]
+        answer = _altered(play, changes)
+        play.steps.append((f"altered {count}", _shown(play, answer.entries)))
+        play.peer.pause(300)
+        request = DescribeClientQuotasRequest(strict=False)
+        described = play.settled(ApiKey.DESCRIBE_CLIENT_QUOTAS, 0, request)
+        play.steps.append((f"described {count}", _shown(play, described.entries)))
+        kept = [[value.key for value in entry.values] for entry in described.entries]
+        play.steps.append((f"values {count}", kept))
+    _altered(play, [_quota(entity, values, remove=True) for entity in entities])
+
+
+def _altered(play: Play, changes: list[EntryData]) -> Any:
+    request = AlterClientQuotasRequest(entries=changes)
+    return play.settled(ApiKey.ALTER_CLIENT_QUOTAS, 0, request)
+
+
+def _quota(
+    entity: list[tuple[str, str | None]], keys: Sequence[str], *, remove: bool = False
+) -> EntryData:
+    return EntryData(
+        entity=[EntityData(kind, name) for kind, name in entity],
+        ops=[OpData(key, 1e9, remove) for key in keys],
+    )
+
+
+def _shown(play: Play, entries: list[Any]) -> list[list[list[str | None]]]:
+    rows = [[[part.entity_type, part.entity_name] for part in entry.entity] for entry in entries]
+    return [
+        [[kind, name and name.removeprefix(f"{play.name}-")] for kind, name in row] for row in rows
+    ]
+
+
+SCENARIOS = (long_names, raised_features, durations, orders_of_quotas)
