@@ -108,8 +108,9 @@ class SocketPeer:
         if api in READS_COMMITTED:
             time.sleep(COMMITTING_SECONDS)
         self._sent[connection] = api, version, request
+        opened = self._connection(connection)
         try:
-            self._connection(connection).tell(api, version, request)
+            opened.tell(api, version, request)
         except ConnectionError:  # it was closed meanwhile
             self.hang_up(connection)
 
