@@ -167,7 +167,7 @@ def people(block: Block) -> dict[int, tuple[Connection, Person]]:
                 "node_id": connection.node_id,
                 "listener": connection.listener,
                 "principal": connection.principal,
-                "host": connection.host,
+                "host": connection.judged_host,
                 "port": connection.port,
                 "software_name": connection.software_name,
                 "software_version": connection.software_version,

@@ -20,6 +20,8 @@ class Connection(msgspec.Struct, array_like=True, frozen=True, gc=False):
     new row. `writer_connection` is unique among all connections of one writer. `accesses` says
     where those come from: RECORDED by the broker that decided; DERIVED, since the writer only saw
     the messages and noted none; or the AUDIT log of a broker, a line for each and no requests.
+    `seen_host` is the host that the broker saw in place of the client's: that of a proxy; empty if
+    it saw the client's.
     """
 
     number: int
@@ -33,6 +35,12 @@ class Connection(msgspec.Struct, array_like=True, frozen=True, gc=False):
     software_name: str = ""
     software_version: str = ""
     accesses: str = RECORDED
+    seen_host: str = ""
+
+    @property
+    def judged_host(self) -> str:
+        """The host that ACLs were about."""
+        return self.seen_host or self.host
 
 
 class Request(msgspec.Struct, array_like=True, tag=1, frozen=True, gc=False):

@@ -247,4 +247,5 @@ class Recorder:
             session.client_software_name,
             session.client_software_version,
             self._source,
+            session.seen_host,
         )

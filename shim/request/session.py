@@ -42,6 +42,7 @@ class Session:
         "principal",
         "requests",
         "sasl",
+        "seen_host",
         "sequence",
         "token_id",
         "trace_row",
@@ -62,6 +63,7 @@ class Session:
         self.host = host
         self.port = port
         self.local_host = local_host  # the address of ours that the client reached
+        self.seen_host = ""  # what a broker behind a proxy of ours takes for the client's
         self.principal = listener.principal
         self.phase = Phase.HANDSHAKE if listener.protocol.sasl else Phase.READY
         self.is_authenticated = False  # by SASL

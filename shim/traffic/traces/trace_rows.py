@@ -82,6 +82,7 @@ def _who(connection: Connection, entry: Entry) -> dict[str, Any]:
         "sequence": entry.sequence,
         "principal": connection.principal,
         "host": connection.host,
+        "seen_host": connection.seen_host,
         "port": connection.port,
         "listener": connection.listener,
         "node_id": connection.node_id,

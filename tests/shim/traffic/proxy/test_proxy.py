@@ -4,19 +4,23 @@ import asyncio
 import contextlib
 import socket
 import ssl
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.authorizer.model import Acl, Actor
+from kafka_shim.pipeline.rows.batches import batches, plan
+from kafka_shim.pipeline.rows.columns import Selection
+from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.describe_cluster_request import DescribeClusterRequest
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
-from kafka_shim.protocol.trace.entries import Request, Response
+from kafka_shim.protocol.trace.entries import DERIVED, Request, Response
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.client.config import ClientConfig, Login, Trust
 from kafka_shim.shim.config import SecurityProtocol
@@ -50,7 +54,7 @@ def first(broker: Broker, listener: str = "PLAINTEXT") -> tuple[str, int]:
 async def proxied(
     broker: Broker, folder: Path, listener: str = "PLAINTEXT", **more: Any
 ) -> AsyncIterator[tuple[Proxy, str]]:
-    recorder = Recorder(folder, SystemClock(), writer="proxy")
+    recorder = Recorder(folder, SystemClock(), writer="proxy", accesses=DERIVED)
     proxy = Proxy(first(broker, listener), ("127.0.0.1", 0), recorder, **more)
     try:
         yield proxy, await proxy.start()
@@ -106,6 +110,35 @@ async def test_the_principal_is_the_one_that_the_broker_let_in(tmp_path: Path) -
     written = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert b"alice-secret" not in written
     assert b"wrong" not in written
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a second loopback address")
+async def test_acls_with_hosts_are_judged_by_the_address_that_the_broker_saw(
+    tmp_path: Path,
+) -> None:
+    """The broker decides, and says by its answer that it saw the proxy's address."""
+    async with serving(super_users=("User:admin",)) as broker:
+        for name, host in (("of-the-proxy", "127.0.0.1"), ("of-the-client", "127.0.0.2")):
+            place = (ResourceType.TOPIC, name, PatternType.LITERAL, "User:ANONYMOUS", host)
+            acl = Acl(*place, Operation.DESCRIBE, Permission.ALLOW)
+            assert broker.cluster.policy.authorizer is not None
+            broker.cluster.policy.authorizer.create_acls(Actor("User:admin", "h"), [acl])
+        async with proxied(broker, tmp_path) as (_, address):
+            reader, writer = await asyncio.open_connection(
+                *split(address), local_addr=("127.0.0.2", 0)
+            )
+            topics = [MetadataRequestTopic(name=f"of-the-{who}") for who in ("proxy", "client")]
+            asked = MetadataRequest(topics=topics, allow_auto_topic_creation=False)
+            answer = await Wire(reader, writer).ask(ApiKey.METADATA, 12, asked)
+            writer.close()
+    told = {topic.name: topic.error_code for topic in answer.topics}
+    assert told == {"of-the-proxy": 3, "of-the-client": 29}
+    found, _ = entries(tmp_path)
+    assert {(who.host, who.seen_host) for who, _ in found} == {("127.0.0.2", "127.0.0.1")}
+    (split_,) = plan([str(tmp_path)])
+    (batch,) = batches("observed", split_, Selection())
+    rows = {(row["resource_name"], row["host"], row["allowed"]) for row in batch.to_pylist()}
+    assert rows == {("of-the-proxy", "127.0.0.1", True), ("of-the-client", "127.0.0.1", False)}
 
 
 async def test_the_trace_has_the_brokers_own_answers(tmp_path: Path) -> None:
