@@ -4,7 +4,7 @@
 """
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -27,6 +27,8 @@ from kafka_shim.protocol.trace.blocks import BlockHeader
 from kafka_shim.protocol.trace.segments import Block, Damage, read_segment, segments
 
 SPLIT_BYTES = 64 * 1024 * 1024
+OPENING_BYTES = 256 * 1024
+"""What it costs to open a file, as if it were so much larger."""
 BATCH_ROWS = 16_384
 DISTINCT_ROWS = 200_000
 """Distinct rows that are kept before they are handed on; more are counted again by Spark."""
@@ -76,6 +78,20 @@ def plan(paths: list[str], split_bytes: int = SPLIT_BYTES) -> list[Split]:
                 if end > start
             ]
     return found
+
+
+def packed(splits: Iterable[Split], task_bytes: int = SPLIT_BYTES) -> list[tuple[Split, ...]]:
+    """Splits in the parts of one task each: many small ones together, large ones alone."""
+    found: list[list[Split]] = []
+    taken = task_bytes
+    for split in splits:
+        cost = split.end - split.start + OPENING_BYTES
+        if taken + cost > task_bytes:
+            found.append([])
+            taken = 0
+        found[-1].append(split)
+        taken += cost
+    return [tuple(part) for part in found]
 
 
 def batches(

@@ -47,7 +47,9 @@ class KafkaTraceSource(DataSource):
 
     def reader(self, schema: StructType) -> DataSourceReader:
         splits = _splits(self.options)
-        return TraceReader(self._table(), splits, selection_of(self.options), schema.names)
+        split_bytes = int(self.options.get("splitBytes", SPLIT_BYTES))
+        selection = selection_of(self.options)
+        return TraceReader(self._table(), splits, selection, schema.names, split_bytes)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
         return TraceStreamReader(

@@ -1,23 +1,28 @@
 """One split of a trace as rows of one table, in a worker."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from kafka_shim.pipeline.errors import PipelineError
-from kafka_shim.pipeline.rows.batches import Split, batches
+from kafka_shim.pipeline.rows.batches import SPLIT_BYTES, Split, batches, packed
 from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.tables import TABLES
 
 
-class TraceSplit(InputPartition):
-    """One split, as Spark sends it to a worker."""
+class TraceSplits(InputPartition):
+    """The splits of one task, as Spark sends them to a worker."""
 
-    def __init__(self, split: Split) -> None:
+    def __init__(self, splits: tuple[Split, ...]) -> None:
         super().__init__(None)
-        self.split = split
+        self.splits = splits
+
+
+def tasks(splits: Iterable[Split], task_bytes: int) -> list[InputPartition]:
+    """A task for about so many bytes: a task for each of many small files would take hours."""
+    return [TraceSplits(part) for part in packed(splits, task_bytes)]
 
 
 class TraceReader(DataSourceReader):
@@ -29,6 +34,7 @@ class TraceReader(DataSourceReader):
         splits: list[Split],
         selection: Selection,
         columns: list[str],
+        task_bytes: int = SPLIT_BYTES,
     ) -> None:
         unknown = [name for name in columns if name not in TABLES[table].names]
         if unknown:
@@ -37,11 +43,13 @@ class TraceReader(DataSourceReader):
         self._splits = splits
         self._selection = selection
         self._columns = columns
+        self._task_bytes = task_bytes
 
     def partitions(self) -> list[InputPartition]:
-        return [TraceSplit(split) for split in self._splits]
+        return tasks(self._splits, self._task_bytes)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         gc.freeze()  # rows make no cycles: what is loaded by now need not be searched with them
-        if isinstance(partition, TraceSplit):  # Spark makes up a partition where there is none
-            yield from batches(self._table, partition.split, self._selection, self._columns)
+        if isinstance(partition, TraceSplits):  # Spark makes up a partition where there is none
+            for split in partition.splits:
+                yield from batches(self._table, split, self._selection, self._columns)

@@ -11,7 +11,7 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from kafka_shim.pipeline.rows.offsets import Offset, between, limited, written
-from kafka_shim.pipeline.spark.trace_reader import TraceReader, TraceSplit
+from kafka_shim.pipeline.spark.trace_reader import TraceReader, tasks
 
 
 class TraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -53,7 +53,7 @@ class TraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return limited(start, end, limit.max_bytes) if isinstance(limit, ReadMaxBytes) else end
 
     def partitions(self, start: Offset, end: Offset) -> list[InputPartition]:
-        return [TraceSplit(split) for split in between(start, end, self._split_bytes)]
+        return tasks(between(start, end, self._split_bytes), self._split_bytes)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         return self._reader.read(partition)

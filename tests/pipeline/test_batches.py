@@ -10,8 +10,16 @@ import pytest
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.errors import PipelineError
-from kafka_shim.pipeline.rows.batches import batches, plan, regroup
+from kafka_shim.pipeline.rows.batches import (
+    SPLIT_BYTES,
+    Split,
+    batches,
+    packed,
+    plan,
+    regroup,
+)
 from kafka_shim.pipeline.rows.columns import Selection
+from kafka_shim.pipeline.spark.trace_reader import TraceReader
 from kafka_shim.pipeline.tables import TABLES
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.trace.entries import Access, Body, Connection
@@ -187,3 +195,23 @@ def test_an_operation_of_a_later_kafka_is_shown_as_unknown(tmp_path: Path) -> No
     for table in ("accesses", "observed"):
         (row,) = next(batches(table, split, Selection())).to_pylist()
         assert (row["operation"], row["resource_type"]) == ("UNKNOWN", "UNKNOWN")
+
+
+def test_many_small_files_are_few_tasks_and_large_ones_stay_alone() -> None:
+    small = [Split(f"s{n}", 0, 10_000) for n in range(10_000)]
+    found = packed(small)
+    assert [split for part in found for split in part] == small
+    assert len(found) <= 42  # 10,000 times the cost of opening a file, in parts of 64 MiB
+    whole = [Split(f"w{n}", 0, SPLIT_BYTES) for n in range(5)]
+    assert packed(whole) == [(split,) for split in whole]
+    assert packed([whole[0], *small[:3], whole[1]]) == [(whole[0],), (*small[:3],), (whole[1],)]
+    assert packed([]) == []
+
+
+def test_a_task_reads_all_of_its_files(tmp_path: Path, nobody: StandardAuthorizer) -> None:
+    for number in range(3):
+        random_trace(tmp_path / str(number), random.Random(number), nobody, 30)
+    splits = plan([str(tmp_path / str(number)) for number in range(3)])
+    reader = TraceReader("accesses", splits, Selection(), ["principal"])
+    (task,) = reader.partitions()
+    assert sum(batch.num_rows for batch in reader.read(task)) == 90
