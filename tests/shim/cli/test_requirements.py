@@ -54,9 +54,9 @@ def test_a_row_in_full(ask: Ask) -> None:
         "    on group_id, groups[].group_id\n"
         "    denied: 30 GROUP_AUTHORIZATION_FAILED, each element's code, versions 0\n"
         "    denied: 30 GROUP_AUTHORIZATION_FAILED, each element's code, versions 1,"
-        " up to 3.4, since 4.1\n"
+        " up to 3.4, since 4.0\n"
         "    denied: 30 GROUP_AUTHORIZATION_FAILED, an empty answer, no code, versions 1,"
-        " 3.5-4.0\n"
+        " 3.5-3.9\n"
         "    denied: 30 GROUP_AUTHORIZATION_FAILED, the answer's code, versions 2-7\n"
         "    denied: 30 GROUP_AUTHORIZATION_FAILED, each element's code, versions 8+\n"
         "    note: from version 8 each group on its own"
@@ -75,7 +75,8 @@ def test_periods_with_a_gap(ask: Ask) -> None:
 def test_one_release_in_short(ask: Ask) -> None:
     assert ask("--kafka-version", "2.0", "--api", "Fetch") == (
         "Fetch.follower  CLUSTER_ACTION CLUSTER  29 each  when replica_id is 0 or more\n"
-        "Fetch.topic     READ TOPIC              29 each  when replica_id is below 0\n"
+        "Fetch.topic     READ TOPIC              29 each  when replica_id is below 0, or the"
+        " broker is older than 1.1\n"
     )
 
 

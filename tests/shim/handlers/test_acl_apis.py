@@ -84,9 +84,10 @@ def test_version_0_neither_sees_nor_deletes_prefixed_acls() -> None:
     assert names(describe(stage)) == ["ord"]
 
 
-def test_each_creation_is_judged_alone() -> None:
+@pytest.mark.parametrize(("release", "no_host"), [("4.3", 0), ("4.4", 42)])
+def test_each_creation_is_judged_alone(release: str, no_host: int) -> None:
     good, other = creation(), creation("u")
-    stage = Stage()
+    stage = Stage(release)
     assert create(
         stage,
         good,
@@ -97,7 +98,7 @@ def test_each_creation_is_judged_alone() -> None:
         creation(host=""),
         good,
         other,
-    ) == [0, 42, 42, 42, 42, 0, 0, 0]
+    ) == [0, 42, 42, 42, 42, no_host, 0, 0]
     assert names(describe(stage)) == ["t", "u"]
 
 
