@@ -16,6 +16,8 @@ from kafka_shim.shim.traffic.traces.observed import ObservedConnection
 log = Log("shim.proxy")
 
 CHUNK_BYTES = 256 * 1024
+LAST_ANSWERS_S = 5.0
+"""So long a broker has to answer what a client asked that is gone by now."""
 
 
 class Link:
@@ -33,17 +35,28 @@ class Link:
         self._address_of = address_of
         self._requests = FrameSplitter(frame_bytes_max)
         self._answers = FrameSplitter(frame_bytes_max)
+        self._is_client_gone = False
 
     async def carry(
         self,
         client: tuple[asyncio.StreamReader, asyncio.StreamWriter],
         broker: tuple[asyncio.StreamReader, asyncio.StreamWriter],
     ) -> None:
-        """Run both directions; the end of one ends the other."""
-        over = asyncio.create_task(self._pump(client[0], broker[1], self.request, self._requests))
-        back = asyncio.create_task(self._pump(broker[0], client[1], self.answer, self._answers))
+        """Run both directions; the end of one ends the other.
+
+        The broker still answers what a client has asked that is gone: the trace has it.
+        """
+        over = asyncio.create_task(
+            self._pump(client[0], broker[1], self.request, self._requests, is_answer=False)
+        )
+        back = asyncio.create_task(
+            self._pump(broker[0], client[1], self.answer, self._answers, is_answer=True)
+        )
         try:
             await asyncio.wait({over, back}, return_when=asyncio.FIRST_COMPLETED)
+            if self._observed.is_owed:
+                self._is_client_gone = True
+                await asyncio.wait({back}, timeout=LAST_ANSWERS_S)
         finally:
             over.cancel()
             back.cancel()
@@ -60,15 +73,35 @@ class Link:
         target: asyncio.StreamWriter,
         transform: Any,
         splitter: FrameSplitter,
+        *,
+        is_answer: bool,
     ) -> None:
         try:
             while data := await source.read(CHUNK_BYTES):
-                for frame in splitter.feed(data):
-                    passed = transform(frame)
-                    target.write(len(passed).to_bytes(4, "big") + passed)
-                await target.drain()
+                passed: list[bytes] = []
+                try:
+                    passed.extend(transform(frame) for frame in splitter.feed(data))
+                finally:  # what came before a frame that is none goes over
+                    goes_on = await self._passed_on(passed, target, is_answer=is_answer)
+                if not goes_on:
+                    return
         except (ConnectionError, FrameError) as error:
             log.info("link ended", reason=str(error), peer=self._session.host)
+
+    async def _passed_on(
+        self, frames: list[bytes], target: asyncio.StreamWriter, *, is_answer: bool
+    ) -> bool:
+        """Write frames; tells whether there is reason to go on. Answers outlive their client."""
+        if not (is_answer and self._is_client_gone):
+            try:
+                for frame in frames:
+                    target.write(len(frame).to_bytes(4, "big") + frame)
+                await target.drain()
+            except ConnectionError:
+                if not is_answer:
+                    raise
+                self._is_client_gone = True
+        return not (is_answer and self._is_client_gone) or self._observed.is_owed
 
     def request(self, frame: bytes) -> bytes:
         """Note a request; it goes over as it came."""

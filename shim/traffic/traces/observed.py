@@ -71,6 +71,11 @@ class ObservedConnection:
                 self._follow_login(header, frame)
         return header
 
+    @property
+    def is_owed(self) -> bool:
+        """Whether answers to requests are to come."""
+        return bool(self._outstanding)
+
     def closed(self) -> None:
         """Either side ended it."""
         self._recorder.closed(self._session, self._not_a_request)

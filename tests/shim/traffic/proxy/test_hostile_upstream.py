@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from kafka_shim.protocol import codecs
 from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.protocol.trace.entries import Response
 from kafka_shim.shim.observing.recorder import Recorder
 from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.traffic.proxy.proxy import Proxy
@@ -22,8 +25,10 @@ Answer = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]
 
 
 @contextlib.asynccontextmanager
-async def proxied(answer: Answer, folder: Path) -> AsyncIterator[str]:
-    """A proxy before a broker that does this with each frame."""
+async def proxied(
+    answer: Answer, folder: Path, left: asyncio.Event | None = None
+) -> AsyncIterator[str]:
+    """A proxy before a broker that does this with each frame; `left` is set when it hangs up."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
@@ -32,6 +37,8 @@ async def proxied(answer: Answer, folder: Path) -> AsyncIterator[str]:
                 await answer(await reader.readexactly(size), writer)
                 await writer.drain()
         writer.close()
+        if left is not None:
+            left.set()
 
     upstream = await asyncio.start_server(serve, "127.0.0.1", 0)
     port = upstream.sockets[0].getsockname()[1]
@@ -100,3 +107,28 @@ async def test_nonsense_of_a_broker_is_passed_on_or_ends_the_link(
     assert [row for row in caplog.records if row.levelno >= logging.ERROR] == []
     _, damage = entries(tmp_path)
     assert damage == []
+
+
+async def test_what_a_client_asked_that_is_gone_is_still_answered(tmp_path: Path) -> None:
+    """The broker answers once the client has left."""
+    count, gone, left = 20, asyncio.Event(), asyncio.Event()
+
+    async def late(frame: bytes, writer: asyncio.StreamWriter) -> None:
+        await gone.wait()
+        writer.write(sized(frame[4:8] + b"\0" * 20))
+
+    async with proxied(late, tmp_path, left) as address:
+        host, _, port = address.rpartition(":")
+        _, writer = await asyncio.open_connection(host, int(port))
+        for number in range(count):
+            header = RequestHeader(ApiKey.METADATA, 4, number, "c")
+            request = codecs.write_request(MetadataRequest(topics=[]), 4)
+            writer.write(sized(write_request_header(header) + request))
+        await writer.drain()
+        writer.close()
+        await writer.wait_closed()
+        gone.set()
+        async with asyncio.timeout(10):
+            await left.wait()  # the proxy hangs up once it has all answers
+    found, _ = entries(tmp_path)
+    assert len([entry for _, entry in found if isinstance(entry, Response)]) == count
