@@ -1,0 +1,156 @@
+"""`kafka-shim policy plan`: the commands that give a cluster the ACLs of files; or do it."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+import msgspec
+
+from kafka_shim.authorizer.acl_formats.kafka_commands import command
+from kafka_shim.authorizer.acl_formats.objects import to_objects
+from kafka_shim.authorizer.policy.plan import plan
+from kafka_shim.authorizer.policy.remedy import Step
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.protocol.enums import Operation
+from kafka_shim.shim.cli import EXIT_FAILURE
+from kafka_shim.shim.cli.connecting import connected
+from kafka_shim.shim.cli.policy.inputs import (
+    Live,
+    add_broker_arguments,
+    bootstrap_or_default,
+    live_acls,
+    read_files,
+)
+from kafka_shim.shim.cli.usage import UsageError, release_named
+from kafka_shim.shim.client.acls import create_acls, delete_acls
+from kafka_shim.shim.client.client import Client, ClientError
+
+HELP = "the commands that give a cluster the ACLs of files; --apply runs them"
+DESCRIPTION = """\
+Prints kafka-acls commands that turn OLD, or what a cluster has, into NEW. After every one of them,
+whatever both allow is allowed, and nothing that neither allows. --apply makes the changes in the
+cluster, after asking, and takes them back if one fails.
+
+  kafka-shim policy plan old.yaml new.yaml
+  kafka-shim policy plan acls/ --bootstrap-server 127.0.0.1:9092 --apply
+
+Exit codes: 0 done, or nothing to do; 2 an input or an option cannot be used, 1 the broker failed,
+or the answer was no.
+"""
+BATCH = 1000
+"""Changes a request; brokers refuse more than 10,000."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("files", nargs="+", metavar="FILE", help="OLD and NEW; with a cluster, NEW (repeatable)")
+    add("--apply", action="store_true", help="change the cluster")
+    add("--yes", "-y", action="store_true", help="with --apply: do not ask")
+    add("--json", action="store_true", help="print JSON instead of commands")
+    add("--kafka-version", metavar="RELEASE", help="the release that the files are for")
+    add_broker_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    live = None
+    old_files, new_files = args.files[:1], args.files[1:]
+    if len(args.files) != 2 or args.bootstrap_server:
+        if not bootstrap_or_default(args):
+            raise UsageError("name two files, OLD and NEW, or NEW and --bootstrap-server")
+        live, new_files = live_acls(args), args.files
+    elif args.apply:
+        raise UsageError("--apply needs --bootstrap-server")
+    release = release_named(args.kafka_version) or (live.release if live else RELEASES[-1])
+    old = live.acls if live is not None else read_files(old_files, release)
+    steps = plan(old, read_files(new_files, release))
+    if args.json:
+        print(json.dumps(_objects(steps), indent=2, ensure_ascii=False))
+    else:
+        for line in _commands(steps, args.bootstrap_server if live else None):
+            print(line)
+        print(f"# {_total(steps)}")
+    return _apply(args, live, steps) if args.apply and steps else 0
+
+
+def _apply(args: argparse.Namespace, live: Live | None, steps: Sequence[Step]) -> int:
+    assert live is not None, "checked before"
+    if not args.yes and not _confirmed(f"{_total(steps)} in {args.bootstrap_server}?"):
+        print("nothing was changed", file=sys.stderr)
+        return EXIT_FAILURE
+    with connected(args) as client:
+        begun: list[Step] = []
+        try:
+            for batch in _batches(steps):
+                begun += batch
+                _do(client, batch)
+        except ClientError as error:
+            _roll_back(client, begun, error)
+            raise
+    print(f"done: {_total(steps)}", file=sys.stderr)
+    return 0
+
+
+def _roll_back(client: Client, begun: Sequence[Step], cause: ClientError) -> None:
+    """Undo the last step first. Of a batch that failed, a part may have been done."""
+    try:
+        for batch in _batches([_undone(step) for step in reversed(begun)]):
+            _do(client, batch)
+    except ClientError as error:
+        lines = "\n".join(_commands([_undone(step) for step in reversed(begun)], None))
+        raise ClientError(
+            f"{cause}; taking the changes back failed too ({error}); to do so:\n{lines}"
+        ) from error
+    print("kafka-shim policy plan: a change failed; all were taken back", file=sys.stderr)
+
+
+def _do(client: Client, batch: Sequence[Step]) -> None:
+    acls = [step.acl for step in batch]
+    if batch[0].is_addition:
+        create_acls(client, acls)
+    else:
+        delete_acls(client, [acl.exactly() for acl in acls])
+
+
+def _undone(step: Step) -> Step:
+    return msgspec.structs.replace(step, is_addition=not step.is_addition)
+
+
+def _batches(steps: Iterable[Step]) -> Iterator[list[Step]]:
+    """Steps that one request can do, in order."""
+    for _, group in groupby(steps, key=lambda step: step.is_addition):
+        alike = list(group)
+        for at in range(0, len(alike), BATCH):
+            yield alike[at : at + BATCH]
+
+
+def _confirmed(question: str) -> bool:
+    print(f"{question} (y/n)", file=sys.stderr, flush=True)
+    try:
+        return input().strip().lower() == "y"
+    except (EOFError, RuntimeError):
+        raise UsageError("there is nobody to answer; use --yes") from None
+
+
+def _commands(steps: Iterable[Step], bootstrap: str | None) -> Iterator[str]:
+    """One command for the operations that a principal gets, or loses, on a resource."""
+    for (is_addition, _), group in groupby(steps, key=_rule):
+        verb = "--add" if is_addition else "--remove --force"
+        yield command(verb, *(step.acl for step in group), bootstrap=bootstrap)
+
+
+def _rule(step: Step) -> tuple[bool, object]:
+    return step.is_addition, msgspec.structs.replace(step.acl, operation=Operation.ALL)
+
+
+def _total(steps: Sequence[Step]) -> str:
+    added = sum(step.is_addition for step in steps)
+    return f"{added} ACLs to add, {len(steps) - added} to remove"
+
+
+def _objects(steps: Iterable[Step]) -> list[dict[str, object]]:
+    return [
+        {"action": "add" if step.is_addition else "remove", "acl": to_objects([step.acl])[0]}
+        for step in steps
+    ]

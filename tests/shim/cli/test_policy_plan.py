@@ -1,0 +1,138 @@
+import io
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from kafka_shim.authorizer.model import AclFilter
+from kafka_shim.shim.cli import main
+from kafka_shim.shim.cli.policy import plan
+from kafka_shim.shim.client.acls import delete_acls
+from kafka_shim.shim.client.client import Client, ClientError
+from tests.shim.cli.conftest import Running
+
+OLD = """
+- {principal: User:alice, allow: [Read, Write], topic: orders}
+- {principal: User:eve, deny: Read, topic: orders}
+"""
+NEW = """
+- {principal: User:alice, allow: [Read, Describe], topic: orders}
+- {principal: User:bob, deny: Write, topic: team-, pattern: prefixed, host: 10.0.0.1}
+"""
+COMMANDS = """\
+kafka-acls --add --deny-principal User:bob --deny-host 10.0.0.1 --operation Write --topic team- \
+--resource-pattern-type prefixed
+kafka-acls --add --allow-principal User:alice --operation Describe --topic orders
+kafka-acls --remove --force --allow-principal User:alice --operation Write --topic orders
+kafka-acls --remove --force --deny-principal User:eve --operation Read --topic orders
+# 2 ACLs to add, 2 to remove
+"""
+
+Files = tuple[str, str]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    (tmp_path / "old.yaml").write_text(OLD)
+    (tmp_path / "new.yaml").write_text(NEW)
+    return str(tmp_path / "old.yaml"), str(tmp_path / "new.yaml")
+
+
+@pytest.fixture
+def at(broker: Running, files: Files) -> list[str]:
+    """The options that name a cluster with the old ACLs."""
+    words = ["--bootstrap-server", broker.plaintext]
+    assert main(["acls", *words, "--add", "--from", files[0]]) == 0
+    return words
+
+
+def is_as(path: str, at: list[str]) -> bool:
+    return (
+        main(["policy", "plan", path, *at]) == 0
+        and main(["policy", "diff", path, *at, "--fail-on", "any"]) == 0
+    )
+
+
+def test_commands_in_a_safe_order(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["policy", "plan", *files]) == 0
+    assert capsys.readouterr().out == COMMANDS
+    assert main(["policy", "plan", files[0], files[0]]) == 0
+    assert capsys.readouterr().out == "# 0 ACLs to add, 0 to remove\n"
+
+
+def test_json(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["policy", "plan", *files, "--json"]) == 0
+    steps = json.loads(capsys.readouterr().out)
+    assert [step["action"] for step in steps] == ["add", "add", "remove", "remove"]
+
+
+def test_the_commands_do_it(
+    files: Files, at: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert main(["policy", "plan", files[1], *at]) == 0
+    for line in capsys.readouterr().out.splitlines():
+        if not line.startswith("#"):
+            assert main(["acls", *shlex.split(line)[1:]]) == 0
+    assert is_as(files[1], at)
+
+
+def test_it_is_applied(files: Files, at: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["policy", "plan", files[1], *at, "--apply", "--yes"]) == 0
+    assert "done: 2 ACLs to add, 2 to remove" in capsys.readouterr().err
+    capsys.readouterr()
+    assert is_as(files[1], at)
+
+
+@pytest.mark.parametrize(("answer", "code", "which"), [("y\n", 0, 1), ("n\n", 1, 0)])
+def test_it_asks(
+    files: Files,
+    at: list[str],
+    answer: str,
+    code: int,
+    which: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(answer))
+    assert main(["policy", "plan", files[1], *at, "--apply"]) == code
+    assert is_as(files[which], at)
+
+
+def test_it_is_taken_back_if_a_step_fails(
+    files: Files,
+    at: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    calls: list[int] = []
+
+    def failing(client: Client, filters: list[AclFilter]) -> object:
+        calls.append(len(filters))
+        if len(calls) == 1:
+            raise ClientError("the connection was lost")
+        return delete_acls(client, filters)
+
+    monkeypatch.setattr(plan, "delete_acls", failing)
+    assert main(["policy", "plan", files[1], *at, "--apply", "--yes"]) == 1
+    said = capsys.readouterr().err
+    assert "all were taken back" in said
+    assert "the connection was lost" in said
+    assert calls == [2, 2]
+    assert is_as(files[0], at)
+
+
+def test_apply_needs_a_cluster_and_somebody(
+    files: Files,
+    at: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for words in ([*files, "--apply"], [files[1], *at, "--apply"]):
+        monkeypatch.setattr("sys.stdin", io.StringIO(""))
+        with pytest.raises(SystemExit) as ended:
+            main(["policy", "plan", *words])
+        assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert "--apply needs --bootstrap-server" in said
+    assert "there is nobody to answer; use --yes" in said
