@@ -2,7 +2,7 @@
 
 import random
 import secrets
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -25,6 +25,7 @@ from kafka_shim.shim.state.leadership import settle
 from kafka_shim.shim.state.log import Log
 from kafka_shim.shim.state.log_settings import InForce
 from kafka_shim.shim.state.node import Node
+from kafka_shim.shim.state.placement import spread
 from kafka_shim.shim.state.policy import policy_of
 from kafka_shim.shim.state.quotas import Quotas
 from kafka_shim.shim.state.sharing.share_state import ShareStates
@@ -33,7 +34,7 @@ from kafka_shim.shim.state.static_settings import (
     settings_of_features,
     static_settings,
 )
-from kafka_shim.shim.state.topics import Topics
+from kafka_shim.shim.state.topics import Topic, Topics
 from kafka_shim.shim.state.transaction_markers import write_markers
 from kafka_shim.shim.state.transactions import Transaction, Transactions
 from kafka_shim.shim.state.users import Users
@@ -169,13 +170,28 @@ class Cluster:
     @cached_property
     def share_partitions(self) -> "SharePartitions":
         """Of all brokers. Made, like what follows, when first asked for: imports take time."""
+        from kafka_shim.shim.state.sharing.dead_letters import (  # noqa: PLC0415 - as said
+            DeadLetters,
+        )
         from kafka_shim.shim.state.sharing.share_partitions import (  # noqa: PLC0415 - as said
             SharePartitions,
         )
 
+        dead_letters = DeadLetters(self.topics, self.configs, self.clock, self._make_topic)
         return SharePartitions(
-            self.share_states, self.groups.settings, self.clock, self._offset_since
+            self.share_states,
+            self.groups.settings,
+            self.clock,
+            self._offset_since,
+            dead_letters,
         )
+
+    def _make_topic(self, name: str, configs: Mapping[str, str]) -> Topic:
+        """With the broker's defaults, on the nodes that are there."""
+        alive = self.live_nodes()
+        factor = min(self.configs.broker_int("default.replication.factor"), len(alive))
+        assignments = spread(alive, self.configs.broker_int("num.partitions"), factor, self.random)
+        return self.topics.create(name, assignments, configs)
 
     def _new_telemetry(self) -> "Telemetry":
         from kafka_shim.shim.state.telemetry import Telemetry  # noqa: PLC0415 - see share_partitions

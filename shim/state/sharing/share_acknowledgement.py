@@ -20,12 +20,13 @@ Acknowledgement = (
     share_fetch_request.AcknowledgementBatch | share_acknowledge_request.AcknowledgementBatch
 )
 
+REJECT = 3
 RENEW = 4
 STATES = {
     0: RecordState.ARCHIVED,  # a gap: there is no such record for consumers
     1: RecordState.ACKNOWLEDGED,
     2: RecordState.AVAILABLE,
-    3: RecordState.ARCHIVED,
+    REJECT: RecordState.ARCHIVED,
 }
 """What acknowledge types make of a record."""
 
@@ -39,7 +40,9 @@ class Acknowledged(Protocol):
     @property
     def renews(self) -> bool: ...
     def renew(self, held: InFlight) -> None: ...
-    def leave(self, piece: Piece, state: RecordState) -> Deliveries: ...
+    def leave(
+        self, piece: Piece, state: RecordState, *, is_rejected: bool = False
+    ) -> Deliveries: ...
 
 
 class Acknowledging:
@@ -101,7 +104,8 @@ class Acknowledging:
                 self._partition.renew(piece.held)
                 continue
             self._before.append((piece.held, msgspec.structs.replace(piece.held)))
-            self.told.append(self._partition.leave(piece, STATES[kind]))
+            is_rejected = kind == REJECT
+            self.told.append(self._partition.leave(piece, STATES[kind], is_rejected=is_rejected))
         return ErrorCode.NONE
 
 

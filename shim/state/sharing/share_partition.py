@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.clock import Clock, Timer
 from kafka_shim.shim.state.group_settings import GroupSettings
+from kafka_shim.shim.state.sharing.dead_letters import REJECTED, WORN_OUT, Dead, DeadLetters
 from kafka_shim.shim.state.sharing.in_flight import (
     InFlight,
     InFlightBatch,
@@ -64,6 +65,8 @@ class SharePartition(Watched):
         self._states = states
         self._settings = settings
         self._clock = clock
+        self.dead_letters: DeadLetters | None = None
+        self._dead: list[Dead] = []  # what is given up by what is not settled yet
         self._timer: Timer | None = None
         self._timer_ms = 0.0
         self._load(state.deliveries)
@@ -193,6 +196,7 @@ class SharePartition(Watched):
             error = self._settle(round_.told)
         if error is not ErrorCode.NONE:
             round_.undo()
+            self._dead.clear()
             self.complete = complete
         return error
 
@@ -200,10 +204,13 @@ class SharePartition(Watched):
         """The member that has records needs more time."""
         held.locked_until_ms = self._lock_end_ms()
 
-    def leave(self, piece: Piece, state: RecordState) -> Deliveries:
+    def leave(self, piece: Piece, state: RecordState, *, is_rejected: bool = False) -> Deliveries:
         """A member is done with records; what there is to tell about it."""
         held = piece.held
         held.give_up(state, self.delivery_count_max)
+        if is_rejected or held.state is not state:
+            why = REJECTED if is_rejected else WORN_OUT
+            self._dead.append(Dead(piece.first, piece.last, held.count, why))
         if held.state.is_final:
             self.complete += max(0, piece.last - max(self.start_offset, piece.first) + 1)
         else:
@@ -218,7 +225,12 @@ class SharePartition(Watched):
         error = self._states.write(self.key, update)
         if error is not ErrorCode.NONE:
             self.is_fenced = True
+            self._dead.clear()
             return STATE_ERRORS.get(error, error)
+        dead, self._dead = self._dead, []
+        if self.dead_letters is not None:
+            for given_up in dead:
+                self.dead_letters.write(self.key, given_up)
         self._move_start()
         self.wake()
         return error

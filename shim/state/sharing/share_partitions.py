@@ -12,6 +12,7 @@ from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.durations import milliseconds
 from kafka_shim.shim.state.group_settings import GroupSettings
 from kafka_shim.shim.state.log import Log
+from kafka_shim.shim.state.sharing.dead_letters import DeadLetters
 from kafka_shim.shim.state.sharing.share_partition import STATE_ERRORS, SharePartition
 from kafka_shim.shim.state.sharing.share_state import NOT_KNOWN, Key, ShareStates
 from kafka_shim.shim.state.topics import Partition
@@ -29,11 +30,13 @@ class SharePartitions:
         settings: GroupSettings,
         clock: Clock,
         find_offset: FindOffset,
+        dead_letters: DeadLetters,
     ) -> None:
         self._states = states
         self._settings = settings
         self._clock = clock
         self._find_offset = find_offset
+        self._dead_letters = dead_letters
         self._known: dict[Key, SharePartition] = {}
 
     def find(self, key: Key) -> SharePartition | None:
@@ -66,6 +69,7 @@ class SharePartitions:
             self._settings,
             self._clock,
         )
+        made.dead_letters = self._dead_letters
         self._known[key] = made
         return ErrorCode.NONE, made
 

@@ -1,0 +1,63 @@
+"""Dead-letter queues: names and headers as in the bytecode of 4.4.0, copies as recorded of it."""
+
+import pytest
+
+from kafka_shim.protocol.records import Record, batches
+from kafka_shim.shim.state.sharing.dead_letters import (
+    COPIES,
+    MAKES,
+    QUEUE,
+    REJECTED,
+    TAKES,
+    Dead,
+    DeadLetters,
+    _append,
+)
+from tests.shim.play import Stage
+
+
+def letters(stage: Stage, queue: str, copies: str = "true") -> list[Record]:
+    """What is in the queue after offset 1 of three records was rejected."""
+    cluster = stage.cluster
+    cluster.configs.groups["g"] = {QUEUE: queue, COPIES: copies}
+    stage.topic("orders")
+    orders = stage.found("orders")
+    _append(orders.partitions[0], [Record(at, 5, b"k%d" % at, b"v%d" % at) for at in range(3)])
+    writer = DeadLetters(cluster.topics, cluster.configs, cluster.clock, cluster._make_topic)
+    writer.write(("g", orders.topic_id, 0), Dead(1, 1, 2, REJECTED))
+    found = cluster.topics.get(queue)
+    if found is None:
+        return []
+    log = found.partitions[0].log
+    payloads = log.read(0, log.end_offset, 1 << 20, whole_first=True)
+    return [row for payload in payloads for batch in batches(payload) for row in batch.records()]
+
+
+@pytest.mark.parametrize("copies", ["true", "false"])
+def test_a_rejected_record_leaves_a_dead_letter(copies: str) -> None:
+    stage = Stage("4.4")
+    stage.topic("dlq.q", configs={TAKES: "true"})
+    [letter] = letters(stage, "dlq.q", copies)
+    assert (letter.key, letter.value) == ((b"k1", b"v1") if copies == "true" else (None, None))
+    assert letter.headers == (
+        ("__dlq.errors.topic", b"orders"),
+        ("__dlq.errors.partition", b"0"),
+        ("__dlq.errors.offset", b"1"),
+        ("__dlq.errors.group", b"g"),
+        ("__dlq.errors.delivery.count", b"2"),
+        ("__dlq.errors.message", b"Offset rejected by client."),
+    )
+
+
+def test_a_queue_is_made_if_the_broker_says_so() -> None:
+    assert not letters(Stage("4.4"), "dlq.q")
+    stage = Stage("4.4", properties={MAKES: "true"})
+    assert letters(stage, "dlq.q")
+    assert stage.found("dlq.q").configs[TAKES] == "true"
+    assert not letters(Stage("4.4", properties={MAKES: "true"}), "other")
+
+
+def test_a_topic_that_takes_none_gets_none() -> None:
+    stage = Stage("4.4")
+    stage.topic("dlq.q")
+    assert not letters(stage, "dlq.q")
