@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from kafka_shim.shim.testing import BrokerFactory, KafkaBroker
     from kafka_shim.shim.testing.options import Options
+    from kafka_shim.shim.testing.policy import KafkaPolicy
 
 _IN_USE: "pytest.StashKey[list[tuple[KafkaBroker, int]]]" = pytest.StashKey()
 """The brokers of a test, with the number of the last request before it."""
@@ -28,6 +29,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("kafka_broker_version", "the Kafka release that brokers behave as")
     parser.addini(
         "kafka_broker_extra_config", "broker settings, one key=value a line", type="linelist"
+    )
+    parser.addini(
+        "kafka_policy_acls", "files with the ACLs of kafka_policy, one a line", type="paths"
     )
     parser.addini(
         "kafka_broker_in_process", "run brokers inside the test process", type="bool", default=False
@@ -88,6 +92,20 @@ def kafka_broker_factory(request: pytest.FixtureRequest) -> Iterator["BrokerFact
             return broker
 
         yield start
+
+
+@pytest.fixture(scope="session")
+def kafka_policy(request: pytest.FixtureRequest) -> "KafkaPolicy":
+    """The ACLs of the files in `kafka_policy_acls`, decided without a broker.
+
+    `kafka_policy.allows("User:alice", "Write", "topic:orders")`.
+    """
+    from kafka_shim.shim.testing.policy import KafkaPolicy  # noqa: PLC0415 - see the module's docstring
+
+    paths = request.config.getini("kafka_policy_acls")
+    if not paths:
+        raise pytest.UsageError("kafka_policy needs files: set kafka_policy_acls = acls.yaml")
+    return KafkaPolicy(paths, request.config.getini("kafka_broker_version") or None)
 
 
 @pytest.hookimpl(tryfirst=True)

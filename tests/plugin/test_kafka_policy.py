@@ -1,0 +1,49 @@
+from pathlib import Path
+
+import pytest
+
+from kafka_shim.shim.testing.policy import KafkaPolicy
+from tests.plugin.nested import run_pytest
+
+ACLS = """
+- {principal: User:alice, allow: Write, topic: orders}
+- {principal: User:o, allow: Alter, cluster: }
+"""
+TEST = """
+def test_who_may(kafka_policy):
+    assert kafka_policy.allows("User:alice", "Write", "topic:orders")
+    assert not kafka_policy.allows("User:bob", "Write", "topic:orders")
+    assert kafka_policy.allows("User:o", "Describe", "cluster")
+    assert kafka_policy.holds(nobody_but=["User:alice"], may="Write", topic="orders")
+    assert kafka_policy.holds(principal="User:alice", can="produce-idempotent", topic="orders")
+"""
+
+
+def test_a_test_asks_the_acls_of_its_project(tmp_path: Path) -> None:
+    (tmp_path / "test_policy.py").write_text(TEST)
+    (tmp_path / "acls.yaml").write_text(ACLS)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nkafka_policy_acls = acls.yaml\n")
+    assert "1 passed" in run_pytest(tmp_path).stdout
+
+
+def test_without_files_it_says_so(tmp_path: Path) -> None:
+    (tmp_path / "test_policy.py").write_text(TEST)
+    out = run_pytest(tmp_path).stdout
+    assert "1 error" in out
+    assert "set kafka_policy_acls" in out
+
+
+@pytest.mark.parametrize("text", ["", "[", "- {principal: a, allow: Read, topic: t}"])
+def test_nothing_unreadable_is_a_policy(tmp_path: Path, text: str) -> None:
+    (tmp_path / "acls.yaml").write_text(text)
+    with pytest.raises(ValueError, match=r"acls\.yaml: "):
+        KafkaPolicy([tmp_path / "acls.yaml"])
+
+
+def test_what_is_no_question_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "acls.yaml").write_text(ACLS)
+    policy = KafkaPolicy([tmp_path / "acls.yaml"], "2.7")
+    for words in (("a", "Read", "topic:t"), ("User:a", "Fly", "topic:t"), ("User:a", "Read", "t")):
+        with pytest.raises(ValueError, match="`"):
+            policy.allows(*words)
+    assert not policy.holds(principal="User:alice", can="produce-idempotent", topic="orders")
