@@ -88,14 +88,12 @@ class Frames:
         kind = random.random()
         if 0.5 < kind < 0.7:
             _strange(message, random)
-        rows = (
-            _grow(message, int(1000 * 1000 ** random.random())) if random.random() < 0.002 else []
-        )
         head = write_request_header(RequestHeader(key, version, CORRELATION_ID, "fuzz"))
         try:
             frame = head + codecs.write_request(message, version)
-            while len(frame) > FRAME_BYTES_MAX and len(rows) > 1:
-                del rows[len(rows) * FRAME_BYTES_MAX // len(frame) :]
+            if random.random() < 0.002:
+                times = min(int(1000 * 1000 ** random.random()), FRAME_BYTES_MAX // len(frame))
+                _grow(message, times)
                 frame = head + codecs.write_request(message, version)
         except EncodeError:  # bent into something that this version cannot say
             frame = head + random.randbytes(random.randrange(64))
@@ -117,15 +115,13 @@ def _strange(value: Any, random: Random) -> None:
             setattr(value, name, random.choice(_NUMBERS) if is_number else None)
 
 
-def _grow(message: Any, count: int) -> list[Any]:
+def _grow(message: Any, times: int) -> None:
     """Repeat the rows of the first list that has some."""
     for name in message.__struct_fields__:
         content = getattr(message, name)
         if isinstance(content, list) and content:
-            rows = (content * (count // len(content) + 1))[:count]
-            setattr(message, name, rows)
-            return rows
-    return []
+            setattr(message, name, content * times)
+            return
 
 
 def _damaged(frame: bytes, random: Random) -> bytes:
