@@ -8,6 +8,7 @@ transaction may change (KIP-447). Version 0 asks ZooKeeper, version 10 by topic 
 """
 
 from collections import Counter
+from collections.abc import Iterable
 
 import msgspec
 
@@ -78,12 +79,15 @@ def handle(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchR
         context.access.nothing_more()  # a request without groups asks nothing
         asked = [_many(group) for group in request.groups]
         rows = [
-            _group_row(group, _fetch(group, request.require_stable, context)) for group in asked
+            _group_row(group, _fetch(group, request.require_stable, context), context)
+            for group in context.in_turns(asked)
         ]
         return OffsetFetchResponse(groups=_each_or_once(rows, context))
     group = _single(request)
     answer = _fetch(group, request.require_stable, context)
-    return OffsetFetchResponse(error_code=answer.error, topics=_old_rows(answer.topics))
+    return OffsetFetchResponse(
+        error_code=answer.error, topics=_old_rows(context.in_turns(answer.topics))
+    )
 
 
 def _each_or_once(
@@ -182,9 +186,13 @@ def _answered(topics: list[_Topic], context: RequestContext) -> list[_Topic]:
     if context.facts.groups.new_coordinator:
         return topics
     rows: dict[str, dict[int, CommittedOffset | ErrorCode]] = {}
-    for topic in topics:
+    for topic in context.in_turns(topics):
         rows.setdefault(topic.name, {}).update(topic.partitions)
-    return [_Topic(name, NO_ID, tuple(row.items())) for name, row in rows.items() if row]
+    return [
+        _Topic(name, NO_ID, tuple(row.items()))
+        for name, row in context.in_turns(rows.items())
+        if row
+    ]
 
 
 def _looked_up(
@@ -255,7 +263,7 @@ def _denied(asked: _Asked, error: ErrorCode) -> _Topic:
     return _Topic(asked.name, asked.topic_id, tuple((at, error) for at in asked.partitions))
 
 
-def _old_rows(topics: list[_Topic]) -> list[OffsetFetchResponseTopic]:
+def _old_rows(topics: Iterable[_Topic]) -> list[OffsetFetchResponseTopic]:
     return [
         OffsetFetchResponseTopic(
             name=topic.name,
@@ -268,7 +276,7 @@ def _old_rows(topics: list[_Topic]) -> list[OffsetFetchResponseTopic]:
     ]
 
 
-def _group_row(group: _Group, answer: _Answer) -> OffsetFetchResponseGroup:
+def _group_row(group: _Group, answer: _Answer, context: RequestContext) -> OffsetFetchResponseGroup:
     return OffsetFetchResponseGroup(
         group_id=group.group_id,
         error_code=answer.error,
@@ -278,10 +286,10 @@ def _group_row(group: _Group, answer: _Answer) -> OffsetFetchResponseGroup:
                 topic_id=topic.topic_id,
                 partitions=[
                     OffsetFetchResponsePartitions(*_fields(at, result))
-                    for at, result in topic.partitions
+                    for at, result in context.in_turns(topic.partitions)
                 ],
             )
-            for topic in answer.topics
+            for topic in context.in_turns(answer.topics)
         ],
     )
 

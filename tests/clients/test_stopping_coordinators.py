@@ -42,12 +42,13 @@ def publish(client: Producer, value: str) -> None:
 
 def committed(cluster: KafkaBroker, count: int) -> list[str]:
     """As many values as there must be, and none that comes with them, in order."""
-    config = {"group.id": "readers", "auto.offset.reset": "earliest", "log_level": 0}
-    reader = Consumer(cluster.config(**config) | {"isolation.level": "read_committed"})
+    config = {"group.id": "readers", "auto.offset.reset": "earliest"}
+    more = {"isolation.level": "read_committed"}
+    reader = Consumer(cluster.config(log_level=0) | config | more)
     try:
         reader.subscribe([TOPIC])
         messages = [reader.poll(SECONDS) for _ in range(count)]
-        return sorted(message.value().decode() for message in messages if message is not None)
+        return sorted((message.value() or b"").decode() for message in messages if message)
     finally:
         reader.close()
 

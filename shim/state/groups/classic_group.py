@@ -136,7 +136,7 @@ class ClassicGroup(Group):
         member = self.roster.members.get(member_id)
         if self.state is ClassicState.PREPARING:
             waits = member is not None and member.on_join is not None
-            return waits or len(self.roster.joining()) < size_max
+            return waits or self.roster.joining_count < size_max
         return self.is_empty or member is not None or len(self.roster) < size_max
 
     def _join_newly(self, joining: Joining, answer: JoinAnswer) -> None:
@@ -153,7 +153,7 @@ class ClassicGroup(Group):
 
     def _enter(self, member_id: str, joining: Joining, answer: JoinAnswer) -> None:
         member = ClassicMember(member_id, joining)
-        member.on_join = answer
+        self.roster.hold(member, answer)
         self.cycle.enter(member, joining.protocol_type)
 
     def _join_again(self, member: ClassicMember, joining: Joining, answer: JoinAnswer) -> None:
@@ -168,7 +168,7 @@ class ClassicGroup(Group):
             self.cycle.watch(member)
             answer(self.cycle.joined(member))
             return
-        member.on_join = answer
+        self.roster.hold(member, answer)
         self.cycle.begin()
 
     def _replace_static(
@@ -187,7 +187,7 @@ class ClassicGroup(Group):
         self.roster.update(member, joining)
         self.cycle.watch(member)
         if self._rejoin_rebalances():
-            member.on_join = answer
+            self.roster.hold(member, answer)
             self.cycle.begin()
             return
         skips = joining.can_skip_assignment and self.roster.leader_id == new_id

@@ -249,7 +249,7 @@ class ClassicRebalance:
 
     def answer_join(self, member: ClassicMember, answer: Joined) -> None:
         """Answer its JoinGroup, if it waits for that, once this change is complete."""
-        reply, member.on_join = member.on_join, None
+        reply = self.roster.release(member)
         if reply is not None:
             self._outbox.append(partial(reply, answer))
 

@@ -7,6 +7,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.clock import Timer
 from kafka_shim.shim.state.groups.classic_member import (
     ClassicMember,
+    JoinAnswer,
     JoinedMember,
     Joining,
     Protocols,
@@ -22,6 +23,7 @@ class Roster:
         self.promised: dict[str, Timer] = {}
         self.leader_id = ""
         self.protocol_type = ""
+        self._joining: set[ClassicMember] = set()
         self._speakers: Counter[str] = Counter()  # by protocol: large groups ask at every join
 
     def __len__(self) -> int:
@@ -43,6 +45,7 @@ class Roster:
         """The member is gone; another one leads if it did."""
         member.stop_timer()
         del self.members[member.member_id]
+        self._joining.discard(member)
         self._speakers.subtract(_spoken(member))
         if member.instance_id is not None:
             self.instances.pop(member.instance_id, None)
@@ -112,22 +115,34 @@ class Roster:
         """The longest that a member wants; 0 without members."""
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
-    def joining(self) -> list[ClassicMember]:
-        """Those who wait for the answer to a JoinGroup."""
-        return [member for member in self.members.values() if member.on_join is not None]
+    def hold(self, member: ClassicMember, answer: JoinAnswer) -> None:
+        """Let a member wait for the answer to a JoinGroup."""
+        member.on_join = answer
+        self._joining.add(member)
+
+    def release(self, member: ClassicMember) -> JoinAnswer | None:
+        """End its wait; returns how to answer, if it waited."""
+        self._joining.discard(member)
+        answer, member.on_join = member.on_join, None
+        return answer
+
+    @property
+    def joining_count(self) -> int:
+        """How many wait for the answer to a JoinGroup."""
+        return len(self._joining)
 
     def everybody_joined(self) -> bool:
         """Whether all members have joined again, and nobody is expected."""
-        return len(self.joining()) == len(self.members) and not self.promised
+        return self.joining_count == len(self.members) and not self.promised
 
     def elect_joined_leader(self) -> bool:
         """Make sure that the leader is somebody who has rejoined; False if nobody has."""
-        joined = self.joining()
-        if not joined:
+        if not self._joining:
             return False
         leader = self.members.get(self.leader_id)
         if leader is None or leader.on_join is None:
-            self.leader_id = joined[0].member_id
+            joined = (member for member in self.members.values() if member.on_join is not None)
+            self.leader_id = next(joined).member_id
         return True
 
     def as_leader_sees(self, protocol_name: str | None) -> tuple[JoinedMember, ...]:
