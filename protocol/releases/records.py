@@ -27,7 +27,7 @@ class RecordFacts(msgspec.Struct, frozen=True, kw_only=True):
     null_records_stop_all: bool  # null records keep all others of a request from being stored
     refuses_append_time: bool  # a batch that claims an append time is 32 where producers set times
     checks_compressed_sizes: bool  # records of a compressed batch are as long as they say
-    renumbers_compressed: bool  # a compressed batch whose offsets are not 0, 1, 2... is taken
+    other_offsets_error: ErrorCode  # of a compressed batch whose offsets are not 0, 1, 2...
     # producers, as Produce knows them
     caps_min_isr: bool  # min.insync.replicas counts only up to the number of replicas
     reads_duplicates: bool  # of a partition that is in a request twice all are looked at, not one
@@ -107,7 +107,7 @@ OLDEST = RecordFacts(
     null_records_stop_all=False,
     refuses_append_time=True,
     checks_compressed_sizes=True,
-    renumbers_compressed=True,
+    other_offsets_error=ErrorCode.NONE,
     caps_min_isr=False,
     reads_duplicates=False,
     last_batch_counts=True,
@@ -209,7 +209,7 @@ CHANGES: tuple[Change, ...] = (
         "KIP-467 and more: records that are refused",
         invalid_record_error=ErrorCode.INVALID_RECORD,
         invalid_record_tells_start=True,
-        renumbers_compressed=False,
+        other_offsets_error=ErrorCode.INVALID_RECORD,
         checks_committed_epoch=True,
         denied_txn_commits_repeat=True,
         leader_as_replica_error=ErrorCode.NONE,
@@ -221,8 +221,14 @@ CHANGES: tuple[Change, ...] = (
         "KIP-360: producers may go on where they were forgotten",
         lost_producer_error=ErrorCode.NONE,
         lists_every_record=True,
+        other_offsets_error=ErrorCode.NONE,
         aborted_at_stable=False,
         lists_empty_aborted=False,
+    ),
+    Change(
+        "2.6",
+        "compressed batches are numbered from 0 without gaps",
+        other_offsets_error=ErrorCode.UNKNOWN_SERVER_ERROR,
     ),
     Change(
         "2.7",

@@ -131,6 +131,8 @@ def test_extras_that_pages_name_are_there() -> None:
 # ------------------------------------------------------------------ those that take minutes
 
 QUICK = {
+    "arrays": "--kib 16",
+    "soak": "--minutes 1",
     "codec": "--rounds 1",
     "connections": "--connections 200",
     "decide": "--acls 2000",

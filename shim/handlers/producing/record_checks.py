@@ -164,15 +164,23 @@ def _check_records(batch: Batch, found: Survey, limits: Limits) -> None:
         _refuse(rows, limits, ErrorCode.INVALID_TIMESTAMP)
     elif checks_times and not earliest <= found.earliest <= found.latest <= latest:
         _refuse(_untimely(batch.each_record(), limits), limits, ErrorCode.INVALID_TIMESTAMP)
-    is_renumbered = batch.compression and found.has_other_offsets
-    if is_renumbered and not limits.facts.renumbers_compressed:
-        raise RefusedRecords(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True)
+    error = limits.facts.other_offsets_error
+    if batch.compression and found.has_other_offsets and error is ErrorCode.INVALID_RECORD:
+        _refuse(_misnumbered(batch.each_record()), limits, error)
+    elif batch.compression and found.has_other_offsets and error:
+        raise limits.invalid(error)
 
 
 def _keyless(records: Iterable[Record]) -> Iterator[tuple[int, str]]:
     for at, record in enumerate(records):
         if record.key is None:
             yield at, "a compacted topic takes no record without a key"
+
+
+def _misnumbered(records: Iterable[Record]) -> Iterator[tuple[int, str]]:
+    for at, record in enumerate(records):
+        if record.offset != at:
+            yield at, "the offset of a record is not its place in the batch"
 
 
 def _untimely(records: Iterable[Record], limits: Limits) -> Iterator[tuple[int, str]]:

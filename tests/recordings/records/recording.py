@@ -8,6 +8,7 @@ from tests.recordings.records import (
     aborted_scenarios,
     admin_scenarios,
     compaction_scenarios,
+    content_scenarios,
     duplicate_scenarios,
     fetch_scenarios,
     offset_scenarios,
@@ -21,6 +22,7 @@ from tests.recordings.store import Recordings, Steps
 SCENARIOS = by_name(
     (
         produce_scenarios,
+        content_scenarios,
         duplicate_scenarios,
         fetch_scenarios,
         offset_scenarios,

@@ -1,0 +1,77 @@
+"""Batches under a right checksum whose contents are damaged, short and long ones."""
+
+import gzip
+from collections.abc import Iterator
+from random import Random
+
+from tests.recordings.records.batches import GZIP, batch, record, zigzag
+from tests.recordings.records.play import Play
+
+LONG = 6000
+"""Bytes of a value; batches of more than 4 KiB are looked at in another way."""
+DEEP = (" noise", "length negative in gzip", "gzip damaged inside")
+
+
+def damaged(play: Play) -> None:
+    """Each kind of damage in a topic of its own."""
+    for name, records in cases():
+        if not name.endswith(DEEP):
+            play.produce(name, play.topic(name.replace(" ", "-")), records)
+    good = play.topic("good")
+    play.produce("good", good, batch([b"x"]))
+    play.fetch("good", good)
+
+
+def noise(play: Play) -> None:
+    """What is found depends on how far a broker has read when it sees the damage."""
+    for name, records in cases():
+        if name.endswith(DEEP):
+            play.produce(name, play.topic(name.replace(" ", "-")), records)
+
+
+def holding(content: bytes, attributes: int = 0) -> bytes:
+    """A batch that says it has two records, with this in their place."""
+    return batch([b"a", b"b"], attributes=attributes, packs=lambda _: content)
+
+
+def cases() -> Iterator[tuple[str, bytes]]:
+    for size in (1, LONG):
+        kind = "long" if size > 1 else "short"
+        value = Random(size).randbytes(size)
+        for name, content in _contents(value):
+            yield f"{kind} {name}", holding(content)
+            yield f"{kind} {name} in gzip", holding(gzip.compress(content, mtime=0), GZIP)
+        packed = gzip.compress(record(0, value, None, 0) + record(1, value, None, 0), mtime=0)
+        broken = bytearray(packed)
+        broken[len(packed) // 2] ^= 0xFF
+        for name, content in (
+            ("gzip damaged inside", bytes(broken)),
+            ("gzip cut short", packed[:-9]),
+            ("gzip with another checksum", packed[:-8] + bytes(4) + packed[-4:]),
+            ("gzip and more bytes", packed + b"more"),
+            ("no gzip", value),
+        ):
+            yield f"{kind} {name}", holding(content, GZIP)
+
+
+def _contents(value: bytes) -> Iterator[tuple[str, bytes]]:
+    first, second = record(0, value, None, 0), record(1, value, None, 0)
+    yield "noise", Random(7).randbytes(len(first) * 2)
+    yield "trailing bytes", first + second + b"\0\0\0"
+    yield "one record of two", first
+    yield "equal offsets", first + record(0, value, None, 0)
+    yield "offsets with a gap", first + record(5, value, None, 0)
+    yield "offsets backwards", second + first
+    yield "negative offset", first + record(-1, value, None, 0)
+    yield "length too large", first + zigzag(len(second) + 50) + second[1:]
+    yield "length negative", first + zigzag(-5) + second[1:]
+    yield "no header but one told", first + _with_headers(value, 1)
+    yield "negative number of headers", first + _with_headers(value, -1)
+
+
+def _with_headers(value: bytes, count: int) -> bytes:
+    body = b"\0" + zigzag(0) + zigzag(1) + zigzag(-1) + zigzag(len(value)) + value + zigzag(count)
+    return zigzag(len(body)) + body
+
+
+SCENARIOS = (damaged, noise)
