@@ -54,8 +54,8 @@ FETCH_TOPIC = Requirement(
     denied=terms.TOPIC_EACH,
     hidden=terms.HIDDEN,
     names=("topics[].topic", "topics[].topic_id"),
-    when="replica_id is below 0, or the broker is older than 1.1",
-    note="also topics of the fetch session; an unknown id is 100 before",
+    when="replica_id is below 0",
+    note="before 1.1 of all; also topics of the fetch session; an unknown id is 100 before",
 )
 
 LIST_OFFSETS_TOPIC = Requirement(

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.cli import main
 from kafka_shim.shim.config import Config
 from tests.shim.cli.conftest import PLAINTEXT, Running
@@ -98,7 +99,10 @@ def test_a_folder_is_all_of_its_files(
         ("", "the file is empty; `acls: []` says that there are no ACLs"),
         ("\0", "not YAML"),
         ("- {principal: User:a, allow: Fly, topic: t}", "`Fly` is not an acl's operation"),
-        ("- {principal: a, allow: Read, topic: t}", "Kafka 4.4 refuses ALLOW a Read on topic `t`"),
+        (
+            "- {principal: a, allow: Read, topic: t}",
+            f"Kafka {RELEASES[-1]} refuses ALLOW a Read on topic `t`",
+        ),
         ("- {principal: User:a, allow: Read, cluster: c}", "`c` is no cluster"),
     ],
 )
