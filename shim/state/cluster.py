@@ -37,6 +37,7 @@ from kafka_shim.shim.state.static_settings import (
 from kafka_shim.shim.state.topics import Topic, Topics
 from kafka_shim.shim.state.transaction_markers import write_markers
 from kafka_shim.shim.state.transactions import Transaction, Transactions
+from kafka_shim.shim.state.upkeep import Upkeep
 from kafka_shim.shim.state.users import Users
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ class Cluster:
         self.token_validators = _token_validators(config, self.mechanisms)
         self.reauthentication_ms = int(config.properties.get("connections.max.reauth.ms", 0))
         self.counters = Counters()
+        self.upkeep: Upkeep | None = None
         self.begin()
 
     def begin(self) -> None:
@@ -120,6 +122,10 @@ class Cluster:
             config.first_broker_id,
         )
         self.topics.in_force = lambda own: InForce(own, self.configs)
+        if self.upkeep is not None:
+            self.upkeep.stop()
+        self.upkeep = Upkeep(self.topics, self.configs, self.clock)
+        self.topics.when_filled = self.upkeep.plan
         self.coordinators = Coordinators(self.topics, self.configs, self.random, self.live_nodes)
         self.share_states = ShareStates(self.topics, self.facts.groups)
         self.groups = Groups(

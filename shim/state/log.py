@@ -5,7 +5,7 @@ header only. Everything appended counts as replicated: the high watermark is the
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from operator import attrgetter, itemgetter
 
 import msgspec
@@ -15,8 +15,6 @@ from kafka_shim.shim.state.log_settings import InForce, LogSettings
 from kafka_shim.shim.state.producers import PartitionProducers
 from kafka_shim.shim.wait import Watched
 
-CHECK_INTERVAL_MS = 300_000
-"""log.retention.check.interval.ms."""
 CHECK_INTERVAL_BYTES = 64 << 20
 """No setting of Kafka's, which has disks: what may come in before old batches go."""
 
@@ -51,13 +49,13 @@ class Log(Watched):
 
     __slots__ = (
         "_batches",
-        "_checked_ms",
         "_checked_position",
         "_clock",
         "_end_position",
         "_epochs",
         "_in_force",
         "_trimmed_newest",
+        "_when_filled",
         "end_offset",
         "is_closed",
         "producers",
@@ -65,14 +63,17 @@ class Log(Watched):
         "trimmed_bytes",
     )
 
-    def __init__(self, settings: InForce, clock: Clock) -> None:
+    def __init__(
+        self, settings: InForce, clock: Clock, when_filled: Callable[[], None] = lambda: None
+    ) -> None:
+        """`when_filled` is called when a batch comes into the empty log."""
         super().__init__()
+        self._when_filled = when_filled
         self._in_force = settings
         self._clock = clock
         self._batches: list[StoredBatch] = []
         self._end_position = 0
         self._epochs = [(0, 0)]  # leader epochs and their first offsets
-        self._checked_ms = clock.now_ms()
         self._checked_position = 0
         self.producers = PartitionProducers()
         self.start_offset = 0
@@ -113,6 +114,8 @@ class Log(Watched):
         assert not self.is_closed
         if leader_epoch > self._epochs[-1][0]:
             self._epochs.append((leader_epoch, batch.base_offset))
+        if not self._batches:
+            self._when_filled()
         self._add(batch)
         self.end_offset = batch.last_offset + 1
         self._retain()
@@ -224,8 +227,10 @@ class Log(Watched):
 
     def expire(self) -> None:
         """Drop what retention.ms and retention.bytes no longer cover, batch by batch."""
-        keep_from = self.start_offset
         settings = self.settings
+        if not settings.deletes:
+            return
+        keep_from = self.start_offset
         oldest_ms = self._clock.now_ms() - settings.retention_ms
         has_age_limit = settings.retention_ms >= 0
         bytes_max = settings.retention_bytes
@@ -276,12 +281,7 @@ class Log(Watched):
         return bisect_right(self._batches, end - 1, key=_LAST_OFFSET)
 
     def _retain(self) -> None:
-        """Expire as often as Kafka's retention thread does, and after so many bytes."""
-        now_ms = self._clock.now_ms()
-        if (
-            now_ms - self._checked_ms >= CHECK_INTERVAL_MS
-            or self._end_position - self._checked_position >= CHECK_INTERVAL_BYTES
-        ):
-            self._checked_ms, self._checked_position = now_ms, self._end_position
-            if self.settings.deletes:
-                self.expire()
+        """Expire after so many bytes; `Upkeep` does it after so much time."""
+        if self._end_position - self._checked_position >= CHECK_INTERVAL_BYTES:
+            self._checked_position = self._end_position
+            self.expire()

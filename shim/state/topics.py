@@ -75,6 +75,8 @@ class Topics:
         self.deletions = 0
         self.in_force: Callable[[Mapping[str, str]], InForce] = InForce
         """The settings that hold for a topic with these of its own."""
+        self.when_filled: Callable[[], None] = lambda: None
+        """Called when a batch comes into an empty log."""
 
     def __len__(self) -> int:
         return len(self._by_name)
@@ -148,7 +150,7 @@ class Topics:
     def add_partitions(self, topic: Topic, assignments: Sequence[Sequence[int]]) -> None:
         """Append a partition for each list of replicas (node ids, the preferred leader first)."""
         for replicas in assignments:
-            log = Log(self.in_force(topic.configs), self._clock)
+            log = Log(self.in_force(topic.configs), self._clock, self.when_filled)
             topic.partitions.append(Partition(len(topic.partitions), replicas, log))
         self._change(topic.name)
 

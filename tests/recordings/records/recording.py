@@ -11,6 +11,7 @@ from tests.recordings.records import (
     content_scenarios,
     duplicate_scenarios,
     fetch_scenarios,
+    idle_scenarios,
     offset_scenarios,
     produce_scenarios,
     transaction_scenarios,
@@ -30,6 +31,7 @@ SCENARIOS = by_name(
         aborted_scenarios,
         compaction_scenarios,
         admin_scenarios,
+        idle_scenarios,
     )
 )
 
@@ -46,4 +48,5 @@ KIND = Kind(
     lambda release: SCENARIOS,
     played,
     settings=lambda release: {"log.cleaner.backoff.ms": "200"},
+    own_settings=idle_scenarios.OWN_SETTINGS,
 )

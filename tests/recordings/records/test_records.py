@@ -38,5 +38,5 @@ def differing(release: str, name: str) -> list[Any]:
 
 def played(name: str, release: str) -> Steps:
     return recording.played(
-        name, InProcess(release, recording.KIND.mode, recording.KIND.settings(release))
+        name, InProcess(release, recording.KIND.mode, recording.KIND.settings_of(release, name))
     )

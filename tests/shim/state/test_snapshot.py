@@ -8,6 +8,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
 from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config, GroupSeed, TopicSeed
 from kafka_shim.shim.sasl.scram_credential import ScramMechanism, salted_credential
 from kafka_shim.shim.state.log import StoredBatch
@@ -21,7 +22,7 @@ SEEDED = {
 
 
 def broker() -> Broker:
-    return Broker(Config(**SEEDED, seed=1))  # type: ignore[arg-type]
+    return Broker(Config(**SEEDED, seed=1), ManualClock())  # type: ignore[arg-type]
 
 
 def append(found: Broker, name: str, first: int, last: int) -> None:

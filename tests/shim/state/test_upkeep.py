@@ -1,0 +1,40 @@
+"""Retention needs nobody who writes: time is enough, the control API's too."""
+
+from tests.recordings.records.batches import batch
+from tests.shim.handlers.records import produce
+from tests.shim.play import Stage
+
+HOUR_MS = 3_600_000
+
+
+def stage_with_old_records() -> Stage:
+    stage = Stage()
+    stage.topic("t", configs={"retention.ms": str(HOUR_MS)})
+    produce(stage, "t", records=batch([b"a"], times=[stage.clock.now_ms()]))
+    return stage
+
+
+def test_records_go_at_the_first_check_after_their_time() -> None:
+    stage = stage_with_old_records()
+    log = stage.found("t").partitions[0].log
+    stage.clock.advance(HOUR_MS)
+    assert log.start_offset == 0
+    stage.clock.advance(300_000)
+    assert (log.start_offset, log.end_offset) == (1, 1)
+
+
+def test_records_written_later_go_in_their_time() -> None:
+    stage = stage_with_old_records()
+    log = stage.found("t").partitions[0].log
+    stage.clock.advance(2 * HOUR_MS)
+    produce(stage, "t", records=batch([b"b"], times=[stage.clock.now_ms()]))
+    stage.clock.advance(2 * HOUR_MS)
+    assert (log.start_offset, log.end_offset) == (2, 2)
+
+
+def test_a_broker_that_begins_again_does_not_look_after_what_it_had() -> None:
+    stage = stage_with_old_records()
+    log = stage.found("t").partitions[0].log
+    stage.cluster.begin()
+    stage.clock.advance(2 * HOUR_MS)
+    assert log.start_offset == 0
