@@ -153,13 +153,17 @@ def test_a_producer_waits_for_enough_replicas_in_sync(broker: KafkaBroker) -> No
 def test_a_topic_with_replicas_on_a_stopped_broker_is_led_by_another(broker: KafkaBroker) -> None:
     broker.nodes.stop(2)
     admin = AdminClient(broker.config(log_level=0))
-    given = NewTopic("given", 2, replica_assignment=[[2, 3], [2]])
-    admin.create_topics([given])["given"].result(20)
-    [found] = [topic for topic in broker.topics.list() if topic.name == "given"]
-    assert found.leaders == [3, -1]
+    for name, replicas in (("two", [2, 3]), ("alone", [2])):
+        given = NewTopic(name, 1, replica_assignment=[replicas])
+        admin.create_topics([given])[name].result(20)
+
+    def leaders() -> dict[str, list[int]]:
+        found = {topic.name: topic.leaders for topic in broker.topics.list()}
+        return {name: found[name] for name in ("two", "alone")}
+
+    assert leaders() == {"two": [3], "alone": [-1]}
     broker.nodes.start(2)
-    [found] = [topic for topic in broker.topics.list() if topic.name == "given"]
-    assert found.leaders == [3, 2]
+    assert leaders() == {"two": [3], "alone": [2]}
 
 
 def test_a_stopped_broker_refuses_connections_and_comes_back_where_it_was(
