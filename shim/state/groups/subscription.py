@@ -15,6 +15,7 @@ from kafka_shim.protocol.messages.consumer_protocol_subscription import Consumer
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.topics import Topics
 
+_VERSION_0: Final = b"\0\0"
 _NEWEST: Final = 3
 """The newest layout that is known."""
 
@@ -26,8 +27,13 @@ def read(metadata: bytes) -> ConsumerProtocolSubscription | None:
 
 
 def topics_of(metadata: bytes) -> frozenset[str] | None:
-    """The names of the topics, or None if the bytes are no subscription."""
-    found = read(metadata)
+    """The names of the topics, or None if the bytes are no subscription.
+
+    Brokers read the layout of version 0 for that, whatever the version is.
+    """
+    if len(metadata) < len(_VERSION_0):
+        return None
+    found = read(_VERSION_0 + metadata[len(_VERSION_0) :])
     return None if found is None else frozenset(found.topics)
 
 

@@ -177,6 +177,27 @@ def deleting(play: ClassicPlay) -> None:
         play.delete_offsets(suffix, group, here)
 
 
+def cut_subscriptions(play: ClassicPlay) -> None:
+    """What a broker reads of subscriptions that end too early for their version, or go on."""
+    if not play.has(ApiKey.OFFSET_DELETE):
+        return
+    here, there = play.topic("t", "u")
+    whole = subscription([here])[2:]
+    for label, metadata in (
+        ("version 0 without user data", b"\0\0" + whole[:-4]),
+        ("version 1 without owned partitions", b"\0\1" + whole),
+        ("version 2 without generation", b"\0\2" + whole + bytes(4)),
+        ("version 3 without rack", b"\0\3" + whole + bytes(8)),
+        ("version 9", b"\0\x09" + whole),
+        ("version -1", b"\xff\xff" + whole),
+        ("bytes behind", b"\0\0" + whole + b"more"),
+    ):
+        group = play.text(label.replace(" ", "-"))
+        member = play.join(label, group, protocols=(("x", metadata),)).member_id
+        play.sync(label, group, 1, member, protocol_name="x")
+        play.delete_offsets(label, group, here, there)
+
+
 def deletions_twice(play: ClassicPlay) -> None:
     """A topic, or a partition of it, is in an OffsetDelete twice; some are not there."""
     if not play.has(ApiKey.OFFSET_DELETE):
@@ -247,6 +268,7 @@ SCENARIOS = (
     odd_fetches,
     of_members,
     deleting,
+    cut_subscriptions,
     deletions_twice,
     topics_twice,
     deleted_topic,
