@@ -17,6 +17,8 @@ from kafka_shim.authorizer.policy.remedy import Step, Wish, to_allow, to_deny
 from kafka_shim.authorizer.requirement import Need
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
 
+_ROUNDS_MAX = 4
+"""How often steps are looked for that earlier steps make necessary."""
 _TRIED_MAX = 64
 """Steps of which each is tried to be left out."""
 
@@ -62,7 +64,7 @@ class Judge:
     def verdict(self, expectation: Expectation) -> Verdict:
         """Whether it holds; if not, with what would make it."""
         found = self._found(expectation)
-        return found if found.held else self._smallest(found)
+        return found if found.held else self._smallest(self._whole(found))
 
     def _found(self, expectation: Expectation) -> Verdict:
         if expectation.kind is Kind.NO_ACL and expectation.unwanted is not None:
@@ -88,6 +90,21 @@ class Judge:
         answers = tuple(answer for answer, _ in broken)
         return Verdict(expectation, held=False, answers=answers, steps=tuple(steps))
 
+    def _whole(self, found: Verdict) -> Verdict:
+        """With what its steps make necessary, such as to deny those that a removed DENY denied."""
+        steps = list(found.steps)
+        for _ in range(_ROUNDS_MAX):
+            further = self._found_after(found.expectation, steps).steps
+            if not further:
+                break
+            for step in further:
+                opposite = Step(is_addition=not step.is_addition, acl=step.acl)
+                if opposite in steps:
+                    steps.remove(opposite)
+                else:
+                    steps.append(step)
+        return msgspec.structs.replace(found, steps=tuple(dict.fromkeys(steps)))
+
     def _smallest(self, found: Verdict) -> Verdict:
         """Without the steps that the others make superfluous, such as Describe beside Write."""
         steps = list(found.steps)
@@ -95,18 +112,18 @@ class Judge:
             return found
         for step in found.steps:
             rest = [other for other in steps if other != step]
-            if self._holds_after(found.expectation, rest):
+            if self._found_after(found.expectation, rest).held:
                 steps = rest
         return msgspec.structs.replace(found, steps=tuple(steps))
 
-    def _holds_after(self, expectation: Expectation, steps: Sequence[Step]) -> bool:
-        """Whether it would hold after the steps, which are taken back."""
+    def _found_after(self, expectation: Expectation, steps: Sequence[Step]) -> Verdict:
+        """What would be found after the steps, which are taken back."""
         store = self._authorizer.store
         present = {step.acl for step in steps if step.acl in store}
         try:
             for step in steps:
                 (store.add if step.is_addition else store.remove)(step.acl)
-            return Judge(self._authorizer)._found(expectation).held
+            return Judge(self._authorizer)._found(expectation)
         finally:
             for step in steps:
                 (store.add if step.acl in present else store.remove)(step.acl)

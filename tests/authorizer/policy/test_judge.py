@@ -56,6 +56,16 @@ def test_a_prefix_is_all_names_that_begin_so() -> None:
     assert advice(found) == [(False, "User:alice", "WRITE", "team-x")]
 
 
+def test_whom_a_removed_deny_denied_is_denied_by_the_advice_too() -> None:
+    allowed = [ALICE | {"principal": who} for who in ("User:alice", "User:bob")]
+    deny = {"principal": "User:*", "deny": "Write", "topic": "orders"}
+    found = verdict([*allowed, deny], only=["User:alice"], may="Write", topic="orders")
+    assert set(advice(found)) == {
+        (False, "User:*", "WRITE", "orders"),
+        (False, "User:bob", "WRITE", "orders"),
+    }
+
+
 def test_every_host_is_meant_unless_some_are_named() -> None:
     rule = ALICE | {"host": "10.0.0.1"}
     asked: dict[str, Any] = {"principal": "User:alice", "may": "Write", "topic": "orders"}

@@ -108,7 +108,7 @@ def test_an_api(explain: Explain, capsys: pytest.CaptureFixture[str]) -> None:
     assert explain("--principal", "User:bob", "--api", "fetch", "--topic", "orders") == 0
     out = capsys.readouterr().out
     assert out.startswith("allowed: Fetch version ")
-    assert "Fetch.topic (only if replica_id is below 0, or the broker is older than 1.1)\n" in out
+    assert "Fetch.topic (only if replica_id is below 0)\n" in out
     assert "  Read on topic `orders`: allowed" in out
     assert explain("--principal", "User:bob", "--api", "Produce", "--topic", "orders") == 3
     out = capsys.readouterr().out

@@ -75,8 +75,7 @@ def test_periods_with_a_gap(ask: Ask) -> None:
 def test_one_release_in_short(ask: Ask) -> None:
     assert ask("--kafka-version", "2.0", "--api", "Fetch") == (
         "Fetch.follower  CLUSTER_ACTION CLUSTER  29 each  when replica_id is 0 or more\n"
-        "Fetch.topic     READ TOPIC              29 each  when replica_id is below 0, or the"
-        " broker is older than 1.1\n"
+        "Fetch.topic     READ TOPIC              29 each  when replica_id is below 0\n"
     )
 
 
