@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from kafka_shim.shim.dispatch import Dispatcher, Pending
 from kafka_shim.shim.request.session import Session
-from kafka_shim.shim.request.turns import LARGE_BYTES, Turns
+from kafka_shim.shim.request.turns import Turns
 from kafka_shim.shim.wait import NoAnswer
 
 AT_ONCE = 4
@@ -40,15 +40,14 @@ class LargeRequests:
         self.at_work = 0
         self._waiting: list[Working] = []
 
-    def takes(self, frame: bytes) -> bool:
-        """Whether a request is one of them.
+    def may_take(self) -> bool:
+        """Whether requests of LARGE_BYTES are taken.
 
         While a trace is recorded none is, as decisions are written behind their request. A user's
         own authorizer is called from the loop's thread only, and a loop in debug mode likewise.
         """
         return (
-            len(frame) >= LARGE_BYTES
-            and self._dispatcher.recorder is None
+            self._dispatcher.recorder is None
             and self._dispatcher.cluster.policy.is_standard
             and not asyncio.get_running_loop().get_debug()
         )

@@ -105,13 +105,14 @@ class Access(msgspec.Struct, eq=False):
     ) -> tuple[list[Item], list[Item]]:
         """Allowed and denied items, each in their order; a name is asked once (AuthHelper)."""
         self.asked = True
-        rows = [(name(item), item) for item in self._in_turns(items)]
+        over = iter if self.turns is None else self.turns.over
+        rows = [(name(item), item) for item in over(items)]
         counts: dict[str, int] = {}
-        for text, _ in self._in_turns(rows):
+        for text, _ in over(rows):
             counts[text] = counts.get(text, 0) + 1
         granted = {text: self.allows(requirement, text, count) for text, count in counts.items()}
-        allowed = [item for text, item in self._in_turns(rows) if granted[text]]
-        denied = [item for text, item in self._in_turns(rows) if not granted[text]]
+        allowed = [item for text, item in over(rows) if granted[text]]
+        denied = [item for text, item in over(rows) if not granted[text]]
         return allowed, denied
 
     def visible(
@@ -152,9 +153,6 @@ class Access(msgspec.Struct, eq=False):
     def known_acls(self) -> Authorizer | None:
         """For DescribeAcls, which a broker answers from what it knows."""
         return self._policy.deciding(self._node_id)
-
-    def _in_turns(self, items: Iterable[Item]) -> Iterable[Item]:
-        return items if self.turns is None else self.turns.over(items)
 
     def _decide(self, authorizer: Authorizer, need: Need, name: str, count: int) -> Decision:
         """Ask for one need; about the cluster once a request, however many names there are."""
