@@ -10,11 +10,13 @@ import msgspec
 
 from kafka_shim.protocol.catalogue import has_version, is_flexible
 from kafka_shim.protocol.errors import DecodeError, EncodeError
+from kafka_shim.protocol.messages.apis import APIS
 from kafka_shim.protocol.runtime import Tags, read_tags, tag_section
 from kafka_shim.protocol.utf8 import text
 
 _API_VERSIONS = 18
 _CONTROLLED_SHUTDOWN = 7
+_VERSIONS_END = 32
 _REQUEST = Struct(">hhi")
 _REQUEST_WITH_CLIENT = Struct(">hhih")
 _LENGTH = Struct(">h")
@@ -37,6 +39,17 @@ class ResponseHeader(msgspec.Struct, gc=False):
 
     correlation_id: int
     unknown_tags: Tags = ()
+
+
+def is_request(header: RequestHeader) -> bool:
+    """Whether bytes that begin with this header can be a request, rather than a raw SASL token.
+
+    Of a token by PLAIN, SCRAM, OAUTHBEARER or GSSAPI the first two bytes are no API key, or the two
+    after them no version: those of text are 32 or more.
+    """
+    if header.api_key == _API_VERSIONS:  # answered whatever its version is
+        return True
+    return header.api_key in APIS and 0 <= header.api_version < _VERSIONS_END
 
 
 def request_header_version(api_key: int, version: int) -> int:

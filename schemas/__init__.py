@@ -3,8 +3,9 @@
 `codes.json` has the wire's codes besides: of errors, and of what ACLs are made of.
 """
 
-import json
 from pathlib import Path
+
+import msgspec
 
 KAFKA = Path(__file__).parent / "kafka"
 CODES = KAFKA.parent / "codes.json"
@@ -22,5 +23,4 @@ def names() -> list[str]:
 
 def codes() -> dict[str, dict[str, int]]:
     """Return the codes of the wire by Java's name of their enum: `Errors`, `AclOperation`."""
-    found: dict[str, dict[str, int]] = json.loads(CODES.read_text())
-    return found
+    return msgspec.json.decode(CODES.read_bytes(), type=dict[str, dict[str, int]])

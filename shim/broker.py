@@ -8,7 +8,6 @@ from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.dispatch import Dispatcher
 from kafka_shim.shim.network.server import Server
-from kafka_shim.shim.seed import seed
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.system_clock import SystemClock
 
@@ -72,7 +71,11 @@ class Broker:
         self._seed()
 
     def _seed(self) -> None:
-        seed(self.cluster)
+        config = self.cluster.config
+        if config.topics or config.acls or config.groups or config.client_metrics:
+            from kafka_shim.shim.seed import seed  # noqa: PLC0415 - imports take time
+
+            seed(self.cluster)
         self.cluster.policy.catch_up()
         for fault in self.cluster.config.faults:
             self.faults.add(fault)

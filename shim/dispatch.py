@@ -9,8 +9,7 @@ from kafka_shim.authorizer.open_apis import OPEN_TO_ALL
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.headers import RequestHeader, read_request_header
-from kafka_shim.protocol.trace.redaction import is_request
+from kafka_shim.protocol.headers import RequestHeader, is_request, read_request_header
 from kafka_shim.shim.apis import ApiTable, ServedApi
 from kafka_shim.shim.errors import CloseConnection, Refused
 from kafka_shim.shim.faults.faults import Faults

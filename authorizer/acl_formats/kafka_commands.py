@@ -13,9 +13,9 @@ from kafka_shim.authorizer.acl_formats.command_options import (
     add_resources,
 )
 from kafka_shim.authorizer.acl_formats.command_targets import check, targets
-from kafka_shim.authorizer.acl_formats.option_parser import OptionParser
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import WILDCARD, Acl
+from kafka_shim.authorizer.option_parser import OptionParser
 from kafka_shim.protocol.enums import PatternType, Permission, ResourceType
 
 _EXPANDED = re.compile(r"'[^']*'|\\.|\$(?=[\w{(])|`", re.DOTALL)

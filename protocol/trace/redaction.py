@@ -11,7 +11,6 @@ from kafka_shim.protocol.catalogue import has_version
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import (
-    RequestHeader,
     read_request_header,
     read_response_header,
     write_request_header,
@@ -31,19 +30,6 @@ SECRET_SETTING_PARTS = (
     "keystore.key",
 )
 BLANK = "[hidden]"
-_VERSIONS_END = 32
-_API_KEYS = frozenset(ApiKey)
-
-
-def is_request(header: RequestHeader) -> bool:
-    """Whether bytes that begin with this header can be a request, rather than a raw SASL token.
-
-    Of a token by PLAIN, SCRAM, OAUTHBEARER or GSSAPI the first two bytes are no API key, or the two
-    after them no version: those of text are 32 or more.
-    """
-    if header.api_key == ApiKey.API_VERSIONS:  # answered whatever its version is
-        return True
-    return header.api_key in _API_KEYS and 0 <= header.api_version < _VERSIONS_END
 
 
 def is_secret_setting(name: str) -> bool:

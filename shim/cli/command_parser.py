@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from kafka_shim.authorizer.acl_formats.option_parser import OptionParser, meant
+from kafka_shim.authorizer.option_parser import OptionParser, meant
 
 EXIT_USAGE = 2
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from kafka_shim.authorizer.acl_formats.option_parser import OptionParser
+from kafka_shim.authorizer.option_parser import OptionParser
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.input_files import load_yaml, read_text
 from kafka_shim.shim.settings.properties import read_properties

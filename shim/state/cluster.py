@@ -2,14 +2,12 @@
 
 import random
 import secrets
-from collections.abc import Callable, Collection, Hashable, Mapping
-from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Collection, Hashable
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from kafka_shim.protocol.api_versions import RELEASES, parse_release
-from kafka_shim.protocol.enums import IsolationLevel
 from kafka_shim.protocol.features import Feature, features_of
 from kafka_shim.protocol.releases.facts import Facts, facts_of
 from kafka_shim.shim.clock import Clock
@@ -18,33 +16,22 @@ from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.state.configs import Configs
 from kafka_shim.shim.state.coordinators import Coordinators
 from kafka_shim.shim.state.delegation_tokens import DelegationTokens
-from kafka_shim.shim.state.fetch_sessions import FetchSessions
-from kafka_shim.shim.state.group_settings import GroupSettings
-from kafka_shim.shim.state.groups.groups import Groups
+from kafka_shim.shim.state.late_stores import LateStores
 from kafka_shim.shim.state.leadership import settle
-from kafka_shim.shim.state.log import Log
 from kafka_shim.shim.state.log_settings import InForce
 from kafka_shim.shim.state.node import Node
-from kafka_shim.shim.state.placement import spread
 from kafka_shim.shim.state.policy import policy_of
-from kafka_shim.shim.state.quotas import Quotas
-from kafka_shim.shim.state.sharing.share_state import ShareStates
 from kafka_shim.shim.state.static_settings import (
     check_values,
     settings_of_features,
     static_settings,
 )
-from kafka_shim.shim.state.topics import Topic, Topics
-from kafka_shim.shim.state.transaction_markers import write_markers
-from kafka_shim.shim.state.transactions import Transaction, Transactions
+from kafka_shim.shim.state.topics import Topics
 from kafka_shim.shim.state.upkeep import Upkeep
 from kafka_shim.shim.state.users import Users
 
 if TYPE_CHECKING:
     from kafka_shim.shim.sasl.bearer_token import TokenValidator
-    from kafka_shim.shim.state.sharing.share_partitions import SharePartitions
-    from kafka_shim.shim.state.sharing.share_sessions import ShareSessions
-    from kafka_shim.shim.state.telemetry import Telemetry
     from kafka_shim.shim.tls.principal_mapping import MappingRule
 
 
@@ -61,22 +48,7 @@ class Counters:
         self.internal_errors = 0  # mistakes of ours, answered with -1
 
 
-Kept = TypeVar("Kept")
-
-
-class _PerNode(dict[int, Kept]):
-    """What each broker keeps for itself, made when it is first asked for."""
-
-    def __init__(self, make: Callable[[], Kept]) -> None:
-        super().__init__()
-        self._make = make
-
-    def __missing__(self, node_id: int) -> Kept:
-        found = self[node_id] = self._make()
-        return found
-
-
-class Cluster:
+class Cluster(LateStores):
     """Topics, groups, users and ACLs of an emulated cluster, its clock and its randomness."""
 
     def __init__(self, config: Config, clock: Clock) -> None:
@@ -127,21 +99,7 @@ class Cluster:
         self.upkeep = Upkeep(self.topics, self.configs, self.clock)
         self.topics.when_filled = self.upkeep.plan
         self.coordinators = Coordinators(self.topics, self.configs, self.random, self.live_nodes)
-        self.share_states = ShareStates(self.topics, self.facts.groups)
-        self.groups = Groups(
-            GroupSettings(self.configs, self.facts.groups),
-            self.facts.groups,
-            self.topics,
-            self.share_states,
-            self.clock,
-            self.random,
-        )
-        vars(self).pop("share_partitions", None)
-        self.share_sessions = _PerNode(self._new_share_sessions)
-        self.transactions = self._new_transactions()
-        self.fetch_sessions = {node_id: self._new_fetch_sessions() for node_id in self.nodes}
-        self.telemetry = _PerNode(self._new_telemetry)
-        self.quotas = Quotas()
+        self.forget_late_stores()
 
     def _static_settings(self, node_id: int) -> dict[str, str]:
         return static_settings(
@@ -151,84 +109,10 @@ class Cluster:
             has_process_roles=self.facts.cluster.has_process_roles,
         )
 
-    def _write_markers(self, ended: Transaction, epoch: int, commit: bool) -> None:
-        write_markers(
-            ended,
-            epoch,
-            self.topics,
-            self.groups,
-            commit=commit,
-            now_ms=self.clock.now_ms(),
-        )
-
-    def _new_transactions(self) -> Transactions:
-        return Transactions(
-            self.clock,
-            self._write_markers,
-            timeout_ms_max=self.configs.broker_int("transaction.max.timeout.ms"),
-            expiration_ms=self.configs.broker_int("transactional.id.expiration.ms"),
-            check_interval_ms=self.configs.broker_int(
-                "transaction.abort.timed.out.transaction.cleanup.interval.ms"
-            ),
-            facts=self.facts.records,
-        )
-
-    @cached_property
-    def share_partitions(self) -> "SharePartitions":
-        """Of all brokers. Made, like what follows, when first asked for: imports take time."""
-        from kafka_shim.shim.state.sharing.dead_letters import (  # noqa: PLC0415 - as said
-            DeadLetters,
-        )
-        from kafka_shim.shim.state.sharing.share_partitions import (  # noqa: PLC0415 - as said
-            SharePartitions,
-        )
-
-        dead_letters = DeadLetters(self.topics, self.configs, self.clock, self._make_topic)
-        return SharePartitions(
-            self.share_states,
-            self.groups.settings,
-            self.clock,
-            self._offset_since,
-            dead_letters,
-        )
-
-    def _make_topic(self, name: str, configs: Mapping[str, str]) -> Topic:
-        """With the broker's defaults, on the nodes that are there."""
-        alive = self.live_nodes()
-        factor = min(self.configs.broker_int("default.replication.factor"), len(alive))
-        assignments = spread(alive, self.configs.broker_int("num.partitions"), factor, self.random)
-        return self.topics.create(name, assignments, configs)
-
-    def _new_telemetry(self) -> "Telemetry":
-        from kafka_shim.shim.state.telemetry import Telemetry  # noqa: PLC0415 - see share_partitions
-
-        return Telemetry(self.configs, self.facts.telemetry, self.clock, self.random)
-
-    def _new_fetch_sessions(self) -> FetchSessions:
-        slots = 0
-        if "max.incremental.fetch.session.cache.slots" in self.configs.broker_definitions:
-            slots = self.configs.broker_int("max.incremental.fetch.session.cache.slots")
-        return FetchSessions(self.topics, self.clock, self.random, slots=slots)
-
-    def _new_share_sessions(self) -> "ShareSessions":
-        from kafka_shim.shim.state.sharing.share_sessions import ShareSessions  # noqa: PLC0415 - as above
-
-        slots = self.groups.settings.share_sessions_max
-        return ShareSessions(self.topics, self.share_partitions, slots=slots)
-
-    def _offset_since(self, log: Log, timestamp: int) -> int:
-        from kafka_shim.shim.state.offset_lookup import find  # noqa: PLC0415 - for share groups alone
-
-        return find(log, timestamp, IsolationLevel.READ_UNCOMMITTED, self.facts.records).offset
-
     def disconnected(self, node_id: int, connection: Hashable) -> None:
         """A connection to that broker is gone."""
         if node_id in self.share_sessions:
             self.share_sessions[node_id].disconnected(connection)
-
-    def live_nodes(self) -> list[Node]:
-        """The brokers that are not stopped."""
-        return [node for node in self.nodes.values() if node.is_alive]
 
     def _live_ids(self) -> list[int]:
         return [node.node_id for node in self.live_nodes()]
@@ -236,7 +120,7 @@ class Cluster:
     def set_alive(self, node_id: int, *, is_alive: bool) -> None:
         """A broker stops or comes back: others lead and control in its place."""
         self.nodes[node_id].is_alive = is_alive
-        self.fetch_sessions[node_id] = self._new_fetch_sessions()  # kept in memory only
+        self.fetch_sessions.pop(node_id, None)  # kept in memory only
         self.telemetry.pop(node_id, None)  # likewise
         self.settle()
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from kafka_shim.authorizer.acl_formats.option_parser import OptionParser
+from kafka_shim.authorizer.option_parser import OptionParser
 from kafka_shim.shim.apis import HANDLED, handler_of
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from

@@ -7,8 +7,12 @@ from typing import NamedTuple
 from kafka_shim.protocol import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.headers import RequestHeader, read_request_header, read_response_header
-from kafka_shim.protocol.trace.redaction import is_request
+from kafka_shim.protocol.headers import (
+    RequestHeader,
+    is_request,
+    read_request_header,
+    read_response_header,
+)
 from kafka_shim.shim.observing.recorder import Recorder
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.traffic.traces.passing_login import PassingLogin

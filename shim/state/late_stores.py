@@ -1,0 +1,163 @@
+"""What a cluster keeps that most brokers need later, or never: each is imported and made when it is
+first asked for, since imports take most of the time of a start.
+"""
+
+# ruff: noqa: PLC0415 - see above
+
+import random
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+from kafka_shim.protocol.enums import IsolationLevel
+from kafka_shim.protocol.releases.facts import Facts
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.state.configs import Configs
+from kafka_shim.shim.state.node import Node
+from kafka_shim.shim.state.placement import spread
+from kafka_shim.shim.state.topics import Topic, Topics
+
+if TYPE_CHECKING:
+    from kafka_shim.shim.state.fetch_sessions import FetchSessions
+    from kafka_shim.shim.state.groups.groups import Groups
+    from kafka_shim.shim.state.log import Log
+    from kafka_shim.shim.state.quotas import Quotas
+    from kafka_shim.shim.state.sharing.share_partitions import SharePartitions
+    from kafka_shim.shim.state.sharing.share_sessions import ShareSessions
+    from kafka_shim.shim.state.sharing.share_state import ShareStates
+    from kafka_shim.shim.state.telemetry import Telemetry
+    from kafka_shim.shim.state.transactions import Transaction, Transactions
+
+Kept = TypeVar("Kept")
+
+
+class PerNode(dict[int, Kept]):
+    """What each broker keeps for itself, made when it is first asked for."""
+
+    def __init__(self, make: Callable[[], Kept]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, node_id: int) -> Kept:
+        found = self[node_id] = self._make()
+        return found
+
+
+class LateStores:
+    """The late part of a cluster; the cluster itself has what the stores are made of."""
+
+    facts: Facts
+    clock: Clock
+    random: random.Random
+    configs: Configs
+    topics: Topics
+    nodes: dict[int, Node]
+
+    def forget_late_stores(self) -> None:
+        """Whoever asks next finds empty ones."""
+        for name, kept in vars(LateStores).items():
+            if isinstance(kept, cached_property):
+                vars(self).pop(name, None)
+
+    def live_nodes(self) -> list[Node]:
+        """The brokers that are not stopped."""
+        return [node for node in self.nodes.values() if node.is_alive]
+
+    @cached_property
+    def groups(self) -> "Groups":
+        from kafka_shim.shim.state.group_settings import GroupSettings
+        from kafka_shim.shim.state.groups.groups import Groups
+
+        facts = self.facts.groups
+        settings = GroupSettings(self.configs, facts)
+        return Groups(settings, facts, self.topics, self.share_states, self.clock, self.random)
+
+    @cached_property
+    def transactions(self) -> "Transactions":
+        from kafka_shim.shim.state.transactions import Transactions
+
+        return Transactions(
+            self.clock,
+            self._write_markers,
+            timeout_ms_max=self.configs.broker_int("transaction.max.timeout.ms"),
+            expiration_ms=self.configs.broker_int("transactional.id.expiration.ms"),
+            check_interval_ms=self.configs.broker_int(
+                "transaction.abort.timed.out.transaction.cleanup.interval.ms"
+            ),
+            facts=self.facts.records,
+        )
+
+    @cached_property
+    def quotas(self) -> "Quotas":
+        from kafka_shim.shim.state.quotas import Quotas
+
+        return Quotas()
+
+    @cached_property
+    def share_states(self) -> "ShareStates":
+        from kafka_shim.shim.state.sharing.share_state import ShareStates
+
+        return ShareStates(self.topics, self.facts.groups)
+
+    @cached_property
+    def share_partitions(self) -> "SharePartitions":
+        """Of all brokers."""
+        from kafka_shim.shim.state.sharing.dead_letters import DeadLetters
+        from kafka_shim.shim.state.sharing.share_partitions import SharePartitions
+
+        return SharePartitions(
+            self.share_states,
+            self.groups.settings,
+            self.clock,
+            self._offset_since,
+            DeadLetters(self.topics, self.configs, self.clock, self._make_topic),
+        )
+
+    @cached_property
+    def share_sessions(self) -> "PerNode[ShareSessions]":
+        return PerNode(self._new_share_sessions)
+
+    @cached_property
+    def fetch_sessions(self) -> "PerNode[FetchSessions]":
+        return PerNode(self._new_fetch_sessions)
+
+    @cached_property
+    def telemetry(self) -> "PerNode[Telemetry]":
+        return PerNode(self._new_telemetry)
+
+    def _write_markers(self, ended: "Transaction", epoch: int, commit: bool) -> None:
+        from kafka_shim.shim.state.transaction_markers import write_markers
+
+        now_ms = self.clock.now_ms()
+        write_markers(ended, epoch, self.topics, self.groups, commit=commit, now_ms=now_ms)
+
+    def _make_topic(self, name: str, configs: Mapping[str, str]) -> Topic:
+        """With the broker's defaults, on the nodes that are there."""
+        alive = self.live_nodes()
+        factor = min(self.configs.broker_int("default.replication.factor"), len(alive))
+        assignments = spread(alive, self.configs.broker_int("num.partitions"), factor, self.random)
+        return self.topics.create(name, assignments, configs)
+
+    def _new_share_sessions(self) -> "ShareSessions":
+        from kafka_shim.shim.state.sharing.share_sessions import ShareSessions
+
+        slots = self.groups.settings.share_sessions_max
+        return ShareSessions(self.topics, self.share_partitions, slots=slots)
+
+    def _new_fetch_sessions(self) -> "FetchSessions":
+        from kafka_shim.shim.state.fetch_sessions import FetchSessions
+
+        slots = 0
+        if "max.incremental.fetch.session.cache.slots" in self.configs.broker_definitions:
+            slots = self.configs.broker_int("max.incremental.fetch.session.cache.slots")
+        return FetchSessions(self.topics, self.clock, self.random, slots=slots)
+
+    def _new_telemetry(self) -> "Telemetry":
+        from kafka_shim.shim.state.telemetry import Telemetry
+
+        return Telemetry(self.configs, self.facts.telemetry, self.clock, self.random)
+
+    def _offset_since(self, log: "Log", timestamp: int) -> int:
+        from kafka_shim.shim.state.offset_lookup import find
+
+        return find(log, timestamp, IsolationLevel.READ_UNCOMMITTED, self.facts.records).offset
