@@ -33,6 +33,11 @@ class Pins(NamedTuple):
     jars: tuple[Jar, ...]
     without: frozenset[str]
 
+    @property
+    def newest(self) -> str:
+        """The newest release, with its patch: "4.4.0"."""
+        return self.jars[-1].artifact.rpartition(":")[2]
+
 
 def read_pins(pyproject: Path = PYPROJECT) -> Pins:
     """Return the pins; raises FileNotFoundError outside of a source checkout."""

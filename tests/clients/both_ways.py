@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kafka_shim.protocol.api_versions import parse_release
+from kafka_shim.schemas.pins import read_pins
 from kafka_shim.shim.traffic.replay.events import read_recording
 from kafka_shim.shim.traffic.replay.player import Player
 from kafka_shim.shim.traffic.replay.report import Report
@@ -39,7 +40,7 @@ _ADDRESS = re.compile(r"127\.0\.0\.1:\d+")
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--client", action="append", choices=CLIENTS, help="only this one")
-    parser.add_argument("--release", default="4.3.1")
+    parser.add_argument("--release", default=read_pins().newest)
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the traces there")
     args = parser.parse_args()
     differences = 0

@@ -5,8 +5,9 @@ from collections.abc import Generator, Iterator
 import pytest
 
 from tests.clients.broker import Bootstrap, bootstrap_of_test
-from tests.clients.driver import Driver
+from tests.clients.driver import Driver, started
 from tests.clients.stage import Stage
+from tests.clients.toolchains import java_driver, java_tools_driver
 from tests.clients.workshop import Workshop
 
 pytest.register_assert_rewrite(
@@ -37,6 +38,24 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
 def bootstrap(tmp_path_factory: pytest.TempPathFactory, workshop: Workshop) -> Iterator[Bootstrap]:
     with bootstrap_of_test(tmp_path_factory.mktemp("shim"), workshop) as addresses:
         yield addresses
+
+
+@pytest.fixture(scope="session")
+def java(bootstrap: Bootstrap, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
+    """Kafka's newest Java clients."""
+    folder = tmp_path_factory.mktemp("java")
+    with started(java_driver(folder), bootstrap, folder) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def java_with_tools(
+    bootstrap: Bootstrap, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Driver]:
+    """The Java clients, tools and Streams of `WITH_TOOLS`."""
+    folder = tmp_path_factory.mktemp("java-with-tools")
+    with started(java_tools_driver(folder), bootstrap, folder) as found:
+        yield found
 
 
 @pytest.fixture

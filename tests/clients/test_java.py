@@ -1,33 +1,33 @@
 """Kafka's own Java clients and kafka-acls against the broker."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.clients.acl_behaviours import AclBehaviours
-from tests.clients.broker import Bootstrap
-from tests.clients.driver import Acl, Driver, started
+from tests.clients.driver import Acl, Driver
 from tests.clients.operations_behaviours import OperationsBehaviours
 from tests.clients.record_behaviours import RecordBehaviours
 from tests.clients.stage import Stage
-from tests.clients.toolchains import java_driver
+from tests.clients.toolchains import WITH_TOOLS
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
-
-
-@pytest.fixture(scope="module")
-def driver(bootstrap: Bootstrap, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
-    folder = tmp_path_factory.mktemp("java")
-    with started(java_driver(folder), bootstrap, folder) as found:
-        yield found
 
 
 class TestJavaClients(AclBehaviours, OperationsBehaviours, RecordBehaviours):
     withheld_offset = "left out"
 
+    @pytest.fixture(params=["newest", WITH_TOOLS])
+    def driver(self, request: pytest.FixtureRequest) -> Driver:
+        name = "java" if request.param == "newest" else "java_with_tools"
+        found: Driver = request.getfixturevalue(name)
+        return found
+
 
 class TestKafkaAcls:
     """The tool that administrators use, by what it prints."""
+
+    @pytest.fixture
+    def driver(self, java_with_tools: Driver) -> Driver:
+        return java_with_tools
 
     def test_added_acls_are_printed_and_listed(self, driver: Driver, stage: Stage) -> None:
         resource = _resource("TOPIC", stage.name)

@@ -1,24 +1,18 @@
 """Kafka's own share consumer (KIP-932) and its console tool against the broker."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from tests.clients.broker import Bootstrap
-from tests.clients.driver import ClientError, Driver, started
+from tests.clients.driver import ClientError, Driver
 from tests.clients.stage import Stage, eventually
-from tests.clients.toolchains import java_driver
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
 
 VALUES = ["one", "two", "three"]
 
 
-@pytest.fixture(scope="module")
-def driver(bootstrap: Bootstrap, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
-    folder = tmp_path_factory.mktemp("java")
-    with started(java_driver(folder), bootstrap, folder) as found:
-        yield found
+@pytest.fixture
+def driver(java: Driver) -> Driver:
+    return java
 
 
 @pytest.fixture
@@ -83,8 +77,10 @@ def test_with_describe_only_the_topic_is_denied(driver: Driver, stage: Stage, to
     assert denied.value.code == 29
 
 
-def test_the_console_consumer_prints_records(driver: Driver, stage: Stage, topic: str) -> None:
-    code, output = driver.console_share_consumer(
+def test_the_console_consumer_prints_records(
+    java_with_tools: Driver, stage: Stage, topic: str
+) -> None:
+    code, output = java_with_tools.console_share_consumer(
         "--topic", topic, "--group", stage.group(), "--max-messages", "3", "--timeout-ms", "20000"
     )
     assert (code, output.split()[:3]) == (0, VALUES)

@@ -18,7 +18,15 @@ from tests.clients.broker import FOREIGN, Bootstrap
 from tests.clients.driver import ClientError, Driver, User, started
 from tests.clients.drivers.json_lines import Login
 from tests.clients.stage import Stage
-from tests.clients.toolchains import DRIVERS, go_driver, java_driver, kcat_driver, node_driver
+from tests.clients.toolchains import (
+    DRIVERS,
+    WITH_TOOLS,
+    go_driver,
+    java_driver,
+    java_tools_driver,
+    kcat_driver,
+    node_driver,
+)
 from tests.clients.workshop import KINDS, PASSWORD, USER, Workshop
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
@@ -42,6 +50,7 @@ def _python(name: str) -> Callable[[Path], list[str]]:
 
 
 TOKEN = "delegation token"
+JAVA_WITH_TOOLS = f"java {WITH_TOOLS}"
 CLIENTS = {
     "librdkafka": Client(_python("confluent_kafka"), (TOKEN,)),
     # Its librdkafka is often one that says a wrong nonce in SCRAM, which brokers refuse since 3.7;
@@ -52,7 +61,12 @@ CLIENTS = {
     "kafkajs": Client(node_driver, (TOKEN,)),
     "franz-go": Client(go_driver),
     "java": Client(java_driver),
+    JAVA_WITH_TOOLS: Client(java_tools_driver),
 }
+
+
+def _marks(client: str) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.heavy] if client == JAVA_WITH_TOOLS else []
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +117,7 @@ def logins(bootstrap: Bootstrap, workshop: Workshop) -> Callable[[str], User]:
 @pytest.mark.parametrize(
     ("client", "kind"),
     [
-        (name, kind)
+        pytest.param(name, kind, marks=_marks(name))
         for name, client in CLIENTS.items()
         for kind in KINDS
         if kind not in client.without
@@ -128,7 +142,7 @@ def test_a_client_logs_in_and_does_what_it_may(
     assert denied.value.code == TOPIC_AUTHORIZATION_FAILED
 
 
-@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("client", [pytest.param(name, marks=_marks(name)) for name in CLIENTS])
 def test_a_client_works_without_a_log_in(
     drivers: Callable[[str], Driver], stage: Stage, client: str
 ) -> None:
@@ -148,34 +162,35 @@ def who(request: pytest.FixtureRequest, logins: Callable[[str], User]) -> User:
 class TestJava:
     """What only Kafka's own client has."""
 
-    def test_a_consumer_of_the_new_protocol(
-        self, drivers: Callable[[str], Driver], stage: Stage, who: User
-    ) -> None:
+    @pytest.fixture(
+        params=[pytest.param(name, marks=_marks(name)) for name in ("java", JAVA_WITH_TOOLS)]
+    )
+    def java(self, drivers: Callable[[str], Driver], request: pytest.FixtureRequest) -> Driver:
+        return drivers(request.param)
+
+    def test_a_consumer_of_the_new_protocol(self, java: Driver, stage: Stage, who: User) -> None:
         topic, group = stage.topic(), stage.group()
         stage.grant(USER, "READ", "GROUP", group)
         stage.grant(USER, "ALL", "TOPIC", topic)
-        java = drivers("java")
         java.produce(topic, VALUES, who)
         assert java.consume(topic, group, len(VALUES), who, group_protocol="consumer") == VALUES
 
-    def test_transactions(self, drivers: Callable[[str], Driver], stage: Stage, who: User) -> None:
+    def test_transactions(
+        self, drivers: Callable[[str], Driver], java: Driver, stage: Stage, who: User
+    ) -> None:
         topic, output, group = stage.topic(), stage.topic("output"), stage.group()
         stage.grant(USER, "ALL", "TOPIC", stage.name, pattern_type="PREFIXED")
         stage.grant(USER, "READ", "GROUP", group)
         stage.grant(USER, "WRITE", "TRANSACTIONAL_ID", stage.name)
-        java = drivers("java")
         java.produce(topic, VALUES, who)
         copied = java.transact(topic, output, group, stage.name, len(VALUES), who)
         assert copied == ["ONE", "TWO", "THREE"]
         assert drivers("librdkafka").offset_fetch(group, topic, None) == {f"{topic}-0": 3}
 
-    def test_a_share_consumer(
-        self, drivers: Callable[[str], Driver], stage: Stage, who: User
-    ) -> None:
+    def test_a_share_consumer(self, java: Driver, stage: Stage, who: User) -> None:
         topic, group = stage.topic(), stage.group()
         stage.grant(USER, "READ", "GROUP", group)
         stage.grant(USER, "ALL", "TOPIC", topic)
-        java = drivers("java")
         java.share_from_the_start(group)
         java.produce(topic, VALUES, who)
         read = java.share_consume(topic, group, len(VALUES), who, seconds=SHARE_SECONDS)
@@ -189,7 +204,7 @@ class TestJava:
         stage.grant(USER, "ALL", "GROUP", stage.name, pattern_type="PREFIXED")
         java = drivers("java")
         java.produce(topic, ["to be or", "not to be"], who)
-        counted = java.count_words(topic, output, group, 6, who)
+        counted = drivers(JAVA_WITH_TOOLS).count_words(topic, output, group, 6, who)
         assert counted == {"be": 2, "not": 1, "or": 1, "to": 2}
         written = java.consume(output, f"{group}-reader", len(counted), who)
         assert len(written) >= len(counted)

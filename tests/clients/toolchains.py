@@ -11,8 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from kafka_shim.schemas.pins import read_pins
+
 DRIVERS = Path(__file__).parent / "drivers"
 CACHE = Path(__file__).parents[2] / ".cache" / "clients"
+
+WITH_TOOLS = "4.3.1"
+"""The last release of which the registry has kafka-streams and kafka-tools."""
 
 BUILD_SECONDS = 600
 """The first build fetches the client from its registry."""
@@ -27,19 +32,34 @@ def go_driver(folder: Path) -> list[str]:
 
 
 def java_driver(_: Path) -> list[str]:
-    """The command of the Java driver."""
+    """The command of the Java driver, with the newest clients."""
     return java_program(DRIVERS / "java", "Driver")
 
 
+def java_tools_driver(_: Path) -> list[str]:
+    """The command of the Java driver with Kafka Streams and the command-line tools."""
+    java = DRIVERS / "java"
+    return _java([java, java / "tools"], "DriverWithTools", WITH_TOOLS, "-Ptools")
+
+
 def java_program(code: Path, main: str) -> list[str]:
-    """The command of a program with Kafka's clients; jars and classes are kept in the cache."""
+    """The command of a program with Kafka's newest clients."""
+    return _java([code], main, read_pins().newest)
+
+
+def _java(code: Sequence[Path], main: str, release: str, *profile: str) -> list[str]:
+    """Compile `code`; jars and classes are kept in the cache."""
     need("Java", "java", "javac")
     pom = DRIVERS / "java" / "pom.xml"
-    jars = f"{_kept('java', [pom], lambda folder: _fetch_jars(pom, folder))}/*"
-    sources = sorted(code.glob("*.java"))
+    options = (*profile, f"-Dkafka={release}")
+    sources = sorted(path for folder in code for path in folder.glob("*.java"))
+    kept = _kept("java", [pom], lambda folder: _fetch_jars(pom, folder, *options), *options)
+    jars = f"{kept}/*"
     compiler = ["javac", "-Xlint:all", "-Werror", "-cp", jars]
     compiler += [str(path) for path in sources]
-    classes = _kept("classes", [pom, *sources], lambda folder: _build([*compiler, "-d", folder]))
+    classes = _kept(
+        "classes", [pom, *sources], lambda folder: _build([*compiler, "-d", folder]), *options
+    )
     # One small, short-lived JVM: the cheap collector, and no second compiler tier to warm up.
     flags = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
     return ["java", *flags, "-cp", f"{classes}:{jars}", main]
@@ -67,9 +87,9 @@ def spark_jars() -> Path:
     return _kept("spark", [pom], lambda folder: _fetch_jars(pom, folder))
 
 
-def _fetch_jars(pom: Path, folder: str) -> None:
+def _fetch_jars(pom: Path, folder: str, *options: str) -> None:
     need("Java", "mvn")
-    fetch = ["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies"]
+    fetch = ["mvn", "-q", "-B", *options, "-f", str(pom), "dependency:copy-dependencies"]
     _build([*fetch, f"-DoutputDirectory={folder}"])
 
 
@@ -80,9 +100,9 @@ def _install(sources: Sequence[Path], folder: str) -> None:
     _build(["npm", "install", "--silent", "--no-audit", "--no-fund"], Path(folder))
 
 
-def _kept(name: str, sources: Sequence[Path], make: Callable[[str], None]) -> Path:
-    """A folder of the cache, made from these files; made anew when they change."""
-    content = b"".join(path.read_bytes() for path in sources)
+def _kept(name: str, sources: Sequence[Path], make: Callable[[str], None], *options: str) -> Path:
+    """A folder of the cache, made from these files and options; made anew when they change."""
+    content = b"".join([*(path.read_bytes() for path in sources), *map(str.encode, options)])
     kept = CACHE / f"{name}-{hashlib.sha256(content).hexdigest()[:16]}"
     if not kept.exists():
         # Renamed when complete, so that an interrupted fetch is not taken for a whole one.

@@ -57,6 +57,8 @@ class Workshop:
             "ssl.truststore.location": str(self._authority),
             "ssl.client.auth": "required",
             "ssl.principal.mapping.rules": "RULE:^.*CN=([^,]+).*$/$1/",
+            "group.share.heartbeat.interval.ms": "300",  # members learn of partitions by these
+            "group.share.min.heartbeat.interval.ms": "300",
         }
         self.real_settings: Mapping[str, str] = _login_modules()
 

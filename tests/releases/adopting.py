@@ -44,7 +44,7 @@ def pinned(text: str, checksums: Mapping[str, str], release: str) -> str:
 
     Jars of older releases, which have versions that later ones dropped, stay.
     """
-    newest = read_pins().jars[-1].artifact.rpartition(":")[2]
+    newest = read_pins().newest
     for name, checksum in checksums.items():
         text = re.sub(
             rf'(artifact = "org\.apache\.kafka:{name}:){re.escape(newest)}("[^\n]*\nsha256 = ")\w+',

@@ -45,7 +45,7 @@ def test_a_new_major_release_begins_a_line() -> None:
 
 def test_the_newest_jars_are_pinned_anew_and_older_ones_stay() -> None:
     text = PYPROJECT.read_text()
-    newest = read_pins().jars[-1].artifact.rpartition(":")[2]
+    newest = read_pins().newest
     pinned = adopting.pinned(text, {"kafka-clients": "ab12"}, "99.0.0")
     changed = [line for line in pinned.splitlines() if line not in text.splitlines()]
     assert [line.split("  ")[0] for line in changed] == [

@@ -35,7 +35,7 @@ public final class Driver {
         Object answer(Request request) throws Exception;
     }
 
-    private static final Map<String, Call> CALLS = new HashMap<>();
+    static final Map<String, Call> CALLS = new HashMap<>();
 
     static {
         CALLS.put("create_topic", Operations::createTopic);
@@ -43,8 +43,6 @@ public final class Driver {
         CALLS.put("create_acls", Acls::create);
         CALLS.put("list_acls", Acls::list);
         CALLS.put("delete_acls", Acls::delete);
-        CALLS.put("kafka_acls", KafkaTools::acls);
-        CALLS.put("console_share_consumer", KafkaTools::consoleShareConsumer);
         CALLS.put("cluster_operations", Operations::ofCluster);
         CALLS.put("topic_operations", Operations::ofTopic);
         CALLS.put("group_operations", Operations::ofGroup);
@@ -52,7 +50,6 @@ public final class Driver {
         CALLS.put("produce_transaction", Transactions::produce);
         CALLS.put("consume", Records::consume);
         CALLS.put("transact", Transactions::run);
-        CALLS.put("count_words", WordCount::run);
         CALLS.put("commit_offset", Records::commitOffset);
         CALLS.put("offset_fetch", Records::offsetFetch);
         CALLS.put("share_from_the_start", Shares::readFromTheStart);
