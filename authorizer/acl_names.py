@@ -14,7 +14,14 @@ E = TypeVar("E", bound=IntEnum)
 
 
 class AclTextError(ValueError):
-    """A text, or an object from JSON or YAML, that does not describe ACLs."""
+    """A text, or an object from JSON or YAML, that does not describe ACLs.
+
+    `said` is the message without the line, `line` is 0 where that is unknown.
+    """
+
+    def __init__(self, said: str, line: int = 0) -> None:
+        super().__init__(f"line {line}: {said}" if line else said)
+        self.said, self.line = said, line
 
 
 def camel_case(member: IntEnum) -> str:

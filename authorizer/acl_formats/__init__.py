@@ -1,8 +1,8 @@
 """ACLs as text, in every form that people keep them in: one module for each form.
 
-A module of a form has `read(text)`, which gives ACLs or raises AclTextError, and `write(acls)`,
-which gives text. Whatever a form cannot say raises AclTextError too: `write` reads back what it
-wrote, so that nothing is lost on the way out.
+A module of a form has `read(text)`, which gives ACLs with their lines or raises AclTextError, and
+`write(acls)`, which gives text. Whatever a form cannot say raises AclTextError too: `write` reads
+back what it wrote, so that nothing is lost on the way out.
 """
 
 import re
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import cast
 
+from kafka_shim.authorizer.acl_formats.fields import PlacedAcl
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 
@@ -56,9 +57,14 @@ _SIGNS = {
 
 def read(text: str, form: str | None = None) -> list[Acl]:
     """The ACLs of a text, each once, in their order; without a form, it is recognised."""
+    return list(dict.fromkeys(acl for acl, _ in read_placed(text, form)))
+
+
+def read_placed(text: str, form: str | None = None) -> list[PlacedAcl]:
+    """The ACLs of a text with their lines, as often as they are there."""
     module = import_module(f"{__name__}.{_module(form or recognise(text))}")
-    reader = cast("Callable[[str], list[Acl]]", module.read)
-    return list(dict.fromkeys(reader(text)))
+    reader = cast("Callable[[str], list[PlacedAcl]]", module.read)
+    return reader(text)
 
 
 def write(acls: Iterable[Acl], form: str) -> str:

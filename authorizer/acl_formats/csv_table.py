@@ -11,7 +11,7 @@ import io
 import re
 from collections.abc import Iterable
 
-from kafka_shim.authorizer.acl_formats.fields import acl_of
+from kafka_shim.authorizer.acl_formats.fields import PlacedAcl, acl_of, at_line
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import Acl
 
@@ -26,7 +26,7 @@ COLUMNS = (
 )
 
 
-def read(text: str) -> list[Acl]:
+def read(text: str) -> list[PlacedAcl]:
     """The ACLs of a table; AclTextError names the line."""
     table = text.removeprefix("\ufeff")
     separator = re.match(r'"?KafkaPrincipal"?(\W)', table)
@@ -35,11 +35,15 @@ def read(text: str) -> list[Acl]:
     rows = csv.DictReader(io.StringIO(table, newline=""), delimiter=separator[1], strict=True)
     missing = set(COLUMNS) - {"PatternType"} - set(rows.fieldnames or ())
     if missing:
-        raise AclTextError(f"line 1: there is no column `{min(missing)}`")
+        raise AclTextError(f"there is no column `{min(missing)}`", 1)
+    found: list[PlacedAcl] = []
     try:
-        return [_acl(row, f"line {rows.line_num}") for row in rows]
+        for row in rows:
+            with at_line(rows.line_num):
+                found.append((_acl(row), rows.line_num))
     except csv.Error as error:
-        raise AclTextError(f"line {rows.line_num}: {error}") from error
+        raise AclTextError(str(error), rows.line_num) from error
+    return found
 
 
 def write(acls: Iterable[Acl]) -> str:
@@ -62,9 +66,9 @@ def write(acls: Iterable[Acl]) -> str:
     return table.getvalue()
 
 
-def _acl(row: dict[str, str], where: str) -> Acl:
+def _acl(row: dict[str, str]) -> Acl:
     if None in row.values() or None in row:
-        raise AclTextError(f"{where}: has not as many fields as the first line")
+        raise AclTextError("not as many fields as the first line has")
     return acl_of(
         (
             row["KafkaPrincipal"],
@@ -74,6 +78,5 @@ def _acl(row: dict[str, str], where: str) -> Acl:
             row.get("PatternType", "LITERAL"),
             row["Operation"],
             row["PermissionType"],
-        ),
-        where,
+        )
     )

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final, cast
 
+from kafka_shim.authorizer.acl_formats.fields import at_line
+from kafka_shim.authorizer.acl_formats.lines import Lined, LinedList, line_of
 from kafka_shim.authorizer.acl_names import AclTextError
 
 DEPTH_MAX: Final = 100
@@ -13,21 +15,10 @@ _BRACKET = re.compile(r"[\[\]{}]")
 _INDENT = re.compile(r"^(?:[?:-] | )+", re.MULTILINE)
 
 
-class Lined(dict[Any, Any]):
-    """A mapping that knows the line where it begins."""
-
-    line = 0
-
-
-def line_of(value: object) -> int:
-    """The line of what was loaded with lines; 0 if it is no mapping."""
-    return value.line if isinstance(value, Lined) else 0
-
-
 def load(text: str, *, with_lines: bool = False) -> Any:
     """The only document of a YAML or JSON text; AclTextError if it is neither.
 
-    `with_lines`: mappings are `Lined`.
+    `with_lines`: mappings are `Lined`, lists `LinedList`.
     """
     documents = load_all(text, with_lines=with_lines)
     if len(documents) > 1:
@@ -46,9 +37,9 @@ def load_all(text: str, *, with_lines: bool = False) -> list[Any]:
         return list(_documents(loader, has_aliases="&" in text and "*" in text))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        line = f" at line {mark.line + 1}" if mark is not None else ""
+        line = mark.line + 1 if mark is not None else 0
         problem = getattr(error, "problem", None) or str(error)
-        raise AclTextError(f"not YAML{line}: {problem}") from error
+        raise AclTextError(f"not YAML: {problem}", line) from error
     except (ValueError, TypeError, RecursionError) as error:  # an impossible date, or nesting
         raise AclTextError(f"not YAML: {error}") from error
 
@@ -115,10 +106,23 @@ def _lined_loader() -> Any:
         def construct_lined(self, node: Any) -> Iterator[Lined]:
             found = Lined()
             found.line = node.start_mark.line + 1
+            found.lines = {}
             yield found
             found.update(self.construct_mapping(node))
+            found.lines |= {
+                key.value: value.start_mark.line + 1
+                for key, value in node.value
+                if isinstance(key.value, str)
+            }
+
+        def construct_lined_list(self, node: Any) -> Iterator[LinedList]:
+            found = LinedList()
+            found.lines = [item.start_mark.line + 1 for item in node.value]
+            yield found
+            found.extend(self.construct_sequence(node))
 
     _LinedLoader.add_constructor("tag:yaml.org,2002:map", _LinedLoader.construct_lined)
+    _LinedLoader.add_constructor("tag:yaml.org,2002:seq", _LinedLoader.construct_lined_list)
     return _LinedLoader
 
 
@@ -135,17 +139,18 @@ def dump_all(documents: Iterable[Mapping[str, Any]]) -> str:
 
 
 def resources(text: str) -> list[Mapping[str, Any]]:
-    """Kubernetes-like resources of a text, those inside of lists included."""
+    """Kubernetes-like resources of a text, those inside of lists included, with their lines."""
     found: list[Mapping[str, Any]] = []
-    for number, document in enumerate(load_all(text), start=1):
+    for number, document in enumerate(load_all(text, with_lines=True), start=1):
         if document is None:
             continue
         where = f"document {number}"
         if not isinstance(document, Mapping):
             raise AclTextError(f"{where}: expected a resource with `kind`, not `{document}`")
         if "items" in document:
-            items = listed(document, "items", where)
-            found += [mapping(item, f"{where}: item") for item in items]
+            with at_line(line_of(document)):
+                items = listed(document, "items", where)
+                found += [mapping(item, f"{where}: item") for item in items]
         else:
             found.append(document)
     return found

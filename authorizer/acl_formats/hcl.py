@@ -9,6 +9,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from kafka_shim.authorizer.acl_formats.fields import at_line
+from kafka_shim.authorizer.acl_formats.json_lines import load_json
+from kafka_shim.authorizer.acl_formats.lines import line_of
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 
@@ -23,11 +26,12 @@ _TOKEN = re.compile(
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 _ADVICE = "give the output of `terraform show -json`, where it is evaluated"
 
-Tokens = list[tuple[str, str]]
+Tokens = list[tuple[str, str, int]]
+"""What each is, its text, and its line."""
 
 
-def resources_of(text: str, kind: str) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Name and attributes (texts only) of all resources of a kind.
+def resources_of(text: str, kind: str) -> Iterator[tuple[str, Mapping[str, str], int]]:
+    """Name, attributes (texts only) and line of all resources of a kind.
 
     AclTextError where a resource is made by `count` or `for_each`. An attribute that is no text,
     or one with an expression in it, is None.
@@ -38,12 +42,14 @@ def resources_of(text: str, kind: str) -> Iterator[tuple[str, Mapping[str, str]]
     tokens = list(_tokens(text))
     at = 0
     while at < len(tokens):
-        head = [value for _, value in tokens[at : at + 4]]
+        head = [value for _, value, _ in tokens[at : at + 4]]
         if len(head) == 4 and head[0] == "resource" and head[3] == "{":
-            end = _end_of_block(tokens, at + 3)
-            if _unquoted(head[1]) == kind:
-                name = _unquoted(head[2]) or "?"
-                yield name, _attributes(tokens[at + 4 : end], name)
+            line = tokens[at][2]
+            with at_line(line):
+                end = _end_of_block(tokens, at + 3)
+                if _unquoted(head[1]) == kind:
+                    name = _unquoted(head[2]) or "?"
+                    yield name, _attributes(tokens[at + 4 : end], name), line
             at = end
         at += 1
 
@@ -82,12 +88,9 @@ def names(acls: Iterable[Acl]) -> Iterator[tuple[str, Acl]]:
         yield (base if used[base] == 1 else f"{base}__{used[base]}"), acl
 
 
-def _from_json(text: str, kind: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _from_json(text: str, kind: str) -> Iterator[tuple[str, Mapping[str, Any], int]]:
     """Of `terraform show -json`, or of a state file: resources with values at any depth."""
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise AclTextError(f"not JSON: {error}") from error
+    content = load_json(text)
     waiting = [content.get("values", content) if isinstance(content, dict) else content]
     while waiting:
         value = waiting.pop(0)
@@ -98,19 +101,23 @@ def _from_json(text: str, kind: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 instances = value.get("instances") or [{"attributes": value.get("values")}]
                 for instance in instances:
                     name = str(value.get("address") or value.get("name"))
-                    yield name, dict(instance.get("attributes") or {})
+                    line = line_of(instance) or line_of(value)
+                    with at_line(line):
+                        yield name, dict(instance.get("attributes") or {}), line
             else:
                 waiting = list(value.values()) + waiting
 
 
-def _tokens(text: str) -> Iterator[tuple[str, str]]:
-    at = 0
+def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
+    at, line = 0, 1
     while at < len(text):
         found = _TOKEN.match(text, at)
         assert found is not None, "any character is a token"
         at = found.end()
         if found.lastgroup != "space" and not found["space"]:
-            yield ("text" if found["text"] else "word" if found["word"] else "other"), found[0]
+            kind = "text" if found["text"] else "word" if found["word"] else "other"
+            yield kind, found[0], line
+        line += found[0].count("\n")
 
 
 def _end_of_block(tokens: Tokens, opening: int) -> int:
@@ -130,7 +137,7 @@ def _attributes(tokens: Tokens, name: str) -> dict[str, Any]:
         if tokens[at][1] in "{[(":
             at = _end_of_group(tokens, at)
         elif tokens[at][0] == "word" and at + 1 < len(tokens) and tokens[at + 1][1] == "=":
-            key, value = tokens[at][1], tokens[at + 2] if at + 2 < len(tokens) else ("", "")
+            key, value = tokens[at][1], tokens[at + 2] if at + 2 < len(tokens) else ("", "", 0)
             if key in ("count", "for_each"):
                 raise AclTextError(f"resource {name}: `{key}` is an expression; {_ADVICE}")
             ends = at + 3 >= len(tokens) or tokens[at + 3][0] == "word"

@@ -1,6 +1,6 @@
 """The form `jikkou`: KafkaPrincipalAuthorization resources, and the roles that they refer to."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -13,7 +13,8 @@ from kafka_shim.authorizer.acl_formats.documents import (
     resources,
     text_of,
 )
-from kafka_shim.authorizer.acl_formats.fields import acl_of
+from kafka_shim.authorizer.acl_formats.fields import PlacedAcl, acl_of, at_line
+from kafka_shim.authorizer.acl_formats.lines import line_of, lines_under
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import WILDCARD, Acl
 
@@ -23,29 +24,37 @@ _SINGULAR = {"CREATE_TOKEN": "CREATE_TOKENS", "DESCRIBE_TOKEN": "DESCRIBE_TOKENS
 """As jikkou's own guide spells them."""
 
 
-def read(text: str) -> list[Acl]:
+def read(text: str) -> list[PlacedAcl]:
+    """The ACLs of all principals; what a role gives is at the role's lines."""
     roles: dict[str, list[Any]] = {}
-    principals: list[tuple[str, list[Any], list[Any]]] = []
+    principals: list[tuple[str, Mapping[str, Any]]] = []
     for resource in resources(text):
-        kind = resource.get("kind")
-        if kind not in (AUTHORIZATION, ROLE):
-            raise AclTextError(f"`{kind}` is neither {AUTHORIZATION} nor {ROLE}")
-        name = text_of(inner(resource, "metadata", kind), "name", f"{kind}: `metadata`")
-        where = f"{kind} {name}"
-        spec = inner(resource, "spec", where)
-        entries = listed(spec, "acls", where)
-        if kind == ROLE:
-            roles[name] = entries
-        else:
-            principals.append((name, entries, listed(spec, "roles", where)))
-    found: list[Acl] = []
-    for principal, entries, named in principals:
-        found += _read_entries(entries, principal, f"{AUTHORIZATION} {principal}")
-        for role in named:
-            if role not in roles:
-                raise AclTextError(f"{AUTHORIZATION} {principal}: the role `{role}` is not here")
-            found += _read_entries(roles[role], principal, f"{ROLE} {role}")
+        with at_line(line_of(resource)):
+            kind = resource.get("kind")
+            if kind not in (AUTHORIZATION, ROLE):
+                raise AclTextError(f"`{kind}` is neither {AUTHORIZATION} nor {ROLE}")
+            name = text_of(inner(resource, "metadata", kind), "name", f"{kind}: `metadata`")
+            spec = inner(resource, "spec", f"{kind} {name}")
+            if kind == ROLE:
+                roles[name] = listed(spec, "acls", f"{kind} {name}")
+            else:
+                principals.append((name, spec))
+    found: list[PlacedAcl] = []
+    for principal, spec in principals:
+        with at_line(line_of(spec)):
+            found += _read_principal(principal, spec, roles)
     return found
+
+
+def _read_principal(
+    principal: str, spec: Mapping[str, Any], roles: Mapping[str, list[Any]]
+) -> Iterator[PlacedAcl]:
+    where = f"{AUTHORIZATION} {principal}"
+    yield from _read_entries(listed(spec, "acls", where), principal, where)
+    for role in listed(spec, "roles", where):
+        if role not in roles:
+            raise AclTextError(f"{where}: the role `{role}` is not here")
+        yield from _read_entries(roles[role], principal, f"{ROLE} {role}")
 
 
 def write(acls: Iterable[Acl]) -> str:
@@ -53,15 +62,13 @@ def write(acls: Iterable[Acl]) -> str:
     return dump_all(_authorization(name, list(entries)) for name, entries in principals)
 
 
-def _read_entries(entries: list[Any], principal: str, role: str) -> list[Acl]:
-    return [
-        acl
-        for number, entry in enumerate(entries, start=1)
-        for acl in _read_entry(mapping(entry, role), principal, f"{role}: acl {number}")
-    ]
+def _read_entries(entries: list[Any], principal: str, role: str) -> Iterator[PlacedAcl]:
+    for number, entry in enumerate(entries, start=1):
+        with at_line(line_of(entry)):
+            yield from _read_entry(mapping(entry, role), principal, f"{role}: acl {number}")
 
 
-def _read_entry(entry: Mapping[str, Any], principal: str, where: str) -> list[Acl]:
+def _read_entry(entry: Mapping[str, Any], principal: str, where: str) -> Iterator[PlacedAcl]:
     known_keys(entry, ("resource", "type", "operations", "host"), where)
     resource = inner(entry, "resource", where)
     pattern_type = text_of(resource, "patternType", where)
@@ -70,21 +77,14 @@ def _read_entry(entry: Mapping[str, Any], principal: str, where: str) -> list[Ac
             f"{where}: MATCH is a regular expression that jikkou expands against the topics that"
             " there are; no ACL says that: give the names, or a prefix"
         )
-    return [
-        acl_of(
-            (
-                principal,
-                text_of(entry, "host", where, WILDCARD),
-                text_of(resource, "type", where),
-                text_of(resource, "pattern", where),
-                pattern_type,
-                _SINGULAR.get(str(operation).upper(), str(operation)),
-                text_of(entry, "type", where),
-            ),
-            where,
-        )
-        for operation in listed(entry, "operations", where)
-    ]
+    host, permission = text_of(entry, "host", where, WILDCARD), text_of(entry, "type", where)
+    what = (text_of(resource, "type", where), text_of(resource, "pattern", where), pattern_type)
+    operations = list(map(str, listed(entry, "operations", where)))
+    lines = lines_under(entry, "operations", len(operations))
+    for text, line in zip(operations, lines, strict=True):
+        operation = _SINGULAR.get(text.upper(), text)
+        with at_line(line):
+            yield acl_of((principal, host, *what, operation, permission), where), line
 
 
 def _rule(acl: Acl) -> tuple[object, ...]:

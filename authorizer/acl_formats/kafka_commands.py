@@ -13,6 +13,7 @@ from kafka_shim.authorizer.acl_formats.command_options import (
     add_resources,
 )
 from kafka_shim.authorizer.acl_formats.command_targets import check, targets
+from kafka_shim.authorizer.acl_formats.fields import PlacedAcl, at_line
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.authorizer.option_parser import OptionParser
@@ -40,15 +41,13 @@ _CONNECTION_OPTIONS = (
 )
 
 
-def read(text: str) -> list[Acl]:
+def read(text: str) -> list[PlacedAcl]:
     """What the lines add; AclTextError for one that does something else."""
     parser = _parser()
-    found: list[Acl] = []
+    found: list[PlacedAcl] = []
     for number, words in _lines(text):
-        try:
-            found += _added(parser.parse_args(words))
-        except AclTextError as error:
-            raise AclTextError(f"line {number}: {error}") from error
+        with at_line(number):
+            found += ((acl, number) for acl in _added(parser.parse_args(words)))
     return found
 
 
@@ -113,10 +112,10 @@ def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
         if words:
             at = next((n for n, word in enumerate(words) if _TOOL.fullmatch(word)), None)
             if at is None:
-                raise AclTextError(f"line {start} is no kafka-acls command: `{line.strip()}`")
+                raise AclTextError(f"not a kafka-acls command: `{line.strip()}`", start)
             yield start, words[at + 1 :]
     if pending.strip():
-        raise AclTextError(f"line {start}: the command is not finished")
+        raise AclTextError("the command is not finished", start)
 
 
 def _marked(match: re.Match[str]) -> str:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 from itertools import groupby
 
-from kafka_shim.authorizer.acl_formats.fields import acl_of
+from kafka_shim.authorizer.acl_formats.fields import PlacedAcl, acl_of, at_line
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.acl_tool_releases import NEWEST_TOOL, AclTool, Heading
 from kafka_shim.authorizer.model import Acl, AclFilter
@@ -36,13 +36,13 @@ _OLD_ENTRY = re.compile(
 _HEADER_LINE = re.compile(r"ACLs for principal `.*`")
 
 
-def read(text: str) -> list[Acl]:
+def read(text: str) -> list[PlacedAcl]:
     """The ACLs of `kafka-acls --list` or `--add`, of any release.
 
     AclTextError, with the line number, for a line that is neither heading nor entry. Kafka escapes
     nothing, so a name with a line break in it cannot be read back.
     """
-    acls: list[Acl] = []
+    acls: list[PlacedAcl] = []
     pattern: tuple[str, str, str] | None = None
     for number, line in enumerate(text.split("\n"), start=1):
         bare = line.strip(" \t\r")
@@ -54,10 +54,11 @@ def read(text: str) -> list[Acl]:
             continue
         entry = _ENTRY.fullmatch(bare) or _OLD_ENTRY.fullmatch(bare)
         if entry is None or pattern is None:
-            raise AclTextError(f"line {number} is not from a list of kafka-acls: `{bare}`")
+            raise AclTextError(f"not a line of a list of kafka-acls: `{bare}`", number)
         who = (entry["principal"], entry["host"])
         what = (entry["operation"], entry["permission"])
-        acls.append(acl_of((*who, *pattern, *what), f"line {number}"))
+        with at_line(number):
+            acls.append((acl_of((*who, *pattern, *what)), number))
     return acls
 
 

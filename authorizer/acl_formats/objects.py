@@ -5,11 +5,13 @@
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
 from kafka_shim.authorizer.acl_formats.documents import known_keys
-from kafka_shim.authorizer.acl_formats.fields import Parts, acl_of
+from kafka_shim.authorizer.acl_formats.fields import Parts, PlacedAcl, acl_of, at_line
+from kafka_shim.authorizer.acl_formats.json_lines import load_json
+from kafka_shim.authorizer.acl_formats.lines import line_of
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import WILDCARD, Acl
 
@@ -25,17 +27,14 @@ _KEYS = (
 _DEFAULTS = {"host": WILDCARD, "resource_pattern_type": "LITERAL", "permission": "ALLOW"}
 
 
-def read(text: str) -> list[Acl]:
+def read(text: str) -> list[PlacedAcl]:
     """A list of objects, or an object that has it under `acls`."""
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise AclTextError(f"not JSON: {error}") from error
+    content = load_json(text)
     if isinstance(content, dict):
         if "acls" not in content:
             raise AclTextError("there is no key `acls`; expected a list of acls, or that key")
         content = content["acls"]
-    return parse_objects(content)
+    return list(_placed(content))
 
 
 def write(acls: Iterable[Acl]) -> str:
@@ -63,9 +62,15 @@ def parse_objects(objects: object) -> list[Acl]:
 
     AclTextError, with the position in the list, for anything else.
     """
+    return [acl for acl, _ in _placed(objects)]
+
+
+def _placed(objects: object) -> Iterator[PlacedAcl]:
     if not isinstance(objects, Sequence) or isinstance(objects, str):
         raise AclTextError("acls must be a list of objects")
-    return [parse_object(entry, f"acl {number}") for number, entry in enumerate(objects, start=1)]
+    for number, entry in enumerate(objects, start=1):
+        with at_line(line_of(entry)):
+            yield parse_object(entry, f"acl {number}"), line_of(entry)
 
 
 def parse_object(entry: object, where: str) -> Acl:

@@ -6,11 +6,13 @@ acls:
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any, cast
 
 from kafka_shim.authorizer.acl_formats.documents import known_keys, load
+from kafka_shim.authorizer.acl_formats.fields import PlacedAcl, at_line
+from kafka_shim.authorizer.acl_formats.lines import line_of, lines_under
 from kafka_shim.authorizer.acl_formats.objects import parse_object
 from kafka_shim.authorizer.acl_names import (
     AclTextError,
@@ -30,8 +32,8 @@ _PERMISSION_KEYS = {"allow": Permission.ALLOW, "deny": Permission.DENY}
 _KEYS = sorted({"principal", "host", "pattern", *_PERMISSION_KEYS, *_RESOURCE_KEYS})
 
 
-def read(text: str) -> list[Acl]:
-    return parse_rules(load(text))
+def read(text: str) -> list[PlacedAcl]:
+    return _placed(load(text, with_lines=True))
 
 
 def write(acls: Iterable[Acl]) -> str:
@@ -41,6 +43,10 @@ def write(acls: Iterable[Acl]) -> str:
 
 def parse_rules(content: Any) -> list[Acl]:
     """Read a list of rules or of objects (as of `json`), or a mapping that has it under `acls`."""
+    return [acl for acl, _ in _placed(content)]
+
+
+def _placed(content: Any) -> list[PlacedAcl]:
     if isinstance(content, Mapping):
         if "acls" not in content:
             raise AclTextError("there is no key `acls`; expected a list of acls, or that key")
@@ -49,11 +55,14 @@ def parse_rules(content: Any) -> list[Acl]:
         return []
     if not isinstance(content, list):
         raise AclTextError("acls must be a list of rules: `- {principal: User:x, allow: Read, ...`")
-    found: list[Acl] = []
+    found: list[PlacedAcl] = []
     for number, rule in enumerate(content, start=1):
-        where = f"acl {number}"
-        is_object = isinstance(rule, Mapping) and "resource_type" in rule
-        found += [parse_object(rule, where)] if is_object else parse_rule(rule, where)
+        where, line = f"acl {number}", line_of(rule)
+        with at_line(line):
+            if isinstance(rule, Mapping) and "resource_type" in rule:
+                found.append((parse_object(rule, where), line))
+            else:
+                found += _placed_rule(rule, where)
     return found
 
 
@@ -86,6 +95,11 @@ def parse_rule(rule: object, where: str = "acl") -> list[Acl]:
     least one of `allow` and `deny`. `cluster` needs no value. AclTextError says what is wrong,
     beginning with `where`.
     """
+    return [acl for acl, _ in _placed_rule(rule, where)]
+
+
+def _placed_rule(rule: object, where: str) -> list[PlacedAcl]:
+    """The ACLs of a rule, each at the line of its operation."""
     if not isinstance(rule, Mapping):
         raise AclTextError(f"{where}: `{rule}` is not a mapping with principal, allow, topic ...")
     fields = {str(key).replace("_", "-"): value for key, value in rule.items()}
@@ -97,12 +111,14 @@ def parse_rule(rule: object, where: str = "acl") -> list[Acl]:
     if "principal" not in fields or not (fields.keys() & _PERMISSION_KEYS):
         raise AclTextError(f"{where}: a rule needs `principal`, and `allow` or `deny`")
     try:
-        return _combine(fields, resources[0])
+        return _combine(fields, resources[0], rule)
     except AclTextError as error:
-        raise AclTextError(f"{where}: {error}") from error
+        raise AclTextError(f"{where}: {error.said}", error.line) from error
 
 
-def _combine(fields: Mapping[str, object], resource: str) -> list[Acl]:
+def _combine(
+    fields: Mapping[str, object], resource: str, rule: Mapping[Any, Any]
+) -> list[PlacedAcl]:
     resource_type = _RESOURCE_KEYS[resource]
     names = _texts(fields[resource], resource, CLUSTER_NAME if resource == "cluster" else None)
     pattern = fields.get("pattern")
@@ -113,15 +129,29 @@ def _combine(fields: Mapping[str, object], resource: str) -> list[Acl]:
             " `pattern: prefixed`; if the asterisk is part of the name, add `pattern: literal`"
         )
     pattern_type = PatternType.LITERAL if pattern is None else parse_pattern_type(str(pattern))
+    operations = [
+        (permission, operation, line)
+        for key, permission in _PERMISSION_KEYS.items()
+        if key in fields
+        for operation, line in _operations(fields[key], key, rule)
+    ]
     return [
-        Acl(resource_type, name, pattern_type, principal, host, parse_operation(text), permission)
+        (Acl(resource_type, name, pattern_type, principal, host, operation, permission), line)
         for principal in _texts(fields["principal"], "principal")
         for name in names
         for host in _texts(fields.get("host", WILDCARD), "host")
-        for key, permission in _PERMISSION_KEYS.items()
-        if key in fields
-        for text in _texts(fields[key], key)
+        for permission, operation, line in operations
     ]
+
+
+def _operations(
+    value: object, key: str, rule: Mapping[Any, Any]
+) -> Iterator[tuple[Operation, int]]:
+    """The operations under a key with their lines."""
+    texts = _texts(value, key)
+    for text, line in zip(texts, lines_under(rule, key, len(texts)), strict=True):
+        with at_line(line):
+            yield parse_operation(text), line
 
 
 def _texts(value: object, name: str, default: str | None = None) -> list[str]:

@@ -24,7 +24,7 @@ def standard_acl(acl: Acl, brackets: str = "()") -> str:
     return f"StandardAcl{brackets[0]}{fields}{brackets[1]}"
 
 
-def find_standard_acl(text: str, where: str) -> Acl | None:
+def find_standard_acl(text: str) -> Acl | None:
     """The ACL that a line names, if it names one; AclTextError if it is none of ours."""
     found = _ACL.search(text)
     if found is None:
@@ -38,6 +38,5 @@ def find_standard_acl(text: str, where: str) -> Acl | None:
             found["pattern"],
             found["operation"],
             found["permission"],
-        ),
-        where,
+        )
     )

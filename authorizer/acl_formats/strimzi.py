@@ -5,7 +5,7 @@ by TLS. Resources without names (of the cluster), and the older singular `operat
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -18,7 +18,8 @@ from kafka_shim.authorizer.acl_formats.documents import (
     resources,
     text_of,
 )
-from kafka_shim.authorizer.acl_formats.fields import acl_of
+from kafka_shim.authorizer.acl_formats.fields import PlacedAcl, acl_of, at_line
+from kafka_shim.authorizer.acl_formats.lines import line_of, lines_under
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, ResourceType
@@ -36,22 +37,28 @@ _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 """What Kubernetes allows as a name."""
 
 
-def read(text: str) -> list[Acl]:
+def read(text: str) -> list[PlacedAcl]:
     """The ACLs of all users; those without simple authorization have none."""
-    found: list[Acl] = []
+    found: list[PlacedAcl] = []
     for resource in resources(text):
-        if resource.get("kind") != "KafkaUser":
-            raise AclTextError(f"`{resource.get('kind')}` is no KafkaUser")
-        name = text_of(inner(resource, "metadata", "KafkaUser"), "name", "KafkaUser: `metadata`")
-        where = f"KafkaUser {name}"
-        spec = inner(resource, "spec", where)
-        principal = _principal(name, inner(spec, "authentication", where))
-        authorization = inner(spec, "authorization", where)
-        if authorization.get("type", "simple") != "simple":
-            raise AclTextError(f"{where}: authorization `{authorization['type']}` has no ACLs")
-        for number, entry in enumerate(listed(authorization, "acls", where), start=1):
-            found += _read_entry(entry, principal, f"{where}: acl {number}")
+        with at_line(line_of(resource)):
+            found += _read_user(resource)
     return found
+
+
+def _read_user(resource: Mapping[str, Any]) -> Iterator[PlacedAcl]:
+    if resource.get("kind") != "KafkaUser":
+        raise AclTextError(f"`{resource.get('kind')}` is no KafkaUser")
+    name = text_of(inner(resource, "metadata", "KafkaUser"), "name", "KafkaUser: `metadata`")
+    where = f"KafkaUser {name}"
+    spec = inner(resource, "spec", where)
+    principal = _principal(name, inner(spec, "authentication", where))
+    authorization = inner(spec, "authorization", where)
+    if authorization.get("type", "simple") != "simple":
+        raise AclTextError(f"{where}: authorization `{authorization['type']}` has no ACLs")
+    for number, entry in enumerate(listed(authorization, "acls", where), start=1):
+        with at_line(line_of(entry)):
+            yield from _read_entry(entry, principal, f"{where}: acl {number}")
 
 
 def write(acls: Iterable[Acl]) -> str:
@@ -64,7 +71,7 @@ def _principal(name: str, authentication: Mapping[str, Any]) -> str:
     return f"User:CN={name}" if authentication.get("type") in _TLS else f"User:{name}"
 
 
-def _read_entry(value: Any, principal: str, where: str) -> list[Acl]:
+def _read_entry(value: Any, principal: str, where: str) -> Iterator[PlacedAcl]:
     entry = mapping(value, where)
     known_keys(entry, ("type", "resource", "operations", "operation", "host"), where)
     resource = inner(entry, "resource", where)
@@ -77,22 +84,14 @@ def _read_entry(value: Any, principal: str, where: str) -> list[Acl]:
         raise AclTextError(f"{where}: `{pattern}` is not one of {', '.join(_PATTERNS)}")
     is_cluster = kind == "cluster"
     name = CLUSTER_NAME if is_cluster else text_of(resource, "name", where)
-    operations = listed(entry, "operations", where) or [text_of(entry, "operation", where)]
-    return [
-        acl_of(
-            (
-                principal,
-                text_of(entry, "host", where, WILDCARD),
-                _TYPES[kind].name,
-                name,
-                _PATTERNS[pattern].name,
-                str(operation),
-                text_of(entry, "type", where, "allow"),
-            ),
-            where,
-        )
-        for operation in operations
-    ]
+    key = "operations" if listed(entry, "operations", where) else "operation"
+    operations = entry["operations"] if key == "operations" else [text_of(entry, key, where)]
+    host = text_of(entry, "host", where, WILDCARD)
+    permission = text_of(entry, "type", where, "allow")
+    what = (_TYPES[kind].name, name, _PATTERNS[pattern].name)
+    for operation, line in zip(operations, lines_under(entry, key, len(operations)), strict=True):
+        with at_line(line):
+            yield acl_of((principal, host, *what, str(operation), permission), where), line
 
 
 def _user(principal: str, acls: list[Acl]) -> dict[str, Any]:

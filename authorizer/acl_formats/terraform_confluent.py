@@ -6,7 +6,7 @@ Cluster and credentials are left to the provider's own block.
 from collections.abc import Iterable
 from typing import cast
 
-from kafka_shim.authorizer.acl_formats.fields import Parts, acl_of
+from kafka_shim.authorizer.acl_formats.fields import Parts, PlacedAcl, acl_of, at_line
 from kafka_shim.authorizer.acl_formats.hcl import attribute, names, resource, resources_of
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import Acl
@@ -24,13 +24,13 @@ _KEYS = (
 )
 
 
-def read(text: str) -> list[Acl]:
-    return [
-        acl_of(
-            cast("Parts", tuple(attribute(found, key, name) for key in _KEYS)), f"resource {name}"
-        )
-        for name, found in resources_of(text, _KIND)
-    ]
+def read(text: str) -> list[PlacedAcl]:
+    acls: list[PlacedAcl] = []
+    for name, found, line in resources_of(text, _KIND):
+        with at_line(line):
+            parts = cast("Parts", tuple(attribute(found, key, name) for key in _KEYS))
+            acls.append((acl_of(parts, f"resource {name}"), line))
+    return acls
 
 
 def write(acls: Iterable[Acl]) -> str:

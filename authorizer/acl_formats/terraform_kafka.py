@@ -1,8 +1,9 @@
 """The form `terraform`: `kafka_acl` resources of the provider Mongey/kafka."""
 
 from collections.abc import Iterable
+from typing import cast
 
-from kafka_shim.authorizer.acl_formats.fields import acl_of
+from kafka_shim.authorizer.acl_formats.fields import Parts, PlacedAcl, acl_of, at_line
 from kafka_shim.authorizer.acl_formats.hcl import attribute, names, resource, resources_of
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import Acl
@@ -16,32 +17,29 @@ _TYPES = {
     ResourceType.TRANSACTIONAL_ID: "TransactionalID",
 }
 
+_PATTERN = "resource_pattern_type_filter"
+_KEYS = (
+    "acl_principal",
+    "acl_host",
+    "resource_type",
+    "resource_name",
+    _PATTERN,
+    "acl_operation",
+    "acl_permission_type",
+)
 
-def read(text: str) -> list[Acl]:
-    return [
-        acl_of(
-            (
-                attribute(found, "acl_principal", name),
-                attribute(found, "acl_host", name),
-                attribute(found, "resource_type", name),
-                attribute(found, "resource_name", name),
-                attribute(
-                    {"resource_pattern_type_filter": "Literal"} | dict(found), _PATTERN, name
-                ),
-                attribute(found, "acl_operation", name),
-                attribute(found, "acl_permission_type", name),
-            ),
-            f"resource {name}",
-        )
-        for name, found in resources_of(text, _KIND)
-    ]
+
+def read(text: str) -> list[PlacedAcl]:
+    acls: list[PlacedAcl] = []
+    for name, found, line in resources_of(text, _KIND):
+        with at_line(line):
+            parts = (attribute({_PATTERN: "Literal"} | dict(found), key, name) for key in _KEYS)
+            acls.append((acl_of(cast("Parts", tuple(parts)), f"resource {name}"), line))
+    return acls
 
 
 def write(acls: Iterable[Acl]) -> str:
     return "\n".join(_resource(name, acl) for name, acl in names(acls))
-
-
-_PATTERN = "resource_pattern_type_filter"
 
 
 def _resource(name: str, acl: Acl) -> str:

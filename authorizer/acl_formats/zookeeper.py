@@ -8,11 +8,13 @@ Prefixed patterns are below `/kafka-acl-extended/prefixed`. A path may begin wit
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kafka_shim.authorizer.acl_formats.documents import listed, mapping, text_of
-from kafka_shim.authorizer.acl_formats.fields import acl_of
+from kafka_shim.authorizer.acl_formats.fields import PlacedAcl, acl_of, at_line
+from kafka_shim.authorizer.acl_formats.json_lines import load_json
+from kafka_shim.authorizer.acl_formats.lines import line_of, line_under
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import PatternType
@@ -25,15 +27,16 @@ _CHANGES = re.compile(r"/kafka-acl(-extended)?-changes(/|$)")
 """Messages between brokers, not ACLs."""
 
 
-def read(text: str) -> list[Acl]:
+def read(text: str) -> list[PlacedAcl]:
     """The ACLs of nodes with their JSON; AclTextError names the node."""
-    nodes = mapping(_parsed(text, "the text"), "the nodes")
-    return [
-        acl
-        for path, node in nodes.items()
-        if not _CHANGES.search(path)
-        for acl in _read_node(path, node)
-    ]
+    nodes = mapping(load_json(text), "the nodes")
+    found: list[PlacedAcl] = []
+    for path, node in nodes.items():
+        if not _CHANGES.search(path):
+            line = line_under(nodes, path)
+            with at_line(line):
+                found += _read_node(path, node, line)
+    return found
 
 
 def write(acls: Iterable[Acl]) -> str:
@@ -59,8 +62,8 @@ def _parsed(text: str, where: str) -> Any:
         raise AclTextError(f"{where} is not JSON: {error}") from error
 
 
-def _read_node(path: str, value: Any) -> list[Acl]:
-    """A node's data: an object, or the text that ZooKeeper holds."""
+def _read_node(path: str, value: Any, line: int) -> Iterator[PlacedAcl]:
+    """A node's data: an object, or the text that ZooKeeper holds. Its line is where it begins."""
     found = _PATH.fullmatch(path)
     if found is None:
         raise AclTextError(f"`{path}` is no path of ACLs, as in /kafka-acl/Topic/orders")
@@ -69,21 +72,13 @@ def _read_node(path: str, value: Any) -> list[Acl]:
     )
     if node.get("version") != _VERSION:
         raise AclTextError(f"{path}: version {node.get('version')} is not {_VERSION}")
-    return [
-        acl_of(
-            (
-                text_of(entry, "principal", path),
-                text_of(entry, "host", path),
-                found["type"],
-                found["name"],
-                found["pattern"] or "LITERAL",
-                text_of(entry, "operation", path),
-                text_of(entry, "permissionType", path),
-            ),
-            path,
-        )
-        for entry in (mapping(item, path) for item in listed(node, "acls", path))
-    ]
+    what = (found["type"], found["name"], found["pattern"] or "LITERAL")
+    for item in listed(node, "acls", path):
+        with at_line(line_of(item)):
+            entry = mapping(item, path)
+            who = (text_of(entry, "principal", path), text_of(entry, "host", path))
+            rest = (text_of(entry, "operation", path), text_of(entry, "permissionType", path))
+            yield acl_of((*who, *what, *rest), path), line_of(item) or line
 
 
 def _path(acl: Acl) -> str:

@@ -30,8 +30,8 @@ def read_text(path: str, option: str) -> str:
 
 
 def load_yaml(text: str, where: str) -> Any:
-    """What a YAML or JSON text says; ConfigError, beginning with `where`, if it is neither."""
+    """What a YAML or JSON text says, with lines; ConfigError, after `where`, if neither."""
     try:
-        return load(text)
+        return load(text, with_lines=True)
     except AclTextError as error:
         raise ConfigError(f"{where}: {error}") from error

@@ -8,12 +8,13 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats.documents import known_keys, line_of, load
+from kafka_shim.authorizer.acl_formats.documents import known_keys, load
+from kafka_shim.authorizer.acl_formats.lines import LinedList
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import is_principal
 from kafka_shim.authorizer.policy.expectation import Expectation, parse_expectation, texts
 from kafka_shim.protocol.api_versions import parse_release
-from kafka_shim.shim.cli.policy.inputs import InputError, text_of_file
+from kafka_shim.shim.cli.policy.inputs import InputError, placed, text_of_file
 
 _KEYS = ("expect", "acls", "release", "super-users")
 _TABLE = re.compile(r"^[ \t]*\[\[[ \t]*expect[ \t]*\]\]", re.MULTILINE)
@@ -55,7 +56,9 @@ def read_expectations(path: str, release: str) -> ExpectationFile:
                 raise AclTextError(f"super-users: `{principal}`: expected Type:name")
         acls = texts(header.get("acls", []), "acls", may_be_empty=True)
     except ValueError as error:
-        raise InputError(f"{path}: {error}") from error
+        line, said = getattr(error, "line", 0), getattr(error, "said", str(error))
+        raise InputError(f"{placed(path, line)}: {said}") from error
+    lines = content.lines if isinstance(content, LinedList) else lines
     found = tuple(_placed(path, content, lines, release))
     folder = Path(path).parent
     return ExpectationFile(found, tuple(str(folder / name) for name in acls), tuple(super_users))
@@ -76,10 +79,9 @@ def _placed(
     path: str, entries: Sequence[object], lines: Sequence[int], release: str
 ) -> Iterator[Placed]:
     for number, entry in enumerate(entries):
-        line = lines[number] if number < len(lines) else line_of(entry)
+        line = lines[number] if number < len(lines) else 0
         try:
             expectation = parse_expectation(entry, f"expectation {number + 1}", release)
         except AclTextError as error:
-            place = f"{path}:{line}" if line else path
-            raise InputError(f"{place}: {error}") from error
+            raise InputError(f"{placed(path, error.line or line)}: {error.said}") from error
         yield Placed(path, line, expectation)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats import read
+from kafka_shim.authorizer.acl_formats import read_placed
+from kafka_shim.authorizer.acl_formats.fields import PlacedAcl
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.acl_releases import rules_of
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
@@ -130,16 +131,28 @@ def text_of_file(path: str) -> str:
 
 
 def read_file(path: str, release: str) -> list[Acl]:
+    found = read_placed_file(path)
+    rules = rules_of(release)
+    for acl, line in found:
+        refusal = check_acl(acl, rules)
+        if refusal is not None:
+            raise InputError(
+                f"{placed(path, line)}: Kafka {release} refuses {acl_words(acl)}: {refusal.message}"
+            )
+    return [acl for acl, _ in found]
+
+
+def read_placed_file(path: str) -> list[PlacedAcl]:
+    """The ACLs of a file with their lines, whatever a release thinks of them."""
     text = text_of_file(path)
     if not text.strip():
         raise InputError(f"{path}: the file is empty; `acls: []` says that there are no ACLs")
     try:
-        acls = read(text)
+        return read_placed(text)
     except AclTextError as error:
-        raise InputError(f"{path}: {error}") from error
-    rules = rules_of(release)
-    for acl in acls:
-        refusal = check_acl(acl, rules)
-        if refusal is not None:
-            raise InputError(f"{path}: Kafka {release} refuses {acl_words(acl)}: {refusal.message}")
-    return acls
+        raise InputError(f"{placed(path, error.line)}: {error.said}") from error
+
+
+def placed(path: str, line: int) -> str:
+    """`acls.yaml:3`."""
+    return f"{path}:{line}" if line else path

@@ -73,5 +73,5 @@ def parse_line(line: str) -> AuditLine | None:
 
 
 def _rule(text: str) -> str:
-    acl = find_standard_acl(text, "rule")
+    acl = find_standard_acl(text)
     return text if acl is None else acl_rule(acl)

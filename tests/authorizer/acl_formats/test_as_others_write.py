@@ -153,10 +153,10 @@ def test_tables_with_another_separator_or_without_pattern_types() -> None:
 def test_what_is_no_table_is_told() -> None:
     head = "KafkaPrincipal,ResourceType,PatternType,ResourceName,Operation,PermissionType,Host\n"
     assert "no column `Host`" in refusal(head.replace(",Host", ""))
-    assert "line 2: has not as many fields" in refusal(
+    assert "line 2: not as many fields" in refusal(
         f"{head}User:CN=a,O=b,Topic,LITERAL,t,Read,Allow,*\n"
     )
-    assert "line 2: has not as many fields" in refusal(f"{head}User:a,Topic\n")
+    assert "line 2: not as many fields" in refusal(f"{head}User:a,Topic\n")
     assert "line 3: `Raed`" in refusal(
         f"{head}User:a,Topic,LITERAL,t,Read,Allow,*\nUser:a,Topic,LITERAL,t,Raed,Allow,*\n"
     )
@@ -304,7 +304,7 @@ def test_a_script_of_commands() -> None:
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        ("echo hello", "line 1 is no kafka-acls command: `echo hello`"),
+        ("echo hello", "line 1: not a kafka-acls command: `echo hello`"),
         ("\nkafka-acls --list", "line 2: only commands with --add"),
         ("kafka-acls --add --topic t", "line 1: You must specify one of: --allow-principal"),
         ("kafka-acls --add --topik t", "line 1: unrecognized arguments: --topik t"),

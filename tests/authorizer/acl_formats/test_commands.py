@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats.kafka_commands import read
+from kafka_shim.authorizer.acl_formats import read
 from kafka_shim.authorizer.acl_names import AclTextError
 
 GRANT = (
@@ -13,7 +13,7 @@ GRANT = (
 @pytest.mark.parametrize("word", ["User:$WHO", '"User:${WHO}"', "User:$(whoami)", "User:`whoami`"])
 def test_what_a_shell_would_fill_in_is_refused(word: str) -> None:
     with pytest.raises(AclTextError, match=r"^line 2: `User:.*` is a text that only a shell"):
-        read(f"#!/bin/sh\n{GRANT.format(word)}\n")
+        read(f"#!/bin/sh\n{GRANT.format(word)}\n", "commands")
 
 
 @pytest.mark.parametrize(
@@ -21,5 +21,5 @@ def test_what_a_shell_would_fill_in_is_refused(word: str) -> None:
     [("'User:$WHO'", "User:$WHO"), (r"User:\$WHO", "User:$WHO"), ("User:a$", "User:a$")],
 )
 def test_what_a_shell_leaves_alone_is_meant(word: str, principal: str) -> None:
-    [acl] = read(GRANT.format(word))
+    [acl] = read(GRANT.format(word), "commands")
     assert acl.principal == principal

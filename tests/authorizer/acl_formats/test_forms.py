@@ -89,7 +89,7 @@ def test_a_form_is_known_by_sight(form: str) -> None:
         ("terraform", Operation.CREATE_TOKENS, "kafka_acl has no operation CreateTokens"),
         ("terraform-confluent", ResourceType.USER, "confluent_kafka_acl has no resource type"),
         ("zookeeper", "/", "ZooKeeper has no node with the name `a//b`"),
-        ("list", "\n", "not from a list"),
+        ("list", "\n", "not a line of a list"),
         ("audit-log", "\n", "cannot say"),
         ("commands", Operation.ALTER_CONFIGS, "only supports operations"),
     ],

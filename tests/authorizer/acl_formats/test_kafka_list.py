@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 
-from kafka_shim.authorizer.acl_formats import kafka_list
+from kafka_shim.authorizer.acl_formats import kafka_list, read
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import Operation, Permission
@@ -11,15 +11,15 @@ from tests.authorizer.acl_formats.samples import ACLS_LISTED, LINES, LISTED, acl
 
 
 def test_a_list_is_printed_and_read_as_kafka_acls_does() -> None:
-    assert kafka_list.read(LISTED) == ACLS_LISTED
+    assert read(LISTED, "list") == ACLS_LISTED
     assert kafka_list.write(ACLS_LISTED[::-1]) == LISTED
     assert kafka_list.write([]) == ""
-    assert kafka_list.read("") == []
+    assert read("", "list") == []
 
 
 def test_what_the_tool_says_around_the_list_is_skipped() -> None:
     adding = LISTED.replace("Current ACLs", "Adding ACLs").replace("`:\n", "`: \n ")
-    assert kafka_list.read("ACLs for principal `User:alice`\r\n" + adding) == ACLS_LISTED
+    assert read("ACLs for principal `User:alice`\r\n" + adding, "list") == ACLS_LISTED
 
 
 def test_lists_of_old_releases_are_read() -> None:
@@ -31,9 +31,9 @@ def test_lists_of_old_releases_are_read() -> None:
         "Current ACLs for resource `Cluster:kafka-cluster`: \n"
         " \tUser:bob has Allow permission for operations: ClusterAction from hosts: * \n"
     )
-    found = kafka_list.read(old)
-    read = [(a.resource_type.name, a.resource_name, a.pattern_type.name) for a in found]
-    assert read == [
+    found = read(old, "list")
+    patterns = [(a.resource_type.name, a.resource_name, a.pattern_type.name) for a in found]
+    assert patterns == [
         ("TOPIC", "a:b", "LITERAL"),
         ("GROUP", "g", "PREFIXED"),
         ("CLUSTER", "kafka-cluster", "LITERAL"),
@@ -51,17 +51,17 @@ def test_lists_of_old_releases_are_read() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("hello", "line 1 is not from a list of kafka-acls: `hello`"),
-        ("\n\t(principal=a, host=*, operation=READ, permissionType=ALLOW)", "line 2 is not"),
+        ("hello", "line 1: not a line of a list of kafka-acls: `hello`"),
+        ("\n\t(principal=a, host=*, operation=READ, permissionType=ALLOW)", "line 2: not a line"),
         (LISTED.replace("DESCRIBE_CONFIGS", "LOOK"), "`LOOK` is not an acl's operation"),
         (LISTED.replace("=TOPIC", "=SUBJECT"), "`SUBJECT` is not an acl's resource type"),
     ],
 )
 def test_what_is_no_list_is_explained(text: str, complaint: str) -> None:
     with pytest.raises(AclTextError, match=complaint):
-        kafka_list.read(text)
+        read(text, "list")
 
 
 @given(acls_of(LINES.filter(lambda text: ", host=" not in text and "patternType=" not in text)))
 def test_lists_go_round(acls: list[Acl]) -> None:
-    assert set(kafka_list.read(kafka_list.write(acls))) == set(acls)
+    assert set(read(kafka_list.write(acls), "list")) == set(acls)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kafka_shim.authorizer.acl_formats.kafka_commands import read as read_commands
+from kafka_shim.authorizer.acl_formats import read
 from kafka_shim.authorizer.acl_formats.rules import parse_rules
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
@@ -144,8 +144,8 @@ PRODUCER = "kafka-acls --add --allow-principal User:a --producer --topic t"
 @pytest.mark.parametrize("release", [r for r in RELEASES if r != "3.2"])
 def test_what_kafka_acls_grants_a_role_is_its_profile(release: str) -> None:
     """The tool's --consumer and --producer are Kafka's own word for who needs what."""
-    consumer, producer = (read_commands(text) for text in (CONSUMER, PRODUCER))
-    transactional = read_commands(PRODUCER + " --transactional-id tx --idempotent")
+    consumer, producer = (read(text, "commands") for text in (CONSUMER, PRODUCER))
+    transactional = read(PRODUCER + " --transactional-id tx --idempotent", "commands")
     cases: list[tuple[list[Acl], dict[str, str], bool]] = [
         (consumer, {"can": "consume", "topic": "t", "group": "g"}, True),
         (consumer, {"can": "consume", "topic": "t", "group": "h"}, False),

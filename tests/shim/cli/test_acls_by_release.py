@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import kafka_list
+from kafka_shim.authorizer.acl_formats import kafka_list, read
 from kafka_shim.authorizer.acl_tool_releases import acl_tool_of
 from kafka_shim.shim.cli import main
 from tests.shim.cli.conftest import Running
@@ -24,7 +24,7 @@ def lines(text: str) -> list[str]:
 @pytest.mark.parametrize("release", RELEASES)
 def test_a_list_is_read_and_printed_as_by_the_tool(release: str) -> None:
     text = RELEASES[release]["listed"]
-    acls = kafka_list.read(text)
+    acls = read(text, "list")
     assert len(acls) >= 8
     printed = kafka_list.listing(acls, acl_tool_of(release))
     assert lines(printed) == lines(text.rstrip("\n") + "\n\n")

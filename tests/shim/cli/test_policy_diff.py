@@ -94,26 +94,32 @@ def test_a_folder_is_all_of_its_files(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "line", "said"),
     [
-        ("", "the file is empty; `acls: []` says that there are no ACLs"),
-        ("\0", "not YAML"),
-        ("- {principal: User:a, allow: Fly, topic: t}", "`Fly` is not an acl's operation"),
+        ("", "", "the file is empty; `acls: []` says that there are no ACLs"),
+        ("\0", "", "not YAML"),
+        ("- [", ":2", "not YAML"),
         (
-            "- {principal: a, allow: Read, topic: t}",
+            "- {principal: User:a, allow:\n   Fly, topic: t}",
+            ":2",
+            "acl 1: `Fly` is not an acl's operation",
+        ),
+        (
+            "# a\n- {principal: a, allow: Read, topic: t}",
+            ":2",
             f"Kafka {RELEASES[-1]} refuses ALLOW a Read on topic `t`",
         ),
-        ("- {principal: User:a, allow: Read, cluster: c}", "`c` is no cluster"),
+        ("- {principal: User:a, allow: Read, cluster: c}", ":1", "`c` is no cluster"),
     ],
 )
 def test_what_cannot_be_read_is_no_difference(
-    tmp_path: Path, diff: Diff, text: str, said: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, diff: Diff, text: str, line: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "new.yaml").write_text(text)
     assert diff("--fail-on", "any") == 2
-    [line] = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"kafka-shim policy diff: {tmp_path / 'new.yaml'}: ")
-    assert said in line
+    [complaint] = capsys.readouterr().err.splitlines()
+    assert complaint.startswith(f"kafka-shim policy diff: {tmp_path / 'new.yaml'}{line}: ")
+    assert said in complaint
 
 
 def test_a_missing_file_and_an_empty_folder(

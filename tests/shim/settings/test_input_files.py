@@ -53,10 +53,10 @@ def test_a_file_without_acls(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("- [", "not YAML at line 2"),
+        ("- [", "line 2: not YAML"),
         ("hello", "acls must be a list"),
         ("topics: {}", "no key `acls`"),
-        ("- {principal: User:a, allow: Read}", "acl 1: name one resource"),
+        ("- {principal: User:a, allow: Read}", "line 1: acl 1: name one resource"),
         ("- {principal: User:a, allow: Fly, topic: t}", "`Fly`"),
         ('[{"resource_type": "TOPIC"}]', "`principal` is missing"),
         ("Current ACLs for resource `what`:\n", "line 1"),

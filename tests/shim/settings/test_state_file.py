@@ -94,7 +94,7 @@ def test_the_demo_is_read() -> None:
         ("topics: {t: yes}", "`topics.t` must be a number from 1, not `True`"),
         ("topics: {t: {configs: {a: [1]}}}", "`topics.t.configs.a` must be a text or a number"),
         ("acls: {principal: User:a}", "acls must be a list of rules"),
-        ("acls: [{principal: User:a, allow: Read}]", "acl 1: name one resource"),
+        ("acls:\n- {principal: User:a, allow: Read}", "line 2: acl 1: name one resource"),
         ("groups: {g: {t: 5}}", "`groups.g.t` must be offsets by partition"),
         ("groups: {g: {t: {0: -1}}}", "`groups.g.t`: `-1` is no number from 0"),
         ("groups: {g: {t: {x: 1}}}", "`groups.g.t`: `x` is no number from 0"),
