@@ -30,6 +30,8 @@ PAUSES_S = {"acls": 0.2, "reconnects": 1, "faults": 2, "topics": 1, "nodes": 30}
 _SETTINGS = {
     "log.retention.bytes": "300000",
     "log.segment.bytes": "1048576",
+    "log.retention.check.interval.ms": "10000",
+    "producer.id.expiration.check.interval.ms": "10000",
     "transactional.id.expiration.ms": "60000",
     "producer.id.expiration.ms": "60000",
     "group.initial.rebalance.delay.ms": "0",

@@ -144,17 +144,19 @@ class Work:
         admin = AdminClient(self._broker.config(**_QUIET))
         name = f"passing-{self._random.randrange(10**6)}"
         admin.create_topics([NewTopic(name, 3, 1)])[name].result(10)
-        producer = Producer(self._broker.config(**_QUIET) | {"enable.idempotence": True})
-        for _ in range(50):
-            producer.produce(name, b"y" * 1000)
-        producer.flush(5)
-        reader = Consumer(self._broker.config(**_QUIET, **{"group.id": name}))
-        reader.subscribe([name])
-        reader.poll(1)
-        reader.close()
-        with contextlib.suppress(KafkaException):
-            admin.delete_consumer_groups([name])[name].result(10)
-        admin.delete_topics([name])[name].result(10)
+        try:
+            producer = Producer(self._broker.config(**_QUIET) | {"enable.idempotence": True})
+            for _ in range(50):
+                producer.produce(name, b"y" * 1000)
+            producer.flush(5)
+            reader = Consumer(self._broker.config(**_QUIET, **{"group.id": name}))
+            reader.subscribe([name])
+            reader.poll(1)
+            reader.close()
+        finally:
+            with contextlib.suppress(KafkaException):
+                admin.delete_consumer_groups([name])[name].result(10)
+            admin.delete_topics([name])[name].result(10)
 
     def nodes(self) -> None:
         """A broker stops and comes back, as does one that was left stopped."""

@@ -66,7 +66,7 @@ class Log(Watched):
     def __init__(
         self, settings: InForce, clock: Clock, when_filled: Callable[[], None] = lambda: None
     ) -> None:
-        """`when_filled` is called when a batch comes into the empty log."""
+        """`when_filled` is called when a batch, or a producer, comes into the empty log."""
         super().__init__()
         self._when_filled = when_filled
         self._in_force = settings
@@ -120,6 +120,14 @@ class Log(Watched):
         self.end_offset = batch.last_offset + 1
         self._retain()
         self.wake()
+
+    def producer_tried(
+        self, owner: tuple[int, int], first_sequence: int, *, begins_at_zero: bool
+    ) -> None:
+        """See `PartitionProducers.tried`; it is forgotten in its time."""
+        now_ms = self._clock.now_ms()
+        self.producers.tried(owner, first_sequence, now_ms, begins_at_zero=begins_at_zero)
+        self._when_filled()
 
     def read(
         self, offset: int, end: int, bytes_max: int, *, whole_first: bool, cuts: bool = False
@@ -180,7 +188,14 @@ class Log(Watched):
         assert self.start_offset <= offset <= self.end_offset
         self.start_offset = offset
         del self._batches[: bisect_left(self._batches, offset, key=_LAST_OFFSET)]
+        self._forget_epochs_before(offset)
         self.producers.forget_before(offset)
+
+    def _forget_epochs_before(self, offset: int) -> None:
+        """The epoch in which the log now begins is the first, as in Kafka's cache of epochs."""
+        at = bisect_right(self._epochs, offset, key=itemgetter(1)) - 1
+        if at > 0:
+            self._epochs[: at + 1] = [(self._epochs[at][0], offset)]
 
     def trim_before(self, offset: int) -> None:
         """Delete records below `offset`; a real broker's files keep them until they are old."""

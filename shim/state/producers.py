@@ -71,6 +71,7 @@ class Tried(msgspec.Struct):
     lowest_sequence: int
     begins_at_zero: bool
     """As the first of these batches asked for: here its numbers must begin at 0."""
+    since_ms: int
 
 
 class AbortedTransaction(msgspec.Struct, frozen=True):
@@ -123,13 +124,19 @@ class PartitionProducers:
                 return batch
         return None
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is known of any producer."""
+        return not self._producers and not self._tried
+
     def tried(
-        self, producer_id: int, epoch: int, first_sequence: int, *, begins_at_zero: bool
+        self, owner: tuple[int, int], first_sequence: int, now_ms: int, *, begins_at_zero: bool
     ) -> None:
-        """A batch came whose transaction has to be looked at first: none with a higher number may
-        overtake it.
+        """A batch of a producer, by id and epoch, came whose transaction has to be looked at
+        first: none with a higher number may overtake it.
         """
-        found = Tried(epoch, first_sequence, begins_at_zero)
+        producer_id, epoch = owner
+        found = Tried(epoch, first_sequence, begins_at_zero, now_ms)
         known = self._tried.setdefault(producer_id, found)
         if epoch > known.epoch:
             known.epoch, known.lowest_sequence = epoch, first_sequence
@@ -228,10 +235,17 @@ class PartitionProducers:
                 self._open.pop(producer.producer_id, None)
 
     def expire(self, before_ms: int) -> None:
-        """Forget producers that wrote nothing since then, unless a transaction is open."""
+        """Forget producers that wrote nothing since then, unless a transaction is open, and those
+        that tried to before.
+        """
         for producer in list(self._producers.values()):
             if producer.last_timestamp < before_ms and producer.producer_id not in self._open:
                 del self._producers[producer.producer_id]
+        self._tried = {
+            producer_id: tried
+            for producer_id, tried in self._tried.items()
+            if tried.since_ms >= before_ms
+        }
 
     def _of(self, producer_id: int, epoch: int) -> Producer:
         producer = self._producers.get(producer_id)

@@ -22,7 +22,7 @@ class Upkeep:
         self._producers = _Rounds(clock, self._producers_interval_ms, self._expire_producers)
 
     def plan(self) -> None:
-        """Look after the logs from now on: one has got its first batch."""
+        """Look after the logs from now on: one has something in it."""
         self._records.plan()
         self._producers.plan()
 
@@ -47,7 +47,7 @@ class Upkeep:
         before_ms = self._clock.now_ms() - self._producer_expiration_ms() + 1
         for log in self._logs():
             log.producers.expire(before_ms)
-            found = found or bool(log.batches) or any(True for _ in log.producers)
+            found = found or bool(log.batches) or not log.producers.is_empty
         return found
 
     def _records_interval_ms(self) -> int:

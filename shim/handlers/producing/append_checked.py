@@ -75,8 +75,8 @@ def _check_transaction(
     if is_open(partition.log, *owner, facts):
         return
     assert request.transactional_id is not None  # else the request was refused
-    partition.log.producers.tried(
-        *owner,
+    partition.log.producer_tried(
+        owner,
         batch.base_sequence,
         begins_at_zero=context.version >= facts.begins_at_zero_since,
     )

@@ -120,6 +120,19 @@ def test_leader_epochs_end_where_the_next_begins() -> None:
     assert [log.epoch_at(offset) for offset in (0, 2, 3, 5)] == [0, 0, 4, 4]
 
 
+def test_epochs_whose_records_are_gone_are_forgotten() -> None:
+    """As in Kafka, the log then begins in the last of them."""
+    log = Log(InForce({}), ManualClock())
+    for epoch in range(1000):
+        add(log, 1, epoch=epoch)
+        log.delete_before(log.end_offset)
+    add(log, 1, epoch=1000)
+    assert len(log._epochs) == 2
+    assert log.end_of_epoch(5) == (5, 1000)
+    assert log.end_of_epoch(999) == (999, 1000)
+    assert log.end_of_epoch(1000) == (1000, 1001)
+
+
 def test_old_batches_go_when_retention_is_looked_at() -> None:
     clock = ManualClock(10 * DAY_MS)
     log = Log(InForce({"retention.ms": str(DAY_MS)}), clock)

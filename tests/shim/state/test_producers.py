@@ -81,8 +81,8 @@ def test_aborted_transactions_are_told_where_they_lie() -> None:
 
 def test_no_batch_overtakes_one_whose_transaction_was_looked_at() -> None:
     producers = PartitionProducers()
-    producers.tried(*OWNER, 0, begins_at_zero=False)
-    producers.tried(*OWNER, 4, begins_at_zero=False)
+    producers.tried(OWNER, 0, 0, begins_at_zero=False)
+    producers.tried(OWNER, 4, 0, begins_at_zero=False)
     error = producers.error(*OWNER, 2, is_transactional=True)
     assert error is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
     assert producers.error(*OWNER, 0, is_transactional=True) is ErrorCode.NONE

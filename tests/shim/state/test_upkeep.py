@@ -1,6 +1,6 @@
 """Retention needs nobody who writes: time is enough, the control API's too."""
 
-from tests.recordings.records.batches import batch
+from tests.recordings.records.batches import TRANSACTIONAL, batch
 from tests.shim.handlers.records import produce
 from tests.shim.play import Stage
 
@@ -30,6 +30,19 @@ def test_records_written_later_go_in_their_time() -> None:
     produce(stage, "t", records=batch([b"b"], times=[stage.clock.now_ms()]))
     stage.clock.advance(2 * HOUR_MS)
     assert (log.start_offset, log.end_offset) == (2, 2)
+
+
+def test_who_only_tried_to_write_is_forgotten() -> None:
+    """Producers that nobody knows are refused, and may have any number of ids."""
+    stage = Stage()
+    stage.topic("t")
+    log = stage.found("t").partitions[0].log
+    for producer_id in range(5):
+        records = batch([b"a"], producer=(producer_id, 0, 0), attributes=TRANSACTIONAL)
+        produce(stage, "t", records=records, transactional_id="tx")
+    assert not log.producers.is_empty
+    stage.clock.advance(25 * HOUR_MS)
+    assert log.producers.is_empty
 
 
 def test_a_broker_that_begins_again_does_not_look_after_what_it_had() -> None:
