@@ -1,20 +1,36 @@
 """A real broker's answers beside the shim's."""
 
-from collections.abc import Sequence
 from typing import Any
 
+from tests.recordings.peers.peer import UNREADABLE
+from tests.recordings.recorder import Kind
 from tests.recordings.store import Steps
 
 
-def differences(recorded: Steps, played: Steps, unread: Sequence[Any] = ()) -> list[Any]:
+def recorded_pairs(kind: Kind) -> list[tuple[str, str]]:
+    """Return the release and the name of each scenario that a real broker has played."""
+    return [
+        (release, name)
+        for release in kind.recordings.releases()
+        for name in kind.recordings.names(release)
+    ]
+
+
+def differing(kind: Kind, release: str, name: str) -> list[Any]:
+    """Return the steps of a scenario that the shim answers otherwise than the real broker did."""
+    shim = kind.shim(release, kind.mode, kind.settings_of(release, name))
+    return differences(kind.recordings.steps(release, name), kind.play(name, shim))
+
+
+def differences(recorded: Steps, played: Steps) -> list[Any]:
     """Return the steps with other answers; all of them where the recording has other steps.
 
-    A recorded answer in `unread` stands for one that could not be read, which any answer equals.
+    Any answer equals a recorded one that could not be read.
     """
     if [label for label, _ in played] != [label for label, _ in recorded]:
         return ["the recording has other steps", *played]
     return [
         (label, {"real": real, "ours": ours})
         for (label, real), (_, ours) in zip(recorded, played, strict=True)
-        if real != ours and real not in unread
+        if real not in (ours, UNREADABLE)
     ]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from tests.oracle.real_kafka import RealKafka
 from tests.recordings.peers.connecting import real
+from tests.recordings.peers.in_process import InProcess
 from tests.recordings.store import Recordings
 
 NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
@@ -21,8 +22,8 @@ class Kind(NamedTuple):
 
     `scenarios` gives the names of those that a release plays, `play` what is kept of one.
     `settings` gives those of a release's broker, `own_settings` those of scenarios that need a
-    broker of their own; `mode` is one of real brokers' MODES. `start` gives the broker, and
-    `connect` what `play` is given.
+    broker of their own; `mode` is one of real brokers' MODES. `start` gives the broker, `connect`
+    what `play` is given, and `shim` the shim in the place of both.
     """
 
     recordings: Recordings
@@ -33,6 +34,7 @@ class Kind(NamedTuple):
     mode: str = "none"
     start: Callable[[str, str, Mapping[str, str]], Any] = RealKafka
     connect: Callable[[Any], AbstractContextManager[Any]] = real
+    shim: Callable[[str, str, Mapping[str, str]], Any] = InProcess
 
     def settings_of(self, release: str, scenario: str) -> dict[str, str]:
         """Return the settings of the broker that plays a scenario."""

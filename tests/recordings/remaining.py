@@ -18,16 +18,17 @@ def listed(kind: str) -> set[tuple[str, str]]:
 
 def write() -> None:
     """Play everything and list what differs."""
-    from tests.recordings.groups import test_groups as groups
-    from tests.recordings.records import test_records as records
+    from tests.recordings.comparing import differing, recorded_pairs
+    from tests.recordings.groups.test_groups import UNLIKE
+    from tests.recordings.kinds import KINDS
 
     lines = ["# kind, release, scenario; made by `python -m tests.recordings.remaining`"]
-    for release, name in records.PAIRS:
-        if records.differing(release, name):
-            lines.append(f"records {release} {name}")
-    for release, name in groups.PAIRS:
-        if (release, name) not in groups.UNLIKE and groups.differing(release, name):
-            lines.append(f"groups {release} {name}")
+    for kind in ("records", "groups"):
+        lines += [
+            f"{kind} {release} {name}"
+            for release, name in recorded_pairs(KINDS[kind])
+            if (release, name) not in UNLIKE and differing(KINDS[kind], release, name)
+        ]
     GOLDEN.write_text("\n".join(lines) + "\n")
 
 

@@ -27,8 +27,9 @@ class Receiving(NamedTuple):
     received: Callable[[], list[list[str]]]
 
 
-def shim_with_receiver(release: str) -> Receiving:
-    peer = InProcess(release, "authorizer", {"shim.client.telemetry": "true"})
+def shim_with_receiver(release: str, mode: str, settings: Mapping[str, str]) -> Receiving:
+    """Give the shim, which takes metrics in without Java's class in its settings."""
+    peer = InProcess(release, mode, {"shim.client.telemetry": "true"})
 
     def received() -> list[list[str]]:
         return [
@@ -72,4 +73,5 @@ KIND = Kind(
     mode="authorizer",
     start=start,
     connect=kafka_with_receiver,
+    shim=shim_with_receiver,
 )

@@ -13,17 +13,14 @@ from kafka_shim.protocol.messages.get_telemetry_subscriptions_request import (
 from kafka_shim.shim.errors import ConfigError, Refused
 from kafka_shim.shim.state.static_settings import CLIENT_TELEMETRY
 from kafka_shim.shim.state.telemetry import Client, Pushed
-from tests.recordings.comparing import differences
+from tests.recordings.comparing import differing, recorded_pairs
 from tests.recordings.telemetry import recording
-from tests.recordings.telemetry.scenarios import SCENARIOS
 from tests.shim.play import Stage
 
 
-@pytest.mark.parametrize("name", [scenario.__name__ for scenario in SCENARIOS])
-@pytest.mark.parametrize("release", recording.KIND.recordings.releases())
+@pytest.mark.parametrize(("release", "name"), recorded_pairs(recording.KIND))
 def test_the_same_answers_and_pushes_as_at_the_real_broker(release: str, name: str) -> None:
-    answers = recording.played(name, recording.shim_with_receiver(release))
-    assert not differences(recording.KIND.recordings.steps(release, name), answers)
+    assert not differing(recording.KIND, release, name)
 
 
 @pytest.mark.parametrize("release", ["3.6", "3.7", "4.3"])
