@@ -6,10 +6,9 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.protocol import codecs
+from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.headers import read_response_header
 from kafka_shim.protocol.trace.entries import Response
 
 NAMING_APIS = (ApiKey.METADATA, ApiKey.CREATE_TOPICS, ApiKey.DESCRIBE_TOPIC_PARTITIONS)
@@ -26,17 +25,10 @@ Every named element of an answer is there, without an error by the empty set.
 """
 
 
-def decoded(entry: Response) -> Any:
-    """The message; ProtocolError for one that cannot be read."""
-    key, version, frame = entry.api_key, entry.api_version, entry.frame
-    _, at = read_response_header(key, version, frame)
-    return codecs.read_response(key, version, frame, at)
-
-
 def read_answer(entry: Response) -> Any:
     """The message; None for one that cannot be read."""
     try:
-        return decoded(entry)
+        return read_answer_frame(entry.api_key, entry.api_version, entry.frame)[0]
     except ProtocolError:
         return None
 

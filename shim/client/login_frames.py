@@ -6,9 +6,10 @@ from typing import Any
 import msgspec
 
 from kafka_shim.protocol import codecs
+from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.headers import RequestHeader, read_response_header, write_request_header
+from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_shim.shim.client.config import Login
@@ -45,7 +46,6 @@ def _asked(api: ApiKey, version: int, request: msgspec.Struct) -> Generator[byte
     head = write_request_header(RequestHeader(api, version, 0, CLIENT_ID))
     frame = yield head + codecs.write_request(request, version)
     try:
-        _, at = read_response_header(api, version, frame)
-        return codecs.read_response(api, version, frame, at)
+        return read_answer_frame(api, version, frame)[0]
     except ProtocolError as error:
         raise LoginError(str(error)) from error

@@ -5,9 +5,9 @@ from typing import Any
 
 from kafka_shim.authorizer.model import Acl, Actor
 from kafka_shim.protocol import codecs
+from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
-from kafka_shim.protocol.trace.entries import Response
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.dispatch import Dispatcher, Pending
@@ -15,7 +15,6 @@ from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.log_cleaner import clean
 from kafka_shim.shim.state.topics import Topic
-from kafka_shim.shim.traffic.traces.answers import read_answer
 from kafka_shim.shim.wait import NoAnswer
 
 LISTENER = ListenerConfig("PLAINTEXT", SecurityProtocol.PLAINTEXT, "127.0.0.1", 9092)
@@ -69,7 +68,7 @@ class Stage:
     def read(self, api: ApiKey, version: int, frame: bytes) -> Any:
         """Decode a framed response of ours."""
         assert int.from_bytes(frame[:4], "big") == len(frame) - 4
-        return read_answer(Response(0, 0, 0, api, version, frame[4:]), frame[4:])[0]
+        return read_answer_frame(api, version, frame[4:])[0]
 
     def outcome(self, api: ApiKey, version: int, pending: Pending) -> Any:
         """What a waiting request was answered; fails if it still waits."""

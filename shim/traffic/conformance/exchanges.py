@@ -6,13 +6,13 @@ from typing import Any
 import msgspec
 
 from kafka_shim.protocol import codecs
+from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header, write_request_header
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.shim.observing.history import error_codes
 from kafka_shim.shim.traffic.replay.events import Event, Line, Recording
-from kafka_shim.shim.traffic.traces.answers import read_answer
 
 
 class Exchange(msgspec.Struct):
@@ -97,6 +97,6 @@ def _request(event: Event, entry: Request) -> Iterator[Exchange]:
 def _answered(exchange: Exchange, entry: Response) -> None:
     exchange.answered_us = entry.time_us
     try:
-        exchange.answer, _ = read_answer(entry, entry.frame)
+        exchange.answer, _ = read_answer_frame(entry.api_key, entry.api_version, entry.frame)
     except ProtocolError:
         exchange.answer = None

@@ -11,11 +11,11 @@ from typing import Any
 import msgspec
 
 from kafka_shim.protocol import codecs
+from kafka_shim.protocol.answer_frames import write_answer_frame
 from kafka_shim.protocol.catalogue import api_name
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.shim.traffic.importers.message_from_json import JsonMessageError, message_from_json
-from kafka_shim.shim.traffic.traces.answers import write_answer
 
 _CONNECTION = re.compile(r"(?P<host>.+):(?P<port>\d+)-(?:\d+-)?\d+")
 
@@ -90,7 +90,7 @@ def _request(content: dict[str, Any]) -> LoggedRequest:
 def _response(name: str, content: Any, header: RequestHeader, unknown: set[str]) -> bytes | None:
     if not isinstance(content, dict):
         return None
-    return write_answer(header, message_from_json(name, content, unknown))
+    return write_answer_frame(header, message_from_json(name, content, unknown))
 
 
 def _peer(connection: str) -> tuple[str, int]:

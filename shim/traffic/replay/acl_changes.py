@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 
 from kafka_shim.protocol import codecs
+from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import (
     RequestHeader,
     read_request_header,
-    read_response_header,
     write_request_header,
 )
 from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
@@ -98,7 +98,6 @@ def _rule(acl: Any) -> Rule:
 
 def _read(key: int, version: int, frame: bytes) -> Any:
     try:
-        _, at = read_response_header(key, version, frame)
-        return codecs.read_response(key, version, frame, at)
+        return read_answer_frame(key, version, frame)[0]
     except ProtocolError:
         return None

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.spec import FieldSpec, StructSpec, load
@@ -14,7 +15,6 @@ from kafka_shim.shim.traffic.replay.events import Event
 from kafka_shim.shim.traffic.replay.fields import LONG_IDS, VALUE_BLIND
 from kafka_shim.shim.traffic.replay.ids import id_kinds
 from kafka_shim.shim.traffic.replay.rows import Members, pairs
-from kafka_shim.shim.traffic.traces.answers import read_answer
 
 MISSING = "missing"
 
@@ -52,8 +52,8 @@ def compare(
     if kinds <= LONG_IDS and frame == ids.in_frame(entry.frame):
         return []
     try:
-        recorded, version = read_answer(entry, entry.frame)
-        actual, actual_version = read_answer(entry, frame)
+        recorded, version = read_answer_frame(key, version, entry.frame)
+        actual, actual_version = read_answer_frame(key, entry.api_version, frame)
     except ProtocolError:
         same = entry.frame[4:] == frame[4:]
         return [] if same else [Difference("bytes", entry.frame[4:].hex(), frame[4:].hex())]

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.trace.entries import Response
 from kafka_shim.shim.traffic.replay.fields import COORDINATED, NOT_YET
-from kafka_shim.shim.traffic.traces.answers import read_answer
 
 _NOT_YET_BYTES = tuple(code.to_bytes(2, "big") for code in NOT_YET)
 
@@ -15,7 +15,8 @@ _NOT_YET_BYTES = tuple(code.to_bytes(2, "big") for code in NOT_YET)
 def error_code(entry: Response, frame: bytes | None = None) -> int:
     """The code of the recorded answer, or of another one to the same request."""
     try:
-        answer = read_answer(entry, entry.frame if frame is None else frame)[0]
+        told = entry.frame if frame is None else frame
+        answer, _ = read_answer_frame(entry.api_key, entry.api_version, told)
     except ProtocolError:
         return -1
     for rows in ("coordinators", "groups"):  # since versions that ask about several at once

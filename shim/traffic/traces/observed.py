@@ -5,14 +5,10 @@ from collections import deque
 from typing import NamedTuple
 
 from kafka_shim.protocol import codecs
+from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.headers import (
-    RequestHeader,
-    is_request,
-    read_request_header,
-    read_response_header,
-)
+from kafka_shim.protocol.headers import RequestHeader, is_request, read_request_header
 from kafka_shim.shim.observing.recorder import Recorder
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.traffic.traces.passing_login import PassingLogin
@@ -95,8 +91,7 @@ class ObservedConnection:
 
     def _follow_login(self, header: RequestHeader, frame: bytes) -> None:
         key, version = header.api_key, header.api_version
-        _, at = read_response_header(key, version, frame)
-        message = codecs.read_response(key, version, frame, at)
+        message, _ = read_answer_frame(key, version, frame)
         if key == ApiKey.SASL_HANDSHAKE and version == 0 and message.error_code == 0:
             self._raw_tokens = True
         self._login.response(key, message)

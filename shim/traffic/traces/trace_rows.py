@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shim.protocol import codecs
+from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.answers import error_codes
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.headers import read_request_header, read_response_header
+from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.trace.entries import (
     DERIVED,
     Access,
@@ -146,12 +147,12 @@ def _request(frame: bytes) -> dict[str, Any]:
 def _response(entry: Response) -> dict[str, Any]:
     found: dict[str, Any] = {"api": _api(entry.api_key), "version": entry.api_version}
     try:
-        header, at = read_response_header(entry.api_key, entry.api_version, entry.frame)
-        message = codecs.read_response(entry.api_key, entry.api_version, entry.frame, at)
+        message, version = read_answer_frame(entry.api_key, entry.api_version, entry.frame)
     except ProtocolError as error:
         return found | {"undecoded": str(error)}
-    found |= {"correlation_id": header.correlation_id, "error_codes": error_codes(message)}
-    return found | {"response": message_json(message, entry.api_version)}
+    correlation_id = int.from_bytes(entry.frame[:4], "big", signed=True)
+    found |= {"correlation_id": correlation_id, "error_codes": error_codes(message)}
+    return found | {"response": message_json(message, version)}
 
 
 def _api(key: int) -> str:

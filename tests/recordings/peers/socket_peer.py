@@ -6,14 +6,13 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from kafka_shim.protocol import codecs
+from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
 from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
-from kafka_shim.protocol.trace.entries import Response
-from kafka_shim.shim.traffic.traces.answers import read_answer
 from tests.oracle.real_kafka import USERS
 from tests.recordings.peers.peer import (
     CLOSED,
@@ -61,7 +60,7 @@ class Connection:
         self._socket.settimeout(patience_ms / 1000)
         frame = self.receive()
         assert int.from_bytes(frame[:4], "big") == self._correlation_id
-        return read_answer(Response(0, 0, 0, api, version, frame), frame)[0]
+        return read_answer_frame(api, version, frame)[0]
 
     def tell(self, api: ApiKey, version: int, request: Any) -> None:
         self._correlation_id += 1

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from kafka_shim.protocol.answer_frames import write_answer_frame
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.messages import (
@@ -19,7 +20,6 @@ from kafka_shim.protocol.messages.find_coordinator_response import (
 from kafka_shim.protocol.messages.metadata_response import MetadataResponse
 from kafka_shim.protocol.trace.entries import Response
 from kafka_shim.shim.traffic.replay.error_codes import is_put_off
-from kafka_shim.shim.traffic.traces.answers import write_answer
 
 
 def committed(code: int) -> committing.OffsetCommitResponse:
@@ -63,5 +63,5 @@ def found(code: int) -> FindCoordinatorResponse:
     ],
 )
 def test_what_puts_a_request_off(api: ApiKey, version: int, answer: Any, is_so: bool) -> None:
-    frame = write_answer(RequestHeader(api, version, 7, "c"), answer)
+    frame = write_answer_frame(RequestHeader(api, version, 7, "c"), answer)
     assert is_put_off(Response(0, 0, 0, api, version, frame)) is is_so

@@ -3,6 +3,7 @@
 import pytest
 
 from kafka_shim.protocol import codecs
+from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header, write_response_header
 from kafka_shim.protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
@@ -25,7 +26,6 @@ from kafka_shim.protocol.trace.entries import Response
 from kafka_shim.shim.traffic.replay.compare import Difference, compare, differences
 from kafka_shim.shim.traffic.replay.counterparts import Counterparts
 from kafka_shim.shim.traffic.replay.events import Event
-from kafka_shim.shim.traffic.traces.answers import read_answer
 
 
 def metadata(*names: str, error: int = 0, **fields: object) -> MetadataResponse:
@@ -94,11 +94,11 @@ def test_the_same_two_answers_are_read_once_while_nothing_else_is_learned(
 ) -> None:
     read: list[bytes] = []
 
-    def noting(entry: Response, frame: bytes) -> object:
+    def noting(api_key: int, version: int, frame: bytes) -> object:
         read.append(frame)
-        return read_answer(entry, frame)
+        return read_answer_frame(api_key, version, frame)
 
-    monkeypatch.setattr("kafka_shim.shim.traffic.replay.compare.read_answer", noting)
+    monkeypatch.setattr("kafka_shim.shim.traffic.replay.compare.read_answer_frame", noting)
     learned = Counterparts()
     event = Event(("w", 1), "User:a", 1, "PLAINTEXT", Response(1, 0, 0, ApiKey.METADATA, 12, b""))
     for host, port, cluster_id, reads in (

@@ -1,0 +1,30 @@
+"""Whole frames of answers: header and message together.
+
+A refusal of ApiVersions is in version 0, whatever version was asked: its client may know no other.
+"""
+
+from typing import Any
+
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.headers import RequestHeader, read_response_header, write_response_header
+
+_REFUSED = ErrorCode.UNSUPPORTED_VERSION.to_bytes(2, "big")
+
+
+def read_answer_frame(api_key: int, version: int, frame: bytes) -> tuple[Any, int]:
+    """Return the answer to a request, and the version that it is in; ProtocolError if damaged."""
+    _, at = read_response_header(api_key, version, frame)
+    if api_key == ApiKey.API_VERSIONS and frame[at : at + 2] == _REFUSED:
+        version = 0
+    return codecs.read_response(api_key, version, frame, at), version
+
+
+def write_answer_frame(header: RequestHeader, answer: Any) -> bytes:
+    """Return the frame of an answer to a request: the inverse of `read_answer_frame`."""
+    key, version = header.api_key, header.api_version
+    head = write_response_header(key, version, header.correlation_id)
+    if key == ApiKey.API_VERSIONS and answer.error_code == ErrorCode.UNSUPPORTED_VERSION:
+        version = 0
+    return head + codecs.write_response(key, version, answer)
