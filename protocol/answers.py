@@ -54,14 +54,6 @@ def config_errors(answer: Any) -> dict[str, tuple[int, int]]:
     }
 
 
-def error_codes(answer: Any) -> list[int]:
-    """The errors that an answer has in it, each once."""
-    found = set().union(*errors_of(answer).values())
-    for topic in getattr(answer, "topics", None) or ():
-        found |= {getattr(topic, _CONFIG_ERROR, 0)} - {0}
-    return sorted(found)
-
-
 def _collect(message: Any, keys: tuple[str | bytes | None, ...], found: Errors) -> None:
     kind: type[msgspec.Struct] = type(message)
     names, codes, inner = _fields(kind)

@@ -3,8 +3,8 @@
 from itertools import repeat
 
 from kafka_shim.pipeline.rows.columns import Columns, Pending, Selection, api_name, people
+from kafka_shim.protocol.answer_codes import error_codes
 from kafka_shim.protocol.answer_frames import read_answer_frame
-from kafka_shim.protocol.answers import error_codes
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.protocol.skim import ResourceNames, skim_request
@@ -106,4 +106,4 @@ def _codes(entry: Response) -> tuple[list[int], str | None]:
         answer, _ = read_answer_frame(entry.api_key, entry.api_version, entry.frame)
     except ProtocolError as error:
         return [], str(error)
-    return error_codes(answer), None
+    return sorted({*error_codes(answer)}), None

@@ -6,18 +6,17 @@ totals are not.
 
 from collections import Counter, deque
 from collections.abc import Iterator
-from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol import codecs
+from kafka_shim.protocol.answer_codes import error_codes
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
-from kafka_shim.protocol.spec import StructSpec, load
 from kafka_shim.protocol.trace.redaction import without_secrets
 from kafka_shim.protocol.wire_json import message_json
 from kafka_shim.shim.explaining.remedy import would_allow
@@ -196,49 +195,6 @@ class History:
         """Drop the requests; the totals and the numbering go on."""
         self._seen.clear()
         self._bytes = 0
-
-
-def error_codes(answer: msgspec.Struct) -> list[int]:
-    """All error codes of a response that are not 0, in its order."""
-    found: list[int] = []
-    _collect(_ways_in(type(answer).__name__), answer, found)
-    return found
-
-
-class _Way(NamedTuple):
-    """A field that is an error code, or that leads to some."""
-
-    attribute: str
-    is_array: bool
-    further: "tuple[_Way, ...]"
-
-
-def _collect(ways: tuple[_Way, ...], value: Any, found: list[int]) -> None:
-    for way in ways:
-        content = getattr(value, way.attribute)
-        if not content:
-            continue
-        if not way.further:
-            found.append(content)
-        elif way.is_array:
-            for row in content:
-                _collect(way.further, row, found)
-        else:
-            _collect(way.further, content, found)
-
-
-@cache
-def _ways_in(message: str) -> tuple[_Way, ...]:
-    return _ways(load(message).struct)
-
-
-def _ways(spec: StructSpec) -> tuple[_Way, ...]:
-    found = []
-    for field in spec.fields:
-        further = () if field.struct is None else _ways(field.struct)
-        if further or field.name.endswith("ErrorCode"):
-            found.append(_Way(field.attribute, field.is_array, further))
-    return tuple(found)
 
 
 def _rule(record: AccessRecord) -> str:

@@ -6,12 +6,12 @@ from typing import Any
 import msgspec
 
 from kafka_shim.protocol import codecs
+from kafka_shim.protocol.answer_codes import error_codes
 from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header, write_request_header
 from kafka_shim.protocol.trace.entries import Request, Response
-from kafka_shim.shim.observing.history import error_codes
 from kafka_shim.shim.traffic.replay.events import Event, Line, Recording
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shim.protocol import codecs
+from kafka_shim.protocol.answer_codes import error_codes
 from kafka_shim.protocol.answer_frames import read_answer_frame
-from kafka_shim.protocol.answers import error_codes
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
@@ -151,7 +151,7 @@ def _response(entry: Response) -> dict[str, Any]:
     except ProtocolError as error:
         return found | {"undecoded": str(error)}
     correlation_id = int.from_bytes(entry.frame[:4], "big", signed=True)
-    found |= {"correlation_id": correlation_id, "error_codes": error_codes(message)}
+    found |= {"correlation_id": correlation_id, "error_codes": sorted({*error_codes(message)})}
     return found | {"response": message_json(message, version)}
 
 

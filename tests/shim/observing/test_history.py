@@ -2,13 +2,8 @@
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from kafka_shim.protocol.messages.metadata_response import (
-    MetadataResponse,
-    MetadataResponsePartition,
-    MetadataResponseTopic,
-)
 from kafka_shim.shim.control.past_requests import PastRequests
-from kafka_shim.shim.observing.history import DECISIONS_MAX, History, error_codes
+from kafka_shim.shim.observing.history import DECISIONS_MAX, History
 from tests.acl_filters import ANY_ACL
 from tests.shim.play import Stage
 
@@ -85,16 +80,3 @@ def test_a_request_is_shown_decoded_with_its_decisions() -> None:
     assert decision["would_allow"] == {
         "add": {"principal": "User:alice", "allow": ["Describe"], "cluster": "kafka-cluster"}
     }
-
-
-def test_error_codes_are_found_at_every_depth() -> None:
-    partition = MetadataResponsePartition(
-        error_code=5, partition_index=0, leader_id=1, leader_epoch=0,
-        replica_nodes=[], isr_nodes=[], offline_replicas=[],
-    )  # fmt: skip
-    topics = [
-        MetadataResponseTopic(error_code=code, name="x", partitions=partitions)
-        for code, partitions in ((0, [partition]), (29, []))
-    ]
-    assert error_codes(MetadataResponse(topics=topics)) == [5, 29]
-    assert error_codes(MetadataResponse()) == []

@@ -1,0 +1,51 @@
+"""The error codes of an answer, wherever they are in it."""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import msgspec
+
+from kafka_shim.protocol.spec import StructSpec, load
+
+
+def error_codes(answer: msgspec.Struct) -> list[int]:
+    """Return all error codes of an answer that are not 0, in its order."""
+    found: list[int] = []
+    _collect(_ways_in(type(answer).__name__), answer, found)
+    return found
+
+
+class _Way(NamedTuple):
+    """A field that is an error code, or that leads to some."""
+
+    attribute: str
+    is_array: bool
+    further: "tuple[_Way, ...]"
+
+
+def _collect(ways: tuple[_Way, ...], value: Any, found: list[int]) -> None:
+    for way in ways:
+        content = getattr(value, way.attribute)
+        if not content:
+            continue
+        if not way.further:
+            found.append(content)
+        elif way.is_array:
+            for row in content:
+                _collect(way.further, row, found)
+        else:
+            _collect(way.further, content, found)
+
+
+@cache
+def _ways_in(message: str) -> tuple[_Way, ...]:
+    return _ways(load(message).struct)
+
+
+def _ways(spec: StructSpec) -> tuple[_Way, ...]:
+    found = []
+    for field in spec.fields:
+        further = () if field.struct is None else _ways(field.struct)
+        if further or field.name.endswith("ErrorCode"):
+            found.append(_Way(field.attribute, field.is_array, further))
+    return tuple(found)
