@@ -38,23 +38,8 @@ class Scope(msgspec.Struct, frozen=True, gc=False):
 EVERYTHING = Scope()
 
 
-class EarlyEndError(DecodeError):
-    """The content ends before the records do."""
-
-
 class UnreadableError(DecodeError):
     """Damage that keeps a broker from reading on, as it does in compressed content."""
-
-
-class _Found:
-    """What is known so far."""
-
-    __slots__ = ("earliest", "items", "lacks_key", "latest", "other_offsets")
-
-    def __init__(self, items: int) -> None:
-        self.items = items
-        self.earliest = self.latest = 0
-        self.lacks_key = self.other_offsets = False
 
 
 _VALUES = tuple((byte >> 1) ^ -(byte & 1) for byte in range(128))
@@ -83,11 +68,15 @@ def survey(
     """
     if not 0 < count <= scope.items_max:
         raise DecodeError(f"a batch claims {count} records")
-    try:
+    found = None
+    if count >= _ALIKE:
         found = _alike(content, count, timestamp, scope)
-        found = _walk(content, count, timestamp, scope) if found is None else found
-    except EarlyEndError as error:
-        raise error if damage is None else UnreadableError(damage) from error
+    if found is None:
+        try:
+            found = _walk(content, count, timestamp, scope)
+        except IndexError as error:
+            early = DecodeError("a batch ends before its records do")
+            raise early if damage is None else UnreadableError(damage) from error
     if damage is not None:
         raise UnreadableError(damage)
     return found
@@ -100,7 +89,7 @@ def _alike(content: bytes, count: int, timestamp: int, scope: Scope) -> Survey |
     value, which may have two.
     """
     size, rest = divmod(len(content), count)
-    if count < _ALIKE or rest or size < 7 or size > scope.record_bytes_max:
+    if rest or size < 7 or size > scope.record_bytes_max:
         return None
     first = content[:size]
     head = 1 if first[0] < 128 else 2  # where the attributes are
@@ -130,29 +119,22 @@ def _alike(content: bytes, count: int, timestamp: int, scope: Scope) -> Survey |
     )
 
 
-def _walk(content: bytes, count: int, timestamp: int, scope: Scope) -> Survey:
-    """Look at the records one by one."""
-    found = _Found(scope.items_max - count)
-    try:
-        end = _records(content, count, timestamp, scope, found)
-    except IndexError as error:
-        raise EarlyEndError("a batch ends before its records do") from error
-    if end != len(content):
-        raise DecodeError(f"{len(content) - end} bytes follow the records of a batch")
-    return Survey(found.earliest, found.latest, found.lacks_key, found.other_offsets)
-
-
-def _records(  # noqa: C901, PLR0912, PLR0915 - calls would take longer than all else
-    content: bytes, count: int, timestamp: int, scope: Scope, found: _Found
-) -> int:
-    """Look at each record; return where the last one ends. Varints of one byte are read here."""
+def _walk(  # noqa: C901, PLR0912, PLR0915 - calls would take longer than all else
+    content: bytes, count: int, timestamp: int, scope: Scope
+) -> Survey:
+    """Look at the records one by one. Varints of one byte, and sizes of two, are read here."""
     has_sizes, record_bytes_max = scope.has_sizes, scope.record_bytes_max
+    headers_left = scope.items_max - count
+    lacks_key = has_other_offsets = False
     pos, earliest, latest = 0, _BEYOND, -_BEYOND
     for at in range(count):
         start = pos
         size = content[pos]
         if size < 128:
             pos += 1
+        elif content[pos + 1] < 128:
+            size += (content[pos + 1] << 7) - 128
+            pos += 2
         else:
             size, pos = _size(content, pos, scope)
         end = pos + (size >> 1)
@@ -172,28 +154,35 @@ def _records(  # noqa: C901, PLR0912, PLR0915 - calls would take longer than all
         else:
             byte, pos = _varint(content, pos, *_INT)
         if byte != at << 1:
-            found.other_offsets = True
+            has_other_offsets = True
         byte = content[pos]
         if byte < 128:
             pos += 1
         else:
             byte, pos = _varint(content, pos, *_INT)
         if byte & 1:
-            found.lacks_key = True
+            lacks_key = True
         else:
             pos += byte >> 1
         byte = content[pos]
         if byte < 128:
             pos += 1
+        elif content[pos + 1] < 128:
+            byte += (content[pos + 1] << 7) - 128
+            pos += 2
         else:
             byte, pos = _varint(content, pos, *_INT)
         if not byte & 1:
             pos += byte >> 1
-        pos = pos + 1 if not content[pos] else _headers(content, pos, found)
+        if content[pos]:
+            pos, headers_left = _headers(content, pos, headers_left)
+        else:
+            pos += 1
         if (has_sizes and (size & 1 or pos != end)) or pos - start > record_bytes_max:
             raise DecodeError(f"a record at byte {start} is not as long as it may be")
-    found.earliest, found.latest = timestamp + earliest, timestamp + latest
-    return pos
+    if pos != len(content):
+        raise DecodeError(f"{len(content) - pos} bytes follow the records of a batch")
+    return Survey(timestamp + earliest, timestamp + latest, lacks_key, has_other_offsets)
 
 
 def _size(content: bytes, pos: int, scope: Scope) -> tuple[int, int]:
@@ -212,13 +201,13 @@ def _time(content: bytes, pos: int, timestamp: int) -> tuple[int, int]:
     return time - timestamp, pos
 
 
-def _headers(content: bytes, pos: int, found: _Found) -> int:
-    """Look at the headers of a record; return where they end."""
+def _headers(content: bytes, pos: int, left: int) -> tuple[int, int]:
+    """Look at the headers of a record; return where they end, and how many more there may be."""
     count, pos = _varint(content, pos, *_INT)
     if count & 1 or count >> 1 > len(content) - pos:
         raise DecodeError(f"a record claims a wrong number of headers at byte {pos}")
-    found.items -= count >> 1
-    if found.items < 0:
+    left -= count >> 1
+    if left < 0:
         raise DecodeError("a batch has too many records and headers")
     for _ in range(count >> 1):
         length, pos = _varint(content, pos, *_INT)
@@ -228,7 +217,7 @@ def _headers(content: bytes, pos: int, found: _Found) -> int:
         length, pos = _varint(content, pos, *_INT)
         if not length & 1:
             pos += length >> 1
-    return pos
+    return pos, left
 
 
 def _varint(content: bytes, pos: int, bytes_max: int, mask: int) -> tuple[int, int]:

@@ -123,7 +123,7 @@ class Batch(msgspec.Struct, gc=False):
         if self.compression:
             content, damage = opened(_compression(self.compression), content)
         found = survey(content, self.count, self.base_timestamp, scope, damage)
-        if self.is_append_time:
+        if self.attributes & _APPEND_TIME:
             return msgspec.structs.replace(
                 found, earliest=self.max_timestamp, latest=self.max_timestamp
             )

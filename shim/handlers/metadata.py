@@ -106,6 +106,8 @@ def _by_name(
             create_denied.append(_create_denied(name, context))
         else:
             missing.append(_missing(name, request, context, auto_creates=auto_creates))
+    if not denied:
+        return [*described, *missing, *create_denied]
     error = context.cluster.policy.bound(METADATA_TOPIC).error
     unasked = _unasked_operations(context)
     return [

@@ -107,6 +107,9 @@ class Access(msgspec.Struct, eq=False):
         self.asked = True
         over = iter if self.turns is None else self.turns.over
         rows = [(name(item), item) for item in over(items)]
+        if len(rows) == 1:  # as most requests have
+            text, item = rows[0]
+            return ([item], []) if self.allows(requirement, text) else ([], [item])
         counts: dict[str, int] = {}
         for text, _ in over(rows):
             counts[text] = counts.get(text, 0) + 1
