@@ -154,21 +154,22 @@ def _survey(batch: Batch, limits: Limits) -> Survey | None:
 
 def _check_records(batch: Batch, found: Survey, limits: Limits) -> None:
     settings = limits.settings
+    uses_append_time = settings.uses_append_time
     earliest, latest = limits.times
-    checks_times = not settings.uses_append_time and (latest < FOREVER_MS or earliest > 0)
+    checks_times = not uses_append_time and (latest < FOREVER_MS or earliest > 0)
     if settings.compacts and found.lacks_key:
         _refuse(_keyless(batch.each_record()), limits)
-    refuses_append_time = settings.uses_append_time or limits.facts.refuses_append_time
-    if batch.is_append_time and refuses_append_time:
+    if batch.is_append_time and (uses_append_time or limits.facts.refuses_append_time):
         rows = ((at, "a producer cannot set the append time") for at in range(batch.count))
         _refuse(rows, limits, ErrorCode.INVALID_TIMESTAMP)
     elif checks_times and not earliest <= found.earliest <= found.latest <= latest:
         _refuse(_untimely(batch.each_record(), limits), limits, ErrorCode.INVALID_TIMESTAMP)
-    error = limits.facts.other_offsets_error
-    if batch.compression and found.has_other_offsets and error is ErrorCode.INVALID_RECORD:
-        _refuse(_misnumbered(batch.each_record()), limits, error)
-    elif batch.compression and found.has_other_offsets and error:
-        raise limits.invalid(error)
+    if found.has_other_offsets and batch.compression:
+        error = limits.facts.other_offsets_error
+        if error is ErrorCode.INVALID_RECORD:
+            _refuse(_misnumbered(batch.each_record()), limits, error)
+        elif error:
+            raise limits.invalid(error)
 
 
 def _keyless(records: Iterable[Record]) -> Iterator[tuple[int, str]]:
