@@ -123,8 +123,7 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - calls would take longer than all el
     content: bytes, count: int, timestamp: int, scope: Scope
 ) -> Survey:
     """Look at the records one by one. Varints of one byte, and sizes of two, are read here."""
-    has_sizes, record_bytes_max = scope.has_sizes, scope.record_bytes_max
-    headers_left = scope.items_max - count
+    record_bytes_max, headers_left = scope.record_bytes_max, scope.items_max - count
     lacks_key = has_other_offsets = False
     pos, earliest, latest = 0, _BEYOND, -_BEYOND
     for at in range(count):
@@ -167,9 +166,6 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - calls would take longer than all el
         byte = content[pos]
         if byte < 128:
             pos += 1
-        elif content[pos + 1] < 128:
-            byte += (content[pos + 1] << 7) - 128
-            pos += 2
         else:
             byte, pos = _varint(content, pos, *_INT)
         if not byte & 1:
@@ -178,7 +174,7 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - calls would take longer than all el
             pos, headers_left = _headers(content, pos, headers_left)
         else:
             pos += 1
-        if (has_sizes and (size & 1 or pos != end)) or pos - start > record_bytes_max:
+        if ((size & 1 or pos != end) and scope.has_sizes) or pos - start > record_bytes_max:
             raise DecodeError(f"a record at byte {start} is not as long as it may be")
     if pos != len(content):
         raise DecodeError(f"{len(content) - pos} bytes follow the records of a batch")
