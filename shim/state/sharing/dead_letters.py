@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
-from kafka_shim.protocol.record_coding import Headers
-from kafka_shim.protocol.records import BatchOptions, Record, assign, batches, encode_batch
+from kafka_shim.protocol.record_coding import Headers, write_records
+from kafka_shim.protocol.records import HEADER_BYTES, Record, assign, batches, encode_batch
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.configs import Configs
 from kafka_shim.shim.state.log import Log, StoredBatch
@@ -65,8 +65,9 @@ class DeadLetters:
             copied = dict(_records(source.partitions[index].log, dead.first, dead.last))
         partition = queue.partitions[index % len(queue.partitions)]
         bytes_max = int(self._configs.topic_value(queue.configs, "max.message.bytes") or 0)
-        now_ms = int(self._clock.now_ms())
+        now_ms = self._clock.now_ms()
         rows: list[Record] = []
+        taken = HEADER_BYTES
         for offset in range(dead.first, dead.last + 1):
             original = copied.get(offset)
             row = Record(
@@ -76,12 +77,13 @@ class DeadLetters:
                 original.value if original is not None else None,
                 _headers(source.name, index, offset, group_id, dead),
             )
-            if rows and len(encode_batch([*rows, row])) > bytes_max:
+            if rows and taken + _size(row) > bytes_max:
                 _append(partition, rows)
-                row.offset, rows = 0, []
-            if len(encode_batch([row])) > bytes_max:
+                row.offset, rows, taken = 0, [], HEADER_BYTES
+            if taken + _size(row) > bytes_max:
                 return  # refused, and with it what follows
             rows.append(row)
+            taken += _size(row)
         _append(partition, rows)
 
     def _queue(self, name: str) -> Topic | None:
@@ -95,6 +97,11 @@ class DeadLetters:
         if not (is_possible and self._configs.broker_bool(MAKES)):
             return None
         return self._make_topic(name, {TAKES: "true", "message.timestamp.type": "CreateTime"})
+
+
+def _size(row: Record) -> int:
+    """The bytes that a record takes in a batch of its time."""
+    return len(write_records([row], 0, row.timestamp))
 
 
 def _headers(topic: str, index: int, offset: int, group_id: str, dead: Dead) -> Headers:
@@ -122,7 +129,7 @@ def _records(log: Log, first: int, last: int) -> Iterator[tuple[int, Record]]:
 def _append(partition: Partition, rows: list[Record]) -> None:
     if not rows:
         return
-    (batch,) = batches(encode_batch(rows, BatchOptions()))
+    (batch,) = batches(encode_batch(rows))
     log, epoch = partition.log, partition.leader_epoch
     payload = assign(batch, log.end_offset, partition_leader_epoch=epoch)
     last_offset = log.end_offset + len(rows) - 1
