@@ -62,8 +62,9 @@ def answered_by(
     names: Mapping[bytes, str],
 ) -> "Answered":
     """A plan with its decoded answer; `names` are topics' names by id."""
-    ids = {name: topic_id for topic_id, name in names.items()}
-    return Answered(api_key, version, plan, answer, errors_of(answer), rows_of(release), ids)
+    errors = errors_of(answer)
+    ids = {names[key]: key for key in errors if isinstance(key, bytes) and key in names}
+    return Answered(api_key, version, plan, answer, errors, rows_of(release), ids)
 
 
 class Answered(msgspec.Struct, frozen=True):
@@ -76,7 +77,7 @@ class Answered(msgspec.Struct, frozen=True):
     errors: Errors
     bound: Bound
     ids: Mapping[str, bytes]
-    """Topic ids by name."""
+    """Topic ids that the answer has, by name."""
 
     def decision(self, need: AnyOf) -> bool | None:
         """Whether the requirement was met; None where the answer does not tell."""
