@@ -43,8 +43,8 @@ def step_at_least(seconds: float) -> int:
     return _STEPS[-1] * -int(-seconds // _STEPS[-1])
 
 
-def round_steps(largest: float, count: int = 4) -> list[int]:
-    """About so many round values from 0 to at least the largest: 0, 20, 40, 60."""
-    scale = 10 ** max(0, math.floor(math.log10(max(largest, 1) / count)))
-    step = next(scale * n for n in (1, 2, 5, 10) if scale * n * count >= largest)
+def round_steps(largest: float) -> list[int]:
+    """About four round values from 0 to at least the largest: 0, 20, 40, 60."""
+    scale = 10 ** max(0, math.floor(math.log10(max(largest, 1) / 4)))
+    step = next(scale * n for n in (1, 2, 5, 10) if scale * n * 4 >= largest)
     return [step * n for n in range(math.ceil(max(largest, 1) / step) + 1)]

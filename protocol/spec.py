@@ -90,7 +90,6 @@ class MessageSpec(NamedTuple):
     api_key: int
     versions: VersionRange
     flexible: VersionRange
-    latest_is_unstable: bool
     structs: tuple[StructSpec, ...]
 
     @property
@@ -124,7 +123,6 @@ class _Message(msgspec.Struct, rename="camel"):
     flexible_versions: str
     fields: list[_Field]
     api_key: int = -1
-    latest_version_unstable: bool = False
     common_structs: list[_Struct] = []
 
 
@@ -146,7 +144,6 @@ def load(name: str) -> MessageSpec:
         raw.api_key,
         version_range(raw.valid_versions),
         version_range(raw.flexible_versions),
-        raw.latest_version_unstable,
         tuple(builder.built.values()),
     )
 

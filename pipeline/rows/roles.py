@@ -96,11 +96,6 @@ def alternatives(release: str) -> dict[Key, frozenset[Alternative]]:
     return found
 
 
-def is_any_name(api_key: int, operation: int, resource_type: int, name: str) -> bool:
-    """Whether this was a question about the whole resource type (KIP-679)."""
-    return name == WILDCARD and (api_key, operation, resource_type) in any_name_keys()
-
-
 def roles(accesses: Sequence[Access], topics: Sequence[str], release: str) -> list[str]:
     """The part of each of one request's accesses, which are given in the order of asking.
 

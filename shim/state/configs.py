@@ -112,12 +112,12 @@ class Configs:
                 return value if definition is None else printed(name, definition, value)
         return None if definition is None else definition.default
 
-    def own_broker_value(self, name: str, node_id: int | None = None) -> str | None:
-        """The value that was set on a broker; None if it is the default."""
-        return next((held[name] for _, held in self._layers(node_id) if name in held), None)
+    def own_broker_value(self, name: str) -> str | None:
+        """The value that was set on the first broker; None if it is the default."""
+        return next((held[name] for _, held in self._layers() if name in held), None)
 
-    def broker_int(self, name: str, node_id: int | None = None) -> int:
-        value = self.broker_value(name, node_id)
+    def broker_int(self, name: str) -> int:
+        value = self.broker_value(name)
         assert value is not None, name
         return int(value)
 
@@ -234,7 +234,7 @@ class Configs:
         for name, level in (LOGGERS | self.loggers.get(node_id, {})).items():
             yield ConfigEntry(name, level, Source.BROKER_LOGGER, (), 0)
 
-    def _layers(self, node_id: int | None) -> Iterator[tuple[Source, Mapping[str, str]]]:
+    def _layers(self, node_id: int | None = None) -> Iterator[tuple[Source, Mapping[str, str]]]:
         """What was set, from the strongest source to the weakest."""
         node_id = self._first_id if node_id is None else node_id
         yield Source.BROKER, self.brokers.get(node_id, {})

@@ -38,9 +38,9 @@ def encoded(value: object) -> str:
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
-def by_public_key(key: bytes, algorithm: str = "HS256", key_id: str = "rsa") -> str:
+def by_public_key(key: bytes) -> str:
     """A token whose HMAC has the public key for its secret."""
-    body = f"{encoded({'alg': algorithm, 'kid': key_id})}.{encoded(CLAIMS)}"
+    body = f"{encoded({'alg': 'HS256', 'kid': 'rsa'})}.{encoded(CLAIMS)}"
     return f"{body}.{encoded(hmac.digest(key, body.encode(), hashlib.sha256))}"
 
 

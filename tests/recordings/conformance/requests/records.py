@@ -38,9 +38,6 @@ from tests.recordings.records.batches import GZIP, T0, TRANSACTIONAL, batch, mes
 BATCHES_SINCE = 3
 """From this version of Produce on, records come in batches of format 2."""
 
-TOPIC_IDS_SINCE = 13
-"""Produce and Fetch name topics by id from here on."""
-
 SESSIONS_SINCE = 7
 
 
