@@ -51,7 +51,7 @@ def access_rows(columns: Columns, block: Block, selection: Selection, open_: Pen
         elif connection.accesses == DERIVED:
             key = connection.writer_connection, entry.sequence
             add(person, _derived(entry, key, person, selection, open_))
-        elif isinstance(entry, Request) and _key(entry.frame) in apis_by_name(selection.release):
+        elif isinstance(entry, Request) and entry.api_key in apis_by_name(selection.release):
             open_.frames[connection.writer_connection, entry.sequence] = entry.frame
     for (number, _, _), accesses in groups.items():
         connection, person = who[number]
@@ -95,7 +95,7 @@ def _derived(
 ) -> list[AccessRow]:
     """What requests needed, once their answer is there, or that of a later request."""
     found: list[AccessRow] = []
-    if isinstance(entry, Request) and selection.wants(entry.time_us, _key(entry.frame)):
+    if isinstance(entry, Request) and selection.wants(entry.time_us, entry.api_key):
         planned = plan_of(entry, selection.release, selection.names)
         if planned is not None and planned.is_unanswered:
             open_.silent.setdefault(key[0], {})[key] = (person, planned)
@@ -221,7 +221,3 @@ def _topics(frame: bytes | None) -> list[str]:
         return skim_request(header.api_key, header.api_version, frame, at).topics
     except ProtocolError:
         return []
-
-
-def _key(frame: bytes) -> int:
-    return int.from_bytes(frame[:2], "big", signed=True)

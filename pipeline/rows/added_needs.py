@@ -31,7 +31,7 @@ def added_need_rows(columns: Columns, block: Block, selection: Selection, _: Pen
     """A row for each need of each request that only `selection.release` has, not `present`."""
     who = people(block)
     for entry in block.body.entries:
-        if isinstance(entry, Request) and selection.wants(entry.time_us, _key(entry.frame)):
+        if isinstance(entry, Request) and selection.wants(entry.time_us, entry.api_key):
             for header, need in added(entry.frame, selection):
                 chosen = need.narrowest
                 columns.add(
@@ -80,7 +80,3 @@ def _allows(way: Action, other: Action) -> bool:
 
 def _text(way: Action) -> str:
     return access_text(way.operation, way.resource_type, way.resource_name)
-
-
-def _key(frame: bytes) -> int:
-    return int.from_bytes(frame[:2], "big", signed=True)

@@ -167,7 +167,7 @@ def regroup(counts: pa.Table) -> pa.Table:
     plain = counts
     if "instead" in keys:  # lists cannot be keys of a group
         joined = pc.binary_join(counts["instead"], "\n")
-        plain = counts.set_column(keys_at(schema, "instead"), "instead", joined)
+        plain = counts.set_column(schema.get_field_index("instead"), "instead", joined)
     wanted = [("requests", "sum"), ("first_seen", "min"), ("last_seen", "max")]
     if "example" in schema.names:
         wanted.append(("example", "first"))
@@ -175,10 +175,6 @@ def regroup(counts: pa.Table) -> pa.Table:
     summed = summed.rename_columns({f"{name}_{how}": name for name, how in wanted})
     if "instead" in keys:
         split = [text.split("\n") if text else [] for text in summed["instead"].to_pylist()]
-        at = keys_at(summed.schema, "instead")
+        at = summed.schema.get_field_index("instead")
         summed = summed.set_column(at, "instead", pa.array(split, schema.field("instead").type))
     return summed.select(schema.names).cast(schema)
-
-
-def keys_at(schema: pa.Schema, name: str) -> int:
-    return int(schema.get_field_index(name))

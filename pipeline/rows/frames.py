@@ -21,9 +21,9 @@ def request_rows(columns: Columns, block: Block, selection: Selection, _: Pendin
     requests = [entry for entry in block.body.entries if isinstance(entry, Request)]
     if not selection.is_all:
         requests = [
-            request for request in requests if selection.wants(request.time_us, _key(request.frame))
+            request for request in requests if selection.wants(request.time_us, request.api_key)
         ]
-    read = [_read(request.frame, skim=skim) for request in requests]
+    read = [_read(request, skim=skim) for request in requests]
     headers = [header for header, _, _ in read]
     names = [found for _, found, _ in read]
     times = [request.time_us for request in requests]
@@ -58,7 +58,7 @@ def response_rows(columns: Columns, block: Block, selection: Selection, open_: P
         connection, person = who.get(entry.connection, (None, {}))
         key = (connection.writer_connection if connection else -1, entry.sequence)
         if isinstance(entry, Request):
-            client_id = _read(entry.frame, skim=False)[0].client_id if has_client else None
+            client_id = _read(entry, skim=False)[0].client_id if has_client else None
             open_.sent[key] = entry.time_us, client_id
         if not isinstance(entry, Response):
             continue
@@ -83,19 +83,15 @@ def response_rows(columns: Columns, block: Block, selection: Selection, open_: P
         )
 
 
-def _key(frame: bytes) -> int:
-    return int.from_bytes(frame[:2], "big", signed=True)
-
-
-def _read(frame: bytes, *, skim: bool) -> tuple[RequestHeader, ResourceNames, str | None]:
+def _read(request: Request, *, skim: bool) -> tuple[RequestHeader, ResourceNames, str | None]:
     try:
-        header, at = read_request_header(frame)
+        header, at = read_request_header(request.frame)
     except ProtocolError as error:
-        return RequestHeader(_key(frame), -1, -1), _NO_NAMES, str(error)
+        return RequestHeader(request.api_key, -1, -1), _NO_NAMES, str(error)
     if not skim:
         return header, _NO_NAMES, None
     try:
-        return header, skim_request(header.api_key, header.api_version, frame, at), None
+        return header, skim_request(header.api_key, header.api_version, request.frame, at), None
     except ProtocolError as error:
         return header, _NO_NAMES, str(error)
 

@@ -56,6 +56,11 @@ class Request(msgspec.Struct, array_like=True, tag=1, frozen=True, gc=False):
     frame: bytes
     redacted: bool = False
 
+    @property
+    def api_key(self) -> int:
+        """What the frame begins with, whether or not there is such an API."""
+        return int.from_bytes(self.frame[:2], "big", signed=True)
+
 
 class Response(msgspec.Struct, array_like=True, tag=2, frozen=True, gc=False):
     """One answer. It repeats what is needed to read it without its request."""
