@@ -1,12 +1,15 @@
-"""The pipeline on Spark, as ratios between two ways to do the same on this machine in this run.
+"""The pipeline on Spark: ratios between two ways to do the same, and the memory of large traces.
 
-    python -m benchmarks.pipeline [--requests N] [--accesses N] [--acls N] [--only NAME,...]
-                              [--json] [--check]
+    python -m benchmarks.pipeline [--requests N] [--accesses N] [--acls N] [--files N]
+                              [--trace-accesses N] [--only NAME,...] [--json] [--check]
 
 Both ways' results are compared first; they take turns, and the best of each counts. Spark has two
 cores and one GiB. Each row is printed as soon as it is known (with `--json`, an object a line);
 which round is on is said on standard error. The exit code is 1 when one could not be measured.
 Skimming against decoding (S10) is in `benchmarks/codec.py`.
+
+Large traces are read by `kafka-shim pipeline` in a process of its own, with two cores; memory is
+that of all its processes together, looked at four times a second.
 """
 
 import argparse
@@ -14,7 +17,9 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -30,6 +35,7 @@ from benchmarks.pipeline.reading import (
     s3_arrow_batches,
     two_cores,
 )
+from benchmarks.pipeline.sizes import HEAD as SIZES_HEAD, SIZES, Size
 from benchmarks.pipeline.wireshark import s4_csv, s4_rows, s5_names
 from kafka_shim.pipeline.requisites import missing
 from kafka_shim.pipeline.spark.session import spark_session
@@ -51,6 +57,7 @@ BENCHES: dict[str, Callable[[Bench], Ratio]] = {
     "S11": s11_cold,
     "S11 clock": s11_clock,
 }
+F = TypeVar("F", Ratio, Size)
 HEAD = "| | ours | | other | | ratio | goal |\n|---|---|---|---|---|---|---|"
 
 
@@ -59,42 +66,66 @@ def main() -> int:
     parser.add_argument("--requests", type=int, default=600_000)
     parser.add_argument("--accesses", type=int, default=1_000_000)
     parser.add_argument("--acls", type=int, default=100_000)
-    parser.add_argument("--only", help=f"some of {', '.join(BENCHES)}")
+    parser.add_argument("--files", type=int, default=10_000)
+    parser.add_argument("--trace-accesses", type=int, default=10_000_000)
+    parser.add_argument("--only", help=f"some of {', '.join((*BENCHES, *SIZES))}")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--check", action="store_true", help="exit 3 when a goal is missed")
     args = parser.parse_args()
     problem = missing()
     if problem is not None:
         sys.exit(f"benchmarks.pipeline: {problem}")
-    names = args.only.split(",") if args.only else list(BENCHES)
+    names = args.only.split(",") if args.only else [*BENCHES, *SIZES]
     for name in names:
-        if name not in BENCHES:
-            parser.error(f"there is no `{name}`; there are {', '.join(BENCHES)}")
+        if name not in BENCHES and name not in SIZES:
+            parser.error(f"there is no `{name}`; there are {', '.join((*BENCHES, *SIZES))}")
     if not args.json:
         print(f"load average {os.getloadavg()[0]:.1f}; {args.requests} requests,")
-        print(f"{args.accesses} accesses, {args.acls} ACLs\n\n{HEAD}", flush=True)
+        print(f"{args.accesses} accesses, {args.acls} ACLs", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        tell("the trace is made")
-        make_trace(Path(folder, "trace"), args.requests)
-        bench = Bench(spark_session("local[2]", is_short=False), Path(folder), args)
-        found = [measured(name, bench) for name in names]
-        bench.spark.stop()
+        found = [*ratios(names, Path(folder), args), *sizes(names, Path(folder), args)]
     if None in found:
         return 1
-    return 3 if args.check and not all(ratio.is_met for ratio in found if ratio) else 0
+    return 3 if args.check and not all(figure.is_met for figure in found if figure) else 0
 
 
-def measured(name: str, bench: Bench) -> Ratio | None:
+def ratios(names: list[str], folder: Path, args: argparse.Namespace) -> list[Ratio | None]:
+    wanted = [name for name in names if name in BENCHES]
+    if not wanted:
+        return []
+    head(HEAD, args)
+    tell("the trace is made")
+    make_trace(folder / "trace", args.requests)
+    bench = Bench(spark_session("local[2]", is_short=False), folder, args)
+    try:
+        return [measured(name, partial(BENCHES[name], bench), args) for name in wanted]
+    finally:
+        bench.spark.stop()
+
+
+def sizes(names: list[str], folder: Path, args: argparse.Namespace) -> list[Size | None]:
+    wanted = [name for name in names if name in SIZES]
+    if wanted:
+        head(SIZES_HEAD, args)
+    return [measured(name, partial(SIZES[name], folder, args), args) for name in wanted]
+
+
+def head(text: str, args: argparse.Namespace) -> None:
+    if not args.json:
+        print(f"\n{text}", flush=True)
+
+
+def measured(name: str, measure: Callable[[], F], args: argparse.Namespace) -> F | None:
     """One row, printed; None for one that could not be measured, which costs no other."""
     tell(f"{name} ...")
     try:
-        found = BENCHES[name](bench)
+        found = measure()
     except Exception as error:  # noqa: BLE001 - the others' figures are wanted all the same
         tell(f"{name} could not be measured: {type(error).__name__}: {error}")
         return None
     load = round(os.getloadavg()[0], 1)
     row = msgspec.structs.asdict(found) | {"is_met": found.is_met, "load": load}
-    print(msgspec.json.encode(row).decode() if bench.args.json else found.line(), flush=True)
+    print(msgspec.json.encode(row).decode() if args.json else found.line(), flush=True)
     return found
 
 

@@ -4,7 +4,6 @@ import argparse
 import os
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -64,8 +63,13 @@ def took(what: Callable[[], Any]) -> float:
 
 def processor_seconds(root: int) -> float:
     """Of a process and all that descend from it, those that ended included."""
+    return sum(process_tree(root).values()) / os.sysconf("SC_CLK_TCK")
+
+
+def process_tree(root: int) -> dict[int, int]:
+    """Clock ticks of a process and of all that descend from it, by process id."""
     parents: dict[int, int] = {}
-    ticks: Counter[int] = Counter()
+    ticks: dict[int, int] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             text = path.read_text()
@@ -78,7 +82,7 @@ def processor_seconds(root: int) -> float:
     wanted = {root}
     while more := {pid for pid, parent in parents.items() if parent in wanted} - wanted:
         wanted |= more
-    return sum(ticks[pid] for pid in wanted) / os.sysconf("SC_CLK_TCK")
+    return {pid: ticks.get(pid, 0) for pid in wanted}
 
 
 def tell(text: str) -> None:

@@ -1,0 +1,51 @@
+"""What a command takes: seconds by the clock, and the most memory of all its processes together."""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from benchmarks.pipeline.ratio import process_tree
+
+LOOK_S = 0.25
+
+
+class Taken(msgspec.Struct):
+    """What a command took, and the JSON object that it printed."""
+
+    seconds: float
+    mib: float
+    printed: dict[str, Any]
+
+
+def run_job(*words: str) -> Taken:
+    """Run `kafka-shim pipeline` on two cores, in a process of its own with its own Spark."""
+    command = [sys.executable, "-P", "-m", "kafka_shim", "pipeline", *words]
+    begin, most = time.perf_counter(), 0
+    with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as said:  # a pipe gets full
+        with subprocess.Popen(
+            [*command, "--json", "--master", "local[2]"], stdout=printed, stderr=said
+        ) as running:
+            while running.poll() is None:
+                most = max(most, sum(map(_proportional_kib, process_tree(running.pid))))
+                time.sleep(LOOK_S)
+        seconds = time.perf_counter() - begin
+        printed.seek(0)
+        said.seek(0)
+        if running.returncode:
+            raise RuntimeError(f"{' '.join(words)}: {said.read().decode().strip()}")
+        return Taken(seconds, most / 1024, json.loads(printed.read()))
+
+
+def _proportional_kib(pid: int) -> int:
+    """The memory of a process; of what it shares with others, its part of that."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:  # it has just ended
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
