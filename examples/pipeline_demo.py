@@ -121,12 +121,12 @@ def record(trace: Path, ready: Path) -> None:
 def job(name: str, *options: str, code: int = 0) -> "Outcome":
     """Run a job as `kafka-shim pipeline` does, all in one Spark session."""
     print(f"\n$ kafka-shim pipeline {name} " + " ".join(map(shown, options)), flush=True)
-    from kafka_shim.pipeline.commands.run import run_job  # noqa: PLC0415 - once it is known that Spark is there
+    from kafka_shim.pipeline.commands.run import run_jobs  # noqa: PLC0415 - once it is known that Spark is there
 
     parser = argparse.ArgumentParser()
     cli.add_arguments(parser)
     args = parser.parse_args([name, *options])
-    outcome = run_job(args)
+    [(_, outcome)] = run_jobs(args)
     check("exit code", cli.show(outcome, args), code)
     return outcome
 

@@ -3,7 +3,7 @@
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from kafka_shim.pipeline.commands.arguments import add_arguments
 from kafka_shim.pipeline.errors import PipelineError
@@ -15,35 +15,31 @@ __all__ = ["add_arguments", "run", "show"]
 
 EXIT_FAILURE = 1
 EXIT_MISMATCH = 3
+_SEVERITY = (0, EXIT_MISMATCH, EXIT_FAILURE)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run a job and print what it found; tells the exit code."""
+    """Run the jobs of a command and print what they find; return the exit code.
+
+    A job that fails ends them; else 3 if any of them says so.
+    """
     from kafka_shim.pipeline.requisites import missing
 
-    problem = missing()
+    code, problem = 0, missing()
     if problem is None:
+        from kafka_shim.pipeline.commands.run import run_jobs
+
         try:
-            return show(_outcome(args), args)
+            for number, (job, outcome) in enumerate(run_jobs(args)):
+                if number:
+                    print(f"\n{job.job}", file=_notes_to(outcome, job), flush=True)
+                code = max(code, show(outcome, job), key=_SEVERITY.index)
         except PipelineError as error:
             problem = str(error)
+        else:
+            return code
     print(f"kafka-shim pipeline: {problem}", file=sys.stderr)
     return EXIT_FAILURE
-
-
-def _outcome(args: argparse.Namespace) -> "Outcome":
-    from py4j.protocol import Py4JJavaError
-    from pyspark.errors import PySparkException
-
-    from kafka_shim.pipeline.commands.run import run_job
-
-    try:
-        return run_job(args)
-    except Py4JJavaError as error:  # its own text begins with the call
-        problem = str(error.java_exception)
-    except PySparkException as error:  # no Java that can run it, no memory, a worker that died
-        problem = str(error) or type(error).__name__
-    raise PipelineError(f"Spark failed: {problem.splitlines()[0]}")
 
 
 def show(outcome: "Outcome", args: argparse.Namespace) -> int:
@@ -51,16 +47,21 @@ def show(outcome: "Outcome", args: argparse.Namespace) -> int:
 
     Notes go to standard error where they would disturb.
     """
-    is_bare = args.json or args.csv or outcome.text is not None
+    notes_to = _notes_to(outcome, args)
     for note in outcome.notes:
-        print(note, file=sys.stderr if is_bare else sys.stdout)
+        print(note, file=notes_to)
     if args.html:
         _write_page(outcome, args)
-        print(f"page written to {args.html}", file=sys.stderr if is_bare else sys.stdout)
+        print(f"page written to {args.html}", file=notes_to)
     _print_rows(outcome, args)
     if outcome.is_wrong or any(part.is_wrong for part in outcome.parts):
         return EXIT_FAILURE
     return EXIT_MISMATCH if outcome.has_broken else 0
+
+
+def _notes_to(outcome: "Outcome", args: argparse.Namespace) -> TextIO:
+    is_bare = args.json or args.csv or outcome.text is not None
+    return sys.stderr if is_bare else sys.stdout
 
 
 def _print_rows(outcome: "Outcome", args: argparse.Namespace) -> None:

@@ -54,7 +54,10 @@ def _check_traces(args: argparse.Namespace, *, is_stream: bool) -> None:
     if lake is not None and is_stream:
         raise PipelineError(f"`{lake}` is a lake; {args.job} reads the folder of a trace itself")
     is_follower = args.job == "watch" or getattr(args, "follow", False)
-    if is_follower:
+    if is_follower:  # the first segment may be yet to come
+        for path in args.trace:
+            if not Path(path).exists():
+                raise PipelineError(f"the trace `{path}` does not exist")
         return
     for paths in (args.trace, [args.other] if getattr(args, "other", None) else []):
         if paths and lake_of(paths) is None:

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from kafka_shim.authorizer.acl_formats import FORMATS
+from kafka_shim.pipeline.commands.chain import Then
 from kafka_shim.pipeline.errors import PipelineError
 
 ACL_FORMATS = f"in one of the forms {', '.join(FORMATS)}"
@@ -35,6 +36,11 @@ def add_common(job: argparse.ArgumentParser) -> None:
         help="super user (repeatable; default: those that the trace shows)",
     )
     job.add_argument("--master", help="Spark's master (default: all cores of this machine)")
+    job.add_argument(
+        "--then",
+        action=Then,
+        help="another job with its options, run after this one in the same Spark session",
+    )
 
 
 def add_forms(job: argparse.ArgumentParser) -> None:

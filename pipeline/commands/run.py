@@ -1,25 +1,79 @@
-"""One job from its options to its outcome: check, read, run."""
+"""Jobs from their options to their outcomes: check, start Spark once, read, run."""
 
 import argparse
+import sys
+from collections.abc import Iterator
 from contextlib import nullcontext
 
+import msgspec
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
 from kafka_shim.pipeline.commands import command_of
+from kafka_shim.pipeline.commands.chain import jobs_of
 from kafka_shim.pipeline.commands.checks import source_options
+from kafka_shim.pipeline.commands.command import Command
 from kafka_shim.pipeline.commands.reading import Source
+from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.report.outcome import Outcome
+from kafka_shim.pipeline.spark.failure import in_one_line, was_late
+from kafka_shim.pipeline.spark.log_file import SparkLog
 from kafka_shim.pipeline.spark.progress import Progress
 from kafka_shim.pipeline.spark.session import spark_session
 
+ATTEMPTS = 3
 
-def run_job(args: argparse.Namespace) -> Outcome:
-    """Run the job that the options name; PipelineError for options that cannot be followed."""
+
+class Job(msgspec.Struct):
+    """A job whose options are in order."""
+
+    args: argparse.Namespace
+    command: Command
+    options: dict[str, str]
+
+
+def run_jobs(args: argparse.Namespace) -> Iterator[tuple[argparse.Namespace, Outcome]]:
+    """Run the jobs of a command in one Spark session; PipelineError for what cannot be done.
+
+    All are checked before Spark starts, but for those after `ingest`: they may read its lake.
+    """
+    ready: list[Job] = []
+    for job in jobs_of(args):
+        ready.append(_checked(job))
+        if job.job == "ingest":
+            break
+    with SparkLog() as log:
+        for number, job in enumerate(jobs_of(args)):
+            yield job, _attempted(ready[number] if number < len(ready) else _checked(job), log)
+
+
+def _checked(args: argparse.Namespace) -> Job:
     command = command_of(args.job)
-    options = source_options(args, command)
+    return Job(args, command, source_options(args, command))
+
+
+def _attempted(job: Job, log: SparkLog) -> Outcome:
+    """Run a job, again if a Python worker was late; PipelineError with one line if Spark fails."""
+    for attempts_left in reversed(range(ATTEMPTS)):
+        try:
+            return _run(job, log)
+        except (Py4JError, PySparkException, ConnectionError) as error:
+            if attempts_left and was_late(error):
+                print("a Python worker was late; trying again", file=sys.stderr)
+                continue
+            problem = f"{in_one_line(error)}; more in {log.path}"
+            log.keep(str(error))
+            raise PipelineError(problem) from error
+    raise AssertionError("the last attempt ends the loop")
+
+
+def _run(job: Job, log: SparkLog) -> Outcome:
+    args = job.args
     with Progress("starting Spark"):
-        spark = spark_session(args.master)
-    source = Source(spark, args.trace, options)
+        spark = spark_session(args.master, log=log)
+    source = Source(spark, args.trace, job.options)
     try:
-        with nullcontext() if command.is_stream else Progress(args.job, spark):
-            return command.run(args, source)
+        with nullcontext() if job.command.is_stream else Progress(args.job, spark):
+            return job.command.run(args, source)
     finally:
         source.forget()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pyspark.errors import StreamingQueryException
 
 from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.pipeline.spark.failure import in_one_line, was_late
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 _WAIT_S = 1
 _FINISH_S = 10
 _ATTEMPTS = 3
-_WORKER_WAS_LATE = "Python worker failed to connect back"
 
 
 def run_stream(
@@ -50,9 +50,9 @@ def run_stream(
             try:
                 _run(writer.start(), stopped)
             except StreamingQueryException as error:
-                if attempts_left and not taken and _WORKER_WAS_LATE in str(error):
+                if attempts_left and not taken and was_late(error):
                     continue
-                raise PipelineError(f"the stream failed: {str(error).splitlines()[0]}") from error
+                raise PipelineError(f"the stream failed: {in_one_line(error)}") from error
             return
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.requisites import missing
+from kafka_shim.pipeline.spark.log_file import SparkLog
 from kafka_shim.pipeline.spark.source import KafkaTraceSource
 
 if TYPE_CHECKING:
@@ -19,11 +20,14 @@ a regular expression that takes a stack frame a character; a megabyte is not alw
 _LOG_SETTINGS = Path(__file__).with_name("log4j2.properties").absolute()
 
 
-def spark_session(master: str | None = None, *, is_short: bool = True) -> "SparkSession":
+def spark_session(
+    master: str | None = None, *, is_short: bool = True, log: SparkLog | None = None
+) -> "SparkSession":
     """The session of this process, with the data source in it; PipelineError if that cannot be.
 
     `master` is None for what spark-submit or the environment say, else all local cores. `is_short`
     keeps the JVM from optimising: a third less for runs under a minute, a loss for long ones.
+    What a JVM of this process prints goes to `log`, if there is one.
     """
     problem = missing()
     if problem is not None:
@@ -35,13 +39,36 @@ def spark_session(master: str | None = None, *, is_short: bool = True) -> "Spark
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else whatever python3 is
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         cores = os.cpu_count() or 2
-        builder = builder.master(master or f"local[{cores}]")
-        for name, value in _local_settings(cores, is_short=is_short).items():
-            builder = builder.config(name, value)
+        settings = _local_settings(cores, is_short=is_short)
+        settings["spark.master"] = master or f"local[{cores}]"
+        if log is not None:
+            _start_java(settings, log)
+        builder = builder.config(map={**settings})
     session = builder.getOrCreate()
     session.conf.set("spark.sql.session.timeZone", "UTC")
     session.dataSource.register(KafkaTraceSource)
     return session
+
+
+def _start_java(settings: dict[str, str], log: SparkLog) -> None:
+    """Start the JVM, unless this process has one, with its standard error in a file."""
+    from pyspark import SparkConf, SparkContext  # noqa: PLC0415 - only when all of it is there
+    from pyspark.errors import PySparkRuntimeError  # noqa: PLC0415
+    from pyspark.java_gateway import launch_gateway  # noqa: PLC0415
+
+    if SparkContext._gateway is not None:
+        return
+    conf = SparkConf(loadDefaults=False).setAll([*settings.items()])
+    with log.path.open("ab") as errors:
+        try:
+            gateway = launch_gateway(conf, {"stderr": errors})  # type: ignore[no-untyped-call]
+        except PySparkRuntimeError as error:
+            said = log.said()
+            log.keep(str(error))
+            raise PipelineError(
+                f"Spark did not start: {said or error}; more in {log.path}"
+            ) from error
+    SparkContext._ensure_initialized(gateway=gateway)
 
 
 def _is_submitted() -> bool:

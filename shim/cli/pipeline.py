@@ -25,22 +25,32 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Run the job; with the broker's ACLs in a file, which is what it reads."""
+    """Run the jobs; with the broker's ACLs in files, which is what they read."""
+    with tempfile.TemporaryDirectory() as folder:
+        for number, job in enumerate(_commands().jobs_of(args)):
+            _take_acls(job, Path(folder, f"acls-{number}.{_FORM}"))
+        return int(_jobs().run(args))
+
+
+def _take_acls(args: argparse.Namespace, target: Path) -> None:
+    """Make a job that names a broker one that names a file with the ACLs of that broker."""
     server = getattr(args, "bootstrap_server", None)
     if server is None and getattr(args, "command_config", None):
         raise UsageError("--command-config requires --bootstrap-server")
     if server is None:
-        return int(_jobs().run(args))
+        return
     if args.acls:
         raise UsageError("take the ACLs of --acls or of --bootstrap-server, not of both")
     with connected(args) as client:
         acls = [acl for acl in describe_acls(client) if is_concrete(acl)]
         args.kafka_version = args.kafka_version or release_of(client.versions)
-    with tempfile.TemporaryDirectory() as folder:
-        args.acls = str(Path(folder) / f"acls.{_FORM}")
-        Path(args.acls).write_text(write(acls, _FORM), encoding="utf-8")
-        args.bootstrap_server = None
-        return int(_jobs().run(args))
+    target.write_text(write(acls, _FORM), encoding="utf-8")
+    args.acls = str(target)
+    args.bootstrap_server = None
+
+
+def _commands() -> Any:
+    return importlib.import_module("kafka_shim.pipeline.commands.chain")
 
 
 def _jobs() -> Any:

@@ -62,10 +62,11 @@ def test_a_java_that_cannot_run_it_is_said(tmp_path: Path) -> None:
     random_trace(tmp_path / "trace", random.Random(1), StandardAuthorizer(), 1)
     done = shim("denials", str(tmp_path / "trace"), JAVA_HOME=str(tmp_path))
     assert done.returncode == 1
-    assert "this Java is too old" in done.stderr
-    assert done.stderr.splitlines()[-1].startswith(
-        "kafka-shim pipeline: Spark failed: [JAVA_GATEWAY"
-    )
+    [line] = done.stderr.splitlines()
+    text, _, log = line.partition("; more in ")
+    assert text == "kafka-shim pipeline: Spark did not start: this Java is too old"
+    assert "this Java is too old" in Path(log).read_text()
+    Path(log).unlink()
 
 
 def test_without_the_extra_one_line_says_so(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:

@@ -1,0 +1,56 @@
+"""Why Spark failed, in one line, and what to do about it."""
+
+import re
+
+from py4j.protocol import Py4JError, Py4JJavaError
+
+WORKER_WAS_LATE = "Python worker failed to connect back"
+_LAST_OF_TRACEBACK = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*(\S.*)")
+_OWN = re.compile(r"^kafka_shim\.pipeline\.errors\.PipelineError: ")
+_MISSING = re.compile(r"No module named '([\w.]+)'")
+
+_ADVICE = (
+    (
+        WORKER_WAS_LATE,
+        "a Python worker did not start within ten seconds: try again, or --master 'local[1]'",
+    ),
+    ("OutOfMemoryError", "Java has too little memory; set SPARK_DRIVER_MEMORY=4g"),
+    ("Java heap space", "Java has too little memory; set SPARK_DRIVER_MEMORY=4g"),
+    (
+        "Python worker exited unexpectedly",
+        "a Python worker was killed, probably for its memory; try --master 'local[1]'",
+    ),
+    ("No space left on device", "the disk is full; set SPARK_LOCAL_DIRS to a folder with room"),
+    ("UnsupportedClassVersionError", "install Java 17 or newer, or set JAVA_HOME"),
+    ("Answer from Java side is empty", "Java was killed, probably for its memory"),
+    ("Connection refused", "Java, or the server of --remote, does not run"),
+)
+"""What to do about a failure whose text has these words."""
+
+
+def was_late(error: BaseException) -> bool:
+    """Whether a Python worker took longer to start than Spark waits for it."""
+    return WORKER_WAS_LATE in _text(error)
+
+
+def in_one_line(error: BaseException) -> str:
+    """What went wrong and, where that is known, what to do."""
+    text = _text(error)
+    tracebacks = _LAST_OF_TRACEBACK.findall(text)
+    line = tracebacks[-1] if tracebacks else next(iter(text.splitlines()), type(error).__name__)
+    if _OWN.match(line):
+        return _OWN.sub("", line)
+    advice = next((what for words, what in _ADVICE if words in text), None)
+    missing = _MISSING.search(text)
+    if missing:
+        advice = f"install {missing[1].partition('.')[0]} into the Python of Spark's workers"
+    return f"Spark failed: {line}" + (f" ({advice})" if advice else "")
+
+
+def _text(error: BaseException) -> str:
+    if isinstance(error, Py4JJavaError):  # its own text begins with the call
+        try:
+            return str(error.java_exception)
+        except (Py4JError, OSError):  # Java is gone
+            return str(error.args)
+    return str(error) or type(error).__name__

@@ -1,0 +1,158 @@
+"""How failures of Spark are reported: one line, what to do, and the rest in a file."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_shim.pipeline import cli
+from kafka_shim.pipeline.report.outcome import Outcome
+from tests.pipeline.asking import parsed
+
+pytest.importorskip("pyspark")
+
+IN_A_WORKER = """\
+An exception was thrown from the Python worker. Please see the stack trace below.
+Traceback (most recent call last):
+  File "worker.py", line 1, in main
+
+  File "batches.py", line 70, in plan
+{error}
+ SQLSTATE: 38000
+\tat org.apache.spark.sql.execution.Something(Something.scala:12)
+"""
+"""As Spark 4.3 gives it, shortened."""
+WORKERS = "the Python of Spark's workers"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (
+            IN_A_WORKER.format(error="kafka_shim.pipeline.errors.PipelineError: no such trace"),
+            "no such trace",
+        ),
+        (
+            IN_A_WORKER.format(error="ImportError: No module named 'lz4.x'"),
+            f"Spark failed: ImportError: No module named 'lz4.x' (install lz4 into {WORKERS})",
+        ),
+        (
+            "Job aborted.\njava.lang.OutOfMemoryError: Java heap space",
+            "Spark failed: Job aborted. (Java has too little memory; set SPARK_DRIVER_MEMORY=4g)",
+        ),
+        ("something new\n\tat org.apache", "Spark failed: something new"),
+        ("", "Spark failed: RuntimeError"),
+    ],
+)
+def test_a_failure_is_one_line_with_what_to_do(text: str, line: str) -> None:
+    from kafka_shim.pipeline.spark.failure import in_one_line
+
+    assert in_one_line(RuntimeError(text)) == line
+
+
+class Fails:
+    """A job that fails so often, as a late worker or for another reason."""
+
+    def __init__(self, times: int, text: str) -> None:
+        self.times, self.text, self.runs = times, text, 0
+
+    def __call__(self, job: Any, *_: object) -> Outcome:
+        from pyspark.errors import PySparkException
+
+        self.runs += 1
+        if self.runs <= self.times:
+            raise PySparkException(self.text)
+        return Outcome(job.args.job, [], [], [], {}, [f"{job.args.job} of {job.args.trace[0]}"])
+
+
+LATE = "Job aborted: Python worker failed to connect back.\n\tat java.net.ServerSocket"
+
+
+@pytest.fixture
+def words(monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
+    from kafka_shim.pipeline.commands import run
+
+    monkeypatch.setattr(run, "source_options", lambda *_: {})
+    monkeypatch.setattr("kafka_shim.pipeline.requisites.missing", lambda: None)
+    return "denials", "/trace"
+
+
+@pytest.mark.parametrize(
+    ("fails", "code", "runs"),
+    [
+        (Fails(2, LATE), 0, 3),
+        (Fails(9, LATE), 1, 3),
+        (Fails(1, "no such file"), 1, 1),
+    ],
+    ids=["late at first", "always late", "another reason"],
+)
+def test_a_job_whose_python_worker_was_late_runs_again(
+    fails: Fails,
+    code: int,
+    runs: int,
+    words: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Any,
+) -> None:
+    from kafka_shim.pipeline.commands import run
+
+    monkeypatch.setattr(run, "_run", fails)
+    assert (cli.run(parsed(*words)), fails.runs) == (code, runs)
+    lines = capsys.readouterr().err.splitlines()
+    if code:
+        assert lines[-1].startswith("kafka-shim pipeline: Spark failed: ")
+        path = Path(lines[-1].rpartition("; more in ")[2])
+        assert path.read_text() == f"{fails.text}\n"
+        path.unlink()
+    assert lines[: runs - 1] == ["a Python worker was late; trying again"] * (runs - 1)
+
+
+def test_jobs_of_one_command_are_run_in_turn_and_the_worst_exit_code_counts(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    from kafka_shim.pipeline.commands import run
+
+    broken = Outcome("damage", [], [], [], {}, ["2 rows"], has_broken=True)
+
+    def outcome(job: Any, log: Any) -> Outcome:
+        assert log.path.exists()
+        return broken if job.args.job == "damage" else Fails(0, "")(job)
+
+    monkeypatch.setattr(run, "_run", outcome)
+    chained = parsed(*words, "--then", "damage", "/a", "--fail", "--then", "clients", "/b")
+    assert cli.run(chained) == 3
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    expected = ["denials of /trace", "", "damage", "2 rows", "", "clients", "clients of /b"]
+    assert printed.out.splitlines() == expected
+
+
+def test_a_job_with_wrong_options_is_found_before_the_first_runs(
+    monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], capsys: Any
+) -> None:
+    from kafka_shim.pipeline.commands import run
+    from kafka_shim.pipeline.errors import PipelineError
+
+    def options(args: Any, _: object) -> dict[str, str]:
+        if args.job == "damage":
+            raise PipelineError("no")
+        return {}
+
+    monkeypatch.setattr(run, "source_options", options)
+    ran = Fails(0, "")
+    monkeypatch.setattr(run, "_run", ran)
+    assert cli.run(parsed(*words, "--then", "damage", "/a")) == 1
+    assert ran.runs == 0
+    with pytest.raises(SystemExit):
+        parsed(*words, "--then", "nothing", "/a")
+    with pytest.raises(SystemExit):
+        parsed(*words, "--then")
+    assert re.search("nothing", capsys.readouterr().err)
+
+
+def test_a_trace_that_is_not_there_is_found_before_spark_starts(capsys: Any) -> None:
+    for job in (("watch",), ("ingest", "--follow", "-o", "/lake"), ("ingest", "-o", "/lake")):
+        name, *options = job
+        assert cli.run(parsed(name, "/no/such", *options)) == 1
+        assert "the trace `/no/such` does not exist" in capsys.readouterr().err
