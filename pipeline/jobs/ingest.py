@@ -85,7 +85,7 @@ def _names(spark: "SparkSession", lake: Lake, splits: list[Split]) -> dict[str, 
     """Stage the names of topic ids that are new; the option with these and those known before."""
     new = id_rows(spark, splits)
     if new is None:
-        return {}
+        return named(None)
     kept = new.persist()
     _stage(kept, lake.staged / "topic_ids")
     before = lake_table(spark, "topic_ids", lake.folder).select(*kept.columns)

@@ -2,9 +2,10 @@
 
 Options: `table` (accesses if not given), `paths` or the path of `load`, `since` and `until` (ISO
 times), `apis` (Kafka's names, separated by commas), `release`, `present`, `splitBytes`,
-`topicIds` (names by id in hexadecimal, as JSON, for accesses that are derived), or `splits`, a JSON
-list of [path, start, end, whether a block begins there]. A stream has `startingOffsets` (earliest,
-latest) and `maxBytesPerTrigger` besides. Columns are pruned by `schema(...)`.
+`topicIds` (names by id in hexadecimal, as JSON; without it they are looked for in the trace first,
+where accesses are derived), or `splits`, a JSON list of [path, start, end, whether a block begins
+there]. A stream has `startingOffsets` (earliest, latest) and `maxBytesPerTrigger` besides. Columns
+are pruned by `schema(...)`.
 
 Filters are not pushed down on purpose: Spark then reuses a filtered reader for the same DataFrame
 without the filter, and gives wrong results.
@@ -15,12 +16,14 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+import msgspec
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.rows.batches import SPLIT_BYTES, Split, plan
 from kafka_shim.pipeline.rows.columns import Selection
+from kafka_shim.pipeline.rows.topic_ids import NAMED_TABLES, names_in
 from kafka_shim.pipeline.spark.trace_reader import TraceReader
 from kafka_shim.pipeline.spark.trace_stream_reader import TraceStreamReader
 from kafka_shim.pipeline.tables import TABLES, ddl, pruned
@@ -49,6 +52,8 @@ class KafkaTraceSource(DataSource):
         splits = _splits(self.options)
         split_bytes = int(self.options.get("splitBytes", SPLIT_BYTES))
         selection = selection_of(self.options)
+        if self._wants_names():
+            selection = msgspec.structs.replace(selection, names=names_in(splits))
         return TraceReader(self._table(), splits, selection, schema.names, split_bytes)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
@@ -58,7 +63,11 @@ class KafkaTraceSource(DataSource):
             int(self.options.get("splitBytes", SPLIT_BYTES)),
             int(self.options.get("maxBytesPerTrigger", MAX_BYTES_PER_TRIGGER)),
             from_now=self.options.get("startingOffsets", "earliest") == "latest",
+            wants_names=self._wants_names(),
         )
+
+    def _wants_names(self) -> bool:
+        return self._table() in NAMED_TABLES and TOPIC_IDS not in self.options
 
     def _table(self) -> str:
         table = self.options.get("table", "accesses")

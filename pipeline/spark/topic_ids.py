@@ -1,30 +1,15 @@
-"""Names of topic ids, found in a first pass where accesses are derived from requests."""
+"""Names of topic ids, found by Spark in a first pass where accesses are derived."""
 
 import json
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_shim.pipeline.rows.batches import Split
+from kafka_shim.pipeline.rows.topic_ids import is_derived
 from kafka_shim.pipeline.spark.source import FORMAT, TOPIC_IDS
-from kafka_shim.protocol.trace.blocks import HEADER_BYTES, BlockError, read_body, read_header
-from kafka_shim.protocol.trace.entries import DERIVED
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-
-def is_derived(path: str) -> bool:
-    """Whether a segment's accesses are derived; its first block tells: a writer is of one kind."""
-    with Path(path).open("rb") as file:
-        try:
-            header = read_header(file.read(HEADER_BYTES))
-            if header.is_index:
-                return False
-            body = read_body(header, file.read(header.block_bytes - HEADER_BYTES))
-        except BlockError:
-            return True  # it may be
-    return any(connection.accesses == DERIVED for connection in body.connections)
 
 
 def id_rows(spark: "SparkSession", splits: Iterable[Split]) -> "DataFrame | None":
@@ -41,8 +26,8 @@ def id_rows(spark: "SparkSession", splits: Iterable[Split]) -> "DataFrame | None
 
 
 def named(rows: "DataFrame | None") -> dict[str, str]:
-    """The option that names ids, from rows of `topic_ids`."""
+    """The option that names ids, from rows of `topic_ids`; there are no names without rows."""
     if rows is None:
-        return {}
+        return {TOPIC_IDS: "{}"}
     found = rows.select("topic_id", "name").distinct().collect()
     return {TOPIC_IDS: json.dumps({row["topic_id"]: row["name"] for row in found})}

@@ -1,8 +1,9 @@
 """One split of a trace as rows of one table, in a worker."""
 
 import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
+import msgspec
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
@@ -13,16 +14,22 @@ from kafka_shim.pipeline.tables import TABLES
 
 
 class TraceSplits(InputPartition):
-    """The splits of one task, as Spark sends them to a worker."""
+    """The splits of one task, as Spark sends them to a worker.
 
-    def __init__(self, splits: tuple[Split, ...]) -> None:
+    `names` are those of topic ids, if they are other than the reader's.
+    """
+
+    def __init__(self, splits: tuple[Split, ...], names: Mapping[bytes, str] | None) -> None:
         super().__init__(None)
         self.splits = splits
+        self.names = names
 
 
-def tasks(splits: Iterable[Split], task_bytes: int) -> list[InputPartition]:
+def tasks(
+    splits: Iterable[Split], task_bytes: int, names: Mapping[bytes, str] | None = None
+) -> list[InputPartition]:
     """A task for about so many bytes: a task for each of many small files would take hours."""
-    return [TraceSplits(part) for part in packed(splits, task_bytes)]
+    return [TraceSplits(part, names) for part in packed(splits, task_bytes)]
 
 
 class TraceReader(DataSourceReader):
@@ -51,5 +58,8 @@ class TraceReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         gc.freeze()  # rows make no cycles: what is loaded by now need not be searched with them
         if isinstance(partition, TraceSplits):  # Spark makes up a partition where there is none
+            selection = self._selection
+            if partition.names is not None:
+                selection = msgspec.structs.replace(selection, names=dict(partition.names))
             for split in partition.splits:
-                yield from batches(self._table, split, self._selection, self._columns)
+                yield from batches(self._table, split, selection, self._columns)

@@ -20,7 +20,7 @@ from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
-from kafka_shim.protocol.trace.entries import Request, Response
+from kafka_shim.protocol.trace.entries import Entry, Request, Response
 from tests.pipeline import twin
 from tests.pipeline.traces import START_US, random_acls, random_trace
 
@@ -157,6 +157,40 @@ def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) ->
     ]
     judged = Source(spark, [str(lake)], {"release": RELEASE}).observed().collect()
     assert sorted((r["allowed"], r["requests"]) for r in judged) == [(False, 1), (True, 1)]
+
+
+def test_topic_ids_have_their_names_without_any_job(spark: Any, tmp_path: Path) -> None:
+    """Whoever reads the table has them, also where the answer is in a later segment, or batch."""
+    from kafka_shim.pipeline.spark.run_stream import run_stream
+    from kafka_shim.pipeline.spark.source import FORMAT
+    from tests.pipeline.test_derived import ID, answer, fetch, fetched, write
+
+    use: list[Entry] = [
+        Request(0, 0, START_US, fetch(ID)),
+        Response(0, 0, START_US + 1, ApiKey.FETCH, 13, fetched(known=29)),
+    ]
+    topics = [MetadataResponseTopic(name="orders", topic_id=ID)]
+    named = answer(ApiKey.METADATA, 12, MetadataResponse(topics=topics))
+    trace = tmp_path / "trace"
+    write(trace, use)
+    write(trace, [Response(0, 1, START_US + 2, ApiKey.METADATA, 12, named)])
+    write(trace, use)
+    for table in ("accesses", "observed"):
+        found = spark.read.format(FORMAT).option("table", table).load(str(trace)).collect()
+        assert {(row["resource_name"], row["allowed"]) for row in found} == {("orders", False)}
+    seen: list[list[str]] = []
+
+    def take(batch: Any, _: int) -> None:
+        seen.append([row["resource_name"] for row in batch.collect()])
+
+    stream = spark.readStream.format(FORMAT).schema("resource_name string")
+    stream = stream.option("maxBytesPerTrigger", "1").load(str(trace))
+    run_stream(stream, take, every=None, checkpoint=tmp_path / "checkpoint")
+    assert [names for names in seen if names] == [[""], ["orders"]]
+    write(trace, use)
+    seen.clear()
+    run_stream(stream, take, every=None, checkpoint=tmp_path / "checkpoint")
+    assert [names for names in seen if names] == [["orders"]]  # of what was read before
 
 
 def started(*words: str) -> subprocess.Popen[str]:
