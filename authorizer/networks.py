@@ -65,6 +65,17 @@ def covers_host(acl_host: str, host: str, *, networks: bool) -> bool:
     return network is not None and network.contains(host)
 
 
+def as_clients_have_it(host: str) -> str | None:
+    """The text of an address as brokers write it, who compare texts; None if it is none."""
+    meaning = None if "/" in host or "%" in host else _meaning_of(host)
+    if meaning is None:
+        return None
+    if meaning.version == 4:
+        return str(ipaddress.IPv4Address(meaning.first))
+    exploded = ipaddress.IPv6Address(meaning.first).exploded
+    return ":".join(f"{int(part, 16):x}" for part in exploded.split(":"))
+
+
 def around(host: str, places: Iterable[str]) -> str:
     """Give the narrowest other place, an address or a network, that a host lies in; else `*`."""
     within = []

@@ -45,9 +45,13 @@ class Region(msgspec.Struct, frozen=True):
 
 def names_of(acl: Acl) -> Names:
     """The names that an ACL is about; literal `*` is about all."""
-    if acl.pattern_type is PatternType.PREFIXED:
-        return Names(acl.resource_name, is_prefix=True)
-    return ALL_NAMES if acl.resource_name == WILDCARD else Names(acl.resource_name)
+    return names_of_pattern(acl.resource_name, acl.pattern_type)
+
+
+def names_of_pattern(name: str, pattern_type: PatternType) -> Names:
+    if pattern_type is PatternType.PREFIXED:
+        return Names(name, is_prefix=True)
+    return ALL_NAMES if name == WILDCARD else Names(name)
 
 
 def pattern_of(names: Names) -> tuple[str, PatternType]:

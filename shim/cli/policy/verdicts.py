@@ -13,6 +13,7 @@ from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.model import ANY_USER, Because, Decision
 from kafka_shim.authorizer.policy.judge import Answer, Verdict
 from kafka_shim.authorizer.policy.remedy import Step
+from kafka_shim.shim.cli.policy.annotations import annotation as github
 from kafka_shim.shim.cli.policy.expectation_files import Placed
 from kafka_shim.shim.cli.policy.words import acl_words, hosts_words, names_object, resource_words
 
@@ -43,10 +44,9 @@ def verdict_lines(judged: Judged) -> Iterator[str]:
 
 
 def annotation(judged: Judged) -> str:
-    """`::error file=policy.yaml,line=4,...`: shown beside the line of a change."""
+    """As GitHub shows it beside the line."""
     message = "\n".join((judged.verdict.expectation.text, *_reasons(judged.verdict)))
-    path = _escaped(judged.placed.path).replace(":", "%3A").replace(",", "%2C")
-    return f"::error file={path},line={judged.placed.line},title=Kafka ACLs::{_escaped(message)}"
+    return github("error", judged.placed.path, judged.placed.line, message)
 
 
 def junit(judged: Sequence[Judged]) -> str:
@@ -150,7 +150,3 @@ def _case(judged: Judged) -> str:
 def _printable(text: str) -> str:
     """Without the characters that XML cannot hold."""
     return _UNPRINTABLE.sub("?", text)
-
-
-def _escaped(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

@@ -1,0 +1,12 @@
+"""GitHub's annotations: shown beside the line of a change."""
+
+
+def annotation(level: str, path: str, line: int, message: str) -> str:
+    """`::error file=policy.yaml,line=4,title=Kafka ACLs::...`."""
+    file = _escaped(path).replace(":", "%3A").replace(",", "%2C")
+    place = f"file={file},line={line}" if line else f"file={file}"
+    return f"::{level} {place},title=Kafka ACLs::{_escaped(message)}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

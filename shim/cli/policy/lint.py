@@ -1,0 +1,143 @@
+"""`kafka-shim policy lint`: what is odd about the ACLs of files."""
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from kafka_shim.authorizer.acl_formats.objects import to_objects
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.policy.lint import KINDS, Finding, Written, lint
+from kafka_shim.authorizer.policy.questions import OverlookingError
+from kafka_shim.shim.cli import EXIT_MISMATCH
+from kafka_shim.shim.cli.policy.annotations import annotation
+from kafka_shim.shim.cli.policy.inputs import (
+    add_broker_arguments,
+    add_decision_arguments,
+    authorizer_of,
+    bootstrap_or_default,
+    chosen_release,
+    files_at,
+    live_acls,
+    placed,
+    read_placed_file,
+)
+from kafka_shim.shim.cli.policy.words import acl_words
+from kafka_shim.shim.cli.usage import UsageError
+
+HELP = "what is odd about ACLs: shadowed, redundant, without effect, for everybody ..."
+_KIND_LINES = "\n".join(f"  {name:12} {said}" for name, said in KINDS.items())
+DESCRIPTION = f"""\
+Names the ACLs of files that are probably not what was meant, each with its line:
+
+{_KIND_LINES}
+
+Without any single ACL that is shadowed, redundant or ineffective, every decision for every name is
+as it was.
+
+  kafka-shim policy lint acls/ --ignore redundant
+  kafka-shim policy lint --bootstrap-server 127.0.0.1:9092
+
+Exit codes: 0 nothing was found, 3 something was, 2 an input or an option cannot be used, 1 the
+broker failed.
+"""
+SHOWN_MAX = 3
+"""ACLs to blame that a line names; JSON has all."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("files", nargs="*", metavar="FILE", help="files and folders; without any, the cluster")
+    add(
+        "--ignore",
+        action="append",
+        default=[],
+        choices=list(KINDS),
+        metavar="KIND",
+        help="do not look for this (repeatable)",
+    )
+    add("--github", action="store_true", help="also print annotations for GitHub Actions")
+    add("--json", action="store_true", help="print JSON instead of text")
+    add_broker_arguments(parser)
+    add_decision_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    written, release = _written(args)
+    authorizer = authorizer_of(args, (), release)
+    try:
+        every = list(lint(written, authorizer, release))
+    except OverlookingError as error:
+        raise UsageError(f"Kafka {release}: {error}") from error
+    found = [finding for finding in every if finding.kind not in args.ignore]
+    if args.json:
+        print(json.dumps(list(map(_object, found)), indent=2, ensure_ascii=False))
+    else:
+        for line in _lines(found, len(written), github=args.github):
+            print(line)
+    return EXIT_MISMATCH if found else 0
+
+
+def _written(args: argparse.Namespace) -> tuple[list[Written], str]:
+    if args.files and args.bootstrap_server:
+        raise UsageError("name files or --bootstrap-server, not both")
+    if args.files:
+        release = chosen_release(args)
+        return [
+            Written(acl, file, line)
+            for path in args.files
+            for file in files_at(path)
+            for acl, line in read_placed_file(file)
+        ], release
+    if not bootstrap_or_default(args):
+        raise UsageError("name files with ACLs, or --bootstrap-server HOST:PORT")
+    live = live_acls(args)
+    written = [Written(acl, args.bootstrap_server, 0) for acl in live.acls]
+    return written, chosen_release(args, live)
+
+
+def _lines(found: Sequence[Finding], count: int, *, github: bool) -> Iterator[str]:
+    for finding in found:
+        place = placed(finding.written.path, finding.written.line)
+        yield f"{place}: {finding.kind}: {_message(finding)}"
+        if github:
+            yield annotation(
+                "warning",
+                finding.written.path,
+                finding.written.line,
+                f"{finding.kind}: {_message(finding)}",
+            )
+    yield f"{len(found)} findings in {count} ACLs"
+
+
+def _message(finding: Finding) -> str:
+    """The ACL, what is odd, and because of which others."""
+    acl = finding.written.acl
+    others = [_other(each, acl) for each in finding.because[:SHOWN_MAX]]
+    left = len(finding.because) - len(others)
+    if left:
+        others.append(f"{left} more")
+    blamed = f": {', '.join(others)}" if others else ""
+    return f"{acl_words(acl)}: {finding.said}{blamed}"
+
+
+def _other(written: Written, acl: Acl) -> str:
+    place = placed(written.path, written.line)
+    return place if written.acl == acl else f"{acl_words(written.acl)} ({place})"
+
+
+def _object(finding: Finding) -> dict[str, Any]:
+    return {
+        "kind": finding.kind,
+        **_place(finding.written),
+        "said": finding.said,
+        "because": [_place(each) for each in finding.because],
+    }
+
+
+def _place(written: Written) -> dict[str, Any]:
+    return {
+        "file": written.path,
+        "line": written.line,
+        "acl": to_objects([written.acl])[0],
+    }

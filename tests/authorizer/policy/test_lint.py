@@ -1,0 +1,149 @@
+"""Lint says of an ACL that it changes nothing exactly if there is no difference without it."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from kafka_shim.authorizer.acl_formats.rules import parse_rules
+from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.policy.difference import difference
+from kafka_shim.authorizer.policy.lint import Finding, Written, lint
+from kafka_shim.authorizer.policy.questions import OverlookingError
+from tests.authorizer.policy.naive import NEWEST, authorizer
+from tests.authorizer.test_against_naive import ACL_SETS
+
+WITHOUT_EFFECT = {"shadowed", "redundant", "ineffective"}
+READ = {"principal": "User:alice", "allow": "Read", "topic": "orders"}
+TEAM = READ | {"topic": "team-", "pattern": "prefixed"}
+WRITE = READ | {"allow": "Write"}
+DENY = {"principal": "User:alice", "deny": "Read", "topic": "orders"}
+
+
+def findings(
+    acls: list[Acl], release: str = NEWEST, supers: tuple[str, ...] = (), *, everyone: bool = False
+) -> list[Finding]:
+    written = [Written(acl, "acls.yaml", at) for at, acl in enumerate(acls, start=1)]
+    empty = StandardAuthorizer(rules=rules_of(release), super_users=supers, allow_everyone=everyone)
+    return list(lint(written, empty, release))
+
+
+def found(*rules: dict[str, Any], release: str = NEWEST, **more: Any) -> list[tuple[str, int]]:
+    all_found = findings(parse_rules(list(rules)), release, **more)
+    return [(finding.kind, finding.written.line) for finding in all_found]
+
+
+def test_nothing_odd() -> None:
+    assert found(READ, TEAM, READ | {"principal": "User:bob"}) == []
+    assert found() == []
+
+
+def test_what_a_broader_acl_says() -> None:
+    assert found(TEAM | {"topic": "team-a", "pattern": "literal"}, TEAM) == [("shadowed", 1)]
+    assert found(READ, READ | {"host": "10.0.0.1"}) == [("shadowed", 2)]
+    assert found(READ | {"host": "10.0.0.0/8"}, READ | {"host": "10.0.0.1"}) == [("shadowed", 2)]
+    assert found(DENY | {"deny": "All"}, DENY, TEAM, READ) == [
+        ("redundant", 2),
+        ("ineffective", 4),
+    ]
+
+
+def test_what_another_operation_includes() -> None:
+    assert found(READ | {"allow": ["Read", "Describe"]}) == [("redundant", 2)]
+
+
+def test_what_several_acls_say_together() -> None:
+    each = ["Read", "Write", "Create", "Delete", "Alter", "AlterConfigs"]
+    several = [READ | {"allow": operation} for operation in each]
+    prefix = [rule | {"topic": "order", "pattern": "prefixed"} for rule in several]
+    assert ("redundant", 1) in found(READ | {"allow": "All"}, *prefix)
+
+
+def test_allows_under_denies() -> None:
+    assert found(WRITE, DENY | {"deny": "All"}) == [("ineffective", 1)]
+    assert found(READ | {"allow": "Create"}, DENY | {"deny": "Create"}) == [("ineffective", 1)]
+    # Describe by Read is not denied
+    assert found(READ, DENY) == []
+    both = found(READ, DENY, DENY | {"deny": "Describe"})
+    assert both == [("ineffective", 1)]
+
+
+def test_denies_without_allows() -> None:
+    assert found(DENY) == [("ineffective", 1)]
+    assert found(DENY | {"principal": "User:*"}, READ) == []
+    assert found(DENY | {"principal": "User:*"}, READ | {"topic": "other"}) == [("ineffective", 1)]
+    assert found(DENY, everyone=True) == []
+
+
+def test_super_users_need_no_acls() -> None:
+    assert found(READ, supers=("User:alice",)) == [("ineffective", 1)]
+
+
+def test_an_operation_that_the_type_does_not_have() -> None:
+    [finding] = findings(parse_rules([{"principal": "User:a", "allow": "Write", "group": "g"}]))
+    assert finding.kind == "operation"
+    assert finding.said.startswith("Group has no operation like that; it has Read, Delete, Desc")
+    old = {"principal": "User:a", "allow": "DescribeConfigs", "group": "g"}
+    assert found(old) == []
+    assert found(old, release="3.9") == [("operation", 1)]
+
+
+def test_grants_to_everybody_and_prefixes_within_words() -> None:
+    assert found(READ | {"principal": "User:*"}) == [("everybody", 1)]
+    assert found(TEAM | {"topic": "team"}) == [("prefix", 1)]
+    assert found(TEAM | {"topic": "team."}) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"topic": "orders-*", "pattern": "literal"},
+        {"topic": "a b"},
+        {"topic": "a/", "pattern": "prefixed"},
+        {"principal": "User:team-*"},
+        {"host": "localhost"},
+        {"host": "2001:db8::1"},
+    ],
+)
+def test_names_that_nothing_has(change: dict[str, str]) -> None:
+    assert found(READ | change) == [("name", 1)]
+
+
+def test_hosts_as_brokers_write_them() -> None:
+    assert found(READ | {"host": "2001:db8:0:0:0:0:0:1"}) == []
+    assert found(READ | {"host": "10.0.0.0/8"}, release="4.3") == [("name", 1)]
+
+
+def test_what_a_release_cannot_express() -> None:
+    assert found(TEAM, READ, release="1.1") == [("release", 1)]
+    assert found(READ | {"principal": "alice"}) == [("release", 1)]
+
+
+def test_the_same_twice_names_the_first() -> None:
+    assert found(READ, READ, READ) == [("duplicate", 2), ("duplicate", 3)]
+    [second, _] = findings(parse_rules([READ, READ, READ]))
+    assert [written.line for written in second.because] == [1]
+
+
+def test_a_release_that_overlooks_acls_is_refused() -> None:
+    with pytest.raises(OverlookingError):
+        findings([], "3.2")
+
+
+@pytest.mark.deep
+@settings(max_examples=80, deadline=None)
+@given(ACL_SETS, st.booleans())
+def test_it_is_where_nothing_differs_without_the_acl(acls: list[Acl], everyone: bool) -> None:
+    acls = list(dict.fromkeys(acls))
+    kinds: dict[Acl, set[str]] = {}
+    for finding in findings(acls, everyone=everyone):
+        kinds.setdefault(finding.written.acl, set()).add(finding.kind)
+    for acl in acls:
+        if kinds.get(acl, set()) & {"operation", "name", "release"}:
+            continue
+        rest = [other for other in acls if other != acl]
+        sides = [authorizer(side, everyone=everyone) for side in (acls, rest)]
+        differs = difference(sides[0], sides[1], NEWEST) != ()
+        assert differs is not bool(kinds.get(acl, set()) & WITHOUT_EFFECT), (acl, acls)

@@ -1,0 +1,132 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kafka_shim.authorizer.policy.lint import KINDS
+from kafka_shim.shim.cli import main
+from tests.shim.cli.conftest import PLAINTEXT, Running
+
+ALICE = "- {principal: User:alice, allow: Read, topic: orders-eu}\n"
+ORDERS = """\
+acls:
+- principal: User:alice
+  allow:
+  - Describe
+  - Read
+  topic: orders-
+  pattern: prefixed
+"""
+FOUND = """\
+{a}:1: shadowed: ALLOW User:alice Read on topic `orders-eu`: a broader ACL says all of it: \
+ALLOW User:alice Read on topic `orders-*` ({b}:5)
+{b}:4: redundant: ALLOW User:alice Describe on topic `orders-*`: another operation includes it: \
+ALLOW User:alice Read on topic `orders-*` ({b}:5)
+2 findings in 3 ACLs
+"""
+
+Lint = Callable[..., int]
+
+
+@pytest.fixture
+def lint(tmp_path: Path) -> Lint:
+    (tmp_path / "a.yaml").write_text(ALICE)
+    (tmp_path / "b.yaml").write_text(ORDERS)
+
+    def run(*words: str, paths: tuple[str, ...] = ("a.yaml", "b.yaml")) -> int:
+        return main(["policy", "lint", *(str(tmp_path / path) for path in paths), *words])
+
+    return run
+
+
+def test_findings_name_both_files_and_lines(
+    lint: Lint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    expected = FOUND.format(a=tmp_path / "a.yaml", b=tmp_path / "b.yaml")
+    assert lint() == 3
+    assert capsys.readouterr().out == expected
+    assert lint(paths=("",)) == 3
+    assert capsys.readouterr().out == expected
+
+
+def test_duplicates_over_files(
+    lint: Lint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "c.csv").write_text(
+        "KafkaPrincipal,ResourceType,PatternType,ResourceName,Operation,PermissionType,Host\n"
+        "User:alice,Topic,LITERAL,orders-eu,Read,Allow,*\n"
+    )
+    assert lint(paths=("a.yaml", "c.csv")) == 3
+    out = capsys.readouterr().out
+    assert "c.csv:2: duplicate: ALLOW User:alice Read on topic `orders-eu`: written before: " in out
+    assert f"{tmp_path / 'a.yaml'}:1\n" in out
+
+
+def test_what_is_not_looked_for(lint: Lint, capsys: pytest.CaptureFixture[str]) -> None:
+    assert lint("--ignore", "shadowed", "--ignore", "redundant") == 0
+    assert capsys.readouterr().out == "0 findings in 3 ACLs\n"
+    assert lint("--ignore", "redundant") == 3
+    with pytest.raises(SystemExit):
+        lint("--ignore", "odd")
+
+
+def test_json(lint: Lint, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert lint("--json") == 3
+    shadowed, redundant = json.loads(capsys.readouterr().out)
+    assert (shadowed["kind"], redundant["kind"]) == ("shadowed", "redundant")
+    assert (redundant["file"], redundant["line"]) == (str(tmp_path / "b.yaml"), 4)
+    assert redundant["acl"]["operation"] == "DESCRIBE"
+    assert [because["line"] for because in shadowed["because"]] == [5]
+
+
+def test_github_shows_it_beside_the_line(lint: Lint, capsys: pytest.CaptureFixture[str]) -> None:
+    assert lint("--github") == 3
+    out = capsys.readouterr().out
+    assert "a.yaml,line=1,title=Kafka ACLs::shadowed: ALLOW User:alice" in out
+    assert out.count("::warning file=") == 2
+
+
+def test_a_release_that_has_no_prefixes(lint: Lint, capsys: pytest.CaptureFixture[str]) -> None:
+    assert lint("--kafka-version", "1.1") == 3
+    assert (
+        "b.yaml:4: release: ALLOW User:alice Describe on topic `orders-*`: Kafka 1.1 refuses"
+        in (capsys.readouterr().out)
+    )
+
+
+@pytest.mark.parametrize("text", ["", "hello", "- {principal: User:a, allow: Raed, topic: t}"])
+def test_nothing_unreadable_is_fine(
+    lint: Lint, tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.yaml").write_text(text)
+    assert lint() == 2
+    assert f"kafka-shim policy lint: {tmp_path / 'a.yaml'}:" in capsys.readouterr().err
+
+
+def test_a_cluster(
+    lint: Lint, start: Callable[..., Running], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    running = start(listeners=(PLAINTEXT,))
+    words = ["--bootstrap-server", running.plaintext]
+    assert main(["policy", "plan", str(tmp_path / "b.yaml"), *words, "--apply", "--yes"]) == 0
+    capsys.readouterr()
+    assert lint(*words, paths=()) == 3
+    found = capsys.readouterr().out
+    assert f"{running.plaintext}: redundant: ALLOW User:alice Describe" in found
+
+
+def test_without_acls_it_asks_for_them(
+    lint: Lint, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("KAFKA_BOOTSTRAP_SERVERS", raising=False)
+    with pytest.raises(SystemExit):
+        lint(paths=())
+    assert "name files with ACLs, or --bootstrap-server" in capsys.readouterr().err
+
+
+def test_the_help_names_every_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["policy", "lint", "--help"])
+    out = capsys.readouterr().out
+    assert all(f"  {kind} " in out for kind in KINDS)
