@@ -5,7 +5,7 @@ import sys
 from typing import Protocol
 
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_USAGE
-from kafka_shim.shim.cli.policy import diff, expect, lint, plan
+from kafka_shim.shim.cli.policy import diff, expect, lint, matrix, plan
 from kafka_shim.shim.cli.policy.inputs import InputError
 from kafka_shim.shim.cli.usage import UsageError
 from kafka_shim.shim.client.client import ClientError
@@ -20,7 +20,13 @@ class _Verb(Protocol):
     def run(self, args: argparse.Namespace) -> int: ...
 
 
-VERBS: dict[str, _Verb] = {"test": expect, "diff": diff, "lint": lint, "plan": plan}
+VERBS: dict[str, _Verb] = {
+    "test": expect,
+    "diff": diff,
+    "lint": lint,
+    "matrix": matrix,
+    "plan": plan,
+}
 
 SUMMARY = """\
 Compares, tests, judges and applies ACLs that are kept in files, of any form that `kafka-shim acls

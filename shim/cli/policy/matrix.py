@@ -1,0 +1,161 @@
+"""`kafka-shim policy matrix`: who may do what on what, as a table."""
+
+import argparse
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from kafka_shim.authorizer.acl_names import AclTextError, parse_operation
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.policy.expectation import names_in
+from kafka_shim.authorizer.policy.matrix import (
+    Resource,
+    Row,
+    matrix,
+    principals_of,
+    resources_of,
+)
+from kafka_shim.authorizer.policy.names import Names
+from kafka_shim.authorizer.policy.questions import OverlookingError
+from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
+from kafka_shim.shim.cli.connecting import connected
+from kafka_shim.shim.cli.policy.inputs import (
+    add_broker_arguments,
+    add_decision_arguments,
+    authorizer_of,
+    bootstrap_or_default,
+    chosen_release,
+    live_acls,
+    read_files,
+)
+from kafka_shim.shim.cli.policy.tables import csv_table, html_table, text_table
+from kafka_shim.shim.cli.policy.words import names_object
+from kafka_shim.shim.cli.resource_arguments import add_resource_arguments, names_of
+from kafka_shim.shim.cli.usage import UsageError, check_principal
+from kafka_shim.shim.client.topics import topic_names
+
+HELP = "who may do what on what, as a table: text, CSV or HTML"
+DESCRIPTION = """\
+Prints a row for each principal and a column for each resource pattern of the ACLs, with the
+operations that are allowed: on all names of the pattern, from every host. `everyone else` is
+everybody whom no ACL names.
+
+  kafka-shim policy matrix acls/ --html > acls.html
+  kafka-shim policy matrix acls/ --operation Write --topic orders --topic 'team-*'
+  kafka-shim policy matrix --bootstrap-server 127.0.0.1:9092 --topics-of-cluster --csv
+
+Exit codes: 0 done, 2 an input or an option cannot be used, 1 the broker failed.
+"""
+CELLS_MAX = 1_000_000
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("files", nargs="*", metavar="FILE", help="files and folders; without any, the cluster")
+    add(
+        "--operation",
+        action="append",
+        default=[],
+        metavar="OPERATION",
+        help="only this operation (repeatable)",
+    )
+    add(
+        "--principal",
+        action="append",
+        default=[],
+        metavar="User:x",
+        help="only this principal; User:* is everyone else (repeatable)",
+    )
+    forms = parser.add_mutually_exclusive_group()
+    for form in ("csv", "html", "json"):
+        forms.add_argument(f"--{form}", action="store_true", help=f"print {form.upper()}")
+    add_resource_arguments(parser)
+    add_broker_arguments(parser)
+    add(
+        "--topics-of-cluster",
+        action="store_true",
+        help="columns for the topics that the cluster has, not for the patterns of ACLs",
+    )
+    add_decision_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    acls, release, topics = _acls(args)
+    operations = _operations(args.operation)
+    for principal in args.principal:
+        check_principal("--principal", principal)
+    resources = [*topics, *_named(args)] or resources_of(acls)
+    principals = args.principal or principals_of(acls)
+    if len(principals) * len(resources) > CELLS_MAX:
+        raise UsageError(
+            f"{len(principals)} principals and {len(resources)} resources are too many for a"
+            " table; choose some with --principal, --topic ..."
+        )
+    try:
+        rows = matrix(
+            authorizer_of(args, acls, release), release, principals, resources, operations
+        )
+    except OverlookingError as error:
+        raise UsageError(f"Kafka {release}: {error}") from error
+    print(_text(args, resources, rows), end="")
+    return 0
+
+
+def _acls(args: argparse.Namespace) -> tuple[Sequence[Acl], str, list[Resource]]:
+    """The ACLs, the release, and the topics of the cluster if they are wanted."""
+    if args.files and args.bootstrap_server:
+        raise UsageError("name files or --bootstrap-server, not both")
+    if args.files:
+        if args.topics_of_cluster:
+            raise UsageError("--topics-of-cluster needs --bootstrap-server")
+        release = chosen_release(args)
+        return read_files(args.files, release), release, []
+    if not bootstrap_or_default(args):
+        raise UsageError("name files with ACLs, or --bootstrap-server HOST:PORT")
+    live = live_acls(args)
+    topics = []
+    if args.topics_of_cluster:
+        with connected(args) as client:
+            topics = [Resource(ResourceType.TOPIC, Names(name)) for name in topic_names(client)]
+    return live.acls, chosen_release(args, live), topics
+
+
+def _operations(words: Sequence[str]) -> list[Operation]:
+    try:
+        return [parse_operation(word) for word in words if parse_operation(word) != Operation.ALL]
+    except AclTextError as error:
+        raise UsageError(f"--operation: {error}") from error
+
+
+def _named(args: argparse.Namespace) -> list[Resource]:
+    """The resources of the options; `orders-*` is a prefix."""
+    return [
+        Resource(kind, names)
+        for kind, words in names_of(args).items()
+        for word in words
+        for names in ([Names(CLUSTER_NAME)] if kind is ResourceType.CLUSTER else names_in(word, ""))
+    ]
+
+
+def _text(args: argparse.Namespace, resources: Sequence[Resource], rows: Sequence[Row]) -> str:
+    if args.csv:
+        return csv_table(resources, rows)
+    if args.html:
+        return html_table(resources, rows)
+    if args.json:
+        return json.dumps(_objects(resources, rows), indent=2, ensure_ascii=False) + "\n"
+    return "".join(f"{line}\n" for line in text_table(resources, rows))
+
+
+def _objects(resources: Sequence[Resource], rows: Sequence[Row]) -> list[dict[str, Any]]:
+    return [
+        {
+            "principal": row.principal,
+            "resource_type": resource.kind.name,
+            "names": names_object(resource.names),
+            "allowed": [operation.name for operation in cell.always],
+            "partly": [operation.name for operation in cell.partly],
+        }
+        for row in rows
+        for resource, cell in zip(resources, row.cells, strict=True)
+    ]

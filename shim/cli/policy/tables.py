@@ -1,0 +1,106 @@
+"""A matrix as text, CSV and HTML."""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from typing import Final
+
+from kafka_shim.authorizer.acl_names import camel_case
+from kafka_shim.authorizer.model import ANY_USER
+from kafka_shim.authorizer.policy.matrix import Cell, Resource, Row
+from kafka_shim.authorizer.policy.names import ALL_NAMES
+from kafka_shim.protocol.enums import Operation, ResourceType
+
+LETTERS: Final = {
+    Operation.READ: "R",
+    Operation.WRITE: "W",
+    Operation.CREATE: "C",
+    Operation.DELETE: "D",
+    Operation.ALTER: "A",
+    Operation.DESCRIBE: "d",
+    Operation.CLUSTER_ACTION: "K",
+    Operation.DESCRIBE_CONFIGS: "c",
+    Operation.ALTER_CONFIGS: "a",
+    Operation.IDEMPOTENT_WRITE: "I",
+    Operation.CREATE_TOKENS: "T",
+    Operation.DESCRIBE_TOKENS: "t",
+    Operation.TWO_PHASE_COMMIT: "2",
+}
+EVERYONE_ELSE = "everyone else"
+_PARTLY = "( ) for some names or hosts only"
+_STYLE = """\
+table { border-collapse: collapse; font: 14px sans-serif; }
+th, td { border: 1px solid #bbb; padding: 4px 8px; text-align: left; vertical-align: top; }
+thead th { background: #eee; position: sticky; top: 0; }
+i { color: #777; }
+"""
+
+
+def text_table(resources: Sequence[Resource], rows: Sequence[Row]) -> Iterator[str]:
+    """Aligned columns with a letter for each operation, and what the letters are."""
+    lines = [["", *map(column, resources)]]
+    lines += [[who(row), *map(_letters, row.cells)] for row in rows]
+    widths = [max(map(len, parts)) for parts in zip(*lines, strict=True)]
+    for line in lines:
+        yield "  ".join(
+            part.ljust(width) for part, width in zip(line, widths, strict=True)
+        ).rstrip()
+    cells = [cell for row in rows for cell in row.cells]
+    used = {operation for cell in cells for operation in (*cell.always, *cell.partly)}
+    legend = [f"{letter} {camel_case(op)}" for op, letter in LETTERS.items() if op in used]
+    legend += [_PARTLY] if any(cell.partly for cell in cells) else []
+    if legend:
+        yield ""
+        yield ", ".join(legend)
+
+
+def csv_table(resources: Sequence[Resource], rows: Iterable[Row]) -> str:
+    """A column for each resource; operations in words, in brackets if only for a part."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["principal", *map(column, resources)])
+    for row in rows:
+        writer.writerow([who(row), *(" ".join(_words(cell)) for cell in row.cells)])
+    return out.getvalue()
+
+
+def html_table(resources: Sequence[Resource], rows: Iterable[Row]) -> str:
+    """A page that needs nothing else."""
+    heads = "".join(f"<th>{escape(column(resource))}</th>" for resource in resources)
+    body = "".join(
+        f"<tr><th>{escape(who(row))}</th>{''.join(map(_html_cell, row.cells))}</tr>\n"
+        for row in rows
+    )
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f"<title>Kafka ACLs</title>\n<style>\n{_STYLE}</style></head><body>\n<table>\n"
+        f"<thead><tr><th></th>{heads}</tr></thead>\n<tbody>\n{body}</tbody></table>\n"
+        f"<p><i>{_PARTLY}</i></p></body></html>\n"
+    )
+
+
+def column(resource: Resource) -> str:
+    """`topic orders`, `group app-*`, `cluster`."""
+    kind = resource.kind.name.lower().replace("_", " ")
+    if resource.kind is ResourceType.CLUSTER:
+        return kind
+    names = resource.names
+    return f"{kind} {'*' if names == ALL_NAMES else names.text + '*' * names.is_prefix}"
+
+
+def who(row: Row) -> str:
+    return EVERYONE_ELSE if row.principal == ANY_USER else row.principal
+
+
+def _letters(cell: Cell) -> str:
+    partly = "".join(LETTERS[operation] for operation in cell.partly)
+    return "".join(LETTERS[operation] for operation in cell.always) + f"({partly})" * bool(partly)
+
+
+def _words(cell: Cell) -> list[str]:
+    return [*map(camel_case, cell.always), *(f"({camel_case(op)})" for op in cell.partly)]
+
+
+def _html_cell(cell: Cell) -> str:
+    return f"<td>{'<br>'.join(_words(cell))}</td>"

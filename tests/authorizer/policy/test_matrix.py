@@ -1,0 +1,79 @@
+"""A cell says what the naive engine answers for every name and host of its resource."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from kafka_shim.authorizer.acl_formats.rules import parse_rules
+from kafka_shim.authorizer.model import Acl, Action, Actor
+from kafka_shim.authorizer.policy.matrix import Cell, matrix, principals_of, resources_of
+from kafka_shim.authorizer.policy.names import STARRED
+from kafka_shim.authorizer.policy.questions import asked_operations
+from kafka_shim.protocol.enums import Operation, ResourceType
+from tests.authorizer.policy.naive import NEWEST, addresses, authorizer, boundary_names
+from tests.authorizer.test_against_naive import ACL_SETS, naive
+
+ALICE = {"principal": "User:alice", "allow": "Write", "topic": "team-", "pattern": "prefixed"}
+OPERATIONS = (Operation.READ, Operation.WRITE, Operation.DESCRIBE)
+
+
+def cells(*rules: dict[str, Any], everyone: bool = False) -> dict[str, list[Cell]]:
+    acls = parse_rules(list(rules))
+    engine = authorizer(acls, everyone=everyone)
+    rows = matrix(engine, NEWEST, principals_of(acls), resources_of(acls), OPERATIONS)
+    return {row.principal: list(row.cells) for row in rows}
+
+
+def test_what_is_allowed_on_all_names_and_on_some() -> None:
+    deny = {"principal": "User:alice", "deny": "Write", "topic": "team-secret"}
+    found = cells(ALICE, deny)
+    assert found["User:alice"] == [
+        Cell((Operation.DESCRIBE,), (Operation.WRITE,)),
+        Cell((Operation.DESCRIBE,)),
+    ]
+    assert found["User:*"] == [Cell(), Cell()]
+
+
+def test_hosts_of_which_only_some_are_allowed() -> None:
+    [cell] = cells(ALICE | {"host": "10.0.0.1"})["User:alice"]
+    assert cell == Cell((), (Operation.WRITE, Operation.DESCRIBE))
+
+
+def test_everybody_else_has_what_everybody_has() -> None:
+    found = cells(ALICE | {"principal": "User:*"}, ALICE | {"topic": "x"})
+    assert list(found) == ["User:alice", "User:*"]
+    assert found["User:*"][0].always == (Operation.WRITE, Operation.DESCRIBE)
+    assert found["User:*"][1] == Cell()
+
+
+@pytest.mark.deep
+@settings(max_examples=60, deadline=None)
+@given(ACL_SETS, st.booleans())
+def test_cells_are_what_the_naive_engine_answers(acls: list[Acl], everyone: bool) -> None:
+    resources = [r for r in resources_of(acls) if r.kind is not ResourceType.CLUSTER]
+    rows = matrix(
+        authorizer(acls, everyone=everyone), NEWEST, principals_of(acls), resources, OPERATIONS
+    )
+    hosts = set(addresses(acl.host for acl in acls))
+    names = boundary_names(acls)
+    for row in rows:
+        principal = "User:nobody" if row.principal == "User:*" else row.principal
+        for resource, cell in zip(resources, row.cells, strict=True):
+            covered = [name for name in names if resource.names.covers(name)]
+            if resource.names.text == "" and resource.names.is_prefix:
+                covered = [name for name in covered if not STARRED.covers(name)]
+            asked = asked_operations(NEWEST)[resource.kind]
+            for operation in set(OPERATIONS).intersection(asked).difference(cell.partly):
+                answers = {
+                    naive(
+                        acls,
+                        Actor(principal, host),
+                        Action(operation, resource.kind, name),
+                        everyone,
+                    )
+                    for host in hosts
+                    for name in covered
+                    if name
+                }
+                assert answers <= {operation in cell.always}, (row.principal, resource, operation)
