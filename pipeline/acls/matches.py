@@ -14,9 +14,10 @@ from kafka_shim.authorizer.networks import covers_host
 from kafka_shim.authorizer.pattern import Pattern, Subject
 from kafka_shim.authorizer.store import AclStore, acl_of
 from kafka_shim.pipeline.acls.acl_set import AclSet, packed
+from kafka_shim.pipeline.acls.grants import parse_what, what_of
 from kafka_shim.pipeline.acls.verdict import is_about_any
 from kafka_shim.pipeline.tables import OBSERVED
-from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.enums import PatternType, Permission, ResourceType
 
 _POSITIONS = pa.list_(pa.int32())
 SPOKEN = pa.schema(
@@ -91,12 +92,10 @@ class Matcher:
     def signature(self, row: dict[str, Any]) -> Signature:
         """The signature of one row of `observed`."""
         actor = Actor(row["principal"], row["host"])
-        texts = [f"{row['operation']}|{row['resource_type']}|{row['resource_name']}"]
         is_any = is_about_any(row)
         found: dict[str, set[int]] = {"allows": set(), "denies": set(), "others": set()}
-        for text in (*texts, *row["instead"]):
-            operation, kind, name = text.split("|", 2)
-            action = Action(Operation[operation], ResourceType[kind], name)
+        for operation, kind, name in (what_of(row), *map(parse_what, row["instead"])):
+            action = Action(operation, kind, name)
             for acl in self._entries(actor, action, whole_type=is_any or name == WILDCARD):
                 found[self._bearing(acl, actor, action)].add(self._positions[acl])
         parts = (tuple(sorted(found[name])) for name in ("allows", "denies", "others"))

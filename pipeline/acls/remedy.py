@@ -15,6 +15,7 @@ from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule, parse_acl_rul
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.pipeline.acls.verdict import is_about_any, verdict
+from kafka_shim.pipeline.rows.roles import access_parts
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 QUESTIONS = ("principal", "operation", "resource_type", "resource_name", "asked")
@@ -102,12 +103,9 @@ def _targets(row: dict[str, Any]) -> list[dict[str, Any]]:
     """What to allow: the access itself, but a named resource rather than any of its type."""
     if not is_about_any(row) or not row["instead"]:
         return [{**row, "instead": []}]
-    return [{**row, **_parsed(text), "instead": []} for text in row["instead"]]
-
-
-def _parsed(text: str) -> dict[str, str]:
     names = ("operation", "resource_type", "resource_name")
-    return dict(zip(names, text.split("|", 2), strict=True))
+    others = (dict(zip(names, access_parts(text), strict=True)) for text in row["instead"])
+    return [{**row, **other, "instead": []} for other in others]
 
 
 def _allow(row: dict[str, Any]) -> Acl:

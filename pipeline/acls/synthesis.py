@@ -10,10 +10,10 @@ from typing import Any
 
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.pipeline.acls.generalise import Known, generalise
-from kafka_shim.pipeline.acls.grants import Grant, What
+from kafka_shim.pipeline.acls.grants import Grant, What, parse_what, what_of
 from kafka_shim.pipeline.acls.smallest import Cell, smallest
 from kafka_shim.pipeline.acls.verdict import is_about_any
-from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.enums import PatternType, Permission, ResourceType
 
 _Cells = dict[What, dict[str, int]]
 """The requests for each thing that was done, by host."""
@@ -39,33 +39,23 @@ def least_for(
     if known is None:
         return grants
     allows = [grant for grant in grants if grant.acl.permission is Permission.ALLOW]
-    refused = [_what(row) for row in latest if not row["allowed"]]
+    refused = [what_of(row) for row in latest if not row["allowed"]]
     denies = grants[len(allows) :]
     return [*generalise(allows, known, over_grants, refused), *denies]
 
 
 def _latest(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """The rows that agree with the latest decision on their question; super users' are left out."""
-    wanted = [row for row in rows if row["rule"] != "SuperUser"]
-    latest: dict[tuple[Any, ...], tuple[Any, bool]] = {}
-    for row in wanted:
-        key = (row["host"], *_what(row), is_about_any(row))
-        latest[key] = max(
-            (row["last_seen"], row["allowed"]), latest.get(key, (row["last_seen"], False))
-        )
-    return [
-        row
-        for row in wanted
-        if latest[(row["host"], *_what(row), is_about_any(row))][1] == row["allowed"]
+    asked = [
+        ((row["host"], *what_of(row), is_about_any(row)), row)
+        for row in rows
+        if row["rule"] != "SuperUser"
     ]
-
-
-def _what(row: dict[str, Any]) -> What:
-    return (
-        Operation[row["operation"]],
-        ResourceType[row["resource_type"]],
-        row["resource_name"],
-    )
+    latest: dict[tuple[Any, ...], tuple[Any, bool]] = {}
+    for question, row in asked:
+        decision = row["last_seen"], row["allowed"]
+        latest[question] = max(decision, latest.get(question, decision))
+    return [row for question, row in asked if latest[question][1] == row["allowed"]]
 
 
 def _needs(rows: list[dict[str, Any]]) -> _Cells:
@@ -86,7 +76,7 @@ def _denied(rows: list[dict[str, Any]], needs: _Cells) -> _Cells:
     """What was denied by name, and is not needed."""
     denied: _Cells = defaultdict(lambda: defaultdict(int))
     for row in rows:
-        what = _what(row)
+        what = what_of(row)
         is_needed = row["host"] in needs.get(what, ())
         if not (row["allowed"] or is_about_any(row) or is_needed):
             denied[what][row["host"]] += row["requests"]
@@ -121,24 +111,19 @@ def _is_any_instead(row: dict[str, Any]) -> bool:
 
 def _chosen(row: dict[str, Any]) -> list[What]:
     """What to grant for an allowed access: on named topics rather than on the cluster."""
-    others = [_parsed(text) for text in row["instead"]]
+    others = [parse_what(text) for text in row["instead"]]
     if (
         row["resource_type"] == ResourceType.CLUSTER.name
         and others
         and all(kind is ResourceType.TOPIC for _, kind, _ in others)
     ):
         return others
-    return [_what(row)]
-
-
-def _parsed(text: str) -> What:
-    operation, kind, name = text.split("|", 2)
-    return Operation[operation], ResourceType[kind], name
+    return [what_of(row)]
 
 
 def _add_flexible(needs: _Cells, row: dict[str, Any]) -> None:
     """WRITE on some topic, or else IDEMPOTENT_WRITE on the cluster, which allows nothing more."""
-    ways = [_what(row), *(_parsed(text) for text in row["instead"])]
+    ways = [what_of(row), *(parse_what(text) for text in row["instead"])]
     named = [way for way in ways if way[2] != WILDCARD]
     for operation, kind, name in ways:
         if name == WILDCARD and any(

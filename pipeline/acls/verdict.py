@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from kafka_shim.authorizer.acl_formats.trace_rule import decision_rule
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import WILDCARD, Action, Actor, Decision
-from kafka_shim.pipeline.rows.roles import any_name_keys
+from kafka_shim.pipeline.rows.roles import access_parts, any_name_keys
 from kafka_shim.protocol.enums import Operation, ResourceType
 
 QUESTION = (
@@ -92,10 +92,9 @@ def _instead(
     authorizer: StandardAuthorizer, actor: Actor, api_key: int, texts: list[str]
 ) -> Decision | None:
     """The decision about the first of them, if all are allowed."""
-    asked = (text.split("|", 2) for text in texts)
     found = [
         _decide(authorizer, actor, _what(api_key, operation, resource_type), name)
-        for operation, resource_type, name in asked
+        for operation, resource_type, name in map(access_parts, texts)
     ]
     return found[0] if all(decision.allowed for decision in found) else None
 

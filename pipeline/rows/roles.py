@@ -166,3 +166,9 @@ def instead_of(access: Access, topics: Sequence[str], release: str) -> list[str]
 def access_text(operation: Operation, resource_type: ResourceType, name: str) -> str:
     """As in the column `instead`: `CREATE|TOPIC|orders`."""
     return f"{operation.name}|{resource_type.name}|{name}"
+
+
+def access_parts(text: str) -> tuple[str, str, str]:
+    """What `access_text` was made of: the names of the operation and of the type, and the name."""
+    operation, resource_type, name = text.split("|", 2)
+    return operation, resource_type, name
