@@ -89,3 +89,16 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
     allowed: bool
     because: Because
     acl: Acl | None = None
+
+
+def narrowest_allow(action: Action, principal: str, host: str = WILDCARD) -> Acl:
+    """Return the ACL that allows a principal this action, and what the operation implies."""
+    return Acl(
+        action.resource_type,
+        action.resource_name,
+        PatternType.LITERAL,
+        principal,
+        host,
+        action.operation,
+        Permission.ALLOW,
+    )

@@ -13,6 +13,7 @@ from kafka_shim.authorizer.model import (
     Actor,
     Because,
     Decision,
+    narrowest_allow,
 )
 from kafka_shim.authorizer.networks import covers_host
 from kafka_shim.authorizer.store import AclStore
@@ -82,16 +83,7 @@ def _steps(actor: Actor, action: Action, applying: list[Acl], host: str) -> tupl
     """Every DENY that applies must go; then an ALLOW must be there, the narrowest if none is."""
     steps = [Step("remove", acl) for acl in applying if acl.permission is Permission.DENY]
     if not any(acl.permission is Permission.ALLOW for acl in applying):
-        narrowest = Acl(
-            action.resource_type,
-            action.resource_name,
-            PatternType.LITERAL,
-            actor.principal,
-            host,
-            action.operation,
-            Permission.ALLOW,
-        )
-        steps.append(Step("add", narrowest))
+        steps.append(Step("add", narrowest_allow(action, actor.principal, host)))
     return tuple(steps)
 
 

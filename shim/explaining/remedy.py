@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kafka_shim.authorizer.model import WILDCARD, Acl, Because
-from kafka_shim.protocol.enums import PatternType, Permission
+from kafka_shim.authorizer.model import Because, narrowest_allow
 from kafka_shim.shim.request.access import AccessRecord
 
 
@@ -17,17 +16,7 @@ def would_allow(record: AccessRecord, principal: str) -> dict[str, Any] | None:
     acl = record.decision.acl
     if record.decision.because is Because.ACL and acl is not None:
         return {"remove": to_rules([acl])[0]}
-    action = record.action
-    narrowest = Acl(
-        action.resource_type,
-        action.resource_name,
-        PatternType.LITERAL,
-        principal,
-        WILDCARD,
-        action.operation,
-        Permission.ALLOW,
-    )
-    return {"add": to_rules([narrowest])[0]}
+    return {"add": to_rules([narrowest_allow(record.action, principal)])[0]}
 
 
 def rule_text(rule: Mapping[str, Any]) -> str:
