@@ -88,6 +88,7 @@ class Limits(msgspec.Struct, frozen=True):
     queued_bytes_max: int = 512 * 1024 * 1024  # queued.max.request.bytes
     write_buffer_bytes_max: int = 1024 * 1024
     connections_max: int = 20_000
+    handshakes_max: int = 1_000  # of TLS at once
     idle_ms_max: int = 600_000  # connections.max.idle.ms
     login_ms_max: int = 60_000  # for the TLS handshake, and for the log-in
     obstacle_ms_max: int = 30_000  # holding `queued_bytes_max` while others wait for it

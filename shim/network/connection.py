@@ -12,6 +12,7 @@ from kafka_shim.shim.config import Limits, ListenerConfig
 from kafka_shim.shim.dispatch import Pending
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.handlers.shared.login import accept_token
+from kafka_shim.shim.network.guest import Arrival
 from kafka_shim.shim.network.holder import Holder
 from kafka_shim.shim.network.large_requests import Working
 from kafka_shim.shim.network.request_memory import SMALL_BYTES, LargeRequest
@@ -35,9 +36,10 @@ class Connection(asyncio.BufferedProtocol):
     """
 
     def __init__(
-        self, holder: "Holder[Connection]", listener: ListenerConfig, node_id: int
+        self, holder: Holder, listener: ListenerConfig, node_id: int, arrival: Arrival | None = None
     ) -> None:
         self._holder = holder
+        self._arrival = arrival  # it has seen to the quotas
         self._dispatcher = holder.dispatcher
         self._cluster: Cluster = holder.dispatcher.cluster
         self._listener = listener
@@ -57,7 +59,7 @@ class Connection(asyncio.BufferedProtocol):
         self._writable = True
         self._running = False
         self._again: asyncio.Handle | None = None  # the next turn, if frames are left for it
-        self._is_served = True  # it need not wait for its quotas
+        self._is_served = False  # its quotas may let it wait
         self._large = LargeRequest(holder.memory, self)
         self._reason = ""  # why we closed it, if we did
         self.began_ms = self.last_used_ms = self._cluster.clock.now_ms()
@@ -88,17 +90,16 @@ class Connection(asyncio.BufferedProtocol):
         self._session.number = self._cluster.counters.connections
         self._identify(self._transport, self._session)
         self._transport.set_write_buffer_limits(high=self._limits.write_buffer_bytes_max)
-        refusal = self._holder.quotas.refusal(self)
-        if not self._holder.accepts(self):
-            self.close("too many connections, or a broker that is stopped")
-        elif refusal:
-            self.close(refusal)
-        else:
-            self._is_served = self._holder.quotas.is_served(self)
+        if self._arrival is not None:
+            self.start()
+        elif self._holder.accepts(self):
+            self._holder.quotas.arrive(self)
             self._flow()
+        else:
+            self.close("too many connections, or a broker that is stopped")
 
     def start(self) -> None:
-        """Read from a connection that had to wait for its quotas."""
+        """Read from a connection for which its quotas have a place."""
         self._is_served = True
         self.began_ms = self.last_used_ms = self._cluster.clock.now_ms()
         self._flow()
@@ -108,12 +109,10 @@ class Connection(asyncio.BufferedProtocol):
         certificate = transport.get_extra_info("peercert")
         if not certificate or self._listener.protocol.sasl:
             return
-        from kafka_shim.shim.tls.distinguished_name import rfc2253  # noqa: PLC0415 - for TLS alone
-        from kafka_shim.shim.tls.principal_mapping import map_name  # noqa: PLC0415 - as above
+        from kafka_shim.shim.tls.principal_mapping import principal_of  # noqa: PLC0415 - for TLS alone
 
-        name = rfc2253(certificate["subject"])
         try:
-            session.belongs_to(f"User:{map_name(self._cluster.principal_rules, name)}")
+            session.belongs_to(principal_of(certificate["subject"], self._cluster.principal_rules))
         except LookupError as error:
             self.close(str(error))
 
@@ -130,12 +129,14 @@ class Connection(asyncio.BufferedProtocol):
         recorder = self._dispatcher.recorder
         if recorder is not None and self._session is not None:
             recorder.closed(self._session, self._reason)
-        if self._session is not None:
-            self._cluster.disconnected(self.node_id, self._session)
         self._large.end(self._cluster.clock.now_ms())
         if self._session is not None:
+            self._cluster.disconnected(self.node_id, self._session)
+        if self._arrival is not None:
+            self._arrival.ended()
+        elif self._session is not None:
             self._holder.quotas.gone(self)
-        self._holder.forget(self)
+            self._holder.forget(self)
 
     def pause_writing(self) -> None:
         self._writable = False

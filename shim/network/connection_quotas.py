@@ -1,134 +1,197 @@
 """How many connections clients may have, and how fast they may come (KIP-308, KIP-402, KIP-612).
 
-Too many of one address are closed. Beyond the other limits new ones wait: they are open, as they
-are while a real broker has not accepted them, but nothing of them is read.
+As in Kafka each listener of a broker takes in one connection after the other. The first one may
+have to wait for a place, or because others came too fast; those behind it wait with it. They are
+open, but nothing of them is read. Then too many of one address are closed, and so are, a while
+later, those of an address that come too fast.
 """
 
-from collections import Counter
-from typing import Protocol
+from collections import Counter, deque
 
-from kafka_shim.shim.request.session import java_host_text
+import msgspec
+
+from kafka_shim.shim.clock import Timer
+from kafka_shim.shim.network.connection_limits import ConnectionLimits
+from kafka_shim.shim.network.connection_rate import Rate
+from kafka_shim.shim.network.guest import Guest
 from kafka_shim.shim.state.cluster import Cluster
 
-_BURST_MS = 10_000  # a rate is measured over ten seconds, by default
-_UNLIMITED = 2**31 - 1
+ANY = ""
+"""As a listener: all of a broker."""
+_RATES_KEPT = 1000
+"""Of addresses; beyond that, those that say nothing any more are forgotten."""
 
 
-class Guest(Protocol):
-    """A connection, as the quotas see it."""
+class _Acceptor(msgspec.Struct):
+    """One listener of a broker, and who waits there."""
 
-    node_id: int
-
-    @property
-    def host(self) -> str: ...
-    @property
-    def listener_name(self) -> str: ...
-    def start(self) -> None: ...
+    waiting: deque[Guest]
+    timer: Timer | None = None
+    is_counted: bool = False
+    """The first of them has been counted as to the rates."""
 
 
 class ConnectionQuotas:
-    """Counts the connections of each broker: those that are served, and those that wait."""
+    """Counts the connections of each broker."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._hosts: Counter[tuple[int, str]] = Counter()
-        self._served: Counter[tuple[int, str]] = Counter()  # by broker and listener; "": of any
-        self._guests: set[Guest] = set()  # that are served
-        self._waiting: dict[Guest, None] = {}  # for a place, in the order in which they came
-        self._delayed: set[Guest] = set()  # came faster than they may
-        self._next_us: dict[tuple[int, str], int] = {}  # when another one may come, at that rate
+        self._limits = ConnectionLimits(cluster)
+        self._acceptors: dict[tuple[int, str], _Acceptor] = {}
+        self._served: dict[int, dict[Guest, None]] = {}  # by broker
+        self._counts: Counter[tuple[int, str]] = Counter()  # of those, by broker and listener
+        self._hosts: Counter[tuple[int, str]] = Counter()  # of those, by broker and address
+        self._rates: dict[tuple[int, str], Rate] = {}  # by broker and listener
+        self._host_rates: dict[tuple[int, str], Rate] = {}
+        self._parting: dict[Guest, Timer] = {}  # came faster than they may
 
-    def refusal(self, guest: Guest) -> str:
-        """Count a connection in; why it has to be closed, or nothing."""
-        self._hosts[guest.node_id, guest.host] += 1
-        limit = self._host_limit(guest)
-        if self._hosts[guest.node_id, guest.host] <= limit:
-            return ""
-        return f"more than {limit} connections of {guest.host} (max.connections.per.ip)"
-
-    def is_served(self, guest: Guest) -> bool:
-        """Whether a connection is served now; otherwise its `start` is called when it is."""
-        delay_us = self._delay_us(guest)
-        if delay_us > 0:
-            self._delayed.add(guest)
-            self._cluster.clock.call_later(delay_us / 1000, lambda: self._end_delay(guest))
-            return False
-        return self._seat(guest)
+    def arrive(self, guest: Guest) -> None:
+        """Have a new connection started, now or later, or closed."""
+        key = guest.node_id, guest.listener_name
+        acceptor = self._acceptors.get(key)
+        if acceptor is None:
+            acceptor = self._acceptors[key] = _Acceptor(deque())
+        acceptor.waiting.append(guest)
+        if len(acceptor.waiting) == 1:
+            self._accept(acceptor)
 
     def gone(self, guest: Guest) -> None:
-        """A connection that was counted in has ended; others may take its place."""
-        key = (guest.node_id, guest.host)
-        self._hosts[key] -= 1
-        if not self._hosts[key]:
-            del self._hosts[key]
-        self._waiting.pop(guest, None)
-        self._delayed.discard(guest)
-        if guest not in self._guests:
+        """A connection that arrived has ended; others may take its place."""
+        served = self._served.get(guest.node_id, {})
+        if guest not in served:
+            self._give_up(guest)
             return
-        self._guests.discard(guest)
-        for listener in ("", guest.listener_name):
-            self._served[guest.node_id, listener] -= 1
-        for other in list(self._waiting):
-            if other.node_id == guest.node_id and self._may_be_served(other):
-                self._seat(other)
-                other.start()
+        del served[guest]
+        for counter, name in self._counted(guest):
+            counter[guest.node_id, name] -= 1
+            if not counter[guest.node_id, name]:
+                del counter[guest.node_id, name]
+        self._accept_others(guest.node_id)
+
+    def settle(self) -> None:
+        """Close who is too much, and serve who may be: limits may have changed."""
+        for node_id in {node_id for node_id, _ in self._acceptors}:
+            self._make_room(node_id)
+            self._accept_others(node_id)
+
+    def _counted(self, guest: Guest) -> list[tuple[Counter[tuple[int, str]], str]]:
+        """Where a served connection counts, and under what name."""
+        return [
+            (self._counts, ANY),
+            (self._counts, guest.listener_name),
+            (self._hosts, guest.host),
+        ]
+
+    def _give_up(self, guest: Guest) -> None:
+        """A connection that is not served has ended."""
+        if guest in self._parting:
+            self._parting.pop(guest).cancel()
+            return
+        acceptor = self._acceptors.get((guest.node_id, guest.listener_name))
+        if acceptor is not None and guest in acceptor.waiting:
+            if acceptor.waiting[0] is guest:
+                acceptor.is_counted = False
+            acceptor.waiting.remove(guest)
+
+    def _accept_others(self, node_id: int) -> None:
+        for (of_node, _), acceptor in self._acceptors.items():
+            if of_node == node_id and acceptor.waiting:
+                self._accept(acceptor)
+
+    def _accept(self, acceptor: _Acceptor) -> None:
+        """Take in as many as may be."""
+        while acceptor.waiting and acceptor.timer is None:
+            guest = acceptor.waiting[0]
+            delay_ms = 0 if acceptor.is_counted else self._delay_ms(guest)
+            acceptor.is_counted = True
+            if delay_ms:
+                self._accept_later(acceptor, delay_ms)
                 return
+            if not self._has_place(guest):
+                return
+            acceptor.waiting.popleft()
+            acceptor.is_counted = False
+            self._take_in(guest)
 
-    def _end_delay(self, guest: Guest) -> None:
-        if guest in self._delayed:
-            self._delayed.discard(guest)
-            if self._seat(guest):
-                guest.start()
+    def _accept_later(self, acceptor: _Acceptor, delay_ms: int) -> None:
+        def due() -> None:
+            acceptor.timer = None
+            self._accept(acceptor)
 
-    def _seat(self, guest: Guest) -> bool:
-        if not self._may_be_served(guest):
-            self._waiting[guest] = None
+        acceptor.timer = self._cluster.clock.call_later(delay_ms, due)
+
+    def _take_in(self, guest: Guest) -> None:
+        """Serve a connection for which there is a place, or close it for its address."""
+        per_second = self._limits.host_rate(guest.host)
+        delay_ms = 0 if per_second is None else self._host_delay_ms(guest, per_second)
+        if delay_ms:
+            reason = f"more than {per_second:g} connections a second from {guest.host}"
+            self._part_later(guest, delay_ms, f"{reason} (connection_creation_rate)")
+            return
+        most = self._limits.of_host(guest)
+        if self._hosts[guest.node_id, guest.host] >= most:
+            guest.close(f"more than {most} connections of {guest.host} (max.connections.per.ip)")
+            return
+        self._served.setdefault(guest.node_id, {})[guest] = None
+        for counter, name in self._counted(guest):
+            counter[guest.node_id, name] += 1
+        guest.start()
+        self._make_room(guest.node_id)
+
+    def _part_later(self, guest: Guest, delay_ms: int, reason: str) -> None:
+        def due() -> None:
+            del self._parting[guest]
+            guest.close(reason)
+
+        self._parting[guest] = self._cluster.clock.call_later(delay_ms, due)
+
+    def _has_place(self, guest: Guest) -> bool:
+        node_id, listener = guest.node_id, guest.listener_name
+        if self._counts[node_id, listener] >= self._limits.connections(node_id, listener):
             return False
-        self._waiting.pop(guest, None)
-        self._guests.add(guest)
-        for listener in ("", guest.listener_name):
-            self._served[guest.node_id, listener] += 1
-        return True
+        if self._limits.is_protected(listener):
+            return True
+        return self._counts[node_id, ANY] < self._limits.connections(node_id, ANY)
 
-    def _may_be_served(self, guest: Guest) -> bool:
-        return all(
-            self._served[guest.node_id, listener]
-            < self._limit("max.connections", guest.node_id, listener)
-            for listener in ("", guest.listener_name)
-        )
+    def _make_room(self, node_id: int) -> None:
+        """The listener of brokers always has a place; others give up who was used least lately."""
+        excess = self._counts[node_id, ANY] - self._limits.connections(node_id, ANY)
+        if excess <= 0:
+            return
+        others = [
+            guest
+            for guest in self._served[node_id]
+            if not self._limits.is_protected(guest.listener_name)
+        ]
+        for guest in sorted(others, key=lambda guest: guest.last_used_ms)[:excess]:
+            self.gone(guest)
+            guest.close("another connection took its place (max.connections)")
 
-    def _delay_us(self, guest: Guest) -> int:
-        """How long a new connection has to wait, so that not too many come in a second."""
-        now_us, delay_us = self._cluster.clock.now_us(), 0
-        for listener in ("", guest.listener_name):
-            rate = self._limit("max.connection.creation.rate", guest.node_id, listener)
-            if rate < _UNLIMITED:
-                key = (guest.node_id, listener)
-                due_us = max(self._next_us.get(key, 0), now_us - _BURST_MS * 1000)
-                self._next_us[key] = due_us + 1_000_000 // max(rate, 1)
-                delay_us = max(delay_us, self._next_us[key] - now_us)
-        return delay_us
+    def _delay_ms(self, guest: Guest) -> int:
+        """Count a connection, and return how long it has to wait for the rates."""
+        node_id, listener = guest.node_id, guest.listener_name
+        names = (listener,) if self._limits.is_protected(listener) else (ANY, listener)
+        delay_ms = 0
+        for name in names:
+            per_second = self._limits.rate(node_id, name)
+            if per_second is not None:
+                rate = self._rates.setdefault((node_id, name), self._limits.new_rate())
+                now_ms = self._cluster.clock.now_ms()
+                rate.record(now_ms)
+                delay_ms = max(delay_ms, rate.excess_ms(now_ms, per_second))
+        return delay_ms
 
-    def _limit(self, name: str, node_id: int, listener: str) -> int:
-        """A setting of the broker, or of one of its listeners."""
-        if listener:
-            name = f"listener.name.{listener.lower()}.{name}"
-        value = self._cluster.configs.broker_value(name, node_id) or ""
-        return int(value) if value.isdigit() else _UNLIMITED
-
-    def _host_limit(self, guest: Guest) -> int:
-        name = "max.connections.per.ip"
-        overrides = self._cluster.configs.broker_value(f"{name}.overrides", guest.node_id) or ""
-        for override in overrides.split(","):
-            host, _, count = override.strip().rpartition(":")
-            if count.isdigit() and _address(host) == guest.host:
-                return int(count)
-        return self._limit(name, guest.node_id, "")
-
-
-def _address(host: str) -> str:
-    """An address as sessions write it; other names are not looked up."""
-    try:
-        return java_host_text("127.0.0.1" if host == "localhost" else host)
-    except ValueError:
-        return ""
+    def _host_delay_ms(self, guest: Guest, per_second: float) -> int:
+        """Return how long until a connection of this address may come; count it if it may now."""
+        now_ms = self._cluster.clock.now_ms()
+        if len(self._host_rates) >= _RATES_KEPT:
+            self._host_rates = {
+                key: rate for key, rate in self._host_rates.items() if not rate.is_idle(now_ms)
+            }
+        key = guest.node_id, guest.host
+        rate = self._host_rates.setdefault(key, self._limits.new_rate())
+        rate.record(now_ms)
+        delay_ms = rate.excess_ms(now_ms, per_second)
+        if delay_ms:
+            rate.take_back()
+        return delay_ms

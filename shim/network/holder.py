@@ -1,19 +1,18 @@
 """What connections are given by the server that has them."""
 
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from kafka_shim.shim.config import Limits
 from kafka_shim.shim.dispatch import Dispatcher
 from kafka_shim.shim.network.closings import Closings
 from kafka_shim.shim.network.connection_quotas import ConnectionQuotas
+from kafka_shim.shim.network.guest import Visitor
+from kafka_shim.shim.network.handshakes import Handshakes
 from kafka_shim.shim.network.large_requests import LargeRequests
 from kafka_shim.shim.network.request_memory import RequestMemory
 
-Member_contra = TypeVar("Member_contra", contravariant=True)
-"""The class of connections."""
 
-
-class Holder(Protocol[Member_contra]):
+class Holder(Protocol):
     """Who has connections: what they all share, and whom they tell that they come and go."""
 
     @property
@@ -29,7 +28,9 @@ class Holder(Protocol[Member_contra]):
     @property
     def quotas(self) -> ConnectionQuotas: ...
     @property
+    def handshakes(self) -> Handshakes: ...
+    @property
     def closings(self) -> Closings: ...
     def clock_s(self) -> float: ...
-    def accepts(self, connection: Member_contra) -> bool: ...
-    def forget(self, connection: Member_contra) -> None: ...
+    def accepts(self, visitor: Visitor) -> bool: ...
+    def forget(self, visitor: Visitor) -> None: ...

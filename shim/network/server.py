@@ -5,7 +5,7 @@ import errno
 import os
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from kafka_shim.shim.config import Config, ListenerConfig
@@ -16,6 +16,8 @@ from kafka_shim.shim.network.backlog import ONE_AT_A_TIME, deepen
 from kafka_shim.shim.network.closings import Closings
 from kafka_shim.shim.network.connection import Connection
 from kafka_shim.shim.network.connection_quotas import ConnectionQuotas
+from kafka_shim.shim.network.guest import Visitor
+from kafka_shim.shim.network.handshakes import Handshakes
 from kafka_shim.shim.network.large_requests import LargeRequests
 from kafka_shim.shim.network.limits import limits_in_force
 from kafka_shim.shim.network.request_memory import RequestMemory
@@ -42,7 +44,7 @@ class Server:
         self.cluster = dispatcher.cluster
         self._servers: dict[int, list[asyncio.Server]] = {}  # by node
         self._kept: dict[int, list[ReservedPort]] = {}  # of nodes that are closed
-        self._connections: set[Connection] = set()
+        self._connections: set[Visitor] = set()
         self._sweeper: asyncio.TimerHandle | None = None
         self._is_stopped = False
         self._contexts: dict[str, ssl.SSLContext] = {}
@@ -52,6 +54,7 @@ class Server:
         self.clock_s = time.perf_counter
         self.limits = limits_in_force(self.cluster)
         self.memory = RequestMemory(self.limits.queued_bytes_max)
+        self.handshakes = Handshakes(self.limits.handshakes_max)
         self.large_requests = LargeRequests(dispatcher)
 
     @property
@@ -134,12 +137,7 @@ class Server:
         while True:
             try:
                 server = await asyncio.get_running_loop().create_server(
-                    lambda: Connection(self, listener, node_id),
-                    listener.host,
-                    wanted,
-                    backlog=ONE_AT_A_TIME,
-                    ssl=(context := self._tls(listener)),
-                    ssl_handshake_timeout=self.limits.login_ms_max / 1000 if context else None,
+                    self._maker(listener, node_id), listener.host, wanted, backlog=ONE_AT_A_TIME
                 )
             except OSError:
                 if wanted == port:
@@ -154,12 +152,19 @@ class Server:
             server.close()  # a host of several addresses, such as localhost, has a port of each
             wanted = ports.pop()
 
-    def _tls(self, listener: ListenerConfig) -> "ssl.SSLContext | None":
-        """One context a listener, shared by its nodes; nothing of TLS is imported without one."""
+    def _maker(self, listener: ListenerConfig, node_id: int) -> Callable[[], asyncio.BaseProtocol]:
+        """Return what makes connections; nothing of TLS is imported without such a listener."""
         if not listener.protocol.tls:
-            return None
+            return lambda: Connection(self, listener, node_id)
+        from kafka_shim.shim.network.tls_arrival import TlsArrival  # noqa: PLC0415 - as said
+
+        context = self._tls(listener)
+        return lambda: TlsArrival(self, listener, node_id, context)
+
+    def _tls(self, listener: ListenerConfig) -> "ssl.SSLContext":
+        """One context a listener, shared by its nodes."""
         if listener.name not in self._contexts:
-            from kafka_shim.shim.tls.context import server_context  # noqa: PLC0415 - see above
+            from kafka_shim.shim.tls.context import server_context  # noqa: PLC0415 - as said
 
             self._contexts[listener.name] = server_context(
                 self.config.properties, listener.name, listener.host
@@ -200,14 +205,14 @@ class Server:
         for connection in list(self._connections):
             connection.abort()
 
-    def accepts(self, connection: Connection) -> bool:
+    def accepts(self, visitor: Visitor) -> bool:
         """Take a connection in, unless there are too many, or its node was closed meanwhile."""
-        self._connections.add(connection)
-        is_late = self._is_stopped or self.is_closed(connection.node_id)
+        self._connections.add(visitor)
+        is_late = self._is_stopped or self.is_closed(visitor.node_id)
         return len(self._connections) <= self.limits.connections_max and not is_late
 
-    def forget(self, connection: Connection) -> None:
-        self._connections.discard(connection)
+    def forget(self, visitor: Visitor) -> None:
+        self._connections.discard(visitor)
 
     def _sweep(self) -> None:
         """Close, now and then, what has been idle, logging in or in the way of others too long.
@@ -220,6 +225,7 @@ class Server:
                 connection.shut_down()
             elif connection.is_logging_in and now_ms - connection.began_ms > limits.login_ms_max:
                 connection.close(f"not logged in after {limits.login_ms_max // 1000} s")
+        self.quotas.settle()
         obstacle = self.memory.in_the_way(now_ms - limits.obstacle_ms_max)
         if isinstance(obstacle, Connection):
             obstacle.close("its request held memory for too long that others waited for")

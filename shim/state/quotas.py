@@ -1,4 +1,7 @@
-"""Client quotas (KIP-546): limits by user, client id or address. Kept and shown, not enforced."""
+"""Client quotas (KIP-546): limits by user, client id or address.
+
+Those of addresses limit how fast connections come; the others are kept and shown, not enforced.
+"""
 
 import ipaddress
 import math
@@ -13,6 +16,8 @@ EntityKey = frozenset[tuple[str, str | None]]
 Alteration = tuple[Entity, Mapping[str, float | None]]
 """An entity, and its limits by name; None removes one."""
 
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
 
 _CLIENT_KEYS = {  # key -> whether it may be a fraction
@@ -22,7 +27,8 @@ _CLIENT_KEYS = {  # key -> whether it may be a fraction
     "controller_mutation_rate": True,
 }
 WHOLE_MAX = float(1 << 63)
-_IP_KEYS = {"connection_creation_rate": False}
+CONNECTION_RATE = "connection_creation_rate"
+_IP_KEYS = {CONNECTION_RATE: False}
 
 
 class QuotaError(Exception):
@@ -48,10 +54,15 @@ def check_entity(entity: Entity, entity_types: Collection[str]) -> None:
 
 def _is_address(name: str) -> bool:
     try:
-        ipaddress.ip_address(name)
+        _address(name)
     except ValueError:
-        return name == "localhost"
+        return False
     return True
+
+
+def _address(name: str) -> Address:
+    """An address; of other names only localhost is known."""
+    return ipaddress.ip_address("127.0.0.1" if name == "localhost" else name)
 
 
 def check_value(entity: Entity, key: str, value: float, *, zero_is_allowed: bool) -> None:
@@ -72,6 +83,7 @@ class Quotas:
 
     def __init__(self) -> None:
         self._limits: dict[EntityKey, dict[str, float]] = {}
+        self._connection_rates: dict[Address | None, float] = {}
 
     def alter(self, alterations: Sequence[Alteration]) -> None:
         """Set limits, and remove those whose value is None."""
@@ -87,6 +99,17 @@ class Quotas:
             if kept:
                 order.put(key, hash_of(key))
         self._limits = {key: limits[key] for key in order}
+        self._connection_rates = {
+            None if name is None else _address(name): kept[CONNECTION_RATE]
+            for key, kept in self._limits.items()
+            for kind, name in key
+            if kind == IP and CONNECTION_RATE in kept
+        }
+
+    def connection_rate(self, host: str) -> float | None:
+        """How many connections may come from an address in a second (KIP-612); None: any number."""
+        rates = self._connection_rates
+        return rates.get(_address(host), rates.get(None)) if rates else None
 
     def all(self) -> Iterable[tuple[dict[str, str | None], dict[str, float]]]:
         """Every entity with its limits."""

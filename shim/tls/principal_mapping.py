@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from kafka_shim.shim.patterns import InvalidPatternError, compile_pattern
+from kafka_shim.shim.tls.distinguished_name import Subject, rfc2253
 
 _GROUP = re.compile(r"\$(\d)")
 
@@ -55,6 +56,11 @@ def parse_rules(text: str) -> tuple[MappingRule, ...]:
         rules.append(_rule(found))
         at = found.end()
     return tuple(rules) or (MappingRule("DEFAULT"),)
+
+
+def principal_of(subject: Subject, rules: tuple[MappingRule, ...]) -> str:
+    """Return the principal that a certificate names; LookupError if no rule matches."""
+    return f"User:{map_name(rules, rfc2253(subject))}"
 
 
 def map_name(rules: tuple[MappingRule, ...], name: str) -> str:

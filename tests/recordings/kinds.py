@@ -4,6 +4,7 @@ from typing import Final
 
 from tests.recordings.audit import recording as audit
 from tests.recordings.conformance import recording as conformance
+from tests.recordings.connections import recording as connections
 from tests.recordings.groups import recording as groups
 from tests.recordings.records import recording as records
 from tests.recordings.telemetry import recording as telemetry
@@ -14,4 +15,5 @@ KINDS: Final = {
     "groups": groups.KIND,
     "telemetry": telemetry.KIND,
     "audit": audit.KIND,
+    "connections": connections.KIND,
 }

@@ -10,6 +10,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, read_response_header, write_request_header
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import Config, Limits, ListenerConfig, SecurityProtocol
+from kafka_shim.shim.network.connection import Connection
 
 PLAIN = ListenerConfig("PLAINTEXT", SecurityProtocol.PLAINTEXT, "127.0.0.1", 0)
 SASL = ListenerConfig("SASL_PLAINTEXT", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 0)
@@ -82,6 +83,11 @@ async def connected(broker: Broker, listener: str = "PLAINTEXT") -> AsyncIterato
         writer.close()
         with contextlib.suppress(ConnectionError):
             await writer.wait_closed()
+
+
+def connections_of(broker: Broker) -> list[Connection]:
+    """The connections that a broker serves."""
+    return [found for found in broker._server._connections if isinstance(found, Connection)]
 
 
 SMALL = Limits(frame_bytes_max=2_000, unauthenticated_frame_bytes_max=500, connections_max=3)

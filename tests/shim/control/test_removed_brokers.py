@@ -19,6 +19,7 @@ from kafka_shim.shim.control.brokers import Brokers
 from kafka_shim.shim.control.problem import ControlError
 from kafka_shim.shim.control.server import ControlServer
 from kafka_shim.shim.system_clock import EndingClock
+from tests.shim.wire import connections_of
 
 pytestmark = [pytest.mark.client, pytest.mark.asyncio]
 
@@ -112,7 +113,7 @@ async def _flood(writer: asyncio.StreamWriter) -> None:
 
 
 def _is_stuck(broker: Broker) -> bool:
-    return any(not connection._writable for connection in broker._server._connections)
+    return any(not connection._writable for connection in connections_of(broker))
 
 
 async def _until(holds: Callable[[], bool]) -> None:

@@ -108,6 +108,64 @@ async def test_connections_that_come_too_fast_wait(listener: str) -> None:
         assert await is_answered(twelfth)
 
 
+async def test_the_listener_of_brokers_has_a_place_that_another_connection_gives_up() -> None:
+    """The one that was used least lately."""
+    async with (
+        limited({"max.connections": "2"}) as (broker, clock),
+        several(broker, 2, "SASL_PLAINTEXT") as (used, idle),
+    ):
+        assert await is_answered(idle)
+        clock.advance(1)
+        assert await is_answered(used)
+        async with connected(broker) as other:
+            assert await is_answered(other)
+            assert await idle.is_closed()
+            assert broker.connections == 2
+
+
+async def test_limits_that_change_hold_for_those_who_are_there() -> None:
+    async with (
+        limited({"max.connections": "3"}) as (broker, clock),
+        several(broker, 3, "SASL_PLAINTEXT") as (first, *others),
+        connected(broker, "SASL_PLAINTEXT") as late,
+    ):
+        assert not await is_answered(late)
+        for wire in (first, *others):
+            assert await is_answered(wire)
+            clock.advance(1)
+        broker.cluster.configs.all_brokers["max.connections"] = "2"
+        broker._server._sweep()
+        assert await first.is_closed()
+        broker.cluster.configs.all_brokers["max.connections"] = "4"
+        broker._server._sweep()
+        assert await is_answered(late)
+
+
+async def test_connections_of_an_address_that_come_too_fast_are_closed_a_while_later() -> None:
+    async with limited({}) as (broker, clock):
+        rate = {"connection_creation_rate": 1.0}
+        broker.cluster.quotas.alter([({"ip": "127.0.0.1"}, rate)])
+        async with several(broker, 10) as wires, connected(broker) as late:
+            for wire in wires:
+                assert await is_answered(wire)
+            assert not await is_answered(late)
+            clock.advance(1000)
+            assert await late.is_closed()
+
+
+async def test_releases_without_a_limit_ignore_its_setting() -> None:
+    listeners = (PLAIN, SASL)
+    config = Config(listeners=listeners, release="2.2", properties={"max.connections": "1"})
+    broker = Broker(config, ManualClock())
+    await broker.start()
+    try:
+        async with several(broker, 3) as wires:
+            for wire in wires:
+                assert await is_answered(wire)
+    finally:
+        await broker.stop()
+
+
 async def test_a_connection_that_does_not_log_in_is_closed_after_a_while() -> None:
     async with (
         limited({}) as (broker, clock),

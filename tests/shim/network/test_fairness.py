@@ -17,7 +17,7 @@ from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequ
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import Limits, TopicSeed
-from tests.shim.wire import Wire, connected, serving
+from tests.shim.wire import Wire, connected, connections_of, serving
 
 pytestmark = pytest.mark.asyncio
 
@@ -104,7 +104,7 @@ async def test_answers_that_nobody_reads_are_bounded() -> None:
     topics = tuple(TopicSeed(f"topic-{number}") for number in range(500))
     async with serving(limits=limits, topics=topics) as broker, connected(broker) as wire:
         wire.writer.transport.pause_reading()  # type: ignore[attr-defined]
-        (connection,) = broker._server._connections
+        (connection,) = connections_of(broker)
         assert connection._transport is not None
         for end in (wire.writer.transport, connection._transport):
             for option in (socket.SO_RCVBUF, socket.SO_SNDBUF):
@@ -123,7 +123,7 @@ async def test_answers_that_nobody_reads_are_bounded() -> None:
 
 async def test_a_client_that_reads_again_is_read_again() -> None:
     async with serving() as broker, connected(broker) as wire:
-        (connection,) = broker._server._connections
+        (connection,) = connections_of(broker)
         with dispatched(broker, one_a_turn=True) as numbers:
             wire.writer.write(versions(wire, 500))
             await until(lambda: bool(numbers))
@@ -146,7 +146,7 @@ def long_poll(wire: Wire, wait_ms: int) -> bytes:
 async def test_one_request_waits_behind_a_long_poll_and_no_more_are_read() -> None:
     topics = (TopicSeed("orders"),)
     async with serving(topics=topics) as broker, connected(broker) as wire:
-        (connection,) = broker._server._connections
+        (connection,) = connections_of(broker)
         await wire.send(long_poll(wire, 1500))
         await until(lambda: connection._pending is not None)
         count = 30
@@ -176,7 +176,7 @@ async def test_large_requests_wait_until_there_is_memory_small_ones_do_not() -> 
         second.writer.write(large(second, 100))
         answer = await small.ask(ApiKey.API_VERSIONS, 0, ApiVersionsRequest())
         assert answer.error_code == ErrorCode.NONE
-        connections = broker._server._connections
+        connections = connections_of(broker)
         arrived = await settled(lambda: sum(row._splitter.pending_bytes for row in connections))
         assert arrived <= 200_000 + RECEIVED_BYTES
         assert memory.bytes == len(request) - 4

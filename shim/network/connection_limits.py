@@ -1,0 +1,81 @@
+"""What the settings, and the quotas of addresses, say about connections."""
+
+from functools import cached_property
+
+from kafka_shim.shim.network.connection_rate import Rate
+from kafka_shim.shim.network.guest import Guest
+from kafka_shim.shim.request.session import java_host_text
+from kafka_shim.shim.state.cluster import Cluster
+
+_UNLIMITED = 2**31 - 1
+_OF_HOST = "max.connections.per.ip"
+
+
+class ConnectionLimits:
+    """The limits of a cluster's brokers, as they are at the moment.
+
+    A listener without a limit of its own has the broker's, as in Kafka: besides all together, each
+    one may have so many. `""` stands for all listeners.
+    """
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def connections(self, node_id: int, listener: str) -> int:
+        """How many there may be."""
+        return self._setting("max.connections", node_id, listener)
+
+    def rate(self, node_id: int, listener: str) -> int | None:
+        """How many may come in a second; None without a limit."""
+        found = self._setting("max.connection.creation.rate", node_id, listener)
+        return None if found == _UNLIMITED else found
+
+    def of_host(self, guest: Guest) -> int:
+        """How many the address of a connection may have."""
+        overrides = self._cluster.configs.broker_value(f"{_OF_HOST}.overrides", guest.node_id) or ""
+        for override in overrides.split(","):
+            host, _, count = override.strip().rpartition(":")
+            if count.isdecimal() and address(host) == guest.host:
+                return int(count)
+        return self._setting(_OF_HOST, guest.node_id, "")
+
+    def host_rate(self, host: str) -> float | None:
+        """How many may come from an address in a second; None without a limit."""
+        return self._cluster.quotas.connection_rate(host)
+
+    def new_rate(self) -> Rate:
+        configs = self._cluster.configs
+        seconds = configs.broker_int("quota.window.size.seconds")
+        return Rate(seconds * 1000, configs.broker_int("quota.window.num"))
+
+    def is_protected(self, listener: str) -> bool:
+        """Whether it is the one of brokers, and not the only one: it has room while others have
+        none, and does not count in the rate of all.
+        """
+        return listener == self._protected
+
+    @cached_property
+    def _protected(self) -> str | None:
+        config = self._cluster.config
+        protocol = config.properties.get("security.inter.broker.protocol", "PLAINTEXT")
+        name = config.properties.get("inter.broker.listener.name", protocol)
+        return name.upper() if len(config.listeners) > 1 else None
+
+    def _setting(self, name: str, node_id: int, listener: str) -> int:
+        configs = self._cluster.configs
+        if name not in configs.broker_definitions:
+            return _UNLIMITED
+        value = None
+        if listener:
+            value = configs.broker_value(f"listener.name.{listener.lower()}.{name}", node_id)
+        if value is None:
+            value = configs.broker_value(name, node_id)
+        return int(value) if value and value.isdecimal() else _UNLIMITED
+
+
+def address(host: str) -> str:
+    """An address as sessions write it; other names are not looked up."""
+    try:
+        return java_host_text("127.0.0.1" if host == "localhost" else host)
+    except ValueError:
+        return ""
