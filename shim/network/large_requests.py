@@ -1,6 +1,8 @@
 """Large requests of all connections: a few are worked on in turns, the others wait."""
 
 import asyncio
+import gc
+from collections import deque
 from collections.abc import Callable
 
 from kafka_shim.shim.dispatch import Dispatcher, Pending
@@ -10,6 +12,8 @@ from kafka_shim.shim.wait import NoAnswer
 
 AT_ONCE = 4
 """More of them at a time would not be done sooner."""
+WITHOUT_PAUSE = 256
+"""After so many there is a moment without any, to look for garbage: see `garbage`."""
 
 Outcome = Callable[[], bytes | Pending | NoAnswer]
 """Returns what a request was answered, or raises why it was not."""
@@ -28,6 +32,7 @@ class Working:
     def cancel(self) -> None:
         """Nobody waits for it any more."""
         self.is_cancelled = True
+        self.frame = b""
         if self.turns is not None:
             self.turns.abandon()
 
@@ -38,7 +43,8 @@ class LargeRequests:
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
         self.at_work = 0
-        self._waiting: list[Working] = []
+        self._begun = 0  # since there was none at work
+        self._waiting: deque[Working] = deque()
 
     def may_take(self) -> bool:
         """Whether requests of LARGE_BYTES are taken.
@@ -56,10 +62,11 @@ class LargeRequests:
         """Have a request answered; `done` is called on the loop, with a function that returns the
         answer or raises what the dispatcher raised, unless the request is cancelled.
         """
-        if self.at_work >= AT_ONCE:
+        if not self._may_begin():
             self._waiting.append(working)
             return
         self.at_work += 1
+        self._begun += 1
         loop, session = asyncio.get_running_loop(), working.session
 
         def work() -> bytes | Pending | NoAnswer:
@@ -69,11 +76,23 @@ class LargeRequests:
         def end(outcome: Outcome) -> None:
             session.turns = None
             self.at_work -= 1
-            self._waiting = [waiting for waiting in self._waiting if not waiting.is_cancelled]
-            if self._waiting:
-                self.begin(self._waiting.pop(0))
+            loop.call_soon(self._begin_next)
             if not working.is_cancelled:
                 working.done(outcome)
 
         working.turns = session.turns = Turns(loop, work, end)
         working.turns.start()
+
+    def _may_begin(self) -> bool:
+        return self.at_work < AT_ONCE and self._begun < WITHOUT_PAUSE
+
+    def _begin_next(self) -> None:
+        """As many of those that wait as may begin now."""
+        if not self.at_work:
+            if self._begun >= WITHOUT_PAUSE and gc.isenabled():
+                gc.collect()
+            self._begun = 0
+        while self._waiting and self._may_begin():
+            working = self._waiting.popleft()
+            if not working.is_cancelled:
+                self.begin(working)

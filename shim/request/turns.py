@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, Protocol, TypeVar
 
+from kafka_shim.shim.request.garbage import full_collections
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -47,18 +49,20 @@ class Turns(Generic[Result]):
         self._outcome: Callable[[], Result] | None = None
         self._may_work = threading.Semaphore(0)
         self._may_loop = threading.Semaphore(0)
-        self._is_beside = self._is_abandoned = False
+        self._is_beside = self._is_abandoned = self._is_over = False
         self._ends_s = 0.0
         self._thread = threading.Thread(target=self._run, name="large request", daemon=True)
 
     def start(self) -> None:
         """Take the first turn. Call it on the loop's thread."""
+        full_collections.begin()
         self._thread.start()
         self._take()
 
     def abandon(self) -> None:
         """End the work where it can next be interrupted, with an AbandonedError."""
         self._is_abandoned = True
+        self._end()
 
     def over(self, items: Iterable[Item]) -> Iterator[Item]:
         """Give the items; a turn may end after each.
@@ -73,8 +77,8 @@ class Turns(Generic[Result]):
             self.check()
 
     def check(self) -> None:
-        """End the turn if it has taken long enough."""
-        if time.perf_counter() >= self._ends_s:
+        """End the turn if it has taken long enough; work beside the loop takes none."""
+        if time.perf_counter() >= self._ends_s and not self._is_beside:
             self._may_loop.release()
             self._await_turn()
 
@@ -94,9 +98,15 @@ class Turns(Generic[Result]):
         self._may_loop.acquire()
         if self._outcome is not None:
             self._thread.join()
+            self._end()
             self._done(self._outcome)
         elif not self._is_beside:
             self._loop.call_soon(self._take)
+
+    def _end(self) -> None:
+        if not self._is_over:
+            self._is_over = True
+            full_collections.end()
 
     def _await_turn(self) -> None:
         self._may_work.acquire()
