@@ -51,7 +51,7 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
     ]
     codes = {partition.error_code for topic in topics for partition in topic.partitions}
     if not (context.facts.groups.new_coordinator and codes <= BY_GROUP):
-        topics = _merged(topics, context.facts.groups)
+        topics = context.beside(_merged, topics, context.facts.groups)
     if ErrorCode.NONE in codes:
         context.cluster.groups.remove_if_idle(group)
     if context.facts.groups.deleted_offsets_repeat:
@@ -65,16 +65,23 @@ def _merged(
     """Each topic once, its partitions as often as they were named: where the group did not come
     to them since 3.5, all of them since 4.0; else the last one counts.
     """
-    found: dict[str, list[OffsetDeleteResponsePartition]] = {}
-    for topic in topics:
-        rows = found.setdefault(topic.name, [])
-        for partition in topic.partitions:
-            is_by_group = partition.error_code in BY_GROUP
-            repeats = facts.new_coordinator or (facts.failed_commits_repeat and not is_by_group)
-            if not repeats:
-                rows[:] = [row for row in rows if row.partition_index != partition.partition_index]
-            rows.append(partition)
-    return [OffsetDeleteResponseTopic(name=name, partitions=rows) for name, rows in found.items()]
+    found: dict[str, dict[int, OffsetDeleteResponsePartition]] = {}  # each in its place
+    places: dict[tuple[str, int], list[int]] = {}
+    answers = ((topic.name, partition) for topic in topics for partition in topic.partitions)
+    for place, (name, partition) in enumerate(answers):
+        rows = found.setdefault(name, {})
+        is_by_group = partition.error_code in BY_GROUP
+        repeats = facts.new_coordinator or (facts.failed_commits_repeat and not is_by_group)
+        key = name, partition.partition_index
+        if not repeats:
+            for former in places.pop(key, ()):
+                del rows[former]
+        places.setdefault(key, []).append(place)
+        rows[place] = partition
+    return [
+        OffsetDeleteResponseTopic(name=name, partitions=list(rows.values()))
+        for name, rows in found.items()
+    ]
 
 
 def refuse(
