@@ -123,11 +123,12 @@ class ClassicMember:
         self.protocols = joining.protocols
 
     def metadata(self, protocol_name: str | None) -> bytes:
-        return dict(reversed(self.protocols)).get(protocol_name or "", b"")
+        wanted = protocol_name or ""
+        return next((metadata for name, metadata in self.protocols if name == wanted), b"")
 
-    def vote(self, candidates: set[str]) -> str:
+    def vote(self, all_speak: Callable[[str], bool]) -> str:
         """The first of its protocols that all others speak too."""
-        return next(name for name, _ in self.protocols if name in candidates)
+        return next(name for name, _ in self.protocols if all_speak(name))
 
     def stop_timer(self) -> None:
         if self.session_timer is not None:

@@ -46,7 +46,7 @@ class Roster:
         member.stop_timer()
         del self.members[member.member_id]
         self._joining.discard(member)
-        self._speakers.subtract(_spoken(member))
+        self._forget_spoken(member)
         if member.instance_id is not None:
             self.instances.pop(member.instance_id, None)
         if self.leader_id == member.member_id:
@@ -54,9 +54,16 @@ class Roster:
 
     def update(self, member: ClassicMember, joining: Joining) -> None:
         """Let a member say anew what it speaks and how long it may be silent."""
-        self._speakers.subtract(_spoken(member))
+        self._forget_spoken(member)
         member.update(joining)
         self._speakers.update(_spoken(member))
+
+    def _forget_spoken(self, member: ClassicMember) -> None:
+        """Keep no protocol that nobody speaks any more: a client can name many."""
+        for name in _spoken(member):
+            self._speakers[name] -= 1
+            if not self._speakers[name]:
+                del self._speakers[name]
 
     def replace(self, old: ClassicMember, new_id: str) -> None:
         """A static member came back: it keeps all but its id."""
@@ -91,23 +98,23 @@ class Roster:
                 return ErrorCode.FENCED_INSTANCE_ID
         return ErrorCode.NONE if member_id in self.members else ErrorCode.UNKNOWN_MEMBER_ID
 
-    def common_protocols(self) -> set[str]:
-        """What every member speaks."""
-        return {name for name, count in self._speakers.items() if count == len(self.members) > 0}
+    def all_speak(self, protocol_name: str) -> bool:
+        """Whether every member speaks it."""
+        return self._speakers[protocol_name] == len(self.members)
 
     def supports(self, protocol_type: str, protocols: Protocols, *, needs_type: bool) -> bool:
         """Whether somebody with these protocols can take part."""
         if not self.members:
             return bool(protocols) and (bool(protocol_type) or not needs_type)
-        common = self.common_protocols()
-        return protocol_type == self.protocol_type and any(name in common for name, _ in protocols)
+        return protocol_type == self.protocol_type and any(
+            self.all_speak(name) for name, _ in protocols
+        )
 
     def selected_protocol(self) -> str:
         """The protocol with most votes; among equals the first voted for."""
-        candidates = self.common_protocols()
         votes: dict[str, int] = {}
         for member in self.members.values():
-            name = member.vote(candidates)
+            name = member.vote(self.all_speak)
             votes[name] = votes.get(name, 0) + 1
         return max(votes, key=lambda name: votes[name])
 

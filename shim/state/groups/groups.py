@@ -100,7 +100,7 @@ class Groups(GroupStore):
         """LeaveGroup of members, each by its id, or by its instance id alone (KIP-345)."""
         group = self._with_classic_members(group_id)
         if group is None:
-            return [self._no_member(group_id) for _ in identities]
+            return [self._no_member(group_id)] * len(identities)
         return group.leave(identities)
 
     def _with_classic_members(self, group_id: str) -> "ClassicGroup | ClassicParticipants | None":
