@@ -6,12 +6,12 @@ import sys
 from collections.abc import Mapping, Sequence
 
 
-def parse_arguments(doc: str | None, **numbers: tuple[int, str]) -> argparse.Namespace:
-    """`--json`, `--check`, and an option for each of `numbers`: its default, and what it means."""
+def parse_arguments(doc: str | None, **options: tuple[int | str, str]) -> argparse.Namespace:
+    """`--json`, `--check`, and an option for each of `options`: its default, and what it means."""
     parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
-    for name, (default, meaning) in numbers.items():
+    for name, (default, meaning) in options.items():
         parser.add_argument(
-            f"--{name}", type=int, default=default, help=f"{meaning} (default {default})"
+            f"--{name}", type=type(default), default=default, help=f"{meaning} (default {default})"
         )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.add_argument("--check", action="store_true", help="exit 3 when a goal is missed")

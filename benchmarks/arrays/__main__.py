@@ -1,6 +1,6 @@
 """Processor time of requests with very long arrays, for each array of each API.
 
-    python -m benchmarks.arrays [--kib N] [--check] [--json]
+    python -m benchmarks.arrays [--kib N] [--release R] [--api NAME] [--check] [--json]
 
 Each array is filled with different and with equal elements, and asked for by a super user and by
 somebody without rights, at a quarter of the size and at the whole: work is linear if microseconds a
@@ -44,9 +44,10 @@ class Figure(NamedTuple):
     ratio: float
 
 
-def asked(case: Case, user: str, frame: bytes) -> tuple[float, float]:
+def asked(case: Case, user: str, frame: bytes, release: str) -> tuple[float, float]:
     """Seconds of the processor for one request to a new cluster, and for its longest turn."""
-    cluster = Cluster(Config(seed=1, super_users=USERS[:1], listeners=(_LISTENER,)), ManualClock())
+    config = Config(release=release, seed=1, super_users=USERS[:1], listeners=(_LISTENER,))
+    cluster = Cluster(config, ManualClock())
     dispatcher = Dispatcher(cluster)
     node = cluster.nodes[1]
     node.bound[_LISTENER.name] = node.endpoints[_LISTENER.name] = ("127.0.0.1", 9093)
@@ -64,29 +65,37 @@ def asked(case: Case, user: str, frame: bytes) -> tuple[float, float]:
     return time.process_time() - began, probe.longest_s
 
 
-def measure(kib: int) -> list[Figure]:
+def measure(kib: int, release: str, name: str) -> list[Figure]:
+    """Figures of one API, by its name, or of all."""
     logging.getLogger().setLevel(logging.ERROR)
     found = []
-    for api, (_, version) in sorted(_advertised().items()):
+    for api, (_, version) in sorted(_advertised(release).items()):
+        if name not in ("", api.wire_name):
+            continue
         for case in cases(api, version):
             small, large = case.frame(kib * 256), case.frame(kib * 1024)
             for user in USERS:
-                short, _ = asked(case, user, small)
-                long, turn = asked(case, user, large)
+                short, _ = asked(case, user, small, release)
+                long, turn = asked(case, user, large, release)
                 each = long / len(large)
                 ratio = each / (short / len(small)) if long > NOISE_S else 1.0
-                name = f"{case.name}, {user.partition(':')[2]}"
-                found.append(Figure(name, len(large), long, turn, each * 1e6, ratio))
+                what = f"{case.name}, {user.partition(':')[2]}"
+                found.append(Figure(what, len(large), long, turn, each * 1e6, ratio))
     return sorted(found, key=lambda figure: -figure.us_a_byte)
 
 
-def _advertised() -> Mapping[ApiKey, tuple[int, int]]:
-    return Dispatcher(Cluster(Config(), ManualClock())).apis.advertised
+def _advertised(release: str) -> Mapping[ApiKey, tuple[int, int]]:
+    return Dispatcher(Cluster(Config(release=release), ManualClock())).apis.advertised
 
 
 def main() -> int:
-    options = parse_arguments(__doc__, kib=(KIB, "size of the largest request"))
-    figures = measure(options.kib)
+    options = parse_arguments(
+        __doc__,
+        kib=(KIB, "size of the largest request"),
+        release=(Config().release, "release of the broker, the newest if empty"),
+        api=("", "the only API to ask, such as Metadata; all if empty"),
+    )
+    figures = measure(options.kib, options.release, options.api)
     missed = [
         f"{figure.name}: a byte costs x{figure.ratio:.1f} in a request four times as large"
         for figure in figures
