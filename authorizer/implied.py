@@ -4,6 +4,7 @@ Implications hold for ALLOW only: denying READ does not deny DESCRIBE (KIP-140, 
 """
 
 from collections.abc import Iterable
+from functools import cache
 
 from kafka_shim.authorizer.rules import NEWEST_RULES, AclRules
 from kafka_shim.protocol.enums import Operation, ResourceType
@@ -68,6 +69,7 @@ def operation_bits(operations: Iterable[Operation]) -> int:
     return bits
 
 
+@cache
 def resource_types(rules: AclRules = NEWEST_RULES) -> frozenset[ResourceType]:
     """Resource types that an ACL can be about in this release."""
     types = {
@@ -83,6 +85,7 @@ def resource_types(rules: AclRules = NEWEST_RULES) -> frozenset[ResourceType]:
     return frozenset(types)
 
 
+@cache
 def operations(rules: AclRules = NEWEST_RULES) -> frozenset[Operation]:
     """Operations that an ACL can name in this release, ALL included."""
     known = set(Operation) - {Operation.UNKNOWN, Operation.ANY}

@@ -194,7 +194,7 @@ class Dispatcher:
         try:
             answer = api.handle(request, context)
         except Refused as refusal:
-            return api.refuse(request, refusal.error, refusal.message)
+            return context.beside(api.refuse, request, refusal.error, refusal.message)
         except CloseConnection:
             raise
         except Exception:

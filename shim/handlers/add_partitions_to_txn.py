@@ -85,7 +85,7 @@ def _of_client(
     if any(errors.values()):
         kept_out = ErrorCode.OPERATION_NOT_ATTEMPTED
         return _by_topic(
-            (partition, error or kept_out) for partition, error in context.in_turns(errors.items())
+            {key: error or kept_out for key, error in context.in_turns(errors.items())}, context
         )
     return _all(topics, _add(request, list(errors), context), context)
 
@@ -137,25 +137,25 @@ def _batched(
     owner = (transaction.producer_id, transaction.producer_epoch)
     partitions = list(_partitions(added))
     topics = context.cluster.topics
-    missing = [
+    missing = {
         partition
         for partition in context.in_turns(partitions)
         if topics.partition(*partition) is None
-    ]
+    }
     error = context.transaction_coordinator_error(name) if name else ErrorCode.INVALID_REQUEST
     if missing:
-        errors = dict.fromkeys(partitions, ErrorCode.OPERATION_NOT_ATTEMPTED)
-        errors |= dict.fromkeys(missing, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-        results = _by_topic(context.in_turns(errors.items()))
-    elif transaction.verify_only:
+        unknown, kept_out = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.OPERATION_NOT_ATTEMPTED
         errors = {
-            partition: error or transactions.verify(name, *owner, partition)
+            partition: unknown if partition in missing else kept_out
             for partition in context.in_turns(partitions)
         }
-        results = _by_topic(
-            (partition, _spoken(error, context))
-            for partition, error in context.in_turns(errors.items())
-        )
+        results = _by_topic(errors, context)
+    elif transaction.verify_only:
+        errors = {
+            partition: _spoken(error or transactions.verify(name, *owner, partition), context)
+            for partition in context.in_turns(partitions)
+        }
+        results = _by_topic(errors, context)
     else:
         error = error or transactions.add_partitions(name, *owner, partitions)
         results = _as_asked(told, _spoken(error, context))
@@ -180,7 +180,7 @@ def _all(
 ) -> list[AddPartitionsToTxnTopicResult]:
     """One code for every partition."""
     if context.facts.records.merges_added_partitions:
-        return _by_topic(context.in_turns(dict.fromkeys(_partitions(topics), error).items()))
+        return _by_topic(dict.fromkeys(_partitions(topics), error), context)
     return _as_asked(topics, error)
 
 
@@ -196,13 +196,12 @@ def _as_asked(
     ]
 
 
-def _by_topic(
-    errors: Iterable[tuple[TopicPartition, ErrorCode]],
-) -> list[AddPartitionsToTxnTopicResult]:
+def _by_topic(errors: Errors, context: RequestContext) -> list[AddPartitionsToTxnTopicResult]:
     rows = (
         (name, index, AddPartitionsToTxnPartitionResult(index, error))
-        for (name, index), error in errors
+        for (name, index), error in context.in_turns(errors.items())
     )
     return [
-        AddPartitionsToTxnTopicResult(name, results) for name, results in by_topic(rows).items()
+        AddPartitionsToTxnTopicResult(name, results)
+        for name, results in context.in_turns(by_topic(rows))
     ]

@@ -46,10 +46,14 @@ def handle(request: AlterClientQuotasRequest, context: RequestContext) -> AlterC
                 alterations.append((_entity(entry), changes))
     if not request.validate_only:
         context.cluster.quotas.alter(alterations)
+    return AlterClientQuotasResponse(entries=context.beside(_ordered, results))
+
+
+def _ordered(results: Mapping[EntityKey, EntryData]) -> list[EntryData]:
     order = HashOrder[EntityKey]()
     for key in results:
         order.put(key, hash_of(key))
-    return AlterClientQuotasResponse(entries=[results[key] for key in order])
+    return [results[key] for key in order]
 
 
 def refuse(

@@ -33,7 +33,11 @@ def handle(
     require_controller(context)
     if not request.topics:
         return AlterPartitionReassignmentsResponse(error_message="")
-    topics = request.topics if context.facts.topics.reassignments_repeat else _merged(request)
+    topics = (
+        request.topics
+        if context.facts.topics.reassignments_repeat
+        else context.beside(_merged, request)
+    )
     return AlterPartitionReassignmentsResponse(
         allow_replication_factor_change=request.allow_replication_factor_change,
         error_message=context.facts.topics.reassignment_success_message,

@@ -26,7 +26,7 @@ def handle(
     if denial is not ErrorCode.NONE:
         if context.facts.topics.log_dir_denials_repeat:
             return refuse(request, denial, None)
-        return _response(_all(request, denial))
+        return context.beside(_response, _all(request, denial))
     log_dir = context.cluster.configs.log_dir(context.node_id)
     results: dict[str, dict[int, int]] = {}
     for wanted in request.dirs:
@@ -39,7 +39,7 @@ def handle(
                     by_index[index] = _error(topic.name, index, context)
                 else:
                     by_index[index] = ErrorCode.LOG_DIR_NOT_FOUND
-    return _response(results)
+    return context.beside(_response, results)
 
 
 def refuse(

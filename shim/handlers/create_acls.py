@@ -25,9 +25,8 @@ def handle(request: CreateAclsRequest, context: RequestContext) -> CreateAclsRes
     authorizer = context.access.authorizer
     if authorizer is None:
         return refuse(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
-    created = iter(
-        authorizer.create_acls(context.access.actor, [acl for acl in read if isinstance(acl, Acl)])
-    )
+    acls = context.long([acl for acl in read if isinstance(acl, Acl)])
+    created = iter(authorizer.create_acls(context.access.actor, acls))
     results = []
     for acl in context.in_turns(read):
         outcome = acl if isinstance(acl, Refusal) else next(created)

@@ -32,14 +32,14 @@ def handle(request: CreatePartitionsRequest, context: RequestContext) -> CreateP
     validate_only = request.validate_only and context.facts.topics.create_partitions_validates
     results = [
         _failed(name, ErrorCode.INVALID_REQUEST, "topic is in the request twice")
-        for name, count in counts.items()
+        for name, count in context.in_turns(counts.items())
         if count > 1
     ]
     error = context.cluster.policy.bound(CREATE_PARTITIONS_TOPIC).error
     is_said = context.facts.topics.create_partitions_says_why
     message = "topic authorization failed" if is_said else None
-    results.extend(_failed(topic.name, error, message) for topic in denied)
-    for wish in allowed:
+    results.extend(_failed(topic.name, error, message) for topic in context.in_turns(denied))
+    for wish in context.in_turns(allowed):
         try:
             _grow(wish, context, validate_only=validate_only)
         except TopicError as failure:

@@ -29,11 +29,9 @@ def handle(request: DeleteAclsRequest, context: RequestContext) -> DeleteAclsRes
     authorizer = context.access.authorizer
     if authorizer is None:
         return refuse(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
+    results = authorizer.delete_acls(context.access.actor, context.long(read))
     return DeleteAclsResponse(
-        filter_results=[
-            _result(result)
-            for result in context.in_turns(authorizer.delete_acls(context.access.actor, read))
-        ]
+        filter_results=[_result(result) for result in context.in_turns(results)]
     )
 
 

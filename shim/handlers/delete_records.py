@@ -30,7 +30,7 @@ def handle(request: DeleteRecordsRequest, context: RequestContext) -> DeleteReco
     return _response(
         {
             name: list(_results(name, partitions, context))
-            for name, partitions in _wanted(request).items()
+            for name, partitions in context.beside(_wanted, request)
         }
     )
 
@@ -41,18 +41,19 @@ def refuse(
     return _response(
         {
             name: [_failed(partition.partition_index, error) for partition in partitions]
-            for name, partitions in _wanted(request).items()
+            for name, partitions in _wanted(request)
         }
     )
 
 
-def _wanted(request: DeleteRecordsRequest) -> dict[str, list[DeleteRecordsPartition]]:
+def _wanted(request: DeleteRecordsRequest) -> list[tuple[str, list[DeleteRecordsPartition]]]:
     """Of a partition that is named twice only the last offset is looked at."""
-    return by_topic(
+    rows = (
         (topic.name, partition.partition_index, partition)
         for topic in request.topics
         for partition in topic.partitions
     )
+    return list(by_topic(rows))
 
 
 def _response(results: dict[str, list[DeleteRecordsPartitionResult]]) -> DeleteRecordsResponse:
@@ -68,7 +69,7 @@ def _results(
     name: str, partitions: Iterable[DeleteRecordsPartition], context: RequestContext
 ) -> Iterator[DeleteRecordsPartitionResult]:
     error = topic_error(context, DELETE_RECORDS_TOPIC, name)
-    for partition in partitions:
+    for partition in context.in_turns(partitions):
         yield _delete(name, partition, error, context)
 
 

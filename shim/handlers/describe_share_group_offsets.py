@@ -25,7 +25,6 @@ from kafka_shim.protocol.messages.describe_share_group_offsets_response import (
     DescribeShareGroupOffsetsResponsePartition,
     DescribeShareGroupOffsetsResponseTopic,
 )
-from kafka_shim.shim.handlers.shared.duplicates import by_topic
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import NO_ID, Topic
 
@@ -93,12 +92,14 @@ def _named(
 ) -> list[DescribeShareGroupOffsetsResponseTopic]:
     """A topic that is there has one answer, however often it was named; others have one each."""
     topics = context.cluster.topics
-    named = by_topic((topic.topic_name, at, at) for topic in allowed for at in topic.partitions)
-    asked = [
-        (topic.topic_name, topic.partitions) for topic in allowed if topic.topic_name not in topics
-    ]
-    there = dict.fromkeys(topic.topic_name for topic in allowed if topic.topic_name in topics)
-    asked += [(name, named.get(name, [])) for name in there]
+    asked = []
+    there: dict[str, dict[int, None]] = {}
+    for wanted in context.in_turns(allowed):
+        if wanted.topic_name in topics:
+            there.setdefault(wanted.topic_name, {}).update(dict.fromkeys(wanted.partitions))
+        else:
+            asked.append((wanted.topic_name, wanted.partitions))
+    asked += [(name, list(partitions)) for name, partitions in there.items()]
     rows = []
     for name, partitions in context.in_turns(asked):
         topic = topics.get(name)

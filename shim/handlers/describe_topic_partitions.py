@@ -23,6 +23,7 @@ from kafka_shim.protocol.messages.describe_topic_partitions_response import (
     DescribeTopicPartitionsResponseTopic,
 )
 from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.handlers.shared.long_sort import in_order
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topic_names import name_error
 from kafka_shim.shim.state.topics import Partition
@@ -35,13 +36,14 @@ def handle(
     if request.topics:
         asked = {topic.name for topic in request.topics}
         _check_cursor(cursor, asked)
-        names = _from_cursor(asked, cursor)
+        names = context.beside(_from_cursor, asked, cursor)
         allowed, denied = context.access.split(
             DESCRIBE_TOPIC_PARTITIONS_TOPIC, names, lambda name: name
         )
     else:
         _check_cursor(cursor, None)
-        names = _from_cursor({topic.name for topic in context.cluster.topics}, cursor)
+        there = {topic.name for topic in context.cluster.topics}
+        names = context.beside(_from_cursor, there, cursor)
         denied = []
         allowed = context.access.visible(
             DESCRIBE_TOPIC_PARTITIONS_ALL_TOPICS, names, lambda name: name
@@ -52,7 +54,8 @@ def handle(
     )
     topics, next_cursor = _page(allowed, cursor, max(limit, 1), context)
     if next_cursor is not None and not context.facts.topics.pages_tell_later_denials:
-        denied = [name for name in denied if name < next_cursor.topic_name]
+        start = next_cursor.topic_name
+        denied = [name for name in context.in_turns(denied) if name < start]
     return DescribeTopicPartitionsResponse(
         topics=[
             *topics,
@@ -91,7 +94,7 @@ def _check_cursor(cursor: Cursor | None, asked: set[str] | None) -> None:
 
 def _from_cursor(names: set[str], cursor: Cursor | None) -> list[str]:
     start = "" if cursor is None else cursor.topic_name
-    return sorted(name for name in names if name >= start)
+    return in_order(name for name in names if name >= start)
 
 
 def _page(

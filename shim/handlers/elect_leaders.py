@@ -27,7 +27,7 @@ UNCLEAN = 1
 def handle(request: ElectLeadersRequest, context: RequestContext) -> ElectLeadersResponse:
     answer = _answer(request, context)
     if not context.facts.topics.elections_repeat:
-        answer.replica_election_results = _merged(answer.replica_election_results)
+        answer.replica_election_results = context.beside(_merged, answer.replica_election_results)
     return answer
 
 
@@ -57,7 +57,7 @@ def _merged(results: list[ReplicaElectionResult]) -> list[ReplicaElectionResult]
     )
     return [
         ReplicaElectionResult(topic=name, partition_result=partitions)
-        for name, partitions in by_topic(rows).items()
+        for name, partitions in by_topic(rows)
     ]
 
 

@@ -161,7 +161,7 @@ class _Fetch:
         denial = ErrorCode.NONE
         if self.reader.is_follower:
             denial = self._context.access.error(FETCH_FOLLOWER)
-        for at, wanted in enumerate(self._round.wanted):
+        for at, wanted in enumerate(self._context.in_turns(self._round.wanted)):
             error = denial
             if error is ErrorCode.NONE:
                 error = self._topic_error(wanted.topic)
@@ -233,7 +233,8 @@ class _Fetch:
             uses_ids=self.reader.version >= IDS_SINCE,
             is_follower=self.reader.is_follower,
         )
-        response = FetchResponse(session_id=session_id, responses=_by_topic(told))
+        topics = _by_topic(self._context.in_turns(told))
+        response = FetchResponse(session_id=session_id, responses=topics)
         if self.reader.version >= LEADERS_SINCE:
             leaders = {data.current_leader.leader_id for _, data in told} - {-1}
             brokers = self._context.brokers_among(leaders)
@@ -248,7 +249,7 @@ class _Fetch:
         left = reader.bytes_max
         whole_first = reader.version >= FIRST_HARD_LIMIT
         rows = zip(self._round.wanted, self._partitions, strict=True)
-        for at, (wanted, partition) in enumerate(rows):
+        for at, (wanted, partition) in enumerate(self._context.in_turns(rows)):
             if partition is None:
                 data = failed(wanted.partition.partition, self._errors[at], reader)
                 is_in_place = self._is_answered_in_place(wanted.topic)

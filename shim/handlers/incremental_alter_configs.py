@@ -62,6 +62,9 @@ class ConfigOperation(IntEnum):
     SUBTRACT = 3
 
 
+OPERATIONS = frozenset(ConfigOperation)
+
+
 def handle(
     request: IncrementalAlterConfigsRequest, context: RequestContext
 ) -> IncrementalAlterConfigsResponse:
@@ -172,18 +175,18 @@ def _ask_controller(
 ) -> None:
     """All fail, and none is changed, if one that may be altered has an unknown operation."""
     allowed = []
-    for resource, response in forwarded:
+    for resource, response in context.in_turns(forwarded):
         with _telling(response):
             require_config(context, REQUIREMENTS[resource.resource_type], resource.resource_name)
             allowed.append((resource, response))
     try:
-        for resource, _ in allowed:
+        for resource, _ in context.in_turns(allowed):
             _check_operations(resource)
     except ResourceError as failure:
-        for _, response in forwarded:
+        for _, response in context.in_turns(forwarded):
             response.error_code, response.error_message = failure.error, failure.message
         return
-    for resource, response in allowed:
+    for resource, response in context.in_turns(allowed):
         with _telling(response):
             _change(resource, context, validate_only=validate_only)
 
@@ -220,7 +223,7 @@ def _check_operations(
     resource: AlterConfigsResource, error: ErrorCode = ErrorCode.UNKNOWN_SERVER_ERROR
 ) -> None:
     for config in resource.configs:
-        if config.config_operation not in list(ConfigOperation):
+        if config.config_operation not in OPERATIONS:
             is_told = error is not ErrorCode.UNKNOWN_SERVER_ERROR
             text = f"operation {config.config_operation} is unknown" if is_told else None
             raise ResourceError(error, text)

@@ -61,8 +61,8 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
     failed = [_failed_topic(topic, denial) for topic in context.in_turns(denied)]
     return ListOffsetsResponse(
         topics=[
-            *(listed if facts.lists_each_duplicate else _merged(listed)),
-            *(failed if facts.lists_denied_duplicates else _merged(failed)),
+            *(listed if facts.lists_each_duplicate else context.beside(_merged, listed)),
+            *(failed if facts.lists_denied_duplicates else context.beside(_merged, failed)),
         ]
     )
 
@@ -90,7 +90,7 @@ class _Listing:
 
     def topic(self, topic: ListOffsetsTopic) -> ListOffsetsTopicResponse:
         rows = []
-        for wanted in topic.partitions:
+        for wanted in self._context.in_turns(topic.partitions):
             index = wanted.partition_index
             if self._counts[topic.name, index] > 1 and self._refuses_duplicates:
                 rows.append(_failed(index, ErrorCode.INVALID_REQUEST))
@@ -152,7 +152,7 @@ def _merged(topics: list[ListOffsetsTopicResponse]) -> list[ListOffsetsTopicResp
     rows = ((topic.name, row.partition_index, row) for topic in topics for row in topic.partitions)
     return [
         ListOffsetsTopicResponse(name=name, partitions=partitions)
-        for name, partitions in by_topic(rows).items()
+        for name, partitions in by_topic(rows)
     ]
 
 

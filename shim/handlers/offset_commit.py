@@ -67,7 +67,7 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
         denial = context.coordinator_error(request.group_id)
     if denial is not ErrorCode.NONE:
         response = refuse(request, denial, None)
-        return response if facts.denied_commits_repeat else merged(response)
+        return response if facts.denied_commits_repeat else context.beside(merged, response)
     rows = _Rows()
     wanted = [commit for topic in request.topics for commit in _allowed(topic, rows, context)]
     if not facts.new_coordinator:
@@ -85,7 +85,7 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
     else:
         _commit_to_zookeeper(request.group_id, wanted, rows, context)
     response = rows.response()
-    return response if facts.failed_commits_repeat else merged(response)
+    return response if facts.failed_commits_repeat else context.beside(merged, response)
 
 
 def refuse(
@@ -143,7 +143,7 @@ def _commit(
         for commit in fitting
     ]
     error = groups.commit(request.group_id, who, commits)
-    for commit in wanted:
+    for commit in context.in_turns(wanted):
         fits = groups.metadata_fits(commit.partition.committed_metadata)
         code = ErrorCode.OFFSET_METADATA_TOO_LARGE
         code = error if fits or error is not ErrorCode.NONE else code
@@ -154,7 +154,7 @@ def _commit_to_zookeeper(
     group_id: str, wanted: list[_Wanted], rows: _Rows, context: RequestContext
 ) -> None:
     groups = context.cluster.groups
-    for commit in wanted:
+    for commit in context.in_turns(wanted):
         index = commit.partition.partition_index
         if not groups.metadata_fits(commit.partition.committed_metadata):
             rows.add(commit.asked, index, ErrorCode.OFFSET_METADATA_TOO_LARGE)

@@ -31,6 +31,7 @@ from kafka_shim.protocol.messages.offset_fetch_response import (
     OffsetFetchResponseTopic,
     OffsetFetchResponseTopics,
 )
+from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.offsets import NO_EPOCH, NO_OFFSET, CommittedOffset, Offsets
 from kafka_shim.shim.state.topics import NO_ID, Topic
@@ -63,7 +64,8 @@ class _Topic(msgspec.Struct, frozen=True):
 
     name: str
     topic_id: bytes
-    partitions: tuple[tuple[int, CommittedOffset | ErrorCode], ...]
+    partitions: tuple[int, ...]
+    results: tuple[CommittedOffset | ErrorCode, ...]
 
 
 class _Answer(msgspec.Struct, frozen=True):
@@ -77,24 +79,24 @@ NOTHING = CommittedOffset(NO_OFFSET, NO_EPOCH)
 def handle(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchResponse:
     if context.version >= MANY_SINCE:
         context.access.nothing_more()  # a request without groups asks nothing
-        asked = [_many(group) for group in request.groups]
-        rows = [
-            _group_row(group, _fetch(group, request.require_stable, context), context)
+        asked = context.beside(_many, request.groups)
+        answers = [
+            (group, _fetch(group, request.require_stable, context))
             for group in context.in_turns(asked)
         ]
-        return OffsetFetchResponse(groups=_each_or_once(rows, context))
-    group = _single(request)
+        rows = context.beside(_group_rows, answers)
+        return OffsetFetchResponse(groups=context.beside(_each_or_once, rows, context.facts.groups))
+    group = context.beside(_single, request)
     answer = _fetch(group, request.require_stable, context)
     return OffsetFetchResponse(
-        error_code=answer.error, topics=_old_rows(context.in_turns(answer.topics))
+        error_code=answer.error, topics=context.beside(_old_rows, answer.topics)
     )
 
 
 def _each_or_once(
-    rows: list[OffsetFetchResponseGroup], context: RequestContext
+    rows: list[OffsetFetchResponseGroup], facts: GroupFacts
 ) -> list[OffsetFetchResponseGroup]:
     """What is answered of groups that are in a request twice."""
-    facts = context.facts.groups
     if facts.fetches_group_twice:
         return rows
     by_name = {row.group_id: row for row in rows}
@@ -111,7 +113,7 @@ def _each_or_once(
 def refuse(
     request: OffsetFetchRequest, error: ErrorCode, message: str | None
 ) -> OffsetFetchResponse:
-    topics = _failed(_single(request), error)
+    topics = [_denied(asked, error) for asked in _single(request).topics or ()]
     return OffsetFetchResponse(
         error_code=error,
         topics=_old_rows(topics),
@@ -130,14 +132,21 @@ def _single(request: OffsetFetchRequest) -> _Group:
     return _Group(request.group_id, None, -1, asked)
 
 
-def _many(group: OffsetFetchRequestGroup) -> _Group:
-    asked = None
-    if group.topics is not None:
-        asked = tuple(
-            _Asked(topic.name, topic.topic_id, tuple(topic.partition_indexes))
-            for topic in group.topics
+def _many(groups: Iterable[OffsetFetchRequestGroup]) -> list[_Group]:
+    return [
+        _Group(
+            group.group_id,
+            group.member_id,
+            group.member_epoch,
+            None
+            if group.topics is None
+            else tuple(
+                _Asked(topic.name, topic.topic_id, tuple(topic.partition_indexes))
+                for topic in group.topics
+            ),
         )
-    return _Group(group.group_id, group.member_id, group.member_epoch, asked)
+        for group in groups
+    ]
 
 
 def _fetch(group: _Group, require_stable: bool, context: RequestContext) -> _Answer:
@@ -145,16 +154,16 @@ def _fetch(group: _Group, require_stable: bool, context: RequestContext) -> _Ans
     if error is not ErrorCode.NONE:
         effect = context.cluster.policy.bound(OFFSET_FETCH_GROUP).effect(context.version)
         each = effect is Effect.EACH and context.version < MANY_SINCE
-        return _Answer(error, _answered(_failed(group, error), context) if each else [])
+        return _Answer(error, _failures(group, error, context) if each else [])
     if context.version == FROM_ZOOKEEPER and not context.facts.groups.commits_to_zookeeper:
-        return _Answer(error, _answered(_failed(group, ErrorCode.UNSUPPORTED_VERSION), context))
+        return _Answer(error, _failures(group, ErrorCode.UNSUPPORTED_VERSION, context))
     error = context.coordinator_error(group.group_id)
     found = context.cluster.groups.find(group.group_id)
     if error is ErrorCode.NONE and found is not None:
         error = found.fetch_error(group.member_id, group.member_epoch)
     if error is not ErrorCode.NONE:
         each = context.version < TOP_CODE_SINCE
-        return _Answer(error, _answered(_failed(group, error), context) if each else [])
+        return _Answer(error, _failures(group, error, context) if each else [])
     if group.topics is None:
         return _Answer(error, _all_topics(group.group_id, require_stable, context))
     return _Answer(error, _named_topics(group, require_stable, context))
@@ -164,7 +173,7 @@ def _named_topics(group: _Group, require_stable: bool, context: RequestContext) 
     """The topics that were asked for, those that failed after the others."""
     assert group.topics is not None
     found, failed = [], []
-    for asked in group.topics:
+    for asked in context.in_turns(group.topics):
         name, error = asked.name, ErrorCode.NONE
         if context.version >= BY_ID_SINCE:
             known = context.cluster.topics.by_id(asked.topic_id)
@@ -187,12 +196,17 @@ def _answered(topics: list[_Topic], context: RequestContext) -> list[_Topic]:
         return topics
     rows: dict[str, dict[int, CommittedOffset | ErrorCode]] = {}
     for topic in context.in_turns(topics):
-        rows.setdefault(topic.name, {}).update(topic.partitions)
+        rows.setdefault(topic.name, {}).update(zip(topic.partitions, topic.results, strict=True))
     return [
-        _Topic(name, NO_ID, tuple(row.items()))
+        _Topic(name, NO_ID, tuple(row), tuple(row.values()))
         for name, row in context.in_turns(rows.items())
         if row
     ]
+
+
+def _failures(group: _Group, error: ErrorCode, context: RequestContext) -> list[_Topic]:
+    topics = [_denied(asked, error) for asked in context.in_turns(group.topics or ())]
+    return _answered(topics, context)
 
 
 def _looked_up(
@@ -202,15 +216,14 @@ def _looked_up(
     topic = context.cluster.topics.get(name)
     if context.version == FROM_ZOOKEEPER:
         rows = [
-            (at, _in_zookeeper(group_id, topic, at, context))
-            for at in context.in_turns(asked.partitions)
+            _in_zookeeper(group_id, topic, at, context) for at in context.in_turns(asked.partitions)
         ]
     else:
         rows = [
-            (at, _committed(groups.offsets, group_id, topic, at, require_stable))
+            _committed(groups.offsets, group_id, topic, at, require_stable)
             for at in context.in_turns(asked.partitions)
         ]
-    return _Topic(asked.name, asked.topic_id, tuple(rows))
+    return _Topic(asked.name, asked.topic_id, asked.partitions, tuple(rows))
 
 
 def _committed(
@@ -249,18 +262,15 @@ def _all_topics(group_id: str, require_stable: bool, context: RequestContext) ->
         _Topic(
             topic.name,
             topic.topic_id,
-            tuple((at, _committed(offsets, group_id, topic, at, require_stable)) for at in rows),
+            tuple(rows),
+            tuple(_committed(offsets, group_id, topic, at, require_stable) for at in rows),
         )
         for topic, rows in visible
     ]
 
 
-def _failed(group: _Group, error: ErrorCode) -> list[_Topic]:
-    return [_denied(asked, error) for asked in group.topics or ()]
-
-
 def _denied(asked: _Asked, error: ErrorCode) -> _Topic:
-    return _Topic(asked.name, asked.topic_id, tuple((at, error) for at in asked.partitions))
+    return _Topic(asked.name, asked.topic_id, asked.partitions, (error,) * len(asked.partitions))
 
 
 def _old_rows(topics: Iterable[_Topic]) -> list[OffsetFetchResponseTopic]:
@@ -269,29 +279,32 @@ def _old_rows(topics: Iterable[_Topic]) -> list[OffsetFetchResponseTopic]:
             name=topic.name,
             partitions=[
                 OffsetFetchResponsePartition(*_fields(at, result))
-                for at, result in topic.partitions
+                for at, result in zip(topic.partitions, topic.results, strict=True)
             ],
         )
         for topic in topics
     ]
 
 
-def _group_row(group: _Group, answer: _Answer, context: RequestContext) -> OffsetFetchResponseGroup:
-    return OffsetFetchResponseGroup(
-        group_id=group.group_id,
-        error_code=answer.error,
-        topics=[
-            OffsetFetchResponseTopics(
-                name=topic.name,
-                topic_id=topic.topic_id,
-                partitions=[
-                    OffsetFetchResponsePartitions(*_fields(at, result))
-                    for at, result in context.in_turns(topic.partitions)
-                ],
-            )
-            for topic in context.in_turns(answer.topics)
-        ],
-    )
+def _group_rows(answers: Iterable[tuple[_Group, _Answer]]) -> list[OffsetFetchResponseGroup]:
+    return [
+        OffsetFetchResponseGroup(
+            group_id=group.group_id,
+            error_code=answer.error,
+            topics=[
+                OffsetFetchResponseTopics(
+                    name=topic.name,
+                    topic_id=topic.topic_id,
+                    partitions=[
+                        OffsetFetchResponsePartitions(*_fields(at, result))
+                        for at, result in zip(topic.partitions, topic.results, strict=True)
+                    ],
+                )
+                for topic in answer.topics
+            ],
+        )
+        for group, answer in answers
+    ]
 
 
 def _fields(

@@ -27,7 +27,7 @@ def handle(
 ) -> OffsetForLeaderEpochResponse:
     topics = request.topics
     if context.facts.records.epochs_by_partition:
-        topics = _merged(topics)
+        topics = context.beside(_merged, topics)
     allowed, denied = context.access.split(
         OFFSET_FOR_LEADER_EPOCH, topics, lambda topic: topic.topic
     )

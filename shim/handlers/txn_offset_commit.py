@@ -60,7 +60,11 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
         denial = context.access.error(TXN_OFFSET_COMMIT_GROUP, request.group_id)
     if denial is not ErrorCode.NONE:
         response = refuse(request, denial, None)
-        return response if context.facts.records.denied_txn_commits_repeat else merged(response)
+        return (
+            response
+            if context.facts.records.denied_txn_commits_repeat
+            else context.beside(merged, response)
+        )
     rows: Rows = {}
     wanted = [commit for topic in request.topics for commit in _allowed(topic, rows, context)]
     facts = context.facts.groups
@@ -74,7 +78,7 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
     for commit, code in zip(wanted, codes, strict=True):
         _add(rows, commit.asked, commit.partition.partition_index, code)
     response = TxnOffsetCommitResponse(topics=list(rows.values()))
-    return response if facts.failed_commits_repeat else merged(response)
+    return response if facts.failed_commits_repeat else context.beside(merged, response)
 
 
 def refuse(

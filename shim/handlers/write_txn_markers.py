@@ -7,7 +7,7 @@ DEVIATION: a real broker never answers if the last marker names only partitions 
 and one before it others.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from kafka_shim.authorizer.requirements import WRITE_TXN_MARKERS
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -32,12 +32,12 @@ _Row = tuple[str, int, ErrorCode]
 def handle(request: WriteTxnMarkersRequest, context: RequestContext) -> WriteTxnMarkersResponse:
     denial = context.access.error(WRITE_TXN_MARKERS)
     if denial is not ErrorCode.NONE:
-        return refuse(request, denial, None)
+        return context.beside(refuse, request, denial, None)
     rows: dict[int, list[_Row]] = {}
     for marker in request.markers:
         if marker.topics:
             rows.setdefault(marker.producer_id, []).extend(_marker(marker, context))
-    return _response((each, context.in_turns(its)) for each, its in context.in_turns(rows.items()))
+    return context.beside(_response, rows)
 
 
 def refuse(
@@ -52,11 +52,11 @@ def refuse(
                 for index in topic.partition_indexes
             ]
             for marker in request.markers
-        }.items()
+        }
     )
 
 
-def _response(rows: Iterable[tuple[int, Iterable[_Row]]]) -> WriteTxnMarkersResponse:
+def _response(rows: Mapping[int, Iterable[_Row]]) -> WriteTxnMarkersResponse:
     """Rows (topic, partition, code) by producer id; each partition once."""
     return WriteTxnMarkersResponse(
         markers=[
@@ -67,10 +67,10 @@ def _response(rows: Iterable[tuple[int, Iterable[_Row]]]) -> WriteTxnMarkersResp
                     for name, partitions in by_topic(
                         (name, index, WritableTxnMarkerPartitionResult(index, error))
                         for name, index, error in of_producer
-                    ).items()
+                    )
                 ],
             )
-            for producer_id, of_producer in rows
+            for producer_id, of_producer in rows.items()
         ]
     )
 

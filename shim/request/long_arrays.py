@@ -28,6 +28,9 @@ class LongArray(list[Any]):
     def __iter__(self) -> Iterator[Any]:
         return self._turns.over(super().__iter__())
 
+    def __reversed__(self) -> Iterator[Any]:
+        return self._turns.over(super().__reversed__())
+
 
 def in_turns(request: msgspec.Struct, key: ApiKey, turns: Turns[Any]) -> None:
     """Make the long arrays of a request such lists."""

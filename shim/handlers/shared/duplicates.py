@@ -4,18 +4,19 @@ Real brokers collect many answers in maps by topic and partition: there each com
 one counts, and a topic that is named twice is one topic.
 """
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TypeVar
 
 Row = TypeVar("Row")
 
 
-def by_topic(rows: Iterable[tuple[str, int, Row]]) -> dict[str, list[Row]]:
-    """Rows (topic, partition, answer) as such a map: the answers of each topic."""
+def by_topic(rows: Iterable[tuple[str, int, Row]]) -> Iterator[tuple[str, list[Row]]]:
+    """Rows (topic, partition, answer) as such a map: each topic with its answers."""
     found: dict[str, dict[int, Row]] = {}
     for name, index, row in rows:
         found.setdefault(name, {})[index] = row
-    return {name: list(answers.values()) for name, answers in found.items()}
+    for name, answers in found.items():
+        yield name, list(answers.values())
 
 
 def last_of_each(rows: Iterable[Row], key: Callable[[Row], Hashable]) -> list[Row]:

@@ -37,7 +37,7 @@ def merged(response: Response) -> Response:
     )
     response.topics = [
         msgspec.structs.replace(first[name], partitions=partitions)
-        for name, partitions in by_topic(rows).items()
+        for name, partitions in by_topic(rows)
     ]
     return response
 

@@ -41,7 +41,7 @@ from tests.shim.play import Stage
 
 def test_the_last_answer_to_a_partition_counts() -> None:
     rows = [("a", 0, "first"), ("b", 0, "other"), ("a", 1, "more"), ("a", 0, "last")]
-    assert by_topic(rows) == {"a": ["last", "more"], "b": ["other"]}
+    assert dict(by_topic(rows)) == {"a": ["last", "more"], "b": ["other"]}
 
 
 @pytest.mark.parametrize(("release", "counts"), [("3.3", [2]), ("3.5", [2, 1, 1])])
