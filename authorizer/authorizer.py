@@ -168,7 +168,7 @@ class StandardAuthorizer:
     def create_acls(self, actor: Actor, acls: Sequence[Acl]) -> list[AclCreateResult]:  # noqa: ARG002 the protocol's
         """Store what is valid; nothing at all if that is more than one batch may create."""
         results: list[AclCreateResult] = []
-        new: dict[Acl, None] = {}
+        new: set[Acl] = set()
         for acl in acls:
             refusal = check_acl(acl, self._rules)
             if refusal is not None:
@@ -176,12 +176,13 @@ class StandardAuthorizer:
                 continue
             results.append(AclCreateResult())
             if acl not in self.store:
-                new[acl] = None
+                new.add(acl)
         if self._is_too_much(len(new)):
             text = self._too_much("creates", len(new))
             return [AclCreateResult(self._rules.batch_create_error, text) for _ in acls]
-        for acl in new:
-            self.store.add(acl)
+        for acl, result in zip(acls, results, strict=True):
+            if result.error is None:
+                self.store.add(acl)
         return results
 
     def delete_acls(self, actor: Actor, filters: Sequence[AclFilter]) -> list[AclDeleteResult]:  # noqa: ARG002 the protocol's
@@ -195,8 +196,9 @@ class StandardAuthorizer:
         if self._is_too_much(len(doomed)):
             text = self._too_much("deletes", len(doomed))
             return [AclDeleteResult(self._rules.batch_delete_error, text) for _ in filters]
-        for acl in doomed:
-            self.store.remove(acl)
+        for _, result in zip(filters, results, strict=True):  # as interruptible as the filters are
+            for acl in result.matches:
+                self.store.remove(acl)
         return results
 
     def acls(self, acl_filter: AclFilter) -> Iterable[Acl]:

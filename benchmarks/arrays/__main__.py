@@ -11,26 +11,18 @@ import gc
 import logging
 import sys
 import time
-from collections.abc import Mapping
 from typing import NamedTuple
 
+from benchmarks.arrays.cluster import USERS, advertised, new_cluster
 from benchmarks.arrays.messages import Case, cases
 from benchmarks.command import finish, parse_arguments
-from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.clock import ManualClock
-from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
-from kafka_shim.shim.dispatch import Dispatcher
 from kafka_shim.shim.errors import CloseConnection
-from kafka_shim.shim.request.session import Phase, Session
-from kafka_shim.shim.state.cluster import Cluster
 from tests.fuzz.probe import Probe
 
 KIB = 1024
 RATIO_MAX = 2.0
 TURN_MAX_S = 0.05
 NOISE_S = 0.02
-USERS = ("User:admin", "User:nobody")
-_LISTENER = ListenerConfig("SASL_PLAINTEXT", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 9093)
 
 
 class Figure(NamedTuple):
@@ -46,14 +38,7 @@ class Figure(NamedTuple):
 
 def asked(case: Case, user: str, frame: bytes, release: str) -> tuple[float, float]:
     """Seconds of the processor for one request to a new cluster, and for its longest turn."""
-    config = Config(release=release, seed=1, super_users=USERS[:1], listeners=(_LISTENER,))
-    cluster = Cluster(config, ManualClock())
-    dispatcher = Dispatcher(cluster)
-    node = cluster.nodes[1]
-    node.bound[_LISTENER.name] = node.endpoints[_LISTENER.name] = ("127.0.0.1", 9093)
-    cluster.topics.create("t0", [[1], [1]], {})
-    session = Session(_LISTENER, 1, "127.0.0.1", 50_000)
-    session.principal, session.phase = user, Phase.READY
+    dispatcher, session = new_cluster(user, release)
     gc.collect()
     probe = Probe()
     began = time.process_time()
@@ -69,7 +54,7 @@ def measure(kib: int, release: str, name: str) -> list[Figure]:
     """Figures of one API, by its name, or of all."""
     logging.getLogger().setLevel(logging.ERROR)
     found = []
-    for api, (_, version) in sorted(_advertised(release).items()):
+    for api, (_, version) in sorted(advertised(release).items()):
         if name not in ("", api.wire_name):
             continue
         for case in cases(api, version):
@@ -84,15 +69,11 @@ def measure(kib: int, release: str, name: str) -> list[Figure]:
     return sorted(found, key=lambda figure: -figure.us_a_byte)
 
 
-def _advertised(release: str) -> Mapping[ApiKey, tuple[int, int]]:
-    return Dispatcher(Cluster(Config(release=release), ManualClock())).apis.advertised
-
-
 def main() -> int:
     options = parse_arguments(
         __doc__,
         kib=(KIB, "size of the largest request"),
-        release=(Config().release, "release of the broker, the newest if empty"),
+        release=("", "release of the broker, the newest if empty"),
         api=("", "the only API to ask, such as Metadata; all if empty"),
     )
     figures = measure(options.kib, options.release, options.api)

@@ -66,7 +66,7 @@ def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfig
                 ]
             )
     responses = []
-    for resource in resources:
+    for resource in context.in_turns(resources):
         try:
             # DEVIATION: a real KRaft broker never answers a request with a resource twice.
             check_single(counts[resource.resource_type, resource.resource_name])

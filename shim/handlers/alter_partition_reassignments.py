@@ -46,10 +46,10 @@ def handle(
                 name=topic.name,
                 partitions=[
                     _reassign(topic.name, partition, request, context)
-                    for partition in topic.partitions
+                    for partition in context.in_turns(topic.partitions)
                 ],
             )
-            for topic in topics
+            for topic in context.in_turns(topics)
         ],
     )
 

@@ -37,7 +37,7 @@ def handle(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopic
     context.access.nothing_more()  # malformed entries are answered without asking
     if context.facts.topics.deletes_topics_once:
         results, doomed = _judge(topics, context)
-        results.extend(_deleted(topic) for topic in doomed)
+        results.extend(_deleted(topic) for topic in context.in_turns(doomed))
         context.cluster.random.shuffle(results)
     else:
         results, doomed = _judge_in_order(topics, context)
@@ -85,25 +85,25 @@ def _judge(
     )
     results.extend(
         _failed(name, NO_ID, ErrorCode.INVALID_REQUEST, "topic name is given twice")
-        for name, count in names.items()
+        for name, count in context.in_turns(names.items())
         if count > 1
     )
     results.extend(
         _failed(None, topic_id, ErrorCode.INVALID_REQUEST, "topic id is given twice")
-        for topic_id, count in ids.items()
+        for topic_id, count in context.in_turns(ids.items())
         if count > 1
     )
-    names_once = [name for name, count in names.items() if count == 1]
-    ids_once = [topic_id for topic_id, count in ids.items() if count == 1]
+    names_once = [name for name, count in context.in_turns(names.items()) if count == 1]
+    ids_once = [topic_id for topic_id, count in context.in_turns(ids.items()) if count == 1]
     rights = _asked_rights(names_once, ids_once, context)
     doomed: dict[bytes, Topic] = {}
-    for topic_id in ids_once:
+    for topic_id in context.in_turns(ids_once):
         outcome = _judge_id(topic_id, rights, context)
         if isinstance(outcome, Topic):
             doomed[topic_id] = outcome
         else:
             results.append(outcome)
-    for name in names_once:
+    for name in context.in_turns(names_once):
         outcome = _judge_name(name, rights, context)
         if not isinstance(outcome, Topic):
             results.append(outcome)
@@ -131,7 +131,7 @@ def _malformed(topics: Iterable[DeleteTopicState]) -> list[DeletableTopicResult]
 
 def _asked_rights(names: Iterable[str], ids: Iterable[bytes], context: RequestContext) -> _Rights:
     """Ask DESCRIBE of all topics, then DELETE of all, missing ones too, as 4.3.1's log shows."""
-    known = (context.cluster.topics.by_id(topic_id) for topic_id in ids)
+    known = (context.cluster.topics.by_id(topic_id) for topic_id in context.in_turns(ids))
     named = dict.fromkeys([*names, *(topic.name for topic in known if topic is not None)])
     described = context.access.visible(DELETE_TOPICS_DESCRIBE, named, str)
     return _Rights(
@@ -186,7 +186,7 @@ def _judge_in_order(
     entries = list(topics)
     if not context.facts.topics.answers_each_duplicate:
         entries = list({entry.name: entry for entry in entries}.values())
-    for entry in entries:
+    for entry in context.in_turns(entries):
         result = DeletableTopicResult(name=entry.name, topic_id=entry.topic_id)
         results.append(result)
         if entry.topic_id != NO_ID:

@@ -4,7 +4,7 @@ Brokers, their loggers and metrics subscriptions count as the cluster. Denied re
 and a resource of an unknown type fails the whole request. Secrets are told without their value.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 
 from kafka_shim.authorizer.requirement import Requirement
 from kafka_shim.authorizer.requirements import (
@@ -52,7 +52,9 @@ def handle(request: DescribeConfigsRequest, context: RequestContext) -> Describe
     context.access.nothing_more()  # an unknown type is answered without asking
     resources = _distinct(request.resources, context)
     unknown = [
-        resource for resource in resources if not is_known_type(resource.resource_type, context)
+        resource
+        for resource in context.in_turns(resources)
+        if not is_known_type(resource.resource_type, context)
     ]
     if unknown:
         message = f"resource type {unknown[0].resource_type} has no settings"
@@ -63,11 +65,20 @@ def handle(request: DescribeConfigsRequest, context: RequestContext) -> Describe
             ]
         )
     described, denied, settings = [], [], 0
+    known: dict[Hashable, DescribeConfigsResult] = {}  # a resource may be asked for many times
     for resource in context.in_turns(resources):
         requirement = REQUIREMENTS[resource.resource_type]
         error = config_error(context, requirement, resource.resource_name)
         if error is ErrorCode.NONE:
-            described.append(_describe(resource, request, context))
+            keys = resource.configuration_keys
+            what = (
+                resource.resource_type,
+                resource.resource_name,
+                None if keys is None else tuple(keys),
+            )
+            if what not in known:
+                known[what] = _describe(resource, request, context)
+            described.append(known[what])
             settings += len(described[-1].configs)
             if settings > SETTINGS_MAX:
                 raise CloseConnection(f"DescribeConfigs asks for more than {SETTINGS_MAX} settings")

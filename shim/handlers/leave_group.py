@@ -30,7 +30,9 @@ def handle(request: LeaveGroupRequest, context: RequestContext) -> LeaveGroupRes
     return LeaveGroupResponse(
         members=[
             MemberResponse(member_id=member_id, group_instance_id=instance_id, error_code=error)
-            for (member_id, instance_id), error in zip(identities, errors, strict=True)
+            for (member_id, instance_id), error in context.in_turns(
+                zip(identities, errors, strict=True)
+            )
         ]
     )
 

@@ -86,7 +86,7 @@ def _check_form(request: MetadataRequest, version: int) -> None:
 def _all_topics(request: MetadataRequest, context: RequestContext) -> list[MetadataResponseTopic]:
     topics = list(context.cluster.topics)
     visible = context.access.visible(METADATA_ALL_TOPICS, topics, lambda topic: topic.name)
-    return [_described(topic, request, context) for topic in visible]
+    return [_described(topic, request, context) for topic in context.in_turns(visible)]
 
 
 def _by_name(
@@ -94,7 +94,7 @@ def _by_name(
 ) -> list[MetadataResponseTopic]:
     allowed, denied = context.access.split(METADATA_TOPIC, dict.fromkeys(names), lambda name: name)
     described, missing, create_denied = [], [], []
-    is_known = all(name in context.cluster.topics for name in allowed)
+    is_known = all(name in context.cluster.topics for name in context.in_turns(allowed))
     auto_creates = (
         not is_known and request.allow_auto_topic_creation and _creates_topics(context.cluster)
     )
@@ -125,7 +125,7 @@ def _by_id(
     ids: Iterable[bytes], request: MetadataRequest, context: RequestContext
 ) -> list[MetadataResponseTopic]:
     unknown, known = [], []
-    for topic_id in dict.fromkeys(ids):
+    for topic_id in context.in_turns(dict.fromkeys(ids)):
         topic = context.cluster.topics.by_id(topic_id)
         if topic is None:
             unknown.append(_nameless(topic_id, ErrorCode.UNKNOWN_TOPIC_ID))
@@ -134,7 +134,7 @@ def _by_id(
     allowed, denied = context.access.split(METADATA_TOPIC, known, lambda topic: topic.name)
     return [
         *unknown,
-        *(_described(topic, request, context) for topic in allowed),
+        *(_described(topic, request, context) for topic in context.in_turns(allowed)),
         *(_nameless(topic.topic_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED) for topic in denied),
     ]
 

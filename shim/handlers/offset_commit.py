@@ -22,7 +22,12 @@ from kafka_shim.protocol.messages.offset_commit_response import (
     OffsetCommitResponseTopic,
 )
 from kafka_shim.shim.handlers.shared.duplicates import last_of_each
-from kafka_shim.shim.handlers.shared.offset_commits import merged, offset_of, topic_of
+from kafka_shim.shim.handlers.shared.offset_commits import (
+    merged,
+    metadata_fits,
+    offset_of,
+    topic_of,
+)
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.group import CommitIdentity
 from kafka_shim.shim.state.groups.groups import Commit
@@ -135,16 +140,15 @@ def _commit(
         request.generation_id_or_member_epoch,
         context.version,
     )
-    fitting = [
-        commit for commit in wanted if groups.metadata_fits(commit.partition.committed_metadata)
-    ]
+    bytes_max = groups.settings.offset_metadata_bytes_max
     commits = [
         Commit(commit.topic.topic_id, commit.partition.partition_index, offset_of(commit.partition))
-        for commit in fitting
+        for commit in context.in_turns(wanted)
+        if metadata_fits(commit.partition, bytes_max)
     ]
     error = groups.commit(request.group_id, who, commits)
     for commit in context.in_turns(wanted):
-        fits = groups.metadata_fits(commit.partition.committed_metadata)
+        fits = metadata_fits(commit.partition, bytes_max)
         code = ErrorCode.OFFSET_METADATA_TOO_LARGE
         code = error if fits or error is not ErrorCode.NONE else code
         rows.add(commit.asked, commit.partition.partition_index, code)
@@ -154,9 +158,10 @@ def _commit_to_zookeeper(
     group_id: str, wanted: list[_Wanted], rows: _Rows, context: RequestContext
 ) -> None:
     groups = context.cluster.groups
+    bytes_max = groups.settings.offset_metadata_bytes_max
     for commit in context.in_turns(wanted):
         index = commit.partition.partition_index
-        if not groups.metadata_fits(commit.partition.committed_metadata):
+        if not metadata_fits(commit.partition, bytes_max):
             rows.add(commit.asked, index, ErrorCode.OFFSET_METADATA_TOO_LARGE)
         elif not group_id:
             # An empty element of a path in ZooKeeper.

@@ -62,7 +62,9 @@ def _merged(topics: list[OffsetForLeaderTopic]) -> list[OffsetForLeaderTopic]:
 def _ends(topic: OffsetForLeaderTopic, context: RequestContext) -> OffsetForLeaderTopicResult:
     return OffsetForLeaderTopicResult(
         topic=topic.topic,
-        partitions=[_end(topic.topic, wanted, context) for wanted in topic.partitions],
+        partitions=[
+            _end(topic.topic, wanted, context) for wanted in context.in_turns(topic.partitions)
+        ],
     )
 
 

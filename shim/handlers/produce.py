@@ -209,7 +209,7 @@ def _name_leaders(response: ProduceResponse, context: RequestContext) -> None:
     """Tell who leads the partitions that this node does not lead (KIP-951)."""
     leaders = set()
     for topic in response.responses:
-        for row in topic.partition_responses:
+        for row in context.in_turns(topic.partition_responses):
             if row.error_code != ErrorCode.NOT_LEADER_OR_FOLLOWER:
                 continue
             found = context.cluster.topics.by_id(topic.topic_id)

@@ -44,12 +44,12 @@ def handle(
     if "streams" not in context.cluster.groups.settings.protocols:
         raise Refused(ErrorCode.UNSUPPORTED_VERSION)
     context.access.require(STREAMS_GROUP_HEARTBEAT_GROUP, request.group_id)
-    topology = None if request.topology is None else _topology(request.topology)
+    topology = None if request.topology is None else context.beside(_topology, request.topology)
     if topology is not None:
         message = context.beside(topology.error, context.cluster.topics.internal_names)
         if message is not None:
             raise Refused(ErrorCode.STREAMS_INVALID_TOPOLOGY, message)
-        names = list(dict.fromkeys(topology.topics()))
+        names = context.beside(_named, topology)
         if context.access.split(STREAMS_GROUP_HEARTBEAT_TOPIC, names, str)[1]:
             raise Refused(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     context.beside(_check, request, topology)
@@ -111,6 +111,10 @@ def _topology(topology: Topology) -> StreamsTopology:
             for subtopology in topology.subtopologies
         ),
     )
+
+
+def _named(topology: StreamsTopology) -> list[str]:
+    return list(dict.fromkeys(topology.topics()))
 
 
 def _internal(topic: TopicInfo) -> InternalTopic:

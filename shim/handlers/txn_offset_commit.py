@@ -27,7 +27,12 @@ from kafka_shim.protocol.messages.txn_offset_commit_response import (
     TxnOffsetCommitResponseTopic,
 )
 from kafka_shim.shim.handlers.shared.duplicates import last_of_each
-from kafka_shim.shim.handlers.shared.offset_commits import merged, offset_of, topic_of
+from kafka_shim.shim.handlers.shared.offset_commits import (
+    merged,
+    metadata_fits,
+    offset_of,
+    topic_of,
+)
 from kafka_shim.shim.handlers.shared.verification import is_open, verification_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.coordinators import KeyType
@@ -75,7 +80,7 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
     codes = _commit(request, wanted, context) if wanted else []
     if facts.new_coordinator and not rows:
         return _as_asked(request, codes)
-    for commit, code in zip(wanted, codes, strict=True):
+    for commit, code in context.in_turns(zip(wanted, codes, strict=True)):
         _add(rows, commit.asked, commit.partition.partition_index, code)
     response = TxnOffsetCommitResponse(topics=list(rows.values()))
     return response if facts.failed_commits_repeat else context.beside(merged, response)
@@ -143,7 +148,8 @@ def _commit(
 ) -> list[ErrorCode]:
     """The code of each partition."""
     groups = context.cluster.groups
-    fits = [groups.metadata_fits(commit.partition.committed_metadata) for commit in wanted]
+    bytes_max = groups.settings.offset_metadata_bytes_max
+    fits = [metadata_fits(commit.partition, bytes_max) for commit in context.in_turns(wanted)]
     error = _group_error(request, context) or _transaction_error(request, context)
     if error is ErrorCode.NONE:
         who = CommitIdentity(
@@ -158,7 +164,7 @@ def _commit(
             Commit(
                 commit.topic.topic_id, commit.partition.partition_index, offset_of(commit.partition)
             )
-            for commit, does_fit in zip(wanted, fits, strict=True)
+            for commit, does_fit in context.in_turns(zip(wanted, fits, strict=True))
             if does_fit
         ]
         error = groups.commit(

@@ -4,15 +4,13 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-import msgspec
-
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.spec import StructSpec, load
 from kafka_shim.shim.request.turns import Turns
 
 LONG = 64
 """Shorter arrays are gone through in one turn."""
-WHOLE = frozenset({ApiKey.FETCH, ApiKey.SHARE_FETCH, ApiKey.SHARE_ACKNOWLEDGE})
+WHOLE = frozenset({ApiKey.SHARE_FETCH, ApiKey.SHARE_ACKNOWLEDGE})
 """Their arrays are gone through while the state of a session changes."""
 
 
@@ -32,9 +30,10 @@ class LongArray(list[Any]):
         return self._turns.over(super().__reversed__())
 
 
-def in_turns(request: msgspec.Struct, key: ApiKey, turns: Turns[Any]) -> None:
+def in_turns(request: Any, key: ApiKey, turns: Turns[Any]) -> None:
     """Make the long arrays of a request such lists."""
-    if key not in WHOLE:
+    changes_session = key is ApiKey.FETCH and request.session_epoch > 0
+    if key not in WHOLE and not changes_session:
         _replace(request, _ways(type(request).__name__), turns)
 
 

@@ -5,7 +5,7 @@ stored.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from kafka_shim.protocol.enums import ConfigResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -63,15 +63,16 @@ def check(resource_type: int, name: str, new: Mapping[str, str], context: Reques
                 _check_topic_name(name, context)
                 _check_exists(name, context)
             bad_value = ErrorCode(context.facts.configs.altered_config_error)
-            _check_known(new, context.cluster.configs.topic_definitions, ErrorCode.INVALID_CONFIG)
-            _check_values(new, context.cluster.configs.topic_definitions, bad_value)
+            definitions = context.cluster.configs.topic_definitions
+            _check_known(context.in_turns(new), definitions, ErrorCode.INVALID_CONFIG)
+            _check_values(new, definitions, bad_value)
             _check_exists(name, context)
         case ConfigResourceType.BROKER:
             check_broker(name, new, context)
             _check_eligible_replicas(name, new, context)
         case ConfigResourceType.GROUP:
-            _check_known(new, context.cluster.configs.group_definitions, ErrorCode.INVALID_CONFIG)
             definitions = context.cluster.configs.group_definitions
+            _check_known(context.in_turns(new), definitions, ErrorCode.INVALID_CONFIG)
             _check_values(new, definitions, ErrorCode.INVALID_CONFIG)
             _check_distinct(new, definitions, ErrorCode.INVALID_CONFIG)
             check_group_settings(new, context.cluster.configs)
@@ -102,7 +103,7 @@ def check_broker(name: str, new: Mapping[str, str], context: RequestContext) -> 
     not know are for its plugins.
     """
     definitions = context.cluster.configs.broker_definitions
-    known = {key: definitions[key] for key in new if key in definitions}
+    known = {key: definitions[key] for key in context.in_turns(new) if key in definitions}
     fixed = [key for key, definition in known.items() if not definition.dynamic]
     if fixed:
         message = f"settings that cannot change while the broker runs: {', '.join(fixed)}"
@@ -139,9 +140,9 @@ def _check_named(name: str, kind: str) -> None:
 
 
 def _check_known(
-    new: Mapping[str, str], definitions: Mapping[str, Definition], error: ErrorCode
+    names: Iterable[str], definitions: Mapping[str, Definition], error: ErrorCode
 ) -> None:
-    unknown = [key for key in new if key not in definitions]
+    unknown = [name for name in names if name not in definitions]
     if unknown:
         raise ResourceError(error, f"no such settings here: {', '.join(unknown)}")
 

@@ -51,6 +51,11 @@ def offset_of(partition: AskedPartition) -> CommittedOffset:
     )
 
 
+def metadata_fits(partition: AskedPartition, bytes_max: int) -> bool:
+    """Whether a commit's metadata is within `offset.metadata.max.bytes`."""
+    return len((partition.committed_metadata or "").encode()) <= bytes_max
+
+
 def topic_of(
     context: RequestContext, requirement: Requirement, asked: AskedTopic, *, by_id: bool
 ) -> tuple[ErrorCode, Topic | None]:

@@ -306,10 +306,6 @@ class Groups(GroupStore):
         """The offsets that a producer's transaction held back count now, or never."""
         self.offsets.settle(producer_id, committed=committed)
 
-    def metadata_fits(self, metadata: str | None) -> bool:
-        """Whether a commit's metadata is within offset.metadata.max.bytes."""
-        return len((metadata or "").encode()) <= self.settings.offset_metadata_bytes_max
-
     def delete_offset(self, group_id: str, topic_id: bytes, partition: int) -> None:
         self.offsets.forget(group_id, topic_id, partition)
 

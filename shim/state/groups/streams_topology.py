@@ -5,7 +5,8 @@ A subtopology has a task for each partition of its sources. Topics between subto
 of state stores are internal: the broker makes them, as wide as what they are filled from.
 """
 
-from collections.abc import Iterator
+import heapq
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
@@ -135,33 +136,40 @@ class Configured:
 
     def _widen(self, topology: StreamsTopology) -> None:
         """Repartition topics are as wide as the widest subtopology that fills them, changelogs as
-        wide as the subtopology whose they are. Each round may tell more.
+        wide as the subtopology whose they are.
         """
-        for subtopology in topology.subtopologies:
+        fixed: dict[str, int] = {}
+        readers: dict[str, list[int]] = {}
+        for at, subtopology in enumerate(topology.subtopologies):
             for topic in subtopology.repartition:
+                fixed.setdefault(topic.name, topic.partitions)
+                readers.setdefault(topic.name, []).append(at)
                 if topic.partitions:
                     self.partitions[topic.name] = topic.partitions
-        for _ in topology.subtopologies:
-            for subtopology in topology.subtopologies:
-                width = self._width(subtopology)
-                for name in subtopology.sinks if width else ():
-                    fixed = self._fixed(topology, name)
-                    known = self.partitions.get(name, 0)
-                    self.partitions[name] = fixed or max(known, width)
+        self._spread(topology, fixed, readers)
         for subtopology in topology.subtopologies:
-            for topic in subtopology.changelogs if self._width(subtopology) else ():
-                self.partitions[topic.name] = self._width(subtopology)
+            width = self._width(subtopology)
+            for topic in subtopology.changelogs if width else ():
+                self.partitions[topic.name] = width
 
-    def _fixed(self, topology: StreamsTopology, name: str) -> int:
-        return next(
-            (
-                topic.partitions
-                for subtopology in topology.subtopologies
-                for topic in subtopology.repartition
-                if topic.name == name
-            ),
-            0,
-        )
+    def _spread(
+        self, topology: StreamsTopology, fixed: Mapping[str, int], readers: Mapping[str, list[int]]
+    ) -> None:
+        """Pass widths on, the widest first: so each subtopology passes its own on once."""
+        widest = [(-self._width(each), at) for at, each in enumerate(topology.subtopologies)]
+        heapq.heapify(widest)
+        done: set[int] = set()
+        while widest and widest[0][0]:
+            width, at = heapq.heappop(widest)
+            if at in done:
+                continue
+            done.add(at)
+            for name in topology.subtopologies[at].sinks:
+                known = self.partitions.get(name, 0)
+                self.partitions[name] = fixed.get(name) or max(known, -width)
+                if self.partitions[name] != known:
+                    for reader in readers.get(name, ()):
+                        heapq.heappush(widest, (-self.partitions[name], reader))
 
     def _width(self, subtopology: Subtopology) -> int:
         counts = [self._count(name) for name in subtopology.sources]

@@ -1,0 +1,88 @@
+"""Counts the bytecodes of a large request, and of its longest stretch without an interruption."""
+
+import queue
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, TypeVar
+
+from kafka_shim.shim.dispatch import Dispatcher, Pending
+from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.request.session import Session
+from kafka_shim.shim.request.turns import Turns
+from kafka_shim.shim.wait import NoAnswer
+
+Item = TypeVar("Item")
+Answer = bytes | Pending | NoAnswer | None
+
+
+class _Loop:
+    """An event loop that does nothing else."""
+
+    def __init__(self) -> None:
+        self.ready: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
+
+    def call_soon(self, callback: Callable[[], object], /) -> None:
+        self.ready.put(callback)
+
+    call_soon_threadsafe = call_soon
+
+
+class Stretches(Turns[Answer]):
+    """The turns of one request, in which what is done between two interruptions is counted.
+
+    What runs beside the loop holds up nobody and is not counted.
+    """
+
+    def __init__(self, dispatcher: Dispatcher, frame: bytes, session: Session) -> None:
+        self.bytecodes = self.longest = self._since = 0
+        self._frame, self._dispatcher, self._session = frame, dispatcher, session
+        self._idle = _Loop()
+        self._found: list[Callable[[], Answer]] = []
+        super().__init__(self._idle, self._answer, self._found.append)
+        session.turns = self
+
+    def run(self) -> None:
+        self.start()
+        while not self._found:
+            self._idle.ready.get()()
+        self._session.turns = None
+        self._found[0]()
+
+    def check(self) -> None:
+        if not self._is_beside:
+            self._pause()
+        super().check()
+
+    def beside(self, work: Callable[..., Item], *arguments: Any) -> Item:
+        self._pause()
+        sys.settrace(None)
+        try:
+            return super().beside(work, *arguments)
+        finally:
+            sys.settrace(self._called)
+
+    def _answer(self) -> Answer:
+        others = sys.gettrace()
+        sys.settrace(self._called)
+        try:
+            return self._dispatcher.dispatch(self._frame, self._session)
+        except CloseConnection:
+            return None
+        finally:
+            sys.settrace(others)
+            self._pause()
+
+    def _pause(self) -> None:
+        self.bytecodes += self._since
+        self.longest = max(self.longest, self._since)
+        self._since = 0
+
+    def _called(self, frame: FrameType, event: str, _: object) -> Any:
+        frame.f_trace_lines, frame.f_trace_opcodes = False, True
+        return self._counted
+
+    def _counted(self, frame: FrameType, event: str, _: object) -> Any:
+        if event == "opcode":
+            self._since += 1
+        return self._counted
