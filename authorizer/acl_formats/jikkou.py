@@ -59,7 +59,7 @@ def _read_principal(
 
 def write(acls: Iterable[Acl]) -> str:
     principals = groupby(sorted(acls, key=_rule), key=lambda acl: acl.principal)
-    return dump_all(_authorization(name, list(entries)) for name, entries in principals)
+    return dump_all(resource_of(name, list(entries)) for name, entries in principals)
 
 
 def _read_entries(entries: list[Any], principal: str, role: str) -> Iterator[PlacedAcl]:
@@ -98,11 +98,16 @@ def _rule(acl: Acl) -> tuple[object, ...]:
     )
 
 
-def _authorization(principal: str, acls: list[Acl]) -> dict[str, Any]:
+def resource_of(principal: str, acls: list[Acl]) -> dict[str, Any]:
+    """The authorization of a principal; without ACLs, one to be deleted."""
+    metadata: dict[str, Any] = {"name": principal}
+    if not acls:
+        metadata["annotations"] = {"jikkou.io/delete": True}
+    acls = sorted(acls, key=_rule)
     return {
         "apiVersion": "kafka.jikkou.io/v1beta2",
         "kind": AUTHORIZATION,
-        "metadata": {"name": principal},
+        "metadata": metadata,
         "spec": {"acls": [_entry(list(same)) for _, same in groupby(acls, key=_rule)]},
     }
 

@@ -63,7 +63,7 @@ def _read_user(resource: Mapping[str, Any]) -> Iterator[PlacedAcl]:
 
 def write(acls: Iterable[Acl]) -> str:
     users = groupby(sorted(acls, key=lambda acl: acl.principal), key=lambda acl: acl.principal)
-    text = dump_all(_user(principal, list(entries)) for principal, entries in users)
+    text = dump_all(resource_of(principal, list(entries)) for principal, entries in users)
     return f"# each user needs the label strimzi.io/cluster with your cluster's name\n{text}"
 
 
@@ -94,7 +94,8 @@ def _read_entry(value: Any, principal: str, where: str) -> Iterator[PlacedAcl]:
             yield acl_of((principal, host, *what, str(operation), permission), where), line
 
 
-def _user(principal: str, acls: list[Acl]) -> dict[str, Any]:
+def resource_of(principal: str, acls: list[Acl]) -> dict[str, Any]:
+    """The KafkaUser with these ACLs, or without any."""
     kind, _, name = principal.partition(":")
     by_tls = name.startswith("CN=")
     name = name.removeprefix("CN=")

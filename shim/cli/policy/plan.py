@@ -10,6 +10,8 @@ import msgspec
 
 from kafka_shim.authorizer.acl_formats.kafka_commands import command
 from kafka_shim.authorizer.acl_formats.objects import to_objects
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.plan import plan
 from kafka_shim.authorizer.policy.remedy import Step
 from kafka_shim.protocol.api_versions import RELEASES
@@ -23,11 +25,12 @@ from kafka_shim.shim.cli.policy.inputs import (
     live_acls,
     read_files,
 )
+from kafka_shim.shim.cli.policy.plan_forms import FORMS, staged, stages
 from kafka_shim.shim.cli.usage import UsageError, release_named
 from kafka_shim.shim.client.acls import create_acls, delete_acls
 from kafka_shim.shim.client.client import Client, ClientError
 
-HELP = "the commands that give a cluster the ACLs of files; --apply runs them"
+HELP = "the commands, or files, that give a cluster the ACLs of files; --apply runs them"
 DESCRIPTION = """\
 Prints kafka-acls commands that turn OLD, or what a cluster has, into NEW. After every one of them,
 whatever both allow is allowed, and nothing that neither allows. --apply makes the changes in the
@@ -35,6 +38,10 @@ cluster, after asking, and takes them back if one fails.
 
   kafka-shim policy plan old.yaml new.yaml
   kafka-shim policy plan acls/ --bootstrap-server 127.0.0.1:9092 --apply
+  kafka-shim policy plan old.yaml new.yaml --to strimzi --stage 1 | kubectl apply -f -
+
+With --to, the plan is for a tool that is given what there should be: stage 1 is what is new, in
+stage 2 what is not wanted any more goes. Without --stage, both are printed.
 
 Exit codes: 0 done, or nothing to do; 2 an input or an option cannot be used, 1 the broker failed,
 or the answer was no.
@@ -48,6 +55,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("files", nargs="+", metavar="FILE", help="OLD and NEW; with a cluster, NEW (repeatable)")
     add("--apply", action="store_true", help="change the cluster")
     add("--yes", "-y", action="store_true", help="with --apply: do not ask")
+    add(
+        "--to",
+        choices=FORMS,
+        default="commands",
+        help="what the plan is for; the tools that take what there should be get two stages"
+        " (default: kafka-acls commands)",
+    )
+    add("--stage", type=int, choices=(1, 2), help="print one stage alone")
     add("--json", action="store_true", help="print JSON instead of commands")
     add("--kafka-version", metavar="RELEASE", help="the release that the files are for")
     add_broker_arguments(parser)
@@ -62,16 +77,38 @@ def run(args: argparse.Namespace) -> int:
         live, new_files = live_acls(args), args.files
     elif args.apply:
         raise UsageError("--apply needs --bootstrap-server")
+    _check(args)
     release = release_named(args.kafka_version) or (live.release if live else RELEASES[-1])
     old = live.acls if live is not None else read_files(old_files, release)
     steps = plan(old, read_files(new_files, release))
-    if args.json:
-        print(json.dumps(_objects(steps), indent=2, ensure_ascii=False))
-    else:
-        for line in _commands(steps, args.bootstrap_server if live else None):
-            print(line)
-        print(f"# {_total(steps)}")
+    bootstrap = args.bootstrap_server if live else None
+    print(_text(args, steps, old, bootstrap), end="")
     return _apply(args, live, steps) if args.apply and steps else 0
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Refuse options that do not go together."""
+    is_staged = args.to != "commands"
+    if is_staged and (args.apply or args.json):
+        raise UsageError(
+            f"--to {args.to} prints a plan for that tool; leave out --apply and --json"
+        )
+    if args.stage and not is_staged:
+        raise UsageError("--stage needs --to with a tool that takes what there should be")
+
+
+def _text(
+    args: argparse.Namespace, steps: Sequence[Step], old: Sequence[Acl], bootstrap: str | None
+) -> str:
+    if args.json:
+        return json.dumps(_objects(steps), indent=2, ensure_ascii=False) + "\n"
+    total = "" if args.stage else f"# {_total(steps)}\n"
+    if args.to == "commands":
+        return "".join(f"{line}\n" for line in _commands(steps, bootstrap)) + total
+    try:
+        return staged(stages(steps, old, args.to), args.stage) + total
+    except AclTextError as error:
+        raise UsageError(f"--to {args.to}: {error}") from error
 
 
 def _apply(args: argparse.Namespace, live: Live | None, steps: Sequence[Step]) -> int:

@@ -1,0 +1,137 @@
+"""Plans for tools that are given what there should be."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings, strategies as st
+
+from kafka_shim.authorizer.acl_formats import read
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.policy.plan import plan
+from kafka_shim.shim.cli import main
+from kafka_shim.shim.cli.policy.plan_forms import FORMS, stages
+from tests.authorizer.acl_formats.test_forms import PLAIN
+
+OLD = """
+- {principal: User:alice, allow: [Read, Write], topic: orders}
+- {principal: User:eve, deny: Read, topic: orders}
+"""
+NEW = """
+- {principal: User:alice, allow: [Read, Describe], topic: orders}
+- {principal: User:bob, deny: Write, topic: team-, pattern: prefixed, host: 10.0.0.1}
+"""
+STRIMZI_2 = """\
+---
+apiVersion: kafka.strimzi.io/v1
+kind: KafkaUser
+metadata:
+  name: alice
+spec:
+  authorization:
+    type: simple
+    acls:
+    - type: allow
+      resource:
+        type: topic
+        name: orders
+        patternType: literal
+      operations:
+      - Read
+      - Describe
+      host: '*'
+---
+apiVersion: kafka.strimzi.io/v1
+kind: KafkaUser
+metadata:
+  name: eve
+spec:
+  authorization:
+    type: simple
+    acls: []
+"""
+Files = tuple[str, str]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    (tmp_path / "old.yaml").write_text(OLD)
+    (tmp_path / "new.yaml").write_text(NEW)
+    return str(tmp_path / "old.yaml"), str(tmp_path / "new.yaml")
+
+
+def applied(present: set[Acl], stage: str, form: str) -> set[Acl]:
+    """What a tool has made of the ACLs: terraform adds what is there and takes out what goes."""
+    if not stage:
+        return present
+    if form.startswith("terraform"):
+        gone = "\n".join(line[2:] for line in stage.splitlines()[1:] if line.startswith("#"))
+        return present - set(read(gone, form)) | set(read(stage, form))
+    named = [document["metadata"]["name"] for document in yaml.safe_load_all(stage)]
+    principals = {name if form == "jikkou" else f"User:{name}" for name in named}
+    cut = "" if form == "jikkou" else "CN="  # as Kubernetes names who logs in by TLS
+    others = {acl for acl in present if acl.principal.replace(cut, "") not in principals}
+    return others | set(read(stage, form))
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "commands"])
+@settings(max_examples=30, deadline=None)
+@given(old=st.sets(PLAIN, max_size=6), new=st.sets(PLAIN, max_size=6), data=st.data())
+def test_the_stages_lead_to_what_is_wanted(
+    form: str, old: set[Acl], new: set[Acl], data: st.DataObject
+) -> None:
+    new |= data.draw(st.sets(st.sampled_from(sorted(old, key=str)))) if old else set()
+    first, then = stages(plan(old, new), old, form)
+    between = applied(old, first, form)
+    assert between == old | new
+    assert applied(between, then, form) == new
+
+
+def test_a_stage_alone_can_be_piped_into_the_tool(
+    files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["policy", "plan", *files, "--to", "strimzi", "--stage", "2"]) == 0
+    assert capsys.readouterr().out == STRIMZI_2
+    assert main(["policy", "plan", *files, "--to", "terraform"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith('# stage 1 of 2: what is new\nresource "kafka_acl" "acl_bob_deny')
+    assert '\n# resource "kafka_acl" "acl_eve_deny_read_topic_orders" {\n' in out
+    assert out.endswith("# 2 ACLs to add, 2 to remove\n")
+
+
+def test_whom_nothing_is_left_is_deleted_in_jikkou(
+    files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["policy", "plan", *files, "--to", "jikkou", "--stage", "2"]) == 0
+    _, eve = yaml.safe_load_all(capsys.readouterr().out)
+    assert eve["metadata"] == {"name": "User:eve", "annotations": {"jikkou.io/delete": True}}
+    assert eve["spec"] == {"acls": []}
+
+
+def test_nothing_to_do(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["policy", "plan", files[0], files[0], "--to", "strimzi"]) == 0
+    assert capsys.readouterr().out == "# 0 ACLs to add, 0 to remove\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--to", "strimzi", "--json"), "leave out --apply and --json"),
+        (("--stage", "1"), "--stage needs --to"),
+    ],
+)
+def test_wrong_usage(
+    files: Files, words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["policy", "plan", *files, *words])
+    assert said in capsys.readouterr().err
+
+
+def test_what_a_tool_cannot_say_is_told(
+    files: Files, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "new.yaml").write_text("- {principal: Group:x, allow: Read, topic: t}")
+    with pytest.raises(SystemExit):
+        main(["policy", "plan", *files, "--to", "strimzi"])
+    assert "--to strimzi: `Group:x` cannot be a KafkaUser" in capsys.readouterr().err
