@@ -5,12 +5,16 @@ and `idempotent-write` too.
 """
 
 from enum import IntEnum
-from functools import cache
+from functools import cache, lru_cache
 from typing import TypeVar
 
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 E = TypeVar("E", bound=IntEnum)
+
+
+_remembering = lru_cache(1 << 12)
+"""Long lists have the same few words over and over."""
 
 
 class AclTextError(ValueError):
@@ -29,21 +33,25 @@ def camel_case(member: IntEnum) -> str:
     return "".join(word.capitalize() for word in member.name.split("_"))
 
 
+@_remembering
 def parse_operation(text: str) -> Operation:
     """Read the name of an operation that an ACL can have; AclTextError if it is none."""
     return _parse(Operation, text, "operation", excluded=("UNKNOWN", "ANY"))
 
 
+@_remembering
 def parse_resource_type(text: str) -> ResourceType:
     """Read the name of a resource type that an ACL can be about; AclTextError if it is none."""
     return _parse(ResourceType, text, "resource type", excluded=("UNKNOWN", "ANY"))
 
 
+@_remembering
 def parse_pattern_type(text: str) -> PatternType:
     """Read `literal` or `prefixed`; AclTextError otherwise."""
     return _parse(PatternType, text, "pattern type", excluded=("UNKNOWN", "ANY", "MATCH"))
 
 
+@_remembering
 def parse_permission(text: str) -> Permission:
     """Read `allow` or `deny`; AclTextError otherwise."""
     return _parse(Permission, text, "permission", excluded=("UNKNOWN", "ANY"))

@@ -2,7 +2,7 @@
 
     python -m benchmarks.policy [--acls N] [--expectations N]
 
-Reading the files is part of it. Exit code 3 if a goal is missed.
+Reading the files is part of it. Exit code 3 if the goal is missed, in time of the processor.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from kafka_shim.shim.cli import main as kafka_shim
 
-GOAL_S = 20.0
+GOAL_S = 10.0
 ACLS, EXPECTATIONS = 100_000, 10_000
 ENTRY = "\t(principal=User:u{user}, host=*, operation={operation}, permissionType=ALLOW)\n"
 HEADING = (
@@ -57,12 +57,12 @@ def expectations(count: int) -> str:
 
 
 def timed(what: str, words: list[str]) -> float:
-    begun = time.perf_counter()
+    begun = time.process_time(), time.perf_counter()
     with contextlib.redirect_stdout(io.StringIO()) as out:
         code = kafka_shim(words)
-    taken = time.perf_counter() - begun
-    last = out.getvalue().splitlines()[-1][:60]
-    print(f"{what:32} {taken:7.2f} s   exit code {code}: {last}")
+    taken, waited = time.process_time() - begun[0], time.perf_counter() - begun[1]
+    last = out.getvalue().splitlines()[-1][:50]
+    print(f"{what:24} {taken:7.2f} s ({waited:.2f} s by the clock)   exit code {code}: {last}")
     return taken
 
 
@@ -81,6 +81,7 @@ def main() -> int:
             timed("policy test", ["policy", "test", str(expected), "--acls", str(old)]),
             timed("policy diff, 1 % more", ["policy", "diff", str(old), str(new)]),
             timed("policy diff, all of it", ["policy", "diff", str(old), _nothing(folder)]),
+            timed("policy lint", ["policy", "lint", str(old)]),
         ]
     if max(taken) > GOAL_S:
         print(f"the goal is missed: each within {GOAL_S:.0f} s")

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 from itertools import groupby
 
-from kafka_shim.authorizer.acl_formats.fields import PlacedAcl, acl_of, at_line
+from kafka_shim.authorizer.acl_formats.fields import PlacedAcl, acl_of
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.acl_tool_releases import NEWEST_TOOL, AclTool, Heading
 from kafka_shim.authorizer.model import Acl, AclFilter
@@ -42,24 +42,27 @@ def read(text: str) -> list[PlacedAcl]:
     AclTextError, with the line number, for a line that is neither heading nor entry. Kafka escapes
     nothing, so a name with a line break in it cannot be read back.
     """
-    acls: list[PlacedAcl] = []
+    number, acls = 0, list[PlacedAcl]()
     pattern: tuple[str, str, str] | None = None
-    for number, line in enumerate(text.split("\n"), start=1):
-        bare = line.strip(" \t\r")
-        heading = _HEADING.fullmatch(bare)
-        if heading is not None:
-            pattern = _read_heading(heading)
-            continue
-        if not bare or _HEADER_LINE.fullmatch(bare):
-            continue
-        entry = _ENTRY.fullmatch(bare) or _OLD_ENTRY.fullmatch(bare)
-        if entry is None or pattern is None:
-            raise AclTextError(f"not a line of a list of kafka-acls: `{bare}`", number)
-        who = (entry["principal"], entry["host"])
-        what = (entry["operation"], entry["permission"])
-        with at_line(number):
-            acls.append((acl_of((*who, *pattern, *what)), number))
+    try:
+        for number, line in enumerate(text.split("\n"), start=1):
+            bare = line.strip(" \t\r")
+            heading = _HEADING.fullmatch(bare)
+            if heading is not None:
+                pattern = _read_heading(heading)
+            elif bare and not _HEADER_LINE.fullmatch(bare):
+                acls.append((_read_entry(bare, pattern), number))
+    except AclTextError as error:
+        raise AclTextError(error.said, number) from error
     return acls
+
+
+def _read_entry(bare: str, pattern: tuple[str, str, str] | None) -> Acl:
+    entry = _ENTRY.fullmatch(bare) or _OLD_ENTRY.fullmatch(bare)
+    if entry is None or pattern is None:
+        raise AclTextError(f"not a line of a list of kafka-acls: `{bare}`")
+    who = (entry["principal"], entry["host"])
+    return acl_of((*who, *pattern, entry["operation"], entry["permission"]))
 
 
 def write(acls: Iterable[Acl]) -> str:

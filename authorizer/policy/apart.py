@@ -1,14 +1,13 @@
 """What the ACLs of a set tell apart: the names and hosts that matter for a principal."""
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.model import ANY_USER, WILDCARD
-from kafka_shim.authorizer.pattern import Pattern
-from kafka_shim.authorizer.policy.names import Names, names_of_pattern
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
+from kafka_shim.authorizer.policy.names import Names, names_of, names_of_pattern
 from kafka_shim.protocol.enums import ResourceType
 
 
@@ -26,15 +25,20 @@ _EVERYBODY = ""
 
 
 class Apart:
-    """Knows the ACLs of an authorizer that does not change meanwhile."""
+    """Knows the ACLs of an authorizer, as they were when a resource type was first asked about.
+
+    `tried` are ACLs that were added since, to see what comes of it. What ACLs that are gone tell
+    apart does no harm.
+    """
 
     def __init__(self, authorizer: StandardAuthorizer) -> None:
+        self.tried: Sequence[Acl] = ()
         self._store = authorizer.store
         self._everyone = authorizer.allow_everyone
         self._networks = authorizer.rules.host_networks
         self._about: dict[ResourceType, dict[str, _About]] = {}
-        self._patterns: dict[ResourceType, list[Pattern]] = {}
         self._hosts: dict[tuple[ResourceType, str], list[str]] = {}
+        self._principals: dict[ResourceType, list[tuple[str, list[str]]]] = {}
 
     def hosts(self, kind: ResourceType, principal: str) -> list[str]:
         """The hosts that ACLs tell apart for the principal, `*` being all others."""
@@ -44,20 +48,37 @@ class Apart:
             if not self._networks:  # then no client has such a host
                 named = {host for host in named if "/" not in host}
             found = self._hosts[kind, principal] = [WILDCARD, *sorted(named - {WILDCARD})]
-        return found
+        meant = (principal, ANY_USER)
+        tried = {acl.host for acl in self._tried(kind) if acl.principal in meant}
+        return found if tried <= set(found) else [*found, *sorted(tried.difference(found))]
 
     def names(self, kind: ResourceType, principal: str, within: Names) -> set[Names]:
         """The names in `within` that ACLs tell apart for the principal."""
         key = _EVERYBODY if self._everyone else principal
-        return {names for about in self._all_about(kind, key) for names in _inside(about, within)}
+        found = {names for about in self._all_about(kind, key) for names in _inside(about, within)}
+        for acl in self._tried(kind):
+            if self._everyone or acl.principal in (principal, ANY_USER):
+                found.add(names_of(acl))
+        return found
 
     def principals(self, kind: ResourceType, names: Names) -> set[str]:
         """Those whom an ACL names that is about any of the names."""
-        return {
+        found = {
             subject.principal
-            for pattern in self._overlapping(kind, names)
+            for pattern in self._store.patterns_for(kind, names.text)
             for subject, _ in pattern.grants()
         }
+        if names.is_prefix:
+            found |= {acl.principal for acl in self._tried(kind)}
+            ordered = self._by_name(kind)
+            at = bisect_left(ordered, names.text, key=_name)
+            while at < len(ordered) and ordered[at][0].startswith(names.text):
+                found.update(ordered[at][1])
+                at += 1
+        return found
+
+    def _tried(self, kind: ResourceType) -> Iterator[Acl]:
+        return (acl for acl in self.tried if acl.resource_type is kind)
 
     def _all_about(self, kind: ResourceType, principal: str) -> Iterator[_About]:
         everybody = self._about.get(kind)
@@ -71,9 +92,7 @@ class Apart:
         for pattern in self._store.patterns(kind):
             names = names_of_pattern(pattern.resource_name, pattern.pattern_type)
             for subject, _ in pattern.grants():
-                for who in (
-                    (subject.principal, _EVERYBODY) if self._everyone else (subject.principal,)
-                ):
+                for who in (subject.principal, _EVERYBODY)[: 1 + self._everyone]:
                     about = found.get(who)
                     if about is None:
                         about = found[who] = _About([], set())
@@ -81,26 +100,34 @@ class Apart:
                     about.hosts.add(subject.host)
         return found
 
-    def _overlapping(self, kind: ResourceType, names: Names) -> Iterator[Pattern]:
-        yield from self._store.patterns_for(kind, names.text)
-        if not names.is_prefix:
-            return
-        ordered = self._patterns.get(kind)
-        if ordered is None:
-            ordered = sorted(self._store.patterns(kind), key=lambda p: p.resource_name)
-            self._patterns[kind] = ordered
-        at = bisect_left(ordered, names.text, key=lambda p: p.resource_name)
-        while at < len(ordered) and ordered[at].resource_name.startswith(names.text):
-            yield ordered[at]
-            at += 1
+    def _by_name(self, kind: ResourceType) -> list[tuple[str, list[str]]]:
+        """The name of each pattern with its principals, in lexical order."""
+        found = self._principals.get(kind)
+        if found is None:
+            found = self._principals[kind] = sorted(
+                (
+                    (pattern.resource_name, [subject.principal for subject, _ in pattern.grants()])
+                    for pattern in self._store.patterns(kind)
+                ),
+                key=_name,
+            )
+        return found
+
+
+def _name(entry: tuple[str, list[str]]) -> str:
+    return entry[0]
+
+
+def _text(names: Names) -> str:
+    return names.text
 
 
 def _inside(about: _About, within: Names) -> Iterator[Names]:
     if not about.is_sorted:
-        about.names.sort(key=lambda names: names.text)
+        about.names.sort(key=_text)
         about.is_sorted = True
     ordered = about.names
-    at = bisect_left(ordered, within.text, key=lambda names: names.text)
+    at = bisect_left(ordered, within.text, key=_text)
     while at < len(ordered) and ordered[at].text.startswith(within.text):
         if within.includes(ordered[at]):
             yield ordered[at]

@@ -1,18 +1,18 @@
 """Whether a set of ACLs is what is expected of it: for all names, hosts and principals."""
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import msgspec
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Action, Actor, Decision
 from kafka_shim.authorizer.networks import covers_host
-from kafka_shim.authorizer.pattern import Pattern
+from kafka_shim.authorizer.policy.apart import Apart
 from kafka_shim.authorizer.policy.expectation import Expectation, Kind, Unwanted
 from kafka_shim.authorizer.policy.names import ALL_NAMES, STARRED, Names, Region, names_of, regions
 from kafka_shim.authorizer.policy.profiles import Clause
-from kafka_shim.authorizer.policy.questions import acls_about, asker, check_exact, hosts_of, place
+from kafka_shim.authorizer.policy.questions import asker, check_exact, place
 from kafka_shim.authorizer.policy.remedy import Step, Wish, to_allow, to_deny
 from kafka_shim.authorizer.requirement import Need
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
@@ -58,8 +58,7 @@ class Judge:
     def __init__(self, authorizer: StandardAuthorizer) -> None:
         check_exact(authorizer)
         self._authorizer = authorizer
-        self._about: dict[tuple[ResourceType, str], tuple[frozenset[Names], list[str]]] = {}
-        self._patterns: dict[ResourceType, list[Pattern]] = {}
+        self._apart = Apart(authorizer)
 
     def verdict(self, expectation: Expectation) -> Verdict:
         """Whether it holds; if not, with what would make it."""
@@ -94,7 +93,8 @@ class Judge:
         """With what its steps make necessary, such as to deny those that a removed DENY denied."""
         steps = list(found.steps)
         for _ in range(_ROUNDS_MAX):
-            further = self._found_after(found.expectation, steps).steps
+            with self._tried(steps):
+                further = self._found(found.expectation).steps
             if not further:
                 break
             for step in further:
@@ -112,19 +112,36 @@ class Judge:
             return found
         for step in found.steps:
             rest = [other for other in steps if other != step]
-            if self._found_after(found.expectation, rest).held:
-                steps = rest
+            with self._tried(rest):
+                if self._holds(found.expectation):
+                    steps = rest
         return msgspec.structs.replace(found, steps=tuple(steps))
 
-    def _found_after(self, expectation: Expectation, steps: Sequence[Step]) -> Verdict:
-        """What would be found after the steps, which are taken back."""
+    def _holds(self, expectation: Expectation) -> bool:
+        """As `_found`, but only whether it does: the first wrong answer will do."""
+        if expectation.kind is Kind.NO_ACL:
+            return self._found(expectation).held
+        for principal, wanted in self._subjects(expectation):
+            answers = self._answers(principal, expectation, wanted=wanted)
+            if wanted or not expectation.is_whole:
+                if any(answer.decision.allowed != wanted for answer in answers):
+                    return False
+            elif _wrong(list(answers), expectation, wanted=wanted):
+                return False
+        return True
+
+    @contextmanager
+    def _tried(self, steps: Sequence[Step]) -> Iterator[None]:
+        """Do the steps, and take them back."""
         store = self._authorizer.store
         present = {step.acl for step in steps if step.acl in store}
         try:
             for step in steps:
                 (store.add if step.is_addition else store.remove)(step.acl)
-            return Judge(self._authorizer)._found(expectation)
+            self._apart.tried = [step.acl for step in steps if step.is_addition]
+            yield
         finally:
+            self._apart.tried = []
             for step in steps:
                 (store.add if step.acl in present else store.remove)(step.acl)
 
@@ -144,15 +161,15 @@ class Judge:
         self, principal: str, expectation: Expectation, *, wanted: bool
     ) -> Iterator[Answer]:
         for clause in expectation.clauses:
-            told_apart, _ = self._told_apart(clause.resource_type, principal)
-            for host in self._hosts(clause, principal, expectation.hosts):
-                for region in self._regions(clause, told_apart, wanted=wanted):
+            hosts = self._hosts(clause, principal, expectation.hosts)
+            for host in hosts:
+                for region in self._regions(clause, principal, wanted=wanted):
                     yield self._answer(principal, host, clause, region)
 
     def _hosts(self, clause: Clause, principal: str, given: Sequence[str]) -> list[str]:
         """The hosts that ACLs tell apart; where some are given, those and what lies in them."""
-        types = dict.fromkeys([clause.resource_type, *(n.resource_type for n in clause.needs)])
-        every = {host for kind in types for host in self._told_apart(kind, principal)[1]}
+        types = {clause.resource_type, *(need.resource_type for need in clause.needs)}
+        every = set().union(*(self._apart.hosts(kind, principal) for kind in types))
         if not given:
             return sorted(every)
         networks = self._authorizer.rules.host_networks
@@ -161,13 +178,12 @@ class Judge:
         }
         return sorted({*given, *inside})
 
-    def _regions(
-        self, clause: Clause, told_apart: frozenset[Names], *, wanted: bool
-    ) -> list[Region]:
+    def _regions(self, clause: Clause, principal: str, *, wanted: bool) -> list[Region]:
         if clause.names is None:
             return [Region(Names(CLUSTER_NAME), CLUSTER_NAME, -1)]
         if not clause.names.is_prefix:
             return [Region(clause.names, clause.names.text, -1)]
+        told_apart = self._apart.names(clause.resource_type, principal, clause.names)
         found = regions(clause.resource_type, told_apart, self._authorizer.rules, clause.names)
         if wanted and clause.names == ALL_NAMES:  # all that literal `*` covers
             return [region for region in found if not STARRED.includes(region.names)]
@@ -208,20 +224,6 @@ class Judge:
         host = answer.host if expectation.hosts else WILDCARD
         return to_allow(self._authorizer, wish, name, host)
 
-    def _told_apart(
-        self, resource_type: ResourceType, principal: str
-    ) -> tuple[frozenset[Names], list[str]]:
-        key = (resource_type, principal)
-        found = self._about.get(key)
-        if found is None:
-            acls = acls_about(self._authorizer, resource_type, principal)
-            found = (
-                frozenset(map(names_of, acls)),
-                hosts_of(acls, principal, self._authorizer.rules),
-            )
-            self._about[key] = found
-        return found
-
     def _named(self, clauses: Iterable[Clause]) -> set[str]:
         """The principals of ACLs that are about any of the names."""
         found: set[str] = set()
@@ -232,25 +234,8 @@ class Judge:
                     names = Names(CLUSTER_NAME)
                 elif need.any_name:
                     names = ALL_NAMES
-                for pattern in self._overlapping(need.resource_type, names):
-                    found |= {subject.principal for subject, _ in pattern.grants()}
+                found |= self._apart.principals(need.resource_type, names)
         return found
-
-    def _overlapping(self, resource_type: ResourceType, names: Names) -> list[Pattern]:
-        store = self._authorizer.store
-        around = store.patterns_for(resource_type, names.text)
-        if not names.is_prefix:
-            return around
-        ordered = self._patterns.get(resource_type)
-        if ordered is None:
-            ordered = sorted(store.patterns(resource_type), key=lambda p: p.resource_name)
-            self._patterns[resource_type] = ordered
-        at = bisect_left(ordered, names.text, key=lambda p: p.resource_name)
-        inside = []
-        while at < len(ordered) and ordered[at].resource_name.startswith(names.text):
-            inside.append(ordered[at])
-            at += 1
-        return [*around, *inside]
 
     def _unwanted(self, unwanted: Unwanted) -> Iterator[Acl]:
         """The ACLs that it selects, in the order of the store."""
