@@ -18,6 +18,7 @@ from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.state.cluster import Cluster
+from tests.commands import SHIM
 
 ROOT = Path(__file__).parents[1]
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
@@ -144,7 +145,7 @@ def test_the_line_that_wait_strategies_look_for_comes_last(tmp_path: Path) -> No
     ready = tmp_path / "ready"
     words = ["serve", "--listener", "PLAINTEXT://127.0.0.1:0", "--control", "127.0.0.1:0"]
     child = subprocess.Popen(
-        [sys.executable, "-P", "-m", "kafka_shim", *words, "--ready-file", str(ready)],
+        [*SHIM, *words, "--ready-file", str(ready)],
         stdout=subprocess.PIPE, text=True, env=os.environ | OURS,
     )  # fmt: skip
     assert child.stdout is not None
@@ -162,7 +163,7 @@ def test_the_line_that_wait_strategies_look_for_comes_last(tmp_path: Path) -> No
 
 def shim(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-P", "-m", "kafka_shim", *words],
+        [*SHIM, *words],
         cwd=cwd, capture_output=True, text=True, check=False, timeout=60,
         env=os.environ | OURS,
     )  # fmt: skip
@@ -222,7 +223,7 @@ def test_the_health_check_looks_for_the_file_that_serve_writes(tmp_path: Path) -
     environment = os.environ | OURS | {variable: str(tmp_path / "ready")}
     words = ["serve", "--listener", "PLAINTEXT://127.0.0.1:0"]
     child = subprocess.Popen(
-        [sys.executable, "-P", "-m", "kafka_shim", *words],
+        [*SHIM, *words],
         stdout=subprocess.PIPE, text=True, env=environment,
     )  # fmt: skip
     assert child.stdout is not None

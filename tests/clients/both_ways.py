@@ -29,9 +29,9 @@ from kafka_shim.shim.traffic.replay.target import OnMiss, Target
 from tests.clients.captured import captured, compare
 from tests.clients.kit import CLIENTS, PLAY_SECONDS
 from tests.clients.lateness import Lateness
+from tests.commands import SHIM
 from tests.oracle.real_kafka import RealKafka, settings_of
 
-SHIM = [sys.executable, "-P", "-m", "kafka_shim"]
 DIFFERENT = 3
 NAMES = ("PLAINTEXT", "SASL_PLAINTEXT")
 _ADDRESS = re.compile(r"127\.0\.0\.1:\d+")

@@ -10,13 +10,13 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.clients.workshop import Workshop
+from tests.commands import SHIM
 from tests.oracle.real_kafka import RealKafka
 
 FOREIGN = "KAFKA_SHIM_TEST_BOOTSTRAP"
@@ -61,7 +61,7 @@ def bootstrap_of_test(folder: Path, workshop: Workshop) -> Iterator[Bootstrap]:
 @contextlib.contextmanager
 def _shim(folder: Path, settings: Mapping[str, str]) -> Iterator[Bootstrap]:
     ready, log = folder / "ready", folder / "shim.log"
-    command = [sys.executable, "-P", "-m", "kafka_shim", "serve", "--ready-file", str(ready)]
+    command = [*SHIM, "serve", "--ready-file", str(ready)]
     for name in ("PLAINTEXT", "SASL_PLAINTEXT", "SSL"):
         command += ["--listener", f"{name}://127.0.0.1:0"]
     for principal in ("User:ANONYMOUS", "User:admin"):

@@ -17,6 +17,7 @@ from kafka_shim.pipeline.rows.batches import batches, plan
 from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.protocol.enums import ResourceType
 from tests.clients.toolchains import DRIVERS, spark_jars
+from tests.commands import SHIM
 
 pytestmark = [
     pytest.mark.client,
@@ -77,7 +78,7 @@ def trace_and_outcomes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, 
     jars = spark_jars()
     state, ready, trace = folder / "state.yaml", folder / "ready", folder / "trace"
     state.write_text(json.dumps(STATE))
-    command = [sys.executable, "-P", "-m", "kafka_shim", "serve", "--state", str(state)]
+    command = [*SHIM, "serve", "--state", str(state)]
     command += ["--listener", "SASL_PLAINTEXT://127.0.0.1:0", "--super-user", "User:admin"]
     command += ["--record", str(trace), "--ready-file", str(ready), "--log-level", "error"]
     broker = subprocess.Popen(command, stdout=subprocess.DEVNULL)

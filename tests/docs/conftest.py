@@ -3,7 +3,6 @@
 import re
 import shlex
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from os import environ
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import SHIM
 from tests.docs.shell import Shell
 from tests.docs.shown import ROOT
 
@@ -23,7 +23,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     options = shlex.split(recipe.split("kafka-shim serve", 1)[1].replace("\\\n", " "))
     options = [re.sub(r"(://127\.0\.0\.1):\d+", r"\1:0", option) for option in options]
     child = subprocess.Popen(
-        [sys.executable, "-P", "-m", "kafka_shim", "serve", *options, "--ready-file", str(ready)],
+        [*SHIM, "serve", *options, "--ready-file", str(ready)],
         cwd=ROOT,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -1,11 +1,11 @@
 """The brokers that are held against each other, each open for the length of a `with`."""
 
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from kafka_shim.protocol.api_versions import parse_release
+from tests.commands import SHIM
 from tests.oracle.real_kafka import USERS, RealKafka, free_ports, numbers, settings_of
 from tests.recordings.conformance.play import CLIENT_ID
 from tests.recordings.conformance.recording import settling
@@ -49,7 +49,7 @@ def in_process(release: str, mode: str) -> Iterator[Peer]:
 def child(release: str, mode: str) -> Iterator[Peer]:
     """The shim as its users start it, in a process of its own."""
     plain, sasl = (f"127.0.0.1:{port}" for port in free_ports(2))
-    command = [sys.executable, "-P", "-m", "kafka_shim", "serve"]
+    command = [*SHIM, "serve"]
     command += ["--kafka-version", parse_release(release), "--log-level", "error"]
     command += ["--listener", f"PLAINTEXT://{plain}", "--listener", f"SASL_PLAINTEXT://{sasl}"]
     command += [part for user in USERS for part in ("--user", f"{user}:{user}-secret")]

@@ -21,6 +21,7 @@ from kafka_shim.pipeline.acls.acl_set import read_acls
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.spark.progress import Progress, bar
 from kafka_shim.protocol.enums import Operation, ResourceType
+from tests.commands import SHIM
 from tests.pipeline.traces import random_acls, random_trace
 
 ROOT = Path(__file__).parents[2]
@@ -34,7 +35,7 @@ def parsed(*words: str) -> argparse.Namespace:
 
 def shim(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-P", "-m", "kafka_shim", "pipeline", *words],
+        [*SHIM, "pipeline", *words],
         capture_output=True,
         text=True,
         check=False,

@@ -5,7 +5,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -21,6 +20,7 @@ from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
 from kafka_shim.protocol.trace.entries import Entry, Request, Response
+from tests.commands import SHIM
 from tests.pipeline import twin
 from tests.pipeline.traces import START_US, random_acls, random_trace
 
@@ -195,7 +195,7 @@ def test_topic_ids_have_their_names_without_any_job(spark: Any, tmp_path: Path) 
 
 def started(*words: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "kafka_shim", "pipeline", *words],
+        [*SHIM, "pipeline", *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

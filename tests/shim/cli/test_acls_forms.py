@@ -11,6 +11,7 @@ import pytest
 
 from kafka_shim.authorizer.acl_formats import FORMATS, read
 from kafka_shim.shim.cli import main
+from tests.commands import SHIM
 from tests.shim.cli.conftest import Running
 
 TABLE = """\
@@ -105,10 +106,7 @@ def test_what_cannot_be_converted_is_told(
 
 def test_it_answers_in_well_under_half_a_second(broker: Running, tmp_path: Path) -> None:
     command = [
-        sys.executable,
-        "-P",
-        "-m",
-        "kafka_shim",
+        *SHIM,
         "acls",
         "--bootstrap-server",
         broker.plaintext,

@@ -18,9 +18,9 @@ from kafka import KafkaAdminClient
 from kafka_shim.shim.config import ListenerConfig, SecurityProtocol
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.kafka_properties import translate
+from tests.commands import SHIM, environment
 from tests.shim.cli.conftest import Running
 from tests.shim.cli.test_defaults import make
-from tests.shim.cli.test_serve_and_run import SHIM, environment
 
 pytestmark = pytest.mark.client
 

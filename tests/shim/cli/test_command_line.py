@@ -3,7 +3,6 @@
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,8 @@ from kafka_shim.shim.cli import COMMANDS, EXIT_USAGE, main
 from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
 from kafka_shim.shim.cli.command_parser import CommandParser
 from kafka_shim.shim.config import TopicSeed
+from tests.commands import SHIM
 
-SHIM = [sys.executable, "-P", "-m", "kafka_shim"]
 ROOT = Path(__file__).parents[3]
 
 

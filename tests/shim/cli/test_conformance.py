@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.shim.cli.test_serve_and_run import SHIM, environment
+from tests.commands import SHIM, environment
 
 pytestmark = pytest.mark.client
 

@@ -13,7 +13,7 @@ from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.settings.defaults import SUPER_USERS
 from kafka_shim.shim.testing.settings import Settings
-from tests.shim.cli.test_serve_and_run import SHIM, environment
+from tests.commands import SHIM, environment
 
 PUBLISH = """
 import os

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.shim.settings.input_files import read_acls
-from tests.shim.cli.test_serve_and_run import SHIM, environment
+from tests.commands import SHIM, environment
 
 pytestmark = pytest.mark.client
 

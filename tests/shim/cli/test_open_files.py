@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.shim.cli.open_files import TELL_S, Shortage
-from tests.shim.cli.test_serve_and_run import SHIM, environment
+from tests.commands import SHIM, environment
 from tests.shim.wire import PLAIN, serving
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such limit")

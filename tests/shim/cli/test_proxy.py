@@ -1,7 +1,6 @@
 """`kafka-shim proxy` with TLS on the side of its clients."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,12 +9,12 @@ from kafka_shim.shim.cli import EXIT_FAILURE, main
 from kafka_shim.shim.client.client import Client
 from kafka_shim.shim.client.config import ClientConfig, Trust
 from kafka_shim.shim.config import SecurityProtocol
+from tests.commands import SHIM, environment
 from tests.shim.cli.conftest import Running
-from tests.shim.cli.test_serve_and_run import environment
 
 
 def test_clients_come_by_tls(tmp_path: Path, broker: Running) -> None:
-    command = [sys.executable, "-P", "-m", "kafka_shim", "proxy", "--upstream", broker.plaintext]
+    command = [*SHIM, "proxy", "--upstream", broker.plaintext]
     command += ["--record", str(tmp_path / "trace"), "--tls-dir", str(tmp_path)]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment()

@@ -2,14 +2,13 @@
 
 import random
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from kafka_shim.protocol.trace.entries import Request, Response
+from tests.commands import SHIM, environment
 from tests.shim.cli.conftest import Running
-from tests.shim.cli.test_serve_and_run import environment
 from tests.shim.observing.test_recorder import ask_until_killed, entries
 
 
@@ -17,7 +16,7 @@ from tests.shim.observing.test_recorder import ask_until_killed, entries
 def test_a_killed_proxy_leaves_a_trace_that_can_be_read(
     seed: int, tmp_path: Path, broker: Running
 ) -> None:
-    command = [sys.executable, "-P", "-m", "kafka_shim", "proxy", "--upstream", broker.plaintext]
+    command = [*SHIM, "proxy", "--upstream", broker.plaintext]
     command += ["--record", str(tmp_path), "--record-compression", "zlib", "--listener", "IN"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment()

@@ -1,6 +1,5 @@
 """`serve` and `run` as a user has them: real processes, real sockets, signals and exit codes."""
 
-import os
 import signal
 import socket
 import subprocess
@@ -12,14 +11,8 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.shim.cli import EXIT_FAILURE
+from tests.commands import SHIM, environment
 from tests.small_disk import files_up_to, needs_a_limit
-
-SHIM = [sys.executable, "-P", "-m", "kafka_shim"]
-ROOT = Path(__file__).parents[3]
-
-
-def environment(**more: str) -> dict[str, str]:
-    return os.environ | {"PYTHONPATH": str(ROOT)} | more
 
 
 @pytest.fixture

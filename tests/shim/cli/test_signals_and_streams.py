@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.shim import logs
-from tests.shim.cli.test_serve_and_run import SHIM, environment
+from tests.commands import SHIM, environment
 
 READY = "READY"
 COUNTING = f"""

@@ -14,7 +14,7 @@ from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_USAGE, main
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.observing.recorder import Recorder
 from tests.acl_filters import ANY_ACL
-from tests.shim.cli.test_serve_and_run import SHIM, environment
+from tests.commands import SHIM, environment
 from tests.shim.play import Stage
 
 FULL = Path("/dev/full")

@@ -1,13 +1,13 @@
 """Clients of brokers that the control API creates, and processes that create them."""
 
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from confluent_kafka import Producer
 
+from tests.commands import SHIM
 from tests.shim.control.plain_http import Http
 
 Create = Callable[..., Any]
@@ -42,7 +42,7 @@ class Serving:
     """`kafka-shim serve` with options of a test's own."""
 
     def __init__(self, folder: Path, *words: str, limit: int | None = None) -> None:
-        serve = [sys.executable, "-P", "-m", "kafka_shim", "serve"]
+        serve = [*SHIM, "serve"]
         serve += ["--listener", "PLAINTEXT://127.0.0.1:0", *words]
         limited = [] if limit is None else ["prlimit", f"--nofile={limit}"]
         self._ready = folder / "ready"

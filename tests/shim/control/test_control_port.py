@@ -2,29 +2,21 @@
 
 import socket
 import subprocess
-import sys
 
 import pytest
 
 from kafka_shim.shim.testing.transport import HttpControl
+from tests.commands import SHIM
 from tests.shim.control.plain_http import Http, fails
 
 pytestmark = pytest.mark.timeout(300, func_only=True)
 
 
+SERVE = (*SHIM, "serve", "--listener", "PLAINTEXT://127.0.0.1:0")
+
+
 def serve(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [
-        sys.executable,
-        "-P",
-        "-m",
-        "kafka_shim",
-        "serve",
-        "--listener",
-        "PLAINTEXT://127.0.0.1:0",
-    ]
-    return subprocess.run(
-        [*command, *words], capture_output=True, text=True, check=False, timeout=30
-    )
+    return subprocess.run([*SERVE, *words], capture_output=True, text=True, check=False, timeout=30)
 
 
 def test_beyond_loopback_a_token_is_needed() -> None:
@@ -48,17 +40,8 @@ def test_a_port_that_is_taken() -> None:
 
 
 def test_with_a_token_every_call_must_know_it() -> None:
-    command = [
-        sys.executable,
-        "-P",
-        "-m",
-        "kafka_shim",
-        "serve",
-        "--listener",
-        "PLAINTEXT://127.0.0.1:0",
-    ]
     child = subprocess.Popen(
-        [*command, "--control", "0.0.0.0:0", "--control-token", "s3cret"],
+        [*SERVE, "--control", "0.0.0.0:0", "--control-token", "s3cret"],
         stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:

@@ -2,7 +2,6 @@
 
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.control.broker_shapes import BrokerRow
 from kafka_shim.shim.control.shapes import Done
 from kafka_shim.shim.testing import KafkaBroker, start
+from tests.commands import SHIM
 from tests.shim.control.plain_http import Http, works
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
@@ -254,9 +254,7 @@ def test_a_token_is_asked_for_and_kept(chrome: Any, tmp_path: Path) -> None:
     ready = tmp_path / "ready"
     words = ["--listener", "PLAINTEXT://127.0.0.1:0", "--control", "127.0.0.1:0"]
     words += ["--control-token", "s3cret", "--ready-file", str(ready)]
-    child = subprocess.Popen(
-        [sys.executable, "-P", "-m", "kafka_shim", "serve", *words], stdout=subprocess.DEVNULL
-    )
+    child = subprocess.Popen([*SHIM, "serve", *words], stdout=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + 30
         while not ready.exists():

@@ -7,7 +7,6 @@ import random
 import signal
 import socket
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -33,6 +32,7 @@ from kafka_shim.protocol.trace.entries import Access, Closed, Request, Response
 from kafka_shim.protocol.trace.segments import Block, Damage, Keeping, read_trace, segments
 from kafka_shim.shim.request.access import RECORDS_MAX
 from tests.acl_filters import ANY_ACL
+from tests.commands import SHIM
 from tests.shim.wire import connected, serving
 from tests.small_disk import files_up_to, needs_a_limit
 
@@ -214,7 +214,7 @@ def ask_until_killed(port: int, seconds: float, process: subprocess.Popen[bytes]
 
 
 def start_recording(folder: Path, ready: Path) -> tuple[subprocess.Popen[bytes], int]:
-    command = [sys.executable, "-P", "-m", "kafka_shim", "serve", "--listener"]
+    command = [*SHIM, "serve", "--listener"]
     command += ["PLAINTEXT://127.0.0.1:0", "--ready-file", str(ready), "--record", str(folder)]
     child = subprocess.Popen(
         command,
