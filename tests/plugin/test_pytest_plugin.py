@@ -137,8 +137,7 @@ import pytest
 
 @pytest.mark.asyncio
 async def test_async(kafka_broker):
-    host, _, port = kafka_broker.bootstrap_servers.rpartition(":")
-    _, writer = await asyncio.open_connection(host, int(port))
+    _, writer = await asyncio.open_connection(*split(kafka_broker.bootstrap_servers))
     writer.close()
     await asyncio.to_thread(kafka_broker.reset)
     assert kafka_broker.health().status == "ok"

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import ssl
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -11,6 +12,7 @@ from kafka_shim.protocol.headers import RequestHeader, read_response_header, wri
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import Config, Limits, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.network.connection import Connection
+from tests.addresses import split
 
 PLAIN = ListenerConfig("PLAINTEXT", SecurityProtocol.PLAINTEXT, "127.0.0.1", 0)
 SASL = ListenerConfig("SASL_PLAINTEXT", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 0)
@@ -74,9 +76,8 @@ async def serving(**settings: Any) -> AsyncIterator[Broker]:
 
 
 @contextlib.asynccontextmanager
-async def connected(broker: Broker, listener: str = "PLAINTEXT") -> AsyncIterator[Wire]:
-    host, _, port = broker.bootstrap_servers(listener).rpartition(":")
-    reader, writer = await asyncio.open_connection(host, int(port))
+async def wired(address: str, context: ssl.SSLContext | None = None) -> AsyncIterator[Wire]:
+    reader, writer = await asyncio.open_connection(*split(address), ssl=context)
     try:
         yield Wire(reader, writer)
     finally:
@@ -88,6 +89,12 @@ async def connected(broker: Broker, listener: str = "PLAINTEXT") -> AsyncIterato
 def connections_of(broker: Broker) -> list[Connection]:
     """The connections that a broker serves."""
     return [found for found in broker._server._connections if isinstance(found, Connection)]
+
+
+def connected(
+    broker: Broker, listener: str = "PLAINTEXT"
+) -> contextlib.AbstractAsyncContextManager[Wire]:
+    return wired(broker.bootstrap_servers(listener))
 
 
 SMALL = Limits(frame_bytes_max=2_000, unauthenticated_frame_bytes_max=500, connections_max=3)

@@ -13,6 +13,7 @@ from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
 from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from tests.addresses import split
 from tests.oracle.real_kafka import USERS
 from tests.recordings.peers.peer import (
     CLOSED,
@@ -46,8 +47,7 @@ class Connection:
 
     def __init__(self, address: str, client_id: str = "tests") -> None:
         self._client_id = client_id
-        host, _, port = address.rpartition(":")
-        self._socket = socket.create_connection((host, int(port)), 20)
+        self._socket = socket.create_connection(split(address), 20)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._correlation_id = 0
 

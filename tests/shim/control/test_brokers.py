@@ -12,6 +12,7 @@ from confluent_kafka.admin import AdminClient
 
 from kafka_shim.shim.control import broker_shapes, shapes
 from kafka_shim.shim.testing import KafkaBroker
+from tests.addresses import is_listening, split
 from tests.shim.control.creating import Create, Serving, client, produce
 from tests.shim.control.plain_http import Http, fails, works
 
@@ -20,15 +21,6 @@ pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
 
 def topics_of(row: Any) -> set[str]:
     return set(AdminClient(client(row)).list_topics(timeout=20).topics)
-
-
-def is_listening(address: str) -> bool:
-    host, _, port = address.rpartition(":")
-    try:
-        socket.create_connection((host, int(port)), 5).close()
-    except ConnectionRefusedError:
-        return False
-    return True
 
 
 def is_open(peer: socket.socket) -> bool:
@@ -118,8 +110,7 @@ def test_clients_of_a_removed_broker_are_hung_up_on(api: Http, create: Create) -
 
 
 def _connected(row: Any) -> socket.socket:
-    host, _, port = row["bootstrap_servers"]["PLAINTEXT"].rpartition(":")
-    return socket.create_connection((host, int(port)), 20)
+    return socket.create_connection(split(row["bootstrap_servers"]["PLAINTEXT"]), 20)
 
 
 def test_many_are_created_and_used_at_once(api: Http) -> None:

@@ -1,6 +1,5 @@
 """Several brokers: clients follow leaders and coordinators that move, and brokers that stop."""
 
-import socket
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -11,6 +10,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from kafka_shim.shim.testing import KafkaBroker, start
 from kafka_shim.shim.testing.transport import BrokerError
+from tests.addresses import is_listening
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
 
@@ -58,15 +58,6 @@ def produced(broker: KafkaBroker) -> list[Any]:
 
 def other_than(node_id: int) -> int:
     return node_id % 3 + 1
-
-
-def is_listening(address: str) -> bool:
-    host, _, port = address.rpartition(":")
-    try:
-        socket.create_connection((host, int(port)), 5).close()
-    except ConnectionRefusedError:
-        return False
-    return True
 
 
 def alive(broker: KafkaBroker) -> dict[int, bool]:

@@ -19,6 +19,7 @@ from kafka_shim.shim.control.brokers import Brokers
 from kafka_shim.shim.control.problem import ControlError
 from kafka_shim.shim.control.server import ControlServer
 from kafka_shim.shim.system_clock import EndingClock
+from tests.addresses import split
 from tests.shim.wire import connections_of
 
 pytestmark = [pytest.mark.client, pytest.mark.asyncio]
@@ -95,8 +96,9 @@ async def test_a_client_that_reads_nothing_does_not_keep_it(
 ) -> None:
     monkeypatch.setattr(module, "ABORT_S", 0.2)
     made = await brokers.create(NewBroker())
-    host, _, port = made["bootstrap_servers"]["PLAINTEXT"].rpartition(":")
-    _, writer = await asyncio.open_connection(host, int(port), limit=1)
+    _, writer = await asyncio.open_connection(
+        *split(made["bootstrap_servers"]["PLAINTEXT"]), limit=1
+    )
     broker = brokers._known(made["id"]).broker
     flood = asyncio.create_task(_flood(writer))
     await _until(lambda: flood.done() or _is_stuck(broker))
@@ -148,8 +150,7 @@ async def test_with_the_control_port_all_are_closed() -> None:
 
 
 async def _post(address: str, path: str, body: Any) -> Any:
-    host, _, port = address.rpartition(":")
-    reader, writer = await asyncio.open_connection(host, int(port))
+    reader, writer = await asyncio.open_connection(*split(address))
     payload = json.dumps(body).encode()
     head = f"POST {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n"
     writer.write(f"{head}Content-Length: {len(payload)}\r\n\r\n".encode() + payload)

@@ -13,6 +13,7 @@ from kafka_shim.shim.config import Config, parse_listener
 from kafka_shim.shim.control import server
 from kafka_shim.shim.control.server import ControlServer
 from kafka_shim.shim.errors import ConfigError
+from tests.addresses import split
 
 ROOT = Path(__file__).parents[3]
 PORT = "127.0.0.1:0"
@@ -24,8 +25,7 @@ def broker() -> Broker:
 
 
 async def call(address: str) -> bytes:
-    host, _, port = address.rpartition(":")
-    reader, writer = await asyncio.open_connection(host, int(port))
+    reader, writer = await asyncio.open_connection(*split(address))
     writer.write(_REQUEST)
     answer = await reader.read()
     writer.close()

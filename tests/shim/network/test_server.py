@@ -17,6 +17,7 @@ from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
 from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from tests.acl_filters import ANY_ACL
+from tests.addresses import split
 from tests.shim.wire import PLAIN, SASL, SMALL, Wire, connected, serving
 
 pytestmark = pytest.mark.asyncio
@@ -246,8 +247,7 @@ async def test_stop_closes_what_is_open_and_frees_the_port() -> None:
 async def test_stop_closes_clients_that_are_just_taken_in(turns: int) -> None:
     """Whatever the turn of the loop: asyncio lost sockets, which stayed open until collected."""
     async with serving() as broker:
-        host, _, port = broker.bootstrap_servers().rpartition(":")
-        with socket.create_connection((host, int(port)), 5) as client:
+        with socket.create_connection(split(broker.bootstrap_servers()), 5) as client:
             for _ in range(turns):
                 await asyncio.sleep(0)
             await broker.stop()

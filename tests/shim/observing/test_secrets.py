@@ -51,6 +51,7 @@ from kafka_shim.shim.traffic.replay.events import read_recording
 from kafka_shim.shim.traffic.replay.player import Player
 from kafka_shim.shim.traffic.replay.target import OnMiss, Target
 from tests.acl_filters import ANY_ACL
+from tests.addresses import split
 from tests.shim.observing.test_recorder import entries
 from tests.shim.wire import Wire, connected, serving
 
@@ -154,8 +155,7 @@ async def test_secret_settings_reach_neither_a_trace_nor_the_history_and_replay(
     assert SECRET not in str(rows)
     assert str(rows).count("[hidden]") == 3
     async with serving() as broker:
-        host, _, port = broker.bootstrap_servers("PLAINTEXT").rpartition(":")
-        target = Target((host, int(port)), on_miss=OnMiss.SKIP)
+        target = Target(split(broker.bootstrap_servers("PLAINTEXT")), on_miss=OnMiss.SKIP)
         report = await asyncio.to_thread(Player(read_recording(tmp_path), target).play)
     assert (report.answers, len(report.missed)) == (1, 3)
     assert report.differing == 0

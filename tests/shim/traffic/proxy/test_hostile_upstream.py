@@ -16,6 +16,7 @@ from kafka_shim.protocol.trace.entries import Response
 from kafka_shim.shim.observing.recorder import Recorder
 from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.traffic.proxy.proxy import Proxy
+from tests.addresses import split
 from tests.shim.observing.test_recorder import entries
 from tests.shim.wire import Wire
 
@@ -96,8 +97,7 @@ async def test_nonsense_of_a_broker_is_passed_on_or_ends_the_link(
     answer: Answer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with proxied(answer, tmp_path) as address:
-        host, _, port = address.rpartition(":")
-        wire = Wire(*await asyncio.open_connection(host, int(port)))
+        wire = Wire(*await asyncio.open_connection(*split(address)))
         await wire.send(wire.request(ApiKey.METADATA, 12, MetadataRequest(topics=[])))
         if answer in PASSED:
             assert await asyncio.wait_for(wire.frame(), 10)
@@ -118,8 +118,7 @@ async def test_what_a_client_asked_that_is_gone_is_still_answered(tmp_path: Path
         writer.write(sized(frame[4:8] + b"\0" * 20))
 
     async with proxied(late, tmp_path, left) as address:
-        host, _, port = address.rpartition(":")
-        _, writer = await asyncio.open_connection(host, int(port))
+        _, writer = await asyncio.open_connection(*split(address))
         for number in range(count):
             header = RequestHeader(ApiKey.METADATA, 4, number, "c")
             request = codecs.write_request(MetadataRequest(topics=[]), 4)

@@ -36,8 +36,8 @@ from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.traffic.proxy.link import Link
 from tests.recordings.records.batches import batch
-from tests.shim.traffic.proxy.test_proxy import client, proxied
-from tests.shim.wire import PLAIN, serving
+from tests.shim.traffic.proxy.test_proxy import proxied
+from tests.shim.wire import PLAIN, serving, wired
 
 pytestmark = pytest.mark.asyncio
 
@@ -90,14 +90,14 @@ async def test_the_leader_is_told_by_an_address_of_the_proxy(
         serving(brokers=2, topics=topics) as broker,
         proxied(broker, tmp_path) as (_, address),
     ):
-        async with client(address) as wire:
+        async with wired(address) as wire:
             named = MetadataRequest(topics=[MetadataRequestTopic(name="t")])
             metadata = await wire.ask(ApiKey.METADATA, 12, named)
         told = {broker.node_id: (broker.host, broker.port) for broker in metadata.brokers}
         (topic,) = metadata.topics
         leader = topic.partitions[0].leader_id
         (other,) = told.keys() - {leader}
-        async with client("{}:{}".format(*told[other])) as wire:
+        async with wired("{}:{}".format(*told[other])) as wire:
             answer = await wire.ask(api, version, REQUESTS[api](version, topic.topic_id))
     assert list(partitions(answer)) == [(ErrorCode.NOT_LEADER_OR_FOLLOWER, leader)]
     hints = [(endpoint.node_id, endpoint.host, endpoint.port) for endpoint in answer.node_endpoints]

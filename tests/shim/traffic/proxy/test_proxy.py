@@ -32,18 +32,14 @@ from kafka_shim.shim.traffic.proxy.proxy import Proxy
 from kafka_shim.shim.traffic.proxy.upstream import Upstream
 from kafka_shim.shim.traffic.traces.passing_login import claimed_name
 from tests.acl_filters import ANY_ACL
+from tests.addresses import split
 from tests.shim.observing.test_recorder import entries
 from tests.shim.tls.test_tls_listeners import TLS
-from tests.shim.wire import Wire, serving
+from tests.shim.wire import Wire, serving, wired
 
 HAS_IPV6 = socket.has_ipv6 and Path("/proc/net/if_inet6").exists()
 
 pytestmark = pytest.mark.asyncio
-
-
-def split(address: str) -> tuple[str, int]:
-    host, _, port = address.rpartition(":")
-    return host, int(port)
 
 
 def first(broker: Broker, listener: str = "PLAINTEXT") -> tuple[str, int]:
@@ -62,20 +58,9 @@ async def proxied(
         await proxy.stop()
 
 
-@contextlib.asynccontextmanager
-async def client(address: str, context: ssl.SSLContext | None = None) -> AsyncIterator[Wire]:
-    reader, writer = await asyncio.open_connection(*split(address), ssl=context)
-    try:
-        yield Wire(reader, writer)
-    finally:
-        writer.close()
-        with contextlib.suppress(ConnectionError):
-            await writer.wait_closed()
-
-
 async def test_clients_are_told_addresses_of_the_proxy_that_work(tmp_path: Path) -> None:
     async with serving(brokers=2) as broker, proxied(broker, tmp_path) as (_, address):
-        async with client(address) as wire:
+        async with wired(address) as wire:
             metadata = await wire.ask(ApiKey.METADATA, 12, MetadataRequest(topics=[]))
             cluster = await wire.ask(ApiKey.DESCRIBE_CLUSTER, 1, DescribeClusterRequest())
         real = {split(text) for name, text in broker.addresses() if name == "PLAINTEXT"}
@@ -85,7 +70,7 @@ async def test_clients_are_told_addresses_of_the_proxy_that_work(tmp_path: Path)
         assert not told & real
         assert split(address) in told
         for host, port in told:
-            async with client(f"{host}:{port}") as wire:
+            async with wired(f"{host}:{port}") as wire:
                 answer = await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
                 assert answer.error_code == ErrorCode.NONE
 
@@ -93,7 +78,7 @@ async def test_clients_are_told_addresses_of_the_proxy_that_work(tmp_path: Path)
 async def test_the_principal_is_the_one_that_the_broker_let_in(tmp_path: Path) -> None:
     async with serving() as broker, proxied(broker, tmp_path, "SASL_PLAINTEXT") as (_, address):
         for password in ("wrong", "alice-secret"):
-            async with client(address) as wire:
+            async with wired(address) as wire:
                 handshake = SaslHandshakeRequest(mechanism="PLAIN")
                 await wire.ask(ApiKey.SASL_HANDSHAKE, 1, handshake)
                 request = SaslAuthenticateRequest(auth_bytes=f"\0alice\0{password}".encode())
@@ -143,7 +128,7 @@ async def test_acls_with_hosts_are_judged_by_the_address_that_the_broker_saw(
 
 async def test_the_trace_has_the_brokers_own_answers(tmp_path: Path) -> None:
     async with serving() as broker, proxied(broker, tmp_path) as (_, address):
-        async with client(address) as wire:
+        async with wired(address) as wire:
             await wire.ask(ApiKey.METADATA, 12, MetadataRequest(topics=[]))
         port = split(broker.bootstrap_servers())[1]
     found, _ = entries(tmp_path)
@@ -155,7 +140,7 @@ async def test_what_the_broker_closes_the_proxy_closes(tmp_path: Path) -> None:
     async with (
         serving() as broker,
         proxied(broker, tmp_path) as (_, address),
-        client(address) as wire,
+        wired(address) as wire,
     ):
         await wire.send(b"\x00\x00\x00\x02\x00\x12")
         assert await wire.is_closed()
@@ -164,7 +149,7 @@ async def test_what_the_broker_closes_the_proxy_closes(tmp_path: Path) -> None:
 async def test_without_the_broker_a_client_is_closed(tmp_path: Path) -> None:
     async with serving() as broker, proxied(broker, tmp_path) as (_, address):
         await broker.stop()
-        async with client(address) as wire:
+        async with wired(address) as wire:
             assert await wire.is_closed()
 
 
@@ -188,10 +173,10 @@ async def test_tls_ends_at_the_proxy_on_either_side(tmp_path: Path) -> None:
         trace = tmp_path / "trace"
         async with proxied(broker, trace, "SSL", brokers=upstream, tls=own) as (_, address):
             context = ssl.create_default_context(cafile=str(tmp_path / "proxy/ca.pem"))
-            async with client(address, context) as wire:
+            async with wired(address, context) as wire:
                 told = await wire.ask(ApiKey.METADATA, 12, MetadataRequest(topics=[]))
             for node in told.brokers:
-                async with client(f"{node.host}:{node.port}", context) as wire:
+                async with wired(f"{node.host}:{node.port}", context) as wire:
                     answer = await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
                     assert answer.error_code == ErrorCode.NONE
     requests = [who for who, entry in entries(trace)[0] if isinstance(entry, Request)]
@@ -205,7 +190,7 @@ async def test_the_proxy_may_log_in_for_its_clients(mechanism: str, tmp_path: Pa
     async with (
         serving() as broker,
         proxied(broker, tmp_path, "SASL_PLAINTEXT", brokers=upstream) as (_, address),
-        client(address) as wire,
+        wired(address) as wire,
     ):
         answer = await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
         assert answer.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
@@ -222,7 +207,7 @@ async def test_a_refused_login_of_the_proxys_ends_its_clients_connections(
     async with (
         serving() as broker,
         proxied(broker, tmp_path, "SASL_PLAINTEXT", brokers=upstream) as (_, address),
-        client(address) as wire,
+        wired(address) as wire,
     ):
         assert await wire.is_closed()
     assert "refused the login of alice: error 58" in caplog.text
@@ -235,7 +220,7 @@ async def test_a_proxy_on_ipv6(tmp_path: Path) -> None:
         proxy = Proxy(first(broker), ("::1", 0), recorder)
         address = await proxy.start()
         assert address.startswith("[::1]:")
-        async with client(f"::1:{address.rpartition(':')[2]}") as wire:
+        async with wired(f"::1:{address.rpartition(':')[2]}") as wire:
             metadata = await wire.ask(ApiKey.METADATA, 12, MetadataRequest(topics=[]))
         assert {broker.host for broker in metadata.brokers} == {"::1"}
         await proxy.stop()

@@ -14,6 +14,7 @@ from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.shim.traffic.replay.events import Event, Recording
 from kafka_shim.shim.traffic.replay.player import Player
 from kafka_shim.shim.traffic.replay.target import Target
+from tests.addresses import split
 from tests.shim.wire import serving
 
 PAUSE_S = 0.3
@@ -46,8 +47,7 @@ def recording() -> Recording:
 )
 async def test_pauses(speed: float | None, least_s: float, most_s: float) -> None:
     async with serving() as broker:
-        host, _, port = broker.bootstrap_servers().rpartition(":")
-        player = Player(recording(), Target((host, int(port)), speed=speed))
+        player = Player(recording(), Target(split(broker.bootstrap_servers()), speed=speed))
         began = time.monotonic()
         report = await asyncio.to_thread(player.play)
         took = time.monotonic() - began

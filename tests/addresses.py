@@ -1,0 +1,18 @@
+"""`host:port`, as brokers and proxies say where they are."""
+
+import socket
+
+
+def split(address: str) -> tuple[str, int]:
+    """Return the host and the port."""
+    host, _, port = address.rpartition(":")
+    return host, int(port)
+
+
+def is_listening(address: str) -> bool:
+    """Whether a connection is accepted."""
+    try:
+        socket.create_connection(split(address), 5).close()
+    except ConnectionRefusedError:
+        return False
+    return True
