@@ -291,3 +291,11 @@ def _after(acls: list[Acl], found: Verdict) -> list[Acl]:
     gone = {step.acl for step in found.steps if not step.is_addition}
     more = (step.acl for step in found.steps if step.is_addition)
     return [acl for acl in itertools.chain(acls, more) if acl not in gone]
+
+
+def test_advice_leaves_the_acls_as_they_were() -> None:
+    judge = Judge(authorizer(parse_rules([ALICE | {"topic": "team-a"}])))
+    nobody = parse_expectation({"nobody-but": [], "may": "Write", "topic": "team-*"}, "1", NEWEST)
+    refusal = {"principal": "User:alice", "may-not": "Write", "topic": "team-a"}
+    for expectation in (nobody, parse_expectation(refusal, "2", NEWEST), nobody):
+        assert not judge.verdict(expectation).held
