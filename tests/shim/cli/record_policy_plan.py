@@ -1,4 +1,4 @@
-"""Record what a real broker answers before and after `policy plan --apply`.
+"""Record what a real broker answers before and after `policy plan --apply`, and after a failure.
 
     python -m tests.shim.cli.record_policy_plan PLAINTEXT_ADDRESS SASL_ADDRESS RELEASE
 
@@ -8,26 +8,43 @@ The broker is `tests/oracle`'s: anonymous is a super user, alice, bob and carol 
 import json
 import sys
 import tempfile
+import time
 from pathlib import Path
 
-from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.describe_cluster_request import DescribeClusterRequest
 from kafka_shim.protocol.messages.describe_groups_request import DescribeGroupsRequest
+from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.offset_commit_request import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
 from kafka_shim.shim.cli import main
-from kafka_shim.shim.client.client import connect
+from kafka_shim.shim.client.acls import describe_acls
+from kafka_shim.shim.client.client import Client, connect
 from kafka_shim.shim.client.config import read_client_config
 
 RECORDED = Path(__file__).with_name("recorded_policy_plan.json")
 TOPICS = ("orders", "orders-eu", "team-a", "team-secret-1", "zebra")
 GROUPS = ("billing", "billing-1", "audit")
 USERS = ("alice", "bob", "carol")
+TRIES = 100
+OFFSET_COMMIT_BY_NAME = 9
 OLD = """
 - {principal: User:alice, allow: [Read, Write], topic: orders, pattern: prefixed}
 - {principal: User:bob, allow: All, topic: team-, pattern: prefixed}
 - {principal: User:bob, allow: Read, group: billing}
 - {principal: 'User:*', allow: Describe, topic: '*'}
+- {principal: 'User:*', allow: Describe, group: '*'}
+- {principal: 'User:*', allow: Describe, cluster: }
+- {principal: User:carol, allow: Alter, topic: '*'}
 - {principal: User:carol, deny: Describe, topic: zebra}
+- {principal: User:alice, allow: All, cluster: , host: 127.0.0.0/8}
+- {principal: User:alice, deny: Alter, cluster: , host: 10.0.0.1}
 """
 NEW = """
 - {principal: User:alice, allow: [Read, Alter], topic: orders}
@@ -36,12 +53,21 @@ NEW = """
 - {principal: User:bob, allow: [Read, Delete], group: billing, pattern: prefixed}
 - {principal: User:carol, allow: DescribeConfigs, topic: '*'}
 - {principal: 'User:*', allow: Describe, topic: '*'}
-- {principal: 'User:*', allow: Describe, group: audit}
+- {principal: 'User:*', allow: Describe, group: '*'}
+- {principal: 'User:*', allow: Describe, cluster: }
+- {principal: 'User:*', allow: DescribeConfigs, group: audit}
+- {principal: User:alice, allow: All, cluster: , host: 127.0.0.0/8}
+- {principal: User:alice, deny: [Alter, ClusterAction], cluster: , host: 127.0.0.0/16}
+- {principal: User:bob, allow: Create, cluster: , host: 10.0.0.0/8}
 """
+REFUSED = "- {principal: User:zoe, allow: Read, topic: t, host: 10.0.0.0/99}\n"
+"""What 4.4 refuses, and 4.3 does not."""
+MANY = 1200
+"""ACLs of the step that fails: more than one request takes."""
 
 
 def answers(sasl: str, folder: Path) -> dict[str, int]:
-    """The authorized operations of each user on each topic and group; 0 for a refusal."""
+    """Each user's authorized operations on topics, groups and the cluster; 0 for a refusal."""
     found = {}
     for user in USERS:
         path = folder / f"{user}.properties"
@@ -63,7 +89,44 @@ def answers(sasl: str, folder: Path) -> dict[str, int]:
                 is_refused = group.error_code == 30
                 bits = 0 if is_refused else group.authorized_operations
                 found[f"{user} group {group.group_id}"] = bits
-    return found
+            asked = DescribeClusterRequest(include_cluster_authorized_operations=True)
+            cluster = client.ask(ApiKey.DESCRIBE_CLUSTER, asked)
+            found[f"{user} cluster {CLUSTER_NAME}"] = cluster.cluster_authorized_operations
+    return dict(sorted(found.items()))
+
+
+def make_groups(client: Client) -> None:
+    """Have the groups exist, without members: a group that is not there has no operations."""
+    partition = OffsetCommitRequestPartition(0, 0)
+    topics = [OffsetCommitRequestTopic(name=TOPICS[0], partitions=[partition])]
+    for group in GROUPS:
+        for _ in range(TRIES):
+            finding = FindCoordinatorRequest(key_type=0, coordinator_keys=[group])
+            client.ask(ApiKey.FIND_COORDINATOR, finding)
+            commit = OffsetCommitRequest(group_id=group, topics=topics)
+            answer = client.ask(ApiKey.OFFSET_COMMIT, commit, OFFSET_COMMIT_BY_NAME)
+            if answer.topics[0].partitions[0].error_code == 0:
+                break
+            time.sleep(0.2)  # a real broker makes the topic of offsets first
+        else:
+            raise AssertionError(f"no offsets of {group}")
+
+
+def failed_plan(plain: str, folder: Path) -> dict[str, object]:
+    """What comes of a plan whose second request is refused in part: exit code, and ACLs."""
+    text = NEW + "".join(
+        f"- {{principal: User:new-{number:04}, allow: Read, topic: t}}\n" for number in range(MANY)
+    )
+    before = listed(plain)
+    (folder / "refused.yaml").write_text(text + REFUSED)
+    words = [str(folder / "refused.yaml"), "--bootstrap-server", plain]
+    code = main(["policy", "plan", *words, "--kafka-version", "4.3.1", "--apply", "--yes"])
+    return {"exit_code": code, "acls_are_as_before": listed(plain) == before}
+
+
+def listed(plain: str) -> set[Acl]:
+    with connect(plain, read_client_config(None)) as client:
+        return set(describe_acls(client))
 
 
 def record(plain: str, sasl: str, release: str) -> None:
@@ -72,6 +135,7 @@ def record(plain: str, sasl: str, release: str) -> None:
         with connect(plain, read_client_config(None)) as client:
             topics = [CreatableTopic(topic, 1, 1) for topic in TOPICS]
             client.ask(ApiKey.CREATE_TOPICS, CreateTopicsRequest(topics))
+            make_groups(client)
         found = []
         for text in (OLD, NEW):
             (folder / "acls.yaml").write_text(text)
@@ -79,7 +143,8 @@ def record(plain: str, sasl: str, release: str) -> None:
             assert main(["policy", "plan", *words, "--apply", "--yes"]) == 0
             assert main(["policy", "diff", *words, "--fail-on", "any"]) == 0
             found.append(answers(sasl, folder))
-    content = {"release": release, "old": OLD, "new": NEW, "before": found[0], "after": found[1]}
+        content = {"release": release, "old": OLD, "new": NEW, "before": found[0]}
+        content |= {"after": found[1], "failed": failed_plan(plain, folder)}
     RECORDED.write_text(json.dumps(content, indent=1) + "\n")
 
 
