@@ -8,6 +8,7 @@ from tests.recordings.connections import recording as connections
 from tests.recordings.groups import recording as groups
 from tests.recordings.records import recording as records
 from tests.recordings.telemetry import recording as telemetry
+from tests.recordings.traffic import recording as traffic
 
 KINDS: Final = {
     **conformance.KINDS,
@@ -16,4 +17,5 @@ KINDS: Final = {
     "telemetry": telemetry.KIND,
     "audit": audit.KIND,
     "connections": connections.KIND,
+    "traffic": traffic.KIND,
 }

@@ -38,16 +38,17 @@ log4j.appender.out.layout.ConversionPattern=[%d] %p %m (%c)%n
 class AuditedKafka(RealKafka):
     """Writes the log, in the layout of Kafka's own log4j.properties.
 
-    At `TRACE`, `level` shows denied probes too.
+    At `TRACE`, `level` shows denied probes too. `loggers` are the settings of further logs.
     """
 
     level = "DEBUG"
+    loggers = ""
 
     def _java(self, libs: Path, main: str, argument: str, *options: str) -> None:
         if main != "kafka.Kafka":  # ZooKeeper has a folder of its own
             super()._java(libs, main, argument, *options)
             return
-        (self.folder / "log4j.properties").write_text(_SETTINGS.format(self.level))
+        (self.folder / "log4j.properties").write_text(_SETTINGS.format(self.level) + self.loggers)
         own = self.folder / "libs"
         own.mkdir()
         kept = [jar for jar in libs.iterdir() if not jar.name.startswith(_OTHERS)]
