@@ -176,11 +176,16 @@ def _batches(request: Any) -> Iterator[bytes]:
                 yield head
 
 
-def _is_transactional(request: Any, _: int) -> bool:
+def _is_transactional(request: Any, _: int) -> bool | None:
+    """Whether a batch is transactional; not known of a log that has no records."""
+    if request.transactional_id is not None and not any(True for _ in _batches(request)):
+        return None
     return any(batch[_ATTRIBUTES_AT + 1] & _TRANSACTIONAL for batch in _batches(request))
 
 
-def _is_idempotent(request: Any, version: int) -> bool:
+def _is_idempotent(request: Any, version: int) -> bool | None:
+    if not any(True for _ in _batches(request)):
+        return None
     has_producer = any(batch[_PRODUCER_ID_AT] < 0x80 for batch in _batches(request))
     return has_producer and not _is_transactional(request, version)
 
@@ -207,6 +212,16 @@ def _of_cluster(request: Any, _: int) -> bool:
     return any(resource.resource_type not in (_TOPIC, _GROUP) for resource in request.resources)
 
 
+def _creates(request: Any, _: int) -> bool | None:
+    """Whether Metadata may create what is missing; older versions always may."""
+    return None if request.allow_auto_topic_creation and request.topics else False
+
+
+def _describes(request: Any, *, is_all: bool) -> bool:
+    """Whether topics are named, or all are wanted, for one of the groups."""
+    return any((group.topics is None) == is_all for group in request.groups)
+
+
 def _key_type(code: int) -> Callable[[Any, int], bool]:
     return lambda request, _: request.key_type == code
 
@@ -219,13 +234,14 @@ _CONFIG_TYPES: Final = {
     for api in _CONFIG_APIS
     for name, code in (("topic", _TOPIC), ("group", _GROUP))
 }
-_CONDITIONS: Final[dict[str, Callable[[Any, int], bool]]] = {
+_CONDITIONS: Final[dict[str, Callable[[Any, int], bool | None]]] = {
     "Produce.transactional_id": _is_transactional,
     "Produce.idempotent": _is_idempotent,
     "Fetch.follower": lambda request, _: _replica(request) >= 0,
     "Fetch.topic": lambda request, _: _replica(request) < 0,
     "Metadata.topic": lambda request, version: not _lists_all(request, version),
     "Metadata.all_topics": _lists_all,
+    "Metadata.auto_create": _creates,
     "Metadata.cluster_operations": lambda r, _: bool(r.include_cluster_authorized_operations),
     "DescribeCluster.cluster_operations": (
         lambda r, _: bool(r.include_cluster_authorized_operations)
@@ -243,7 +259,13 @@ _CONDITIONS: Final[dict[str, Callable[[Any, int], bool]]] = {
     _NOT_INTERNAL: lambda *_: True,
     "ConsumerGroupHeartbeat.topic": lambda r, _: bool(r.subscribed_topic_names),
     "ShareGroupHeartbeat.topic": lambda r, _: bool(r.subscribed_topic_names),
+    "StreamsGroupHeartbeat.topic": lambda r, _: r.topology is not None,
+    "DescribeShareGroupOffsets.topic": lambda r, _: _describes(r, is_all=False),
+    "DescribeShareGroupOffsets.all_topics": lambda r, _: _describes(r, is_all=True),
     "DescribeTopicPartitions.topic": lambda r, _: bool(r.topics),
     "DescribeTopicPartitions.all_topics": lambda r, _: not r.topics,
 }
-"""Conditions that a request decides; rows with another `when` depend on the broker's state."""
+"""Conditions that a request decides, or rules out (None: it does neither).
+
+Rows with another `when` depend on the broker's state.
+"""

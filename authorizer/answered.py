@@ -5,7 +5,7 @@ requirement was met shows only where it was asked at all: brokers stop at the fi
 request that is denied, and at some errors before they ask anything.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -15,7 +15,7 @@ from kafka_shim.authorizer.access_plan import AnyOf, Plan, names_in_answer
 from kafka_shim.authorizer.requirement import BoundRequirement, Effect
 from kafka_shim.authorizer.requirements import bind
 from kafka_shim.protocol.answers import Errors, config_errors, errors_of
-from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.enums import NO_OPERATIONS, ApiKey, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 
 Bound = Mapping[str, BoundRequirement]
@@ -35,6 +35,7 @@ _BEFORE_ASKING = frozenset(
         ErrorCode.UNKNOWN_TOPIC_ID,
         ErrorCode.SHARE_SESSION_NOT_FOUND,
         ErrorCode.INVALID_SHARE_SESSION_EPOCH,
+        ErrorCode.STREAMS_INVALID_TOPOLOGY,
     }
 )
 """Errors that a request, or an element of it, can meet before anything is asked."""
@@ -44,6 +45,21 @@ _OMITTING = (ApiKey.FETCH, ApiKey.SHARE_FETCH)
 """APIs whose answers leave out partitions that have neither records nor errors."""
 _DELETE, _DELETE_DESCRIBE = "DeleteTopics.topic", "DeleteTopics.describe"
 _CREATE_CONFIGS = "CreateTopics.configs"
+_CLUSTER_OPERATIONS = ("Metadata.cluster_operations", "DescribeCluster.cluster_operations")
+
+
+def _unknown(_: str) -> bool:
+    return False
+
+
+class Known(msgspec.Struct, frozen=True):
+    """What is known besides an exchange.
+
+    `names` are topics' names by id; `is_there` tells topics that existed when it was answered.
+    """
+
+    names: Mapping[bytes, str] = {}
+    is_there: Callable[[str], bool] = _unknown
 
 
 @cache
@@ -59,12 +75,14 @@ def answered_by(
     answer: Any,
     *,
     release: str,
-    names: Mapping[bytes, str],
+    known: Known,
 ) -> "Answered":
-    """A plan with its decoded answer; `names` are topics' names by id."""
+    """A plan with its decoded answer."""
     errors = errors_of(answer)
+    names = known.names
     ids = {names[key]: key for key in errors if isinstance(key, bytes) and key in names}
-    return Answered(api_key, version, plan, answer, errors, rows_of(release), ids)
+    rows = rows_of(release)
+    return Answered(api_key, version, plan, answer, errors, rows, ids, known.is_there)
 
 
 class Answered(msgspec.Struct, frozen=True):
@@ -78,14 +96,15 @@ class Answered(msgspec.Struct, frozen=True):
     bound: Bound
     ids: Mapping[str, bytes]
     """Topic ids that the answer has, by name."""
+    is_there: Callable[[str], bool]
 
     def decision(self, need: AnyOf) -> bool | None:
         """Whether the requirement was met; None where the answer does not tell."""
         row = self.bound[need.requirement]
-        if row.row.id == _CREATE_CONFIGS:
-            return self._configs(need)
         effect = row.effect(self.version)
-        if effect in (Effect.HIDE, Effect.VALUE, Effect.EMPTY):
+        if effect is Effect.VALUE:
+            return self._by_value(need)
+        if effect in (Effect.HIDE, Effect.EMPTY):
             return None
         codes = self._codes(need, effect)
         if codes is None:
@@ -112,7 +131,10 @@ class Answered(msgspec.Struct, frozen=True):
         if keys:
             return above.union(*(self.errors[key] for key in keys))
         if len(self._alike(need)) == 1 and need.requirement not in self.plan.unknown:
-            return set().union(*self.errors.values())  # whatever it is called in the answer
+            everywhere: set[int] = set().union(*self.errors.values())
+            is_topic = need.actions[-1].resource_type is ResourceType.TOPIC
+            if not (is_topic and everywhere):  # an error of the whole group replaces its topics
+                return everywhere  # whatever it is called in the answer
         return set() if self.api_key in _OMITTING and not above else None
 
     def _alike(self, need: AnyOf) -> list[AnyOf]:
@@ -121,7 +143,8 @@ class Answered(msgspec.Struct, frozen=True):
     def _earlier_errors(self, need: AnyOf) -> set[int]:
         """Denials of requirements that are asked before this one."""
         at = self.plan.needs.index(need)
-        earlier = {other.requirement for other in self.plan.needs[:at]} - {need.requirement}
+        before = (*self.plan.needs[:at], *self.plan.possible)
+        earlier = {other.requirement for other in before} - {need.requirement}
         return {self.bound[requirement].error for requirement in earlier}
 
     def _denied(self, need: AnyOf, effect: Effect) -> bool | None:
@@ -134,11 +157,12 @@ class Answered(msgspec.Struct, frozen=True):
             return None
         names = {action.resource_name for action in need.actions}
         error = self.bound[need.requirement].error
+        missing = [] if any(map(self.is_there, names)) else self.plan.possible
         is_shared = any(
             self.bound[other.requirement].error == error
             and other.requirement not in (need.requirement, _CREATE_CONFIGS)  # a field of its own
             and names & {action.resource_name for action in other.actions}
-            for other in self.plan.needs
+            for other in (*self.plan.needs, *missing)
         )
         return None if is_shared else False
 
@@ -148,6 +172,15 @@ class Answered(msgspec.Struct, frozen=True):
         if topic_id is None or topic_id not in self.errors:
             return None
         return need.actions[-1].resource_name in self.errors
+
+    def _by_value(self, need: AnyOf) -> bool | None:
+        """What a field of its own tells."""
+        if need.requirement == _CREATE_CONFIGS:
+            return self._configs(need)
+        if need.requirement in _CLUSTER_OPERATIONS:
+            bits = self.message.cluster_authorized_operations
+            return None if bits == NO_OPERATIONS else bool(bits)
+        return None
 
     def _configs(self, need: AnyOf) -> bool | None:
         """CreateTopics: topics are created whether or not their configurations may be told."""

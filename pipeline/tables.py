@@ -116,6 +116,20 @@ TOPIC_IDS: Final = pa.schema(
     [("writer", pa.string()), ("time", _TIME), ("topic_id", pa.string()), ("name", pa.string())]
 )
 """Names that answers gave to topic ids (hexadecimal), of traces whose accesses are derived."""
+SIGHTINGS: Final = pa.schema(
+    [
+        ("place", pa.string()),
+        ("kind", pa.string()),
+        ("name", pa.string()),
+        ("owner", pa.string()),
+        ("life", pa.string()),
+        ("is_end", pa.bool_()),
+        ("requests", pa.int64()),
+        ("first_seen", _TIME),
+        ("last_seen", _TIME),
+    ]
+)
+"""What answers show to exist, and requests that end it: see `rows.sightings`."""
 PIECES: Final = pa.schema(
     [
         ("path", pa.string()),
@@ -135,6 +149,7 @@ TABLES: Final = {
     "added_needs": ADDED_NEEDS,
     "damage": DAMAGE,
     "topic_ids": TOPIC_IDS,
+    "sightings": SIGHTINGS,
     "pieces": PIECES,
 }
 

@@ -16,6 +16,7 @@ from kafka_shim.pipeline.report.output import plain
 from kafka_shim.pipeline.rows.batches import plan
 from kafka_shim.pipeline.spark.lake import Lake
 from kafka_shim.pipeline.spark.observed import counted, merged, needed, observed, setting
+from kafka_shim.pipeline.spark.sightings import seen
 from kafka_shim.pipeline.spark.source import selection_of, trace_table
 from kafka_shim.pipeline.spark.topic_ids import id_rows, named
 
@@ -78,8 +79,9 @@ class Source(msgspec.Struct):
         return observed(self.spark, self.paths, self._named())
 
     def _named(self) -> dict[str, str]:
-        """The options with the names of topic ids, where they matter."""
-        return self.options | named(id_rows(self.spark, plan(self.paths)))
+        """The options with the names of topic ids and what existed, where they matter."""
+        splits = plan(self.paths)
+        return self.options | named(id_rows(self.spark, splits)) | seen(self.spark, splits)
 
     def _limited(self, rows: "DataFrame") -> "DataFrame":
         """A lake's rows within the times, of the APIs; damage has neither."""

@@ -16,6 +16,7 @@ from kafka_shim.pipeline.jobs.clients import clients_of
 from kafka_shim.pipeline.rows.batches import Split
 from kafka_shim.pipeline.spark.lake import Lake
 from kafka_shim.pipeline.spark.run_stream import run_stream
+from kafka_shim.pipeline.spark.sightings import seen
 from kafka_shim.pipeline.spark.source import FORMAT
 from kafka_shim.pipeline.spark.topic_ids import id_rows, named
 from kafka_shim.pipeline.tables import TABLES, ddl
@@ -82,14 +83,14 @@ def ingest(
 
 
 def _names(spark: "SparkSession", lake: Lake, splits: list[Split]) -> dict[str, str]:
-    """Stage the names of topic ids that are new; the option with these and those known before."""
+    """Stage the names of topic ids that are new; the options with all names, and what existed."""
     new = id_rows(spark, splits)
     if new is None:
         return named(None)
     kept = new.persist()
     _stage(kept, lake.staged / "topic_ids")
     before = lake_table(spark, "topic_ids", lake.folder).select(*kept.columns)
-    return named(before.unionByName(kept))
+    return named(before.unionByName(kept)) | seen(spark, splits)
 
 
 def _stage(rows: "DataFrame", target: Path) -> None:

@@ -3,6 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
+import msgspec
+
+from kafka_shim.authorizer.model import WILDCARD
 from kafka_shim.pipeline.rows.access_row import AccessRow
 from kafka_shim.pipeline.rows.columns import (
     Columns,
@@ -15,8 +18,17 @@ from kafka_shim.pipeline.rows.columns import (
     people,
     type_name,
 )
-from kafka_shim.pipeline.rows.derived import derived_rows, plan_of, silent_rows
-from kafka_shim.pipeline.rows.roles import EITHER, apis_by_name, instead_of, roles
+from kafka_shim.pipeline.rows.derived import Context, derived_rows, plan_of, silent_rows
+from kafka_shim.pipeline.rows.lives import NO_LIVES
+from kafka_shim.pipeline.rows.roles import (
+    EITHER,
+    TRIED,
+    apis_by_name,
+    instead_of,
+    is_probe,
+    roles,
+)
+from kafka_shim.pipeline.rows.sighting import place_of
 from kafka_shim.protocol.answers import NAMING_APIS, read_answer, topic_names
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
@@ -50,7 +62,8 @@ def access_rows(columns: Columns, block: Block, selection: Selection, open_: Pen
                 groups.setdefault(_group(entry, connection), []).append(entry)
         elif connection.accesses == DERIVED:
             key = connection.writer_connection, entry.sequence
-            add(person, _derived(entry, key, person, selection, open_))
+            context = _context(selection, open_, place_of(connection))
+            add(person, _derived(entry, key, person, selection, open_, context))
         elif isinstance(entry, Request) and entry.api_key in apis_by_name(selection.release):
             open_.frames[connection.writer_connection, entry.sequence] = entry.frame
     for (number, _, _), accesses in groups.items():
@@ -65,7 +78,7 @@ def unanswered_rows(columns: Columns, selection: Selection, open_: Pending) -> N
     add = _adder(columns, open_)
     for waiting in (open_.planned, *open_.silent.values()):
         for person, planned in waiting.values():
-            add(person, derived_rows(planned, None, selection.release, selection.names))
+            add(person, derived_rows(planned, None, _context(selection, open_)))
         waiting.clear()
 
 
@@ -90,13 +103,23 @@ def _group(access: Access, connection: Connection) -> _Group:
     return access.connection, access.sequence, access.api_key
 
 
+def _context(selection: Selection, open_: Pending, place: str = "") -> Context:
+    lives = selection.lives or NO_LIVES
+    return Context(selection.release, selection.names, lives, place, open_.sessions)
+
+
 def _derived(
-    entry: Entry, key: tuple[int, int], person: Person, selection: Selection, open_: Pending
+    entry: Entry,
+    key: tuple[int, int],
+    person: Person,
+    selection: Selection,
+    open_: Pending,
+    context: Context,
 ) -> list[AccessRow]:
     """What requests needed, once their answer is there, or that of a later request."""
     found: list[AccessRow] = []
     if isinstance(entry, Request) and selection.wants(entry.time_us, entry.api_key):
-        planned = plan_of(entry, selection.release, selection.names)
+        planned = plan_of(entry, context)
         if planned is not None and planned.is_unanswered:
             open_.silent.setdefault(key[0], {})[key] = (person, planned)
         elif planned is not None:
@@ -107,7 +130,7 @@ def _derived(
             found += silent_rows(silent.pop(earlier)[1], selection.release)
         if key in open_.planned:
             planned = open_.planned.pop(key)[1]
-            found += derived_rows(planned, entry, selection.release, selection.names)
+            found += derived_rows(planned, entry, context)
     return found
 
 
@@ -115,6 +138,9 @@ def _recorded(
     accesses: list[Access], topics: list[str], release: str, source: str
 ) -> Iterator[AccessRow]:
     for access, role in zip(accesses, roles(accesses, topics, release), strict=True):
+        if source == AUDIT and is_probe(access):  # a denial of it decides nothing
+            access = msgspec.structs.replace(access, resource_name=WILDCARD)  # noqa: PLW2901
+            role = role if access.allowed else TRIED  # noqa: PLW2901
         yield AccessRow(
             access.sequence,
             access.time_us,

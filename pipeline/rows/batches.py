@@ -21,8 +21,9 @@ from kafka_shim.pipeline.rows.accesses import (
 from kafka_shim.pipeline.rows.added_needs import added_need_rows
 from kafka_shim.pipeline.rows.columns import Columns, Pending, Selection
 from kafka_shim.pipeline.rows.frames import request_rows, response_rows
+from kafka_shim.pipeline.rows.sightings import sighting_rows
 from kafka_shim.pipeline.rows.whole_blocks import damage_at
-from kafka_shim.pipeline.tables import ADDED_NEEDS, CLIENTS, OBSERVED, TABLES, pruned
+from kafka_shim.pipeline.tables import ADDED_NEEDS, CLIENTS, OBSERVED, SIGHTINGS, TABLES, pruned
 from kafka_shim.protocol.trace.blocks import BlockHeader
 from kafka_shim.protocol.trace.segments import Block, Damage, read_segment, segments
 
@@ -40,9 +41,15 @@ _ROWS: dict[str, Callable[[Columns, Block, Selection, Pending], None]] = {
     "accesses": access_rows,
     "observed": access_rows,
     "topic_ids": topic_id_rows,
+    "sightings": sighting_rows,
     "added_needs": added_need_rows,
 }
-_GROUPED = {"clients": CLIENTS, "observed": OBSERVED, "added_needs": ADDED_NEEDS}
+_GROUPED = {
+    "clients": CLIENTS,
+    "observed": OBSERVED,
+    "added_needs": ADDED_NEEDS,
+    "sightings": SIGHTINGS,
+}
 
 
 class Split(msgspec.Struct, frozen=True):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 import pyarrow as pa
 
+from kafka_shim.pipeline.rows.fetch_sessions import FetchSessions
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.trace.blocks import BlockHeader
@@ -19,6 +20,8 @@ from kafka_shim.protocol.trace.segments import Block
 
 if TYPE_CHECKING:
     from kafka_shim.pipeline.rows.derived import Planned
+    from kafka_shim.pipeline.rows.lives import Lives
+    from kafka_shim.pipeline.rows.sighting import Sighting
 
 PERSONAL = frozenset(
     {
@@ -43,8 +46,8 @@ class Selection(msgspec.Struct, frozen=True):
     """Which entries are wanted: times in microseconds, [since, until); no APIs means all.
 
     `release` decides which accesses were ways to meet the same requirement. `names` are those of
-    topic ids, for accesses that are derived. `present` is the release that `added_needs` compares
-    with.
+    topic ids, for accesses that are derived, and `lives` says what existed (None: it is not
+    known). `present` is the release that `added_needs` compares with.
     """
 
     since_us: int | None = None
@@ -53,6 +56,7 @@ class Selection(msgspec.Struct, frozen=True):
     release: str = RELEASES[-1]
     names: dict[bytes, str] = {}
     present: str = RELEASES[-1]
+    lives: "Lives | None" = None
 
     @property
     def is_limited(self) -> bool:
@@ -80,16 +84,20 @@ class Selection(msgspec.Struct, frozen=True):
 class Pending:
     """Requests that are not answered yet: time and client id, and frames that are asked for later.
 
+    `asked` has the time of requests, and what they name that their answers may show to exist.
+
     `planned` are those whose accesses are derived and whose answer is to come, with who sent them;
     `silent` those of them to which no answer is sent, by their connection.
-    `counts` has the different accesses so far.
+    `sessions` are the fetch sessions so far. `counts` has the different accesses so far.
     """
 
     def __init__(self) -> None:
         self.sent: dict[tuple[int, int], tuple[int, str | None]] = {}
+        self.asked: dict[tuple[int, int], tuple[int, list[Sighting]]] = {}
         self.frames: dict[tuple[int, int], bytes] = {}
         self.planned: dict[tuple[int, int], tuple[Person, Planned]] = {}
         self.silent: dict[int, dict[tuple[int, int], tuple[Person, Planned]]] = {}
+        self.sessions = FetchSessions()
         self.counts: Counts = {}
 
 

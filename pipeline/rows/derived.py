@@ -1,20 +1,33 @@
 """Accesses of traces that have none of their own: planned from requests, decided by their answers.
 
 The plan is the broker's own (`authorizer.access_plan`). What it cannot know is said and not
-guessed: a topic id whose name was not seen (`unnamed`), and what is asked in some states of the
-broker only (`possible`). A fetch session's topics are in the request that names them, not in those
-that go on with it, so counts are lower bounds.
+guessed: a topic id whose name was not seen and the topics of a fetch session that began before
+(`unnamed`), and what is asked in some states of the broker only (`possible`).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any
 
 import msgspec
 
 from kafka_shim.authorizer.access_plan import AnyOf, Plan, access_plan, any_of
-from kafka_shim.authorizer.answered import answered_by, rows_of
+from kafka_shim.authorizer.answered import Answered, Known, answered_by, rows_of
+from kafka_shim.authorizer.model import Action
+from kafka_shim.authorizer.probed import probed
 from kafka_shim.authorizer.requirement import Effect
 from kafka_shim.pipeline.rows.access_row import AccessRow
-from kafka_shim.pipeline.rows.roles import EITHER, LISTED, POSSIBLE, REQUIRED, UNNAMED, access_text
+from kafka_shim.pipeline.rows.fetch_sessions import SESSION_APIS, Asked, FetchSessions
+from kafka_shim.pipeline.rows.lives import Lives, Time
+from kafka_shim.pipeline.rows.roles import (
+    EITHER,
+    LISTED,
+    POSSIBLE,
+    PROBE,
+    REQUIRED,
+    UNNAMED,
+    access_text,
+)
 from kafka_shim.protocol import codecs
 from kafka_shim.protocol.answers import read_answer
 from kafka_shim.protocol.enums import ApiKey
@@ -32,42 +45,86 @@ class Planned(msgspec.Struct, frozen=True):
     header: RequestHeader
     plan: Plan
     is_unanswered: bool
+    message: Any
+    fetch: Asked | None = None
 
 
-def plan_of(request: Request, release: str, names: Names) -> Planned | None:
+class Context(msgspec.Struct, frozen=True):
+    """What a request and its answer are read with: the broker's release, and names by topic id.
+
+    `lives` tells what existed, `place` is the broker as far as the trace tells, and `sessions` are
+    those that were begun before.
+    """
+
+    release: str
+    names: Names
+    lives: Lives
+    place: str
+    sessions: FetchSessions
+
+
+def plan_of(request: Request, context: Context) -> Planned | None:
     """The plan of a request; None for one that needs nothing or cannot be read."""
     try:
         header, at = read_request_header(request.frame)
         message = codecs.read_request(header.api_key, header.api_version, request.frame, at)
     except ProtocolError:
         return None
-    plan = access_plan(header.api_key, header.api_version, message, release, names)
+    fetch = None
+    if header.api_key in SESSION_APIS:
+        fetch = context.sessions.asked(context.place, message)
+        message = fetch.request
+    plan = access_plan(header.api_key, header.api_version, message, context.release, context.names)
+    if fetch is not None and not fetch.is_whole:
+        plan = _with_unknown(plan, f"{ApiKey(header.api_key).wire_name}.topic")
     if not (plan.needs or plan.possible or plan.unknown):
         return None
     is_unanswered = header.api_key == ApiKey.PRODUCE and message.acks == 0
-    return Planned(request, header, plan, is_unanswered)
+    return Planned(request, header, plan, is_unanswered, message, fetch)
 
 
-def derived_rows(
-    planned: Planned, response: Response | None, release: str, names: Names
-) -> list[AccessRow]:
+def derived_rows(planned: Planned, response: Response | None, context: Context) -> list[AccessRow]:
     """The accesses of a request; without an answer none is known to be decided."""
     answer = None if response is None else read_answer(response)
-    if answer is None:
-        return _rows(planned, release, lambda _: None)
-    header, plan = planned.header, planned.plan
+    if response is None or answer is None:
+        return _rows(planned, context.release, lambda _: None)
+    header, release = planned.header, context.release
+    during = (planned.request.time_us, response.time_us)
+    if planned.fetch is not None:
+        context.sessions.answered(context.place, planned.fetch, answer)
     answered = answered_by(
-        header.api_key, header.api_version, plan, answer, release=release, names=names
+        *(header.api_key, header.api_version, planned.plan, answer),
+        release=release,
+        known=Known(context.names, partial(context.lives.has_topic, context.place, during)),
     )
     found = _rows(planned, release, answered.decision)
-    named = {action for need in plan.needs for action in need.actions}
-    for requirement in plan.listed:
-        found += [
-            _access_row(planned, need, allowed=True, release=release)
-            for name in answered.shown(requirement)
-            if (need := any_of(rows_of(release)[requirement], name)).actions[-1] not in named
-        ]
+    found += _listed(planned, answered, context, during)
+    found += [
+        _row(planned, action, PROBE, allowed=allowed)
+        for action, allowed in probed(header.api_key, answer, release)
+    ]
     return found
+
+
+def _listed(
+    planned: Planned, answered: Answered, context: Context, during: Time
+) -> Iterator[AccessRow]:
+    """What a list shows, which was allowed; and what it leaves out although it existed."""
+    release = context.release
+    named = {action for need in planned.plan.needs for action in need.actions}
+    for requirement in planned.plan.listed:
+        bound = rows_of(release)[requirement]
+        shown = dict.fromkeys(answered.shown(requirement), True)
+        asked = (context.place, requirement, planned.message, answered.message, during)
+        hidden = dict.fromkeys(context.lives.left_out(*asked), False)
+        for name, allowed in (hidden | shown).items():
+            need = any_of(bound, name)
+            if need.actions[-1] not in named:
+                yield _access_row(planned, need, allowed=allowed, release=release)
+
+
+def _with_unknown(plan: Plan, requirement: str) -> Plan:
+    return msgspec.structs.replace(plan, unknown=(*plan.unknown, requirement))
 
 
 def silent_rows(planned: Planned, release: str) -> list[AccessRow]:
@@ -90,22 +147,33 @@ def _rows(
 def _access_row(
     planned: Planned, need: AnyOf, allowed: bool | None, release: str, role: str = ""
 ) -> AccessRow:
-    """The narrowest way that names something; the others are what would have done instead."""
-    chosen = need.narrowest
-    others = [action for action in need.actions if action != chosen]
+    """The last way, which brokers ask where no other did; the others would have done instead."""
+    *others, chosen = need.actions
     hides = rows_of(release)[need.requirement].effect(planned.header.api_version) is Effect.HIDE
+    role = role or (LISTED if hides else EITHER if others else REQUIRED)
+    return _row(planned, chosen, role, allowed=allowed, others=others)
+
+
+def _row(
+    planned: Planned,
+    action: Action,
+    role: str,
+    *,
+    allowed: bool | None,
+    others: Iterable[Action] = (),
+) -> AccessRow:
     return AccessRow(
         planned.request.sequence,
         planned.request.time_us,
         planned.header.api_key,
         planned.header.api_version,
-        chosen.operation,
-        chosen.resource_type,
-        chosen.resource_name,
-        role or (LISTED if hides else EITHER if others else REQUIRED),
+        action.operation,
+        action.resource_type,
+        action.resource_name,
+        role,
         tuple(
-            access_text(action.operation, action.resource_type, action.resource_name)
-            for action in others
+            access_text(other.operation, other.resource_type, other.resource_name)
+            for other in others
         ),
         DERIVED,
         allowed,
@@ -115,17 +183,5 @@ def _access_row(
 
 def _unnamed(planned: Planned, requirement: str, release: str) -> AccessRow:
     need = rows_of(release)[requirement].needs[-1]
-    return AccessRow(
-        planned.request.sequence,
-        planned.request.time_us,
-        planned.header.api_key,
-        planned.header.api_version,
-        need.operation,
-        need.resource_type,
-        "",
-        UNNAMED,
-        (),
-        DERIVED,
-        None,
-        "",
-    )
+    action = Action(need.operation, need.resource_type, "")
+    return _row(planned, action, UNNAMED, allowed=None)

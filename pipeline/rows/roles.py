@@ -9,6 +9,7 @@ from functools import cache
 
 import msgspec
 
+from kafka_shim.authorizer.decide import PROBE as PROBE_NAME
 from kafka_shim.authorizer.implied import supported_operations
 from kafka_shim.authorizer.model import WILDCARD
 from kafka_shim.authorizer.requirement import Effect
@@ -94,6 +95,12 @@ def alternatives(release: str) -> dict[Key, frozenset[Alternative]]:
             key = (row.api, way.operation, way.resource_type)
             found[key] = found.get(key, frozenset()) | (ways - {way})
     return found
+
+
+def is_probe(access: Access) -> bool:
+    """Whether this is the name by which an authorizer begins to ask about a whole type."""
+    key = (access.api_key, access.operation, access.resource_type)
+    return access.resource_name == PROBE_NAME and key in any_name_keys()
 
 
 def roles(accesses: Sequence[Access], topics: Sequence[str], release: str) -> list[str]:

@@ -2,10 +2,10 @@
 
 Options: `table` (accesses if not given), `paths` or the path of `load`, `since` and `until` (ISO
 times), `apis` (Kafka's names, separated by commas), `release`, `present`, `splitBytes`,
-`topicIds` (names by id in hexadecimal, as JSON; without it they are looked for in the trace first,
-where accesses are derived), or `splits`, a JSON list of [path, start, end, whether a block begins
-there]. A stream has `startingOffsets` (earliest, latest) and `maxBytesPerTrigger` besides. Columns
-are pruned by `schema(...)`.
+`topicIds` and `sightings` (what a first pass found, as JSON; without them it is looked for in the
+trace first, where accesses are derived), or `splits`, a JSON list of [path, start, end, whether a
+block begins there]. A stream has `startingOffsets` (earliest, latest) and `maxBytesPerTrigger`
+besides. Columns are pruned by `schema(...)`.
 
 Filters are not pushed down on purpose: Spark then reuses a filtered reader for the same DataFrame
 without the filter, and gives wrong results.
@@ -23,7 +23,8 @@ from pyspark.sql.types import StructType
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.rows.batches import SPLIT_BYTES, Split, plan
 from kafka_shim.pipeline.rows.columns import Selection
-from kafka_shim.pipeline.rows.topic_ids import NAMED_TABLES, names_in
+from kafka_shim.pipeline.rows.first_pass import NAMED_TABLES, first_pass
+from kafka_shim.pipeline.rows.lives import Lives, Seen
 from kafka_shim.pipeline.spark.trace_reader import TraceReader
 from kafka_shim.pipeline.spark.trace_stream_reader import TraceStreamReader
 from kafka_shim.pipeline.tables import TABLES, ddl, pruned
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 FORMAT = "kafka_trace"
 TOPIC_IDS = "topicIds"
+SIGHTINGS = "sightings"
 MAX_BYTES_PER_TRIGGER = 1 << 30
 
 
@@ -53,7 +55,7 @@ class KafkaTraceSource(DataSource):
         split_bytes = int(self.options.get("splitBytes", SPLIT_BYTES))
         selection = selection_of(self.options)
         if self._wants_names():
-            selection = msgspec.structs.replace(selection, names=names_in(splits))
+            selection = first_pass(splits).told(selection)
         return TraceReader(self._table(), splits, selection, schema.names, split_bytes)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
@@ -102,6 +104,7 @@ def selection_of(options: Mapping[str, str]) -> Selection:
             raise PipelineError(f"there is no API `{name}`; names are as in `Fetch`")
     release = options.get("release", RELEASES[-1])
     names = json.loads(options.get(TOPIC_IDS, "{}"))
+    lives = Lives(msgspec.json.decode(options.get(SIGHTINGS, "[]"), type=list[Seen]))
     return Selection(
         _time_us(options, "since"),
         _time_us(options, "until"),
@@ -109,6 +112,7 @@ def selection_of(options: Mapping[str, str]) -> Selection:
         release,
         {bytes.fromhex(topic_id): name for topic_id, name in names.items()},
         options.get("present", release),
+        lives,
     )
 
 

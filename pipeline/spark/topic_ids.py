@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from kafka_shim.pipeline.rows.batches import Split
-from kafka_shim.pipeline.rows.topic_ids import is_derived
+from kafka_shim.pipeline.rows.first_pass import is_derived
 from kafka_shim.pipeline.spark.source import FORMAT, TOPIC_IDS
 
 if TYPE_CHECKING:

@@ -1,35 +1,35 @@
 """One split of a trace as rows of one table, in a worker."""
 
 import gc
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
-import msgspec
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.rows.batches import SPLIT_BYTES, Split, batches, packed
 from kafka_shim.pipeline.rows.columns import Selection
+from kafka_shim.pipeline.rows.first_pass import FirstPass
 from kafka_shim.pipeline.tables import TABLES
 
 
 class TraceSplits(InputPartition):
     """The splits of one task, as Spark sends them to a worker.
 
-    `names` are those of topic ids, if they are other than the reader's.
+    `known` is what a first pass told, if that is other than the reader's.
     """
 
-    def __init__(self, splits: tuple[Split, ...], names: Mapping[bytes, str] | None) -> None:
+    def __init__(self, splits: tuple[Split, ...], known: FirstPass | None) -> None:
         super().__init__(None)
         self.splits = splits
-        self.names = names
+        self.known = known
 
 
 def tasks(
-    splits: Iterable[Split], task_bytes: int, names: Mapping[bytes, str] | None = None
+    splits: Iterable[Split], task_bytes: int, known: FirstPass | None = None
 ) -> list[InputPartition]:
     """A task for about so many bytes: a task for each of many small files would take hours."""
-    return [TraceSplits(part, names) for part in packed(splits, task_bytes)]
+    return [TraceSplits(part, known) for part in packed(splits, task_bytes)]
 
 
 class TraceReader(DataSourceReader):
@@ -59,7 +59,7 @@ class TraceReader(DataSourceReader):
         gc.freeze()  # rows make no cycles: what is loaded by now need not be searched with them
         if isinstance(partition, TraceSplits):  # Spark makes up a partition where there is none
             selection = self._selection
-            if partition.names is not None:
-                selection = msgspec.structs.replace(selection, names=dict(partition.names))
+            if partition.known is not None:
+                selection = partition.known.told(selection)
             for split in partition.splits:
                 yield from batches(self._table, split, selection, self._columns)

@@ -10,8 +10,8 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
+from kafka_shim.pipeline.rows.first_pass import FirstPass
 from kafka_shim.pipeline.rows.offsets import Offset, between, limited, written
-from kafka_shim.pipeline.rows.topic_ids import names_in
 from kafka_shim.pipeline.spark.trace_reader import TraceReader, tasks
 
 
@@ -19,8 +19,8 @@ class TraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Follows the traces of `paths`; `reader` builds the rows.
 
     Each micro-batch has what was written since the last one, up to `max_bytes`. `from_now`: what is
-    there when a new query starts is left out. `wants_names`: rows depend on the names of topic ids,
-    which are looked for in all that was written so far.
+    there when a new query starts is left out. `wants_names`: rows depend on the names of topic ids
+    and on what existed, which is looked for in all that was written so far.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class TraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._max_bytes = max_bytes
         self._from_now = from_now
         self._target: Offset | None = None
-        self._names: dict[bytes, str] | None = {} if wants_names else None
+        self._known = FirstPass() if wants_names else None
         self._named: Offset = {}
 
     def initialOffset(self) -> Offset:  # noqa: N802 - Spark's name
@@ -58,10 +58,10 @@ class TraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return limited(start, end, limit.max_bytes) if isinstance(limit, ReadMaxBytes) else end
 
     def partitions(self, start: Offset, end: Offset) -> list[InputPartition]:
-        if self._names is not None:
-            self._names |= names_in(between(self._named, end, self._split_bytes))
+        if self._known is not None:
+            self._known = self._known.and_of(between(self._named, end, self._split_bytes))
             self._named = end
-        return tasks(between(start, end, self._split_bytes), self._split_bytes, self._names)
+        return tasks(between(start, end, self._split_bytes), self._split_bytes, self._known)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         return self._reader.read(partition)

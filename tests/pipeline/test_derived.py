@@ -10,6 +10,7 @@ import pytest
 from examples import pipeline_demo
 from kafka_shim.pipeline.rows.batches import batches, plan
 from kafka_shim.pipeline.rows.columns import Selection
+from kafka_shim.pipeline.rows.lives import Lives, seen_in
 from kafka_shim.pipeline.tables import TABLES
 from kafka_shim.protocol import codecs
 from kafka_shim.protocol.api_versions import RELEASES
@@ -84,7 +85,8 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_clients_did_is_derived_as_it_was_recorded(recorded: Path, tmp_path: Path) -> None:
     without_accesses(recorded, tmp_path)
     exact = rows("accesses", recorded)
-    derived = rows("accesses", tmp_path, Selection(names=names_in(tmp_path)))
+    lives = Lives(seen_in(rows("sightings", tmp_path)))
+    derived = rows("accesses", tmp_path, Selection(names=names_in(tmp_path), lives=lives))
     assert {row["source"] for row in exact} == {"recorded"}
     assert {row["source"] for row in derived} == {"derived"}
     assert judged(derived) == judged(exact)

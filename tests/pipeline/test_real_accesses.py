@@ -59,7 +59,7 @@ def said(exchange: Exchange, folder: Path) -> set[str]:
     return {
         f"{SHOWN[row['allowed']]}{row['operation']} {row['resource_name']}"
         for row in derived(exchange, folder)
-        if row["role"] not in ("possible", "unnamed")
+        if row["role"] not in ("possible", "unnamed", "probe")
     }
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_shim.authorizer.access_plan import Plan, access_plan
-from kafka_shim.authorizer.answered import answered_by
+from kafka_shim.authorizer.answered import Known, answered_by
 from kafka_shim.authorizer.model import Action
 from kafka_shim.protocol import codecs
 from kafka_shim.protocol.answers import NAMING_APIS, read_answer, topic_names
@@ -47,7 +47,8 @@ class DerivedDenials:
         if plan is None:
             return
         key, version = entry.api_key, entry.api_version
-        answered = answered_by(key, version, plan, answer, release=self._release, names=self._names)
+        known = Known(self._names)
+        answered = answered_by(key, version, plan, answer, release=self._release, known=known)
         for need in plan.needs:
             if answered.decision(need) is False:
                 yield need.narrowest

@@ -56,13 +56,8 @@ def _runs() -> Iterator[tuple[str, str, list[str], str]]:
     ):
         own = ["--topic", topic, "--group", group, "--command-property"]
         yield "erin", "consumer.ConsoleConsumer", [*own, f"group.protocol={protocol}", *reading], ""
-    yield (
-        "erin",
-        "consumer.ConsoleConsumer",
-        ["--include", "shared|secret|orders", "--group", "erin-modern", *reading]
-        + ["--command-property", "group.protocol=consumer"],
-        "",
-    )
+    own = ["--include", "shared|secret|orders", "--group", "erin-modern", "--command-property"]
+    yield "erin", "consumer.ConsoleConsumer", [*own, "group.protocol=consumer", *reading], ""
     for topic in ("shared", "secret"):
         own = ["--topic", topic, "--group", "erin-share", "--timeout-ms", "5000"]
         yield "erin", "consumer.ConsoleShareConsumer", own, ""

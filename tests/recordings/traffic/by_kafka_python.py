@@ -124,7 +124,10 @@ def _questions(admin: KafkaAdminClient) -> Iterator[Callable[[], Any]]:
     pattern = ResourcePattern(ResourceType.TOPIC, "dave-two")
     acl = ACL("User:frank", "*", ACLOperation.READ, ACLPermissionType.ALLOW, pattern)
     any_acl = ACLFilter(
-        None, None, ACLOperation.ANY, ACLPermissionType.ANY,
+        None,
+        None,
+        ACLOperation.ANY,
+        ACLPermissionType.ANY,
         ResourcePatternFilter(ResourceType.TOPIC, "dave-two", pattern.pattern_type),
     )
     yield lambda: admin.create_acls([acl])

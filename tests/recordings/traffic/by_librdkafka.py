@@ -88,7 +88,7 @@ def _consume(
 
 
 def _assigned(address: str) -> None:
-    """A consumer without a group's assignments: a topic that it may read and two that it may not."""
+    """A consumer without a group's assignments, of topics that it may and may not read."""
     own = {"group_id": "billing", "auto_offset_reset": "earliest", "enable_auto_commit": False}
     consumer = Consumer(settings(address, "bob", **own))
     topics = ("orders", "payments", "secret", "nowhere")

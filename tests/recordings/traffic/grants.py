@@ -75,15 +75,11 @@ def acls() -> list[AclCreation]:
     ]
 
 
-def _of(
-    grants: dict[str, tuple[_Grant, ...]], permission: Permission
-) -> Iterator[AclCreation]:
+def _of(grants: dict[str, tuple[_Grant, ...]], permission: Permission) -> Iterator[AclCreation]:
     for user, rows in grants.items():
         for kind, name, operations in rows:
             is_prefix = name.endswith("*")
             pattern = PatternType.PREFIXED if is_prefix else PatternType.LITERAL
             plain = name.removesuffix("*")
             for operation in operations:
-                yield AclCreation(
-                    kind, plain, pattern, f"User:{user}", "*", operation, permission
-                )
+                yield AclCreation(kind, plain, pattern, f"User:{user}", "*", operation, permission)

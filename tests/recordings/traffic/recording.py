@@ -37,7 +37,7 @@ RUN = "run"
 PROXY, CAPTURE, REQUEST_LOG, AUDIT_LOG = "proxy", "capture.pcap", "requests.log", "audit.log"
 LISTENER = "SASL_PLAINTEXT"
 SETTLE_S = 2.0
-_PROGRAMS = ("by_librdkafka", "by_kafka_python")
+_PROGRAMS = ("by_administrator", "by_librdkafka", "by_kafka_python")
 _REQUESTS = """log4j.logger.kafka.request.logger=DEBUG, requests
 log4j.appender.requests=org.apache.log4j.FileAppender
 log4j.appender.requests.file=requests.log
@@ -63,15 +63,20 @@ def played(name: str, kafka: LoggingKafka) -> dict[str, bytes]:
     with capturing(capture, [str(kafka.sasl_port)]), _proxy(kafka.sasl, trace) as address:
         _set_up(address)
         for program in _PROGRAMS:
-            command = [sys.executable, "-m", f"tests.recordings.traffic.{program}", address]
-            subprocess.run(command, check=True, timeout=600)
+            _run(program, address)
         by_java.play(kafka.release, address, kafka.folder)
+        _run(_PROGRAMS[0], address)
     files = {f"{PROXY}/{path.name}": path.read_bytes() for path in trace.iterdir()}
     files[CAPTURE] = capture.read_bytes()
     for log, sign in ((REQUEST_LOG, f'"listener":"{LISTENER}"'), (AUDIT_LOG, "Principal = ")):
         lines = (kafka.folder / log).read_text().splitlines(keepends=True)
         files[log] = "".join(line for line in lines if sign in line and _is_ours(line)).encode()
     return files
+
+
+def _run(program: str, address: str) -> None:
+    command = [sys.executable, "-m", f"tests.recordings.traffic.{program}", address]
+    subprocess.run(command, check=True, timeout=600)
 
 
 def _is_ours(line: str) -> bool:
@@ -96,8 +101,9 @@ def _set_up(address: str) -> None:
     """The topics and the ACLs, by a super user."""
     login = Login("PLAIN", "admin", PASSWORDS["admin"])
     with connect(address, ClientConfig(SecurityProtocol.SASL_PLAINTEXT, login)) as admin:
-        topics = [CreatableTopic(name=name, num_partitions=1, replication_factor=1) for name in TOPICS]
-        made = admin.ask(ApiKey.CREATE_TOPICS, CreateTopicsRequest(topics=topics, timeout_ms=10_000))
+        topics = [CreatableTopic(name, num_partitions=1, replication_factor=1) for name in TOPICS]
+        request = CreateTopicsRequest(topics=topics, timeout_ms=10_000)
+        made = admin.ask(ApiKey.CREATE_TOPICS, request)
         assert {topic.error_code for topic in made.topics} == {0}
         created = admin.ask(ApiKey.CREATE_ACLS, CreateAclsRequest(acls()))
         assert {result.error_code for result in created.results} == {0}

@@ -1,0 +1,99 @@
+"""Fetch sessions (KIP-227) and share sessions (KIP-932): topics that requests no longer name.
+
+A session is known from the request that began it. Of one that began earlier, or in another piece of
+the trace, only what its requests name is known.
+"""
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import msgspec
+
+from kafka_shim.protocol.enums import ApiKey
+
+SESSION_APIS = (ApiKey.FETCH, ApiKey.SHARE_FETCH)
+_BEGINS, _ENDS = 0, -1
+"""Epochs of the requests that name everything."""
+
+
+class Topic(msgspec.Struct, frozen=True):
+    """A topic as requests name it, depending on their version."""
+
+    topic: str
+    topic_id: bytes
+
+
+_Topics = dict[Topic, set[int]]
+"""Partitions by topic."""
+
+
+class Asked(msgspec.Struct):
+    """A request with all the topics that it asks for.
+
+    `is_whole` is False if the beginning of its session is unknown.
+    """
+
+    request: Any
+    topics: _Topics
+    is_whole: bool
+
+
+class FetchSessions:
+    """The sessions in one piece of a trace; `place` tells brokers apart."""
+
+    def __init__(self) -> None:
+        self._open: dict[Hashable, _Topics] = {}
+
+    def asked(self, place: Hashable, request: Any) -> Asked:
+        """Take a request."""
+        named = _topics(request.topics)
+        known = self._open.get((place, *_session(request)))
+        if _epoch(request) in (_BEGINS, _ENDS) or known is None:
+            return Asked(request, named, is_whole=_epoch(request) in (_BEGINS, _ENDS))
+        for topic, partitions in named.items():
+            known.setdefault(topic, set()).update(partitions)
+        for topic, partitions in _topics(request.forgotten_topics_data).items():
+            known.get(topic, set()).difference_update(partitions)
+            if not known.get(topic):
+                known.pop(topic, None)
+        request = msgspec.structs.replace(request, topics=list(known))
+        return Asked(request, dict(known), is_whole=True)
+
+    def answered(self, place: Hashable, asked: Asked, answer: Any) -> None:
+        """Take the answer: it may begin a session, or say that there is none."""
+        key = (place, *_session(asked.request))
+        epoch = _epoch(asked.request)
+        if answer.error_code or epoch == _ENDS:
+            self._open.pop(key, None)
+        elif epoch == _BEGINS:
+            own = getattr(answer, "session_id", None)
+            if own != 0:  # the broker may have no room for one
+                key = key if own is None else (place, own)
+                self._open[key] = asked.topics
+
+
+def _session(request: Any) -> tuple[Hashable, ...]:
+    if hasattr(request, "session_id"):
+        return (request.session_id,)
+    return request.group_id, request.member_id
+
+
+def _epoch(request: Any) -> int:
+    if hasattr(request, "session_id"):
+        return int(request.session_epoch)
+    return int(request.share_session_epoch)
+
+
+def _topics(topics: Iterable[Any]) -> _Topics:
+    """Topics of a request, or those that it forgets, with their partitions."""
+    found: _Topics = {}
+    for topic in topics:
+        name = Topic(getattr(topic, "topic", ""), bytes(topic.topic_id))
+        found.setdefault(name, set()).update(map(_number, topic.partitions))
+    return found
+
+
+def _number(partition: Any) -> int:
+    if isinstance(partition, int):
+        return partition
+    return int(getattr(partition, "partition", getattr(partition, "partition_index", -1)))

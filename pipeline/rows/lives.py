@@ -1,0 +1,180 @@
+"""What certainly existed while a request was answered, so that lists left it out by a denial."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from kafka_shim.pipeline.rows.sighting import (
+    CONSUMER_GROUP,
+    CONSUMER_TYPES,
+    GROUP,
+    OFFSETS,
+    TOPIC,
+    TRANSACTION,
+)
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+Time = tuple[int, int]
+"""From when to when, in microseconds."""
+_Of = tuple[str, str]
+"""A kind, and which of that kind: its name, its id or whose it is."""
+
+
+class _Life(NamedTuple):
+    first_us: int
+    last_us: int
+    ends: tuple[Time, ...]
+    """When requests were to end it, or another of its name."""
+    is_unique: bool
+
+
+class Seen(msgspec.Struct, frozen=True, array_like=True):
+    """A row of the table `sightings`, with times in microseconds."""
+
+    place: str
+    kind: str
+    name: str
+    owner: str
+    life: str
+    is_end: bool
+    first_us: int
+    last_us: int
+
+
+class Lives:
+    """The lives of all that the answers of a trace show."""
+
+    def __init__(self, rows: Iterable[Seen] = ()) -> None:
+        ends: dict[_Of, Time] = {}
+        shown = []
+        for row in merged(rows):
+            if row.is_end:
+                ends[_of(row.kind, row.name, row.owner, row.life)] = row.first_us, row.last_us
+            else:
+                shown.append(row)
+        self._kept: dict[tuple[str, *_Of], dict[str, list[_Life]]] = {}
+        for row in shown:
+            keys = (_of(row.kind, row.name, row.owner), (row.kind, row.life))
+            own = tuple(ends[key] for key in keys if key in ends)
+            names = self._kept.setdefault((row.place, row.kind, row.owner), {})
+            life = _Life(row.first_us, row.last_us, own, is_unique=bool(row.life))
+            names.setdefault(row.name, []).append(life)
+
+    def there(self, place: str, kind: str, during: Time, owner: str = "") -> Iterator[str]:
+        """Return the names of what was seen before and after, and is the same."""
+        for name, lives in self._kept.get((place, kind, owner), {}).items():
+            if any(
+                _lasts(life, during) and (life.is_unique or _goes_on(life, life.last_us))
+                for life in lives
+            ):
+                yield name
+
+    def has_topic(self, place: str, during: Time, name: str) -> bool:
+        """Whether a topic was seen before, and after or no request deleted it since."""
+        lives = self._kept.get((place, TOPIC, ""), {}).get(name, ())
+        return any(
+            _lasts(life, during) or (life.first_us <= during[0] and _goes_on(life, during[1]))
+            for life in lives
+        )
+
+    def left_out(
+        self, place: str, requirement: str, request: Any, answer: Any, during: Time
+    ) -> Iterator[str]:
+        """Return the names that a list would have shown if the caller were allowed to see them."""
+        if requirement in _LISTS:
+            for kind, owner in _LISTS[requirement](request, answer):
+                yield from self.there(place, kind, during, owner)
+
+
+def merged(rows: Iterable[Seen]) -> list[Seen]:
+    """Return a row for each thing: from when it was first seen to when it was last."""
+    found: dict[tuple[Any, ...], Seen] = {}
+    for row in rows:
+        place = "" if row.is_end else row.place  # it is gone everywhere
+        key = (place, row.kind, row.name, row.owner, row.life, row.is_end)
+        known = found.get(key, row)
+        first_us, last_us = min(known.first_us, row.first_us), max(known.last_us, row.last_us)
+        found[key] = Seen(*key, first_us, last_us)
+    return list(found.values())
+
+
+def seen_in(rows: Iterable[Mapping[str, Any]]) -> Iterator[Seen]:
+    """Return rows of the table `sightings` as they are handed to those who read accesses."""
+    for row in rows:
+        first_us, last_us = (_us(row[at]) for at in ("first_seen", "last_seen"))
+        place, kind, name = row["place"], row["kind"], row["name"]
+        about = (place, kind, name, row["owner"], row["life"], row["is_end"])
+        yield Seen(*about, first_us, last_us)
+
+
+def _us(time: datetime) -> int:
+    return (time.replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
+
+
+NO_LIVES: Final = Lives()
+
+
+def _of(kind: str, name: str, owner: str, life: str = "") -> _Of:
+    """What an end ends: all offsets of a group, or that which has the name or else the id."""
+    return kind, owner if kind == OFFSETS else name or life
+
+
+def _lasts(life: _Life, during: Time) -> bool:
+    return life.first_us <= during[0] and during[1] <= life.last_us
+
+
+def _goes_on(life: _Life, until_us: int) -> bool:
+    """Whether no request was to end it before then; what deletes it may see it last."""
+    return not any(life.first_us <= last and first < until_us for first, last in life.ends)
+
+
+_Whole = Iterator[tuple[str, str]]
+"""Kinds, with owners, of which an answer shows all that the caller may see."""
+
+
+def _all_topics(request: Any, answer: Any) -> _Whole:  # noqa: ARG001 - one of several
+    yield TOPIC, ""
+
+
+def _all_pages(request: Any, answer: Any) -> _Whole:
+    if request.cursor is None and answer.next_cursor is None:
+        yield TOPIC, ""
+
+
+def _all_groups(request: Any, answer: Any) -> _Whole:
+    if answer.error_code or request.states_filter:
+        return
+    if not request.types_filter:
+        yield GROUP, ""
+    elif {name.lower() for name in request.types_filter} >= {*CONSUMER_TYPES}:
+        yield CONSUMER_GROUP, ""
+
+
+def _all_transactions(request: Any, answer: Any) -> _Whole:
+    is_limited = (
+        request.state_filters
+        or request.producer_id_filters
+        or request.duration_filter >= 0
+        or request.transactional_id_pattern
+    )
+    if not (answer.error_code or is_limited):
+        yield TRANSACTION, ""
+
+
+def _groups_with_all_topics(request: Any, answer: Any) -> _Whole:
+    wanted = {group.group_id for group in request.groups if group.topics is None}
+    for group in answer.groups:
+        if group.group_id in wanted and not group.error_code:
+            yield OFFSETS, group.group_id
+
+
+_LISTS: Final[dict[str, Callable[[Any, Any], _Whole]]] = {
+    "Metadata.all_topics": _all_topics,
+    "DescribeTopicPartitions.all_topics": _all_pages,
+    "ListGroups.group": _all_groups,
+    "ListTransactions.transactional_id": _all_transactions,
+    "OffsetFetch.all_topics": _groups_with_all_topics,
+}
+"""By requirement."""

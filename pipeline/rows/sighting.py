@@ -1,0 +1,24 @@
+"""Something that an answer shows to exist, and at which broker."""
+
+from typing import NamedTuple
+
+from kafka_shim.protocol.trace.entries import Connection
+
+TOPIC, TRANSACTION, OFFSETS = "topic", "transaction", "offsets"
+GROUP, CONSUMER_GROUP = "group", "consumer group"
+"""A group of any type, and one that is surely of `CONSUMER_TYPES`."""
+CONSUMER_TYPES = ("classic", "consumer")
+
+
+class Sighting(NamedTuple):
+    """`life` is a topic's id, `owner` the group of offsets, whose name is the topic's."""
+
+    kind: str
+    name: str
+    owner: str = ""
+    life: str = ""
+
+
+def place_of(connection: Connection) -> str:
+    """The broker at the other end, as far as a connection tells it."""
+    return f"{connection.node_id} {connection.listener}"

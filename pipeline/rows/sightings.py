@@ -1,0 +1,191 @@
+"""What answers show to exist: topics, groups, transactional ids, and topics with a group's offsets.
+
+Rows of the table `sightings`. Something certainly existed from the first answer that shows it to
+the last request whose answer does, if nothing ended it in between: topics by their ids, which are
+never used again, all else if no request in the trace deletes it.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from kafka_shim.pipeline.rows.columns import Columns, Pending, Selection, people
+from kafka_shim.pipeline.rows.sighting import (
+    CONSUMER_GROUP,
+    CONSUMER_TYPES,
+    GROUP,
+    OFFSETS,
+    TOPIC,
+    TRANSACTION,
+    Sighting,
+    place_of,
+)
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.answers import errors_of, read_answer
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import read_request_header
+from kafka_shim.protocol.trace.entries import DERIVED, Request, Response
+from kafka_shim.protocol.trace.segments import Block
+
+_IN_USE: Final = (0, 5)
+"""Errors of a topic that exists: none, and that it has no leader yet."""
+_NO_ID: Final = bytes(16)
+_CONSUMING: Final = (GROUP, CONSUMER_GROUP)
+
+
+def sighting_rows(columns: Columns, block: Block, _: Selection, open_: Pending) -> None:
+    """A row for each thing that an answer shows, and for each that a request deletes."""
+    who = people(block)
+    for entry in block.body.entries:
+        connection, person = who.get(entry.connection, (None, {}))
+        if connection is None or connection.accesses != DERIVED:
+            continue
+        key = (connection.writer_connection, entry.sequence)
+        if isinstance(entry, Request):
+            first = last = entry.time_us
+            found = list(_asked(entry, key, open_))
+        elif isinstance(entry, Response) and key in open_.asked:
+            first, (last, named) = entry.time_us, open_.asked.pop(key)
+            found = list(_shown(entry, named))
+        else:
+            continue
+        for sighting in found:
+            columns.add(
+                {
+                    "place": place_of(connection),
+                    **sighting._asdict(),
+                    "is_end": isinstance(entry, Request),
+                    "requests": 1,
+                    "first_seen": first,
+                    "last_seen": last,
+                },
+                person,
+            )
+
+
+def _asked(entry: Request, key: tuple[int, int], open_: Pending) -> Iterator[Sighting]:
+    """What a request deletes; what its answer may show is kept."""
+    api = int.from_bytes(entry.frame[:2], "big", signed=True)
+    if not (api in _SHOWN or api in _NAMED or api in _ENDED):
+        return
+    try:
+        header, at = read_request_header(entry.frame)
+        named = []
+        message: Any = None
+        if api in _NAMED or api in _ENDED:
+            message = codecs.read_request(header.api_key, header.api_version, entry.frame, at)
+        if api in _ENDED:
+            yield from _ENDED[ApiKey(api)](message)
+        if api in _NAMED:
+            kinds, field = _NAMED[ApiKey(api)]
+            name = getattr(message, field)
+            named = [Sighting(kind, name) for kind in kinds if name]
+    except ProtocolError:
+        return
+    open_.asked[key] = entry.time_us, named
+
+
+def _shown(entry: Response, named: list[Sighting]) -> Iterator[Sighting]:
+    answer = read_answer(entry)
+    if answer is None:
+        return
+    if entry.api_key in _SHOWN:
+        yield from dict.fromkeys(_SHOWN[ApiKey(entry.api_key)](answer))
+    elif _is_done(answer):
+        yield from named
+
+
+def _is_done(answer: Any) -> bool:
+    """Whether all went well: then what the request named is there."""
+    return not set().union(*errors_of(answer).values())
+
+
+def _topics(answer: Any) -> Iterator[Sighting]:
+    for topic in answer.topics:
+        if topic.name and topic.topic_id != _NO_ID and topic.error_code in _IN_USE:
+            yield Sighting(TOPIC, topic.name, life=bytes(topic.topic_id).hex())
+
+
+def _groups(answer: Any) -> Iterator[Sighting]:
+    for group in answer.groups:
+        if not getattr(group, "error_code", 0) and getattr(group, "group_state", "") != "Dead":
+            yield Sighting(GROUP, group.group_id)
+            if getattr(group, "group_type", "").lower() in CONSUMER_TYPES:
+                yield Sighting(CONSUMER_GROUP, group.group_id)
+
+
+def _transactions(answer: Any) -> Iterator[Sighting]:
+    for state in answer.transaction_states:
+        if not getattr(state, "error_code", 0):
+            yield Sighting(TRANSACTION, state.transactional_id)
+
+
+def _offsets(answer: Any) -> Iterator[Sighting]:
+    for group in answer.groups:
+        for topic in group.topics:
+            if topic.name and any(part.committed_offset >= 0 for part in topic.partitions):
+                yield Sighting(OFFSETS, topic.name, owner=group.group_id)
+
+
+def _deleted_topics(answer: Any) -> Iterator[Sighting]:
+    for topic in answer.responses:
+        if topic.name and topic.topic_id != _NO_ID and not topic.error_code:
+            yield Sighting(TOPIC, topic.name, life=bytes(topic.topic_id).hex())
+
+
+def _deleted_groups(answer: Any) -> Iterator[Sighting]:
+    for result in answer.results:
+        if not result.error_code:
+            yield Sighting(GROUP, result.group_id)
+
+
+_SHOWN: Final[dict[int, Callable[[Any], Iterator[Sighting]]]] = {
+    ApiKey.METADATA: _topics,
+    ApiKey.DESCRIBE_TOPIC_PARTITIONS: _topics,
+    ApiKey.DELETE_TOPICS: _deleted_topics,
+    ApiKey.LIST_GROUPS: _groups,
+    ApiKey.DESCRIBE_GROUPS: _groups,
+    ApiKey.CONSUMER_GROUP_DESCRIBE: _groups,
+    ApiKey.DELETE_GROUPS: _deleted_groups,
+    ApiKey.LIST_TRANSACTIONS: _transactions,
+    ApiKey.DESCRIBE_TRANSACTIONS: _transactions,
+    ApiKey.OFFSET_FETCH: _offsets,
+}
+"""APIs whose answers name what is there, or was until it was deleted."""
+_NAMED: Final = {
+    ApiKey.JOIN_GROUP: (_CONSUMING, "group_id"),
+    ApiKey.SYNC_GROUP: (_CONSUMING, "group_id"),
+    ApiKey.HEARTBEAT: (_CONSUMING, "group_id"),
+    ApiKey.OFFSET_COMMIT: (_CONSUMING, "group_id"),
+    ApiKey.CONSUMER_GROUP_HEARTBEAT: (_CONSUMING, "group_id"),
+    ApiKey.SHARE_GROUP_HEARTBEAT: ((GROUP,), "group_id"),
+    ApiKey.STREAMS_GROUP_HEARTBEAT: ((GROUP,), "group_id"),
+    ApiKey.INIT_PRODUCER_ID: ((TRANSACTION,), "transactional_id"),
+    ApiKey.ADD_OFFSETS_TO_TXN: ((TRANSACTION,), "transactional_id"),
+    ApiKey.END_TXN: ((TRANSACTION,), "transactional_id"),
+}
+"""APIs whose requests name it: it is there if they succeed."""
+
+
+def _end_of_topics(message: Any) -> Iterator[Sighting]:
+    for topic in message.topics:
+        yield Sighting(TOPIC, topic.name or "", life=bytes(topic.topic_id).hex())
+    yield from (Sighting(TOPIC, name) for name in message.topic_names)
+
+
+def _end_of_groups(message: Any) -> Iterator[Sighting]:
+    for group in message.groups_names:
+        yield from (Sighting(kind, group) for kind in _CONSUMING)
+        yield Sighting(OFFSETS, "", owner=group)
+
+
+def _end_of_offsets(message: Any) -> Iterator[Sighting]:
+    yield Sighting(OFFSETS, "", owner=message.group_id)
+
+
+_ENDED: Final[dict[ApiKey, Callable[[Any], Iterator[Sighting]]]] = {
+    ApiKey.DELETE_TOPICS: _end_of_topics,
+    ApiKey.DELETE_GROUPS: _end_of_groups,
+    ApiKey.OFFSET_DELETE: _end_of_offsets,
+}
+"""What requests delete, whether or not they may."""

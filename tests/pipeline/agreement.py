@@ -1,0 +1,108 @@
+"""A recorded run as the pipeline reads it from each source, and what the broker's own log says."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kafka_shim.authorizer.decide import PROBE
+from kafka_shim.authorizer.model import WILDCARD
+from kafka_shim.pipeline.rows.batches import batches, plan
+from kafka_shim.pipeline.rows.columns import Selection, api_name
+from kafka_shim.pipeline.rows.lives import Lives, seen_in
+from kafka_shim.shim.traffic.captures.into_trace import import_capture
+from kafka_shim.shim.traffic.importers.audit_log import parse_line
+from kafka_shim.shim.traffic.importers.into_trace import import_audit_log, import_request_log
+from tests.recordings.traffic.recording import AUDIT_LOG, CAPTURE, KIND, PROXY, REQUEST_LOG
+
+RELEASE = "4.3.1"
+SOURCES = ("proxy", "capture", "request log", "audit log")
+_ANY_NAME = ("InitProducerId", "WRITE", "TOPIC")
+
+
+class Decision(NamedTuple):
+    """One line of the log, but for its time. `*` is any resource of the type."""
+
+    principal: str
+    api: str
+    operation: str
+    resource_type: str
+    resource_name: str
+    allowed: bool
+
+    @property
+    def kind(self) -> str:
+        """What it is about, whoever asked about which name."""
+        return f"{self.api} {self.operation} {self.resource_type}"
+
+
+class Agreement:
+    """What one source tells, held against the log.
+
+    `told` has the decisions of the log that the source tells, and how often; `wrong` those told
+    that the log contradicts or does not have; `unlogged` are questions about any resource of a
+    type, which leave a line only if they are denied.
+    """
+
+    def __init__(self, logged: Counter[Decision], rows: Iterable[dict[str, Any]]) -> None:
+        self.told: Counter[Decision] = Counter()
+        self.wrong: Counter[Decision] = Counter()
+        self.unlogged: Counter[Decision] = Counter()
+        for row in rows:
+            if row["allowed"] is None:
+                continue
+            ways = list(_ways(row))
+            found = [way for way in ways if way in logged]
+            self.told.update(found)
+            if not found and ways[0].resource_name == WILDCARD:
+                self.unlogged[ways[0]] += 1
+            elif not found:
+                self.wrong[ways[0]] += 1
+        self.missed = {decision for decision in logged if decision not in self.told}
+        self.counted = sum(min(times, logged[decision]) for decision, times in self.told.items())
+
+
+def _ways(row: dict[str, Any]) -> Iterator[Decision]:
+    """The access of a row, and what would have done instead."""
+    first = (row["operation"], row["resource_type"], row["resource_name"])
+    for way in (first, *(text.split("|", 2) for text in row["instead"])):
+        yield Decision(row["principal"], row["api"], *way, row["allowed"])
+
+
+def unpacked(folder: Path) -> dict[str, Path]:
+    """Unpack the recorded run, and return the trace of each source."""
+    KIND.recordings.extract(RELEASE, folder)
+    traces = {name: folder / name for name in SOURCES[1:]}
+    with (folder / CAPTURE).open("rb") as capture:
+        import_capture(capture, traces["capture"])
+    with (folder / REQUEST_LOG).open() as log:
+        import_request_log(log, traces["request log"])
+    with (folder / AUDIT_LOG).open() as log:
+        import_audit_log(log, traces["audit log"])
+    return {"proxy": folder / PROXY} | traces
+
+
+def logged(folder: Path) -> Counter[Decision]:
+    """Return the decisions in the broker's log, and how often each was made."""
+    found: Counter[Decision] = Counter()
+    for text in (folder / AUDIT_LOG).read_text().splitlines():
+        line = parse_line(text)
+        assert line is not None, text
+        what = (api_name(line.api_key), line.operation.name, line.resource_type.name)
+        is_any = what == _ANY_NAME and line.resource_name == PROBE
+        name = WILDCARD if is_any else line.resource_name
+        found[Decision(line.principal, *what, name, line.allowed)] += 1
+    return found
+
+
+def accesses(trace: Path) -> list[dict[str, Any]]:
+    """Return the table `accesses` of a trace."""
+    names = {bytes.fromhex(row["topic_id"]): row["name"] for row in _rows("topic_ids", trace)}
+    lives = Lives(seen_in(_rows("sightings", trace)))
+    return list(_rows("accesses", trace, Selection(release="4.3", names=names, lives=lives)))
+
+
+def _rows(table: str, trace: Path, selection: Selection | None = None) -> Iterator[dict[str, Any]]:
+    for split in plan([str(trace)]):
+        for batch in batches(table, split, selection or Selection()):
+            yield from batch.to_pylist()

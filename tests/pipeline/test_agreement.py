@@ -1,0 +1,153 @@
+"""What the pipeline tells of a run on a real broker, by source, against the broker's own log."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.pipeline.agreement import SOURCES, Agreement, Decision, accesses, logged, unpacked
+
+DERIVED = SOURCES[:3]
+NOT_DETERMINED = {
+    "CreateTopics CREATE CLUSTER": "a broker asks for the client whose Metadata creates a topic",
+    "CreateTopics CREATE TOPIC": "the same",
+    "CreateTopics DESCRIBE_CONFIGS TOPIC": (
+        "not in answers before version 5, nor about topics that were not created"
+    ),
+    "DeleteTopics DELETE TOPIC": "a missing topic is 3 in either case",
+    "DeleteTopics DESCRIBE TOPIC": "29 without DESCRIBE and without DELETE",
+    "InitProducerId IDEMPOTENT_WRITE CLUSTER": "WRITE on some topic does as well",
+    "InitProducerId WRITE TOPIC": "the probe of any topic, which decides nothing if it is denied",
+    "Metadata CREATE CLUSTER": "whether brokers create topics is not in the messages",
+    "Metadata CREATE TOPIC": "the same",
+    "Metadata DESCRIBE TOPIC": (
+        "29 without DESCRIBE, and without CREATE if the topic is missing; left out of a list, and"
+        " not seen before and after"
+    ),
+    "OffsetForLeaderEpoch CLUSTER_ACTION CLUSTER": "DESCRIBE on the topic does as well",
+    "Produce WRITE TRANSACTIONAL_ID": "a request log has no records, which say so",
+}
+MISSED = Counter(
+    {
+        "CreateTopics CREATE CLUSTER": 1,
+        "CreateTopics CREATE TOPIC": 1,
+        "CreateTopics DESCRIBE_CONFIGS TOPIC": 16,
+        "DeleteTopics DELETE TOPIC": 2,
+        "DeleteTopics DESCRIBE TOPIC": 21,
+        "InitProducerId IDEMPOTENT_WRITE CLUSTER": 2,
+        "InitProducerId WRITE TOPIC": 2,
+        "Metadata CREATE CLUSTER": 1,
+        "Metadata CREATE TOPIC": 2,
+        "Metadata DESCRIBE TOPIC": 7,
+        "OffsetForLeaderEpoch CLUSTER_ACTION CLUSTER": 1,
+    }
+)
+_WITHOUT_RECORDS = Counter({"Produce WRITE TRANSACTIONAL_ID": 2})
+PAGE = Path(__file__).parents[2] / "docs" / "pipeline.md"
+
+Run = tuple[Counter[Decision], dict[str, list[dict[str, Any]]]]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    folder = tmp_path_factory.mktemp("run")
+    traces = unpacked(folder)
+    return logged(folder), {source: accesses(trace) for source, trace in traces.items()}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_all_that_is_told_is_right(source: str, run: Run) -> None:
+    log, rows = run
+    agreement = Agreement(log, rows[source])
+    assert not agreement.wrong
+    assert {decision.kind for decision in agreement.unlogged} <= {"InitProducerId WRITE TOPIC"}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_all_that_the_bytes_determine_is_told(source: str, run: Run) -> None:
+    log, rows = run
+    missed = Counter(decision.kind for decision in Agreement(log, rows[source]).missed)
+    expected = {"audit log": Counter(), "request log": MISSED + _WITHOUT_RECORDS}
+    assert missed == expected.get(source, MISSED)
+    assert missed.keys() <= NOT_DETERMINED.keys()
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_the_page_has_the_figures(source: str, run: Run) -> None:
+    log, rows = run
+    agreement = Agreement(log, rows[source])
+    distinct, counted = len(log), sum(log.values())
+    figures = (
+        f"{distinct - len(agreement.missed)} of {distinct}",
+        f"{agreement.counted:,} of {counted:,}",
+        f"{len(agreement.wrong)}",
+    )
+    assert f"| {source} | {' | '.join(figures)} |" in PAGE.read_text()
+
+
+TOLD = [
+    ("alice", "Metadata", "DESCRIBE", "secret", False),  # 29, and it was seen before
+    ("dave", "Metadata", "WRITE", "orders", False),  # the operations that he was told (KIP-430)
+    ("erin", "DescribeTopicPartitions", "WRITE", "shared", True),
+    ("dave", "ListGroups", "DESCRIBE", "erin-classic", False),  # left out, and seen by others
+    ("dave", "ListTransactions", "DESCRIBE", "invoicing-2", False),
+    ("dave", "OffsetFetch", "DESCRIBE", "returns", False),
+    ("dave", "Metadata", "DESCRIBE", "vault", False),
+    ("erin", "DescribeShareGroupOffsets", "DESCRIBE", "shared", True),
+    ("dave", "DeleteTopics", "DELETE", "old-3", False),
+]
+
+
+@pytest.mark.parametrize("wanted", TOLD, ids=lambda wanted: " ".join(map(str, wanted)))
+@pytest.mark.parametrize("source", DERIVED)
+def test_what_answers_tell_is_found(source: str, wanted: tuple[Any, ...], run: Run) -> None:
+    log, rows = run
+    assert wanted in {_short(decision) for decision in Agreement(log, rows[source]).told}
+
+
+NOT_TOLD = [
+    ("alice", "Metadata", "DESCRIBE", "seen-only"),  # 29: it is missing, and she may not CREATE it
+    ("dave", "DeleteTopics", "DELETE", "gone-seen"),
+    ("dave", "DeleteTopics", "DELETE", "gone-deletable"),
+    ("dave", "DeleteTopics", "DESCRIBE", "old-2"),
+    ("dave", "OffsetCommit", "READ", "orders"),  # the group was denied
+]
+
+
+@pytest.mark.parametrize("wanted", NOT_TOLD, ids=" ".join)
+@pytest.mark.parametrize("source", DERIVED)
+def test_what_answers_do_not_tell_is_unknown(
+    source: str, wanted: tuple[str, ...], run: Run
+) -> None:
+    _, rows = run
+    found = [
+        row["allowed"]
+        for row in rows[source]
+        if wanted == (_name(row), row["api"], row["operation"], row["resource_name"])
+        and row["role"] != "possible"
+    ]
+    assert set(found) == {None}
+
+
+@pytest.mark.parametrize("source", DERIVED)
+def test_fetches_are_counted_though_sessions_name_nothing(source: str, run: Run) -> None:
+    log, rows = run
+    told = Agreement(log, rows[source]).told
+    asked = {decision: times for decision, times in log.items() if decision.api == "Fetch"}
+    assert {decision: told[decision] for decision in asked} == asked
+
+
+def test_the_probe_of_any_topic_denies_nothing(run: Run) -> None:
+    _, rows = run
+    probes = [row for row in rows["audit log"] if row["resource_name"] == "*"]
+    assert {row["role"] for row in probes if not row["allowed"]} == {"tried"}
+
+
+def _name(row: dict[str, Any]) -> str:
+    return str(row["principal"]).removeprefix("User:")
+
+
+def _short(decision: Decision) -> tuple[Any, ...]:
+    name = decision.principal.removeprefix("User:")
+    return name, decision.api, decision.operation, decision.resource_name, decision.allowed
