@@ -13,7 +13,7 @@ from kafka_shim.pipeline.rows.lives import Lives, seen_in
 from kafka_shim.shim.traffic.captures.into_trace import import_capture
 from kafka_shim.shim.traffic.importers.audit_log import parse_line
 from kafka_shim.shim.traffic.importers.into_trace import import_audit_log, import_request_log
-from tests.recordings.traffic.recording import AUDIT_LOG, CAPTURE, KIND, PROXY, REQUEST_LOG
+from tests.recordings.traffic.recording import ARCHIVES, AUDIT_LOG, CAPTURE, PROXY, REQUEST_LOG
 
 RELEASE = "4.3.1"
 SOURCES = ("proxy", "capture", "request log", "audit log")
@@ -65,13 +65,13 @@ class Agreement:
 def _ways(row: dict[str, Any]) -> Iterator[Decision]:
     """The access of a row, and what would have done instead."""
     first = (row["operation"], row["resource_type"], row["resource_name"])
-    for way in (first, *(text.split("|", 2) for text in row["instead"])):
-        yield Decision(row["principal"], row["api"], *way, row["allowed"])
+    for operation, kind, name in (first, *(text.split("|", 2) for text in row["instead"])):
+        yield Decision(row["principal"], row["api"], operation, kind, name, row["allowed"])
 
 
 def unpacked(folder: Path) -> dict[str, Path]:
     """Unpack the recorded run, and return the trace of each source."""
-    KIND.recordings.extract(RELEASE, folder)
+    ARCHIVES.extract(RELEASE, folder)
     traces = {name: folder / name for name in SOURCES[1:]}
     with (folder / CAPTURE).open("rb") as capture:
         import_capture(capture, traces["capture"])

@@ -50,8 +50,12 @@ Run = tuple[Counter[Decision], dict[str, list[dict[str, Any]]]]
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    folder = tmp_path_factory.mktemp("run")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("run")
+
+
+@pytest.fixture(scope="module")
+def run(folder: Path) -> Run:
     traces = unpacked(folder)
     return logged(folder), {source: accesses(trace) for source, trace in traces.items()}
 
@@ -142,6 +146,22 @@ def test_the_probe_of_any_topic_denies_nothing(run: Run) -> None:
     _, rows = run
     probes = [row for row in rows["audit log"] if row["resource_name"] == "*"]
     assert {row["role"] for row in probes if not row["allowed"]} == {"tried"}
+
+
+@pytest.mark.heavy
+def test_spark_tells_the_same(spark: Any, folder: Path, run: Run) -> None:
+    """With a first pass of its own for jobs, and for those who name nothing but the trace."""
+    from kafka_shim.pipeline.commands.reading import Source
+    from kafka_shim.pipeline.spark.source import FORMAT
+
+    _, rows = run
+    columns = ("principal", "api", "operation", "resource_name", "role", "allowed")
+    expected = Counter(tuple(row[name] for name in columns) for row in rows["proxy"])
+    trace, options = str(folder / "proxy"), {"release": "4.3"}
+    by_job = Source(spark, [trace], options).table("accesses", *columns)
+    by_name = spark.read.format(FORMAT).options(**options).load(trace).select(*columns)
+    for found in (by_job, by_name):
+        assert Counter(tuple(row) for row in found.collect()) == expected
 
 
 def _name(row: dict[str, Any]) -> str:

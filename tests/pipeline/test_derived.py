@@ -93,7 +93,7 @@ def test_what_clients_did_is_derived_as_it_was_recorded(recorded: Path, tmp_path
     assert {row["principal"] for row in derived} == {"User:alice", "User:bob", "User:carol"}
     assert any(row["allowed"] is False for row in derived)
     assert not [row for row in derived if row["role"] == "unnamed"]
-    observed = rows("observed", tmp_path, Selection(names=names_in(tmp_path)))
+    observed = rows("observed", tmp_path, Selection(names=names_in(tmp_path), lives=lives))
     assert judged(observed) == judged(exact)
 
 

@@ -4,6 +4,7 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
@@ -108,19 +109,19 @@ def _questions(admin: KafkaAdminClient) -> Iterator[Callable[[], Any]]:
     yield lambda: admin.alter_group_offsets("erin-reset", stale)
     yield lambda: admin.delete_group_offsets("erin-reset", [TopicPartition("orders", 0)])
     for topic in ("dave-two", "made-two", "erin-two", "theirs"):
-        yield lambda topic=topic: admin.create_topics([NewTopic(topic, 1, 1)])
+        yield partial(admin.create_topics, [NewTopic(topic, 1, 1)])
     for topic in ("dave-two", "made-two", "orders"):
-        yield lambda topic=topic: admin.create_partitions({topic: NewPartitions(2)})
+        yield partial(admin.create_partitions, {topic: NewPartitions(2)})
     for name in ("orders", "secret"):
         topic = ConfigResource(ConfigResourceType.TOPIC, name)
-        yield lambda topic=topic: admin.describe_configs([topic])
+        yield partial(admin.describe_configs, [topic])
         changed = ConfigResource(ConfigResourceType.TOPIC, name, {"retention.ms": "600000"})
-        yield lambda changed=changed: admin.alter_configs([changed])
+        yield partial(admin.alter_configs, [changed])
     broker = ConfigResource(ConfigResourceType.BROKER, "1")
     yield lambda: admin.describe_configs([broker])
     for topic in ("dave-two", "orders", "secret"):
         offsets = {TopicPartition(topic, 0): 0}
-        yield lambda offsets=offsets: admin.delete_records(offsets)
+        yield partial(admin.delete_records, offsets)
     pattern = ResourcePattern(ResourceType.TOPIC, "dave-two")
     acl = ACL("User:frank", "*", ACLOperation.READ, ACLPermissionType.ALLOW, pattern)
     any_acl = ACLFilter(
@@ -143,7 +144,7 @@ def _questions(admin: KafkaAdminClient) -> Iterator[Callable[[], Any]]:
     yield admin.list_config_resources
     yield lambda: admin.delete_groups(["erin-readers", "stale", "billing-slow"])
     for name in names:
-        yield lambda name=name: admin.delete_topics([name])
+        yield partial(admin.delete_topics, [name])
     yield lambda: admin.delete_topics(["kept", "gone-deletable", "dave-two", "made-two"])
 
 

@@ -4,6 +4,7 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from confluent_kafka import (
@@ -166,9 +167,9 @@ def _questions(admin: AdminClient) -> Iterator[Callable[[], Any]]:
     for group in groups:
         for partitions in (None, [TopicPartition("orders", 0), TopicPartition("secret", 0)]):
             asked = [ConsumerGroupTopicPartitions(group, partitions)]
-            yield lambda asked=asked: admin.list_consumer_group_offsets(asked)
+            yield partial(admin.list_consumer_group_offsets, asked)
     for kind, name in ((ResourceType.TOPIC, "orders"), (ResourceType.TOPIC, "secret")):
-        yield lambda kind=kind, name=name: admin.describe_configs([ConfigResource(kind, name)])
+        yield partial(admin.describe_configs, [ConfigResource(kind, name)])
     yield lambda: admin.describe_configs([ConfigResource(ResourceType.BROKER, "1")])
     latest = {TopicPartition(name, 0): OffsetSpec.latest() for name in ("orders", "secret")}
     yield lambda: admin.list_offsets(latest)

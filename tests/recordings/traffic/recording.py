@@ -116,8 +116,8 @@ class Archives(Recordings):
     def files(self, release: str) -> dict[str, bytes]:
         """Return the files of a recording by their paths."""
         with tarfile.open(self._path(release), "r:xz") as archive:
-            members = [member for member in archive.getmembers() if member.isfile()]
-            return {member.name: archive.extractfile(member).read() for member in members}
+            files = {name: archive.extractfile(name) for name in archive.getnames()}
+            return {name: file.read() for name, file in files.items() if file is not None}
 
     def extract(self, release: str, folder: Path) -> None:
         """Write the files of a recording into a folder."""
@@ -142,8 +142,9 @@ class Archives(Recordings):
         return {RUN: msgspec.Raw(b"null")} if content else {}
 
 
+ARCHIVES = Archives(Path(__file__).parent / "recorded", ".tar.xz")
 KIND = Kind(
-    Archives(Path(__file__).parent / "recorded", ".tar.xz"),
+    ARCHIVES,
     lambda release: [RUN],
     played,
     mode="authorizer",

@@ -1,0 +1,76 @@
+"""What requests of a fetch session ask for, as KIP-227 and KIP-932 have it."""
+
+import pytest
+
+from kafka_shim.pipeline.rows.fetch_sessions import Asked, FetchSessions
+from kafka_shim.protocol.messages.fetch_request import (
+    FetchPartition,
+    FetchRequest,
+    FetchTopic,
+    ForgottenTopic,
+)
+from kafka_shim.protocol.messages.fetch_response import FetchResponse
+from kafka_shim.protocol.messages.share_fetch_request import (
+    FetchTopic as ShareTopic,
+    ShareFetchRequest,
+)
+from kafka_shim.protocol.messages.share_fetch_response import ShareFetchResponse
+
+PLACE, OTHER = "1 SASL", "2 SASL"
+SESSION = 5
+
+
+def request(epoch: int, *names: str, session: int = SESSION, forget: str = "") -> FetchRequest:
+    topics = [FetchTopic(topic=name, partitions=[FetchPartition(partition=0)]) for name in names]
+    forgotten = [ForgottenTopic(topic=forget, partitions=[0])] if forget else []
+    return FetchRequest(
+        session_id=session, session_epoch=epoch, topics=topics, forgotten_topics_data=forgotten
+    )
+
+
+def begun(sessions: FetchSessions, *names: str) -> None:
+    asked = sessions.asked(PLACE, request(0, *names, session=0))
+    sessions.answered(PLACE, asked, FetchResponse(session_id=SESSION))
+
+
+def told(asked: Asked) -> tuple[set[str], bool]:
+    return {topic.topic for topic in asked.request.topics}, asked.is_whole
+
+
+def test_what_a_session_began_with_is_asked_again() -> None:
+    sessions = FetchSessions()
+    begun(sessions, "a", "b")
+    assert told(sessions.asked(PLACE, request(1))) == ({"a", "b"}, True)
+    assert told(sessions.asked(PLACE, request(2, "c", forget="a"))) == ({"b", "c"}, True)
+    assert told(sessions.asked(PLACE, request(3))) == ({"b", "c"}, True)
+
+
+def test_a_session_of_another_broker_or_from_before_is_not_known() -> None:
+    sessions = FetchSessions()
+    begun(sessions, "a")
+    assert told(sessions.asked(OTHER, request(1, "b"))) == ({"b"}, False)
+    assert told(sessions.asked(PLACE, request(1, session=6))) == (set(), False)
+
+
+def test_a_session_that_the_broker_lost_is_not_known() -> None:
+    sessions = FetchSessions()
+    begun(sessions, "a")
+    sessions.answered(PLACE, sessions.asked(PLACE, request(1)), FetchResponse(error_code=70))
+    assert told(sessions.asked(PLACE, request(2))) == (set(), False)
+
+
+@pytest.mark.parametrize("epoch", [0, -1])
+def test_a_request_that_begins_or_ends_names_everything(epoch: int) -> None:
+    sessions = FetchSessions()
+    begun(sessions, "a")
+    assert told(sessions.asked(PLACE, request(epoch, "b"))) == ({"b"}, True)
+
+
+def test_a_share_session_is_known_by_its_member() -> None:
+    sessions, topic = FetchSessions(), ShareTopic(topic_id=bytes(15) + b"\1")
+    first = ShareFetchRequest(group_id="g", member_id="m", topics=[topic])
+    sessions.answered(PLACE, sessions.asked(PLACE, first), ShareFetchResponse())
+    later = ShareFetchRequest(group_id="g", member_id="m", share_session_epoch=1)
+    assert [row.topic_id for row in sessions.asked(PLACE, later).request.topics] == [topic.topic_id]
+    stranger = ShareFetchRequest(group_id="g", member_id="n", share_session_epoch=1)
+    assert not sessions.asked(PLACE, stranger).is_whole

@@ -1,0 +1,118 @@
+"""What certainly existed, and so was left out of a list because of a denial."""
+
+from typing import Any
+
+import pytest
+
+from kafka_shim.pipeline.rows.lives import Lives, Seen
+from kafka_shim.pipeline.rows.sighting import CONSUMER_GROUP, GROUP, OFFSETS, TOPIC, TRANSACTION
+from kafka_shim.protocol.messages.describe_topic_partitions_request import (
+    DescribeTopicPartitionsRequest,
+)
+from kafka_shim.protocol.messages.describe_topic_partitions_response import (
+    Cursor,
+    DescribeTopicPartitionsResponse,
+)
+from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
+from kafka_shim.protocol.messages.list_groups_response import ListGroupsResponse
+from kafka_shim.protocol.messages.list_transactions_request import ListTransactionsRequest
+from kafka_shim.protocol.messages.list_transactions_response import ListTransactionsResponse
+from kafka_shim.protocol.messages.offset_fetch_request import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+)
+from kafka_shim.protocol.messages.offset_fetch_response import (
+    OffsetFetchResponse,
+    OffsetFetchResponseGroup,
+)
+
+PLACE = "1 SASL"
+DURING = (50, 60)
+
+
+def seen(kind: str, first: int, last: int, *, owner: str = "", life: str = "") -> Seen:
+    return Seen(PLACE, kind, "x", owner, life, is_end=False, first_us=first, last_us=last)
+
+
+def ended(kind: str, at: int, *, name: str = "x", owner: str = "", life: str = "") -> Seen:
+    return Seen("2 SASL", kind, name, owner, life, is_end=True, first_us=at, last_us=at)
+
+
+def there(*rows: Seen, kind: str = GROUP, place: str = PLACE) -> list[str]:
+    return list(Lives(rows).there(place, kind, DURING))
+
+
+def test_what_is_seen_before_and_after_was_there() -> None:
+    assert there(seen(GROUP, 10, 90)) == ["x"]
+    assert there(seen(GROUP, 10, 20), seen(GROUP, 80, 90)) == ["x"]  # from two pieces of the trace
+    assert there(seen(GROUP, 10, 59)) == there(seen(GROUP, 51, 90)) == []
+    assert there(seen(GROUP, 10, 90), place="2 SASL") == []
+
+
+def test_what_may_have_been_deleted_in_between_is_not_known() -> None:
+    assert there(seen(GROUP, 10, 90), ended(GROUP, 20)) == []
+    assert there(seen(GROUP, 10, 90), ended(GROUP, 9)) == ["x"]
+    assert there(seen(GROUP, 10, 90), ended(GROUP, 90)) == ["x"]  # its deletion saw it last
+
+
+def test_a_topic_of_the_same_id_is_the_same() -> None:
+    assert there(seen(TOPIC, 10, 90, life="id"), ended(TOPIC, 55), kind=TOPIC) == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "is_there"),
+    [
+        ([seen(TOPIC, 10, 5, life="id")], True),  # one answer that shows it
+        ([seen(TOPIC, 51, 45, life="id")], False),
+        ([seen(TOPIC, 10, 5, life="id"), ended(TOPIC, 30)], False),
+        ([seen(TOPIC, 10, 5, life="id"), ended(TOPIC, 30, name="", life="id")], False),
+        ([seen(TOPIC, 10, 5, life="id"), ended(TOPIC, 30, name="", life="other")], True),
+        ([seen(TOPIC, 10, 5, life="id"), ended(TOPIC, 60)], True),
+        ([seen(TOPIC, 10, 90, life="id"), ended(TOPIC, 30)], True),
+    ],
+)
+def test_a_topic_is_there_until_a_request_deletes_it(rows: list[Seen], *, is_there: bool) -> None:
+    assert Lives(rows).has_topic(PLACE, DURING, "x") == is_there
+
+
+ALL = [OffsetFetchRequestGroup("g", topics=None)]
+NAMED = [OffsetFetchRequestGroup("g", topics=[])]
+GIVEN = OffsetFetchResponse(groups=[OffsetFetchResponseGroup("g")])
+REFUSED = OffsetFetchResponse(groups=[OffsetFetchResponseGroup("g", error_code=30)])
+GROUPS, TRANSACTIONS = "ListGroups.group", "ListTransactions.transactional_id"
+OFFSETS_OF, PAGES = "OffsetFetch.all_topics", "DescribeTopicPartitions.all_topics"
+LISTS: list[tuple[str, str, Any, Any, bool]] = [
+    (GROUP, GROUPS, ListGroupsRequest(), ListGroupsResponse(), True),
+    (GROUP, GROUPS, ListGroupsRequest(), ListGroupsResponse(error_code=14), False),
+    (GROUP, GROUPS, ListGroupsRequest(states_filter=["Stable"]), ListGroupsResponse(), False),
+    (GROUP, GROUPS, ListGroupsRequest(types_filter=["Classic"]), ListGroupsResponse(), False),
+    (
+        *(CONSUMER_GROUP, GROUPS),
+        *(ListGroupsRequest(types_filter=["Classic", "Consumer"]), ListGroupsResponse(), True),
+    ),
+    (TRANSACTION, TRANSACTIONS, ListTransactionsRequest(), ListTransactionsResponse(), True),
+    (
+        *(TRANSACTION, TRANSACTIONS),
+        *(ListTransactionsRequest(duration_filter=9), ListTransactionsResponse(), False),
+    ),
+    (OFFSETS, OFFSETS_OF, OffsetFetchRequest(groups=ALL), GIVEN, True),
+    (OFFSETS, OFFSETS_OF, OffsetFetchRequest(groups=ALL), REFUSED, False),
+    (OFFSETS, OFFSETS_OF, OffsetFetchRequest(groups=NAMED), GIVEN, False),
+    (
+        *(TOPIC, PAGES),
+        *(DescribeTopicPartitionsRequest(), DescribeTopicPartitionsResponse(), True),
+    ),
+    (
+        *(TOPIC, PAGES, DescribeTopicPartitionsRequest()),
+        *(DescribeTopicPartitionsResponse(next_cursor=Cursor("y")), False),
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "requirement", "request_", "answer", "is_whole"), LISTS)
+def test_only_a_whole_list_leaves_out_what_was_denied(
+    kind: str, requirement: str, request_: Any, answer: Any, *, is_whole: bool
+) -> None:
+    lives = Lives([seen(kind, 10, 90, owner="g" if kind == OFFSETS else "")])
+    found = list(lives.left_out(PLACE, requirement, request_, answer, DURING))
+    assert found == (["x"] if is_whole else [])
