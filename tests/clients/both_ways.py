@@ -1,12 +1,15 @@
 """Runs of the kit recorded on a real Kafka and replayed to the shim, and the other way round.
 
-    python -m tests.clients.both_ways [--client NAME] [--release 4.3.1] [--keep DIR]
+    python -m tests.clients.both_ways [--workload NAME] [--release 4.3.1] [--keep DIR]
+
+Each client of the kit gives three: all that it can do, a group that many join at once (`crowd`),
+and one that they join one after the other (`relay`); of two more all clients are members.
 
 What goes over loopback meanwhile is captured, where tcpdump may, must import to the same requests,
 and tshark must read what is exported as it reads that. Prints every difference with the row of
 docs/deviations.md that it comes of, by the rules of `lateness.py`; exit code 3 if one comes of
-none. Needs Java 17 and Maven. Every client has brokers of its own, so that each run begins with
-nothing there.
+none. Needs Java 17 and Maven, Go and Node. Every workload has brokers of its own, so that each run
+begins with nothing there.
 """
 
 import argparse
@@ -16,9 +19,11 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from kafka_shim.protocol.api_versions import parse_release
 from kafka_shim.schemas.pins import read_pins
@@ -34,44 +39,72 @@ from tests.oracle.real_kafka import RealKafka, settings_of
 
 DIFFERENT = 3
 NAMES = ("PLAINTEXT", "SASL_PLAINTEXT")
+SETTINGS = {"num.partitions": "6"}
 _ADDRESS = re.compile(r"127\.0\.0\.1:\d+")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--client", action="append", choices=CLIENTS, help="only this one")
+    parser.add_argument("--workload", action="append", choices=WORKLOADS, help="only this one")
     parser.add_argument("--release", default=read_pins().newest)
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the traces there")
     args = parser.parse_args()
     differences = 0
     with tempfile.TemporaryDirectory() as folder:
-        for client in args.client or CLIENTS:
+        for name in args.workload or WORKLOADS:
             for way in (real_to_shim, shim_to_real):
-                trace = (args.keep or Path(folder)) / f"{client}-{way.__name__}"
-                sys.stdout.write(f"{client}, {way.__name__.replace('_', ' ')}\n")
-                differences += way(client, args.release, trace)
+                trace = (args.keep or Path(folder)) / f"{name}-{way.__name__}"
+                sys.stdout.write(f"{name}, {way.__name__.replace('_', ' ')}\n")
+                differences += way(WORKLOADS[name], args.release, trace)
     return DIFFERENT if differences else 0
 
 
-def real_to_shim(client: str, release: str, trace: Path) -> int:
+class Workload(NamedTuple):
+    """A play of the kit, or the members of one group with the seconds between their beginnings."""
+
+    clients: Sequence[str]
+    play: str = "permissions"
+    apart_s: float = 0
+
+    def give(self, addresses: Sequence[str]) -> None:
+        if self.play == "member":
+            _wait_for([_given("librdkafka", "crowded", addresses)])
+        children = []
+        for client in self.clients:
+            children.append(_given(client, self.play, addresses))
+            time.sleep(self.apart_s)
+        _wait_for(children)
+
+
+MEMBERS = 6
+WORKLOADS = {
+    **{client: Workload([client]) for client in CLIENTS},
+    **{f"{client}-crowd": Workload([client] * MEMBERS, "member") for client in CLIENTS},
+    **{f"{client}-relay": Workload([client] * MEMBERS, "member", 1.5) for client in CLIENTS},
+    "all-crowd": Workload([*CLIENTS], "member"),
+    "all-relay": Workload([*CLIENTS], "member", 1.5),
+}
+
+
+def real_to_shim(workload: Workload, release: str, trace: Path) -> int:
     """Record on a real Kafka, through proxies; replay to the shim. How much is not explained."""
     capture = trace.with_suffix(".pcap")
     with (
-        RealKafka(release) as kafka,
+        RealKafka(release, settings=SETTINGS) as kafka,
         _proxies((kafka.plain, kafka.sasl), trace) as addresses,
         captured(capture, addresses),
     ):
-        _give_play(client, addresses)
+        workload.give(addresses)
     differences = compare(capture, trace, addresses)
     with _shim(release) as addresses:
         return differences + _replay(trace, addresses, real_is_recorded=True)
 
 
-def shim_to_real(client: str, release: str, trace: Path) -> int:
+def shim_to_real(workload: Workload, release: str, trace: Path) -> int:
     """Record on the shim; replay to a real Kafka, as slow as recorded: it needs its moments."""
     with _shim(release, "--record", str(trace)) as addresses:
-        _give_play(client, addresses)
-    with RealKafka(release) as kafka:
+        workload.give(addresses)
+    with RealKafka(release, settings=SETTINGS) as kafka:
         return _replay(trace, (kafka.plain, kafka.sasl), real_is_recorded=False)
 
 
@@ -82,7 +115,7 @@ def _shim(release: str, *more: str) -> Iterator[Sequence[str]]:
         command += ["--listener", f"{name}://127.0.0.1:0"]
     command += ["--super-user", "User:ANONYMOUS", "--super-user", "User:admin"]
     command += ["--user", "alice:alice-secret", *more]
-    for key, value in settings_of(release).items():
+    for key, value in (settings_of(release) | SETTINGS).items():
         command += ["-c", f"{key}={value}"]
     with _running(command, "[KafkaServer") as said:
         yield _ADDRESS.findall(said)
@@ -118,17 +151,19 @@ def _running(command: Sequence[str], ready: str) -> Iterator[str]:
             process.terminate()
 
 
-def _give_play(client: str, addresses: Sequence[str]) -> None:
+def _given(client: str, play: str, addresses: Sequence[str]) -> subprocess.Popen[bytes]:
     told = {f"KAFKA_BOOTSTRAP_SERVERS_{n}": a for n, a in zip(NAMES, addresses, strict=True)}
-    command = [sys.executable, "-m", "tests.clients.kit", "permissions", client]
-    subprocess.run(
-        command,
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.clients.kit", play, client],
         env=os.environ | told,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        check=False,
-        timeout=PLAY_SECONDS,
     )
+
+
+def _wait_for(children: Sequence[subprocess.Popen[bytes]]) -> None:
+    for child in children:
+        child.wait(PLAY_SECONDS)
 
 
 def _replay(trace: Path, addresses: Sequence[str], *, real_is_recorded: bool) -> int:
