@@ -43,6 +43,14 @@ class GroupSettings:
     def offset_metadata_bytes_max(self) -> int:
         return self._number("offset.metadata.max.bytes", 4096)
 
+    @property
+    def offsets_check_interval_ms(self) -> int:
+        return self._number("offsets.retention.check.interval.ms", 600_000)
+
+    @property
+    def offsets_retention_ms(self) -> int:
+        return self._number("offsets.retention.minutes", 10_080) * 60_000
+
     # classic groups
 
     @property

@@ -55,6 +55,8 @@ class LateStores:
 
     def forget_late_stores(self) -> None:
         """Whoever asks next finds empty ones."""
+        if "groups" in vars(self):
+            self.groups.stop()
         for name, kept in vars(LateStores).items():
             if isinstance(kept, cached_property):
                 vars(self).pop(name, None)

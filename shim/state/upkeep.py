@@ -1,10 +1,11 @@
 """What brokers do by themselves while time passes: old records go, and idle producers with them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from kafka_shim.shim.clock import Clock, Timer
+from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.configs import Configs
 from kafka_shim.shim.state.log import Log
+from kafka_shim.shim.state.rounds import Rounds
 from kafka_shim.shim.state.topics import Topics
 
 PRODUCER_CHECK_INTERVAL_MS = "600000"
@@ -18,8 +19,8 @@ class Upkeep:
         self._topics = topics
         self._configs = configs
         self._clock = clock
-        self._records = _Rounds(clock, self._records_interval_ms, self._expire_records)
-        self._producers = _Rounds(clock, self._producers_interval_ms, self._expire_producers)
+        self._records = Rounds(clock, self._records_interval_ms, self._expire_records)
+        self._producers = Rounds(clock, self._producers_interval_ms, self._expire_producers)
 
     def plan(self) -> None:
         """Look after the logs from now on: one has something in it."""
@@ -60,29 +61,3 @@ class Upkeep:
     def _producer_expiration_ms(self) -> int:
         own = self._configs.broker_value("producer.id.expiration.ms")
         return int(own or self._configs.broker_int("transactional.id.expiration.ms"))
-
-
-class _Rounds:
-    """Work that is done again and again until there is none left."""
-
-    def __init__(
-        self, clock: Clock, interval_ms: Callable[[], int], work: Callable[[], bool]
-    ) -> None:
-        self._clock = clock
-        self._interval_ms = interval_ms
-        self._work = work
-        self._timer: Timer | None = None
-
-    def plan(self) -> None:
-        if self._timer is None:
-            self._timer = self._clock.call_later(self._interval_ms(), self._run)
-
-    def stop(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _run(self) -> None:
-        self._timer = None
-        if self._work():
-            self.plan()

@@ -301,5 +301,15 @@ class ClassicGroup(Group):
                 return True
         return False
 
+    def idle_since_ms(self, topic_name: str, committed_ms: int) -> int | None:
+        """Offsets of members count from when the last one left; others from their commit."""
+        if not self.protocol_type:
+            return committed_ms
+        if self.is_empty:
+            return self.cycle.empty_since_ms
+        if self.state is not ClassicState.STABLE or self.protocol_type != CONSUMERS:
+            return None
+        return super().idle_since_ms(topic_name, committed_ms)
+
     def close(self) -> None:
         self.cycle.close()

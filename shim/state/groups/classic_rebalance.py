@@ -44,6 +44,7 @@ class ClassicRebalance:
         self._clock = clock
         self.roster = Roster()
         self.state = ClassicState.EMPTY
+        self.empty_since_ms = clock.now_ms()
         self.generation_id = 0
         self.protocol_name: str | None = None
         self._phase_timer: Timer | None = None
@@ -165,6 +166,7 @@ class ClassicRebalance:
             self._tell_generation()
         else:
             self.state = ClassicState.EMPTY
+            self.empty_since_ms = self._clock.now_ms()
             self.protocol_name = None
 
     def _tell_generation(self) -> None:

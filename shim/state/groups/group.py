@@ -20,6 +20,8 @@ class Group(ABC):
     """A group as every API sees it."""
 
     type: GroupType
+    expires: bool = True
+    """Whether it goes when it is empty and has no offsets."""
 
     def __init__(self, group_id: str) -> None:
         self.group_id = group_id
@@ -59,6 +61,10 @@ class Group(ABC):
     @abstractmethod
     def subscribes_to(self, topic_name: str) -> bool:
         """Whether a member reads the topic, as far as the group can tell."""
+
+    def idle_since_ms(self, topic_name: str, committed_ms: int) -> int | None:
+        """Since when nobody needs an offset of a topic; None if somebody does."""
+        return None if self.subscribes_to(topic_name) else committed_ms
 
     @abstractmethod
     def close(self) -> None:

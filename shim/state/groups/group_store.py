@@ -13,6 +13,7 @@ from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.group_settings import GroupSettings
 from kafka_shim.shim.state.groups.group import Group, GroupType
 from kafka_shim.shim.state.groups.offsets import Offsets
+from kafka_shim.shim.state.rounds import Rounds
 from kafka_shim.shim.state.sharing.share_state import ShareStates
 from kafka_shim.shim.state.topics import Topics
 
@@ -36,8 +37,8 @@ class GroupStore:
         rng: random.Random,
     ) -> None:
         self.settings = settings
-        self.offsets = Offsets()
-        self.zookeeper_offsets = Offsets()
+        self.offsets = Offsets(clock)
+        self.zookeeper_offsets = Offsets(clock)
         """Version 0 of OffsetCommit and OffsetFetch knew of these alone, as long as there was
         ZooKeeper; no group comes to be by them."""
         self.facts = facts
@@ -47,6 +48,11 @@ class GroupStore:
         self._random = rng
         self._groups: dict[str, Group] = {}
         self._deletions = topics.deletions
+        self._rounds = Rounds(clock, lambda: settings.offsets_check_interval_ms, self._expire)
+
+    def stop(self) -> None:
+        """Look after nothing any more."""
+        self._rounds.stop()
 
     def __iter__(self) -> Iterator[Group]:
         self._notice_deleted_topics()
@@ -95,6 +101,7 @@ class GroupStore:
         if replaced is not None and replaced is not group:
             replaced.close()
         self._groups[group.group_id] = group
+        self._rounds.plan()
 
     def delete(self, group_id: str) -> ErrorCode:
         """Delete a group with its offsets; it must have no members (KIP-229)."""
@@ -134,3 +141,24 @@ class GroupStore:
             self.offsets.forget_topic(topic_id)
         for group in list(self._groups.values()):
             self.remove_if_idle(group)
+
+    def _expire(self) -> bool:
+        """Forget old offsets, and empty groups without any; return whether groups are left."""
+        for group in list(self._groups.values()):
+            if group.expires:
+                self._expire_offsets(group)
+                if group.is_empty and not self.offsets.has_offsets(group.group_id):
+                    self._remove(group)
+        return bool(self._groups)
+
+    def _expire_offsets(self, group: Group) -> None:
+        before_ms = self._clock.now_ms() - self.settings.offsets_retention_ms
+        for topic_id, offsets in list(self.offsets.of_group(group.group_id)):
+            topic = self._topics.by_id(topic_id)
+            if topic is None:
+                continue
+            for partition, offset in list(offsets.items()):
+                idle_since_ms = group.idle_since_ms(topic.name, offset.committed_ms)
+                is_old = idle_since_ms is not None and idle_since_ms <= before_ms
+                if is_old and not self.offsets.is_unstable(group.group_id, topic_id, partition):
+                    self.offsets.forget(group.group_id, topic_id, partition)

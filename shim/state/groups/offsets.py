@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import msgspec
 
+from kafka_shim.shim.clock import Clock
+
 NO_OFFSET = -1
 NO_EPOCH = -1
 
@@ -18,6 +20,7 @@ class CommittedOffset(msgspec.Struct, frozen=True, gc=False):
     leader_epoch: int = NO_EPOCH
     metadata: str = ""
     order: int = 0  # place in the sequence of all commits: the later of two counts
+    committed_ms: int = 0
 
 
 TopicOffsets = dict[int, CommittedOffset]
@@ -37,7 +40,8 @@ class _GroupOffsets:
 class Offsets:
     """Offsets by group, topic id and partition. A group without any leaves no trace."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
         self._groups: dict[str, _GroupOffsets] = {}
         self._order = 0
 
@@ -135,7 +139,8 @@ class Offsets:
 
     def _ordered(self, offset: CommittedOffset) -> CommittedOffset:
         self._order += 1
-        return msgspec.structs.replace(offset, order=self._order)
+        now_ms = self._clock.now_ms()
+        return msgspec.structs.replace(offset, order=self._order, committed_ms=now_ms)
 
     def _tidy(self, group: _GroupOffsets) -> None:
         for topic_id in [topic_id for topic_id, held in group.committed.items() if not held]:

@@ -83,6 +83,7 @@ class ShareGroup(Group):
     """One share group."""
 
     type = GroupType.SHARE
+    expires = False
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ from tests.recordings.groups import (
     admin_scenarios,
     consumer_scenarios,
     epoch_scenarios,
+    idle_scenarios,
     joining_scenarios,
     migration_scenarios,
     offset_scenarios,
@@ -35,6 +36,7 @@ SCENARIOS = by_name(
         share_scenarios,
         sharing_scenarios,
         streams_scenarios,
+        idle_scenarios,
     )
 )
 
@@ -63,6 +65,7 @@ KIND = Kind(
     lambda release: SCENARIOS,
     played,
     settings,
-    {f"policy-{name}": told for name, told in policy_scenarios.SETTINGS.items()},
+    {f"policy-{name}": told for name, told in policy_scenarios.SETTINGS.items()}
+    | idle_scenarios.OWN_SETTINGS,
     "authorizer",
 )

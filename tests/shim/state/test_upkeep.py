@@ -45,6 +45,19 @@ def test_who_only_tried_to_write_is_forgotten() -> None:
     assert log.producers.is_empty
 
 
+def test_empty_groups_are_forgotten_and_not_looked_after_by_a_broker_that_begins_again() -> None:
+    stage = Stage()
+    groups = stage.cluster.groups
+    groups.classic_or_new("old")
+    stage.clock.advance(600_000)
+    assert groups.find("old") is None
+    groups.classic_or_new("new")
+    stage.cluster.begin()
+    stage.clock.advance(HOUR_MS)
+    assert groups.find("new") is not None
+    assert stage.cluster.groups.find("new") is None
+
+
 def test_a_broker_that_begins_again_does_not_look_after_what_it_had() -> None:
     stage = stage_with_old_records()
     log = stage.found("t").partitions[0].log
