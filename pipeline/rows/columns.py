@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from kafka_shim.pipeline.rows.fetch_sessions import FetchSessions
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.enums import Operation, ResourceType
+from kafka_shim.protocol.names import api_text
 from kafka_shim.protocol.trace.blocks import BlockHeader
 from kafka_shim.protocol.trace.entries import Connection
 from kafka_shim.protocol.trace.segments import Block
@@ -185,13 +186,7 @@ def people(block: Block) -> dict[int, tuple[Connection, Person]]:
     }
 
 
-@cache
-def api_name(key: int) -> str:
-    """Kafka's name of an API, or the number of one that is not known."""
-    try:
-        return ApiKey(key).wire_name
-    except ValueError:
-        return str(key)
+api_name = cache(api_text)
 
 
 @cache

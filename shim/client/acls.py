@@ -15,7 +15,8 @@ from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, D
 from kafka_shim.protocol.messages.delete_acls_response import DeleteAclsMatchingAcl
 from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
 from kafka_shim.protocol.messages.describe_acls_response import AclDescription, DescribeAclsResource
-from kafka_shim.shim.client.client import Client, ClientError, error_name
+from kafka_shim.protocol.names import error_text
+from kafka_shim.shim.client.client import Client, ClientError
 
 E = TypeVar("E", bound=IntEnum)
 
@@ -124,7 +125,7 @@ def _pattern_type(acl_filter: AclFilter, version: int) -> PatternType:
 def _check(code: int, message: str | None, task: str, operation: str) -> None:
     if code == ErrorCode.NONE:
         return
-    parts = [f"cannot {task}: {error_name(code)}"]
+    parts = [f"cannot {task}: {error_text(code)}"]
     if message:
         parts.append(message)
     advice = _ADVICE.get(code)

@@ -13,12 +13,12 @@ import msgspec
 from kafka_shim.protocol import codecs
 from kafka_shim.protocol.catalogue import request_versions
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_response_header, write_request_header
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
 from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from kafka_shim.protocol.names import error_text
 from kafka_shim.shim.client.config import PLAINTEXT, ClientConfig, Login
 from kafka_shim.shim.whole_number import whole_number
 
@@ -151,7 +151,7 @@ class Client:
         answer = self.ask(ApiKey.API_VERSIONS, ApiVersionsRequest(), 0)
         if answer.error_code:
             raise ClientError(
-                f"{self.address} refused ApiVersions: {error_name(answer.error_code)}"
+                f"{self.address} refused ApiVersions: {error_text(answer.error_code)}"
             )
         self.versions = {api.api_key: (api.min_version, api.max_version) for api in answer.api_keys}
 
@@ -167,7 +167,7 @@ class Client:
             enabled = ", ".join(handshake.mechanisms) or "none"
             raise ClientError(
                 f"{self.address} refused the SASL mechanism {login.mechanism}:"
-                f" {error_name(handshake.error_code)}; enabled there: {enabled}"
+                f" {error_text(handshake.error_code)}; enabled there: {enabled}"
             )
         say = self._authenticate if has_requests else self._send_token
         exchange = messages(login)
@@ -183,7 +183,7 @@ class Client:
     def _authenticate(self, message: bytes, username: str) -> bytes:
         answer = self.ask(ApiKey.SASL_AUTHENTICATE, SaslAuthenticateRequest(message))
         if answer.error_code:
-            why = answer.error_message or error_name(answer.error_code)
+            why = answer.error_message or error_text(answer.error_code)
             raise ClientError(f"{self.address} refused the login of {username}: {why}")
         reply: bytes = answer.auth_bytes
         return reply
@@ -198,14 +198,6 @@ class Client:
                 f"{self.address} closed the connection at the login of {username}, which is how"
                 " this release refuses a password"
             ) from error
-
-
-def error_name(code: int) -> str:
-    """`INVALID_REQUEST (42)`; a number alone for a code that is newer than this client."""
-    try:
-        return f"{ErrorCode(code).name} ({code})"
-    except ValueError:
-        return f"error {code}"
 
 
 def _host_and_port(address: str) -> tuple[str, int]:

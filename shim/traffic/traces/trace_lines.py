@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.names import error_text
 from kafka_shim.shim.logs import printable
 
 MESSAGE_CHARACTERS = 160
@@ -36,14 +36,7 @@ def _what(row: dict[str, Any]) -> str:
 
 
 def _errors(row: dict[str, Any]) -> str:
-    return "".join(f"{_error(code)} " for code in row.get("error_codes", ()))
-
-
-def _error(code: int) -> str:
-    try:
-        return f"{ErrorCode(code).name} ({code})"
-    except ValueError:
-        return f"error {code}"
+    return "".join(f"{error_text(code)} " for code in row.get("error_codes", ()))
 
 
 def _message(row: dict[str, Any], kind: str) -> str:

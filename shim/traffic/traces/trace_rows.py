@@ -8,9 +8,10 @@ from typing import Any
 from kafka_shim.protocol import codecs
 from kafka_shim.protocol.answer_codes import error_codes
 from kafka_shim.protocol.answer_frames import read_answer_frame
-from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
+from kafka_shim.protocol.names import api_text
 from kafka_shim.protocol.trace.entries import (
     DERIVED,
     Access,
@@ -107,7 +108,7 @@ def _what(entry: Entry) -> dict[str, Any]:
 def _access(entry: Access) -> dict[str, Any]:
     return {
         "entry": "access",
-        "api": _api(entry.api_key),
+        "api": api_text(entry.api_key),
         "version": entry.api_version,
         "operation": _name(Operation, entry.operation),
         "resource_type": _name(ResourceType, entry.resource_type),
@@ -132,7 +133,7 @@ def _request(frame: bytes) -> dict[str, Any]:
     except ProtocolError as error:
         return {"api": None, "version": None, "client_id": None, "undecoded": str(error)}
     found = {
-        "api": _api(header.api_key),
+        "api": api_text(header.api_key),
         "version": header.api_version,
         "correlation_id": header.correlation_id,
         "client_id": header.client_id,
@@ -145,7 +146,7 @@ def _request(frame: bytes) -> dict[str, Any]:
 
 
 def _response(entry: Response) -> dict[str, Any]:
-    found: dict[str, Any] = {"api": _api(entry.api_key), "version": entry.api_version}
+    found: dict[str, Any] = {"api": api_text(entry.api_key), "version": entry.api_version}
     try:
         message, version = read_answer_frame(entry.api_key, entry.api_version, entry.frame)
     except ProtocolError as error:
@@ -153,10 +154,3 @@ def _response(entry: Response) -> dict[str, Any]:
     correlation_id = int.from_bytes(entry.frame[:4], "big", signed=True)
     found |= {"correlation_id": correlation_id, "error_codes": sorted({*error_codes(message)})}
     return found | {"response": message_json(message, version)}
-
-
-def _api(key: int) -> str:
-    try:
-        return ApiKey(key).wire_name
-    except ValueError:
-        return str(key)

@@ -12,7 +12,8 @@ from kafka_shim.protocol.headers import write_response_header
 from kafka_shim.protocol.messages.api_versions_response import ApiVersion, ApiVersionsResponse
 from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
 from kafka_shim.protocol.messages.sasl_handshake_response import SaslHandshakeResponse
-from kafka_shim.shim.client.client import Client, ClientError, connect, error_name
+from kafka_shim.protocol.names import error_text
+from kafka_shim.shim.client.client import Client, ClientError, connect
 from kafka_shim.shim.client.config import ClientConfig, Login
 from kafka_shim.shim.config import SecurityProtocol
 
@@ -168,8 +169,8 @@ def test_tls_to_a_plaintext_listener(peer: Peer) -> None:
 
 
 def test_codes_have_names() -> None:
-    assert error_name(42) == "INVALID_REQUEST (42)"
-    assert error_name(9999) == "error 9999"
+    assert error_text(42) == "INVALID_REQUEST (42)"
+    assert error_text(9999) == "error 9999"
 
 
 def test_closing_twice_is_harmless(peer: Peer) -> None:
