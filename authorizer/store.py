@@ -60,7 +60,7 @@ class AclStore:
         for index in self._types:
             for pattern in index.patterns():
                 for subject, grant in pattern.grants():
-                    yield from _acls(pattern, subject, grant)
+                    yield from acls_of(pattern, subject, grant)
 
     def __contains__(self, acl: Acl) -> bool:
         pattern = self.pattern(acl.resource_type, acl.resource_name, acl.pattern_type)
@@ -138,7 +138,7 @@ class AclStore:
                 )
                 for subject, grant in grants:
                     if grant & bits:
-                        yield from _acls(pattern, subject, grant & bits)
+                        yield from acls_of(pattern, subject, grant & bits)
 
     def subjects_of(self, actor: Actor) -> list[Subject]:
         """Give the subjects that include the actor: its principal or `User:*`, its host or `*`.
@@ -282,7 +282,8 @@ def acl_of(pattern: Pattern, subject: Subject, bit: int) -> Acl:
     )
 
 
-def _acls(pattern: Pattern, subject: Subject, grant: int) -> Iterator[Acl]:
+def acls_of(pattern: Pattern, subject: Subject, grant: int) -> Iterator[Acl]:
+    """Give the ACLs that the bits of a grant stand for."""
     while grant:
         low = grant & -grant
         yield acl_of(pattern, subject, low.bit_length() - 1)

@@ -11,8 +11,8 @@ from kafka_shim.authorizer.decide import PROBE
 from kafka_shim.authorizer.implied import allowing, denying
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Action, Actor
 from kafka_shim.authorizer.networks import covers_host
-from kafka_shim.authorizer.pattern import Pattern, Subject
-from kafka_shim.authorizer.store import AclStore, acl_of
+from kafka_shim.authorizer.pattern import Pattern
+from kafka_shim.authorizer.store import AclStore, acls_of
 from kafka_shim.pipeline.acls.acl_set import AclSet, packed
 from kafka_shim.pipeline.acls.grants import parse_what, what_of
 from kafka_shim.pipeline.acls.verdict import is_about_any
@@ -107,7 +107,7 @@ class Matcher:
             return
         for subject in self._store.subjects_of(actor):
             for pattern in self._store.patterns_of(action.resource_type, subject):
-                yield from _acls(pattern, subject, pattern.grant_of(subject))
+                yield from acls_of(pattern, subject, pattern.grant_of(subject))
         if self._with_others:  # everyone is allowed unless the name asked first has an ACL
             yield from self._on(action.resource_type, PROBE, actor)
 
@@ -118,10 +118,10 @@ class Matcher:
                 continue
             if self._with_others:
                 for subject, grant in pattern.grants():
-                    yield from _acls(pattern, subject, grant)
+                    yield from acls_of(pattern, subject, grant)
                 continue
             for subject in self._store.subjects_of(actor):
-                yield from _acls(pattern, subject, pattern.grant_of(subject))
+                yield from acls_of(pattern, subject, pattern.grant_of(subject))
 
     def _bearing(self, acl: Acl, actor: Actor, action: Action) -> str:
         allows = acl.permission is Permission.ALLOW
@@ -133,13 +133,6 @@ class Matcher:
         ):
             return "others"
         return "allows" if allows else "denies"
-
-
-def _acls(pattern: Pattern, subject: Subject, grant: int) -> Iterator[Acl]:
-    while grant:
-        low = grant & -grant
-        yield acl_of(pattern, subject, low.bit_length() - 1)
-        grant ^= low
 
 
 def _is_passed_over(pattern: Pattern, name: str) -> bool:
