@@ -5,16 +5,15 @@ comes after the last name is not looked at.
 """
 
 from collections.abc import Mapping
-from struct import Struct, error as struct_error
+from struct import Struct
 
 from kafka_shim.protocol import runtime
 from kafka_shim.protocol.emit import Source
 from kafka_shim.protocol.emit_cursor import Cursor
-from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.emit_reader import READ_ERRORS
 from kafka_shim.protocol.layout import CODES, WIDTHS, Layout
 from kafka_shim.protocol.spec import FieldSpec, MessageSpec, StructSpec
 
-READ_ERRORS = (IndexError, struct_error, MemoryError, OverflowError, DecodeError)
 LISTS = ("topics", "topic_ids", "groups", "transactional_ids", "config_resources")
 """Attributes of `skim.ResourceNames`, in their order."""
 _ENTITIES = {"topicName": "topics", "groupId": "groups", "transactionalId": "transactional_ids"}

@@ -50,10 +50,10 @@ def append_varint(out: bytearray, value: int) -> None:
     out.append(rest)
 
 
-_SHORT = tuple((byte >> 1) ^ -(byte & 1) for byte in range(128))
+SHORT_VARINTS = tuple((byte >> 1) ^ -(byte & 1) for byte in range(128))
 """Values of varints of one byte, as most are. They are looked up where they stand, since a call
 takes longer than all else about them."""
-_NULL = 1  # a length of -1
+NULL_LENGTH = 1  # a length of -1
 
 
 def read_records(content: bytes, count: int, offset: int, timestamp: int) -> list[Record]:
@@ -72,7 +72,7 @@ def each_record(content: bytes, count: int, offset: int, timestamp: int) -> Iter
     try:
         for _ in range(count):
             byte = content[pos]
-            length, start = (_SHORT[byte], pos + 1) if byte < 128 else varint(content, pos)
+            length, start = (SHORT_VARINTS[byte], pos + 1) if byte < 128 else varint(content, pos)
             pos = start + length
             if length < 0 or pos > len(content):
                 raise DecodeError(f"a record claims {length} bytes at byte {start}")
@@ -85,12 +85,12 @@ def each_record(content: bytes, count: int, offset: int, timestamp: int) -> Iter
 
 def _read_record(buf: bytes, pos: int, end: int, offset: int, timestamp: int) -> Record:
     byte = buf[pos + 1]  # the attributes byte before it is unused
-    delta, pos = (_SHORT[byte], pos + 2) if byte < 128 else varint(buf, pos + 1)
+    delta, pos = (SHORT_VARINTS[byte], pos + 2) if byte < 128 else varint(buf, pos + 1)
     timestamp += delta
     byte = buf[pos]
-    delta, pos = (_SHORT[byte], pos + 1) if byte < 128 else varint(buf, pos)
+    delta, pos = (SHORT_VARINTS[byte], pos + 1) if byte < 128 else varint(buf, pos)
     offset += delta
-    if buf[pos] == _NULL:
+    if buf[pos] == NULL_LENGTH:
         key, pos = None, pos + 1
     else:
         key, pos = _read_bytes(buf, pos, end)
@@ -121,7 +121,7 @@ def _read_headers(buf: bytes, pos: int, end: int) -> tuple[Headers, int]:
 
 def _read_bytes(buf: bytes, pos: int, end: int) -> tuple[bytes | None, int]:
     byte = buf[pos]
-    length, pos = (_SHORT[byte], pos + 1) if byte < 128 else varint(buf, pos)
+    length, pos = (SHORT_VARINTS[byte], pos + 1) if byte < 128 else varint(buf, pos)
     if length < 0:
         return None, pos
     if pos + length > end:

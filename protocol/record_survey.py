@@ -7,6 +7,7 @@ they should have, and learns their times, whether keys are missing, and whether 
 import msgspec
 
 from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.record_coding import NULL_LENGTH, SHORT_VARINTS
 
 UNLIMITED = 1 << 62
 _BEYOND = 1 << 65
@@ -42,9 +43,6 @@ class UnreadableError(DecodeError):
     """Damage that keeps a broker from reading on, as it does in compressed content."""
 
 
-_VALUES = tuple((byte >> 1) ^ -(byte & 1) for byte in range(128))
-"""Values of varints of one byte."""
-_NULL = 1  # a length of -1
 _OFFSETS = bytes(range(0, 128, 2))
 """Offsets 0 to 63 as varints."""
 _ALIKE = 6
@@ -94,8 +92,8 @@ def _alike(content: bytes, count: int, timestamp: int, scope: Scope) -> Survey |
     first = content[:size]
     head = 1 if first[0] < 128 else 2  # where the attributes are
     key = first[head + 3]
-    value = head + 4 + (0 if key == _NULL else key >> 1)
-    if key > 127 or (key & 1 and key != _NULL) or value + 1 >= size:
+    value = head + 4 + (0 if key == NULL_LENGTH else key >> 1)
+    if key > 127 or (key & 1 and key != NULL_LENGTH) or value + 1 >= size:
         return None
     length, body = first[value], value + 1
     if length > 127:
@@ -110,11 +108,11 @@ def _alike(content: bytes, count: int, timestamp: int, scope: Scope) -> Survey |
     times, offsets = content[head + 1 :: size], content[head + 2 :: size]
     if not (times.isascii() and offsets.isascii()):
         return None
-    deltas = [_VALUES[byte] for byte in set(times)]
+    deltas = [SHORT_VARINTS[byte] for byte in set(times)]
     return Survey(
         timestamp + min(deltas),
         timestamp + max(deltas),
-        key == _NULL,
+        key == NULL_LENGTH,
         offsets != _OFFSETS[:count],
     )
 
@@ -139,7 +137,7 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - calls would take longer than all el
         end = pos + (size >> 1)
         delta = content[pos + 1]  # the attributes byte before it is unused
         if delta < 128:
-            delta = _VALUES[delta]
+            delta = SHORT_VARINTS[delta]
             pos += 2
         else:
             delta, pos = _time(content, pos + 1, timestamp)

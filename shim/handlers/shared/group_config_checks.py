@@ -6,10 +6,10 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.handlers.shared.config_resources import ResourceError
 from kafka_shim.shim.state.config_values import elements
 from kafka_shim.shim.state.configs import Configs
+from kafka_shim.shim.state.sharing.dead_letters import QUEUE as DEAD_LETTER_QUEUE
 
 KINDS = ("consumer", "share", "streams")
 ASSIGNOR = "streams.assignor.name"
-DEAD_LETTERS = "errors.deadletterqueue.topic.name"
 _BOUNDED_AS = {"num.standby.replicas": "standby.replicas", "num.warmup.replicas": "warmup.replicas"}
 
 
@@ -17,8 +17,10 @@ def check_group_settings(new: Mapping[str, str], configs: Configs) -> None:
     """Raise ResourceError unless a group can have these settings."""
     for text in (*_beyond_bounds(new, configs), *_short_sessions(new, configs)):
         raise ResourceError(ErrorCode.INVALID_CONFIG, text)
-    if new.get(DEAD_LETTERS, "").startswith("__"):
-        raise ResourceError(ErrorCode.INVALID_CONFIG, f"{DEAD_LETTERS} must not begin with `__`")
+    if new.get(DEAD_LETTER_QUEUE, "").startswith("__"):
+        raise ResourceError(
+            ErrorCode.INVALID_CONFIG, f"{DEAD_LETTER_QUEUE} must not begin with `__`"
+        )
     assignors = elements(configs.broker_value("group.streams.assignors") or "")
     has_classes = any("." in name for name in assignors)  # whose names are not known here
     if ASSIGNOR in new and new[ASSIGNOR] not in assignors and not has_classes:
