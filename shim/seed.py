@@ -32,7 +32,7 @@ def seed(cluster: Cluster) -> None:
         create_topic(cluster, topic)
     _create_acls(cluster)
     for group in cluster.config.groups:
-        _commit_offsets(cluster, group)
+        commit_offsets(cluster, group)
     for name, settings in cluster.config.client_metrics.items():
         _subscribe(cluster, name, settings)
 
@@ -96,7 +96,8 @@ def _subscribe(cluster: Cluster, name: str, settings: Mapping[str, str]) -> None
         cluster.configs.client_metrics[name] = dict(settings)
 
 
-def _commit_offsets(cluster: Cluster, group: GroupSeed) -> None:
+def commit_offsets(cluster: Cluster, group: GroupSeed) -> None:
+    """Have a group without members; ConfigError for a partition that there is not."""
     commits = []
     for name, offsets in group.offsets.items():
         topic = cluster.topics.get(name)

@@ -1,10 +1,9 @@
-"""`kafka-shim conformance run|check|list`: a scorecard of what a client does on the wire."""
+"""`kafka-shim conformance suite|run|check|list`: what a client does, and whether it is right."""
 
 import argparse
 import asyncio
 import json
 import os
-import shlex
 import sys
 import tempfile
 from pathlib import Path
@@ -12,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from kafka_shim.protocol.trace.segments import trace_bytes
 from kafka_shim.shim.broker import BOOTSTRAP, Broker
-from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
+from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH, conformance_suite
 from kafka_shim.shim.cli.access_notes import say_who_may_what
 from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
+from kafka_shim.shim.cli.command_words import words_of
 from kafka_shim.shim.cli.progress import Progress
 from kafka_shim.shim.cli.record_options import outcome
 from kafka_shim.shim.cli.scorecard_forms import OUTPUTS
@@ -43,7 +43,9 @@ PLACEHOLDER = "{bootstrap}"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="run|check|list")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="suite|run|check|list")
+    suite = verbs.add_parser("suite", help="bring a client into situations, and judge what it does")
+    conformance_suite.add_arguments(suite)
     run_verb = verbs.add_parser("run", help="run a client against a broker of its own")
     run_verb.add_argument(
         "--client-command",
@@ -69,6 +71,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.verb == "suite":
+        return conformance_suite.run(args)
     if args.verb == "list":
         return _list(args.json)
     if args.verb == "check":
@@ -82,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace, config: Config, folder: Path) -> int:
-    commands = [_words(command) for command in args.client_command]
+    commands = [words_of(command, "--client-command") for command in args.client_command]
     broker = Broker(config)
     say_who_may_what(broker)
     broker.record(folder)
@@ -90,17 +94,6 @@ def _run(args: argparse.Namespace, config: Config, folder: Path) -> int:
     if code != 0:
         _say(f"the client ended with {code}")
     return outcome(broker.recorder) or write_scorecard(folder, args.to, args.name)
-
-
-def _words(command: str) -> list[str]:
-    """A command as a shell would split it; ConfigError if it cannot be."""
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise ConfigError(f"--client-command `{command}`: {str(error).lower()}") from error
-    if not words:
-        raise ConfigError("--client-command is empty: expected a program and its arguments")
-    return words
 
 
 async def _clients(broker: Broker, commands: list[list[str]]) -> int:

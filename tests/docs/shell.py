@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.docs.shown import ROOT
 
-LINKED = ("benchmarks", "examples", "pipeline/submit.py")
+LINKED = ("benchmarks", "conformance", "examples", "pipeline/submit.py")
 """What pages name of the project."""
 
 _CLIENT = """\

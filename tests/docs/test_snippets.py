@@ -24,6 +24,7 @@ RUN_BY_OTHERS = {
     ("docs/configuration.md", "sh"): "tests/test_pages.py",
     ("docs/configuration.md", "toml"): "tests/test_pages.py",
     ("docs/configuration.md", "yaml"): "tests/test_pages.py",
+    ("docs/conformance.md", "json"): "tests/shim/traffic/suite/test_contract.py",
     ("docs/control-api.md", "go"): "tests/docs/test_control_page.py",
     ("docs/control-api.md", "java"): "tests/docs/test_control_page.py",
     ("docs/control-api.md", "js"): "tests/docs/test_control_page.py",

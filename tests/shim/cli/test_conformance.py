@@ -212,3 +212,26 @@ def test_a_form_that_there_is_not_is_refused() -> None:
     )
     assert done.returncode == 1
     assert "--conformance `yaml`" in done.stderr
+
+
+def test_suite_lists_its_cases_and_prints_its_contract() -> None:
+    listed = conformance("suite", "--list", "--case", "denials.delete-topic.*").stdout
+    assert [line.split()[0] for line in listed.splitlines()] == [
+        f"denials.delete-topic.{aspect}" for aspect in ("tells", "half", "goes-on")
+    ]
+    contract = json.loads(conformance("suite", "--contract").stdout)
+    assert contract["commands"]["produce"]["fields"]["topic"] == "string"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--list", "--case", "nothing"], "no case fits nothing; --list has all"),
+        ([], "--driver is missing: the program that drives the client"),
+        (["--driver", " "], "--driver is empty"),
+        (["--driver", "x", "--kafka-version", "9"], "9"),
+    ],
+)
+def test_suite_refuses_what_it_cannot_use(words: list[str], said: str) -> None:
+    done = conformance("suite", *words)
+    assert (done.returncode, said in done.stderr) == (1, True), done.stderr

@@ -1,0 +1,114 @@
+"""`kafka-shim conformance suite`: every situation of the suite, played before a client's driver."""
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from kafka_shim.protocol.api_versions import RELEASES, parse_release
+from kafka_shim.shim.cli import EXIT_MISMATCH
+from kafka_shim.shim.cli.command_words import words_of
+from kafka_shim.shim.cli.progress import Progress
+from kafka_shim.shim.cli.scorecard_forms import OUTPUTS
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.logs import set_up_logs
+
+if TYPE_CHECKING:
+    from kafka_shim.shim.traffic.suite.case import Case, Result
+
+DESCRIPTION = """\
+Brings a client into one situation after another, and looks at what it sends and at what it tells
+its user. The driver is a program that reads commands as lines of JSON (docs/conformance.md).
+
+  kafka-shim conformance suite --driver "python my_driver.py"
+  kafka-shim conformance suite --driver "python my_driver.py" --case 'denials.produce*' --watch
+
+Exit codes: 0 no case of level must failed, 1 the driver cannot be used, 3 one failed.
+What the client cannot do is told, and is neither a failure nor a success.
+"""
+ALL = "all"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
+    parser.add_argument("--driver", metavar="COMMAND", help="the program that drives the client")
+    parser.add_argument(
+        "--case",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="play the cases that fit, as in 'denials.*' (repeatable; default: all)",
+    )
+    parser.add_argument(
+        "--kafka-version",
+        default=RELEASES[-1],
+        metavar="RELEASE",
+        help=f"release to behave as, or `{ALL}` (default: {RELEASES[-1]})",
+    )
+    parser.add_argument("--watch", action="store_true", help="tell each case as it ends")
+    parser.add_argument("--list", action="store_true", help="list the cases, and play none")
+    parser.add_argument(
+        "--contract", action="store_true", help="print what a driver is asked, as JSON"
+    )
+    parser.add_argument("--to", choices=OUTPUTS, default=OUTPUTS[0], help="default: text")
+
+
+def run(args: argparse.Namespace) -> int:
+    from kafka_shim.shim.traffic.suite.cases import all_cases
+    from kafka_shim.shim.traffic.suite.contract import schema
+    from kafka_shim.shim.traffic.suite.play import chosen
+
+    if args.contract:
+        print(json.dumps(schema(), indent=2))
+        return 0
+    cases = chosen(all_cases(), args.case)
+    if not cases:
+        raise ConfigError(f"no case fits {' or '.join(args.case)}; --list has all")
+    if args.list:
+        for case in cases:
+            print(f"{case.id:<44} {case.level.value:<7} {case.origin:<8} {case.what}")
+        return 0
+    if args.driver is None:
+        raise ConfigError("--driver is missing: the program that drives the client")
+    set_up_logs("error", "console")
+    return _play(words_of(args.driver, "--driver"), cases, _releases(args.kafka_version), args)
+
+
+def _releases(text: str) -> Sequence[str]:
+    if text == ALL:
+        return RELEASES
+    try:
+        return (parse_release(text),)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+
+
+def _play(
+    words: list[str], cases: "list[Case]", releases: Sequence[str], args: argparse.Namespace
+) -> int:
+    from kafka_shim.shim.traffic.suite.forms import FORMS
+    from kafka_shim.shim.traffic.suite.play import play
+
+    results: list[Result] = []
+    name = args.driver
+    total = len(cases) * len(releases)
+    with Progress("playing", total, is_shown=not args.watch) as progress:
+
+        def told(result: "Result") -> None:
+            results.append(result)
+            progress(len(results))
+            if args.watch:
+                _watch(result)
+
+        for release in releases:
+            name = asyncio.run(play(words, cases, release, told))
+    print(FORMS[args.to](name, results), end="")
+    return EXIT_MISMATCH if any(result.breaks for result in results) else 0
+
+
+def _watch(result: "Result") -> None:
+    print(f"{result.outcome.value:<12} {result.case.id} ({result.seconds:.2f} s)", file=sys.stderr)
+    for frame in result.frames:
+        print(f"    {frame}", file=sys.stderr)

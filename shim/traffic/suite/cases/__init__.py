@@ -1,0 +1,15 @@
+"""All cases: one module a family, each with `CASES`."""
+
+from importlib import import_module
+
+from kafka_shim.shim.traffic.suite.case import Case
+
+FAMILIES = ("denials",)
+
+
+def all_cases() -> list[Case]:
+    """Every case, in the order of the families."""
+    found: list[Case] = []
+    for family in FAMILIES:
+        found += import_module(f"{__name__}.{family}").CASES
+    return found

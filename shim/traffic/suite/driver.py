@@ -1,0 +1,156 @@
+"""The process that drives a client: a line of JSON in, a line of JSON out."""
+
+import asyncio
+import contextlib
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import msgspec
+
+from kafka_shim.shim.errors import ConfigError
+
+LINE_BYTES_MAX = 64 * 1024 * 1024
+_STOP_SECONDS = 5.0
+
+
+class ClientError(msgspec.Struct, frozen=True):
+    """An error as the client told it to its user."""
+
+    name: str = msgspec.field(name="class")
+    code: int | None
+    text: str
+    retriable: bool | None = None
+    fatal: bool | None = None
+    abortable: bool | None = None
+
+    def __str__(self) -> str:
+        return f"{self.name} ({'no code' if self.code is None else self.code}): {self.text}"
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What a driver answered: one of the three."""
+
+    ok: dict[str, Any] | None = None
+    error: ClientError | None = None
+    unsupported: bool = False
+
+    def item(self, name: str) -> "Answer":
+        """The answer for one of several things; the whole request's error counts for each."""
+        if self.ok is None:
+            return self
+        items = self.ok.get("items")
+        found = items.get(name) if isinstance(items, dict) else None
+        if not isinstance(found, dict):
+            raise ContractError(f"the driver answered nothing for {name}")
+        if "class" in found:
+            return Answer(error=_error(found))
+        return Answer(ok=found)
+
+    def __str__(self) -> str:
+        if self.unsupported:
+            return "unsupported"
+        return f"ok {self.ok}" if self.error is None else str(self.error)
+
+
+class ContractError(Exception):
+    """The driver does not keep to the contract, or has ended."""
+
+
+class SilenceError(Exception):
+    """The driver has not answered in time."""
+
+
+def _error(content: Any) -> ClientError:
+    try:
+        return msgspec.convert(content, ClientError)
+    except msgspec.ValidationError as error:
+        raise ContractError(f"the driver told an error that is none: {error}") from error
+
+
+class Driver:
+    """A running driver; one command at a time."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self._ids = itertools.count(1)
+        self.name = "client"
+        self.version = ""
+        self.commands: frozenset[str] = frozenset()
+
+    @classmethod
+    async def start(cls, words: Sequence[str]) -> Self:
+        """Start the program and ask what it is; ConfigError if it is no driver."""
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *words,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                limit=LINE_BYTES_MAX,
+            )
+        except OSError as error:
+            raise ConfigError(f"cannot start `{words[0]}`: {error.strerror}") from error
+        driver = cls(process)
+        try:
+            hello = await driver.ask("hello", seconds=60)
+            driver._introduce(hello)
+        except (ContractError, SilenceError) as error:
+            await driver.stop()
+            raise ConfigError(f"`{' '.join(words)}` is no driver: {error}") from error
+        except BaseException:
+            await driver.stop()
+            raise
+        return driver
+
+    def _introduce(self, hello: Answer) -> None:
+        said = hello.ok or {}
+        if not isinstance(said.get("name"), str) or not isinstance(said.get("commands"), list):
+            raise ContractError(f"it answered `hello` with {hello}")
+        self.name = said["name"]
+        self.version = str(said.get("version", ""))
+        self.commands = frozenset(said["commands"])
+
+    async def ask(self, command: str, fields: Mapping[str, Any] = {}, *, seconds: float) -> Answer:
+        """Do a command; SilenceError after so many seconds: the driver is of no use any more."""
+        number = next(self._ids)
+        line = msgspec.json.encode({"id": number, "command": command, **fields}) + b"\n"
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(line)
+            await self._process.stdin.drain()
+            read = await asyncio.wait_for(self._process.stdout.readline(), seconds)
+        except TimeoutError as error:
+            raise SilenceError(f"no answer to `{command}` within {seconds:g} s") from error
+        except (OSError, ValueError) as error:
+            raise ContractError(f"the driver ended at `{command}`") from error
+        if not read:
+            raise ContractError(f"the driver ended at `{command}`")
+        return _answer(read, number)
+
+    async def stop(self) -> None:
+        """End the program: first its input, then, if need be, itself."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        try:
+            await asyncio.wait_for(self._process.wait(), _STOP_SECONDS)
+        except TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+            await self._process.wait()
+
+
+def _answer(line: bytes, number: int) -> Answer:
+    try:
+        content = msgspec.json.decode(line)
+    except msgspec.DecodeError as error:
+        raise ContractError(f"the driver wrote a line that is no JSON: {line[:200]!r}") from error
+    if not isinstance(content, Mapping) or content.get("id") != number:
+        raise ContractError(f"the driver answered another command than {number}: {line[:200]!r}")
+    if content.get("unsupported") is True:
+        return Answer(unsupported=True)
+    if "error" in content:
+        return Answer(error=_error(content["error"]))
+    if not isinstance(content.get("ok"), dict):
+        raise ContractError(f"the driver answered neither ok nor error: {line[:200]!r}")
+    return Answer(ok=content["ok"])

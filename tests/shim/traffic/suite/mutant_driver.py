@@ -1,0 +1,85 @@
+"""The driver of librdkafka with a defect, for the cases to find: `mutant_driver.py NAME`.
+
+swallows: says ok where a topic is denied. retries: asks again for as long as a group is denied.
+no-name: knows no code of an error. stale: keeps what it was told once.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[4] / "conformance" / "drivers"))
+
+import confluent_kafka_driver as driver
+from line_loop import serve
+
+Command = Callable[..., Any]
+_kept: dict[str, Any] = {}
+
+
+def swallows(command: Command, fields: dict[str, Any]) -> Any:
+    try:
+        found = command(**fields)
+    except Exception as error:
+        if driver.error_of(error)["code"] == 29:
+            return {}
+        raise
+    items = (found or {}).get("items", {})
+    for name, item in items.items():
+        if item.get("code") == 29:
+            items[name] = {}
+    return found
+
+
+def retries(command: Command, fields: dict[str, Any]) -> Any:
+    ends = time.monotonic() + 1.2
+    while True:
+        try:
+            found = command(**fields)
+        except Exception as error:
+            if driver.error_of(error)["code"] != 30 or time.monotonic() > ends:
+                raise
+            continue
+        codes = {item.get("code") for item in (found or {}).get("items", {}).values()}
+        if 30 not in codes or time.monotonic() > ends:
+            return found
+
+
+def no_name(command: Command, fields: dict[str, Any]) -> Any:
+    try:
+        return command(**fields)
+    except Exception as error:
+        raise RuntimeError(str(error)) from error
+
+
+def stale(command: Command, fields: dict[str, Any]) -> Any:
+    key = f"{command.__name__} {fields}"
+    if key not in _kept:
+        try:
+            _kept[key] = command(**fields)
+        except Exception as error:  # noqa: BLE001 - to be raised again
+            _kept[key] = error
+    if isinstance(_kept[key], Exception):
+        raise _kept[key]
+    return _kept[key]
+
+
+MUTANTS = {"swallows": swallows, "retries": retries, "no-name": no_name, "stale": stale}
+
+
+def mutated(name: str, command: Command, mutant: Command) -> Command:
+    def run(**fields: Any) -> Any:
+        if name in ("open", "close"):
+            _kept.clear()
+            return command(**fields)
+        return mutant(command, fields)
+
+    return run
+
+
+if __name__ == "__main__":
+    mutant = MUTANTS[sys.argv[1]]
+    commands = {name: mutated(name, run, mutant) for name, run in driver.COMMANDS.items()}
+    serve("mutant", sys.argv[1], commands, driver.error_of)

@@ -1,0 +1,75 @@
+"""The cases about denials, held against librdkafka as it is, and with defects put into its driver.
+
+That librdkafka's own DescribeAcls swallows 31 is seen by its users, too (tests/clients).
+"""
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.shim.traffic.suite.case import Outcome, Result
+from kafka_shim.shim.traffic.suite.cases import all_cases
+from kafka_shim.shim.traffic.suite.play import chosen, play
+
+DRIVERS = Path(__file__).parents[4] / "conformance" / "drivers"
+LIBRDKAFKA = [sys.executable, str(DRIVERS / "confluent_kafka_driver.py")]
+MUTANT = [sys.executable, str(Path(__file__).parent / "mutant_driver.py")]
+SWALLOWED = {"denials.describe-acls.tells", "denials.describe-acls.goes-on"}
+
+
+def failed(words: list[str], *patterns: str, release: str = RELEASES[-1]) -> set[str]:
+    """Which of these cases the client fails; each was played."""
+    results: list[Result] = []
+    cases = chosen(all_cases(), patterns)
+    asyncio.run(play(words, cases, release, results.append))
+    assert len(results) == len(cases)
+    assert all(result.outcome is not Outcome.UNSUPPORTED for result in results)
+    return {result.case.id for result in results if result.outcome is Outcome.FAILED}
+
+
+def test_a_client_that_is_right_passes() -> None:
+    assert failed(LIBRDKAFKA, "denials.*e-topic.*", "denials.*e-group.*") == set()
+
+
+def test_a_denial_that_the_client_swallows_is_seen() -> None:
+    assert failed(LIBRDKAFKA, "denials.*-acls.*") == SWALLOWED
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("release", ["2.8", "3.9", RELEASES[-1]])
+def test_all_cases(release: str) -> None:
+    assert failed(LIBRDKAFKA, release=release) <= SWALLOWED
+
+
+@pytest.mark.parametrize(
+    ("mutant", "patterns", "found"),
+    [
+        (
+            "swallows",
+            ["denials.delete-topic.*", "denials.delete-group.*"],
+            {f"denials.delete-topic.{aspect}" for aspect in ("tells", "half", "goes-on")},
+        ),
+        (
+            "retries",
+            ["denials.delete-topic.*", "denials.delete-group.tells"],
+            {"denials.delete-group.tells"},
+        ),
+        (
+            "no-name",
+            ["denials.delete-records.tells", "denials.delete-topic.tells"],
+            {"denials.delete-records.tells"},
+        ),
+        (
+            "stale",
+            ["denials.delete-topic.*"],
+            {"denials.delete-topic.goes-on"},
+        ),
+    ],
+)
+def test_a_defect_fails_the_cases_that_are_about_it(
+    mutant: str, patterns: list[str], found: set[str]
+) -> None:
+    assert failed([*MUTANT, mutant], *patterns) == found

@@ -1,0 +1,92 @@
+"""What becomes of drivers that do not keep to the contract."""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.traffic.suite.case import Outcome, Result
+from kafka_shim.shim.traffic.suite.cases import all_cases
+from kafka_shim.shim.traffic.suite.driver import Driver, SilenceError
+from kafka_shim.shim.traffic.suite.play import chosen, play
+
+HELLO = """\
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    answer = {"ok": {"name": "toy", "commands": ["delete_topics"]}}
+    if asked["command"] != "hello":
+        answer = %s
+    print(json.dumps({"id": asked["id"], **answer}), flush=True)
+"""
+
+
+def toy(folder: Path, answer: str) -> list[str]:
+    program = folder / "toy.py"
+    program.write_text(HELLO % answer)
+    return [sys.executable, str(program)]
+
+
+def results(words: Sequence[str], *patterns: str) -> list[Result]:
+    found: list[Result] = []
+    asyncio.run(play(words, chosen(all_cases(), patterns), RELEASES[-1], found.append))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("print('hello', flush=True)", "no JSON"),
+        ("print('{\"id\": 7}', flush=True)", "another command"),
+        ("print('{\"id\": 1}', flush=True)", "neither ok nor error"),
+        ('print(\'{"id": 1, "ok": {}}\', flush=True)', "answered `hello` with"),
+        ("", "ended at `hello`"),
+    ],
+)
+def test_a_program_that_is_no_driver_is_refused(program: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        results([sys.executable, "-c", program], "denials.delete-topic.tells")
+
+
+def test_a_program_that_is_not_there_is_refused() -> None:
+    with pytest.raises(ConfigError, match="cannot start `no-such-program`"):
+        results(["no-such-program"], "denials.delete-topic.tells")
+
+
+def test_a_driver_that_ends_in_a_case_fails_it_and_is_started_again(tmp_path: Path) -> None:
+    ends = '{"ok": {}} if asked["command"] in ("open", "close") else sys.exit()'
+    found = results(toy(tmp_path, ends), "denials.delete-topic.*")
+    assert [result.outcome for result in found] == [Outcome.FAILED] * 3
+    assert found[0].done == "the driver ended at `delete_topics`"
+
+
+def test_what_a_driver_does_not_list_is_unsupported(tmp_path: Path) -> None:
+    (found,) = results(toy(tmp_path, '{"ok": {}}'), "denials.delete-records.tells")
+    assert found.outcome is Outcome.UNSUPPORTED
+    assert not found.breaks
+
+
+def test_an_answer_without_one_of_the_items_fails_the_case(tmp_path: Path) -> None:
+    found, *_ = results(toy(tmp_path, '{"ok": {"items": {}}}'), "denials.delete-topic.*")
+    assert found.done == "the driver answered nothing for denied"
+
+
+async def _silent() -> None:
+    words = [sys.executable, "-c", "input(); input()"]
+    process = await asyncio.create_subprocess_exec(
+        *words, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+    )
+    driver = Driver(process)
+    try:
+        await driver.ask("hello", seconds=0.01)
+    finally:
+        await driver.stop()
+
+
+def test_a_driver_that_is_silent_is_given_up() -> None:
+    with pytest.raises(SilenceError, match="no answer to `hello`"):
+        asyncio.run(_silent())
