@@ -13,7 +13,7 @@ EXTRAS := capture,compression,control,demo,oauth,pipeline,pytest,tls
 WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 TEST_ARGS ?= -n $(WORKERS) --maxprocesses 4 --dist loadfile
 
-.PHONY: help release scorecards both-ways install run test quick coverage clients check lint types contracts bench generate facts pipeline-demo pipeline-check docs-check image-check package package-check test-all lock audit clean oracle suite suites fuzz soak kills
+.PHONY: help release scorecards both-ways install run test quick coverage clients check lint types contracts bench generate facts pipeline-demo pipeline-check docs-check image-check package package-check test-all lock audit clean oracle suite suites fuzz turns soak kills
 
 help:
 	@echo "make run        a broker on 127.0.0.1:9092 with demo users and ACLs"
@@ -34,6 +34,7 @@ help:
 	@echo "make bench      the benchmarks, side by side with other libraries"
 	@echo "make kills      two hundred recordings are killed, each at another moment, and read"
 	@echo "make soak       half an hour of mixed load, and the broker's memory by the minute"
+	@echo "make turns      the longest arrays of every API in six releases: nobody else waits long for them"
 	@echo "make fuzz       random frames against the broker; FRAMES=1000000 FUZZ_ARGS='--seed 1234'"
 	@echo "make oracle RELEASE=4.3.1   the shim against a real broker (java 17 and maven)"
 	@echo "make release RELEASE=4.5.0   follow a new Kafka: what it changed, recordings, a checklist (the same)"
@@ -177,6 +178,9 @@ FUZZ_ARGS ?=
 
 fuzz: install
 	$(BIN)/python -m tests.fuzz --frames $(FRAMES) $(FUZZ_ARGS)
+
+turns: install
+	$(BIN)/python -m pytest -m heavy tests/shim/request
 
 soak: install
 	$(BIN)/python -m benchmarks.soak --check

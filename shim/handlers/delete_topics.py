@@ -5,6 +5,7 @@ or not, by id 29 without the name. Its results come in no order. Brokers on ZooK
 only for ids, and say that a missing topic is missing to those who may DELETE it.
 """
 
+import random
 from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -33,12 +34,12 @@ class _Rights(NamedTuple):
 def handle(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopicsResponse:
     require_controller(context)
     _check_enabled(context)
-    topics = _asked(request)
+    topics = context.long(_asked(request))
     context.access.nothing_more()  # malformed entries are answered without asking
     if context.facts.topics.deletes_topics_once:
         results, doomed = _judge(topics, context)
         results.extend(_deleted(topic) for topic in context.in_turns(doomed))
-        context.cluster.random.shuffle(results)
+        results = context.beside(_shuffled, results, context.cluster.random.getrandbits(32))
     else:
         results, doomed = _judge_in_order(topics, context)
     for topic in doomed:
@@ -117,6 +118,11 @@ def _judge(
     return results, list(doomed.values())
 
 
+def _shuffled(results: list[DeletableTopicResult], seed: int) -> list[DeletableTopicResult]:
+    random.Random(seed).shuffle(results)  # noqa: S311 - no secret
+    return results
+
+
 def _malformed(topics: Iterable[DeleteTopicState]) -> list[DeletableTopicResult]:
     results = []
     for topic in topics:
@@ -185,7 +191,7 @@ def _judge_in_order(
     results, doomed = [], {}
     entries = list(topics)
     if not context.facts.topics.answers_each_duplicate:
-        entries = list({entry.name: entry for entry in entries}.values())
+        entries = list({entry.name: entry for entry in topics}.values())
     for entry in context.in_turns(entries):
         result = DeletableTopicResult(name=entry.name, topic_id=entry.topic_id)
         results.append(result)

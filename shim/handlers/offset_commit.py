@@ -77,7 +77,8 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
     wanted = [commit for topic in request.topics for commit in _allowed(topic, rows, context)]
     if not facts.new_coordinator:
         wanted = last_of_each(
-            wanted, lambda commit: (commit.asked.name, commit.partition.partition_index)
+            context.in_turns(wanted),
+            lambda commit: (commit.asked.name, commit.partition.partition_index),
         )
     # where the coordinator answers for everything, it does so as often as it was asked
     rows.merges = bool(rows.topics) or not facts.new_coordinator
@@ -146,7 +147,7 @@ def _commit(
         for commit in context.in_turns(wanted)
         if metadata_fits(commit.partition, bytes_max)
     ]
-    error = groups.commit(request.group_id, who, commits)
+    error = groups.commit(request.group_id, who, context.long(commits))
     for commit in context.in_turns(wanted):
         fits = metadata_fits(commit.partition, bytes_max)
         code = ErrorCode.OFFSET_METADATA_TOO_LARGE

@@ -17,10 +17,12 @@ from kafka_shim.protocol.messages.offset_delete_response import (
     OffsetDeleteResponseTopic,
 )
 from kafka_shim.protocol.releases.groups import GroupFacts
+from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.handlers.shared.topic_access import topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.group import Group
 
+ROWS_MAX = 1_000_000
 BY_GROUP = frozenset({ErrorCode.NONE, ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC})
 """What groups say; since 4.0 such an answer stays as it is, unless others were found before."""
 
@@ -55,8 +57,16 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
     if ErrorCode.NONE in codes:
         context.cluster.groups.remove_if_idle(group)
     if context.facts.groups.deleted_offsets_repeat:
+        _check_size(topics)
         topics = [topic for topic in topics for _ in topic.partitions]
     return OffsetDeleteResponse(topics=topics)
+
+
+def _check_size(topics: list[OffsetDeleteResponseTopic]) -> None:
+    """DEVIATION: the first form of the answer grows with the square of a topic's partitions."""
+    rows = sum(len(topic.partitions) ** 2 for topic in topics)
+    if rows > ROWS_MAX:
+        raise CloseConnection(f"the answer to an OffsetDelete has more than {ROWS_MAX} rows")
 
 
 def _merged(

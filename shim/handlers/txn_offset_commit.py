@@ -75,7 +75,8 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
     facts = context.facts.groups
     if not facts.new_coordinator:
         wanted = last_of_each(
-            wanted, lambda commit: (commit.asked.name, commit.partition.partition_index)
+            context.in_turns(wanted),
+            lambda commit: (commit.asked.name, commit.partition.partition_index),
         )
     codes = _commit(request, wanted, context) if wanted else []
     if facts.new_coordinator and not rows:

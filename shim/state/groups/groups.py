@@ -264,9 +264,8 @@ class Groups(GroupStore):
         identity.is_transactional = producer_id is not None
         if identity.is_transactional and not self.facts.new_coordinator and group_id:
             group = self.classic_or_new(group_id)  # and then it judges
-        error = self._commit_error(
-            group, identity, [(commit.topic_id, commit.partition) for commit in commits]
-        )
+        partitions = [(commit.topic_id, commit.partition) for commit in commits]
+        error = self._commit_error(group, identity, partitions)
         if producer_id is not None and not group_id:
             error = self.group_id_error(group_id)
         if error is not ErrorCode.NONE:
@@ -274,18 +273,18 @@ class Groups(GroupStore):
         error = append_error() if commits else ErrorCode.NONE
         if error is not ErrorCode.NONE:
             if producer_id is not None and not self.facts.new_coordinator:
-                for commit in commits:
-                    self.offsets.drop(group_id, producer_id, commit.topic_id, commit.partition)
+                self.offsets.drop(group_id, producer_id, partitions)
             return error
         if group is None and (commits or not self.facts.new_coordinator):
             self.classic_or_new(group_id)
-        for commit in commits:
-            if producer_id is None:
-                self.offsets.commit(group_id, commit.topic_id, commit.partition, commit.offset)
-            else:
-                self.offsets.hold(
-                    group_id, producer_id, commit.topic_id, commit.partition, commit.offset
-                )
+        if producer_id is not None:
+            rows = ((commit.topic_id, commit.partition, commit.offset) for commit in commits)
+            self.offsets.hold(group_id, producer_id, rows)
+            return ErrorCode.NONE
+        for commit in commits:  # not at once, if it is a large request
+            self.offsets.commit(group_id, commit.topic_id, commit.partition, commit.offset)
+        if commits and self.find(group_id) is None:
+            self.classic_or_new(group_id)
         return ErrorCode.NONE
 
     def _commit_error(

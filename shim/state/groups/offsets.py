@@ -3,7 +3,7 @@
 Keyed by topic id, so that the offsets of a deleted topic are gone even if the name comes back.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -55,20 +55,25 @@ class Offsets:
         self,
         group_id: str,
         producer_id: int,
-        topic_id: bytes,
-        partition: int,
-        offset: CommittedOffset,
+        offsets: Iterable[tuple[bytes, int, CommittedOffset]],
     ) -> None:
-        """Commit as part of a producer's transaction: it counts once that is committed."""
+        """Commit as part of a producer's transaction: it counts once that is committed.
+
+        Each is a topic id, a partition and its offset.
+        """
         group = self._groups.setdefault(group_id, _GroupOffsets())
         held = group.pending.setdefault(producer_id, {})
-        held[topic_id, partition] = self._ordered(offset)
+        for topic_id, partition, offset in offsets:
+            held[topic_id, partition] = self._ordered(offset)
 
-    def drop(self, group_id: str, producer_id: int, topic_id: bytes, partition: int) -> None:
-        """Forget an offset that waits for the end of a transaction."""
+    def drop(
+        self, group_id: str, producer_id: int, partitions: Iterable[tuple[bytes, int]]
+    ) -> None:
+        """Forget offsets that wait for the end of a transaction."""
         group = self._groups.get(group_id)
         if group is not None and producer_id in group.pending:
-            group.pending[producer_id].pop((topic_id, partition), None)
+            for partition in partitions:
+                group.pending[producer_id].pop(partition, None)
             self._tidy(group)
             self._drop_empty()
 

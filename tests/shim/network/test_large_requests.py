@@ -1,6 +1,7 @@
 """A large request of one client does not hold up the others."""
 
 import asyncio
+import gc
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 
@@ -9,6 +10,7 @@ import pytest
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.shim.network import large_requests
 from kafka_shim.shim.network.large_requests import AT_ONCE
 from kafka_shim.shim.request import turns
 from tests.shim.wire import Wire, connected, serving
@@ -85,3 +87,20 @@ async def test_none_is_worked_on_in_turns_while_a_trace_is_recorded() -> None:
         broker.dispatcher.recorder = object()  # type: ignore[assignment]
         assert not broker._server.large_requests.may_take()
         broker.dispatcher.recorder = None
+
+
+async def test_garbage_is_looked_for_after_many_without_a_pause(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(large_requests, "WITHOUT_PAUSE", 3)
+    at_work: list[int] = []
+    async with serving() as broker, AsyncExitStack() as clients:
+        requests = broker._server.large_requests
+        monkeypatch.setattr(gc, "collect", lambda: at_work.append(requests.at_work))
+        wires = [await clients.enter_async_context(connected(broker)) for _ in range(7)]
+        for wire in wires:
+            await wire.send(large(wire, 3000))
+        for wire in wires:
+            assert len(await wire.frame()) > 3000
+        await until(lambda: requests.at_work == 0)
+    assert at_work == [0, 0]

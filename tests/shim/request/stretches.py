@@ -31,7 +31,7 @@ class _Loop:
 class Stretches(Turns[Answer]):
     """The turns of one request, in which what is done between two interruptions is counted.
 
-    What runs beside the loop holds up nobody and is not counted.
+    What runs beside the loop holds up nobody: it is in `bytecodes`, and in no stretch.
     """
 
     def __init__(self, dispatcher: Dispatcher, frame: bytes, session: Session) -> None:
@@ -56,11 +56,11 @@ class Stretches(Turns[Answer]):
 
     def beside(self, work: Callable[..., Item], *arguments: Any) -> Item:
         self._pause()
-        sys.settrace(None)
         try:
             return super().beside(work, *arguments)
         finally:
-            sys.settrace(self._called)
+            self.bytecodes += self._since
+            self._since = 0
 
     def _answer(self) -> Answer:
         others = sys.gettrace()

@@ -1,5 +1,6 @@
 """Large requests are worked on in turns, between which the loop does other things."""
 
+import gc
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from kafka_shim.shim.request import turns as turns_module
+from kafka_shim.shim.request.garbage import NEVER
 from kafka_shim.shim.request.long_arrays import LongArray
 from kafka_shim.shim.request.turns import AbandonedError, Turns
 
@@ -115,3 +117,32 @@ def test_a_long_array_is_interrupted_only_where_its_request_is_worked_on() -> No
     assert found[0]() == [2, 3]
     assert events == [1, 2]
     assert list(kept) == [1, 2]
+
+
+def test_a_long_array_is_not_interrupted_beside_the_loop() -> None:
+    loop, found = FakeLoop(), Found()
+
+    def work() -> list[int]:
+        return turns.beside(list, kept)
+
+    turns: Turns[list[int]] = Turns(loop, work, found.append)
+    kept = LongArray([1, 2], turns)
+    turns.start()
+    loop.run_until(found)
+    assert found[0]() == [1, 2]
+
+
+def test_full_garbage_collections_wait_for_the_end_of_all() -> None:
+    usual = gc.get_threshold()
+    loop, found = FakeLoop(), Found()
+    first: Turns[int] = Turns(loop, lambda: sum(first.over(range(3))), found.append)
+    second: Turns[int] = Turns(loop, lambda: sum(second.over(range(9))), found.append)
+    first.start()
+    second.start()
+    loop.run_until(found)
+    assert gc.get_threshold()[2] == NEVER
+    second.abandon()
+    assert gc.get_threshold() == usual
+    found.clear()
+    loop.run_until(found)
+    assert gc.get_threshold() == usual

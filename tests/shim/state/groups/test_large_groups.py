@@ -1,4 +1,4 @@
-"""The time that a join takes does not grow with the square of the group."""
+"""Groups of very many members, and members of very many protocols."""
 
 import time
 
@@ -8,6 +8,8 @@ from kafka_shim.protocol.messages.join_group_request import (
     JoinGroupRequestProtocol,
 )
 from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.state.groups.classic_member import ClassicMember, Joining
+from kafka_shim.shim.state.groups.classic_roster import Roster
 from tests.shim.play import ADMIN, LISTENER, Stage
 
 
@@ -32,3 +34,23 @@ def test_ten_thousand_members_join() -> None:
     """About 200 times as long as fifty; it was a minute and a half."""
     seconds_to_join(50)
     assert seconds_to_join(10_000) < 60 * seconds_to_join(500)
+
+
+def test_protocols_of_members_that_left_are_forgotten() -> None:
+    roster = Roster()
+    protocols = tuple((f"p{number}", b"") for number in range(1000))
+    joining = Joining(
+        member_id="m",
+        instance_id=None,
+        client_id="",
+        client_host="",
+        session_timeout_ms=1,
+        rebalance_timeout_ms=1,
+        protocol_type="consumer",
+        protocols=protocols,
+    )
+    member = ClassicMember("m", joining)
+    roster.add(member, "consumer")
+    assert roster.selected_protocol() == "p0"
+    roster.remove(member)
+    assert not roster._speakers

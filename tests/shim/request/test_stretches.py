@@ -1,0 +1,86 @@
+"""However long an array of a request is, others have their turn soon, and work is linear.
+
+Bytecodes are counted, not seconds: a million of them take about 30 ms.
+"""
+
+from functools import cache
+
+import pytest
+
+from benchmarks.arrays.cluster import USERS, advertised, new_cluster
+from benchmarks.arrays.messages import Case, cases
+from tests.shim.request.stretches import Stretches
+
+STRETCH_MAX = 1.5
+"""How many bytecodes a stretch may be longer for each further byte of the request."""
+AT_ONCE = {"TxnOffsetCommit": 4.0}
+"""What is done at once for the sake of what others see: a transaction takes all offsets or none."""
+WORK_MAX = 1.6
+"""How many times as much a byte may cost in a request four times as large."""
+BYTES = 4 * 1024
+NEWEST = ""
+KNOWN = {
+    "OffsetFetch 10 groups.topics",
+    "CreateAcls 3 creations",
+    "IncrementalAlterConfigs 1 resources",
+    "AlterClientQuotas 1 entries",
+    "DescribeShareGroupOffsets 1 groups.topics",
+    "DeleteAcls 3 filters",
+    "WriteTxnMarkers 2 markers.topics",
+    "AddPartitionsToTxn 5 transactions.topics",
+    "Fetch 18 topics.partitions",
+    "DeleteTopics 6 topics",
+    "JoinGroup 9 protocols",
+    "DescribeConfigs 4 resources",
+}
+"""Those that had turns of 50 to 430 ms, filled to 1 MiB."""
+OLD = {
+    ("0.11", "OffsetCommit 3 topics.partitions"),
+    ("2.4", "AlterPartitionReassignments 0 topics.partitions"),
+    ("2.4", "OffsetDelete 0 topics.partitions"),
+    ("2.4", "CreateAcls 1 creations"),
+}
+"""Those of older releases."""
+
+
+@cache
+def found(release: str) -> dict[str, Case]:
+    return {
+        case.name: case
+        for api, (_, version) in sorted(advertised(release).items())
+        for case in cases(api, version)
+    }
+
+
+def counted(case: Case, user: str, release: str, size: int) -> tuple[int, int, int]:
+    """Bytes of a request, bytecodes of its longest stretch, bytecodes in all."""
+    frame = case.frame(size)
+    dispatcher, session = new_cluster(user, release)
+    stretches = Stretches(dispatcher, frame, session)
+    stretches.run()
+    return len(frame), stretches.longest, stretches.bytecodes
+
+
+def check(case: Case, user: str, release: str) -> None:
+    small, stretch, work = counted(case, user, release, BYTES)
+    large, longer_stretch, more_work = counted(case, user, release, 4 * BYTES)
+    slope = (longer_stretch - stretch) / (large - small)
+    limit = AT_ONCE.get(case.api.wire_name, STRETCH_MAX)
+    assert slope < limit, f"{case.name}, {user}: a stretch grows by {slope:.2f} bytecodes a byte"
+    times = more_work / large / (work / small)
+    assert times < WORK_MAX, f"{case.name}, {user}: a byte costs {times:.1f} times as much"
+
+
+@pytest.mark.parametrize(
+    ("release", "name"), [*((NEWEST, name) for name in sorted(KNOWN)), *sorted(OLD)]
+)
+def test_those_that_were_too_long_are_not(release: str, name: str) -> None:
+    check(found(release)[name], USERS[0], release)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("release", ["0.11", "2.4", "2.8", "3.6", "4.0", NEWEST])
+def test_no_array_of_any_api_is(release: str) -> None:
+    for case in found(release).values():
+        for user in USERS:
+            check(case, user, release)
