@@ -69,6 +69,7 @@ class ShareStates:
         self._topics = topics
         self._facts = facts
         self._partitions: dict[Key, ShareState] = {}
+        self._deletions = topics.deletions
 
     def initialise(self, key: Key, state_epoch: int, start_offset: int) -> ErrorCode:
         """Begin, or begin anew at another offset, with an epoch that is not older."""
@@ -80,10 +81,19 @@ class ShareStates:
             return error
         counts = start_offset != NOT_KNOWN and self._facts.share_counts_when_begun
         complete = 0 if counts else NOT_KNOWN
+        self._forget_deleted_topics()
         self._partitions[key] = ShareState(
             state_epoch, start_offset=start_offset, complete=complete
         )
         return ErrorCode.NONE
+
+    def _forget_deleted_topics(self) -> None:
+        if self._deletions == self._topics.deletions:
+            return
+        self._deletions = self._topics.deletions
+        for key in list(self._partitions):
+            if self._topics.by_id(key[1]) is None:
+                del self._partitions[key]
 
     def is_begun(self, key: Key) -> bool:
         """Whether the state of a share partition has been begun."""

@@ -103,6 +103,17 @@ def test_unknown_topics_and_partitions() -> None:
     assert share.delete(0, UNKNOWN) == 3
 
 
+def test_states_of_deleted_topics_are_forgotten() -> None:
+    share = Share()
+    cluster = share.stage.cluster
+    for number in range(20):
+        topic = share.stage.topic(f"passing-{number}")
+        assert share.initialise(0, 1, 0, topic.topic_id) == 0
+        cluster.topics.delete(topic.name)
+    assert share.initialise(0, 1, 5) == 0
+    assert len(cluster.share_states._partitions) == 1
+
+
 def test_beginning_again_needs_no_older_epoch() -> None:
     share = Share()
     assert share.initialise(0, 1, 5) == 0
