@@ -11,6 +11,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.errors import Refused
 
+HOUR_MS = 3_600_000
 DAY_MS = 86_400_000
 
 
@@ -59,9 +60,13 @@ class DelegationTokens:
         self._caps_renewal = caps_renewal
         self._random = rng
         self._clock = clock
+        interval = settings.get("delegation.token.expiry.check.interval.ms", str(HOUR_MS))
+        self._check_interval_ms = int(interval)
+        self._next_check_ms = clock.now_ms() + self._check_interval_ms
         self._by_id: dict[str, DelegationToken] = {}
 
     def __iter__(self) -> Iterator[DelegationToken]:
+        self._forget_old()
         return iter(list(self._by_id.values()))
 
     def require_enabled(self) -> None:
@@ -73,6 +78,7 @@ class DelegationTokens:
     ) -> DelegationToken:
         """A new token; a lifetime of 0 or less means the longest one allowed."""
         self.require_enabled()
+        self._forget_old()
         now_ms = self._clock.now_ms()
         lifetime_ms = self._max_lifetime_ms
         if max_lifetime_ms > 0:
@@ -125,6 +131,7 @@ class DelegationTokens:
 
     def _find(self, token_hmac: bytes) -> DelegationToken:
         self.require_enabled()
+        self._forget_old()
         for token in self._by_id.values():
             if hmac.compare_digest(token.hmac, token_hmac):
                 return token
@@ -134,6 +141,17 @@ class DelegationTokens:
         """Who asked for a token on another's behalf may see it, but not change it (KIP-373)."""
         if principal not in {token.owner, *token.renewers}:
             raise Refused(ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH)
+
+    def _forget_old(self) -> None:
+        """Expired tokens are there until brokers look the next time."""
+        now_ms = self._clock.now_ms()
+        if now_ms < self._next_check_ms:
+            return
+        late_ms = (now_ms - self._next_check_ms) % self._check_interval_ms
+        self._next_check_ms = now_ms - late_ms + self._check_interval_ms
+        for token in list(self._by_id.values()):
+            if self._is_over(token):
+                del self._by_id[token.token_id]
 
     def _is_over(self, token: DelegationToken) -> bool:
         now_ms = self._clock.now_ms()

@@ -19,7 +19,7 @@ from kafka_shim.protocol.messages.expire_delegation_token_request import (
 )
 from kafka_shim.protocol.messages.renew_delegation_token_request import RenewDelegationTokenRequest
 from kafka_shim.shim.request.session import Session
-from kafka_shim.shim.state.delegation_tokens import DAY_MS
+from kafka_shim.shim.state.delegation_tokens import DAY_MS, HOUR_MS
 from tests.shim.play import SASL_LISTENER, Stage
 
 ALICE, BOB, CAROL = "User:alice", "User:bob", "User:carol"
@@ -70,6 +70,18 @@ def test_a_token_for_oneself_needs_no_acl(stage: Stage) -> None:
     assert token.expiry_timestamp_ms - token.issue_timestamp_ms == DAY_MS
     assert token.max_timestamp_ms - token.issue_timestamp_ms == 7 * DAY_MS
     assert len(token.hmac) == 64
+
+
+def test_expired_tokens_are_forgotten_within_an_hour(stage: Stage) -> None:
+    """As 2.8.2 and 4.3.1 do, which look after them at this interval."""
+    old = create(stage, max_lifetime_ms=1000)
+    new = create(stage)
+    stage.clock.advance(HOUR_MS - 1)
+    assert renew(stage, ALICE, old.hmac).error_code == ErrorCode.DELEGATION_TOKEN_EXPIRED
+    assert visible(stage, ALICE) == [old.token_id, new.token_id]
+    stage.clock.advance(1)
+    assert renew(stage, ALICE, old.hmac).error_code == ErrorCode.DELEGATION_TOKEN_NOT_FOUND
+    assert visible(stage, ALICE) == [new.token_id]
 
 
 def test_a_token_for_another_needs_create_tokens_on_that_user(stage: Stage) -> None:
