@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     """
     from kafka_shim.pipeline.requisites import missing
 
-    code, problem = 0, missing()
+    code, problem = 0, missing(is_remote=args.remote is not None)
     if problem is None:
         from kafka_shim.pipeline.commands.run import run_jobs
 

@@ -17,7 +17,7 @@ _KEPT = {".py", ".json", ".css", ".properties"}
 def package(target: Path) -> int:
     """Write the archive; tells how many files are in it."""
     house = Path(__file__).parents[1]
-    files = [house / "__init__.py"]
+    files = [*house.glob("*.py")]
     for package_name in PACKAGES:
         files += (path for path in (house / package_name).rglob("*") if path.suffix in _KEPT)
     names = sorted(path.relative_to(house.parent) for path in files)

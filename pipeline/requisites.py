@@ -13,12 +13,16 @@ WITHOUT_JAVA = (
 )
 
 
-def missing() -> str | None:
-    """What has to be installed first, in one line; None if all is there."""
+def missing(*, is_remote: bool = False) -> str | None:
+    """What has to be installed first, in one line; None if all is there.
+
+    `is_remote`: Spark runs on a server elsewhere, as it does where SPARK_REMOTE is set.
+    """
     if any(find_spec(name) is None for name in ("pyspark", "pyarrow", "pandas")):
         return requires("analysis on Spark", "pipeline")
-    if os.environ.get("SPARK_REMOTE"):
-        return None
+    if is_remote or os.environ.get("SPARK_REMOTE"):
+        has_client = all(find_spec(name) is not None for name in ("grpc", "grpc_status"))
+        return None if has_client else requires("a Spark Connect server", "connect")
     home = os.environ.get("JAVA_HOME")
     if home:
         has_java = (Path(home) / "bin" / "java").exists()

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from kafka_shim.schemas import path_of
+from kafka_shim.schemas import content_of
 
 TOP_VERSION = 1 << 15
 ZERO_UUID = bytes(16)
@@ -135,7 +135,7 @@ def snake_case(name: str) -> str:
 @cache
 def load(name: str) -> MessageSpec:
     """Return a message's definition by its full name, such as `CreateAclsRequest`."""
-    raw = msgspec.json.decode(path_of(name).read_bytes(), type=_Message)
+    raw = msgspec.json.decode(content_of(name), type=_Message)
     builder = _Builder({struct.name: struct.fields for struct in raw.common_structs})
     builder.struct(raw.name, raw.fields)
     return MessageSpec(

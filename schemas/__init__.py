@@ -4,8 +4,12 @@
 """
 
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import msgspec
+
+if TYPE_CHECKING:
+    from importlib.abc import SourceLoader
 
 KAFKA = Path(__file__).parent / "kafka"
 CODES = KAFKA.parent / "codes.json"
@@ -14,6 +18,12 @@ CODES = KAFKA.parent / "codes.json"
 def path_of(message: str) -> Path:
     """Return the definition of a message by its full name, such as `CreateAclsRequest`."""
     return KAFKA / f"{message}.json"
+
+
+def content_of(message: str) -> bytes:
+    """Return the text of a message's definition, also where this package is in an archive."""
+    loader = cast("SourceLoader", __spec__.loader)
+    return loader.get_data(str(path_of(message)))
 
 
 def names() -> list[str]:

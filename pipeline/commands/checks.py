@@ -2,7 +2,9 @@
 
 import argparse
 import os
+import socket
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from kafka_shim.pipeline.acls.acl_set import read_acls
 from kafka_shim.pipeline.commands.command import Command
@@ -14,6 +16,10 @@ from kafka_shim.pipeline.spark.source import selection_of
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.trace.segments import has_block, segments
 
+CONNECT_PORT = 15002
+"""Of a Spark Connect server whose address has none."""
+PATIENCE_S = 10
+
 
 def source_options(args: argparse.Namespace, command: Command) -> dict[str, str]:
     """The options for reading traces; PipelineError for any that cannot be followed."""
@@ -24,6 +30,7 @@ def source_options(args: argparse.Namespace, command: Command) -> dict[str, str]
     since, until = limits.since_us, limits.until_us
     if since is not None and until is not None and since >= until:
         raise PipelineError(f"--until {args.until} is not after --since {args.since}")
+    _check_remote(args, is_stream=command.is_stream)
     for user in args.super_user or ():
         if not all(user.partition(":")[:2]):
             raise PipelineError(f"--super-user `{user}`: expected Type:name, as in User:alice")
@@ -47,6 +54,22 @@ def _known_release(release: str) -> str:
     if release not in RELEASES:
         raise PipelineError(f"`{release}` is no release known here; they are {', '.join(RELEASES)}")
     return release
+
+
+def _check_remote(args: argparse.Namespace, *, is_stream: bool) -> None:
+    """Refuse a server that is not there; Spark would try again for minutes."""
+    if args.remote is None:
+        return
+    if is_stream:
+        raise PipelineError(f"{args.job} runs on a Spark of its own; leave out --remote")
+    found = urlsplit(args.remote)
+    if found.scheme != "sc" or not found.hostname:
+        raise PipelineError(f"--remote {args.remote}: expected sc://HOST:PORT")
+    try:
+        socket.create_connection((found.hostname, found.port or CONNECT_PORT), PATIENCE_S).close()
+    except OSError as error:
+        problem = error.strerror or error
+        raise PipelineError(f"--remote {args.remote}: no server there: {problem}") from error
 
 
 def _check_traces(args: argparse.Namespace, *, is_stream: bool) -> None:

@@ -35,7 +35,9 @@ def add_common(job: argparse.ArgumentParser) -> None:
         metavar="User:x",
         help="super user (repeatable; default: those that the trace shows)",
     )
-    job.add_argument("--master", help="Spark's master (default: all cores of this machine)")
+    where = job.add_mutually_exclusive_group()
+    where.add_argument("--master", help="Spark's master (default: all cores of this machine)")
+    where.add_argument("--remote", metavar="sc://HOST:PORT", help="a Spark Connect server")
     job.add_argument(
         "--then",
         action=Then,

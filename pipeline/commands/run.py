@@ -19,7 +19,7 @@ from kafka_shim.pipeline.report.outcome import Outcome
 from kafka_shim.pipeline.spark.failure import in_one_line, was_late
 from kafka_shim.pipeline.spark.log_file import SparkLog
 from kafka_shim.pipeline.spark.progress import Progress
-from kafka_shim.pipeline.spark.session import spark_session
+from kafka_shim.pipeline.spark.session import remote_session, spark_session
 
 ATTEMPTS = 3
 
@@ -70,10 +70,14 @@ def _attempted(job: Job, log: SparkLog) -> Outcome:
 def _run(job: Job, log: SparkLog) -> Outcome:
     args = job.args
     with Progress("starting Spark"):
-        spark = spark_session(args.master, log=log)
+        spark = remote_session(args.remote) if args.remote else spark_session(args.master, log=log)
     source = Source(spark, args.trace, job.options)
     try:
-        with nullcontext() if job.command.is_stream else Progress(args.job, spark):
+        with (
+            nullcontext()
+            if job.command.is_stream
+            else Progress(args.job, None if args.remote else spark)
+        ):
             return job.command.run(args, source)
     finally:
         source.forget()

@@ -2,10 +2,12 @@
 
 import os
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.pipeline.package import package
 from kafka_shim.pipeline.requisites import missing
 from kafka_shim.pipeline.spark.log_file import SparkLog
 from kafka_shim.pipeline.spark.source import KafkaTraceSource
@@ -44,7 +46,25 @@ def spark_session(
         if log is not None:
             _start_java(settings, log)
         builder = builder.config(map={**settings})
-    session = builder.getOrCreate()
+    return _prepared(builder.getOrCreate())
+
+
+def remote_session(address: str) -> "SparkSession":
+    """A session on a Spark Connect server (`sc://HOST:PORT`), to which the packages are sent."""
+    problem = missing(is_remote=True)
+    if problem is not None:
+        raise PipelineError(problem)
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - only when all of it is there
+
+    session = SparkSession.builder.remote(address).getOrCreate()
+    with tempfile.TemporaryDirectory() as folder:
+        archive = Path(folder, "kafka-shim.zip")
+        package(archive)
+        session.addArtifacts(str(archive), pyfile=True)
+    return _prepared(session)
+
+
+def _prepared(session: "SparkSession") -> "SparkSession":
     session.conf.set("spark.sql.session.timeZone", "UTC")
     session.dataSource.register(KafkaTraceSource)
     return session
