@@ -13,6 +13,7 @@ from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.intervals import interval_seconds
 from kafka_shim.pipeline.rows.batches import plan
 from kafka_shim.pipeline.spark.source import selection_of
+from kafka_shim.pipeline.spark.table_formats import check_format
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.trace.segments import has_block, segments
 
@@ -100,6 +101,7 @@ def _check_segments(paths: list[str], *, even_damaged: bool) -> None:
 
 
 def _check_output(args: argparse.Namespace) -> None:
+    check_format(args.table_format, args.remote)
     if getattr(args, "html", None) and not Path(args.html).absolute().parent.is_dir():
         raise PipelineError(f"--html {args.html}: there is no such folder")
     for option, folder in (("--output", "output"), ("--parquet", "parquet")):

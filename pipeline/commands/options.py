@@ -7,6 +7,7 @@ from kafka_shim.authorizer.acl_formats import FORMATS
 from kafka_shim.pipeline.commands.chain import Then
 from kafka_shim.pipeline.errors import PipelineError
 
+TABLE_FORMATS = ("parquet", "delta")
 ACL_FORMATS = f"in one of the forms {', '.join(FORMATS)}"
 
 
@@ -51,7 +52,17 @@ def add_forms(job: argparse.ArgumentParser) -> None:
     form.add_argument("--json", action="store_true", help="one JSON object")
     form.add_argument("--csv", action="store_true", help="comma-separated values")
     form.add_argument(
-        "--parquet", metavar="FOLDER", type=place, help="write the rows to this folder"
+        *("--table", "--parquet"),
+        dest="parquet",
+        metavar="FOLDER",
+        type=place,
+        help="write the rows to this folder",
+    )
+    job.add_argument(
+        "--table-format",
+        choices=TABLE_FORMATS,
+        default=TABLE_FORMATS[0],
+        help="format of --table (default: parquet; delta requires the package delta-spark)",
     )
     job.add_argument("--html", metavar="FILE", help="write an HTML page with charts")
 
@@ -60,7 +71,7 @@ def add_every(job: argparse.ArgumentParser, default: str) -> None:
     """Add how often a stream looks for more."""
     text = f"how often to look (default: {default})"
     job.add_argument("--every", default=default, metavar="TIME", help=text)
-    job.set_defaults(csv=False, parquet=None, html=None)
+    job.set_defaults(csv=False, parquet=None, html=None, table_format=TABLE_FORMATS[0])
 
 
 def add_fail(job: argparse.ArgumentParser) -> None:

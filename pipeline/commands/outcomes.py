@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kafka_shim.pipeline.commands.reading import Observation, Source
 from kafka_shim.pipeline.report.outcome import Outcome, damage_notes, seen_note
-from kafka_shim.pipeline.report.output import write_parquet
+from kafka_shim.pipeline.report.output import write_table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -50,7 +50,7 @@ def _collected(args: argparse.Namespace, frame: "DataFrame", shown: tuple[str, .
     """The rows of a job; or, written to a folder, none of them but their number."""
     outcome = Outcome(args.job, frame.columns, list(shown), [], {}, [])
     if args.parquet:
-        write_parquet(frame, args.parquet)
+        write_table(frame, args.parquet, args.table_format)
         outcome.notes.append(f"{frame.count()} rows written to {args.parquet}")
     else:
         outcome.rows = [row.asDict() for row in frame.collect()]

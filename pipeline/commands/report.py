@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from kafka_shim.pipeline.commands import command_of
 from kafka_shim.pipeline.commands.command import Command
-from kafka_shim.pipeline.commands.options import ACL_FORMATS
+from kafka_shim.pipeline.commands.options import ACL_FORMATS, TABLE_FORMATS
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.intervals import observed_interval
 from kafka_shim.pipeline.report.outcome import Outcome
@@ -46,7 +46,7 @@ def _parts(args: argparse.Namespace, interval: str) -> list[argparse.Namespace]:
         jobs |= {"what-breaks": {"baseline": None}, "unused-acls": {}}
     if args.present and args.target:
         jobs |= {"readiness": {"acls": None}}
-    given = vars(args) | {"fail": False, "parquet": None}
+    given = vars(args) | {"fail": False, "parquet": None, "table_format": TABLE_FORMATS[0]}
     return [argparse.Namespace(**(given | options | {"job": job})) for job, options in jobs.items()]
 
 

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 
 import msgspec
@@ -20,6 +20,7 @@ from kafka_shim.pipeline.spark.failure import in_one_line, was_late
 from kafka_shim.pipeline.spark.log_file import SparkLog
 from kafka_shim.pipeline.spark.progress import Progress
 from kafka_shim.pipeline.spark.session import remote_session, spark_session
+from kafka_shim.pipeline.spark.table_formats import delta_settings, needs_package
 
 ATTEMPTS = 3
 
@@ -42,9 +43,13 @@ def run_jobs(args: argparse.Namespace) -> Iterator[tuple[argparse.Namespace, Out
         ready.append(_checked(job))
         if job.job == "ingest":
             break
+    is_delta = any(needs_package(job.args.table_format, job.args.remote) for job in ready)
+    settings = delta_settings() if is_delta else {}
     with SparkLog() as log:
         for number, job in enumerate(jobs_of(args)):
-            yield job, _attempted(ready[number] if number < len(ready) else _checked(job), log)
+            if number == len(ready):
+                ready.append(_checked(job))
+            yield job, _attempted(ready[number], log, settings)
 
 
 def _checked(args: argparse.Namespace) -> Job:
@@ -52,11 +57,11 @@ def _checked(args: argparse.Namespace) -> Job:
     return Job(args, command, source_options(args, command))
 
 
-def _attempted(job: Job, log: SparkLog) -> Outcome:
+def _attempted(job: Job, log: SparkLog, settings: Mapping[str, str]) -> Outcome:
     """Run a job, again if a Python worker was late; PipelineError with one line if Spark fails."""
     for attempts_left in reversed(range(ATTEMPTS)):
         try:
-            return _run(job, log)
+            return _run(job, log, settings)
         except (Py4JError, PySparkException, ConnectionError) as error:
             if attempts_left and was_late(error):
                 print("a Python worker was late; trying again", file=sys.stderr)
@@ -67,10 +72,13 @@ def _attempted(job: Job, log: SparkLog) -> Outcome:
     raise AssertionError("the last attempt ends the loop")
 
 
-def _run(job: Job, log: SparkLog) -> Outcome:
+def _run(job: Job, log: SparkLog, settings: Mapping[str, str]) -> Outcome:
     args = job.args
     with Progress("starting Spark"):
-        spark = remote_session(args.remote) if args.remote else spark_session(args.master, log=log)
+        if args.remote:
+            spark = remote_session(args.remote)
+        else:
+            spark = spark_session(args.master, log=log, settings=settings)
     source = Source(spark, args.trace, job.options)
     try:
         with (

@@ -67,6 +67,7 @@ def print_csv(columns: Sequence[str], rows: list[dict[str, Any]], stream: TextIO
         )
 
 
-def write_parquet(frame: "DataFrame", path: str) -> None:
+def write_table(frame: "DataFrame", path: str, table_format: str) -> None:
     """The whole result, whatever its size; what was in the folder is replaced."""
-    frame.write.mode("overwrite").parquet(path)
+    writer = frame.write.format(table_format).mode("overwrite")
+    writer.option("overwriteSchema", value=True).save(path)

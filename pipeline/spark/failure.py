@@ -21,6 +21,7 @@ _ADVICE = (
         "a Python worker was killed, probably for its memory; try --master 'local[1]'",
     ),
     ("No space left on device", "the disk is full; set SPARK_LOCAL_DIRS to a folder with room"),
+    ("data source: delta", "Spark was started without Delta; its --packages has to name it"),
     ("UnsupportedClassVersionError", "install Java 17 or newer, or set JAVA_HOME"),
     ("Answer from Java side is empty", "Java was killed, probably for its memory"),
     ("Connection refused", "Java, or the server of --remote, does not run"),

@@ -1,9 +1,11 @@
 """Where Spark's own output goes: a file that is kept only if something failed."""
 
+import re
 import tempfile
 from pathlib import Path
 from types import TracebackType
 
+_WRONG = re.compile("error|exception|unresolved", re.IGNORECASE)
 _NOISE = ("WARNING: Using incubator modules", "NOTE: Picked up", "Picked up JAVA_TOOL_OPTIONS")
 
 
@@ -24,10 +26,11 @@ class SparkLog:
         self._is_kept = True
 
     def said(self) -> str:
-        """The first line that Java printed: why it did not start."""
+        """Why Java did not start: the first line that is about an error, or of all."""
         lines = self.path.read_text(encoding="utf-8", errors="replace").splitlines()
         found = [line.strip() for line in lines if line.strip() and not line.startswith(_NOISE)]
-        return found[0] if found else ""
+        wrong = [line for line in found if _WRONG.search(line)]
+        return next(iter(wrong or found), "")
 
     def __enter__(self) -> "SparkLog":
         return self

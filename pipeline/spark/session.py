@@ -3,6 +3,7 @@
 import os
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,13 +24,18 @@ _LOG_SETTINGS = Path(__file__).with_name("log4j2.properties").absolute()
 
 
 def spark_session(
-    master: str | None = None, *, is_short: bool = True, log: SparkLog | None = None
+    master: str | None = None,
+    *,
+    is_short: bool = True,
+    log: SparkLog | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> "SparkSession":
     """The session of this process, with the data source in it; PipelineError if that cannot be.
 
     `master` is None for what spark-submit or the environment say, else all local cores. `is_short`
     keeps the JVM from optimising: a third less for runs under a minute, a loss for long ones.
-    What a JVM of this process prints goes to `log`, if there is one.
+    What a JVM of this process prints goes to `log`, if there is one. `settings` are further ones
+    of Spark.
     """
     problem = missing()
     if problem is not None:
@@ -41,11 +47,11 @@ def spark_session(
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else whatever python3 is
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         cores = os.cpu_count() or 2
-        settings = _local_settings(cores, is_short=is_short)
-        settings["spark.master"] = master or f"local[{cores}]"
+        local = _local_settings(cores, is_short=is_short) | dict(settings or {})
+        local["spark.master"] = master or f"local[{cores}]"
         if log is not None:
-            _start_java(settings, log)
-        builder = builder.config(map={**settings})
+            _start_java(local, log)
+        builder = builder.config(map={**local})
     return _prepared(builder.getOrCreate())
 
 
@@ -56,6 +62,9 @@ def remote_session(address: str) -> "SparkSession":
         raise PipelineError(problem)
     from pyspark.sql import SparkSession  # noqa: PLC0415 - only when all of it is there
 
+    active = SparkSession.getActiveSession()
+    if active is not None:  # of an earlier job of this command; a file cannot be sent twice
+        return active
     session = SparkSession.builder.remote(address).getOrCreate()
     with tempfile.TemporaryDirectory() as folder:
         archive = Path(folder, "kafka-shim.zip")

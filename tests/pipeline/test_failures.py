@@ -74,7 +74,7 @@ def words(monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
     from kafka_shim.pipeline.commands import run
 
     monkeypatch.setattr(run, "source_options", lambda *_: {})
-    monkeypatch.setattr("kafka_shim.pipeline.requisites.missing", lambda: None)
+    monkeypatch.setattr("kafka_shim.pipeline.requisites.missing", lambda **_: None)
     return "denials", "/trace"
 
 
@@ -115,7 +115,7 @@ def test_jobs_of_one_command_are_run_in_turn_and_the_worst_exit_code_counts(
 
     broken = Outcome("damage", [], [], [], {}, ["2 rows"], has_broken=True)
 
-    def outcome(job: Any, log: Any) -> Outcome:
+    def outcome(job: Any, log: Any, _: object) -> Outcome:
         assert log.path.exists()
         return broken if job.args.job == "damage" else Fails(0, "")(job)
 

@@ -1,0 +1,52 @@
+"""Formats that results are written in; but for Parquet, those who own one provide the writer."""
+
+import os
+import re
+from importlib.metadata import PackageNotFoundError, distribution
+
+from kafka_shim.pipeline.errors import PipelineError
+
+DELTA = "delta"
+_PACKAGE = "delta-spark"
+_LATEST = re.compile(r"pyspark\b.*<=\s*([\d.]+)")
+
+
+def needs_package(name: str, remote: str | None) -> bool:
+    """Whether a Spark of our own has to be given a package; another has it, or says so."""
+    is_elsewhere = remote or "PYSPARK_GATEWAY_PORT" in os.environ or "SPARK_REMOTE" in os.environ
+    return name == DELTA and not is_elsewhere
+
+
+def check_format(name: str, remote: str | None) -> None:
+    """PipelineError for a format whose package is not here, or is for another Spark."""
+    if not needs_package(name, remote):
+        return
+    try:
+        delta = distribution(_PACKAGE)
+    except PackageNotFoundError:
+        raise PipelineError(
+            f"--table-format {name} requires the package {_PACKAGE}, which is not installed"
+        ) from None
+    present = distribution("pyspark").version
+    for requirement in delta.requires or ():
+        found = _LATEST.match(requirement)
+        if found and _parts(present) > _parts(found[1]):
+            raise PipelineError(
+                f"--table-format {name}: {_PACKAGE} {delta.version} requires PySpark {found[1]} at"
+                f" most, and this is {present}"
+            )
+
+
+def delta_settings() -> dict[str, str]:
+    """The settings of a session that writes Delta; Spark gets the jars from Maven."""
+    spark = ".".join(distribution("pyspark").version.split(".")[:2])
+    artifact = f"io.delta:delta-spark_{spark}_2.13:{distribution(_PACKAGE).version}"
+    return {
+        "spark.jars.packages": artifact,
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    }
+
+
+def _parts(version: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d+", version)][:3]
