@@ -5,8 +5,13 @@ import tempfile
 from pathlib import Path
 from types import TracebackType
 
-_WRONG = re.compile("error|exception|unresolved", re.IGNORECASE)
-_NOISE = ("WARNING: Using incubator modules", "NOTE: Picked up", "Picked up JAVA_TOOL_OPTIONS")
+_WRONG = re.compile("(error|exception)", re.IGNORECASE)
+_NOISE = (
+    "WARNING: Using incubator modules",
+    "NOTE: Picked up",
+    "Picked up JAVA_TOOL_OPTIONS",
+    "::",
+)
 
 
 class SparkLog:

@@ -51,6 +51,23 @@ def test_a_failure_is_one_line_with_what_to_do(text: str, line: str) -> None:
     assert in_one_line(RuntimeError(text)) == line
 
 
+@pytest.mark.parametrize(
+    ("printed", "said"),
+    [
+        ("WARNING: Using incubator modules: x\n\nno such option\n", "no such option"),
+        (":: resolving\nEXCEPTION in main: not found\n\tat x\n", "EXCEPTION in main: not found"),
+        ("", ""),
+    ],
+)
+def test_why_java_did_not_start_is_in_what_it_printed(printed: str, said: str) -> None:
+    from kafka_shim.pipeline.spark.log_file import SparkLog
+
+    with SparkLog() as log:
+        log.path.write_text(printed)
+        assert log.said() == said
+    assert not log.path.exists()
+
+
 class Fails:
     """A job that fails so often, as a late worker or for another reason."""
 
