@@ -32,8 +32,8 @@ class ConnectionLimits:
 
     def of_host(self, guest: Guest) -> int:
         """How many the address of a connection may have."""
-        overrides = self._cluster.configs.broker_value(f"{_OF_HOST}.overrides", guest.node_id) or ""
-        for override in overrides.split(","):
+        overrides = self._given(f"{_OF_HOST}.overrides", guest.node_id)
+        for override in overrides.split(",") if overrides else ():
             host, _, count = override.strip().rpartition(":")
             if count.isdecimal() and address(host) == guest.host:
                 return int(count)
@@ -62,15 +62,23 @@ class ConnectionLimits:
         return name.upper() if len(config.listeners) > 1 else None
 
     def _setting(self, name: str, node_id: int, listener: str) -> int:
-        configs = self._cluster.configs
-        if name not in configs.broker_definitions:
+        if name not in self._cluster.configs.broker_definitions:
             return _UNLIMITED
         value = None
         if listener:
-            value = configs.broker_value(f"listener.name.{listener.lower()}.{name}", node_id)
+            value = self._given(f"listener.name.{listener.lower()}.{name}", node_id)
         if value is None:
-            value = configs.broker_value(name, node_id)
-        return int(value) if value and value.isdecimal() else _UNLIMITED
+            value = self._given(name, node_id)
+        return _UNLIMITED if value is None else int(value)
+
+    def _given(self, name: str, node_id: int) -> str | None:
+        """A setting that was given to a broker: every connection asks for several."""
+        configs = self._cluster.configs
+        own = configs.brokers.get(node_id, {})
+        for values in (own, configs.all_brokers, self._cluster.config.properties):
+            if name in values:
+                return values[name]
+        return None
 
 
 def address(host: str) -> str:

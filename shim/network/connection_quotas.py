@@ -136,7 +136,8 @@ class ConnectionQuotas:
         for counter, name in self._counted(guest):
             counter[guest.node_id, name] += 1
         guest.start()
-        self._make_room(guest.node_id)
+        if self._limits.is_protected(guest.listener_name):
+            self._make_room(guest.node_id)
 
     def _part_later(self, guest: Guest, delay_ms: int, reason: str) -> None:
         def due() -> None:
