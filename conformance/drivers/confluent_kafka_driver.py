@@ -113,7 +113,7 @@ def error_of(error: Exception) -> dict[str, Any]:
         return {"class": type(error).__name__, "code": None, "text": str(error)}
     return {
         "class": found.name(),
-        "code": found.code() if found.code() >= 0 else None,  # below are librdkafka's own
+        "code": found.code() if found.code() >= -1 else None,  # below are librdkafka's own
         "text": found.str(),
         "retriable": found.retriable(),
         "fatal": found.fatal(),

@@ -49,8 +49,10 @@ class Result(msgspec.Struct, frozen=True):
     done: str = ""
     frames: tuple[str, ...] = ()
     seconds: float = 0.0
+    is_lost: bool = False
+    """Whether the driver ended or hung, which no client may."""
 
     @property
     def breaks(self) -> bool:
         """Whether it makes the run fail."""
-        return self.outcome is Outcome.FAILED and self.case.level is Level.MUST
+        return self.outcome is Outcome.FAILED and (self.case.level is Level.MUST or self.is_lost)

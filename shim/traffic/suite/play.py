@@ -87,7 +87,8 @@ async def _result(case: Case, release: str, broker: Broker, driver: Driver) -> t
     if outcome is Outcome.FAILED:
         frames = tuple(_frame(seen) for seen in situation.requests()[-FRAMES_SHOWN:])
     seconds = time.monotonic() - began
-    return Result(case, release, outcome, expected, done, frames, seconds), is_usable
+    result = Result(case, release, outcome, expected, done, frames, seconds, not is_usable)
+    return result, is_usable
 
 
 async def _closes(situation: Situation) -> bool:

@@ -1,7 +1,7 @@
 """A broker's state with a client before it: what a case prepares, asks and looks at."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kafka_shim.authorizer.acl_formats.rules import parse_rule
 from kafka_shim.authorizer.model import Actor
@@ -10,6 +10,9 @@ from kafka_shim.shim.config import GroupSeed, TopicSeed
 from kafka_shim.shim.observing.history import History, Seen
 from kafka_shim.shim.seed import commit_offsets, create_topic
 from kafka_shim.shim.traffic.suite.driver import Answer, Driver
+
+if TYPE_CHECKING:
+    from kafka_shim.shim.faults.fault import Fault
 
 USER = "alice"
 PASSWORD = "alice-secret"  # noqa: S105 - of a test broker
@@ -73,6 +76,11 @@ class Situation:
         assert authorizer is not None
         acls = [acl for rule in rules for acl in parse_rule({"principal": f"User:{USER}", **rule})]
         authorizer.create_acls(Actor("User:admin", "127.0.0.1"), acls)
+
+    def strike(self, api: str, **action: Any) -> "Fault":
+        """Have something go wrong once: the user's next request of this API is answered so."""
+        match = {"api": api, "principal": f"User:{USER}"}
+        return self._broker.faults.add({"match": match, "action": action})
 
     async def open(self, client: str = CLIENT, **settings: str) -> None:
         """Have the driver make a client that logs in as the user; names have `_` for `.`."""

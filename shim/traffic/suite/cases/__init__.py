@@ -4,7 +4,7 @@ from importlib import import_module
 
 from kafka_shim.shim.traffic.suite.case import Case
 
-FAMILIES = ("denials",)
+FAMILIES = ("denials", "trouble")
 
 
 def all_cases() -> list[Case]:

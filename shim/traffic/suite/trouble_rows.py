@@ -1,0 +1,126 @@
+"""What goes wrong once, and what a client makes of it: an API whose first answer is an error.
+
+Errors that Kafka's own client retries (its `RetriableException`) must be retried by producers and
+consumers, and should be by an admin client, which may tell them as retriable instead. Others must
+reach the caller by their code.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from kafka_shim.protocol.error_codes import ErrorCode
+
+TOPIC, GROUP = "orders", "workers"
+
+
+class Trouble(msgspec.Struct, frozen=True):
+    """`api` answers `error` once, while the client does `command`.
+
+    `item` is where the command's answer has the outcome, if it is one of several.
+    """
+
+    api: str
+    error: ErrorCode
+    command: str
+    fields: Mapping[str, Any]
+    settings: Mapping[str, str] = {}
+    item: str | None = None
+    topics: tuple[str, ...] = (TOPIC,)
+
+    @property
+    def is_admin(self) -> bool:
+        return self.command not in ("produce", "begin", "consume")
+
+    @property
+    def name(self) -> str:
+        """Such as `produce-not-leader-or-follower`."""
+        return f"{self.command}-{self.error.name}".lower().replace("_", "-")
+
+
+_PRODUCE: tuple[str, Mapping[str, Any]] = ("produce", {"topic": TOPIC, "values": ["a"]})
+_CREATE: tuple[str, Mapping[str, Any]] = ("create_topics", {"topics": {"new": 1}})
+_OFFSETS: tuple[str, Mapping[str, Any]] = ("list_offsets", {"partitions": [f"{TOPIC}-0"]})
+_COMMITTED: tuple[str, Mapping[str, Any]] = (
+    "group_offsets",
+    {"group": GROUP, "partitions": [f"{TOPIC}-0"]},
+)
+_DESCRIBE: tuple[str, Mapping[str, Any]] = (
+    "describe_groups",
+    {"names": [GROUP], "operations": False},
+)
+_BEGIN: tuple[str, Mapping[str, Any]] = ("begin", {})
+_IDEMPOTENT = {"enable_idempotence": "true"}
+_TRANSACTIONAL = {"transactional_id": "tx", **_IDEMPOTENT}
+
+RETRIED: tuple[Trouble, ...] = (
+    *(
+        Trouble("Produce", error, *_PRODUCE)
+        for error in (
+            ErrorCode.NOT_LEADER_OR_FOLLOWER,
+            ErrorCode.REQUEST_TIMED_OUT,
+            ErrorCode.NOT_ENOUGH_REPLICAS,
+            ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+            ErrorCode.CORRUPT_MESSAGE,
+            ErrorCode.KAFKA_STORAGE_ERROR,
+        )
+    ),
+    *(
+        Trouble("InitProducerId", error, *_BEGIN, settings=_TRANSACTIONAL)
+        for error in (
+            ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+            ErrorCode.COORDINATOR_NOT_AVAILABLE,
+            ErrorCode.NOT_COORDINATOR,
+            ErrorCode.CONCURRENT_TRANSACTIONS,
+        )
+    ),
+    *(
+        Trouble("FindCoordinator", error, *_COMMITTED, item=f"{TOPIC}-0")
+        for error in (ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+    ),
+    *(
+        Trouble("OffsetFetch", error, *_COMMITTED, item=f"{TOPIC}-0")
+        for error in (ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.NOT_COORDINATOR)
+    ),
+    Trouble("DescribeGroups", ErrorCode.NOT_COORDINATOR, *_DESCRIBE, item=GROUP),
+    Trouble("ListOffsets", ErrorCode.NOT_LEADER_OR_FOLLOWER, *_OFFSETS, item=f"{TOPIC}-0"),
+    Trouble("CreateTopics", ErrorCode.NOT_CONTROLLER, *_CREATE, item="new"),
+)
+
+TOLD: tuple[Trouble, ...] = (
+    *(
+        Trouble("Produce", error, *_PRODUCE)
+        for error in (
+            ErrorCode.MESSAGE_TOO_LARGE,
+            ErrorCode.INVALID_TOPIC_EXCEPTION,
+            ErrorCode.INVALID_TIMESTAMP,
+            ErrorCode.INVALID_RECORD,
+            ErrorCode.INVALID_REQUIRED_ACKS,
+            ErrorCode.POLICY_VIOLATION,
+        )
+    ),
+    *(
+        Trouble("CreateTopics", error, *_CREATE, item="new")
+        for error in (
+            ErrorCode.TOPIC_ALREADY_EXISTS,
+            ErrorCode.INVALID_PARTITIONS,
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            ErrorCode.INVALID_CONFIG,
+            ErrorCode.POLICY_VIOLATION,
+            ErrorCode.THROTTLING_QUOTA_EXCEEDED,
+            ErrorCode.UNKNOWN_SERVER_ERROR,
+        )
+    ),
+    *(
+        Trouble("InitProducerId", error, *_BEGIN, settings=_TRANSACTIONAL)
+        for error in (
+            ErrorCode.INVALID_TRANSACTION_TIMEOUT,
+            ErrorCode.INVALID_REQUEST,
+        )
+    ),
+    *(
+        Trouble("DescribeGroups", error, *_DESCRIBE, item=GROUP)
+        for error in (ErrorCode.INVALID_GROUP_ID, ErrorCode.UNKNOWN_SERVER_ERROR)
+    ),
+)
