@@ -26,7 +26,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kafka_shim.protocol.api_versions import parse_release
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_shim.schemas.pins import read_pins
+from kafka_shim.shim.client.client import connect
 from kafka_shim.shim.traffic.replay.events import read_recording
 from kafka_shim.shim.traffic.replay.player import Player
 from kafka_shim.shim.traffic.replay.report import Report
@@ -39,7 +43,8 @@ from tests.oracle.real_kafka import RealKafka, settings_of
 
 DIFFERENT = 3
 NAMES = ("PLAINTEXT", "SASL_PLAINTEXT")
-SETTINGS = {"num.partitions": "6"}
+SETTINGS = {"group.initial.rebalance.delay.ms": "1000"}
+"""So that members who come at once are in one generation, on whichever broker."""
 _ADDRESS = re.compile(r"127\.0\.0\.1:\d+")
 
 
@@ -68,7 +73,7 @@ class Workload(NamedTuple):
 
     def give(self, addresses: Sequence[str]) -> None:
         if self.play == "member":
-            _wait_for([_given("librdkafka", "crowded", addresses)])
+            _make_topic(addresses[0])
         children = []
         for client in self.clients:
             children.append(_given(client, self.play, addresses))
@@ -77,6 +82,7 @@ class Workload(NamedTuple):
 
 
 MEMBERS = 6
+TOPIC = "crowded"
 WORKLOADS = {
     **{client: Workload([client]) for client in CLIENTS},
     **{f"{client}-crowd": Workload([client] * MEMBERS, "member") for client in CLIENTS},
@@ -149,6 +155,16 @@ def _running(command: Sequence[str], ready: str) -> Iterator[str]:
             yield said
         finally:
             process.terminate()
+
+
+def _make_topic(address: str) -> None:
+    """The topic of the groups, and wait until the broker knows it."""
+    topic = CreatableTopic(TOPIC, num_partitions=MEMBERS, replication_factor=1)
+    wanted = MetadataRequest([MetadataRequestTopic(name=TOPIC)], allow_auto_topic_creation=False)
+    with connect(address) as admin:
+        admin.ask(ApiKey.CREATE_TOPICS, CreateTopicsRequest([topic], timeout_ms=10_000))
+        while admin.ask(ApiKey.METADATA, wanted).topics[0].error_code:
+            time.sleep(0.1)
 
 
 def _given(client: str, play: str, addresses: Sequence[str]) -> subprocess.Popen[bytes]:

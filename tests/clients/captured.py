@@ -72,13 +72,13 @@ def _compare_dissections(capture: Path, trace: Path, addresses: Sequence[str]) -
     own = _summaries(exported, [KAFKA_PORT], "kafka")
     malformed = _summaries(exported, [KAFKA_PORT], "_ws.malformed")
     known = _summaries(capture, _ports(addresses), "_ws.malformed")
-    different = (malformed - known) | (known - malformed)
+    different = malformed.keys() ^ known.keys()  # how many also depends on the proxy's addresses
     sys.stdout.write(
         f"  tshark dissects {own.total()} exported frames, {malformed.total()} as malformed,"
         f" as {known.total()} of the capture: {', '.join(sorted(malformed)) or 'none'}\n"
     )
-    for kind, count in different.items():
-        sys.stdout.write(f"  NOT AS CAPTURED {kind}: {count}\n")
+    for kind in different:
+        sys.stdout.write(f"  NOT AS CAPTURED {kind}\n")
     return len(different)
 
 

@@ -98,12 +98,6 @@ NOT_READY: tuple[Call, ...] = (
 )
 """What coordinators are asked for, of a broker whose coordinators are not ready at first."""
 
-CROWDED: Call = (
-    "produce",
-    None,
-    {"topic": "crowded", "values": list("abcdefgh"), "idempotent": None},
-)
-"""Makes the topic, with as many partitions as the broker gives it."""
 MEMBER: Call = ("consume", None, {"topic": "crowded", "group": "crowd", "count": 99, "seconds": 8})
 """One member of a large group, which waits for more than there is and then leaves."""
 
@@ -112,7 +106,6 @@ PLAYS = {
     "full": FULL,
     "old": OLD,
     "not-ready": NOT_READY,
-    "crowded": (CROWDED,),
     "member": (MEMBER,),
 }
 

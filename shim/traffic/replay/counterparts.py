@@ -9,6 +9,7 @@ from kafka_shim.protocol.headers import RequestHeader, read_request_header, writ
 from kafka_shim.shim.traffic.proxy.addresses import advertised, has_addresses
 from kafka_shim.shim.traffic.replay.events import Event, Line
 from kafka_shim.shim.traffic.replay.ids import Ids
+from kafka_shim.shim.traffic.replay.leaders import Assignments, Leaders
 from kafka_shim.shim.traffic.replay.offsets import TEACHES_OFFSETS, Offsets
 
 
@@ -26,8 +27,9 @@ class Pair(NamedTuple):
 class Counterparts:
     """Fed with pairs of answers, recorded and actual, to the same request."""
 
-    def __init__(self) -> None:
+    def __init__(self, assignments: Assignments | None = None) -> None:
         self.ids = Ids()
+        self._leaders = Leaders(assignments or {})
         self.offsets = Offsets()
         self._nodes: dict[tuple[str, int], tuple[str, int]] = {}
         self._moves = 0
@@ -63,6 +65,8 @@ class Counterparts:
         elif header.api_key in TEACHES_OFFSETS:
             self.offsets.learn(recorded, actual)
         self.ids.learn(event.line, message, recorded, actual)
+        if header.api_key == ApiKey.JOIN_GROUP and message is not None:
+            self._leaders.learn(message, recorded, actual, self.ids.members)
 
     def address(self, event: Event) -> tuple[str, int] | None:
         """Where the target has said that the broker of this connection is."""
@@ -75,8 +79,11 @@ class Counterparts:
         """
         try:
             message = codecs.read_request(header.api_key, header.api_version, frame, at)
-            with_offsets = self.offsets.rewrite(message)  # it knows topics by recorded ids
-            if not self.ids.rewrite(line, message) and not with_offsets:
+            changed = self.offsets.rewrite(message)  # it knows topics by recorded ids
+            if header.api_key == ApiKey.SYNC_GROUP:
+                changed |= self._leaders.hand_over(message, self.ids.members)
+            changed |= self.ids.rewrite(line, message)
+            if not changed:
                 return frame
             return write_request_header(header) + codecs.write_request(message, header.api_version)
         except ProtocolError:
