@@ -5,7 +5,7 @@ requirement was met shows only where it was asked at all: brokers stop at the fi
 request that is denied, and at some errors before they ask anything.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -39,6 +39,8 @@ _BEFORE_ASKING = frozenset(
     }
 )
 """Errors that a request, or an element of it, can meet before anything is asked."""
+_SILENT_EFFECTS = (Effect.HIDE, Effect.EMPTY)
+"""Of a denial no code tells."""
 _SILENT = {"DeleteTopics.topic": {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}}
 """Errors by row that are told whatever was decided: a missing topic's DELETE is asked as well."""
 _OMITTING = (ApiKey.FETCH, ApiKey.SHARE_FETCH)
@@ -104,7 +106,7 @@ class Answered(msgspec.Struct, frozen=True):
         effect = row.effect(self.version)
         if effect is Effect.VALUE:
             return self._by_value(need)
-        if effect in (Effect.HIDE, Effect.EMPTY):
+        if effect in _SILENT_EFFECTS:
             return None
         codes = self._codes(need, effect)
         if codes is None:
@@ -155,16 +157,30 @@ class Answered(msgspec.Struct, frozen=True):
             return False  # who may not DESCRIBE may not DELETE, but for a DENY of DESCRIBE alone
         if effect is Effect.TOP and len(self._alike(need)) > 1:
             return None
+        is_there = any(self.is_there(action.resource_name) for action in need.actions)
+        missing = () if is_there else self.plan.possible
+        return None if self._sharing(need, (*self.plan.needs, *missing)) else False
+
+    def _sharing(self, need: AnyOf, others: Iterable[AnyOf]) -> list[AnyOf]:
+        """Those of which the same error on the same name may tell."""
         names = {action.resource_name for action in need.actions}
         error = self.bound[need.requirement].error
-        missing = [] if any(map(self.is_there, names)) else self.plan.possible
-        is_shared = any(
-            self.bound[other.requirement].error == error
+        return [
+            other
+            for other in others
+            if self.bound[other.requirement].error == error
             and other.requirement not in (need.requirement, _CREATE_CONFIGS)  # a field of its own
             and names & {action.resource_name for action in other.actions}
-            for other in (*self.plan.needs, *missing)
-        )
-        return None if is_shared else False
+        ]
+
+    def denied_instead(self, need: AnyOf) -> list[AnyOf]:
+        """What was denied if this was not, in some state of the broker; empty if that is clear."""
+        row = self.bound[need.requirement]
+        if self.decision(need) is not None or self._sharing(need, self.plan.needs):
+            return []
+        effect = row.effect(self.version)
+        codes = None if effect in _SILENT_EFFECTS else self._codes(need, effect)
+        return self._sharing(need, self.plan.possible) if row.error in (codes or ()) else []
 
     def _is_described(self, need: AnyOf) -> bool | None:
         """A topic that was named by its id: only those who may DESCRIBE it are told its name."""

@@ -1,6 +1,7 @@
 """What answers tell was denied, in traces whose writer saw messages and no decisions."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from kafka_shim.authorizer.access_plan import Plan, access_plan
 from kafka_shim.authorizer.answered import Known, answered_by
@@ -14,6 +15,13 @@ from kafka_shim.protocol.trace.entries import Request, Response
 
 _Key = tuple[int, int]
 """The writer's number of a connection, and the request's on it."""
+
+
+class Denial(NamedTuple):
+    """An access that was denied, or one of others in its place: the answer does not tell which."""
+
+    action: Action
+    instead: tuple[Action, ...]
 
 
 class DerivedDenials:
@@ -34,7 +42,7 @@ class DerivedDenials:
         if plan.needs:
             self._plans[connection, entry.sequence] = plan
 
-    def response(self, connection: int, entry: Response) -> Iterator[Action]:
+    def response(self, connection: int, entry: Response) -> Iterator[Denial]:
         """What the answer tells was denied."""
         plan = self._plans.pop((connection, entry.sequence), None)
         if plan is None and entry.api_key not in NAMING_APIS:
@@ -50,5 +58,6 @@ class DerivedDenials:
         known = Known(self._names)
         answered = answered_by(key, version, plan, answer, release=self._release, known=known)
         for need in plan.needs:
-            if answered.decision(need) is False:
-                yield need.narrowest
+            instead = answered.denied_instead(need)
+            if instead or answered.decision(need) is False:
+                yield Denial(need.narrowest, tuple(other.narrowest for other in instead))

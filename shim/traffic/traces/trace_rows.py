@@ -26,7 +26,7 @@ from kafka_shim.protocol.wire_json import message_json
 from kafka_shim.shim.traffic.traces.derived_denials import DerivedDenials
 
 FROM_ANSWER = "the answer"
-"""The rule of a denial that only the answer tells."""
+"""How the rule of a denial begins that only the answer tells."""
 
 
 class TraceReader:
@@ -63,7 +63,8 @@ def _denials(
     if isinstance(entry, Request):
         derived.request(connection.writer_connection, entry)
     elif isinstance(entry, Response):
-        for action in derived.response(connection.writer_connection, entry):
+        for action, instead in derived.response(connection.writer_connection, entry):
+            others = " or ".join(other.operation.name for other in instead)
             yield _access(
                 Access(
                     *(entry.connection, entry.sequence, entry.time_us),
@@ -72,7 +73,7 @@ def _denials(
                     action.resource_type,
                     action.resource_name,
                     allowed=False,
-                    rule=FROM_ANSWER,
+                    rule=f"{FROM_ANSWER}, unless {others} was denied" if others else FROM_ANSWER,
                 )
             )
 

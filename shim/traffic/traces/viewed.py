@@ -55,7 +55,7 @@ class Viewed:
             return
         names = ("operation", "resource_type", "resource_name", "allowed", "rule", "count")
         head = self._head(row) if request is None else {name: request[name] for name in _OWN}
-        is_derived = row["rule"] == FROM_ANSWER
+        is_derived = row["rule"].startswith(FROM_ANSWER)
         told = {name: row[name] for name in names} | {"would_allow": None}
         self.decisions.append(head | told | {"because": "derived" if is_derived else "recorded"})
 

@@ -10,6 +10,7 @@ from kafka_shim.protocol.trace.entries import DERIVED, Access, Body, Connection,
 from kafka_shim.protocol.trace.segments import SegmentWriter
 from kafka_shim.shim.cli import main
 from tests.pipeline.real_accesses import recorded
+from tests.recordings.traffic.recording import ARCHIVES, PROXY
 
 RELEASE = "4.3.1"
 KEYS = {key.wire_name: key for key in ApiKey}
@@ -69,3 +70,16 @@ def test_an_operation_of_a_later_kafka_is_shown(
     assert "denied 99 77:orders for Fetch v17 by x" in capsys.readouterr().out
     assert main(["trace", "info", str(tmp_path)]) == 0
     assert "User:a 99 77:orders" in capsys.readouterr().out
+
+
+def test_a_denial_that_may_be_another_one_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """alice may DESCRIBE the missing topic `seen-only`, and not CREATE it."""
+    ARCHIVES.extract(RELEASE, tmp_path)
+    assert main(["trace", "grep", str(tmp_path / PROXY), "--denied", "--lines"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (line,) = (line for line in lines if "denied DESCRIBE TOPIC:seen-only" in line)
+    assert line.endswith("by the answer, unless CREATE was denied")
+    (line, *_) = (line for line in lines if "denied WRITE TOPIC:payments" in line)
+    assert line.endswith("by the answer")
