@@ -4,26 +4,27 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kafka_shim.authorizer.acl_formats import read
-from kafka_shim.authorizer.acl_names import AclTextError, parse_operation, parse_resource_type
+from kafka_shim.authorizer.acl_names import parse_operation
 from kafka_shim.authorizer.acl_releases import rules_of
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.model import Acl, Action, Actor, is_principal
+from kafka_shim.authorizer.model import Action, Actor, is_principal
 from kafka_shim.authorizer.policy.expectation import parse_expectation
 from kafka_shim.authorizer.policy.judge import Judge
 from kafka_shim.authorizer.store import AclStore
-from kafka_shim.authorizer.validate import check_acl
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.protocol.enums import CLUSTER_NAME, ResourceType
+from kafka_shim.shim.cli.policy.inputs import InputError, read_files
+from kafka_shim.shim.cli.resource_arguments import parse_resource
 
 
 class KafkaPolicy:
-    """The decisions of a Kafka release by the ACLs of files, of any form."""
+    """The decisions of a Kafka release by the ACLs of files and folders, of any form."""
 
     def __init__(self, paths: Iterable[str | Path], release: str | None = None) -> None:
         self.release = release or RELEASES[-1]
-        acls = [acl for path in paths for acl in _acls(Path(path), self.release)]
-        store = AclStore(acls)
+        try:
+            store = AclStore(read_files([str(path) for path in paths], self.release))
+        except InputError as error:
+            raise ValueError(str(error)) from error
         self._authorizer = StandardAuthorizer(rules=rules_of(self.release), store=store)
 
     def allows(
@@ -35,13 +36,7 @@ class KafkaPolicy:
         """
         if not is_principal(principal):
             raise ValueError(f"`{principal}`: expected Type:name, as in User:alice")
-        kind, _, name = resource.partition(":")
-        resource_type = parse_resource_type(kind)
-        if resource_type is ResourceType.CLUSTER:
-            name = CLUSTER_NAME
-        if not name:
-            raise ValueError(f"`{resource}`: expected TYPE:NAME, as in topic:orders")
-        action = Action(parse_operation(operation), resource_type, name)
+        action = Action(parse_operation(operation), *parse_resource(resource))
         return self._authorizer.authorize(Actor(principal, host), action).allowed
 
     def holds(self, **expectation: Any) -> bool:
@@ -52,18 +47,3 @@ class KafkaPolicy:
         entry: Mapping[str, Any] = {key.replace("_", "-"): v for key, v in expectation.items()}
         wanted = parse_expectation(entry, "expectation", self.release)
         return Judge(self._authorizer).verdict(wanted).held
-
-
-def _acls(path: Path, release: str) -> list[Acl]:
-    text = path.read_text(encoding="utf-8")
-    if not text.strip():
-        raise ValueError(f"{path}: the file is empty; `acls: []` says that there are no ACLs")
-    try:
-        acls = read(text)
-    except AclTextError as error:
-        raise ValueError(f"{path}: {error}") from error
-    for acl in acls:
-        refusal = check_acl(acl, rules_of(release))
-        if refusal is not None:
-            raise ValueError(f"{path}: Kafka {release} refuses {acl}: {refusal.message}")
-    return acls

@@ -36,7 +36,7 @@ def test_without_files_it_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "[", "- {principal: a, allow: Read, topic: t}"])
 def test_nothing_unreadable_is_a_policy(tmp_path: Path, text: str) -> None:
     (tmp_path / "acls.yaml").write_text(text)
-    with pytest.raises(ValueError, match=r"acls\.yaml: "):
+    with pytest.raises(ValueError, match=r"acls\.yaml(:\d)?: "):
         KafkaPolicy([tmp_path / "acls.yaml"])
 
 
@@ -47,3 +47,10 @@ def test_what_is_no_question_is_refused(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="`"):
             policy.allows(*words)
     assert not policy.holds(principal="User:alice", can="produce-idempotent", topic="orders")
+
+
+def test_a_folder_is_all_of_its_files(tmp_path: Path) -> None:
+    (tmp_path / "acls.yaml").write_text(ACLS)
+    assert KafkaPolicy([tmp_path]).allows("User:alice", "Write", "topic:orders")
+    with pytest.raises(ValueError, match=r"none\.yaml: No such file"):
+        KafkaPolicy([tmp_path / "none.yaml"])
