@@ -183,6 +183,8 @@ def _no_acl(fields: Mapping[str, Any], release: str) -> Expectation:
         tuple(names),
         tuple(texts(given["host"], "host") if "host" in given else ()),
     )
+    if any(name.like for name in names):
+        raise AclTextError("`like` goes with may and can; an ACL has a name or a prefix")
     said = ", ".join(f"{key}: {_said(value)}" for key, value in given.items())
     return Expectation(
         Kind.NO_ACL, str(fields.get("name") or f"no ACL with {said}"), release, unwanted=unwanted
@@ -190,11 +192,15 @@ def _no_acl(fields: Mapping[str, Any], release: str) -> Expectation:
 
 
 def names_in(value: object, key: str) -> list[Names]:
-    """`orders` is that name, `orders-*` all that begin so, `*` all; `{literal: x*}` as it is."""
+    """`orders` is that name, `orders-*` all that begin so, `*` all; `{literal: x*}` as it is;
+    `{like: a-*-b}` has asterisks anywhere.
+    """
     if key == "cluster":
         return [Names(CLUSTER_NAME)]
     if isinstance(value, Mapping):
-        known_keys(value, ("literal",), f"`{key}`")
+        known_keys(value, ("literal", "like"), f"`{key}`")
+        if "like" in value:
+            return [like(text, key) for text in texts(value["like"], f"{key}: like")]
         return [Names(name) for name in texts(value.get("literal"), f"{key}: literal")]
     found = []
     for text in texts(value, key):
@@ -205,6 +211,14 @@ def names_in(value: object, key: str) -> list[Names]:
         else:
             found.append(Names(text))
     return found
+
+
+def like(text: str, key: str) -> Names:
+    """All names like this one, which has an asterisk."""
+    stem, asterisk, _ = text.partition(WILDCARD)
+    if not asterisk:
+        raise AclTextError(f"{key}: like: `{text}` has no asterisk; write `{key}: {text}`")
+    return Names(stem, is_prefix=True, like=text)
 
 
 def texts(value: object, key: str, *, may_be_empty: bool = False) -> list[str]:

@@ -10,6 +10,7 @@ from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Acti
 from kafka_shim.authorizer.networks import covers_host
 from kafka_shim.authorizer.policy.apart import Apart
 from kafka_shim.authorizer.policy.expectation import Expectation, Kind, Unwanted
+from kafka_shim.authorizer.policy.globs import Glob
 from kafka_shim.authorizer.policy.names import ALL_NAMES, STARRED, Names, Region, names_of, regions
 from kafka_shim.authorizer.policy.profiles import Clause
 from kafka_shim.authorizer.policy.questions import asker, check_exact, place
@@ -183,11 +184,12 @@ class Judge:
             return [Region(Names(CLUSTER_NAME), CLUSTER_NAME, -1)]
         if not clause.names.is_prefix:
             return [Region(clause.names, clause.names.text, -1)]
-        told_apart = self._apart.names(clause.resource_type, principal, clause.names)
-        found = regions(clause.resource_type, told_apart, self._authorizer.rules, clause.names)
-        if wanted and clause.names == ALL_NAMES:  # all that literal `*` covers
-            return [region for region in found if not STARRED.includes(region.names)]
-        return found
+        within = msgspec.structs.replace(clause.names, like="")
+        told_apart = self._apart.names(clause.resource_type, principal, within)
+        found = regions(clause.resource_type, told_apart, self._authorizer.rules, within)
+        if wanted and not clause.names.text:  # all that literal `*` covers
+            found = [region for region in found if not STARRED.includes(region.names)]
+        return Glob(clause.names.like).examples(found) if clause.names.like else found
 
     def _answer(self, principal: str, host: str, clause: Clause, region: Region) -> Answer:
         """Ask from left to right until a need is met, as a broker does."""
@@ -204,10 +206,13 @@ class Judge:
                 break
         assert decision is not None, "a clause has a need"
         names = None if clause.names is None else region.names
+        if clause.names is not None and clause.names.like:
+            names = Names(region.sample)
         return Answer(principal, host, clause, need, names, region.sample, decision)
 
     def _steps(self, answer: Answer, expectation: Expectation, *, wanted: bool) -> tuple[Step, ...]:
         need, names = answer.need, answer.clause.names or Names(CLUSTER_NAME)
+        names = msgspec.structs.replace(names, like="")
         if need.any_name:
             need = answer.clause.needs[0]
         kind = need.resource_type

@@ -1,6 +1,6 @@
 """Sets of resource names that ACL patterns tell apart, to reason exactly about all names."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 import msgspec
 
@@ -12,10 +12,14 @@ _FILLERS = "xyzabcdefghijklmnopqrstuvwXYZABCDEFGHIJKLMNOPQRSTUVW0123456789_"
 
 
 class Names(msgspec.Struct, frozen=True, gc=False):
-    """One name, or all names that begin with `text`; the empty text begins all of them."""
+    """One name, or all names that begin with `text`; the empty text begins all of them.
+
+    `like`: of those, the names like `team-*-events`, each asterisk being any text (see `globs`).
+    """
 
     text: str
     is_prefix: bool = False
+    like: str = ""
 
     def covers(self, name: str) -> bool:
         return name.startswith(self.text) if self.is_prefix else name == self.text
@@ -102,9 +106,12 @@ def _parents(ordered: list[Names]) -> Iterator[int]:
 
 def _sample(names: Names, taken: set[str]) -> str:
     """A name of the region: `taken` are the characters that lead into regions inside of it."""
-    if not names.is_prefix:
-        return names.text
+    return names.text + free_letter(taken) if names.is_prefix else names.text
+
+
+def free_letter(taken: Container[str]) -> str:
+    """A character that is not taken, one that topics may have if there is any."""
     free = next((letter for letter in _FILLERS if letter not in taken), None)
     if free is None:
         free = next(letter for n in range(0x100, 0x10000) if (letter := chr(n)) not in taken)
-    return names.text + free
+    return free

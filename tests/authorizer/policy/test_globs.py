@@ -1,0 +1,94 @@
+"""Names with asterisks anywhere: an example of every kind that the ACLs tell apart."""
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from kafka_shim.authorizer.acl_formats.rules import parse_rules
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.model import Acl, Action, Actor
+from kafka_shim.authorizer.policy.expectation import parse_expectation
+from kafka_shim.authorizer.policy.judge import Judge, Verdict
+from kafka_shim.protocol.enums import Operation, ResourceType
+from tests.authorizer.policy.naive import NEWEST, addresses, authorizer, boundary_names
+from tests.authorizer.test_against_naive import ACL_SETS, naive
+
+TEAM = {"principal": "User:a", "allow": "Write", "topic": "team-", "pattern": "prefixed"}
+DENY = {"principal": "User:a", "deny": "Write", "topic": "team-x-", "pattern": "prefixed"}
+
+
+def verdict(rules: list[dict[str, Any]], like: object, **more: Any) -> Verdict:
+    entry = {"principal": "User:a", "may": "Write", "topic": {"like": like}} | more
+    return Judge(authorizer(parse_rules(rules))).verdict(parse_expectation(entry, "1", NEWEST))
+
+
+def examples(found: Verdict) -> list[str]:
+    return [answer.name for answer in found.answers]
+
+
+def test_an_example_of_each_kind() -> None:
+    found = verdict([TEAM], "team-*-events")
+    assert found.held
+    assert all(re.fullmatch("team-.*-events", name) for name in examples(found))
+    assert verdict([TEAM, DENY], "team-y-*").held
+    found = verdict([TEAM, DENY], "team-*-events")
+    assert not found.held
+    assert examples(found) == ["team-x-events"]
+    assert not verdict([TEAM, DENY], "*-events").held
+    assert examples(verdict([DENY], "*-events", may="Read"))[0].endswith("-events")
+
+
+def test_names_that_the_pattern_does_not_have_do_not_count() -> None:
+    literal = DENY | {"topic": "team-x-commands", "pattern": "literal"}
+    assert verdict([TEAM, literal], "team-*-events").held
+    assert not verdict([TEAM, literal], ["team-*-events", "*-commands"]).held
+
+
+@pytest.mark.parametrize(
+    ("topic", "said"),
+    [
+        ({"like": "orders"}, "`orders` has no asterisk"),
+        ({"like": []}, "`topic: like` must be a text"),
+        ({"liek": "a*"}, "unknown key `liek`"),
+    ],
+)
+def test_what_is_no_pattern(topic: object, said: str) -> None:
+    with pytest.raises(AclTextError, match=said):
+        parse_expectation({"principal": "User:a", "may": "Read", "topic": topic}, "1", NEWEST)
+
+
+def test_acls_are_not_like_something() -> None:
+    with pytest.raises(AclTextError, match="`like` goes with may and can"):
+        parse_expectation({"no-acl": {"topic": {"like": "a*b"}}}, "1", NEWEST)
+
+
+GLOBS = st.lists(st.sampled_from(["", "a", "b", "ab", "z", "*"]), min_size=2, max_size=4).map(
+    "*".join
+)
+
+
+@pytest.mark.deep
+@settings(max_examples=150, deadline=None)
+@given(ACL_SETS, GLOBS, st.booleans())
+def test_it_holds_if_the_naive_engine_says_so_of_all_such_names(
+    acls: list[Acl], glob: str, wanted: bool
+) -> None:
+    entry = {"principal": "User:a", "may" if wanted else "may-not": "Read", "topic": {"like": glob}}
+    found = Judge(authorizer(acls)).verdict(parse_expectation(entry, "1", NEWEST))
+    pattern = re.compile(".*".join(map(re.escape, glob.split("*"))), re.DOTALL)
+    hosts = sorted(set(addresses(acl.host for acl in acls)))
+
+    def answers(name: str) -> set[bool]:
+        action = Action(Operation.READ, ResourceType.TOPIC, name)
+        return {naive(acls, Actor("User:a", host), action, False) for host in hosts}
+
+    assert all(pattern.fullmatch(answer.name) for answer in found.answers)
+    if found.held:
+        names = [name for name in boundary_names(acls) if name and pattern.fullmatch(name)]
+        starred = wanted and glob.startswith("*")  # what literal `*` covers, as elsewhere
+        for name in names:
+            assert (starred and name.startswith("*")) or answers(name) <= {wanted}, name
+    else:
+        assert any((not wanted) in answers(answer.name) for answer in found.answers)
