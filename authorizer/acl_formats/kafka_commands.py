@@ -109,7 +109,7 @@ def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
             pending += "\n"
             continue
         pending = ""
-        if words:
+        if words and words[0] != "set":
             at = next((n for n, word in enumerate(words) if _TOOL.fullmatch(word)), None)
             if at is None:
                 raise AclTextError(f"not a kafka-acls command: `{line.strip()}`", start)

@@ -1,0 +1,52 @@
+"""The files that people have from other tools, in the forms of those tools' documentation."""
+
+from pathlib import Path
+
+import pytest
+
+from kafka_shim.authorizer.acl_formats import read_placed, recognise
+from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule
+from kafka_shim.shim.cli import main
+
+TOOLS = Path(__file__).parents[3] / "examples" / "policy" / "tools"
+ACLS = {
+    "TOPIC|orders-|PREFIXED|User:billing|*|READ|ALLOW",
+    "TOPIC|orders-|PREFIXED|User:billing|*|DESCRIBE_CONFIGS|ALLOW",
+    "GROUP|billing|LITERAL|User:billing|*|READ|ALLOW",
+    "TRANSACTIONAL_ID|billing-|PREFIXED|User:billing|10.0.0.1|WRITE|ALLOW",
+    "CLUSTER|kafka-cluster|LITERAL|User:billing|*|IDEMPOTENT_WRITE|ALLOW",
+}
+FORMS = {
+    "kafka-acls.txt": "list",
+    "kafka-acls.sh": "commands",
+    "strimzi.yaml": "strimzi",
+    "jikkou.yaml": "jikkou",
+    "mongey.tf": "terraform",
+    "confluent.tf": "terraform-confluent",
+    "kafka-security-manager.csv": "csv",
+}
+
+
+def test_there_is_a_file_of_each() -> None:
+    assert {path.name for path in TOOLS.iterdir()} == set(FORMS)
+
+
+@pytest.mark.parametrize(("name", "form"), FORMS.items(), ids=FORMS)
+def test_a_file_says_the_same_in_each_tool(
+    name: str, form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (TOOLS / name).read_text()
+    assert recognise(text) == form
+    placed = read_placed(text)
+    assert {acl_rule(acl) for acl, _ in placed} == ACLS
+    assert all(0 < line <= len(text.splitlines()) for _, line in placed)
+    files = [str(TOOLS / "kafka-acls.txt"), str(TOOLS / name)]
+    assert main(["policy", "diff", *files, "--fail-on", "any"]) == 0
+    assert capsys.readouterr().out == "no difference: every question is answered alike\n"
+
+
+def test_the_same_acls_over_files_are_duplicates(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["policy", "lint", str(TOOLS)]) == 3
+    *found, total = capsys.readouterr().out.splitlines()
+    assert total == f"{len(ACLS) * (len(FORMS) - 1)} findings in {len(ACLS) * len(FORMS)} ACLs"
+    assert all(": duplicate: " in line for line in found)
