@@ -96,7 +96,7 @@ def _alone(written: Written, release: str) -> Iterator[Finding]:
         yield Finding("everybody", written, "everybody is allowed")
     if acl.pattern_type is PatternType.PREFIXED and acl.resource_name[-1:].isalnum():
         stem = acl.resource_name
-        said = f"the prefix ends within a word: `{stem}x` begins so too; did you mean `{stem}-`?"
+        said = f"the prefix ends within a word: `{stem}x` begins so too"
         yield Finding("prefix", written, said)
 
 

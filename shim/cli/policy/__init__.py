@@ -1,4 +1,4 @@
-"""`kafka-shim policy ...`: ACLs in files are compared, tested, judged and applied."""
+"""`kafka-shim policy ...`: ACLs in files are tested, compared, reviewed and applied."""
 
 import argparse
 import sys
@@ -29,7 +29,7 @@ VERBS: dict[str, _Verb] = {
 }
 
 SUMMARY = """\
-Compares, tests, judges and applies ACLs that are kept in files, of any form that `kafka-shim acls
+Tests, compares, reviews and applies ACLs that are kept in files, of any form that `kafka-shim acls
 --from` reads. A folder stands for all files in it.
 
 Exit codes: 0 held, 3 not held, 2 an input or an option cannot be used, 1 the broker failed.

@@ -51,7 +51,6 @@ def text_table(resources: Sequence[Resource], rows: Sequence[Row]) -> Iterator[s
     legend = [f"{letter} {camel_case(op)}" for op, letter in LETTERS.items() if op in used]
     legend += [_PARTLY] if any(cell.partly for cell in cells) else []
     if legend:
-        yield ""
         yield ", ".join(legend)
 
 

@@ -24,7 +24,6 @@ User:<b>       d        d             d             d             Ad
 User:alice     d(RW)    RWd           d             d
 User:bob       d(R)     d             d(R)          d
 everyone else  d        d             d             d
-
 R Read, W Write, A Alter, d Describe, ( ) for some names or hosts only
 """
 
