@@ -14,11 +14,9 @@ from kafka_shim.shim.traffic.replay.counterparts import Counterparts, Pair
 from kafka_shim.shim.traffic.replay.events import Event
 from kafka_shim.shim.traffic.replay.fields import LONG_IDS, VALUE_BLIND
 from kafka_shim.shim.traffic.replay.ids import id_kinds
-from kafka_shim.shim.traffic.replay.leaders import is_led_by_another
 from kafka_shim.shim.traffic.replay.rows import Members, pairs
 
 MISSING = "missing"
-_JOINED = "JoinGroupResponse"
 _MEMBERS = "members[]"
 """Only leaders are told them."""
 
@@ -62,8 +60,10 @@ def compare(
         return [] if same else [Difference("bytes", entry.frame[4:].hex(), frame[4:].hex())]
     if version != actual_version:
         return [Difference("version", version, actual_version)]
-    learned.learn(event, request, recorded, actual)
+    is_led_by_another = learned.learn(event, request, recorded, actual)
     found = differences(version, recorded, actual, ids.members)
+    if is_led_by_another:
+        found = [difference for difference in found if not difference.field.startswith(_MEMBERS)]
     if not found:
         learned.remember(pair)
     return found
@@ -77,8 +77,6 @@ def differences(
     found = list(_struct(load(name).struct, recorded, actual, Context(version, members), ""))
     if name == f"{ApiKey.FETCH.wire_name}Response":
         found = [difference for difference in found if not _is_silence(difference)]
-    if name == _JOINED and is_led_by_another(recorded, actual, members):
-        found = [difference for difference in found if not difference.field.startswith(_MEMBERS)]
     return found
 
 

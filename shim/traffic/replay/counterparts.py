@@ -9,7 +9,7 @@ from kafka_shim.protocol.headers import RequestHeader, read_request_header, writ
 from kafka_shim.shim.traffic.proxy.addresses import advertised, has_addresses
 from kafka_shim.shim.traffic.replay.events import Event, Line
 from kafka_shim.shim.traffic.replay.ids import Ids
-from kafka_shim.shim.traffic.replay.leaders import Assignments, Leaders
+from kafka_shim.shim.traffic.replay.leaders import Leaders
 from kafka_shim.shim.traffic.replay.offsets import TEACHES_OFFSETS, Offsets
 
 
@@ -27,9 +27,9 @@ class Pair(NamedTuple):
 class Counterparts:
     """Fed with pairs of answers, recorded and actual, to the same request."""
 
-    def __init__(self, assignments: Assignments | None = None) -> None:
+    def __init__(self) -> None:
         self.ids = Ids()
-        self._leaders = Leaders(assignments or {})
+        self._leaders = Leaders(self.ids)
         self.offsets = Offsets()
         self._nodes: dict[tuple[str, int], tuple[str, int]] = {}
         self._moves = 0
@@ -52,8 +52,8 @@ class Counterparts:
         """Whether requests must be rewritten at all."""
         return self.ids.differ or self.offsets.differ
 
-    def learn(self, event: Event, request: bytes, recorded: Any, actual: Any) -> None:
-        """Take what two answers to a recorded request tell."""
+    def learn(self, event: Event, request: bytes, recorded: Any, actual: Any) -> bool:
+        """Take what two answers to a recorded request tell; whether another leads the group."""
         header, message = _readable(request)
         if has_addresses(header.api_key):
             for node_id, host, port in advertised(header.api_key, actual):
@@ -64,9 +64,13 @@ class Counterparts:
             self.offsets.name_topics(recorded)
         elif header.api_key in TEACHES_OFFSETS:
             self.offsets.learn(recorded, actual)
+        if header.api_key != ApiKey.JOIN_GROUP or message is None:
+            self.ids.learn(event.line, message, recorded, actual)
+            return False
+        if self._leaders.has_changed(message.group_id, recorded.generation_id):
+            return True
         self.ids.learn(event.line, message, recorded, actual)
-        if header.api_key == ApiKey.JOIN_GROUP and message is not None:
-            self._leaders.learn(message, recorded, actual, self.ids.members)
+        return self._leaders.learn(message, recorded, actual)
 
     def address(self, event: Event) -> tuple[str, int] | None:
         """Where the target has said that the broker of this connection is."""
@@ -79,11 +83,8 @@ class Counterparts:
         """
         try:
             message = codecs.read_request(header.api_key, header.api_version, frame, at)
-            changed = self.offsets.rewrite(message)  # it knows topics by recorded ids
-            if header.api_key == ApiKey.SYNC_GROUP:
-                changed |= self._leaders.hand_over(message, self.ids.members)
-            changed |= self.ids.rewrite(line, message)
-            if not changed:
+            with_offsets = self.offsets.rewrite(message)  # it knows topics by recorded ids
+            if not self.ids.rewrite(line, message) and not with_offsets:
                 return frame
             return write_request_header(header) + codecs.write_request(message, header.api_version)
         except ProtocolError:

@@ -3,10 +3,9 @@
 from collections.abc import Iterable
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.trace.entries import Request, Response
+from kafka_shim.protocol.trace.entries import Response
 from kafka_shim.shim.traffic.replay.error_codes import is_put_off
 from kafka_shim.shim.traffic.replay.events import Event, Line
-from kafka_shim.shim.traffic.replay.leaders import Assignments, assignments_of
 
 LOGIN = frozenset({ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})
 
@@ -15,7 +14,7 @@ _Place = tuple[Line, int]
 
 class Foresight:
     """`count` events from `first_us` on; who each connection turned out to be; answers to log-ins;
-    requests that the recorded broker was not ready for; what leaders assigned to their groups.
+    requests that the recorded broker was not ready for.
     """
 
     def __init__(self, events: Iterable[Event]) -> None:
@@ -24,7 +23,6 @@ class Foresight:
         self.principals: dict[Line, str] = {}
         self.logins: dict[_Place, Response] = {}
         self.put_off: set[_Place] = set()
-        self.assignments: Assignments = {}
         for event in events:
             self._note(event)
 
@@ -33,11 +31,7 @@ class Foresight:
             self.first_us = event.entry.time_us
         self.count += 1
         self.principals[event.line] = event.principal
-        if isinstance(event.entry, Request):
-            found = assignments_of(event.entry)
-            if found is not None:
-                self.assignments[found[0]] = found[1]
-        elif isinstance(event.entry, Response):
+        if isinstance(event.entry, Response):
             place = event.line, event.entry.sequence
             if event.entry.api_key in LOGIN:
                 self.logins[place] = event.entry

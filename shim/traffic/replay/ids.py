@@ -68,6 +68,22 @@ class Ids:
             self._guessed.add(old)
         self.members[old] = new
 
+    def change(self, old: str, new: str) -> bool:
+        """Let a recorded member be another of the target, whose place gets its own id.
+
+        False if it is not known whose place that is.
+        """
+        others = [other for other, own in self.members.items() if own == new]
+        own = self.members.get(old)
+        if own is None or len(others) != 1:
+            return False
+        for member, actual in ((old, new), (others[0], own)):
+            self._guessed.discard(member)
+            self.members[member] = self._known["member", None, member] = actual
+            self._note_text(member, actual)
+        self.changes += 1
+        return True
+
     def in_frame(self, frame: bytes) -> bytes:
         """A recorded frame with the target's long ids, which cannot be there by chance."""
         if len(self._texts) <= TEXTS_MAX:

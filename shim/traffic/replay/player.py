@@ -54,7 +54,7 @@ class Player:
         self._foresight = foresight or Foresight(recording.events)
         self._links: dict[Line, Link] = {}
         self._current: Link | None = None
-        self._learned = Counterparts(self._foresight.assignments)
+        self._learned = Counterparts()
         self._rerecording = None if target.record is None else Rerecording(target.record)
         self.report = Report(ignored=target.ignored)
 

@@ -1,85 +1,61 @@
 """The leader of a group left, and the target chose another one than the recorded broker."""
 
+from typing import Any
+
 import pytest
 
-from kafka_shim.protocol import codecs
-from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
 from kafka_shim.protocol.messages.join_group_request import JoinGroupRequest
-from kafka_shim.protocol.messages.join_group_response import (
-    JoinGroupResponse,
-    JoinGroupResponseMember,
-)
-from kafka_shim.protocol.messages.sync_group_request import (
-    SyncGroupRequest,
-    SyncGroupRequestAssignment,
-)
-from kafka_shim.protocol.trace.entries import Request
-from kafka_shim.shim.traffic.replay.compare import differences
-from kafka_shim.shim.traffic.replay.leaders import Leaders, assignments_of
+from kafka_shim.protocol.messages.join_group_response import JoinGroupResponse
+from kafka_shim.shim.traffic.replay.ids import Ids
+from kafka_shim.shim.traffic.replay.leaders import Leaders
 
-MEMBERS = {"old-a": "new-a", "old-b": "new-b", "old-c": "new-c"}
-VERSION = 3
+GROUP = "g"
 
 
-def sync(member: str, *assigned: str) -> SyncGroupRequest:
-    rows = [SyncGroupRequestAssignment(name, name.encode()) for name in assigned]
-    return SyncGroupRequest(group_id="g", generation_id=2, member_id=member, assignments=rows)
+def joined(member: str, leader: str = "", generation: int = 2) -> JoinGroupResponse:
+    return JoinGroupResponse(generation_id=generation, leader=leader, member_id=member)
 
 
-def joined(leader: str, *members: str) -> JoinGroupResponse:
-    rows = [JoinGroupResponseMember(member_id=name) for name in members]
-    return JoinGroupResponse(generation_id=2, leader=leader, member_id=leader, members=rows)
-
-
-def entry(request: SyncGroupRequest) -> Request:
-    header = write_request_header(RequestHeader(ApiKey.SYNC_GROUP, VERSION, 1))
-    return Request(0, 0, 0, header + codecs.write_request(request, VERSION))
+def sent_as(ids: Ids, member: str) -> str:
+    beat = HeartbeatRequest(group_id=GROUP, member_id=member)
+    ids.rewrite("line", beat)
+    return beat.member_id
 
 
 @pytest.fixture
-def leaders() -> Leaders:
-    """old-a led; at the target new-b does."""
-    found = assignments_of(entry(sync("old-a", "old-a", "old-b")))
-    assert found is not None
-    leaders = Leaders(dict([found]))
-    ask = JoinGroupRequest(group_id="g")
-    leaders.learn(ask, joined("old-a", "old-a", "old-b"), joined("new-b"), MEMBERS)
-    return leaders
+def ids() -> Ids:
+    ids = Ids()
+    for name in ("a", "b", "c"):  # each was told its id before it joined (79)
+        ask = JoinGroupRequest(group_id=GROUP)
+        ids.learn("line", ask, joined(f"old-{name}"), joined(f"new-{name}"))
+    return ids
 
 
-def test_who_leads_sends_what_the_recorded_leader_assigned(leaders: Leaders) -> None:
-    for _ in range(2):  # what is kept is not changed by those who get it
-        request = sync("old-b")
-        assert leaders.hand_over(request, MEMBERS)
-        assert request.assignments == sync("", "old-a", "old-b").assignments
-        request.assignments[0].member_id = "new-a"
+def take(leaders: Leaders, leader: str, actual: str, **fields: Any) -> bool:
+    request = JoinGroupRequest(group_id=GROUP, **fields)
+    return leaders.learn(request, joined("old-c", leader), joined("new-c", actual))
 
 
-def test_the_recorded_leader_assigns_nothing(leaders: Leaders) -> None:
-    request = sync("old-a", "old-a", "old-b")
-    assert leaders.hand_over(request, MEMBERS)
-    assert request.assignments == []
+def test_the_recorded_leader_goes_on_as_the_one_who_leads(ids: Ids) -> None:
+    leaders = Leaders(ids)
+    assert take(leaders, "old-a", "new-b")
+    assert [sent_as(ids, f"old-{name}") for name in "abc"] == ["new-b", "new-a", "new-c"]
+    assert leaders.has_changed(GROUP, 2)
+    assert not leaders.has_changed(GROUP, 3)
+    assert not take(leaders, "old-a", "new-b")  # from now on the same member leads
 
 
-def test_other_members_and_generations_stay_as_they_are(leaders: Leaders) -> None:
-    assert not leaders.hand_over(sync("old-c"), MEMBERS)
-    later = SyncGroupRequest(group_id="g", generation_id=3, member_id="old-b")
-    assert not leaders.hand_over(later, MEMBERS)
-    leaders.learn(JoinGroupRequest(group_id="g"), joined("old-a"), joined("new-a"), MEMBERS)
-    assert not leaders.hand_over(sync("old-b"), MEMBERS)  # the same leads after all
+def test_nothing_changes_where_the_same_member_leads(ids: Ids) -> None:
+    leaders = Leaders(ids)
+    assert not take(leaders, "old-a", "new-a")
+    assert not take(leaders, "", "")  # who is still to be told its id is told of no leader
+    assert [sent_as(ids, f"old-{name}") for name in "abc"] == ["new-a", "new-b", "new-c"]
 
 
-def test_only_the_same_leader_is_told_the_same_members() -> None:
-    recorded = joined("old-a", "old-a", "old-b")
-    assert not differences(VERSION, recorded, joined("new-b"), MEMBERS)
-    (difference,) = differences(VERSION, recorded, joined("new-a", "new-a"), MEMBERS)
-    assert difference.field == "members[]"
-
-
-def test_nothing_else_assigns() -> None:
-    assert assignments_of(entry(sync("old-b"))) is None
-    header = write_request_header(RequestHeader(ApiKey.HEARTBEAT, VERSION, 1))
-    beat = header + codecs.write_request(HeartbeatRequest(group_id="g"), VERSION)
-    assert assignments_of(Request(0, 0, 0, beat)) is None
+def test_static_members_and_strangers_keep_their_ids(ids: Ids) -> None:
+    leaders = Leaders(ids)
+    assert take(leaders, "old-a", "new-b", group_instance_id="instance")
+    assert take(leaders, "old-a", "new-x")
+    assert sent_as(ids, "old-a") == "new-a"
+    assert not leaders.has_changed(GROUP, 2)
