@@ -51,6 +51,16 @@ _TEXTS = {
     "entity_type": "user",
     "value": "1",
 }
+_MEMBERS = frozenset(
+    {
+        ApiKey.CONSUMER_GROUP_HEARTBEAT,
+        ApiKey.SHARE_GROUP_HEARTBEAT,
+        ApiKey.STREAMS_GROUP_HEARTBEAT,
+    }
+)
+"""Their members choose their ids; those that join have no tasks."""
+_MEMBER = {"member_id": "m", "instance_id": None, "subscribed_topic_regex": None}
+_TASKS = ("active_tasks", "standby_tasks", "warmup_tasks")
 _FIXED = ("*", "", "1", "user", "consumer")
 _COUNTED = ("partition", "index", "broker", "node", "replica", "producer", "id")
 
@@ -104,11 +114,15 @@ class _Making(NamedTuple):
         if is_on_path and not further:
             numbers = [0] * self.elements if self.case.is_equal else range(self.elements)
             return [self._value(field, at, None) for at in numbers]
+        if self.case.api in _MEMBERS and field.attribute in _TASKS and not is_on_path:
+            return []
         return [self._value(field, number, further)]
 
     def _value(self, field: FieldSpec, number: int, path: tuple[str, ...] | None) -> Any:
         if field.struct is not None:
             return self.struct(field.struct, number, path)
+        if self.case.api in _MEMBERS and field.attribute in _MEMBER:
+            return _MEMBER[field.attribute]
         if field.kind == "string":
             text = _TEXTS.get(field.attribute, "t")
             return text if text in _FIXED else f"{text}{number}"

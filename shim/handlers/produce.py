@@ -175,7 +175,8 @@ def _answer(
         return _failed(index, RefusedRecords(error))
     if not facts.reads_duplicates:
         rows = rows[-1:]
-    readable, unreadable = last_readable(rows, context.version, facts)
+    given = rows if len(rows) == 1 else context.in_turns(rows)
+    readable, unreadable = last_readable(given, context.version, facts)
     appended = Appended(-1)
     try:
         if readable is not None:

@@ -21,7 +21,8 @@ def handle(request: StopReplicaRequest, context: RequestContext) -> StopReplicaR
     error = orders.refusal(STOP_REPLICA, request.broker_epoch, context)
     if error is not ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
         return StopReplicaResponse(error_code=error)
-    return _response(error, orders.answered(_partitions(request), context))
+    partitions = orders.answered(context.beside(_partitions, request), context)
+    return context.beside(_response, error, partitions)
 
 
 def refuse(

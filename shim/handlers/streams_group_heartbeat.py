@@ -160,7 +160,9 @@ def _uncreated(answer: StreamsAnswer, context: RequestContext) -> list[str]:
         return denied
     cluster = context.cluster
     nodes = cluster.live_nodes()
-    for topic, partitions in answer.to_make:
+    for topic, partitions in context.in_turns(answer.to_make):
+        if topic.name in cluster.topics:
+            continue
         wanted = topic.replication_factor
         if wanted <= 0:
             wanted = cluster.configs.broker_int("default.replication.factor")

@@ -33,7 +33,7 @@ def handle(request: UpdateFeaturesRequest, context: RequestContext) -> UpdateFea
     updates = request.feature_updates
     if not context.facts.cluster.feature_updates_fail_together:
         updates = list({update.feature: update for update in updates}.values())
-    for update in updates:
+    for update in context.in_turns(updates):
         problem = _problem(update, context)
         error = context.facts.cluster.feature_update_error if problem else ErrorCode.NONE
         if problem and context.facts.cluster.feature_updates_fail_together:
@@ -44,7 +44,7 @@ def handle(request: UpdateFeaturesRequest, context: RequestContext) -> UpdateFea
         )
     if not request.validate_only:
         failed = {result.feature for result in results if result.error_code}
-        for update in updates:
+        for update in context.in_turns(updates):
             if update.feature not in failed:
                 context.cluster.set_feature_level(update.feature, update.max_version_level)
     return UpdateFeaturesResponse(

@@ -1,7 +1,7 @@
 """Topics and their partitions: names, ids, replicas, configs, and a log each."""
 
 import random
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.log import Log
@@ -86,6 +86,10 @@ class Topics:
 
     def __contains__(self, name: object) -> bool:
         return name in self._by_name
+
+    def named(self, names: Set[str]) -> list[Topic]:
+        """Those that there are of very many names, in no order."""
+        return [self._by_name[name] for name in self._by_name.keys() & names]
 
     def get(self, name: str | None) -> Topic | None:
         return None if name is None else self._by_name.get(name)

@@ -96,7 +96,7 @@ def _check_form(formats: list[int], context: RequestContext) -> None:
 
 
 def last_readable(
-    rows: list[Row], version: int, facts: RecordFacts
+    rows: Iterable[Row], version: int, facts: RecordFacts
 ) -> tuple[Row | None, RefusedRecords | None]:
     """The last that a partition has in a form that can be appended, and why others are not."""
     readable = unreadable = None
@@ -117,13 +117,15 @@ def null_records_error(
     produced: Iterable[tuple[TopicRows, str, ErrorCode]], context: RequestContext
 ) -> ErrorCode:
     """DEVIATION: null records keep a real broker from storing anything, and from answering."""
-    for topic, name, error in produced:
+    for topic, name, error in context.in_turns(produced):
         if error or not topic.has_nulls:
             continue
-        for index, rows in topic.partitions.items():
+        for index, rows in context.in_turns(topic.partitions.items()):
             partition = context.cluster.topics.partition(name, index)
-            if partition is not None and any(row.content is None for row in rows):
-                found_last, _ = last_readable(rows, context.version, context.facts.records)
+            given = context.in_turns(rows)
+            if partition is not None and any(row.content is None for row in given):
+                given = context.in_turns(rows)
+                found_last, _ = last_readable(given, context.version, context.facts.records)
                 if found_last is not None and found_last.content is None:
                     return ErrorCode.UNKNOWN_SERVER_ERROR
     return NO_ERROR

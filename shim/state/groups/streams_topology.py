@@ -7,6 +7,7 @@ of state stores are internal: the broker makes them, as wide as what they are fi
 
 import heapq
 from collections.abc import Iterator, Mapping
+from itertools import repeat
 
 import msgspec
 
@@ -86,11 +87,18 @@ class Configured:
 
     def __init__(self, topology: StreamsTopology, topics: Topics) -> None:
         self._topics = topics
+        there = {
+            topic.name: len(topic.partitions) for topic in topics.named(topology.read_topics())
+        }
+        self._from_sources = [
+            max(map(there.get, subtopology.sources, repeat(0)), default=0)
+            for subtopology in topology.subtopologies
+        ]
         self.missing_sources = [
             name
             for subtopology in topology.subtopologies
             for name in subtopology.sources
-            if name not in topics
+            if name not in there
         ]
         self.partitions: dict[str, int] = {}
         """Partitions of the internal topics, as far as they are known."""
@@ -112,8 +120,8 @@ class Configured:
         """Tasks of each subtopology; none while something is missing."""
         if not (self.missing_sources or self.misfits or self.missing_internal):
             self.tasks = {
-                subtopology.subtopology_id: self._width(subtopology)
-                for subtopology in topology.subtopologies
+                subtopology.subtopology_id: self._width(at, subtopology)
+                for at, subtopology in enumerate(topology.subtopologies)
             }
         self.seen = self._seen(topology)
         """The topics that were there, by name: id and number of partitions."""
@@ -122,11 +130,9 @@ class Configured:
         changelogs = {
             topic.name for subtopology in topology.subtopologies for topic in subtopology.changelogs
         }
-        found = (self._topics.get(name) for name in topology.read_topics() | changelogs)
         return {
             topic.name: (topic.topic_id, len(topic.partitions))
-            for topic in found
-            if topic is not None
+            for topic in self._topics.named(topology.read_topics() | changelogs)
         }
 
     def _count(self, name: str) -> int:
@@ -147,8 +153,8 @@ class Configured:
                 if topic.partitions:
                     self.partitions[topic.name] = topic.partitions
         self._spread(topology, fixed, readers)
-        for subtopology in topology.subtopologies:
-            width = self._width(subtopology)
+        for at, subtopology in enumerate(topology.subtopologies):
+            width = self._width(at, subtopology)
             for topic in subtopology.changelogs if width else ():
                 self.partitions[topic.name] = width
 
@@ -156,22 +162,23 @@ class Configured:
         self, topology: StreamsTopology, fixed: Mapping[str, int], readers: Mapping[str, list[int]]
     ) -> None:
         """Pass widths on, the widest first: so each subtopology passes its own on once."""
-        widest = [(-self._width(each), at) for at, each in enumerate(topology.subtopologies)]
+        widest = [(-self._width(at, each), at) for at, each in enumerate(topology.subtopologies)]
         heapq.heapify(widest)
         done: set[int] = set()
+        partitions = self.partitions
         while widest and widest[0][0]:
             width, at = heapq.heappop(widest)
             if at in done:
                 continue
             done.add(at)
-            for name in topology.subtopologies[at].sinks:
-                known = self.partitions.get(name, 0)
-                self.partitions[name] = fixed.get(name) or max(known, -width)
-                if self.partitions[name] != known:
+            for name in dict.fromkeys(topology.subtopologies[at].sinks):
+                known = partitions.get(name, 0)
+                passed = fixed.get(name) or max(-width, known)
+                if passed != known:
+                    partitions[name] = passed
                     for reader in readers.get(name, ()):
-                        heapq.heappush(widest, (-self.partitions[name], reader))
+                        heapq.heappush(widest, (-passed, reader))
 
-    def _width(self, subtopology: Subtopology) -> int:
-        counts = [self._count(name) for name in subtopology.sources]
-        counts += [self.partitions.get(topic.name, 0) for topic in subtopology.repartition]
-        return max(counts, default=0)
+    def _width(self, at: int, subtopology: Subtopology) -> int:
+        counts = [self.partitions.get(topic.name, 0) for topic in subtopology.repartition]
+        return max([self._from_sources[at], *counts])

@@ -46,13 +46,13 @@ class TopicSubscriptions:
 
     def wanted_by(self, member: Subscribing) -> frozenset[bytes]:
         """The ids of those of its topics that exist."""
-        found = [self._topics.get(name) for name in self.topics_of(member)]
-        return frozenset(topic.topic_id for topic in found if topic is not None)
+        found = self._topics.named(self.topics_of(member))
+        return frozenset(topic.topic_id for topic in found)
 
     def counts(self, members: Collection[Subscribing]) -> dict[bytes, int]:
         """The numbers of partitions of all subscribed topics that exist, by topic id."""
-        names = {name for member in members for name in self.topics_of(member)}
-        topics = [topic for name in sorted(names) if (topic := self._topics.get(name)) is not None]
+        names = frozenset[str]().union(*map(self.topics_of, members))
+        topics = sorted(self._topics.named(names), key=lambda topic: topic.name)
         return {topic.topic_id: len(topic.partitions) for topic in topics}
 
     def is_resolved(self, regex: str | None) -> bool:

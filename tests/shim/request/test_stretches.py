@@ -13,8 +13,10 @@ from tests.shim.request.stretches import Stretches
 
 STRETCH_MAX = 1.5
 """How many bytecodes a stretch may be longer for each further byte of the request."""
-AT_ONCE = {"TxnOffsetCommit": 4.0}
-"""What is done at once for the sake of what others see: a transaction takes all offsets or none."""
+AT_ONCE = {"TxnOffsetCommit": 4.0, "StreamsGroupHeartbeat": 9.0}
+"""What is done at once for the sake of what others see: a transaction takes all offsets or none,
+and a group judges the topology of its member.
+"""
 WORK_MAX = 1.6
 """How many times as much a byte may cost in a request four times as large."""
 BYTES = 4 * 1024
@@ -32,6 +34,8 @@ KNOWN = {
     "DeleteTopics 6 topics",
     "JoinGroup 9 protocols",
     "DescribeConfigs 4 resources",
+    "ShareGroupHeartbeat 1 subscribed_topic_names",
+    "StreamsGroupHeartbeat 1 topology.subtopologies.state_changelog_topics",
 }
 """Those that had turns of 50 to 430 ms, filled to 1 MiB."""
 OLD = {
@@ -39,6 +43,7 @@ OLD = {
     ("2.4", "AlterPartitionReassignments 0 topics.partitions"),
     ("2.4", "OffsetDelete 0 topics.partitions"),
     ("2.4", "CreateAcls 1 creations"),
+    ("3.6", "Produce 9 topic_data.partition_data equal"),
 }
 """Those of older releases."""
 
