@@ -32,7 +32,11 @@ def test_kafkas_spelling() -> None:
 @pytest.mark.parametrize(
     ("parse", "text", "complaint"),
     [
-        (parse_operation, "Raed", "`Raed` is not an acl's operation; it is one of All, Read, "),
+        (
+            parse_operation,
+            "Raed",
+            "`Raed` is not an acl's operation; did you mean Read. It is one of All, Read, ",
+        ),
         (parse_operation, "Any", "`Any` is not an acl's operation"),
         (parse_operation, "", "`` is not an acl's operation"),
         (parse_resource_type, "any", "one of Topic, Group, Cluster, TransactionalId, "),
@@ -44,3 +48,10 @@ def test_other_names_are_explained(parse: object, text: str, complaint: str) -> 
     assert callable(parse)
     with pytest.raises(AclTextError, match=complaint):
         parse(text)
+
+
+def test_a_misspelt_operation_has_a_suggestion() -> None:
+    with pytest.raises(AclTextError, match="`Raed` is not an acl's operation; did you mean Read"):
+        parse_operation("Raed")
+    with pytest.raises(AclTextError, match="`Fly` is not an acl's operation; it is one of All, "):
+        parse_operation("Fly")

@@ -71,7 +71,9 @@ def _content(text: str, *, is_toml: bool) -> tuple[Any, Sequence[int]]:
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise AclTextError(f"not TOML: {error}") from error
+        said, _, place = str(error).partition(" (at line ")
+        line = re.match(r"\d+", place)
+        raise AclTextError(f"not TOML: {said}", int(line[0]) if line else 0) from error
     return content, [text.count("\n", 0, found.start()) + 1 for found in _TABLE.finditer(text)]
 
 

@@ -107,6 +107,11 @@ def test_toml_has_lines_too(test: Test, tmp_path: Path, capsys: pytest.CaptureFi
     assert f"FAIL {tmp_path / 'policy.toml'}:10: " in out
 
 
+def test_broken_toml_has_its_line(test: Test, capsys: pytest.CaptureFixture[str]) -> None:
+    assert test("a = 1\n[[expect]\n", name="policy.toml") == 2
+    assert "policy.toml:2: not TOML: " in capsys.readouterr().err
+
+
 def test_a_release_decides(test: Test) -> None:
     """Since 2.8, who may write to a topic may do so idempotently (KIP-679)."""
     entry = "- {principal: User:alice, can: produce-idempotent, topic: orders, release: '%s'}\n"
