@@ -155,13 +155,14 @@ class Settings:
 
 def _read_state(path: Path) -> dict[str, Any]:
     """Return what the file says; BrokerError if the broker could not read it."""
+    from kafka_shim.authorizer.acl_formats.documents import load  # noqa: PLC0415 - as above
     from kafka_shim.shim.errors import ConfigError  # noqa: PLC0415 - as above
-    from kafka_shim.shim.settings.input_files import load_yaml, read_text  # noqa: PLC0415 - imports the ACL forms
+    from kafka_shim.shim.settings.input_files import read_text  # noqa: PLC0415 - as above
     from kafka_shim.shim.settings.state_file import read_state  # noqa: PLC0415 - as above
 
     try:
         read_state(str(path), "state")
-        return dict(load_yaml(read_text(str(path), "state"), f"state {path}") or {})
+        return dict(load(read_text(str(path), "state")) or {})
     except ConfigError as error:
         raise BrokerError(str(error)) from error
 
