@@ -136,7 +136,7 @@ QUICK = {
     "codec": "--rounds 1",
     "connections": "--connections 200",
     "decide": "--acls 2000",
-    "pipeline": "--requests 3000 --accesses 3000 --acls 300 --only S1,S3",
+    "pipeline": "--requests 3000 --accesses 3000 --acls 300 --files 50 --only S1,S3,files",
     "policy": "--acls 2000 --expectations 200",
     "start": "--rounds 1",
 }
