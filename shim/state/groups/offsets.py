@@ -49,7 +49,8 @@ class Offsets:
         self, group_id: str, topic_id: bytes, partition: int, offset: CommittedOffset
     ) -> None:
         group = self._groups.setdefault(group_id, _GroupOffsets())
-        group.committed.setdefault(topic_id, {})[partition] = self._ordered(offset)
+        ordered = self._ordered(offset, self._clock.now_ms())
+        group.committed.setdefault(topic_id, {})[partition] = ordered
 
     def hold(
         self,
@@ -63,8 +64,9 @@ class Offsets:
         """
         group = self._groups.setdefault(group_id, _GroupOffsets())
         held = group.pending.setdefault(producer_id, {})
+        now_ms = self._clock.now_ms()
         for topic_id, partition, offset in offsets:
-            held[topic_id, partition] = self._ordered(offset)
+            held[topic_id, partition] = self._ordered(offset, now_ms)
 
     def drop(
         self, group_id: str, producer_id: int, partitions: Iterable[tuple[bytes, int]]
@@ -142,9 +144,8 @@ class Offsets:
             found.update(key[0] for held in group.pending.values() for key in held)
         return found
 
-    def _ordered(self, offset: CommittedOffset) -> CommittedOffset:
+    def _ordered(self, offset: CommittedOffset, now_ms: int) -> CommittedOffset:
         self._order += 1
-        now_ms = self._clock.now_ms()
         return msgspec.structs.replace(offset, order=self._order, committed_ms=now_ms)
 
     def _tidy(self, group: _GroupOffsets) -> None:
