@@ -44,6 +44,7 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     assignment_interval_ms: int  # default of group.consumer.assignment.interval.ms and its kin
     streams_task_offset_interval_ms: int  # told to members of Streams groups; 0: nothing to report
     streams_recovery_lag: int  # told to them as the acceptable one; -1: none
+    streams_tasks_stay: bool  # with who has them; or with who was meant to have them
     describes_metadata: bool  # what a member speaks, not its assignment once more
     describes_each_duplicate: bool  # a group id given twice is described twice
     filters_ignore_case: bool  # ListGroups by state and type
@@ -103,6 +104,7 @@ OLDEST = GroupFacts(
     assignment_interval_ms=0,
     streams_task_offset_interval_ms=0,
     streams_recovery_lag=-1,
+    streams_tasks_stay=False,
     describes_metadata=True,
     describes_each_duplicate=False,
     filters_ignore_case=False,
@@ -229,6 +231,7 @@ CHANGES: tuple[Change, ...] = (
         streams_task_offset_interval_ms=60_000,
         streams_recovery_lag=10_000,
     ),
+    Change("4.4", "the assignor sees what streams members have", streams_tasks_stay=True),
     Change("4.4", "another assignor takes effect at once", assignor_counts=True),
     Change("4.4", "groups without members have their assignment", assigns_to_nobody=True),
 )

@@ -29,16 +29,13 @@ ELIGIBLE_REPLICAS = "eligible.leader.replicas.version"
 
 
 def current(resource_type: int, name: str, context: RequestContext) -> dict[str, str]:
-    """What is set on the resource itself; ResourceError if there can be no such resource.
+    """Return what is set on the resource itself; ResourceError if there can be no such resource.
 
-    Whether there is such a topic is for `check` to say. Where it looks at values before that, just
-    the name is looked at here.
+    Topics are left to `check`: operations on settings are looked at before a topic's name.
     """
     configs = context.cluster.configs
     match resource_type:
         case ConfigResourceType.TOPIC:
-            if context.facts.configs.altered_values_before_topics:
-                _check_topic_name(name, context)
             topic = context.cluster.topics.get(name)
             return {} if topic is None else dict(topic.configs)
         case ConfigResourceType.BROKER if not context.facts.configs.dynamic_brokers:
@@ -59,8 +56,8 @@ def check(resource_type: int, name: str, new: Mapping[str, str], context: Reques
     """Raise ResourceError unless the resource can have these settings."""
     match resource_type:
         case ConfigResourceType.TOPIC:
+            _check_topic_name(name, context)
             if not context.facts.configs.altered_values_before_topics:
-                _check_topic_name(name, context)
                 _check_exists(name, context)
             bad_value = ErrorCode(context.facts.configs.altered_config_error)
             definitions = context.cluster.configs.topic_definitions

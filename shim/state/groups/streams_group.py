@@ -16,11 +16,12 @@ from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.errors import Refused
 from kafka_shim.shim.state.group_settings import GroupSettings
-from kafka_shim.shim.state.groups.assignors import Assignment, assign_uniform
+from kafka_shim.shim.state.groups.assignors import Assignment, Subscriber
 from kafka_shim.shim.state.groups.epoch_group import EpochGroup, check_epoch
 from kafka_shim.shim.state.groups.group import GroupType
 from kafka_shim.shim.state.groups.group_target import GroupTarget
 from kafka_shim.shim.state.groups.reconciliation import LEAVING, ReconcilingMember
+from kafka_shim.shim.state.groups.sticky_tasks import Runner, assign_sticky
 from kafka_shim.shim.state.groups.streams_topology import Configured, InternalTopic, StreamsTopology
 from kafka_shim.shim.state.topics import Topics
 
@@ -215,7 +216,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         assigned_by = self._settings.streams_assignment(self.group_id)
         changed = assigned_by != self._assigned_by or changed
         self._assigned_by = assigned_by
-        self.target.refresh(self.tasks, self.members.values(), assign_uniform, changed=changed)
+        self.target.refresh(self.tasks, self.members.values(), self._assign, changed=changed)
         moved = self.target.was_ever_set and self.reconcile(member, heartbeat.owned)
         self.watch(member)
         answer = self._answer(member, shows_tasks=joins or moved)
@@ -225,6 +226,16 @@ class StreamsGroup(EpochGroup[StreamsMember]):
                 answer, statuses=(*answer.statuses, (Status.MISSING_CLIENT_TAGS, text))
             )
         return answer
+
+    def _assign(
+        self, subscribers: list[Subscriber], task_counts: Mapping[bytes, int]
+    ) -> dict[str, Assignment]:
+        runners = []
+        for subscriber in subscribers:
+            member = self.members[subscriber.member_id]
+            tasks = member.assigned if self._facts.streams_tasks_stay else subscriber.current
+            runners.append(Runner(member.member_id, member.process_id, tasks))
+        return assign_sticky(runners, task_counts)
 
     def _missing_tags(self, member: StreamsMember) -> list[str]:
         had = {key for key, _ in member.client_tags}

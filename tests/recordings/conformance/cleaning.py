@@ -14,6 +14,7 @@ from kafka_shim.protocol.messages.expire_delegation_token_request import (
     ExpireDelegationTokenRequest,
 )
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.protocol.messages.share_fetch_request import ShareFetchRequest
 from tests.acl_filters import deleted_acls
 from tests.recordings.conformance.scenario import Scenario, Step
 from tests.recordings.peers.peer import ROOT, Peer, ask, ask_root, versions
@@ -21,10 +22,11 @@ from tests.recordings.peers.topics import delete
 
 DELETE: Final = 1
 BROKER: Final = 4
+LAST_EPOCH: Final = -1
 
 
 def clean_up(scenario: Scenario, peer: Peer) -> None:
-    """Forget ACLs, topics, tokens, quotas, dynamic settings of brokers, passwords."""
+    """Forget ACLs, topics, tokens, quotas, dynamic settings of brokers, passwords, sessions."""
     ask_root(peer, ApiKey.DELETE_ACLS, DeleteAclsRequest(filters=[deleted_acls()]))
     _delete_topics(scenario, peer)
     touched = {step.api for step in scenario.steps}
@@ -88,10 +90,23 @@ def _undo_passwords(step: Step, peer: Peer) -> None:
         ask_root(peer, ApiKey.ALTER_USER_SCRAM_CREDENTIALS, request)
 
 
+def _end_share_session(step: Step, peer: Peer) -> None:
+    """End a session that outlives its connection: the group and member may be in other scenarios.
+
+    A real broker does not notice that a client has left which waits for an answer in vain.
+    """
+    asked = _request(step)
+    request = ShareFetchRequest(
+        group_id=asked.group_id, member_id=asked.member_id, share_session_epoch=LAST_EPOCH
+    )
+    ask_root(peer, ApiKey.SHARE_FETCH, request)
+
+
 _UNDO: Final = {
     ApiKey.ALTER_CLIENT_QUOTAS.wire_name: _undo_quotas,
     ApiKey.INCREMENTAL_ALTER_CONFIGS.wire_name: _undo_settings,
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS.wire_name: _undo_passwords,
+    ApiKey.SHARE_FETCH.wire_name: _end_share_session,
 }
 
 
