@@ -5,6 +5,7 @@ from typing import Generic, TypeVar
 
 Key = TypeVar("Key")
 _BITS = 0xFFFF_FFFF
+_GOLDEN_RATIO = 0x9E37_79B9_7F4A_7C15
 
 
 class HashOrder(Generic[Key]):
@@ -55,6 +56,19 @@ def ordered(names: Iterable[str], size: int = 16) -> list[str]:
     for name in dict.fromkeys(names):
         order.put(name, java_hash(name))
     return list(order)
+
+
+def timeline_ordered(names: Iterable[str]) -> list[str]:
+    """Return texts in the order of Kafka's TimelineHashMap that they were put into."""
+    known = list(dict.fromkeys(names))
+    bits = 1
+    while len(known) * 3 > (4 << bits):
+        bits += 1
+    slots: list[list[str]] = [[] for _ in range(1 << bits)]
+    for name in known:
+        scattered = java_hash(name) * _GOLDEN_RATIO & (1 << 64) - 1
+        slots[scattered >> 64 - bits].insert(0, name)
+    return [name for slot in slots for name in slot]
 
 
 def java_hash(text: str) -> int:

@@ -22,7 +22,7 @@ class Runner(msgspec.Struct, frozen=True):
 
     member_id: str
     process_id: str
-    tasks: Assignment
+    tasks: Mapping[bytes, frozenset[int]]
 
 
 def assign_sticky(

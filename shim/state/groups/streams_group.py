@@ -23,6 +23,7 @@ from kafka_shim.shim.state.groups.group_target import GroupTarget
 from kafka_shim.shim.state.groups.reconciliation import LEAVING, ReconcilingMember
 from kafka_shim.shim.state.groups.sticky_tasks import Runner, assign_sticky
 from kafka_shim.shim.state.groups.streams_topology import Configured, InternalTopic, StreamsTopology
+from kafka_shim.shim.state.java_hash_map import timeline_ordered
 from kafka_shim.shim.state.topics import Topics
 
 STREAMS = "streams"
@@ -216,7 +217,8 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         assigned_by = self._settings.streams_assignment(self.group_id)
         changed = assigned_by != self._assigned_by or changed
         self._assigned_by = assigned_by
-        self.target.refresh(self.tasks, self.members.values(), self._assign, changed=changed)
+        assign = partial(self._assign, member.member_id if known is None else None)
+        self.target.refresh(self.tasks, self.members.values(), assign, changed=changed)
         moved = self.target.was_ever_set and self.reconcile(member, heartbeat.owned)
         self.watch(member)
         answer = self._answer(member, shows_tasks=joins or moved)
@@ -228,13 +230,18 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         return answer
 
     def _assign(
-        self, subscribers: list[Subscriber], task_counts: Mapping[bytes, int]
+        self,
+        newcomer: str | None,
+        subscribers: list[Subscriber],
+        task_counts: Mapping[bytes, int],
     ) -> dict[str, Assignment]:
+        targets = {subscriber.member_id: subscriber.current for subscriber in subscribers}
+        order = timeline_ordered(member_id for member_id in targets if member_id != newcomer)
         runners = []
-        for subscriber in subscribers:
-            member = self.members[subscriber.member_id]
-            tasks = member.assigned if self._facts.streams_tasks_stay else subscriber.current
-            runners.append(Runner(member.member_id, member.process_id, tasks))
+        for member_id in order if newcomer is None else [*order, newcomer]:
+            member = self.members[member_id]
+            tasks = member.assigned if self._facts.streams_tasks_stay else targets[member_id]
+            runners.append(Runner(member_id, member.process_id, tasks))
         return assign_sticky(runners, task_counts)
 
     def _missing_tags(self, member: StreamsMember) -> list[str]:
