@@ -90,9 +90,10 @@ _ADVERTISED: Final[dict[ApiKey, str]] = {
     ApiKey.ALTER_CLIENT_QUOTAS: "2.6:0-0 2.8:0-1",
     ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: "2.7:0-0 3.0:- 3.5:0-0",
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: "2.7:0-0 3.0:- 3.5:0-0",
-    ApiKey.DESCRIBE_QUORUM: "3.0:0-0 3.3:0-1 3.9:0-2",
+    ApiKey.DESCRIBE_QUORUM: "3.3:0-1 3.9:0-2",
     ApiKey.ALTER_PARTITION: "2.7:0-0 3.0:-",
-    ApiKey.UPDATE_FEATURES: "2.7:0-0 3.0:- 3.2:0-0 3.3:0-1 4.0:0-2",
+    ApiKey.UPDATE_FEATURES: "2.7:0-0 3.3:0-1 4.0:0-2",
+    ApiKey.ENVELOPE: "3.0:0-0 3.2:-",
     ApiKey.DESCRIBE_CLUSTER: "2.8:0-0 3.7:0-1 4.0:0-2",
     ApiKey.DESCRIBE_PRODUCERS: "2.8:0-0",
     ApiKey.UNREGISTER_BROKER: "3.3:0-0",
@@ -122,6 +123,14 @@ _ADVERTISED: Final[dict[ApiKey, str]] = {
     ApiKey.DELETE_SHARE_GROUP_OFFSETS: "4.1:0-0",
     ApiKey.STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE: "4.4:0-0",
     ApiKey.UNREGISTER_CONTROLLER: "4.4:0-0",
+}
+
+# The first brokers of KRaft list what a controller may be sent, and not what they know themselves.
+_SERVED_ONLY: Final = {
+    release: {ApiKey.DESCRIBE_QUORUM: (0, 0)} for release in ("3.0", "3.1", "3.2")
+}
+_LISTED_ONLY: Final = {
+    release: frozenset({ApiKey.UPDATE_FEATURES, ApiKey.ENVELOPE}) for release in ("3.0", "3.1")
 }
 
 # The newest version that a release knows and hides unless unstable.api.versions.enable is set.
@@ -160,11 +169,13 @@ def advertised(release: str) -> dict[ApiKey, tuple[int, int]]:
 
 
 def served(release: str) -> dict[ApiKey, tuple[int, int]]:
-    """Return the (lowest, highest) version of every API that is answered: see Produce in 4.x."""
+    """Return the (lowest, highest) version of every API that is answered, in key order."""
     ranges = advertised(release)
     if release_index(release) >= release_index(PRODUCE_ADVERTISED_SINCE_ZERO):
         ranges[ApiKey.PRODUCE] = (_PRODUCE_SERVED_SINCE, ranges[ApiKey.PRODUCE][1])
-    return ranges
+    ranges |= _SERVED_ONLY.get(release, {})
+    unserved = _LISTED_ONLY.get(release, frozenset())
+    return {key: ranges[key] for key in sorted(ranges) if key not in unserved}
 
 
 def unstable(release: str) -> dict[ApiKey, int]:

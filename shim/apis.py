@@ -145,8 +145,8 @@ def advertised_apis(release: str, *, takes_metrics: bool) -> Mapping[ApiKey, tup
 
     `takes_metrics`: also that they may push their metrics (KIP-714).
     """
-    told = set(HANDLED) if takes_metrics else set(HANDLED) - TELEMETRY
-    return {key: versions for key, versions in advertised(release).items() if key in told}
+    hidden = frozenset() if takes_metrics else TELEMETRY
+    return {key: versions for key, versions in advertised(release).items() if key not in hidden}
 
 
 class ApiTable:

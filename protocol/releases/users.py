@@ -15,6 +15,12 @@ class UserFacts(msgspec.Struct, frozen=True, kw_only=True):
     # delegation tokens
     failed_token_expiry: int  # in the answer to a token that could not be renewed or expired
     caps_token_renewal: bool  # for no longer than the default, which is what 0 means too
+    tokens_renewed_by_owner: (
+        bool  # RenewDelegationToken: who may not is told before that it expired
+    )
+    tokens_ended_by_owner: bool  # ExpireDelegationToken: likewise
+    expired_tokens_end: bool  # ExpireDelegationToken with a negative period removes them
+    ended_token_has_period: bool  # and answers with that period, not with now
     # credentials
     scram_success_message: str | None  # error message of AlterUserScramCredentials without an error
     scram_denial: str | None  # the text of a denied one
@@ -37,6 +43,10 @@ OLDEST = UserFacts(
     late_handshake_tells_mechanisms=True,
     failed_token_expiry=-1,
     caps_token_renewal=False,
+    tokens_renewed_by_owner=True,
+    tokens_ended_by_owner=True,
+    expired_tokens_end=False,
+    ended_token_has_period=False,
     scram_success_message="",
     scram_denial=None,
     scram_alters_users_once=False,
@@ -70,6 +80,9 @@ CHANGES: tuple[Change, ...] = (
         scram_denial="cluster authorization failed",
         failed_token_expiry=0,
         caps_token_renewal=True,
+        tokens_renewed_by_owner=False,
+        tokens_ended_by_owner=False,
+        ended_token_has_period=True,
     ),
     Change(
         "3.0",
@@ -81,5 +94,12 @@ CHANGES: tuple[Change, ...] = (
     ),
     Change("3.3", "KAFKA-13848: a log-in ends with its token", tokens_end_sessions=True),
     Change("3.5", "a quota of 0 is none", quota_may_be_zero=False),
+    Change(
+        "3.7",
+        "tokens that end",
+        tokens_ended_by_owner=True,
+        expired_tokens_end=True,
+        ended_token_has_period=False,
+    ),
     Change("3.7", "CVE-2024-56128: the nonce in SCRAM", scram_checks_nonce=True),
 )

@@ -83,7 +83,7 @@ class Cluster(LateStores):
             config.properties,
             self.secrets,
             self.clock,
-            caps_renewal=self.facts.users.caps_token_renewal,
+            facts=self.facts.users,
         )
         self.policy = policy_of(config, self.release, self.nodes, self.clock, self.random)
         self.topics = Topics(self.random, self.clock, self.facts.topics.internal_topics)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 
 from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.releases.users import UserFacts
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.errors import Refused
 
@@ -46,9 +47,8 @@ class DelegationTokens:
         rng: random.Random,
         clock: Clock,
         *,
-        caps_renewal: bool,
+        facts: UserFacts,
     ) -> None:
-        """`caps_renewal`: a token is renewed for the default time at most, 0 being that too."""
         secret = settings.get("delegation.token.secret.key")
         secret = settings.get("delegation.token.master.key") if secret is None else secret
         # switched on by default, unlike a real broker: a test needs no secret of its own
@@ -57,7 +57,7 @@ class DelegationTokens:
             settings.get("delegation.token.max.lifetime.ms", str(7 * DAY_MS))
         )
         self._renewal_ms = int(settings.get("delegation.token.expiry.time.ms", str(DAY_MS)))
-        self._caps_renewal = caps_renewal
+        self._facts = facts
         self._random = rng
         self._clock = clock
         interval = settings.get("delegation.token.expiry.check.interval.ms", str(HOUR_MS))
@@ -107,25 +107,31 @@ class DelegationTokens:
         return None if token is None or self._is_over(token) else token
 
     def renew(self, token_hmac: bytes, principal: str, period_ms: int) -> int:
-        """The new expiry; Refused with 61, 62, 66 or 63, in this order."""
+        """Return the new expiry; raise Refused with 61, 62, 63 or 66."""
         token = self._find(token_hmac)
-        if self._is_over(token):
-            raise Refused(ErrorCode.DELEGATION_TOKEN_EXPIRED)
+        if self._facts.tokens_renewed_by_owner:
+            self._require_own(token, principal)
+        self._require_alive(token)
         self._require_own(token, principal)
-        if period_ms < 0 or (self._caps_renewal and not 0 < period_ms < self._renewal_ms):
+        if period_ms < 0 or (
+            self._facts.caps_token_renewal and not 0 < period_ms < self._renewal_ms
+        ):
             period_ms = self._renewal_ms
         token.expires_ms = min(token.max_ms, self._clock.now_ms() + period_ms)
         return token.expires_ms
 
     def expire(self, token_hmac: bytes, principal: str, period_ms: int) -> int:
-        """The new expiry, at once for a negative period; Refused with 61, 62, 63 or 66."""
+        """Return the new expiry, at once for a negative period; raise Refused as `renew` does."""
         token = self._find(token_hmac)
+        if self._facts.tokens_ended_by_owner:
+            self._require_own(token, principal)
+        ends = period_ms < 0
+        if not (ends and self._facts.expired_tokens_end):
+            self._require_alive(token)
         self._require_own(token, principal)
-        if period_ms < 0:
+        if ends:
             del self._by_id[token.token_id]
-            return self._clock.now_ms()
-        if self._is_over(token):
-            raise Refused(ErrorCode.DELEGATION_TOKEN_EXPIRED)
+            return period_ms if self._facts.ended_token_has_period else self._clock.now_ms()
         token.expires_ms = min(token.max_ms, self._clock.now_ms() + period_ms)
         return token.expires_ms
 
@@ -136,6 +142,10 @@ class DelegationTokens:
             if hmac.compare_digest(token.hmac, token_hmac):
                 return token
         raise Refused(ErrorCode.DELEGATION_TOKEN_NOT_FOUND)
+
+    def _require_alive(self, token: DelegationToken) -> None:
+        if self._is_over(token):
+            raise Refused(ErrorCode.DELEGATION_TOKEN_EXPIRED)
 
     def _require_own(self, token: DelegationToken, principal: str) -> None:
         """Who asked for a token on another's behalf may see it, but not change it (KIP-373)."""
@@ -154,5 +164,6 @@ class DelegationTokens:
                 del self._by_id[token.token_id]
 
     def _is_over(self, token: DelegationToken) -> bool:
+        """Brokers compare by `<`, but a later request never comes in the same millisecond."""
         now_ms = self._clock.now_ms()
-        return token.expires_ms < now_ms or token.max_ms < now_ms
+        return token.expires_ms <= now_ms or token.max_ms <= now_ms

@@ -88,9 +88,11 @@ def test_produce_claims_more_than_it_serves_since_4_0() -> None:
 
 
 def test_everything_else_is_served_as_advertised() -> None:
+    early_kraft = {ApiKey.DESCRIBE_QUORUM, ApiKey.UPDATE_FEATURES, ApiKey.ENVELOPE}
     for release in RELEASES:
-        differing = {k for k, v in served(release).items() if advertised(release)[k] != v}
-        assert differing <= {ApiKey.PRODUCE}
+        differing = {key for key, _ in served(release).items() ^ advertised(release).items()}
+        known = early_kraft if release in ("3.0", "3.1", "3.2") else {ApiKey.PRODUCE}
+        assert differing <= known, release
 
 
 def test_hidden_versions_lie_directly_above_the_advertised_ones() -> None:

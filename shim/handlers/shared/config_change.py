@@ -31,7 +31,7 @@ ELIGIBLE_REPLICAS = "eligible.leader.replicas.version"
 def current(resource_type: int, name: str, context: RequestContext) -> dict[str, str]:
     """Return what is set on the resource itself; ResourceError if there can be no such resource.
 
-    Topics are left to `check`: operations on settings are looked at before a topic's name.
+    Names of others than brokers are left to `check`: operations on settings are looked at before.
     """
     configs = context.cluster.configs
     match resource_type:
@@ -45,10 +45,8 @@ def current(resource_type: int, name: str, context: RequestContext) -> dict[str,
             held = configs.all_brokers if node_id is None else configs.brokers.get(node_id, {})
             return dict(held)
         case ConfigResourceType.GROUP:
-            _check_named(name, "group")
             return dict(configs.groups.get(name, {}))
         case _:
-            _check_named(name, "subscription")
             return dict(configs.client_metrics.get(name, {}))
 
 
@@ -68,12 +66,14 @@ def check(resource_type: int, name: str, new: Mapping[str, str], context: Reques
             check_broker(name, new, context)
             _check_eligible_replicas(name, new, context)
         case ConfigResourceType.GROUP:
+            _check_named(name, "group")
             definitions = context.cluster.configs.group_definitions
             _check_known(context.in_turns(new), definitions, ErrorCode.INVALID_CONFIG)
             _check_values(new, definitions, ErrorCode.INVALID_CONFIG)
             _check_distinct(new, definitions, ErrorCode.INVALID_CONFIG)
             check_group_settings(new, context.cluster.configs)
         case _:
+            _check_named(name, "subscription")
             check_subscription(new, context.cluster)
 
 
