@@ -166,14 +166,16 @@ class Configs:
     def broker_entries(
         self, node_id: int, *, with_unknown: bool, shown_dynamic: tuple[str, ...] = ()
     ) -> Iterator[ConfigEntry]:
-        """Every setting of a broker, then those of its static configuration that Kafka does not
-        know, if they are wanted: their values are taken for secrets. `shown_dynamic` ones are not
-        said to be read-only, whether or not they can be altered.
+        """Yield every setting of a broker; internal ones only if they are set.
+
+        If wanted, those of its static configuration follow that Kafka does not know: their values
+        are taken for secrets. `shown_dynamic` ones are not said to be read-only, whether or not
+        they can be altered.
         """
         for name, definition in self.broker_definitions.items():
-            if definition.internal:
-                continue
             synonyms = self._broker_synonyms(name, node_id)
+            if definition.internal and (not synonyms or synonyms[0].source is Source.DEFAULT):
+                continue
             value = self.broker_value(name, node_id)
             read_only = not definition.dynamic and name not in shown_dynamic
             yield entry(name, value, synonyms, definition, read_only=read_only)

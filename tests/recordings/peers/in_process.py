@@ -16,6 +16,16 @@ from tests.recordings.peers.warming import warm
 from tests.shim.play import LISTENER, SASL_LISTENER, Stage
 
 TICK_MS = 10
+ZOOKEEPER = {"zookeeper.connect": "of.the.machine:2181"}
+KRAFT = {
+    "controller.listener.names": "CONTROLLER",
+    "controller.quorum.voters": "1@of.the.machine:9093",
+    "inter.broker.listener.name": "PLAINTEXT",
+    "listener.security.protocol.map": (
+        "PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,SSL:SSL,CONTROLLER:PLAINTEXT"
+    ),
+}
+"""What the real brokers are told besides, each by its kind."""
 
 
 class InProcess:
@@ -37,8 +47,7 @@ class InProcess:
         self._client_id = client_id
         authorizing: dict[str, Any] = {"authorizer": "none"}
         properties = settings_of(release) | {"log.dirs": "/of/the/machine"}
-        if numbers(release) < (3,):
-            properties["zookeeper.connect"] = "of.the.machine:2181"
+        properties |= ZOOKEEPER if numbers(release) < (3,) else KRAFT
         if mode != "none":
             properties["allow.everyone.if.no.acl.found"] = str(mode == "open").lower()
             authorizing = {
