@@ -74,6 +74,8 @@ class ShareStates:
     def initialise(self, key: Key, state_epoch: int, start_offset: int) -> ErrorCode:
         """Begin, or begin anew at another offset, with an epoch that is not older."""
         known = self._partitions.get(key)
+        if self._is_refused(state_epoch):
+            return ErrorCode.INVALID_REQUEST
         if known is not None and self._is_older(state_epoch, known.state_epoch):
             return ErrorCode.FENCED_STATE_EPOCH
         error = self._place_error(key)
@@ -108,7 +110,7 @@ class ShareStates:
     def read(self, key: Key, leader_epoch: int) -> tuple[ErrorCode, ShareState | None]:
         """The state for a leader, which fences the older ones."""
         found = self._partitions.get(key)
-        if found is None:
+        if found is None or self._is_refused(leader_epoch):
             return ErrorCode.INVALID_REQUEST, None
         if self._is_older(leader_epoch, found.leader_epoch):
             return ErrorCode.FENCED_LEADER_EPOCH, None
@@ -126,7 +128,7 @@ class ShareStates:
     def write(self, key: Key, update: StateUpdate) -> ErrorCode:
         """Add what became of records; the leader's epoch is looked at before the state's."""
         found = self._partitions.get(key)
-        if found is None:
+        if found is None or self._is_refused(update.leader_epoch, update.state_epoch):
             return ErrorCode.INVALID_REQUEST
         if self._is_older(update.leader_epoch, found.leader_epoch):
             return ErrorCode.FENCED_LEADER_EPOCH
@@ -135,9 +137,13 @@ class ShareStates:
         error = self._place_error(key)
         if error is not ErrorCode.NONE:
             return error
-        if update.start_offset != NOT_KNOWN:
+        complete = update.complete
+        if self._facts.share_states_go_forward and update.start_offset <= found.start_offset:
+            is_same = update.start_offset == found.start_offset
+            complete = max(complete, found.complete) if is_same else found.complete
+        elif update.start_offset != NOT_KNOWN:
             found.start_offset = update.start_offset
-        found.complete = update.complete
+        found.complete = complete
         found.deliveries = _combined([*found.deliveries, *update.deliveries], found.start_offset)
         return error
 
@@ -147,6 +153,9 @@ class ShareStates:
         if error is ErrorCode.NONE:
             self._partitions.pop(key, None)
         return error
+
+    def _is_refused(self, *epochs: int) -> bool:
+        return self._facts.share_states_go_forward and min(epochs) < 0
 
     def _is_older(self, epoch: int, known: int) -> bool:
         return epoch < known and not (epoch == NO_EPOCH and self._facts.share_epochs_may_be_unknown)
