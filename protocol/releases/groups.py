@@ -68,6 +68,7 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     share_deletion_always_asks: bool  # DeleteShareGroupOffsets: also with no topic left
     share_epochs_may_be_unknown: bool  # -1 is not an old epoch of a share partition
     share_counts_when_begun: bool  # what is done with is known where the start is given
+    unreadable_subscription_error: int  # of a classic member that joins a consumer group
     share_states_go_forward: bool  # never to an earlier offset; negative epochs are refused
     share_null_id_error: int  # of a share session's group or member that is null
     share_throttles: bool  # what was delivered often goes out in ever smaller parts
@@ -126,6 +127,7 @@ OLDEST = GroupFacts(
     share_deletion_always_asks=False,
     share_epochs_may_be_unknown=False,
     share_counts_when_begun=False,
+    unreadable_subscription_error=-1,
     share_states_go_forward=False,
     share_null_id_error=-1,
     share_throttles=False,
@@ -234,6 +236,7 @@ CHANGES: tuple[Change, ...] = (
         streams_recovery_lag=10_000,
     ),
     Change("4.4", "the assignor sees what streams members have", streams_tasks_stay=True),
+    Change("4.4", "members without a subscription", unreadable_subscription_error=23),
     Change("4.4", "states of share groups, as 4.4.0 answers", share_states_go_forward=True),
     Change("4.4", "another assignor takes effect at once", assignor_counts=True),
     Change("4.4", "groups without members have their assignment", assigns_to_nobody=True),

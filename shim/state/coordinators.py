@@ -88,7 +88,8 @@ class Coordinators:
 
     def partition_of(self, key_type: KeyType, key: str) -> int:
         """The partition of the internal topic that the key falls into."""
-        return (java_hash(key) & 0x7FFF_FFFF) % len(self.topic(key_type).partitions)
+        positive = abs(java_hash(key)) & 0x7FFF_FFFF  # 0 for the least hash code
+        return positive % len(self.topic(key_type).partitions)
 
     def topic(self, key_type: KeyType) -> Topic:
         """The internal topic, made if it is not there yet."""

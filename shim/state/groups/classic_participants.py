@@ -57,8 +57,9 @@ class ClassicParticipants:
         if not joining.member_id and joining.needs_member_id and joining.instance_id is None:
             return Joined(error=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id)
         told = subscription.read(joining.protocols[0][1])
-        if told is None:  # more than a real broker can bear
-            raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR, "the metadata is no subscription")
+        if told is None:
+            error = ErrorCode(self._facts.unreadable_subscription_error)
+            raise Refused(error, "the metadata is no subscription")
         member, replaced = self._joining_member(member_id, joining)
         before = member.subscription
         group.subscriptions.notice(group.members.values())
