@@ -38,6 +38,7 @@ class Broker:
 
     async def start(self) -> None:
         """Bind all listeners; afterwards `addresses` tells the real ports."""
+        self.cluster.clock.begin()
         await self._server.start()
 
     async def stop(self) -> None:

@@ -18,6 +18,7 @@ class Clock(Protocol):
     def now_ms(self) -> int: ...
     def now_us(self) -> int: ...
     def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer: ...
+    def begin(self) -> None: ...
 
 
 class _ManualTimer:
@@ -50,6 +51,9 @@ class ManualClock:
         due = self._now_ms + max(0.0, delay_ms)
         heapq.heappush(self._timers, (due, next(self._order), timer))
         return timer
+
+    def begin(self) -> None:
+        """Timers wait for `advance` alone."""
 
     def advance(self, by_ms: int) -> None:
         """Move time forward, firing what falls due at its own moment."""

@@ -8,8 +8,37 @@ from weakref import WeakValueDictionary
 from kafka_shim.shim.clock import Timer
 
 
+class _EarlyTimer:
+    """Set before an event loop runs; counts from its `begin`."""
+
+    def __init__(self, delay_s: float, callback: Callable[[], None]) -> None:
+        self._delay_s = delay_s
+        self._callback = callback
+        self._is_cancelled = False
+        self._timer: Timer | None = None
+
+    def begin(self) -> None:
+        if not self._is_cancelled:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(self._delay_s, self._callback)
+
+    def cancel(self) -> None:
+        self._is_cancelled = True
+        if self._timer is not None:
+            self._timer.cancel()
+
+
 class SystemClock:
     """What a broker goes by unless its time is moved by hand."""
+
+    def __init__(self) -> None:
+        self._early: list[_EarlyTimer] = []
+
+    def begin(self) -> None:
+        """The event loop runs: timers that were set before it count from now."""
+        early, self._early = self._early, []
+        for timer in early:
+            timer.begin()
 
     def now_us(self) -> int:
         return time.time_ns() // 1_000
@@ -18,13 +47,21 @@ class SystemClock:
         return time.time_ns() // 1_000_000
 
     def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer:
-        return asyncio.get_running_loop().call_later(max(0.0, delay_ms) / 1000, callback)
+        delay_s = max(0.0, delay_ms) / 1000
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:  # a broker is made before its loop runs
+            timer = _EarlyTimer(delay_s, callback)
+            self._early.append(timer)
+            return timer
+        return loop.call_later(delay_s, callback)
 
 
 class EndingClock(SystemClock):
     """The machine's time for a broker that may end before the event loop does."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._timers: WeakValueDictionary[int, asyncio.TimerHandle] = WeakValueDictionary()
         self._is_closed = False
 

@@ -1,6 +1,9 @@
 """shim.clock and shim.wait: time moved by hand, and answers that come later."""
 
+import asyncio
+
 from kafka_shim.shim.clock import ManualClock
+from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.wait import Wait
 
 
@@ -27,6 +30,24 @@ def test_a_timer_set_by_a_timer_fires_in_the_same_advance() -> None:
     clock.call_later(5, again)
     clock.advance(10)
     assert seen == [10]
+
+
+def test_timers_set_before_the_loop_runs_count_from_its_begin() -> None:
+    clock = SystemClock()
+    seen: list[str] = []
+    clock.call_later(0, lambda: seen.append("called off")).cancel()
+    clock.call_later(0, lambda: seen.append("due"))
+
+    async def begin() -> None:
+        clock.begin()
+        clock.call_later(0, asyncio.get_running_loop().stop)
+
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(begin())
+    loop.run_forever()
+    assert task.done()
+    loop.close()
+    assert seen == ["due"]
 
 
 def test_cancelled_timer_does_not_fire() -> None:

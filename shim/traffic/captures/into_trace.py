@@ -61,6 +61,9 @@ class _CaptureClock:
     def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer:  # noqa: ARG002 - a Clock's
         return _NeverDue()
 
+    def begin(self) -> None:
+        """There is nothing to begin."""
+
 
 class _NeverDue:
     def cancel(self) -> None:
