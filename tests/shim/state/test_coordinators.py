@@ -34,3 +34,9 @@ from kafka_shim.shim.state.coordinators import KeyType
 def test_internal_topics_have_the_settings_of_a_real_broker(kind: KeyType, configs: str) -> None:
     topic = Cluster(Config(), ManualClock()).coordinators.topic(kind)
     assert sorted(topic.configs.items()) == [tuple(text.split("=")) for text in configs.split()]
+
+
+def test_a_negative_hash_code_is_taken_without_its_sign() -> None:
+    """As 4.4.0 told by DescribeTransactions where the group's offsets are."""
+    coordinators = Cluster(Config(), ManualClock()).coordinators
+    assert coordinators.partition_of(KeyType.GROUP, "s54009-h") == 46
