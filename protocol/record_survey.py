@@ -34,6 +34,7 @@ class Scope(msgspec.Struct, frozen=True, gc=False):
     items_max: int = UNLIMITED
     """Records and headers."""
     record_bytes_max: int = UNLIMITED
+    """Of the size that a record says it has; with a limit, no size may be negative."""
 
 
 EVERYTHING = Scope()
@@ -87,7 +88,7 @@ def _alike(content: bytes, count: int, timestamp: int, scope: Scope) -> Survey |
     value, which may have two.
     """
     size, rest = divmod(len(content), count)
-    if rest or size < 7 or size > scope.record_bytes_max:
+    if rest or size < 7:
         return None
     first = content[:size]
     head = 1 if first[0] < 128 else 2  # where the attributes are
@@ -100,7 +101,8 @@ def _alike(content: bytes, count: int, timestamp: int, scope: Scope) -> Survey |
         length, body = length - 128 + (first[body] << 7), body + 1
     length_said = first[0] if head == 1 else first[0] - 128 + (first[1] << 7)
     is_plain = not length & 1 and body + (length >> 1) + 1 == size and not first[-1]
-    if not is_plain or length_said != (size - head) * 2 or size - head > 8191:
+    size_max = min(8191, scope.record_bytes_max)
+    if not is_plain or length_said != (size - head) * 2 or size - head > size_max:
         return None
     for at in {0, head - 1, head + 3, value, body - 1, size - 1}:
         if content[at::size].count(first[at]) != count:
@@ -122,10 +124,8 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - calls would take longer than all el
 ) -> Survey:
     """Look at the records one by one. Varints of one byte, and sizes of two, are read here."""
     record_bytes_max, headers_left = scope.record_bytes_max, scope.items_max - count
-    lacks_key = has_other_offsets = False
-    pos, earliest, latest = 0, _BEYOND, -_BEYOND
+    pos, earliest, latest, lacks_key, has_other_offsets = 0, _BEYOND, -_BEYOND, False, False
     for at in range(count):
-        start = pos
         size = content[pos]
         if size < 128:
             pos += 1
@@ -135,6 +135,8 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - calls would take longer than all el
         else:
             size, pos = _size(content, pos, scope)
         end = pos + (size >> 1)
+        if record_bytes_max < UNLIMITED and (size & 1 or size >> 1 > record_bytes_max):
+            raise DecodeError(f"the size of a record before byte {pos} is too large")
         delta = content[pos + 1]  # the attributes byte before it is unused
         if delta < 128:
             delta = SHORT_VARINTS[delta]
@@ -172,8 +174,8 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - calls would take longer than all el
             pos, headers_left = _headers(content, pos, headers_left)
         else:
             pos += 1
-        if ((size & 1 or pos != end) and scope.has_sizes) or pos - start > record_bytes_max:
-            raise DecodeError(f"a record at byte {start} is not as long as it may be")
+        if (size & 1 or pos != end) and scope.has_sizes:
+            raise DecodeError(f"a record before byte {pos} is not as long as it says")
     if pos != len(content):
         raise DecodeError(f"{len(content) - pos} bytes follow the records of a batch")
     return Survey(timestamp + earliest, timestamp + latest, lacks_key, has_other_offsets)

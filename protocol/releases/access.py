@@ -18,6 +18,7 @@ class AccessFacts(msgspec.Struct, frozen=True, kw_only=True):
     audit_names_rule: bool  # and ends in the deciding rule
     audit_acl_brackets: str  # around the ACL that is the rule
     # configuration
+    tokens_need_origin: bool  # signed ones: an issuer and an audience must be expected, or waived
     authorizer_class: str  # the authorizer that a release brings, as its configuration names it
 
 
@@ -29,6 +30,7 @@ OLDEST = AccessFacts(
     audit_names_request=False,
     audit_names_rule=False,
     audit_acl_brackets="()",
+    tokens_need_origin=False,
     authorizer_class="kafka.security.auth.SimpleAclAuthorizer",
 )
 """As 0.11 has it."""
@@ -51,4 +53,5 @@ CHANGES: tuple[Change, ...] = (
         authorizer_class="org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     ),
     Change("4.2", "StandardAcl is a record of Java's", audit_acl_brackets="[]"),
+    Change("4.4", "signed tokens of unknown origin need leave", tokens_need_origin=True),
 )

@@ -45,6 +45,8 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     streams_task_offset_interval_ms: int  # told to members of Streams groups; 0: nothing to report
     streams_recovery_lag: int  # told to them as the acceptable one; -1: none
     streams_tasks_stay: bool  # with who has them; or with who was meant to have them
+    streams_static_members: bool  # and reported offsets and warm-up tasks; else they are 42
+    streams_endpoints_change: bool  # a member's new endpoint is told to all, and can be taken back
     describes_metadata: bool  # what a member speaks, not its assignment once more
     describes_each_duplicate: bool  # a group id given twice is described twice
     filters_ignore_case: bool  # ListGroups by state and type
@@ -107,6 +109,8 @@ OLDEST = GroupFacts(
     streams_task_offset_interval_ms=0,
     streams_recovery_lag=-1,
     streams_tasks_stay=False,
+    streams_static_members=False,
+    streams_endpoints_change=False,
     describes_metadata=True,
     describes_each_duplicate=False,
     filters_ignore_case=False,
@@ -231,9 +235,11 @@ CHANGES: tuple[Change, ...] = (
     Change("4.3", "KIP-1251: commits in older epochs", commits_since_assigned=True),
     Change(
         "4.4",
-        "KIP-1071: what members report of their tasks",
+        "KIP-1071: static members, endpoints, and what members report of their tasks",
         streams_task_offset_interval_ms=60_000,
         streams_recovery_lag=10_000,
+        streams_static_members=True,
+        streams_endpoints_change=True,
     ),
     Change("4.4", "the assignor sees what streams members have", streams_tasks_stay=True),
     Change("4.4", "members without a subscription", unreadable_subscription_error=23),

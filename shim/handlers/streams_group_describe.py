@@ -22,18 +22,21 @@ from kafka_shim.protocol.messages.streams_group_describe_response import (
     StreamsGroupDescribeResponse,
     Subtopology as SubtopologyRow,
     TaskIds,
+    TaskOffset,
     TopicInfo,
     Topology,
 )
 from kafka_shim.shim.handlers.shared.group_description import GroupDescription
+from kafka_shim.shim.handlers.shared.topology_nodes import shown
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.groups import Groups
-from kafka_shim.shim.state.groups.streams_group import StreamsGroup, StreamsMember
+from kafka_shim.shim.state.groups.streams_group import StreamsGroup
+from kafka_shim.shim.state.groups.streams_member import StreamsMember, TaskOffsets
 from kafka_shim.shim.state.groups.streams_topology import InternalTopic
 
-_NOT_STORED = 1
-"""No plug-in keeps descriptions of topologies here (KIP-1331; a plain 4.4.0 says the same)."""
+_NOT_STORED, _AVAILABLE = 1, 3
+"""States of a topology's description (KIP-1331)."""
 
 
 def handle(
@@ -42,8 +45,18 @@ def handle(
     groups = DESCRIPTION.all(request, context)
     for group in groups if request.include_topology_description else ():
         if not group.error_code:
-            group.topology_description_status = _NOT_STORED
+            _describe_topology(group, context.cluster.groups)
     return StreamsGroupDescribeResponse(groups=groups)
+
+
+def _describe_topology(described: DescribedGroup, groups: Groups) -> None:
+    group = groups.streams(described.group_id)
+    kept = None if group is None else groups.descriptions.of(group)
+    if kept is None:
+        described.topology_description_status = _NOT_STORED
+    else:
+        described.topology_description_status = _AVAILABLE
+        described.topology_description = shown(kept)
 
 
 def refuse(
@@ -113,16 +126,23 @@ def _member(group: StreamsGroup, member: StreamsMember) -> Member:
     return Member(
         member_id=member.member_id,
         member_epoch=member.epoch,
+        instance_id=member.instance_id,
         rack_id=member.rack_id,
         client_id=member.client_id,
         client_host=member.client_host,
         topology_epoch=member.topology_epoch,
         process_id=member.process_id,
         user_endpoint=endpoint,
-        client_tags=[KeyValue(key=key, value=value) for key, value in member.client_tags],
+        client_tags=[KeyValue(key=key, value=value) for key, value in member.client_tags.items()],
+        task_offsets=_offsets(member.task_offsets),
+        task_end_offsets=_offsets(member.task_end_offsets),
         assignment=_tasks(member.assigned),
         target_assignment=_tasks(group.target.of(member.member_id)),
     )
+
+
+def _offsets(offsets: TaskOffsets) -> list[TaskOffset]:
+    return [TaskOffset(*row) for row in sorted(offsets)]
 
 
 def _tasks(assignment: Assignment) -> AssignmentRow:

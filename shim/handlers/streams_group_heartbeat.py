@@ -3,7 +3,7 @@ told which tasks to run (KIP-1071).
 
 READ on the group; then the topology's names, where an impossible one is 130; then DESCRIBE on all
 its topics: one that is denied fails the request. Internal topics that are missing are made if the
-caller may CREATE them, else a status names them.
+caller may CREATE them, else a status names them. Members may be static since 4.4.
 """
 
 from kafka_shim.authorizer.requirements import (
@@ -15,27 +15,35 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
     StreamsGroupHeartbeatRequest,
     TaskIds as AskedTaskIds,
+    TaskOffset,
     TopicInfo,
     Topology,
 )
 from kafka_shim.protocol.messages.streams_group_heartbeat_response import (
+    Endpoint,
+    EndpointToPartitions,
     Status as StatusRow,
     StreamsGroupHeartbeatResponse,
     TaskIds,
+    TopicPartition,
 )
 from kafka_shim.shim.errors import Refused
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.assignors import Assignment
-from kafka_shim.shim.state.groups.reconciliation import LEAVING, LEAVING_FOR_A_WHILE
-from kafka_shim.shim.state.groups.streams_group import Status, StreamsAnswer, StreamsHeartbeat
+from kafka_shim.shim.state.groups.reconciliation import LEAVING_FOR_A_WHILE
+from kafka_shim.shim.state.groups.streams_member import (
+    EndpointTasks,
+    Status,
+    StreamsAnswer,
+    StreamsHeartbeat,
+    TaskOffsets,
+)
 from kafka_shim.shim.state.groups.streams_topology import (
     InternalTopic,
     StreamsTopology,
     Subtopology,
 )
 from kafka_shim.shim.state.placement import spread
-
-MISSING_TAGS_SINCE = 1
 
 
 def handle(
@@ -52,6 +60,7 @@ def handle(
         names = context.beside(_named, topology)
         if context.access.split(STREAMS_GROUP_HEARTBEAT_TOPIC, names, str)[1]:
             raise Refused(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+    _check_supported(request, context)
     context.beside(_check, request, topology)
     error = context.coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
@@ -68,6 +77,21 @@ def refuse(
     return StreamsGroupHeartbeatResponse(error_code=error, error_message=message)
 
 
+def _check_supported(request: StreamsGroupHeartbeatRequest, context: RequestContext) -> None:
+    """Raise Refused for what the message can say, and the release cannot do yet."""
+    is_early = not context.facts.groups.streams_static_members
+    reported = (request.task_offsets, request.task_end_offsets)
+    subtopologies = [] if request.topology is None else request.topology.subtopologies
+    for is_unsupported, what in (
+        (is_early and request.instance_id is not None, "static members"),
+        (is_early and reported != (None, None), "offsets of tasks"),
+        (is_early and bool(request.warmup_tasks), "warm-up tasks"),
+        (any(subtopology.source_topic_regex for subtopology in subtopologies), "expressions"),
+    ):
+        if is_unsupported:
+            raise Refused(ErrorCode.INVALID_REQUEST, f"{what} are not supported")
+
+
 def _check(request: StreamsGroupHeartbeatRequest, topology: StreamsTopology | None) -> None:
     """What can be said against a request without looking at its group."""
     joins = request.member_epoch == 0
@@ -76,20 +100,24 @@ def _check(request: StreamsGroupHeartbeatRequest, topology: StreamsTopology | No
     for is_wrong, text in (
         (not request.member_id.strip(), "the member id is empty"),
         (not request.group_id.strip(), "the group id is empty"),
-        (request.instance_id is not None, "static members are not supported"),
+        (request.instance_id == "", "the instance id is empty"),
         (request.rack_id == "", "the rack id is empty"),
         (joins and request.rebalance_timeout_ms == -1, "joining needs a rebalance timeout"),
         (joins and topology is None, "joining needs a topology"),
         (joins and any(task_ids != [] for task_ids in tasks), "joining, no task can be running"),
         (request.member_epoch > 0 and topology is not None, "only who joins tells its topology"),
         (some_tasks not in (0, len(tasks)), "tasks are told all or not at all"),
-        (request.member_epoch == LEAVING_FOR_A_WHILE, "only an instance can come back"),
-        (request.member_epoch < LEAVING, "the member epoch is impossible"),
+        (
+            request.member_epoch == LEAVING_FOR_A_WHILE and request.instance_id is None,
+            "only an instance can come back",
+        ),
+        (request.member_epoch < LEAVING_FOR_A_WHILE, "the member epoch is impossible"),
     ):
         if is_wrong:
             raise Refused(ErrorCode.INVALID_REQUEST, text)
-    if topology is not None and topology.has_twins:
-        # Not foreseen by Kafka, whose map refuses it.
+    tags = [tag.key for tag in request.client_tags or ()]
+    if len(set(tags)) < len(tags) or (topology is not None and topology.has_twins):
+        # Not foreseen by Kafka, whose maps refuse it.
         raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
     sourceless = None if topology is None else topology.sourceless()
     if sourceless is not None:
@@ -132,15 +160,20 @@ def _heartbeat(
     return StreamsHeartbeat(
         member_id=request.member_id,
         member_epoch=request.member_epoch,
+        instance_id=request.instance_id,
         rack_id=request.rack_id,
         rebalance_timeout_ms=request.rebalance_timeout_ms,
         topology=topology,
         owned=_owned(request.active_tasks),
+        reported=_reported(request),
+        task_offsets=_offsets(request.task_offsets),
+        task_end_offsets=_offsets(request.task_end_offsets),
         process_id=request.process_id,
         endpoint=None if endpoint is None else (endpoint.host, endpoint.port),
-        client_tags=None if tags is None else tuple((tag.key, tag.value) for tag in tags),
+        endpoint_epoch=request.endpoint_information_epoch,
+        client_tags=None if tags is None else {tag.key: tag.value for tag in tags},
         shuts_down=request.shutdown_application,
-        knows_tags=context.version >= MISSING_TAGS_SINCE,
+        is_version_1=context.version >= 1,
         client_id=context.header.client_id or "",
         client_host=f"/{context.session.host}",
     )
@@ -150,6 +183,22 @@ def _owned(tasks: list[AskedTaskIds] | None) -> Assignment | None:
     if tasks is None:
         return None
     return {task.subtopology_id.encode(): frozenset(task.partitions) for task in tasks}
+
+
+def _reported(request: StreamsGroupHeartbeatRequest) -> dict[str, frozenset[int]]:
+    """The partitions of all tasks that are reported, by subtopology."""
+    found: dict[str, frozenset[int]] = {}
+    for tasks in (request.active_tasks, request.standby_tasks, request.warmup_tasks):
+        for task in tasks or ():
+            before = found.get(task.subtopology_id, frozenset())
+            found[task.subtopology_id] = before | frozenset(task.partitions)
+    return found
+
+
+def _offsets(offsets: list[TaskOffset] | None) -> TaskOffsets | None:
+    if offsets is None:
+        return None
+    return tuple((row.subtopology_id, row.partition, row.offset) for row in offsets)
 
 
 def _uncreated(answer: StreamsAnswer, context: RequestContext) -> list[str]:
@@ -186,6 +235,9 @@ def _response(answer: StreamsAnswer, uncreated: list[str]) -> StreamsGroupHeartb
         task_offset_interval_ms=answer.task_offset_interval_ms,
         acceptable_recovery_lag=answer.recovery_lag,
         status=statuses,
+        topology_description_required=answer.asks_description,
+        endpoint_information_epoch=answer.endpoint_epoch,
+        partitions_by_user_endpoint=_by_endpoint(answer.endpoints),
     )
     if answer.tasks is not None:
         response.active_tasks = [
@@ -195,3 +247,18 @@ def _response(answer: StreamsAnswer, uncreated: list[str]) -> StreamsGroupHeartb
         response.standby_tasks = []
         response.warmup_tasks = []
     return response
+
+
+def _by_endpoint(endpoints: tuple[EndpointTasks, ...] | None) -> list[EndpointToPartitions] | None:
+    if endpoints is None:
+        return None
+    return [
+        EndpointToPartitions(
+            user_endpoint=Endpoint(host=at.endpoint[0], port=at.endpoint[1]),
+            active_partitions=[
+                TopicPartition(topic=topic, partitions=sorted(partitions))
+                for topic, partitions in at.partitions.items()
+            ],
+        )
+        for at in endpoints
+    ]

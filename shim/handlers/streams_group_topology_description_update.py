@@ -1,27 +1,63 @@
 """93 StreamsGroupTopologyDescriptionUpdate, version 0. A Streams client describes its topology, for
 a plug-in of the broker to keep (KIP-1331).
 
-READ on the group, or 30. A broker without such a plug-in, as this one, answers 35 (seen on 4.4.0).
+READ on the group, or 30. A broker without such a plug-in answers 35 to everybody else.
 """
 
 from kafka_shim.authorizer.requirements import STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE_GROUP
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.streams_group_topology_description_update_request import (
     StreamsGroupTopologyDescriptionUpdateRequest,
+    TopologyDescription,
 )
 from kafka_shim.protocol.messages.streams_group_topology_description_update_response import (
     StreamsGroupTopologyDescriptionUpdateResponse,
 )
 from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.handlers.shared.topology_nodes import PROCESSOR, SINK, SOURCE
 from kafka_shim.shim.request.context import RequestContext
 
 
 def handle(
     request: StreamsGroupTopologyDescriptionUpdateRequest, context: RequestContext
 ) -> StreamsGroupTopologyDescriptionUpdateResponse:
+    groups = context.cluster.groups
+    if "streams" not in groups.settings.protocols:
+        raise Refused(ErrorCode.UNSUPPORTED_VERSION)
     context.access.require(STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE_GROUP, request.group_id)
-    text = "no plug-in of this broker keeps descriptions of topologies"
-    raise Refused(ErrorCode.UNSUPPORTED_VERSION, text)
+    if not groups.descriptions.are_kept:
+        text = "no plug-in of this broker keeps descriptions of topologies"
+        raise Refused(ErrorCode.UNSUPPORTED_VERSION, text)
+    if not (request.member_id.strip() and request.group_id.strip()):
+        raise Refused(ErrorCode.INVALID_REQUEST, "the member id or the group id is empty")
+    error = context.coordinator_error(request.group_id)
+    if error is not ErrorCode.NONE:
+        raise Refused(error)
+    group = groups.streams(request.group_id)
+    if group is None:
+        text = f"there is no streams group `{request.group_id}`"
+        raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, text)
+    group.member(request.member_id)
+    if request.topology_epoch != group.topology_epoch:
+        text = f"the group runs the topology of epoch {group.topology_epoch}"
+        raise Refused(ErrorCode.INVALID_REQUEST, text)
+    _check(request.topology_description)
+    groups.descriptions.keep(group, request.topology_description)
+    return StreamsGroupTopologyDescriptionUpdateResponse()
+
+
+def _check(description: TopologyDescription) -> None:
+    """Raise Refused if nodes are of no known kind, or stores not made of the right ones."""
+    nodes = [node for subtopology in description.subtopologies for node in subtopology.nodes]
+    for store in description.global_stores:
+        nodes += [store.source, store.processor]
+        if (store.source.node_type, store.processor.node_type) != (SOURCE, PROCESSOR):
+            text = "a global store needs a source and a processor"
+            raise Refused(ErrorCode.INVALID_REQUEST, text)
+    for node in nodes:
+        if node.node_type not in (SOURCE, PROCESSOR, SINK):
+            text = f"node `{node.name}` is of the unknown type {node.node_type}"
+            raise Refused(ErrorCode.INVALID_REQUEST, text)
 
 
 def refuse(

@@ -5,6 +5,7 @@ DEVIATION: that there are keys is enough; Kafka wants the class of its validator
 
 from collections.abc import Mapping
 
+from kafka_shim.protocol.releases.access import AccessFacts
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.sasl.bearer_token import TokenValidator
 from kafka_shim.shim.sasl.unsecured_token import UnsecuredTokens
@@ -14,7 +15,9 @@ _PREFIX = "sasl.oauthbearer."
 _KEYS = "jwks.endpoint.url"
 
 
-def token_validator(properties: Mapping[str, str], listener: str) -> TokenValidator:
+def token_validator(
+    properties: Mapping[str, str], listener: str, facts: AccessFacts
+) -> TokenValidator:
     """Signed tokens where there are keys, else unsecured ones; ConfigError where that cannot be."""
     own = _of_listener(properties, listener)
     url = own.get(_KEYS, "")
@@ -26,16 +29,20 @@ def token_validator(properties: Mapping[str, str], listener: str) -> TokenValida
     if whole_number(skew) is None:
         raise ConfigError(f"{_PREFIX}clock.skew.seconds is `{skew}`; it must be a number from 0")
     audiences = own.get("expected.audience", "").split(",")
-    return SignedTokens(
-        url,
-        Expected(
-            issuer=own.get("expected.issuer", ""),
-            audiences=tuple(audience.strip() for audience in audiences if audience.strip()),
-            subject_claim=own.get("sub.claim.name", "sub"),
-            scope_claim=own.get("scope.claim.name", "scope"),
-            skew_s=int(skew),
-        ),
+    expected = Expected(
+        issuer=own.get("expected.issuer", ""),
+        audiences=tuple(audience.strip() for audience in audiences if audience.strip()),
+        takes_any_audience=facts.tokens_need_origin,
+        subject_claim=own.get("sub.claim.name", "sub"),
+        scope_claim=own.get("scope.claim.name", "scope"),
+        skew_s=int(skew),
     )
+    if facts.tokens_need_origin:
+        for kind, is_known in (("audience", expected.audiences), ("issuer", expected.issuer)):
+            if not is_known and own.get(f"allow.unverified.{kind}", "false").lower() != "true":
+                text = f"set {_PREFIX}expected.{kind}, or {_PREFIX}allow.unverified.{kind}=true"
+                raise ConfigError(f"signed tokens could be of any {kind}: {text}")
+    return SignedTokens(url, expected)
 
 
 def _of_listener(properties: Mapping[str, str], listener: str) -> dict[str, str]:

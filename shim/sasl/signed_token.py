@@ -1,7 +1,7 @@
 """Signed JSON web tokens, checked with keys from a file (KIP-768); signatures by joserfc.
 
 As Kafka's validator has it: `exp`, `iat` and a subject are needed, `iat` may lie ahead, an audience
-is refused where none is expected, and a key may be used with any algorithm of its type.
+is refused where none is expected (up to 4.3), and a key may be used with any algorithm of its type.
 """
 
 import json
@@ -32,10 +32,14 @@ _ABOUT_USE = ("alg", "use", "key_ops")
 
 
 class Expected(msgspec.Struct, frozen=True):
-    """What tokens must say; empty: whatever they like. `skew_s` is how wrong clocks may be."""
+    """What tokens must say; empty: whatever they like. `skew_s` is how wrong clocks may be.
+
+    `takes_any_audience`: where none is expected, a token may name one.
+    """
 
     issuer: str = ""
     audiences: tuple[str, ...] = ()
+    takes_any_audience: bool = False
     subject_claim: str = "sub"
     scope_claim: str = "scope"
     skew_s: int = 30
@@ -120,7 +124,7 @@ def _check_origin(claims: Mapping[str, Any], expected: Expected) -> None:
         raise TokenRefusedError("it is of another issuer")
     audience = claims.get("aud")
     audiences = audience if isinstance(audience, list) else [audience]
-    if not expected.audiences and audience is None:
+    if not expected.audiences and (audience is None or expected.takes_any_audience):
         return
     if not set(expected.audiences) & {name for name in audiences if isinstance(name, str)}:
         raise TokenRefusedError("it is for another audience")

@@ -9,6 +9,7 @@ import msgspec
 
 from kafka_shim.protocol.api_versions import RELEASES, parse_release
 from kafka_shim.protocol.features import Feature, features_of
+from kafka_shim.protocol.releases.access import AccessFacts
 from kafka_shim.protocol.releases.facts import Facts, facts_of
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config, ListenerConfig
@@ -61,7 +62,7 @@ class Cluster(LateStores):
         check_values(config.properties, self.release)
         self.mechanisms = _mechanisms(config)
         self.principal_rules = _principal_rules(config)
-        self.token_validators = _token_validators(config, self.mechanisms)
+        self.token_validators = _token_validators(config, self.mechanisms, self.facts.access)
         self.reauthentication_ms = int(config.properties.get("connections.max.reauth.ms", 0))
         self.counters = Counters()
         self.upkeep: Upkeep | None = None
@@ -170,14 +171,17 @@ def _principal_rules(config: Config) -> "tuple[MappingRule, ...]":
         raise ConfigError(str(error)) from error
 
 
-def _token_validators(config: Config, mechanisms: Collection[str]) -> "dict[str, TokenValidator]":
+def _token_validators(
+    config: Config, mechanisms: Collection[str], facts: AccessFacts
+) -> "dict[str, TokenValidator]":
     """Who checks bearer tokens, by listener."""
     asked = [listener for listener in config.listeners if listener.protocol.sasl]
     if "OAUTHBEARER" not in mechanisms or not asked:
         return {}
     from kafka_shim.shim.sasl.bearer_settings import token_validator  # noqa: PLC0415 - for log-ins alone
 
-    return {listener.name: token_validator(config.properties, listener.name) for listener in asked}
+    properties = config.properties
+    return {listener.name: token_validator(properties, listener.name, facts) for listener in asked}
 
 
 def _release(config: Config) -> str:

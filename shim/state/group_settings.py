@@ -191,6 +191,14 @@ class GroupSettings:
         """The group's own one, else the first of the broker's; `sticky` is all that there is."""
         return self._text_of_group(group_id, "streams.assignor.name") or "sticky"
 
+    @property
+    def keeps_topologies(self) -> bool:
+        """Whether a plug-in keeps descriptions of topologies.
+
+        DEVIATION: any name stands for Kafka's plug-in, which keeps them in memory.
+        """
+        return bool(self._configs.broker_value("group.streams.topology.description.plugin.class"))
+
     def streams_initial_delay_ms(self, group_id: str) -> int:
         return self._of_group(group_id, "streams.initial.rebalance.delay.ms", 3000)
 

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, TypeVar
 from kafka_shim.protocol.enums import IsolationLevel
 from kafka_shim.protocol.releases.facts import Facts
 from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.config import Config
 from kafka_shim.shim.state.configs import Configs
 from kafka_shim.shim.state.node import Node
 from kafka_shim.shim.state.placement import spread
+from kafka_shim.shim.state.policy import Policy
 from kafka_shim.shim.state.topics import Topic, Topics
 
 if TYPE_CHECKING:
@@ -46,6 +48,8 @@ class PerNode(dict[int, Kept]):
 class LateStores:
     """The late part of a cluster; the cluster itself has what the stores are made of."""
 
+    config: Config
+    policy: Policy
     facts: Facts
     clock: Clock
     random: random.Random
@@ -104,15 +108,17 @@ class LateStores:
     @cached_property
     def share_partitions(self) -> "SharePartitions":
         """Of all brokers."""
+        from kafka_shim.shim.state.between_brokers import brokers_may
         from kafka_shim.shim.state.sharing.dead_letters import DeadLetters
         from kafka_shim.shim.state.sharing.share_partitions import SharePartitions
 
+        may = brokers_may(self.config, self.policy)
         return SharePartitions(
             self.share_states,
             self.groups.settings,
             self.clock,
             self._offset_since,
-            DeadLetters(self.topics, self.configs, self.clock, self._make_topic),
+            DeadLetters(self.topics, self.configs, self.clock, self._make_topic, may),
         )
 
     @cached_property

@@ -5,6 +5,7 @@ from copy import deepcopy
 
 import msgspec
 
+from kafka_shim.protocol.record_survey import UNLIMITED
 from kafka_shim.shim.state.configs import Configs
 
 FOREVER_MS = 2**63 - 1
@@ -17,7 +18,7 @@ DEFAULTS = {
     "delete.retention.ms": "86400000",
     "min.compaction.lag.ms": "0",
     "max.message.bytes": "1048588",
-    "max.decompressed.message.bytes": "2147483639",
+    "max.decompressed.message.bytes": str(UNLIMITED),
     "message.timestamp.type": "CreateTime",
     "min.insync.replicas": "1",
     "compression.type": "producer",

@@ -51,6 +51,7 @@ class Workshop:
             "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER",
             "sasl.oauthbearer.jwks.endpoint.url": keys.as_uri(),
             "sasl.oauthbearer.expected.audience": "kafka",
+            "sasl.oauthbearer.allow.unverified.issuer": "true",
             "ssl.keystore.type": "PEM",
             "ssl.keystore.location": str(server),
             "ssl.truststore.type": "PEM",

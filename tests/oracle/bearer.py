@@ -1,12 +1,15 @@
-"""Record how a real broker takes bearer tokens: `python -m tests.oracle.bearer 4.3.1`.
+"""Record how a real broker takes bearer tokens: `python -m tests.oracle.bearer 4.4.0`.
 
 Writes tests/shim/sasl/bearer_recorded.json. Needs Java 17 and Maven.
 """
 
 import json
+import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from tests.oracle.real_kafka import JWKS_URL, RealKafka
 from tests.shim.sasl import bearer_cases
@@ -30,23 +33,46 @@ def settings(jwks_url: str | None) -> dict[str, str]:
 
 
 def main(release: str) -> None:
-    recorded = {}
+    recorded: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         keys = Path(folder) / "keys.json"
         keys.write_text(bearer_cases.key_set())
-        for name, (cases, has_keys, more) in bearer_cases.SETS.items():
+        for name, (cases, has_keys, more) in bearer_cases.SETS[release].items():
             told = {**settings(keys.as_uri() if has_keys else None), **more}
             with RealKafka(release, settings=told) as kafka:
                 recorded[name] = {
                     title: bearer_cases.outcome(kafka.sasl, case) for title, case in cases.items()
                 }
-    lines = ",\n".join(
-        f"  {json.dumps(name)}: {{\n"
-        + ",\n".join(f"    {json.dumps(k)}: {json.dumps(v)}" for k, v in answers.items())
-        + "\n  }"
-        for name, answers in recorded.items()
-    )
-    RECORDED.write_text(f"{{\n{lines}\n}}\n")
+        recorded[bearer_cases.STARTS] = {
+            name: _starts(release, {**settings(keys.as_uri()), **more})
+            for name, more in bearer_cases.IMPOSSIBLE.items()
+        }
+    known = json.loads(RECORDED.read_text()) | {release: recorded}
+    RECORDED.write_text(_lines(known))
+
+
+def _starts(release: str, told: Mapping[str, str]) -> bool:
+    try:
+        with RealKafka(release, settings=told):
+            return True
+    except (RuntimeError, subprocess.CalledProcessError):
+        return False
+
+
+def _lines(recorded: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
+    """An answer a line."""
+    releases = []
+    for release, sets in recorded.items():
+        blocks = []
+        for name, answers in sets.items():
+            rows = [f"    {json.dumps(key)}: {json.dumps(told)}" for key, told in answers.items()]
+            blocks.append(f"  {json.dumps(name)}: {{\n{_joined(rows)}\n  }}")
+        releases.append(f"{json.dumps(release)}: {{\n{_joined(blocks)}\n}}")
+    return f"{{\n{_joined(releases)}\n}}\n"
+
+
+def _joined(lines: Iterable[str]) -> str:
+    return ",\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -120,6 +120,10 @@ class Play:
     def _text(self, name: str, content: str) -> str:
         return self._own(content)
 
+    def plain(self, text: str) -> str:
+        """Return a text as it is kept."""
+        return self._own(text)
+
     def _own(self, text: str) -> str:
         """Return a text without the scenario's name."""
         return text.replace(self.name, "")

@@ -13,7 +13,7 @@ from tests.releases.checklist import answers
 from tests.releases.differing import Finding, findings
 from tests.releases.snapshot import clients_jar, snapshot
 
-RECORDED = ("conformance", "conformance-matrix", "records", "groups")
+RECORDED = ("conformance", "conformance-matrix", "records", "groups", "telemetry", "audit")
 """The kinds of scenarios that a release is recorded with."""
 Say = Callable[[str], None]
 

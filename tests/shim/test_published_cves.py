@@ -36,7 +36,7 @@ from kafka_shim.shim.sasl.plain import PlainExchange
 from tests.recordings.records.batches import TRANSACTIONAL, batch
 from tests.shim.handlers.records import ALICE, produced
 from tests.shim.play import SASL_LISTENER, Stage
-from tests.shim.sasl.bearer_cases import RSA, signed
+from tests.shim.sasl.bearer_cases import LENIENT, RSA, signed
 
 
 def test_plain_refuses_another_authorization_id() -> None:
@@ -141,7 +141,7 @@ def test_a_login_module_in_a_setting_is_text(
 def test_keys_are_never_fetched(url: str) -> None:
     """CVE-2025-27817."""
     with pytest.raises(ConfigError, match="keys are read from files only"):
-        token_validator({"sasl.oauthbearer.jwks.endpoint.url": url}, "SASL_PLAINTEXT")
+        token_validator({"sasl.oauthbearer.jwks.endpoint.url": url}, "SASL_PLAINTEXT", LENIENT)
 
 
 def test_a_file_that_has_no_keys_is_not_quoted(tmp_path: Any) -> None:
@@ -149,7 +149,9 @@ def test_a_file_that_has_no_keys_is_not_quoted(tmp_path: Any) -> None:
     secret = tmp_path / "passwords"
     secret.write_text("root:hunter2\n")
     with pytest.raises(ConfigError) as caught:
-        token_validator({"sasl.oauthbearer.jwks.endpoint.url": secret.as_uri()}, "SASL_PLAINTEXT")
+        token_validator(
+            {"sasl.oauthbearer.jwks.endpoint.url": secret.as_uri()}, "SASL_PLAINTEXT", LENIENT
+        )
     assert "hunter2" not in str(caught.value)
 
 
@@ -158,7 +160,7 @@ def test_without_keys_a_signed_token_is_refused_not_taken_unchecked() -> None:
     now = 1_700_000_000
     token = signed({"sub": "admin", "iat": now, "exp": now + 60}, RSA)
     with pytest.raises(TokenRefusedError, match="not an unsecured JSON web token"):
-        token_validator({}, "SASL_PLAINTEXT").validate(token, now * 1000)
+        token_validator({}, "SASL_PLAINTEXT", LENIENT).validate(token, now * 1000)
 
 
 def test_describing_a_consumer_group_needs_describe() -> None:

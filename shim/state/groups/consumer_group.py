@@ -19,11 +19,12 @@ from kafka_shim.shim.state.groups.consumer_member import (
     ConsumerMember,
     Subscription,
 )
-from kafka_shim.shim.state.groups.epoch_group import EpochGroup, check_epoch
+from kafka_shim.shim.state.groups.epoch_group import check_epoch
 from kafka_shim.shim.state.groups.group import GroupType
 from kafka_shim.shim.state.groups.group_target import GroupTarget
 from kafka_shim.shim.state.groups.heartbeat_answer import HeartbeatAnswer
 from kafka_shim.shim.state.groups.reconciliation import LEAVING, LEAVING_FOR_A_WHILE, merged
+from kafka_shim.shim.state.groups.static_members import StaticMembersGroup
 from kafka_shim.shim.state.groups.topic_subscriptions import TopicSubscriptions
 from kafka_shim.shim.state.topics import Topics
 
@@ -34,7 +35,7 @@ TurnClassic = Callable[["ConsumerGroup", Collection[ConsumerMember]], bool]
 """Makes a group a classic one without these members if only classic members are left then."""
 
 
-class ConsumerGroup(EpochGroup[ConsumerMember]):
+class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
     """One group of the consumer protocol."""
 
     type = GroupType.CONSUMER
@@ -53,7 +54,6 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         )
         self._settings = settings
         self._turn_classic = turn_classic
-        self.instances: dict[str, str] = {}
         self.subscriptions = TopicSubscriptions(topics)
         first = facts.new_group_epoch
         self.target = GroupTarget(
@@ -193,10 +193,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         instance_id = heartbeat.instance_id
         assert instance_id is not None
         if joins:
-            current = self.members.get(self.instances.get(instance_id, ""))
-            if current and not current.is_classic and current.epoch != LEAVING_FOR_A_WHILE:
-                text = f"instance `{instance_id}` is still in use by `{current.member_id}`"
-                raise Refused(ErrorCode.UNRELEASED_INSTANCE_ID, text)
+            self.released(instance_id)
             return self.taking_over(heartbeat.member_id, instance_id)[0]
         known = self.instance(instance_id, heartbeat.member_id)
         check_epoch(known, heartbeat.member_epoch, heartbeat.owned)
@@ -215,26 +212,10 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         self.instances[instance_id] = member_id
         return member, current
 
-    def instance(self, instance_id: str, member_id: str) -> ConsumerMember:
-        """The member that an instance is; raises Refused if it is unknown or another member now."""
-        if instance_id not in self.instances:
-            raise self.unknown(instance_id)
-        current = self.member(self.instances[instance_id])
-        if current.member_id != member_id:
-            text = f"instance `{instance_id}` belongs to `{current.member_id}` now"
-            raise Refused(ErrorCode.FENCED_INSTANCE_ID, text)
-        return current
-
     def _leave(self, heartbeat: ConsumerHeartbeat) -> HeartbeatAnswer:
-        if heartbeat.instance_id is None:
-            member = self.member(heartbeat.member_id)
-        else:
-            member = self.instance(heartbeat.instance_id, heartbeat.member_id)
+        member = self.leaving(heartbeat.member_id, heartbeat.instance_id)
         if heartbeat.member_epoch == LEAVING_FOR_A_WHILE:
-            member.stop_timers()
-            member.epoch = LEAVING_FOR_A_WHILE
-            member.revoking = {}
-            self.start_session(member)
+            member.leave_for_a_while()
         else:
             self.remove(member)
         return HeartbeatAnswer(heartbeat.member_id, heartbeat.member_epoch, 0, None)
@@ -260,11 +241,6 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
             self.target.see(self.subscriptions, members)
         for member in members:
             self.start_session(member)
-
-    def drop(self, member: ConsumerMember) -> None:
-        super().drop(member)
-        if self.instances.get(member.instance_id or "") == member.member_id:
-            del self.instances[member.instance_id or ""]
 
     def subscribes_to(self, topic_name: str) -> bool:
         members = self.members.values()

@@ -157,11 +157,15 @@ class EpochGroup(Group, Generic[Member]):
         epoch = commit.generation_id
         error = self._epoch_error(member, epoch)
         if self._facts.commits_since_assigned and 0 <= epoch < member.epoch:
-            had = all(member.had_in(epoch, topic_id, at) for topic_id, at in partitions)
+            had = all(self.had_in(member, epoch, topic_id, at) for topic_id, at in partitions)
             error = ErrorCode.NONE if had else error
         if error is not ErrorCode.STALE_MEMBER_EPOCH or commit.version >= EPOCH_IN_COMMITS_SINCE:
             return error
         return ErrorCode.ILLEGAL_GENERATION if commit.is_transactional else error
+
+    def had_in(self, member: Member, epoch: int, topic_id: bytes, partition: int) -> bool:
+        """Whether a member could read a partition in an earlier epoch, and still may."""
+        return member.had_in(epoch, topic_id, partition)
 
     def fetch_error(self, member_id: str | None, member_epoch: int) -> ErrorCode:
         if member_id is None:

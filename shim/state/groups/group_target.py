@@ -56,7 +56,7 @@ class GroupTarget:
         interval_ms: Callable[[], int],
         first_epochs: tuple[int, int],
         *,
-        delay_ms: int = 0,
+        delay_ms: Callable[[], int] = lambda: 0,
     ) -> None:
         self._clock = clock
         self._interval_ms = interval_ms
@@ -78,6 +78,10 @@ class GroupTarget:
         """What can be assigned now is nothing new."""
         self._seen = assignable.changes
         self._counts = assignable.counts(members)
+
+    def wait_again(self) -> None:
+        """Nobody is left: further members are waited for after the next one."""
+        self._begun_ms = self._assigned_ms = None
 
     def of(self, member_id: str) -> Assignment:
         return self._by_member.get(member_id, {})
@@ -138,7 +142,7 @@ class GroupTarget:
     def _is_due(self) -> bool:
         now_ms = self._clock.now_ms()
         if self._assigned_ms is None:
-            return self.is_delayed and now_ms - (self._begun_ms or now_ms) >= self._delay_ms
+            return self.is_delayed and now_ms - (self._begun_ms or now_ms) >= self._delay_ms()
         return self.is_delayed and now_ms - self._assigned_ms >= self._interval_ms()
 
     def has_more_to_assign(self) -> None:

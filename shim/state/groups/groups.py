@@ -5,6 +5,7 @@ A group comes to be with its first member or its first committed offset.
 
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Collection, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -30,7 +31,8 @@ if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
     from kafka_shim.shim.state.groups.consumer_member import ConsumerHeartbeat, ConsumerMember
     from kafka_shim.shim.state.groups.heartbeat_answer import HeartbeatAnswer
     from kafka_shim.shim.state.groups.share_group import ShareGroup, ShareHeartbeat
-    from kafka_shim.shim.state.groups.streams_group import StreamsAnswer, StreamsHeartbeat
+    from kafka_shim.shim.state.groups.streams_member import StreamsAnswer, StreamsHeartbeat
+    from kafka_shim.shim.state.groups.topology_descriptions import TopologyDescriptions
 
 GROUP_ID_NOT_FOUND_SINCE = 9
 """The OffsetCommit version that can say that the group is unknown (KIP-848)."""
@@ -74,7 +76,11 @@ class Groups(GroupStore):
         return ErrorCode.NONE
 
     def _takes_classic(self, group: Group) -> bool:
-        """A consumer group is no obstacle to a classic member, without members none at all."""
+        """Groups of consumers or streams give way to a classic member when they have no members;
+        consumer groups may take it in before.
+        """
+        if group.type is GroupType.STREAMS:
+            return group.is_empty
         if group.type is GroupType.CONSUMER:
             return group.is_empty or self.settings.takes_classic
         return _is_classic(group)
@@ -233,7 +239,17 @@ class Groups(GroupStore):
             group = StreamsGroup(group_id, self.settings, self.facts, self._topics, self._clock)
         answer = group.heartbeat(heartbeat)
         self.keep(group)
+        may_be_asked = heartbeat.is_version_1 and heartbeat.member_epoch >= 0
+        if may_be_asked and not answer.is_stale and self.descriptions.asks(group):
+            return msgspec.structs.replace(answer, asks_description=True)
         return answer
+
+    @cached_property
+    def descriptions(self) -> "TopologyDescriptions":
+        """What is known of the topologies of streams groups."""
+        from kafka_shim.shim.state.groups.topology_descriptions import TopologyDescriptions  # noqa: PLC0415 - see above
+
+        return TopologyDescriptions(self.settings, self._clock, self._random)
 
     def new_member_id(self) -> str:
         """An id for a member that came without: a UUID in URL-safe base64, as Kafka prints it."""

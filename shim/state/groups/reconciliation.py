@@ -8,6 +8,7 @@ the subtopology as bytes.
 
 from collections.abc import Callable, Container, Mapping
 from enum import Enum
+from types import MappingProxyType
 
 from kafka_shim.shim.clock import Timer
 from kafka_shim.shim.state.groups.assignors import Assignment
@@ -17,6 +18,8 @@ LEAVING = -1
 
 LEAVING_FOR_A_WHILE = -2
 """The epoch with which a static member leaves to come back."""
+
+NEVER: Mapping[tuple[bytes, int], int] = MappingProxyType({})
 
 IsFree = Callable[[bytes, int], bool]
 """Whether nobody else holds a partition."""
@@ -43,6 +46,7 @@ class ReconcilingMember:
         self.assigned: Assignment = {}
         self.assigned_in: dict[tuple[bytes, int], int] = {}  # epoch, by topic id and partition
         self.revoking: Assignment = {}
+        self.revoking_in: dict[tuple[bytes, int], int] = {}  # as `assigned_in`
         self.session_timer: Timer | None = None
         self.rebalance_timer: Timer | None = None
 
@@ -65,8 +69,9 @@ class ReconcilingMember:
         return self.state is MemberState.STABLE and self.epoch == target_epoch
 
     def had_in(self, epoch: int, topic_id: bytes, partition: int) -> bool:
-        """Whether it has a partition, and had it already in an earlier epoch."""
-        since = self.assigned_in.get((topic_id, partition))
+        """Whether it has a partition, or gives it up, and had it already in an earlier epoch."""
+        at = topic_id, partition
+        since = self.assigned_in.get(at, self.revoking_in.get(at))
         return since is not None and since <= epoch
 
     def holds(self, topic_id: bytes, partition: int) -> bool:
@@ -94,14 +99,14 @@ class ReconcilingMember:
             for topic_id, partitions in missing.items()
             if (taken := frozenset(at for at in partitions if is_free(topic_id, at)))
         }
+        before = self.assigned_in
         self._has_now(kept, epoch)
         if revoking and _overlap(owned, revoking):
             self._move_to(epoch)
-            self.revoking = revoking
-            self.state = MemberState.UNREVOKED
+            self._gives_up(revoking, before)
             return
         self._move_to(target_epoch)
-        self.revoking = {}
+        self._gives_up({})
         self._has_now(merged(kept, free), target_epoch)
         self.state = MemberState.STABLE if free == missing else MemberState.UNRELEASED
 
@@ -109,9 +114,22 @@ class ReconcilingMember:
         """Go without the topics that it does not want any more, whatever the target is."""
         kept = {topic_id: held for topic_id, held in self.assigned.items() if topic_id in wanted}
         revoking = _without(self.assigned, kept)
+        before = self.assigned_in
         self._has_now(kept, self.epoch)
         if revoking and _overlap(owned, revoking):
-            self.revoking = revoking
+            self._gives_up(revoking, before)
+
+    def _gives_up(
+        self, revoking: Assignment, since: Mapping[tuple[bytes, int], int] = NEVER
+    ) -> None:
+        """It has to say that it has this no more; `since`: the epochs since which it had it."""
+        self.revoking = revoking
+        self.revoking_in = {
+            (topic_id, at): since[topic_id, at]
+            for topic_id, partitions in revoking.items()
+            for at in partitions
+        }
+        if revoking:
             self.state = MemberState.UNREVOKED
 
     def _has_now(self, assigned: Assignment, epoch: int) -> None:
@@ -127,6 +145,15 @@ class ReconcilingMember:
         if epoch != self.epoch:
             self.previous_epoch = self.epoch
             self.epoch = epoch
+
+    def leave_for_a_while(self) -> None:
+        """A static member goes, to come back within its session: it keeps what it should have."""
+        if self.rebalance_timer is not None:
+            self.rebalance_timer.cancel()
+            self.rebalance_timer = None
+        self.epoch = LEAVING_FOR_A_WHILE
+        self._gives_up({})
+        self.assigned_in = dict.fromkeys(self.assigned_in, 0)
 
     def stop_timers(self) -> None:
         for timer in (self.session_timer, self.rebalance_timer):

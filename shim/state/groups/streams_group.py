@@ -1,159 +1,47 @@
 """A streams group (KIP-1071): members run the tasks of a topology, and follow step by step as the
 members of consumer groups do.
 
-DEVIATION: tasks are active ones only, neither standby nor warmup tasks are given out, and where
-else a task runs is not told (interactive queries).
+DEVIATION: tasks are active ones only, neither standby nor warmup tasks are given out.
 """
 
 from collections.abc import Mapping
-from enum import IntEnum
 from functools import partial
 
 import msgspec
 
 from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.streams_group_topology_description_update_request import (
+    TopologyDescription,
+)
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.errors import Refused
 from kafka_shim.shim.state.group_settings import GroupSettings
 from kafka_shim.shim.state.groups.assignors import Assignment, Subscriber
-from kafka_shim.shim.state.groups.epoch_group import EpochGroup, check_epoch
+from kafka_shim.shim.state.groups.epoch_group import check_epoch
 from kafka_shim.shim.state.groups.group import GroupType
 from kafka_shim.shim.state.groups.group_target import GroupTarget
-from kafka_shim.shim.state.groups.reconciliation import LEAVING, ReconcilingMember
+from kafka_shim.shim.state.groups.reconciliation import LEAVING, LEAVING_FOR_A_WHILE
+from kafka_shim.shim.state.groups.static_members import StaticMembersGroup
 from kafka_shim.shim.state.groups.sticky_tasks import Runner, assign_sticky
-from kafka_shim.shim.state.groups.streams_topology import Configured, InternalTopic, StreamsTopology
+from kafka_shim.shim.state.groups.streams_member import (
+    FIRST_EPOCH,
+    Endpoint,
+    EndpointTasks,
+    Status,
+    StreamsAnswer,
+    StreamsHeartbeat,
+    StreamsMember,
+)
+from kafka_shim.shim.state.groups.streams_tasks import StreamsTasks
+from kafka_shim.shim.state.groups.streams_topology import Configured, StreamsTopology
 from kafka_shim.shim.state.java_hash_map import timeline_ordered
 from kafka_shim.shim.state.topics import Topics
 
 STREAMS = "streams"
-FIRST_EPOCH = 1
 
 
-class Status(IntEnum):
-    """What a member should know beside its tasks, by its code on the wire."""
-
-    STALE_TOPOLOGY = 0
-    MISSING_SOURCE_TOPICS = 1
-    INCORRECTLY_PARTITIONED_TOPICS = 2
-    MISSING_INTERNAL_TOPICS = 3
-    SHUTDOWN_APPLICATION = 4
-    ASSIGNMENT_DELAYED = 5
-    MISSING_CLIENT_TAGS = 6
-
-
-class StreamsHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
-    """A StreamsGroupHeartbeat request; what is None has not changed.
-
-    `owned` are the active tasks that the member runs, by subtopology id as bytes.
-    """
-
-    member_id: str
-    member_epoch: int
-    rack_id: str | None
-    rebalance_timeout_ms: int  # -1: not changed
-    topology: StreamsTopology | None
-    owned: Assignment | None
-    process_id: str | None
-    endpoint: tuple[str, int] | None
-    client_tags: tuple[tuple[str, str], ...] | None
-    shuts_down: bool
-    knows_tags: bool  # can be told which of its tags are missing
-    client_id: str
-    client_host: str
-
-
-class StreamsAnswer(msgspec.Struct, frozen=True):
-    """The answer to a heartbeat; `tasks` is None if the member knows them already.
-
-    `to_make` are internal topics that somebody has to make. A member that leaves is told no
-    interval between reports of its tasks' offsets, and no lag that is acceptable.
-    """
-
-    member_id: str
-    member_epoch: int
-    interval_ms: int
-    tasks: Assignment | None
-    statuses: tuple[tuple[Status, str], ...] = ()
-    to_make: tuple[tuple[InternalTopic, int], ...] = ()
-    task_offset_interval_ms: int = 0
-    recovery_lag: int = -1
-
-
-class StreamsMember(ReconcilingMember):
-    """One member: the process it runs in and the topology it knows."""
-
-    def __init__(self, member_id: str) -> None:
-        super().__init__(member_id, None)
-        self.epoch = FIRST_EPOCH
-        self.rack_id: str | None = None
-        self.client_id = ""
-        self.client_host = ""
-        self.process_id = ""
-        self.endpoint: tuple[str, int] | None = None
-        self.client_tags: tuple[tuple[str, str], ...] = ()
-        self.topology_epoch = 0
-
-    def update(self, heartbeat: StreamsHeartbeat) -> bool:
-        """Take over what the request tells; whether that calls for a new assignment."""
-        before = self._told()
-        self.client_id = heartbeat.client_id
-        self.client_host = heartbeat.client_host
-        if heartbeat.rebalance_timeout_ms >= 0:
-            self.rebalance_timeout_ms = heartbeat.rebalance_timeout_ms
-        if heartbeat.rack_id is not None:
-            self.rack_id = heartbeat.rack_id
-        if heartbeat.process_id is not None:
-            self.process_id = heartbeat.process_id
-        if heartbeat.endpoint is not None:
-            self.endpoint = heartbeat.endpoint
-        if heartbeat.client_tags is not None:
-            self.client_tags = heartbeat.client_tags
-        if heartbeat.topology is not None:
-            self.topology_epoch = heartbeat.topology.epoch
-        return before != self._told()
-
-    def _told(self) -> tuple[object, ...]:
-        return (
-            self.rack_id,
-            self.process_id,
-            self.endpoint,
-            self.client_tags,
-            self.topology_epoch,
-        )
-
-
-class _Tasks:
-    """What a streams group has to assign: the tasks of its topology, to every member alike.
-
-    The topology is `configured` by the topics that there were at the last heartbeat.
-    """
-
-    def __init__(self, topics: Topics) -> None:
-        self._topics = topics
-        self.topology: StreamsTopology | None = None
-        self.configured: Configured | None = None
-
-    @property
-    def changes(self) -> int:
-        return self._topics.epoch
-
-    def configure(self) -> bool:
-        """Look at the topics that there are now; whether they are others."""
-        if self.topology is None:
-            return False
-        before, self.configured = self.configured, Configured(self.topology, self._topics)
-        return before is None or before.seen != self.configured.seen
-
-    def counts(self, members: object) -> Mapping[bytes, int]:  # noqa: ARG002 - all run the same
-        tasks = {} if self.configured is None else self.configured.tasks
-        return {subtopology_id.encode(): count for subtopology_id, count in tasks.items()}
-
-    def wanted_by(self, member: object) -> frozenset[bytes]:
-        return frozenset(self.counts(member))
-
-
-class StreamsGroup(EpochGroup[StreamsMember]):
+class StreamsGroup(StaticMembersGroup[StreamsMember]):
     """One streams group."""
 
     type = GroupType.STREAMS
@@ -169,14 +57,17 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         timeout_ms = partial(settings.streams_session_timeout_ms, group_id)
         super().__init__(group_id, timeout_ms, facts, clock)
         self._settings = settings
-        self.tasks = _Tasks(topics)
+        self.tasks = StreamsTasks(topics)
+        self.description: tuple[int, TopologyDescription] | None = None
+        """What a client told of a topology, and the epoch of that."""
         self._shut_down_by: str | None = None
+        self._endpoint_epoch = 0
         self._assigned_by: tuple[object, ...] = ()  # settings of the assignor, as last seen
         self.target = GroupTarget(
             clock,
             partial(settings.streams_assignment_interval_ms, group_id),
             (FIRST_EPOCH, facts.new_group_epoch),
-            delay_ms=settings.streams_initial_delay_ms(group_id),
+            delay_ms=partial(settings.streams_initial_delay_ms, group_id),
         )
 
     @property
@@ -186,6 +77,10 @@ class StreamsGroup(EpochGroup[StreamsMember]):
     @property
     def topology(self) -> StreamsTopology | None:
         return self.tasks.topology
+
+    @property
+    def topology_epoch(self) -> int:
+        return -1 if self.topology is None else self.topology.epoch
 
     @property
     def state_name(self) -> str:
@@ -198,38 +93,106 @@ class StreamsGroup(EpochGroup[StreamsMember]):
 
     def heartbeat(self, heartbeat: StreamsHeartbeat) -> StreamsAnswer:
         """Join, stay or leave; raises Refused with the error of the whole request."""
-        if heartbeat.member_epoch == LEAVING:
+        if heartbeat.member_epoch in (LEAVING, LEAVING_FOR_A_WHILE):
             return self._leave(heartbeat)
-        joins = heartbeat.member_epoch == 0
-        known = self.members.get(heartbeat.member_id)
-        if joins and known is None and len(self.members) >= self._settings.streams_size_max:
-            raise Refused(ErrorCode.GROUP_MAX_SIZE_REACHED, "the group is full")
-        if not joins:
-            known = self.member(heartbeat.member_id)
-            check_epoch(known, heartbeat.member_epoch, heartbeat.owned)
+        before = self._speaker(heartbeat)
+        is_new = self.tasks.topology is None
+        if not self.members:
+            self.target.wait_again()
         self._check_topology(heartbeat.topology)
-        member = known or StreamsMember(heartbeat.member_id)
-        changed = member.update(heartbeat) or known is None
-        self.members[member.member_id] = member
+        self.tasks.configure()
+        if (text := self.tasks.unknown_task(heartbeat.reported)) is not None:
+            raise Refused(ErrorCode.INVALID_REQUEST, text)
+        member = self._member_of(heartbeat, before)
+        endpoint, assigned = member.endpoint, member.assigned
+        changed = self._update(member, heartbeat, is_known=before is not None)
         if heartbeat.shuts_down:
             self._shut_down_by = member.process_id
-        changed = self.tasks.configure() or changed
+        is_new_member = before is None or before.member_id != member.member_id
+        self._assign(member, heartbeat, is_new=is_new_member, changed=changed)
+        joins, moved = heartbeat.member_epoch == 0, member.assigned != assigned
+        if self._are_endpoints_others(member, endpoint, joins=joins, moved=moved):
+            self._endpoint_epoch += 1
+        answer = self._answer(member, heartbeat, shows_tasks=joins or moved)
+        if is_new:  # what is not written to the log is forgotten with the request that makes it
+            self._endpoint_epoch = 0
+            self._shut_down_by = None
+            member.task_offsets = member.task_end_offsets = ()
+            answer = msgspec.structs.replace(answer, endpoint_epoch=0)
+        return answer
+
+    def _speaker(self, heartbeat: StreamsHeartbeat) -> StreamsMember | None:
+        """Who speaks, as it was: itself, or the member in whose place it comes; None if new."""
+        instance_id = heartbeat.instance_id
+        if heartbeat.member_epoch != 0:
+            known = self.leaving(heartbeat.member_id, instance_id)
+            check_epoch(known, heartbeat.member_epoch, heartbeat.owned)
+            return known
+        is_full = len(self.members) >= self._settings.streams_size_max
+        if (
+            is_full
+            and heartbeat.member_id not in self.members
+            and instance_id not in self.instances
+        ):
+            raise Refused(ErrorCode.GROUP_MAX_SIZE_REACHED, "the group is full")
+        current = None if instance_id is None else self.released(instance_id)
+        return current or self.members.get(heartbeat.member_id)
+
+    def _member_of(
+        self, heartbeat: StreamsHeartbeat, before: StreamsMember | None
+    ) -> StreamsMember:
+        """The member that speaks, now a part of the group."""
+        instance_id = heartbeat.instance_id
+        if before is None:
+            member = StreamsMember(heartbeat.member_id)
+            member.epoch = max(FIRST_EPOCH, self.target.target_epoch)
+        elif instance_id is not None and before.epoch == LEAVING_FOR_A_WHILE:
+            member = StreamsMember(heartbeat.member_id)
+            member.take_over(before)
+            self.target.hand_over(before.member_id, member.member_id)
+            self.drop(before)
+        else:
+            member = before
+        if instance_id is not None:
+            self.instances.pop(member.instance_id or "", None)
+            self.instances[instance_id] = member.member_id
+        self.members[member.member_id] = member
+        return member
+
+    def _update(
+        self, member: StreamsMember, heartbeat: StreamsHeartbeat, *, is_known: bool
+    ) -> bool:
+        """Take over what a member tells; whether that calls for a new assignment."""
+        told = member.told if heartbeat.instance_id is None else member.relevant
+        before = told()
+        forgets = heartbeat.member_epoch == 0 and self._facts.streams_endpoints_change
+        member.update(heartbeat, forgets_endpoint=forgets)
+        return not is_known or told() != before
+
+    def _assign(
+        self, member: StreamsMember, heartbeat: StreamsHeartbeat, *, is_new: bool, changed: bool
+    ) -> None:
+        """Begin a new epoch if something calls for it, and bring the member a step on."""
+        changed = self.tasks.take_note() or changed
         assigned_by = self._settings.streams_assignment(self.group_id)
         changed = assigned_by != self._assigned_by or changed
         self._assigned_by = assigned_by
-        assign = partial(self._assign, member.member_id if known is None else None)
-        self.target.refresh(self.tasks, self.members.values(), assign, changed=changed)
-        moved = self.target.was_ever_set and self.reconcile(member, heartbeat.owned)
+        newcomer = member.member_id if is_new else None
+        distribute = partial(self._distribute, newcomer)
+        self.target.refresh(self.tasks, self.members.values(), distribute, changed=changed)
+        if self.target.was_ever_set:
+            self.reconcile(member, heartbeat.owned)
         self.watch(member)
-        answer = self._answer(member, shows_tasks=joins or moved)
-        if heartbeat.knows_tags and (missing := self._missing_tags(member)):
-            text = f"the member lacks client tags: {', '.join(missing)}"
-            answer = msgspec.structs.replace(
-                answer, statuses=(*answer.statuses, (Status.MISSING_CLIENT_TAGS, text))
-            )
-        return answer
 
-    def _assign(
+    def _are_endpoints_others(
+        self, member: StreamsMember, before: Endpoint | None, *, joins: bool, moved: bool
+    ) -> bool:
+        """Whether members should hear anew which endpoint has what."""
+        if not self._facts.streams_endpoints_change:
+            return member.endpoint is not None and (joins or moved)
+        return member.endpoint != before or (moved and member.endpoint is not None)
+
+    def _distribute(
         self,
         newcomer: str | None,
         subscribers: list[Subscriber],
@@ -245,8 +208,8 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         return assign_sticky(runners, task_counts)
 
     def _missing_tags(self, member: StreamsMember) -> list[str]:
-        had = {key for key, _ in member.client_tags}
-        return [tag for tag in self._settings.streams_rack_tags(self.group_id) if tag not in had]
+        tags = self._settings.streams_rack_tags(self.group_id)
+        return [tag for tag in tags if tag not in member.client_tags]
 
     def _check_topology(self, topology: StreamsTopology | None) -> None:
         """The first member decides; later ones have the same, or an older one (KIP-1071)."""
@@ -263,7 +226,9 @@ class StreamsGroup(EpochGroup[StreamsMember]):
     def assignor_name(self) -> str:
         return self._settings.streams_assignor(self.group_id)
 
-    def _answer(self, member: StreamsMember, *, shows_tasks: bool) -> StreamsAnswer:
+    def _answer(
+        self, member: StreamsMember, heartbeat: StreamsHeartbeat, *, shows_tasks: bool
+    ) -> StreamsAnswer:
         configured = self.tasks.configured
         to_make = []
         if configured is not None:
@@ -275,14 +240,26 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             member.epoch,
             self._settings.streams_heartbeat_interval_ms(self.group_id),
             member.assigned if shows_tasks else None,
-            tuple(self._statuses(member, configured)),
+            tuple(self._statuses(member, configured, heartbeat)),
             tuple(to_make),
             self._settings.streams_task_offset_interval_ms(self.group_id),
             self._settings.streams_recovery_lag(self.group_id),
+            self._endpoint_epoch,
+            None if self._endpoint_epoch == heartbeat.endpoint_epoch else self._endpoints(),
         )
 
+    def _endpoints(self) -> tuple[EndpointTasks, ...]:
+        found = []
+        for member in self.members.values():
+            if member.endpoint is not None:
+                partitions = self.tasks.partitions_read(member.assigned)
+                if partitions is None:  # not foreseen by Kafka
+                    raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+                found.append(EndpointTasks(member.endpoint, partitions))
+        return tuple(found)
+
     def _statuses(
-        self, member: StreamsMember, configured: Configured | None
+        self, member: StreamsMember, configured: Configured | None, heartbeat: StreamsHeartbeat
     ) -> "list[tuple[Status, str]]":
         found = []
         topology = self.tasks.topology
@@ -303,13 +280,28 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             found.append((Status.SHUTDOWN_APPLICATION, text))
         if self.target.is_delayed:
             found.append((Status.ASSIGNMENT_DELAYED, "the assignment is delayed"))
+        if heartbeat.is_version_1 and (missing := self._missing_tags(member)):
+            text = f"the member lacks client tags: {', '.join(missing)}"
+            found.append((Status.MISSING_CLIENT_TAGS, text))
         return found
 
     def _leave(self, heartbeat: StreamsHeartbeat) -> StreamsAnswer:
-        self.remove(self.member(heartbeat.member_id))
+        if heartbeat.shuts_down and self._shut_down_by is None:
+            self._shut_down_by = heartbeat.member_id
+        member = self.leaving(heartbeat.member_id, heartbeat.instance_id)
+        if heartbeat.instance_id is not None and heartbeat.member_epoch == LEAVING_FOR_A_WHILE:
+            member.leave_for_a_while()
+        else:
+            self.remove(member)
         if not self.members:
             self._shut_down_by = None
-        return StreamsAnswer(heartbeat.member_id, LEAVING, 0, None)
+        return StreamsAnswer(heartbeat.member_id, heartbeat.member_epoch, 0, None)
+
+    def had_in(self, member: StreamsMember, epoch: int, topic_id: bytes, partition: int) -> bool:
+        subtopology_id = self.tasks.reader_of(topic_id)
+        return subtopology_id is not None and member.had_in(
+            epoch, subtopology_id.encode(), partition
+        )
 
     def subscribes_to(self, topic_name: str) -> bool:
         topology = self.tasks.topology

@@ -33,6 +33,11 @@ class Subtopology(msgspec.Struct, frozen=True):
     repartition: tuple[InternalTopic, ...]  # those it reads
     changelogs: tuple[InternalTopic, ...]
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The topics that its tasks read."""
+        return (*self.sources, *(topic.name for topic in self.repartition))
+
 
 class StreamsTopology(msgspec.Struct, frozen=True):
     """All subtopologies; `epoch` numbers the application's versions."""
@@ -50,11 +55,7 @@ class StreamsTopology(msgspec.Struct, frozen=True):
 
     def read_topics(self) -> frozenset[str]:
         """The topics that tasks read."""
-        return frozenset(
-            name
-            for subtopology in self.subtopologies
-            for name in (*subtopology.sources, *(topic.name for topic in subtopology.repartition))
-        )
+        return frozenset(name for subtopology in self.subtopologies for name in subtopology.reads)
 
     def error(self, internal_topics: frozenset[str]) -> str | None:
         """Why no group can run it; None if nothing speaks against it."""
@@ -110,7 +111,7 @@ class Configured:
             if topic.name in self.partitions and not self.missing_sources
         }
         self.misfits = [
-            name for name in internal if self._count(name) not in (0, self.partitions[name])
+            name for name in internal if self.count(name) not in (0, self.partitions[name])
         ]
         """Internal topics that are there, and too wide or too narrow."""
         self.missing_internal = [
@@ -123,6 +124,8 @@ class Configured:
                 subtopology.subtopology_id: self._width(at, subtopology)
                 for at, subtopology in enumerate(topology.subtopologies)
             }
+        self.fits = not (self.missing_sources or self.misfits)
+        """Whether only internal topics are missing, if any are."""
         self.seen = self._seen(topology)
         """The topics that were there, by name: id and number of partitions."""
 
@@ -135,7 +138,7 @@ class Configured:
             for topic in self._topics.named(topology.read_topics() | changelogs)
         }
 
-    def _count(self, name: str) -> int:
+    def count(self, name: str) -> int:
         """How many partitions a topic has; 0 if there is none."""
         topic = self._topics.get(name)
         return 0 if topic is None else len(topic.partitions)

@@ -2,14 +2,16 @@
 
 A record that is rejected, or was delivered too often, leaves a record there, with headers that say
 what it was; key and value are copied if the group says so. A queue that cannot be used is passed
-over without a word, as a broker only logs it. DEVIATION: the brokers' own principal may make and
-write every topic.
+over without a word, as a broker only logs it. The brokers' own principal needs WRITE on the queue,
+and CREATE on it or the cluster to make it. DEVIATION: if brokers log in to each other, it may.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
+from kafka_shim.authorizer.model import Action
+from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
 from kafka_shim.protocol.record_coding import Headers, write_records
 from kafka_shim.protocol.records import HEADER_BYTES, Record, assign, batches, encode_batch
 from kafka_shim.shim.clock import Clock
@@ -46,11 +48,13 @@ class DeadLetters:
         configs: Configs,
         clock: Clock,
         make_topic: Callable[[str, Mapping[str, str]], Topic],
+        may: Callable[[Action], bool],
     ) -> None:
         self._topics = topics
         self._configs = configs
         self._clock = clock
         self._make_topic = make_topic
+        self._may = may
 
     def write(self, key: Key, dead: Dead) -> None:
         """Leave a record for each one that is given up, as far as there is a queue for it."""
@@ -59,6 +63,8 @@ class DeadLetters:
         source = self._topics.by_id(topic_id)
         queue = self._queue(settings.get(QUEUE, ""))
         if queue is None or source is None:
+            return
+        if not self._may(Action(Operation.WRITE, ResourceType.TOPIC, queue.name)):
             return
         copied: dict[int, Record] = {}
         if settings.get(COPIES) == "true":
@@ -94,9 +100,18 @@ class DeadLetters:
         if topic is not None:
             return topic if self._configs.topic_value(topic.configs, TAKES) == "true" else None
         is_possible = name_error(name) is None and not self._topics.colliding(name)
-        if not (is_possible and self._configs.broker_bool(MAKES)):
+        if not (is_possible and self._configs.broker_bool(MAKES) and self._may_make(name)):
             return None
         return self._make_topic(name, {TAKES: "true", "message.timestamp.type": "CreateTime"})
+
+    def _may_make(self, name: str) -> bool:
+        return any(
+            self._may(Action(Operation.CREATE, resource_type, resource_name))
+            for resource_type, resource_name in (
+                (ResourceType.CLUSTER, CLUSTER_NAME),
+                (ResourceType.TOPIC, name),
+            )
+        )
 
 
 def _size(row: Record) -> int:

@@ -126,7 +126,8 @@ class ModernPlay(ClassicPlay):
         """A heartbeat of a group's member, with the epoch it was last told unless one is given."""
         known = self._epochs.get(who, 1) if epoch is None else epoch
         named = {"group_id": who[0], "member_id": who[1], "member_epoch": known + ahead}
-        answer = self.call(label, api, NEWEST, named | fields)
+        version = fields.pop("version", NEWEST)
+        answer = self.call(label, api, version, named | fields)
         if answer is not None and not isinstance(answer, str) and answer.error_code == 0:
             self._epochs[who] = answer.member_epoch
         return answer

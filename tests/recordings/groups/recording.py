@@ -6,6 +6,8 @@ from tests.oracle.real_kafka import numbers
 from tests.recordings.groups import (
     admin_scenarios,
     consumer_scenarios,
+    dead_letter_scenarios,
+    description_scenarios,
     epoch_scenarios,
     idle_scenarios,
     joining_scenarios,
@@ -15,6 +17,7 @@ from tests.recordings.groups import (
     share_scenarios,
     sharing_scenarios,
     static_scenarios,
+    static_streams_scenarios,
     streams_scenarios,
 )
 from tests.recordings.groups.modern_play import ModernPlay
@@ -37,6 +40,9 @@ SCENARIOS = by_name(
         sharing_scenarios,
         streams_scenarios,
         idle_scenarios,
+        static_streams_scenarios,
+        description_scenarios,
+        dead_letter_scenarios,
     )
 )
 
@@ -65,7 +71,11 @@ KIND = Kind(
     lambda release: SCENARIOS,
     played,
     settings,
-    {f"policy-{name}": told for name, told in policy_scenarios.SETTINGS.items()}
-    | idle_scenarios.OWN_SETTINGS,
+    {
+        **{f"policy-{name}": told for name, told in policy_scenarios.SETTINGS.items()},
+        **description_scenarios.SETTINGS,
+        **idle_scenarios.OWN_SETTINGS,
+        **dead_letter_scenarios.SETTINGS,
+    },
     "authorizer",
 )

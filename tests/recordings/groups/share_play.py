@@ -167,7 +167,8 @@ def state(play: ModernPlay, label: str, group: str, topic: str, index: int = 0) 
     """What is kept of a share partition, and what is told of it."""
     play.peer.pause(SETTLED_MS)
     topic_id = play.topic_ids[topic]
-    asked = {"partition": index, "leader_epoch": -1}
+    refuses_unknown = play.has(ApiKey.STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE)  # since 4.4
+    asked = {"partition": index, "leader_epoch": 0 if refuses_unknown else -1}
     topics = [{"topic_id": topic_id, "partitions": [asked]}]
     for api in (ApiKey.READ_SHARE_GROUP_STATE, ApiKey.READ_SHARE_GROUP_STATE_SUMMARY):
         request = {"group_id": group, "topics": topics}

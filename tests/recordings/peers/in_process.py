@@ -50,8 +50,9 @@ class InProcess:
         properties |= ZOOKEEPER if numbers(release) < (3,) else KRAFT
         if mode != "none":
             properties["allow.everyone.if.no.acl.found"] = str(mode == "open").lower()
+            others = settings.get("super.users", "User:ANONYMOUS;User:admin")
             authorizing = {
-                "super_users": ("User:ANONYMOUS", "User:admin"),
+                "super_users": tuple(others.split(";")),
                 "allow_everyone_if_no_acl_found": mode == "open",
             }
         self.stage = Stage(

@@ -33,11 +33,18 @@ def zigzag(number: int) -> bytes:
     return bytes(out)
 
 
-def record(delta: int, value: bytes | None, key: bytes | None, time_delta: int) -> bytes:
+Headers = Sequence[tuple[bytes, bytes | None]]
+
+
+def record(
+    delta: int, value: bytes | None, key: bytes | None, time_delta: int, headers: Headers = ()
+) -> bytes:
     body = b"\0" + zigzag(time_delta) + zigzag(delta)
     for part in (key, value):
         body += zigzag(-1) if part is None else zigzag(len(part)) + part
-    body += zigzag(0)
+    body += zigzag(len(headers))
+    for part in (part for header in headers for part in header):
+        body += zigzag(-1) if part is None else zigzag(len(part)) + part
     return zigzag(len(body)) + body
 
 
@@ -113,12 +120,29 @@ def wrapper(values: Sequence[bytes], *, magic: int = 1, time: int = T0) -> bytes
     return message(packed, magic=magic, attributes=GZIP, offset=len(values) - 1, time=time)
 
 
+Row = tuple[int, int, bytes | None, bytes | None, list[tuple[bytes | None, bytes | None]]]
+"""Offset and time as differences, key, value, headers."""
+
+
 def summary(records: bytes | None) -> list[str] | None:
     """What a fetched record set holds, one line a batch or message.
 
     What is cut off at its end, or fills it up after a down-conversion, is nothing to a reader.
     """
     return None if records is None else list(_summary(records))
+
+
+def contents(records: bytes) -> Iterator[str]:
+    """A line a record of plain batches of format 2: offset, key, value, headers."""
+    at = 0
+    while at < len(records):
+        base, size = struct.unpack_from(">qi", records, at)
+        end = at + 12 + size
+        (count,) = struct.unpack_from(">i", records, at + 57)
+        for delta, _, key, value, headers in _rows(records[at + 61 : end], count):
+            named = "".join(f" {_text(name, 99)}={_text(told, 99)}" for name, told in headers)
+            yield f"{base + delta}:{_text(key)}={_text(value)}{named}"
+        at = end
 
 
 def _summary(records: bytes) -> Iterator[str]:
@@ -154,6 +178,11 @@ def _batch(data: bytes) -> str:
 
 
 def _records(body: bytes, count: int, first_time: int) -> Iterator[str]:
+    for delta, time, key, value, _ in _rows(body, count):
+        yield f"{delta}@{{{first_time + time}}}:{_text(key)}={_text(value)}"
+
+
+def _rows(body: bytes, count: int) -> Iterator[Row]:
     at = 0
     for _ in range(count):
         _, at = _varint(body, at)
@@ -162,11 +191,13 @@ def _records(body: bytes, count: int, first_time: int) -> Iterator[str]:
         delta, at = _varint(body, at)
         key, at = _sized(body, at)
         value, at = _sized(body, at)
-        headers, at = _varint(body, at)
-        for _ in range(headers):
-            _, at = _sized(body, at)
-            _, at = _sized(body, at)
-        yield f"{delta}@{{{first_time + time}}}:{_text(key)}={_text(value)}"
+        number, at = _varint(body, at)
+        headers = []
+        for _ in range(number):
+            name, at = _sized(body, at)
+            told, at = _sized(body, at)
+            headers.append((name, told))
+        yield delta, time, key, value, headers
 
 
 def _message(data: bytes, offset: int) -> str:
@@ -206,8 +237,8 @@ def _sized(data: bytes, at: int) -> tuple[bytes | None, int]:
     return (None, at) if size < 0 else (data[at : at + size], at + size)
 
 
-def _text(value: bytes | None) -> str:
+def _text(value: bytes | None, shown: int = 12) -> str:
     if value is None:
         return "null"
     text = value.decode("latin-1")
-    return text if text.isprintable() and len(text) <= 12 else f"{len(value)}:{value[:12].hex()}"
+    return text if text.isprintable() and len(text) <= shown else f"{len(value)}:{value[:12].hex()}"

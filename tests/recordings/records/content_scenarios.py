@@ -1,15 +1,21 @@
 """Batches under a right checksum whose contents are damaged, short and long ones."""
 
 import gzip
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from random import Random
 
+from kafka_shim.protocol.enums import ApiKey
 from tests.recordings.records.batches import GZIP, batch, record, zigzag
 from tests.recordings.records.play import Play
 
 LONG = 6000
 """Bytes of a value; batches of more than 4 KiB are looked at in another way."""
 DEEP = (" noise", "length negative in gzip", "gzip damaged inside")
+
+
+LIMIT = "max.decompressed.message.bytes"
+BESIDE = 7
+"""Bytes of a record's size beside a value of 64 to 8191 bytes: it has no key and no headers."""
 
 
 def damaged(play: Play) -> None:
@@ -29,9 +35,9 @@ def noise(play: Play) -> None:
             play.produce(name, play.topic(name.replace(" ", "-")), records)
 
 
-def holding(content: bytes, attributes: int = 0) -> bytes:
-    """A batch that says it has two records, with this in their place."""
-    return batch([b"a", b"b"], attributes=attributes, packs=lambda _: content)
+def holding(content: bytes, attributes: int = 0, values: Sequence[bytes] = (b"a", b"b")) -> bytes:
+    """A batch that says it has these records, with this in their place."""
+    return batch(values, attributes=attributes, packs=lambda _: content)
 
 
 def cases() -> Iterator[tuple[str, bytes]]:
@@ -74,4 +80,31 @@ def _with_headers(value: bytes, count: int) -> bytes:
     return zigzag(len(body)) + body
 
 
-SCENARIOS = (damaged, noise)
+def decompressed(play: Play) -> None:
+    """A topic limits the records of compressed batches (4.4), by the size that they say."""
+    if not play.topic_has(LIMIT):
+        return
+    topic = play.topic("limited", max_decompressed_message_bytes="100")
+    for size in (99, 100, 101, 200):
+        value = b"v" * (size - BESIDE)
+        for number in (1, 3):
+            rows = [b"x"] * (number - 1) + [value]
+            label = f"{number} of {size}"
+            play.produce(label, topic, batch(rows))
+            play.produce(f"{label} in gzip", topic, batch(rows, attributes=GZIP))
+    for size in (100, 101):
+        content = zigzag(size) + record(0, b"v", None, 0)[1:]
+        packed = holding(gzip.compress(content, mtime=0), GZIP, [b"v"])
+        play.produce(f"says {size}", topic, packed)
+    play.produce("many alike", topic, batch([b"v" * 98] * 40, attributes=GZIP))
+    play.produce("large keys", topic, batch([b"v"], keys=[b"k" * 120], attributes=GZIP))
+    play.fetch("limited", topic)
+    for limit in ("0", "1", "-1", "2147483647", "2147483648", "x", ""):
+        config = {"name": LIMIT, "config_operation": 0, "value": limit}
+        resource = {"resource_type": 2, "resource_name": topic, "configs": [config]}
+        api = ApiKey.INCREMENTAL_ALTER_CONFIGS
+        play.call(f"limit {limit}, set", api, 1, {"resources": [resource]})
+        play.produce(f"limit {limit}", topic, batch([b"v" * 98], attributes=GZIP))
+
+
+SCENARIOS = (damaged, noise, decompressed)

@@ -1,14 +1,14 @@
 """Log-ins with tokens, good and bad, that a real broker and the shim are both given.
 
 Each case is what the client says first. Times are seconds from now, and far enough from the borders
-for a clock that runs. `python -m tests.oracle.bearer 4.3.1` records what a real broker answers.
+for a clock that runs. `python -m tests.oracle.bearer 4.4.0` records what a real broker answers.
 """
 
 import base64
 import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from joserfc import jws
 from joserfc.jwk import ECKey, Key, OctKey, RSAKey
@@ -16,6 +16,7 @@ from joserfc.jwk import ECKey, Key, OctKey, RSAKey
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from kafka_shim.protocol.releases.facts import facts_of
 from kafka_shim.shim.client.client import Client, ClientError
 
 ISSUER, AUDIENCE = "https://issuer.test", "kafka"
@@ -26,6 +27,14 @@ SETTINGS = {
     "sasl.oauthbearer.scope.claim.name": "roles",
 }
 """What the strict broker is told besides where its keys are; the skew is the default, 30 s."""
+
+EXPECTED_ISSUER = "sasl.oauthbearer.expected.issuer"
+EXPECTED_AUDIENCE = "sasl.oauthbearer.expected.audience"
+ANY_ISSUER = "sasl.oauthbearer.allow.unverified.issuer"
+ANY_AUDIENCE = "sasl.oauthbearer.allow.unverified.audience"
+
+LENIENT = facts_of("4.3").access
+"""Of a release that takes tokens of unknown origin."""
 
 RSA = RSAKey.generate_key(2048, {"kid": "rsa", "alg": "RS256", "use": "sig"})
 ANY_RSA = RSAKey.generate_key(2048, {"kid": "any"})
@@ -194,12 +203,63 @@ def strict_cases() -> Mapping[str, Case]:
     }
 
 
-SETS: Mapping[str, tuple[Mapping[str, Case], bool, Mapping[str, str]]] = {
-    "unsecured": (unsecured_cases(), False, {}),
-    "signed": (signed_cases(), True, {}),
-    "strict": (strict_cases(), True, SETTINGS),
+def _without(name: str) -> dict[str, str]:
+    return {key: value for key, value in SETTINGS.items() if key != name}
+
+
+class CaseSet(NamedTuple):
+    """Cases for one broker: whether it has keys, and what else it is told."""
+
+    cases: Mapping[str, Case]
+    has_keys: bool
+    settings: Mapping[str, str]
+
+
+UNSECURED = CaseSet(unsecured_cases(), has_keys=False, settings={})
+SIGNED = CaseSet(signed_cases(), has_keys=True, settings={})
+STRICT = CaseSet(strict_cases(), has_keys=True, settings=SETTINGS)
+UNVERIFIED = CaseSet(
+    signed_cases(),
+    has_keys=True,
+    settings={ANY_AUDIENCE: "true", ANY_ISSUER: "true"},
+)
+ORIGINS = {
+    title: case
+    for title, case in strict_cases().items()
+    if "audience" in title or "issuer" in title
 }
-"""By name: the cases, whether the broker has keys, and what else it is told."""
+WITHOUT_ISSUER = CaseSet(
+    ORIGINS, has_keys=True, settings={**_without(EXPECTED_ISSUER), ANY_ISSUER: "true"}
+)
+WITHOUT_AUDIENCE = CaseSet(
+    ORIGINS, has_keys=True, settings={**_without(EXPECTED_AUDIENCE), ANY_AUDIENCE: "true"}
+)
+BOTH = CaseSet(
+    ORIGINS, has_keys=True, settings={**SETTINGS, ANY_AUDIENCE: "true", ANY_ISSUER: "true"}
+)
+SETS: Mapping[str, Mapping[str, CaseSet]] = {
+    "4.3.1": {"unsecured": UNSECURED, "signed": SIGNED, "strict": STRICT},
+    "4.4.0": {
+        "unverified": UNVERIFIED,
+        "without issuer": WITHOUT_ISSUER,
+        "without audience": WITHOUT_AUDIENCE,
+        "both": BOTH,
+    },
+}
+"""By release and name."""
+
+STARTS = "starts"
+"""Not a set: whether a broker starts with each of these."""
+
+IMPOSSIBLE: Mapping[str, Mapping[str, str]] = {
+    "neither": {},
+    "no issuer": _without(EXPECTED_ISSUER),
+    "no audience": _without(EXPECTED_AUDIENCE),
+    "explicitly not": {**_without(EXPECTED_ISSUER), ANY_ISSUER: "false"},
+    "no issuer but leave for audiences": {**_without(EXPECTED_ISSUER), ANY_AUDIENCE: "true"},
+    "no boolean": {**SETTINGS, ANY_ISSUER: "maybe"},
+}
+"""Settings beside keys with which 4.4 does not start."""
 
 CLOSED = "closed"
 

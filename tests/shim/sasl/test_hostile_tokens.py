@@ -10,7 +10,7 @@ import pytest
 
 from kafka_shim.shim.sasl.bearer_settings import token_validator
 from kafka_shim.shim.sasl.bearer_token import TokenRefusedError, TokenValidator
-from tests.shim.sasl.bearer_cases import EC, NAMELESS, OCT, RSA, STRANGER, key_set, signed
+from tests.shim.sasl.bearer_cases import EC, LENIENT, NAMELESS, OCT, RSA, STRANGER, key_set, signed
 
 NOW_S = 1_700_000_000
 CLAIMS = {"sub": "alice", "iat": NOW_S - 10, "exp": NOW_S + 600}
@@ -22,7 +22,9 @@ def public_only(tmp_path: Path) -> TokenValidator:
     keys = [key.as_dict(private=False) for key in (RSA, EC)]
     path = tmp_path / "keys.json"
     path.write_text(json.dumps({"keys": keys}))
-    return token_validator({"sasl.oauthbearer.jwks.endpoint.url": path.as_uri()}, "SASL_PLAINTEXT")
+    return token_validator(
+        {"sasl.oauthbearer.jwks.endpoint.url": path.as_uri()}, "SASL_PLAINTEXT", LENIENT
+    )
 
 
 @pytest.fixture
@@ -30,7 +32,9 @@ def with_a_secret(tmp_path: Path) -> TokenValidator:
     """The same, with a secret for HS256 among the keys."""
     path = tmp_path / "keys.json"
     path.write_text(key_set())
-    return token_validator({"sasl.oauthbearer.jwks.endpoint.url": path.as_uri()}, "SASL_PLAINTEXT")
+    return token_validator(
+        {"sasl.oauthbearer.jwks.endpoint.url": path.as_uri()}, "SASL_PLAINTEXT", LENIENT
+    )
 
 
 def encoded(value: object) -> str:

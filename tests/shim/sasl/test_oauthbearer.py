@@ -1,4 +1,4 @@
-"""OAUTHBEARER: every token is taken, or refused, as a real broker (4.3.1) does it."""
+"""OAUTHBEARER: every token is taken, or refused, as real brokers do it."""
 
 import json
 import subprocess
@@ -13,7 +13,16 @@ from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.sasl.bearer_settings import token_validator
 from kafka_shim.shim.testing import KafkaBroker, start
-from tests.shim.sasl.bearer_cases import SETS, key_set, message, outcome, unsecured
+from tests.shim.sasl.bearer_cases import (
+    IMPOSSIBLE,
+    LENIENT,
+    SETS,
+    STARTS,
+    key_set,
+    message,
+    outcome,
+    unsecured,
+)
 
 RECORDED = json.loads(Path(__file__).with_name("bearer_recorded.json").read_text())
 JWKS_URL = "sasl.oauthbearer.jwks.endpoint.url"
@@ -27,32 +36,56 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def brokers(keys: Path) -> Iterator[dict[str, KafkaBroker]]:
-    found: dict[str, KafkaBroker] = {}
-    for name, (_, has_keys, more) in SETS.items():
-        told = {"sasl.enabled.mechanisms": "OAUTHBEARER", **more}
-        if has_keys:
-            told[JWKS_URL] = keys.as_uri()
-        found[name] = start(in_process=True, properties=told)
+def brokers(keys: Path) -> Iterator[dict[tuple[str, str], KafkaBroker]]:
+    found: dict[tuple[str, str], KafkaBroker] = {}
+    for release, sets in SETS.items():
+        for name, (_, has_keys, more) in sets.items():
+            told = {"sasl.enabled.mechanisms": "OAUTHBEARER", **more}
+            if has_keys:
+                told[JWKS_URL] = keys.as_uri()
+            found[release, name] = start(in_process=True, properties=told, kafka_version=release)
     yield found
     for broker in found.values():
         broker.stop()
 
 
 def test_every_case_is_recorded() -> None:
-    assert {name: set(cases) for name, (cases, _, _) in SETS.items()} == {
-        name: set(answers) for name, answers in RECORDED.items()
+    found = {
+        release: {name: set(cases) for name, (cases, _, _) in sets.items()}
+        | ({STARTS: set(IMPOSSIBLE)} if STARTS in RECORDED[release] else {})
+        for release, sets in SETS.items()
+    }
+    assert found == {
+        release: {name: set(answers) for name, answers in sets.items()}
+        for release, sets in RECORDED.items()
     }
 
 
 @pytest.mark.parametrize(
-    ("name", "title"), [(name, title) for name, (cases, _, _) in SETS.items() for title in cases]
+    ("release", "name", "title"),
+    [
+        (release, name, title)
+        for release, sets in SETS.items()
+        for name, (cases, _, _) in sets.items()
+        for title in cases
+    ],
 )
 def test_a_token_is_taken_as_recorded(
-    brokers: dict[str, KafkaBroker], name: str, title: str
+    brokers: dict[tuple[str, str], KafkaBroker], release: str, name: str, title: str
 ) -> None:
-    case = SETS[name][0][title]
-    assert outcome(brokers[name].listeners["SASL_PLAINTEXT"], case) == RECORDED[name][title]
+    case = SETS[release][name].cases[title]
+    address = brokers[release, name].listeners["SASL_PLAINTEXT"]
+    assert outcome(address, case) == RECORDED[release][name][title]
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_tokens_of_unknown_origin_need_leave(keys: Path, name: str) -> None:
+    told = {"sasl.enabled.mechanisms": "OAUTHBEARER", JWKS_URL: keys.as_uri(), **IMPOSSIBLE[name]}
+    listener = ListenerConfig("X", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 0)
+    config = Config(listeners=(listener,), properties=told, release="4.4")
+    assert RECORDED["4.4.0"][STARTS][name] is False
+    with pytest.raises(ConfigError, match=r"unverified\.(audience|issuer)"):
+        Broker(config)
 
 
 @pytest.mark.parametrize(("release", "ends"), [("2.8", False), ("3.3", True)])
@@ -68,9 +101,9 @@ def test_a_log_in_ends_with_its_token(release: str, ends: bool) -> None:
 
 def test_settings_of_a_listener_go_before_those_of_all(keys: Path) -> None:
     told = {JWKS_URL: "https://elsewhere", f"listener.name.inner.{JWKS_URL}": keys.as_uri()}
-    token_validator(told, "INNER")
+    token_validator(told, "INNER", LENIENT)
     with pytest.raises(ConfigError, match="read from files only"):
-        token_validator(told, "OUTER")
+        token_validator(told, "OUTER", LENIENT)
 
 
 @pytest.mark.parametrize(
@@ -95,13 +128,13 @@ def test_keys_that_are_none_are_told_at_the_start(
     told = {"sasl.enabled.mechanisms": "OAUTHBEARER", JWKS_URL: path.as_uri()}
     listener = ListenerConfig("X", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 0)
     with pytest.raises(ConfigError, match=text):
-        Broker(Config(listeners=(listener,), properties=told))
+        Broker(Config(listeners=(listener,), properties=told, release="4.3"))
 
 
 def test_a_skew_that_is_no_number_is_told(keys: Path) -> None:
     told = {JWKS_URL: keys.as_uri(), "sasl.oauthbearer.clock.skew.seconds": "-1"}
     with pytest.raises(ConfigError, match="it must be a number from 0"):
-        token_validator(told, "X")
+        token_validator(told, "X", LENIENT)
 
 
 def test_without_the_extra_it_says_what_to_install() -> None:
@@ -109,7 +142,7 @@ def test_without_the_extra_it_says_what_to_install() -> None:
     program = (
         "import sys; sys.modules['joserfc'] = None\n"
         "from kafka_shim.shim.sasl.bearer_settings import token_validator\n"
-        f"token_validator({{{JWKS_URL!r}: 'file:///keys'}}, 'X')"
+        f"token_validator({{{JWKS_URL!r}: 'file:///keys'}}, 'X', None)"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=30

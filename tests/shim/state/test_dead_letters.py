@@ -1,8 +1,11 @@
-"""Dead-letter queues: names and headers as in the bytecode of 4.4.0, copies as recorded of it."""
+"""Dead-letter queues, as far as recordings do not show them: see `dead_letter_scenarios.py`."""
 
 import pytest
 
+from kafka_shim.authorizer.model import Action
+from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.records import Record, batches
+from kafka_shim.shim.state.between_brokers import brokers_may
 from kafka_shim.shim.state.sharing.dead_letters import (
     COPIES,
     MAKES,
@@ -23,7 +26,9 @@ def letters(stage: Stage, queue: str, copies: str = "true") -> list[Record]:
     stage.topic("orders")
     orders = stage.found("orders")
     _append(orders.partitions[0], [Record(at, 5, b"k%d" % at, b"v%d" % at) for at in range(3)])
-    writer = DeadLetters(cluster.topics, cluster.configs, cluster.clock, cluster._make_topic)
+    writer = DeadLetters(
+        cluster.topics, cluster.configs, cluster.clock, cluster._make_topic, lambda _: True
+    )
     writer.write(("g", orders.topic_id, 0), Dead(1, 1, 2, REJECTED))
     found = cluster.topics.get(queue)
     if found is None:
@@ -61,3 +66,17 @@ def test_a_topic_that_takes_none_gets_none() -> None:
     stage = Stage("4.4")
     stage.topic("dlq.q")
     assert not letters(stage, "dlq.q")
+
+
+@pytest.mark.parametrize(
+    ("told", "may"),
+    [
+        ({}, False),
+        ({"inter.broker.listener.name": "SASL_PLAINTEXT"}, True),
+        ({"security.inter.broker.protocol": "SASL_SSL"}, True),
+    ],
+)
+def test_brokers_that_would_log_in_may_write_letters(told: dict[str, str], *, may: bool) -> None:
+    stage = Stage("4.4", properties=told)
+    asks = brokers_may(stage.cluster.config, stage.cluster.policy)
+    assert asks(Action(Operation.WRITE, ResourceType.TOPIC, "dlq.q")) is may

@@ -1,0 +1,79 @@
+"""What a streams group has to assign: the tasks of its topology, as far as there are topics."""
+
+from collections.abc import Mapping
+
+from kafka_shim.shim.state.groups.assignors import Assignment
+from kafka_shim.shim.state.groups.streams_topology import Configured, StreamsTopology
+from kafka_shim.shim.state.topics import Topics
+
+
+class StreamsTasks:
+    """What a streams group has to assign: the tasks of its topology, to every member alike.
+
+    The topology is `configured` by the topics that there were at the last heartbeat.
+    """
+
+    def __init__(self, topics: Topics) -> None:
+        self._topics = topics
+        self.topology: StreamsTopology | None = None
+        self.configured: Configured | None = None
+        self._known: dict[str, tuple[bytes, int]] | None = None
+
+    @property
+    def changes(self) -> int:
+        return self._topics.epoch
+
+    def configure(self) -> None:
+        """Look at the topics that there are now."""
+        if self.topology is not None:
+            self.configured = Configured(self.topology, self._topics)
+
+    def take_note(self) -> bool:
+        """Whether the topics are others than at the last time this was asked."""
+        if self.configured is None:
+            return False
+        before, self._known = self._known, self.configured.seen
+        return before != self._known
+
+    def counts(self, members: object) -> Mapping[bytes, int]:  # noqa: ARG002 - all run the same
+        tasks = {} if self.configured is None else self.configured.tasks
+        return {subtopology_id.encode(): count for subtopology_id, count in tasks.items()}
+
+    def wanted_by(self, member: object) -> frozenset[bytes]:
+        return frozenset(self.counts(member))
+
+    def unknown_task(self, reported: Mapping[str, frozenset[int]]) -> str | None:
+        """What is wrong with the tasks that a member reports; None if nothing is."""
+        tasks = {} if self.configured is None else self.configured.tasks
+        for subtopology_id, partitions in reported.items() if tasks else ():
+            count = tasks.get(subtopology_id)
+            if count is None:
+                return f"the topology has no subtopology `{subtopology_id}`"
+            if strange := [at for at in partitions if not 0 <= at < count]:
+                return f"subtopology `{subtopology_id}` has {count} tasks, and none is {strange[0]}"
+        return None
+
+    def reader_of(self, topic_id: bytes) -> str | None:
+        """The subtopology that reads a topic."""
+        topic = self._topics.by_id(topic_id)
+        if self.topology is None or topic is None:
+            return None
+        readers = (part for part in self.topology.subtopologies if topic.name in part.reads)
+        return next((part.subtopology_id for part in readers), None)
+
+    def partitions_read(self, assigned: Assignment) -> dict[str, frozenset[int]] | None:
+        """The partitions that tasks read, by topic; None while topics of the topology are missing
+        or do not fit, which keeps brokers from answering.
+        """
+        configured, topology = self.configured, self.topology
+        if configured is None or topology is None or not configured.fits:
+            return None
+        held = {subtopology_id.decode(): at for subtopology_id, at in assigned.items()}
+        found: dict[str, frozenset[int]] = {}
+        for subtopology in topology.subtopologies:
+            for name in subtopology.reads:
+                count = configured.count(name)
+                partitions = held.get(subtopology.subtopology_id, frozenset())
+                if there := frozenset(at for at in partitions if at < count):
+                    found[name] = found.get(name, frozenset()) | there
+        return found

@@ -1,0 +1,51 @@
+"""Descriptions of topologies: the rest is recorded, see `description_scenarios.py`."""
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
+    StreamsGroupHeartbeatRequest,
+    Subtopology,
+    Topology,
+)
+from kafka_shim.protocol.messages.streams_group_topology_description_update_request import (
+    StreamsGroupTopologyDescriptionUpdateRequest,
+)
+from tests.shim.play import Stage
+
+PLUGIN = "group.streams.topology.description.plugin.class"
+
+
+def joined(stage: Stage) -> bool:
+    """Whether the first member of a streams group is asked to describe its topology."""
+    stage.topic("orders")
+    request = StreamsGroupHeartbeatRequest(
+        group_id="g",
+        member_id="m",
+        rebalance_timeout_ms=10_000,
+        topology=Topology(subtopologies=[Subtopology("0", source_topics=["orders"])]),
+        active_tasks=[],
+        standby_tasks=[],
+        warmup_tasks=[],
+        process_id="p",
+        client_tags=[],
+    )
+    answer = stage.ask(ApiKey.STREAMS_GROUP_HEARTBEAT, 1, request)
+    assert answer.error_code == 0
+    return bool(answer.topology_description_required)
+
+
+def told(stage: Stage) -> int:
+    request = StreamsGroupTopologyDescriptionUpdateRequest(group_id="g", member_id="m")
+    api = ApiKey.STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE
+    return int(stage.ask(api, 0, request).error_code)
+
+
+def test_any_plugin_keeps_descriptions_in_memory() -> None:
+    stage = Stage("4.4", properties={PLUGIN: "com.example.OwnPlugin"})
+    assert joined(stage)
+    assert told(stage) == 0
+
+
+def test_without_a_plugin_nobody_is_asked() -> None:
+    stage = Stage("4.4")
+    assert not joined(stage)
+    assert told(stage) == 35
