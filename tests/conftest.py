@@ -11,7 +11,10 @@ settings.register_profile("quick", settings.get_profile("any pace"), max_example
 settings.load_profile("any pace")
 
 SPARK = "Spark"
-ON_SPARK = ("test_acl_jobs.py", "test_commands.py", "test_streaming.py", "test_table_jobs.py")
+ON_SPARK = (
+    *("test_acl_jobs.py", "test_agreement.py", "test_commands.py", "test_streaming.py"),
+    *("test_table_jobs.py", "test_tables_page.py"),
+)
 """Files of tests/pipeline that need a session: one process runs them, so that one JVM starts."""
 
 SLOWEST_FIRST = (

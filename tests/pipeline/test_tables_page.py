@@ -17,7 +17,7 @@ from tests.pipeline.traces import made, random_acls, random_trace
 
 PAGE = "docs/tables.md"
 NOTEBOOK = ROOT / "examples" / "traces.ipynb"
-INTERNAL = {"added_needs", "pieces"}
+INTERNAL = {"added_needs", "pieces", "sightings"}
 """Tables that only jobs read."""
 
 

@@ -137,7 +137,7 @@ import pytest
 
 @pytest.mark.asyncio
 async def test_async(kafka_broker):
-    _, writer = await asyncio.open_connection(*split(kafka_broker.bootstrap_servers))
+    _, writer = await asyncio.open_connection(*kafka_broker.bootstrap_servers.split(":"))
     writer.close()
     await asyncio.to_thread(kafka_broker.reset)
     assert kafka_broker.health().status == "ok"
