@@ -6,7 +6,7 @@ one another on one connection go out together, as the target answers them in the
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
@@ -24,7 +24,9 @@ from kafka_shim.shim.traffic.replay.ids import id_kinds, names_ids
 from kafka_shim.shim.traffic.replay.link import Link, Sent
 from kafka_shim.shim.traffic.replay.logins import NoPasswordError, log_in, login_of
 from kafka_shim.shim.traffic.replay.offsets import TAKES_OFFSETS
+from kafka_shim.shim.traffic.replay.pace import Pace
 from kafka_shim.shim.traffic.replay.peer import WINDOW_BYTES, GoneError, Peer
+from kafka_shim.shim.traffic.replay.rebalances import is_before_join
 from kafka_shim.shim.traffic.replay.report import Place, Report, place_of
 from kafka_shim.shim.traffic.replay.rerecording import Rerecording
 from kafka_shim.shim.traffic.replay.target import MissError, OnMiss, Target
@@ -64,15 +66,12 @@ class Player:
         `progress` is told now and then how many events of the recording are behind.
         """
         began = time.monotonic()
-        first_us = self._foresight.first_us
-        speed = self._target.speed
+        pace = Pace(self._target.speed, self._foresight.first_us)
         try:
             for number, event in enumerate(self._recording.events):
-                if number % _TELL_EVENTS == 0 or speed is not None:
+                if number % _TELL_EVENTS == 0 or self._target.speed is not None:
                     progress(number)
-                if speed is not None:
-                    due = (event.entry.time_us - first_us) / 1_000_000 / speed
-                    time.sleep(max(0.0, began + due - time.monotonic()))
+                pace.wait(event.entry.time_us)
                 self._one(event)
             if self._current is not None:
                 self._settle(self._current)
@@ -269,10 +268,18 @@ class Player:
         deadline = time.monotonic() + self._target.timeout_s
         while True:
             frame = peer.receive()
-            if not is_put_off(entry, frame) or link.sent or time.monotonic() > deadline:
+            if link.sent or time.monotonic() > deadline:
+                return frame
+            if not is_put_off(entry, frame) and not is_before_join(
+                request, entry, frame, self._unanswered()
+            ):
                 return frame
             time.sleep(RETRY_S)
             peer.send(request)
+
+    def _unanswered(self) -> Iterator[bytes]:
+        for link in self._links.values():
+            yield from (sent.frame for sent in link.sent.values())
 
     def _await_acls(self, event: Event, change: Change | None) -> None:
         """Until the brokers that this user is connected to know of a change: some learn late."""

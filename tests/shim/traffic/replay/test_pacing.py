@@ -12,6 +12,7 @@ from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
 from kafka_shim.protocol.messages.heartbeat_response import HeartbeatResponse
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.shim.traffic.replay.events import Event, Recording
+from kafka_shim.shim.traffic.replay.pace import Pace
 from kafka_shim.shim.traffic.replay.player import Player
 from kafka_shim.shim.traffic.replay.target import Target
 from tests.addresses import split
@@ -53,3 +54,31 @@ async def test_pauses(speed: float | None, least_s: float, most_s: float) -> Non
         took = time.monotonic() - began
     assert (report.answers, report.holds) == (2, True)
     assert least_s <= took < most_s
+
+
+class Clock:
+    """Time that passes by sleeping, or by hand."""
+
+    def __init__(self) -> None:
+        self.time_s = 100.0
+
+    def now(self) -> float:
+        return self.time_s
+
+    def sleep(self, seconds: float) -> None:
+        self.time_s += seconds
+
+
+def test_a_late_replay_does_not_catch_up() -> None:
+    clock = Clock()
+    pace = Pace(2.0, 7_000_000, clock.now, clock.sleep)
+    pace.wait(9_000_000)
+    assert clock.time_s == pytest.approx(101)
+    clock.sleep(0.001)
+    pace.wait(9_000_000)
+    pace.wait(11_000_000)
+    assert clock.time_s == pytest.approx(102)  # a moment is made up for
+    clock.sleep(3)  # the target took its time
+    pace.wait(11_000_000)
+    pace.wait(13_000_000)
+    assert clock.time_s == pytest.approx(106)

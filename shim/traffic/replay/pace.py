@@ -1,0 +1,39 @@
+"""The pauses between the events of a recording, kept in a replay with `--speed`."""
+
+import time
+from collections.abc import Callable
+
+LATE_S = 0.01
+"""A replay that is later than this does not catch up: pauses would be shorter than recorded."""
+
+
+class Pace:
+    """Waits before each event; with no speed it does not.
+
+    Pauses matter to a broker: members who join a new group within a delay are in one generation. So
+    a target that is slower than the recorded one moves everything that follows.
+    """
+
+    def __init__(
+        self,
+        speed: float | None,
+        first_us: int,
+        now: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._speed = speed
+        self._first_us = first_us
+        self._now = now
+        self._sleep = sleep
+        self._began = now()
+
+    def wait(self, time_us: int) -> None:
+        """Wait until it is the turn of what was recorded at this time."""
+        if self._speed is None:
+            return
+        due = self._began + (time_us - self._first_us) / 1_000_000 / self._speed
+        late_s = self._now() - due
+        if late_s < 0:
+            self._sleep(-late_s)
+        elif late_s > LATE_S:
+            self._began += late_s

@@ -1,0 +1,144 @@
+"""A member's request that overtakes another member's JoinGroup is sent again."""
+
+import contextlib
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.answer_frames import write_answer_frame
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
+from kafka_shim.protocol.messages.heartbeat_response import HeartbeatResponse
+from kafka_shim.protocol.messages.join_group_request import JoinGroupRequest
+from kafka_shim.protocol.messages.join_group_response import JoinGroupResponse
+from kafka_shim.protocol.messages.leave_group_response import LeaveGroupResponse
+from kafka_shim.protocol.messages.sync_group_request import SyncGroupRequest
+from kafka_shim.protocol.messages.sync_group_response import SyncGroupResponse
+from kafka_shim.protocol.trace.entries import Request, Response
+from kafka_shim.shim.traffic.replay.events import Event, Recording
+from kafka_shim.shim.traffic.replay.player import Player
+from kafka_shim.shim.traffic.replay.rebalances import REBALANCE_IN_PROGRESS, is_before_join
+from kafka_shim.shim.traffic.replay.target import Target
+
+JOIN, BEAT = (ApiKey.JOIN_GROUP, 9), (ApiKey.HEARTBEAT, 4)
+SYNC, LEAVE = (ApiKey.SYNC_GROUP, 5), (ApiKey.LEAVE_GROUP, 5)
+UNKNOWN_MEMBER_ID = 25
+
+
+def asked(api: tuple[ApiKey, int], message: Any) -> bytes:
+    head = write_request_header(RequestHeader(*api, 1, "c"))
+    return head + codecs.write_request(message, api[1])
+
+
+def answered(api: tuple[ApiKey, int], message: Any) -> bytes:
+    return write_answer_frame(RequestHeader(*api, 1, "c"), message)
+
+
+JOINS = asked(JOIN, JoinGroupRequest(group_id="g", member_id="a"))
+BEATS = asked(BEAT, HeartbeatRequest("g", 1, "b"))
+SYNCS = asked(SYNC, SyncGroupRequest("g", 1, "b"))
+REBALANCING = HeartbeatResponse(error_code=REBALANCE_IN_PROGRESS)
+
+
+@pytest.mark.parametrize(
+    ("api", "request_frame", "recorded", "actual", "on_the_way", "is_so"),
+    [
+        (BEAT, BEATS, REBALANCING, HeartbeatResponse(), [SYNCS, JOINS], True),
+        (
+            SYNC,
+            SYNCS,
+            SyncGroupResponse(error_code=REBALANCE_IN_PROGRESS),
+            SyncGroupResponse(assignment=b"all"),
+            [JOINS],
+            True,
+        ),
+        (BEAT, BEATS, REBALANCING, HeartbeatResponse(), [SYNCS], False),
+        (
+            BEAT,
+            BEATS,
+            REBALANCING,
+            HeartbeatResponse(),
+            [asked(JOIN, JoinGroupRequest(group_id="another"))],
+            False,
+        ),
+        (BEAT, BEATS, REBALANCING, HeartbeatResponse(0, UNKNOWN_MEMBER_ID), [JOINS], False),
+        (BEAT, BEATS, HeartbeatResponse(), HeartbeatResponse(), [JOINS], False),
+        (
+            LEAVE,
+            BEATS,
+            LeaveGroupResponse(error_code=REBALANCE_IN_PROGRESS),
+            LeaveGroupResponse(),
+            [JOINS],
+            False,
+        ),
+    ],
+)
+def test_what_came_before_a_join(
+    api: tuple[ApiKey, int],
+    request_frame: bytes,
+    recorded: Any,
+    actual: Any,
+    on_the_way: list[bytes],
+    is_so: bool,
+) -> None:
+    entry = Response(0, 0, 0, *api, answered(api, recorded))
+    frame = answered(api, actual)
+    assert is_before_join(request_frame, entry, frame, on_the_way) is is_so
+
+
+def recording() -> Recording:
+    """A member joins, another is told of it by its heartbeat, then the first one's wait ends."""
+    joined = answered(JOIN, JoinGroupResponse(generation_id=2, leader="a", member_id="a"))
+    entries = (
+        (1, Request(0, 0, 0, JOINS)),
+        (2, Request(0, 0, 0, BEATS)),
+        (2, Response(0, 0, 0, *BEAT, answered(BEAT, REBALANCING))),
+        (1, Response(0, 0, 0, *JOIN, joined)),
+    )
+    return Recording(
+        [Event(("w", line), "User:ANONYMOUS", 1, "PLAINTEXT", entry) for line, entry in entries], []
+    )
+
+
+@contextlib.contextmanager
+def slow_broker() -> Iterator[tuple[str, int]]:
+    """It answers a heartbeat before it has read the JoinGroup on the other connection."""
+
+    def serve() -> None:
+        joining, beating = (listener.accept()[0] for _ in range(2))
+        with joining, beating:
+            for answer in (HeartbeatResponse(), REBALANCING):
+                take(beating)
+                give(beating, answered(BEAT, answer))
+            take(joining)
+            joined = JoinGroupResponse(generation_id=2, leader="a", member_id="a")
+            give(joining, answered(JOIN, joined))
+            joining.recv(1)  # until the replay is over
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(30)
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield listener.getsockname()
+        thread.join()
+
+
+def take(peer: socket.socket) -> bytes:
+    size = int.from_bytes(peer.recv(4, socket.MSG_WAITALL), "big")
+    return peer.recv(size, socket.MSG_WAITALL)
+
+
+def give(peer: socket.socket, frame: bytes) -> None:
+    peer.sendall(len(frame).to_bytes(4, "big") + frame)
+
+
+def test_a_heartbeat_that_overtook_a_join_is_sent_again() -> None:
+    with slow_broker() as address:
+        report = Player(recording(), Target(address)).play()
+    assert report.holds, "\n".join(report.lines())
+    assert report.answers == 2
