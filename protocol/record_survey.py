@@ -4,12 +4,14 @@ This is what a broker does before it stores a batch: it sees that the records ha
 they should have, and learns their times, whether keys are missing, and whether offsets have gaps.
 """
 
+import sys
+
 import msgspec
 
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.record_coding import NULL_LENGTH, SHORT_VARINTS
 
-UNLIMITED = 1 << 62
+UNLIMITED = sys.maxsize
 _BEYOND = 1 << 65
 """Further than times can be apart."""
 

@@ -12,7 +12,6 @@ from kafka_shim.protocol.releases.facts import Facts
 from kafka_shim.shim.request.access import Access
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.coordinators import KeyType
 
 Item = TypeVar("Item")
 
@@ -75,6 +74,8 @@ class RequestContext(msgspec.Struct, eq=False):
         """NONE if the broker that was reached coordinates the transactional id."""
         if len(self.cluster.nodes) == 1:
             return ErrorCode.NONE
+        from kafka_shim.shim.state.coordinators import KeyType  # noqa: PLC0415 - of several brokers
+
         node_id = self.cluster.coordinators.node_of(KeyType.TRANSACTION, transactional_id)
         if node_id < 0:
             return ErrorCode.COORDINATOR_NOT_AVAILABLE

@@ -15,7 +15,6 @@ from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config, ListenerConfig
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.state.configs import Configs
-from kafka_shim.shim.state.coordinators import Coordinators
 from kafka_shim.shim.state.delegation_tokens import DelegationTokens
 from kafka_shim.shim.state.late_stores import LateStores
 from kafka_shim.shim.state.leadership import settle
@@ -99,7 +98,6 @@ class Cluster(LateStores):
             self.upkeep.stop()
         self.upkeep = Upkeep(self.topics, self.configs, self.clock)
         self.topics.when_filled = self.upkeep.plan
-        self.coordinators = Coordinators(self.topics, self.configs, self.random, self.live_nodes)
         self.forget_late_stores()
 
     def _static_settings(self, node_id: int) -> dict[str, str]:

@@ -20,6 +20,7 @@ from kafka_shim.shim.state.policy import Policy
 from kafka_shim.shim.state.topics import Topic, Topics
 
 if TYPE_CHECKING:
+    from kafka_shim.shim.state.coordinators import Coordinators
     from kafka_shim.shim.state.fetch_sessions import FetchSessions
     from kafka_shim.shim.state.groups.groups import Groups
     from kafka_shim.shim.state.log import Log
@@ -68,6 +69,12 @@ class LateStores:
     def live_nodes(self) -> list[Node]:
         """The brokers that are not stopped."""
         return [node for node in self.nodes.values() if node.is_alive]
+
+    @cached_property
+    def coordinators(self) -> "Coordinators":
+        from kafka_shim.shim.state.coordinators import Coordinators
+
+        return Coordinators(self.topics, self.configs, self.random, self.live_nodes)
 
     @cached_property
     def groups(self) -> "Groups":

@@ -1,11 +1,11 @@
 """The topic settings that a log obeys, as they hold at the moment."""
 
+import sys
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 
 import msgspec
 
-from kafka_shim.protocol.record_survey import UNLIMITED
 from kafka_shim.shim.state.configs import Configs
 
 FOREVER_MS = 2**63 - 1
@@ -18,7 +18,7 @@ DEFAULTS = {
     "delete.retention.ms": "86400000",
     "min.compaction.lag.ms": "0",
     "max.message.bytes": "1048588",
-    "max.decompressed.message.bytes": str(UNLIMITED),
+    "max.decompressed.message.bytes": str(sys.maxsize),
     "message.timestamp.type": "CreateTime",
     "min.insync.replicas": "1",
     "compression.type": "producer",
