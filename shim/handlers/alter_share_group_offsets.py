@@ -4,6 +4,8 @@ READ on the group, READ on each topic. The group must have no members; it is mad
 none. Its error (24, 68, 69) replaces everything that was found out about the topics.
 """
 
+from collections.abc import Iterable
+
 from kafka_shim.authorizer.requirements import (
     ALTER_SHARE_GROUP_OFFSETS_GROUP,
     ALTER_SHARE_GROUP_OFFSETS_TOPIC,
@@ -29,6 +31,7 @@ MESSAGES = {
     ErrorCode.TOPIC_AUTHORIZATION_FAILED: "the topic may not be read",
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "the topic has no such partition",
 }
+COORDINATOR_ERRORS = (ErrorCode.INVALID_REQUEST, ErrorCode.FENCED_STATE_EPOCH)
 
 
 def handle(
@@ -55,7 +58,19 @@ def handle(
         known = rows.setdefault(topic.topic_name, row)
         if known is not row:
             known.partitions += row.partitions
+    _keep_begun(group, rows.values())
     return AlterShareGroupOffsetsResponse(responses=list(rows.values()))
+
+
+def _keep_begun(group: ShareGroup, rows: Iterable[AlterShareGroupOffsetsResponseTopic]) -> None:
+    """If the share coordinator refused one, the group knows of none."""
+    answered = [(row.topic_id, partition) for row in rows for partition in row.partitions]
+    if not any(partition.error_code in COORDINATOR_ERRORS for _, partition in answered):
+        group.have_begun(
+            (topic_id, partition.partition_index)
+            for topic_id, partition in answered
+            if partition.error_code == ErrorCode.NONE
+        )
 
 
 def refuse(

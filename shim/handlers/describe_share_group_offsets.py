@@ -3,6 +3,7 @@ version 1 how much is left (KIP-1226).
 
 DESCRIBE on each group, then on its topics: one that was named and is denied is 29, one that was
 not named is left out. What nobody reads is no error: offset -1. Nor is a missing group or topic.
+Without names it is all that the group itself has begun, not what a broker began in its name.
 
 DEVIATION: a partition that the topic does not have gets no answer at all from Kafka; here it is
 one that nobody reads.
@@ -124,9 +125,8 @@ def _refused_topic(
 
 
 def _all(group_id: str, context: RequestContext) -> list[DescribeShareGroupOffsetsResponseTopic]:
-    begun: dict[bytes, list[int]] = {}
-    for topic_id, partition, _ in context.cluster.share_states.of_group(group_id):
-        begun.setdefault(topic_id, []).append(partition)
+    group = context.cluster.groups.share(group_id)
+    begun = {} if group is None else group.begun
     known = [
         topic for topic_id in begun if (topic := context.cluster.topics.by_id(topic_id)) is not None
     ]
@@ -137,7 +137,7 @@ def _all(group_id: str, context: RequestContext) -> list[DescribeShareGroupOffse
         DescribeShareGroupOffsetsResponseTopic(
             topic_name=topic.name,
             topic_id=topic.topic_id,
-            partitions=[_row(group_id, topic, at, context) for at in begun[topic.topic_id]],
+            partitions=[_row(group_id, topic, at, context) for at in sorted(begun[topic.topic_id])],
         )
         for topic in visible
     ]

@@ -5,7 +5,7 @@ subscribes to. Only partitions whose state has been begun are given out; that ha
 first heartbeat that wants them, and so is seen by the next.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 
 import msgspec
@@ -101,6 +101,7 @@ class ShareGroup(Group):
         self._states = states
         self._clock = clock
         self.members: dict[str, ShareMember] = {}
+        self._begun: dict[bytes, set[int]] = {}
         self.has_begun = False
         """Whether it has ever begun with a partition, or was to, even with one that is missing."""
         self.subscriptions = TopicSubscriptions(topics)
@@ -178,21 +179,26 @@ class ShareGroup(Group):
             (topic_id, partition)
             for topic_id, count in counts.items()
             for partition in range(count)
-            if self._states.is_begun((self.group_id, topic_id, partition))
+            if partition in self._begun.get(topic_id, ())
         ]
         return assign_simple(members, begun)
 
     def _begin_states(self, member: ShareMember) -> bool:
         """Make the partitions known that the member wants and nobody wanted before."""
-        begun = False
-        for topic_id in self.subscriptions.wanted_by(member):
-            topic = self._topics.by_id(topic_id)
-            for partition in topic.partitions if topic is not None else ():
-                key = (self.group_id, topic_id, partition.index)
-                if not self._states.is_begun(key):
-                    self._states.initialise(key, self.target.epoch, NOT_FETCHED_YET)
-                    begun = self.has_begun = True
-        return begun
+        new = [
+            (topic_id, partition.index)
+            for topic_id in self.subscriptions.wanted_by(member)
+            if (topic := self._topics.by_id(topic_id)) is not None
+            for partition in topic.partitions
+            if partition.index not in self._begun.get(topic_id, ())
+        ]
+        if not new:
+            return False
+        errors = [self.begin_at(*place, NOT_FETCHED_YET) for place in new]
+        if any(errors):  # a broker began one with a newer epoch; the next heartbeat tries again
+            return False
+        self.have_begun(new)
+        return True
 
     def _remove(self, member: ShareMember) -> None:
         member.stop_timer()
@@ -210,16 +216,23 @@ class ShareGroup(Group):
 
     def begin_at(self, topic_id: bytes, partition: int, start_offset: int) -> ErrorCode:
         """Set where it begins to read a partition, whatever was read before."""
-        assert self.is_empty
         self.has_begun = True
         key = (self.group_id, topic_id, partition)
         return self._states.initialise(key, self.target.epoch, start_offset)
 
+    def have_begun(self, places: Iterable[tuple[bytes, int]]) -> None:
+        """Know that these have a state: what all that were begun together have, or none."""
+        for topic_id, partition in places:
+            self._begun.setdefault(topic_id, set()).add(partition)
+
+    @property
+    def begun(self) -> Mapping[bytes, Collection[int]]:
+        """The partitions that it has begun, by topic id: not those that a broker began for it."""
+        return self._begun
+
     def forget_topic(self, topic_id: bytes) -> bool:
         """Forget where it was in a topic; False if it never read it."""
-        begun = [
-            at for known_id, at, _ in self._states.of_group(self.group_id) if known_id == topic_id
-        ]
+        begun = self._begun.pop(topic_id, ())
         for partition in begun:
             self._states.delete((self.group_id, topic_id, partition))
         return bool(begun)
@@ -243,8 +256,8 @@ class ShareGroup(Group):
         """Its states go with it."""
         for member in self.members.values():
             member.stop_timer()
-        for topic_id, partition, _ in list(self._states.of_group(self.group_id)):
-            self._states.delete((self.group_id, topic_id, partition))
+        for topic_id in list(self._begun):
+            self.forget_topic(topic_id)
 
 
 def _check_epoch(member: ShareMember, heartbeat: ShareHeartbeat) -> None:

@@ -2,7 +2,7 @@
 
 import heapq
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -96,16 +96,6 @@ class ShareStates:
         for key in list(self._partitions):
             if self._topics.by_id(key[1]) is None:
                 del self._partitions[key]
-
-    def is_begun(self, key: Key) -> bool:
-        """Whether the state of a share partition has been begun."""
-        return key in self._partitions
-
-    def of_group(self, group_id: str) -> Iterator[tuple[bytes, int, ShareState]]:
-        """Topic id, partition and state of all that a group has begun."""
-        for (group, topic_id, partition), found in self._partitions.items():
-            if group == group_id:
-                yield topic_id, partition, found
 
     def read(self, key: Key, leader_epoch: int) -> tuple[ErrorCode, ShareState | None]:
         """The state for a leader, which fences the older ones."""
