@@ -138,7 +138,8 @@ def read(
     limit = min(max(wanted.partition_max_bytes, 0), reader.bytes_max)
     found = log.read(wanted.fetch_offset, end, limit, whole_first=whole_first, cuts=True)
     answer.records = found[0] if len(found) == 1 else b"".join(found)
-    if is_committed and (found or limit == 0 or not log.bytes_between(wanted.fetch_offset, end)):
+    is_cut = not found and limit > 0 and log.bytes_between(wanted.fetch_offset, end) > 0
+    if is_committed and not is_cut:  # where the first batch was cut off, null stays
         bytes_max = max(limit, len(answer.records))
         beyond = _aborted_up_to(log, wanted.fetch_offset, end, bytes_max, reader.facts)
         answer.aborted_transactions = [
