@@ -120,6 +120,7 @@ def test_news_are_told_once(spark: Any, tmp_path: Path) -> None:
     assert lost
 
 
+@pytest.mark.heavy
 def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) -> None:
     """An answer names the id only after the request that uses it, in another segment."""
     from kafka_shim.pipeline.commands.reading import Source

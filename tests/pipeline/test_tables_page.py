@@ -31,6 +31,7 @@ def test_the_columns_are_those_of_the_tables() -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.heavy
 @pytest.mark.timeout(600)
 def test_what_the_page_shows_works(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
