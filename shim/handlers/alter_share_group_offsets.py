@@ -25,9 +25,10 @@ from kafka_shim.shim.errors import Refused
 from kafka_shim.shim.handlers.shared.topic_access import topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.share_group import ShareGroup
+from kafka_shim.shim.state.sharing.share_state import ERROR_MESSAGES
 from kafka_shim.shim.state.topics import NO_ID
 
-MESSAGES = {
+MESSAGES = ERROR_MESSAGES | {
     ErrorCode.TOPIC_AUTHORIZATION_FAILED: "the topic may not be read",
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "the topic has no such partition",
 }
