@@ -25,7 +25,10 @@ ACLS_MS_MAX = 250.0
 """Of processor time: well under the half second that nobody waits for."""
 RESIDENT_MIB_MAX = 70.0
 
-SERVE = [sys.executable, "-P", "-m", "kafka_shim", "serve", "--listener", "PLAINTEXT://127.0.0.1:0", "--super-user", "User:ANONYMOUS"]
+SERVE = [
+    *(sys.executable, "-P", "-m", "kafka_shim", "serve"),
+    *("--listener", "PLAINTEXT://127.0.0.1:0", "--super-user", "User:ANONYMOUS"),
+]
 BARE = [sys.executable, "-P", "-c", "import asyncio"]
 CONTROL = ["--control", "127.0.0.1:0"]
 RESETS = 200

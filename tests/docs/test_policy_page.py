@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tests.docs.shell import Shell
-from tests.docs.shown import ROOT, commands
+from tests.docs.shown import ROOT, blocks, commands
 
 EXAMPLES = ROOT / "examples" / "policy"
 PAGE = "docs/policy.md"
@@ -71,3 +71,12 @@ def test_the_snippets_find_what_is_broken(name: str, added: str, code: int, tmp_
         assert changes.startswith("+ User:eve: Write" if added else "no difference")
         assert (mine / "report.xml").exists()
     assert ("::error file=policy.yaml,line=5" in done.stdout) == (code == 3 and name == "github")
+
+
+def test_the_files_shown_are_those_of_the_example() -> None:
+    shown = [
+        block for block in blocks() if (block.page, block.language) == ("docs/policy.md", "yaml")
+    ]
+    assert len(shown) == 2
+    for block in shown:
+        assert block.text == f"# {block.name}\n{(ROOT / block.name).read_text()}"

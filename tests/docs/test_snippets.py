@@ -29,6 +29,7 @@ RUN_BY_OTHERS = {
     ("docs/control-api.md", "java"): "tests/docs/test_control_page.py",
     ("docs/control-api.md", "js"): "tests/docs/test_control_page.py",
     ("docs/control-api.md", "json"): "tests/docs/test_control_page.py",
+    ("docs/policy.md", "yaml"): "tests/docs/test_policy_page.py",
     ("docs/replay.md", "properties"): "tests/docs/test_snippets.py",
     ("docs/tables.md", "py"): "tests/pipeline/test_tables_page.py",
     ("docs/testing.md", "text"): "tests/docs/test_snippets.py",

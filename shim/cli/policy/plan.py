@@ -38,7 +38,7 @@ cluster, after asking, and takes them back if one fails.
 
   kafka-shim policy plan old.yaml new.yaml
   kafka-shim policy plan acls/ --bootstrap-server 127.0.0.1:9092 --apply
-  kafka-shim policy plan old.yaml new.yaml --to strimzi --stage 1 | kubectl apply -f -
+  kafka-shim policy plan old.yaml new.yaml --to strimzi --stage 1
 
 With --to, the plan is for a tool that is given what there should be: stage 1 is what is new, in
 stage 2 what is not wanted any more goes. Without --stage, both are printed.
