@@ -6,11 +6,12 @@ from functools import cache
 from typing import Any, Final, cast
 
 from kafka_shim.authorizer.acl_formats.fields import at_line
-from kafka_shim.authorizer.acl_formats.lines import Lined, LinedList, line_of
+from kafka_shim.authorizer.acl_formats.lines import Lined, LinedList, line_of, line_under
 from kafka_shim.authorizer.acl_names import AclTextError
 
 DEPTH_MAX: Final = 100
 PARTS_MAX: Final = 1_000_000
+_RESOURCE_KEYS = ("apiVersion", "kind", "metadata", "spec", "status")
 _BRACKET = re.compile(r"[\[\]{}]")
 _INDENT = re.compile(r"^(?:[?:-] | )+", re.MULTILINE)
 
@@ -153,6 +154,8 @@ def resources(text: str) -> list[Mapping[str, Any]]:
                 found += [mapping(item, f"{where}: item") for item in items]
         else:
             found.append(document)
+    for resource in found:
+        known_keys(resource, _RESOURCE_KEYS, "resource")
     return found
 
 
@@ -188,8 +191,8 @@ def text_of(parent: Mapping[str, Any], key: str, where: str, default: str | None
 
 
 def known_keys(parent: Mapping[str, Any], known: Iterable[str], where: str) -> None:
-    """AclTextError for a key that is not known."""
+    """AclTextError, with the line if it is known, for a key that is not."""
     unknown = sorted(str(key) for key in parent if key not in set(known))
     if unknown:
-        names = ", ".join(known)
-        raise AclTextError(f"{where}: unknown key `{unknown[0]}`; known are {names}")
+        said = f"{where}: unknown key `{unknown[0]}`; known are {', '.join(known)}"
+        raise AclTextError(said, line_under(parent, unknown[0]))

@@ -35,6 +35,8 @@ def read(text: str) -> list[PlacedAcl]:
                 raise AclTextError(f"`{kind}` is neither {AUTHORIZATION} nor {ROLE}")
             name = text_of(inner(resource, "metadata", kind), "name", f"{kind}: `metadata`")
             spec = inner(resource, "spec", f"{kind} {name}")
+            known = ("acls",) if kind == ROLE else ("acls", "roles")
+            known_keys(spec, known, f"{kind} {name}: `spec`")
             if kind == ROLE:
                 roles[name] = listed(spec, "acls", f"{kind} {name}")
             else:

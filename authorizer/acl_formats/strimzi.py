@@ -32,6 +32,7 @@ _TYPES = {
 }
 _TYPE_NAMES = {member: name for name, member in _TYPES.items()}
 _PATTERNS = {"literal": PatternType.LITERAL, "prefix": PatternType.PREFIXED}
+_SPEC_KEYS = ("authentication", "authorization", "quotas", "template")
 _TLS = ("tls", "tls-external")
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 """What Kubernetes allows as a name."""
@@ -52,10 +53,12 @@ def _read_user(resource: Mapping[str, Any]) -> Iterator[PlacedAcl]:
     name = text_of(inner(resource, "metadata", "KafkaUser"), "name", "KafkaUser: `metadata`")
     where = f"KafkaUser {name}"
     spec = inner(resource, "spec", where)
+    known_keys(spec, _SPEC_KEYS, f"{where}: `spec`")
     principal = _principal(name, inner(spec, "authentication", where))
     authorization = inner(spec, "authorization", where)
     if authorization.get("type", "simple") != "simple":
         raise AclTextError(f"{where}: authorization `{authorization['type']}` has no ACLs")
+    known_keys(authorization, ("type", "acls"), f"{where}: `authorization`")
     for number, entry in enumerate(listed(authorization, "acls", where), start=1):
         with at_line(line_of(entry)):
             yield from _read_entry(entry, principal, f"{where}: acl {number}")

@@ -77,7 +77,8 @@ def parse_expectation(entry: object, where: str, release: str) -> Expectation:
             return _no_acl(fields, release)
         return _access(fields, release)
     except ValueError as error:
-        raise AclTextError(f"{where}: {error}") from error
+        said, line = getattr(error, "said", str(error)), getattr(error, "line", 0)
+        raise AclTextError(f"{where}: {said}", line) from error
 
 
 def _access(fields: Mapping[str, Any], release: str) -> Expectation:

@@ -98,6 +98,20 @@ def test_what_is_no_kafka_user_is_told() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("key", "misspelt", "complaint"),
+    [
+        ("spec:", "specs:", "resource: unknown key `specs`"),
+        ("authorization:", "authorisation:", "billing: `spec`: unknown key `authorisation`"),
+        ("acls:", "acl:", "billing: `authorization`: unknown key `acl`; known are type, acls"),
+    ],
+)
+def test_misspelt_keys_of_a_kafka_user_are_told(key: str, misspelt: str, complaint: str) -> None:
+    said = refusal((STRIMZI % "tls").replace(key, misspelt))
+    assert complaint in said
+    assert said.startswith("line ")
+
+
 # ------------------------------------------------------------------ jikkou
 
 JIKKOU = """\
@@ -133,6 +147,13 @@ def test_principals_of_jikkou_have_the_acls_of_their_roles() -> None:
 def test_what_jikkou_alone_understands_is_told() -> None:
     assert "MATCH is a regular expression" in refusal(JIKKOU.replace("PREFIXED", "MATCH"))
     assert "the role `x` is not here" in refusal(JIKKOU.replace("[readers]", "[x]"))
+
+
+def test_misspelt_keys_of_jikkou_are_told() -> None:
+    first = refusal(JIKKOU.replace("acls:", "acl:", 1))
+    assert first.endswith("KafkaPrincipalRole readers: `spec`: unknown key `acl`; known are acls")
+    second = refusal(JIKKOU.replace("roles:", "role:"))
+    assert "line 14: KafkaPrincipalAuthorization User:Alice: `spec`: unknown key `role`" in second
 
 
 # ------------------------------------------------------------------ kafka-security-manager
