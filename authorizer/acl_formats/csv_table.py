@@ -11,6 +11,7 @@ import io
 import re
 from collections.abc import Iterable
 
+from kafka_shim.authorizer.acl_formats.documents import known_keys
 from kafka_shim.authorizer.acl_formats.fields import PlacedAcl, acl_of, at_line
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import Acl
@@ -36,6 +37,8 @@ def read(text: str) -> list[PlacedAcl]:
     missing = set(COLUMNS) - {"PatternType"} - set(rows.fieldnames or ())
     if missing:
         raise AclTextError(f"there is no column `{min(missing)}`", 1)
+    with at_line(1):
+        known_keys(rows.fieldnames or (), COLUMNS, "the columns")
     found: list[PlacedAcl] = []
     try:
         for row in rows:

@@ -190,7 +190,7 @@ def text_of(parent: Mapping[str, Any], key: str, where: str, default: str | None
     return value
 
 
-def known_keys(parent: Mapping[str, Any], known: Iterable[str], where: str) -> None:
+def known_keys(parent: Iterable[Any], known: Iterable[str], where: str) -> None:
     """AclTextError, with the line if it is known, for a key that is not."""
     unknown = sorted(str(key) for key in parent if key not in set(known))
     if unknown:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from kafka_shim.authorizer.acl_formats.documents import known_keys
 from kafka_shim.authorizer.acl_formats.fields import at_line
 from kafka_shim.authorizer.acl_formats.json_lines import load_json
 from kafka_shim.authorizer.acl_formats.lines import line_of
@@ -24,17 +25,20 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
+_META = ("count", "for_each", "provider", "depends_on")
 _ADVICE = "give the output of `terraform show -json`, where it is evaluated"
 
 Tokens = list[tuple[str, str, int]]
 """What each is, its text, and its line."""
 
 
-def resources_of(text: str, kind: str) -> Iterator[tuple[str, Mapping[str, str], int]]:
+def resources_of(
+    text: str, kind: str, known: Iterable[str]
+) -> Iterator[tuple[str, Mapping[str, str], int]]:
     """Name, attributes (texts only) and line of all resources of a kind.
 
-    AclTextError where a resource is made by `count` or `for_each`. An attribute that is no text,
-    or one with an expression in it, is None.
+    AclTextError where a resource is made by `count` or `for_each`, or has an unknown attribute.
+    An attribute that is no text, or one with an expression in it, is None.
     """
     if text.lstrip().startswith("{"):
         yield from _from_json(text, kind)
@@ -49,7 +53,7 @@ def resources_of(text: str, kind: str) -> Iterator[tuple[str, Mapping[str, str],
                 end = _end_of_block(tokens, at + 3)
                 if _unquoted(head[1]) == kind:
                     name = _unquoted(head[2]) or "?"
-                    yield name, _attributes(tokens[at + 4 : end], name), line
+                    yield name, _attributes(tokens[at + 4 : end], name, known), line
             at = end
         at += 1
 
@@ -129,14 +133,16 @@ def _end_of_block(tokens: Tokens, opening: int) -> int:
     raise AclTextError("a block is not closed: a `}` is missing")
 
 
-def _attributes(tokens: Tokens, name: str) -> dict[str, Any]:
+def _attributes(tokens: Tokens, name: str, known: Iterable[str]) -> dict[str, Any]:
     """Attributes of the block itself, not those of blocks within."""
     found: dict[str, Any] = {}
     at = 0
     while at < len(tokens):
         if tokens[at][1] in "{[(":
             at = _end_of_group(tokens, at)
-        elif tokens[at][0] == "word" and at + 1 < len(tokens) and tokens[at + 1][1] == "=":
+        elif _is_assigned(tokens, at):
+            with at_line(tokens[at][2]):
+                known_keys([tokens[at][1]], (*known, *_META), f"resource {name}")
             key, value = tokens[at][1], tokens[at + 2] if at + 2 < len(tokens) else ("", "", 0)
             if key in ("count", "for_each"):
                 raise AclTextError(f"resource {name}: `{key}` is an expression; {_ADVICE}")
@@ -145,6 +151,12 @@ def _attributes(tokens: Tokens, name: str) -> dict[str, Any]:
             at += 1
         at += 1
     return found
+
+
+def _is_assigned(tokens: Tokens, at: int) -> bool:
+    """Whether a word is an attribute's name, not a side of `==`."""
+    signs = [sign for _, sign, _ in tokens[at + 1 : at + 3]]
+    return tokens[at][0] == "word" and signs[:1] == ["="] and signs[1:] != ["="]
 
 
 def _end_of_group(tokens: Tokens, opening: int) -> int:

@@ -23,10 +23,12 @@ _KEYS = (
     "permission",
 )
 
+_CLUSTER_KEYS = ("kafka_cluster", "rest_endpoint", "http_endpoint", "credentials")
+
 
 def read(text: str) -> list[PlacedAcl]:
     acls: list[PlacedAcl] = []
-    for name, found, line in resources_of(text, _KIND):
+    for name, found, line in resources_of(text, _KIND, (*_KEYS, *_CLUSTER_KEYS)):
         with at_line(line):
             parts = cast("Parts", tuple(attribute(found, key, name) for key in _KEYS))
             acls.append((acl_of(parts, f"resource {name}"), line))

@@ -31,7 +31,7 @@ _KEYS = (
 
 def read(text: str) -> list[PlacedAcl]:
     acls: list[PlacedAcl] = []
-    for name, found, line in resources_of(text, _KIND):
+    for name, found, line in resources_of(text, _KIND, _KEYS):
         with at_line(line):
             parts = (attribute({_PATTERN: "Literal"} | dict(found), key, name) for key in _KEYS)
             acls.append((acl_of(cast("Parts", tuple(parts)), f"resource {name}"), line))

@@ -1,7 +1,11 @@
 """ACLs for the tests of their forms, some and any."""
 
+import pytest
 from hypothesis import strategies as st
 
+from kafka_shim.authorizer.acl_formats import read
+from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule
+from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
@@ -64,3 +68,14 @@ def acls_of(texts: st.SearchStrategy[str]) -> st.SearchStrategy[list[Acl]]:
     types, patterns, operations, permissions = concrete
     acl = st.builds(Acl, types, texts, patterns, texts, texts, operations, permissions)
     return st.lists(acl, max_size=6, unique=True)
+
+
+def rules(text: str, form: str | None = None) -> list[str]:
+    """The ACLs of a text, as traces name them."""
+    return [acl_rule(acl) for acl in read(text, form)]
+
+
+def refusal(text: str, form: str | None = None) -> str:
+    with pytest.raises(AclTextError) as caught:
+        read(text, form)
+    return str(caught.value)

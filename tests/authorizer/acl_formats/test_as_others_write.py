@@ -4,20 +4,8 @@ import json
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import read
 from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule, parse_acl_rule
-from kafka_shim.authorizer.acl_names import AclTextError
-from tests.authorizer.acl_formats.samples import ACLS_LISTED
-
-
-def rules(text: str, form: str | None = None) -> list[str]:
-    return [acl_rule(acl) for acl in read(text, form)]
-
-
-def refusal(text: str, form: str | None = None) -> str:
-    with pytest.raises(AclTextError) as caught:
-        read(text, form)
-    return str(caught.value)
+from tests.authorizer.acl_formats.samples import ACLS_LISTED, refusal, rules
 
 
 def test_rules_of_traces_go_round() -> None:
@@ -174,6 +162,9 @@ def test_tables_with_another_separator_or_without_pattern_types() -> None:
 def test_what_is_no_table_is_told() -> None:
     head = "KafkaPrincipal,ResourceType,PatternType,ResourceName,Operation,PermissionType,Host\n"
     assert "no column `Host`" in refusal(head.replace(",Host", ""))
+    assert "line 1: the columns: unknown key `Pattern`; known are KafkaPrincipal, " in refusal(
+        head.replace("PatternType", "Pattern")
+    )
     assert "line 2: not as many fields" in refusal(
         f"{head}User:CN=a,O=b,Topic,LITERAL,t,Read,Allow,*\n"
     )
@@ -182,69 +173,6 @@ def test_what_is_no_table_is_told() -> None:
         f"{head}User:a,Topic,LITERAL,t,Read,Allow,*\nUser:a,Topic,LITERAL,t,Raed,Allow,*\n"
     )
     assert "the first line must name the columns" in refusal("User:a,Topic\n", "csv")
-
-
-# ------------------------------------------------------------------ terraform
-
-TERRAFORM = """\
-variable "host" { default = "*" } # { "
-/* resource "kafka_acl" "old" { */
-resource "kafka_topic" "orders" {
-  name = "orders"
-}
-resource "kafka_acl" "a" {
-  resource_name       = "say \\"$${x}\\""
-  resource_type       = "TransactionalID"   // as the provider spells it
-  acl_principal       = "User:a"
-  acl_host            = %s
-  acl_operation       = "IdempotentWrite"
-  acl_permission_type = "Deny"
-  lifecycle { prevent_destroy = true }
-  depends_on          = [kafka_topic.orders]
-}
-"""
-
-
-def test_resources_of_terraform() -> None:
-    expected = 'TRANSACTIONAL_ID|say "${x}"|LITERAL|User:a|*|IDEMPOTENT_WRITE|DENY'
-    assert rules(TERRAFORM % '"*"') == [expected]
-
-
-@pytest.mark.parametrize(
-    "value", ["var.host", '"${var.host}"', '"a" == "b" ? "x" : "y"', "<<EOT\n*\nEOT"]
-)
-def test_expressions_of_terraform_are_not_evaluated(value: str) -> None:
-    assert "resource a: `acl_host` is an expression; give the output" in refusal(TERRAFORM % value)
-
-
-def test_what_is_no_resource_of_terraform_is_told() -> None:
-    text = TERRAFORM % '"*"'
-    assert "`count` is an expression" in refusal(
-        text.replace("  lifecycle", "  count = 2\n  lifecycle")
-    )
-    assert "`acl_principal` is missing" in refusal(text.replace("acl_principal", "principal"))
-    assert "a `}` is missing" in refusal(text.rstrip().removesuffix("}"))
-
-
-def test_what_terraform_shows() -> None:
-    values = {
-        "principal": "User:sa-1",
-        "host": "*",
-        "resource_type": "GROUP",
-        "resource_name": "g",
-        "pattern_type": "PREFIXED",
-        "operation": "READ",
-        "permission": "ALLOW",
-    }
-    resource = {"address": "confluent_kafka_acl.a", "type": "confluent_kafka_acl", "values": values}
-    shown = {"values": {"root_module": {"child_modules": [{"resources": [resource]}]}}}
-    assert rules(json.dumps(shown)) == ["GROUP|g|PREFIXED|User:sa-1|*|READ|ALLOW"]
-    state = {
-        "resources": [
-            {"type": resource["type"], "name": "a", "instances": [{"attributes": values}]}
-        ]
-    }
-    assert rules(json.dumps(state)) == ["GROUP|g|PREFIXED|User:sa-1|*|READ|ALLOW"]
 
 
 # ------------------------------------------------------------------ ZooKeeper

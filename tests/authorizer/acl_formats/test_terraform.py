@@ -1,0 +1,88 @@
+"""Resources of Terraform, as people write them."""
+
+import json
+
+import pytest
+
+from tests.authorizer.acl_formats.samples import refusal, rules
+
+TERRAFORM = """\
+variable "host" { default = "*" } # { "
+/* resource "kafka_acl" "old" { */
+resource "kafka_topic" "orders" {
+  name = "orders"
+}
+resource "kafka_acl" "a" {
+  resource_name       = "say \\"$${x}\\""
+  resource_type       = "TransactionalID"   // as the provider spells it
+  acl_principal       = "User:a"
+  acl_host            = %s
+  acl_operation       = "IdempotentWrite"
+  acl_permission_type = "Deny"
+  lifecycle { prevent_destroy = true }
+  depends_on          = [kafka_topic.orders]
+}
+"""
+
+
+def test_resources_of_terraform() -> None:
+    expected = 'TRANSACTIONAL_ID|say "${x}"|LITERAL|User:a|*|IDEMPOTENT_WRITE|DENY'
+    assert rules(TERRAFORM % '"*"') == [expected]
+
+
+@pytest.mark.parametrize(
+    "value", ["var.host", '"${var.host}"', '"a" == "b" ? "x" : "y"', "<<EOT\n*\nEOT"]
+)
+def test_expressions_of_terraform_are_not_evaluated(value: str) -> None:
+    assert "resource a: `acl_host` is an expression; give the output" in refusal(TERRAFORM % value)
+
+
+def test_what_is_no_resource_of_terraform_is_told() -> None:
+    text = TERRAFORM % '"*"'
+    assert "`count` is an expression" in refusal(
+        text.replace("  lifecycle", "  count = 2\n  lifecycle")
+    )
+    assert "`acl_principal` is missing" in refusal(
+        text.replace('  acl_principal       = "User:a"\n', "")
+    )
+    assert "a `}` is missing" in refusal(text.rstrip().removesuffix("}"))
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (TERRAFORM % '"*"', "resource_pattern_type_filer"),
+        ('resource "confluent_kafka_acl" "a" {\n  kafka_cluster { id = "x" }\n}\n', "hosts"),
+    ],
+)
+def test_misspelt_attributes_are_told_with_their_line(text: str, name: str) -> None:
+    line = text.count("\n")
+    misspelt = text.removesuffix("}\n") + f'  {name} = "Prefixed"\n}}\n'
+    said = f"line {line}: resource a: unknown key `{name}`"
+    assert refusal(misspelt).startswith(said)
+
+
+def test_an_attribute_that_does_not_matter_may_be_an_expression() -> None:
+    text = (TERRAFORM % '"*"').replace("[kafka_topic.orders]", 'var.a == "b" ? [] : [x.y]')
+    assert len(rules(text)) == 1
+
+
+def test_what_terraform_shows() -> None:
+    values = {
+        "principal": "User:sa-1",
+        "host": "*",
+        "resource_type": "GROUP",
+        "resource_name": "g",
+        "pattern_type": "PREFIXED",
+        "operation": "READ",
+        "permission": "ALLOW",
+    }
+    resource = {"address": "confluent_kafka_acl.a", "type": "confluent_kafka_acl", "values": values}
+    shown = {"values": {"root_module": {"child_modules": [{"resources": [resource]}]}}}
+    assert rules(json.dumps(shown)) == ["GROUP|g|PREFIXED|User:sa-1|*|READ|ALLOW"]
+    state = {
+        "resources": [
+            {"type": resource["type"], "name": "a", "instances": [{"attributes": values}]}
+        ]
+    }
+    assert rules(json.dumps(state)) == ["GROUP|g|PREFIXED|User:sa-1|*|READ|ALLOW"]
