@@ -65,6 +65,11 @@ def covers_host(acl_host: str, host: str, *, networks: bool) -> bool:
     return network is not None and network.contains(host)
 
 
+def is_host(text: str) -> bool:
+    """Whether it is an address, a network or `*`."""
+    return text == WILDCARD or _meaning_of(text) is not None
+
+
 def as_clients_have_it(host: str) -> str | None:
     """The text of an address as brokers write it, who compare texts; None if it is none."""
     meaning = None if "/" in host or "%" in host else _meaning_of(host)

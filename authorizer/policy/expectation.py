@@ -10,6 +10,7 @@ from kafka_shim.authorizer.acl_formats.documents import known_keys
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation
 from kafka_shim.authorizer.implied import supported_operations
 from kafka_shim.authorizer.model import WILDCARD, is_principal
+from kafka_shim.authorizer.networks import is_host
 from kafka_shim.authorizer.policy.names import ALL_NAMES, Names
 from kafka_shim.authorizer.policy.profiles import PROFILES, Clause, clauses_of, slots
 from kafka_shim.authorizer.policy.questions import asked_operations
@@ -100,7 +101,7 @@ def _access(fields: Mapping[str, Any], release: str) -> Expectation:
     for principal in principals:
         if not is_principal(principal):
             raise AclTextError(f"`{principal}`: expected Type:name, as in User:alice")
-    hosts = texts(fields["host"], "host") if "host" in fields else []
+    hosts = _hosts(fields)
     return Expectation(
         kind,
         str(fields.get("name") or _sentence(who[0], what[0], fields)),
@@ -182,7 +183,7 @@ def _no_acl(fields: Mapping[str, Any], release: str) -> Expectation:
         tuple(map(parse_operation, words)),
         RESOURCES[kinds[0]] if kinds else None,
         tuple(names),
-        tuple(texts(given["host"], "host") if "host" in given else ()),
+        tuple(_hosts(given)),
     )
     if any(name.like for name in names):
         raise AclTextError("`like` goes with may and can; an ACL has a name or a prefix")
@@ -192,11 +193,21 @@ def _no_acl(fields: Mapping[str, Any], release: str) -> Expectation:
     )
 
 
+def _hosts(fields: Mapping[str, Any]) -> list[str]:
+    hosts = texts(fields["host"], "host") if "host" in fields else []
+    for host in hosts:
+        if not is_host(host):
+            raise AclTextError(f"host: `{host}` is no address, network or `*`")
+    return hosts
+
+
 def names_in(value: object, key: str) -> list[Names]:
     """`orders` is that name, `orders-*` all that begin so, `*` all; `{literal: x*}` as it is;
     `{like: a-*-b}` has asterisks anywhere.
     """
     if key == "cluster":
+        if value not in (None, True, "", CLUSTER_NAME, WILDCARD):
+            raise AclTextError(f"`cluster` has no names; leave out `{value}`")
         return [Names(CLUSTER_NAME)]
     if isinstance(value, Mapping):
         known_keys(value, ("literal", "like"), f"`{key}`")

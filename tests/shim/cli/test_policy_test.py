@@ -128,6 +128,12 @@ def test_a_release_decides(test: Test) -> None:
         ("[", ":2", "not YAML"),
         (HELD + "- {principal: User:a}\n", ":5", "expectation 3: expected one of principal"),
         (HELD + "- hello\n", ":5", "expected keys such as principal"),
+        *(
+            (HELD + f"- {{principal: User:a, may-not: Read, topic: t, host: {host}}}\n", ":5", host)
+            for host in ("10.0.0.0/99", "10.0.0.*", "pay.example.com")
+        ),
+        (HELD + "- no-acl: {host: 10.0.0.0/99}\n", ":5", "no address, network or `*`"),
+        (HELD + "- {principal: User:a, may-not: Alter, cluster: foo}\n", ":5", "no names"),
         (HELD.replace("[acls.yaml]", "[none.yaml]"), "", "No such file"),
         ("release: '9.9'\n" + HELD, "", "9.9"),
     ],
