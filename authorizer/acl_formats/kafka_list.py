@@ -57,6 +57,11 @@ def read(text: str) -> list[PlacedAcl]:
     return acls
 
 
+def ends_early(text: str) -> bool:
+    """Whether the last line is a heading, so that what belongs below it may be cut off."""
+    return _HEADING.fullmatch(text.rstrip().rpartition("\n")[2].strip()) is not None
+
+
 def _read_entry(bare: str, pattern: tuple[str, str, str] | None) -> Acl:
     entry = _ENTRY.fullmatch(bare) or _OLD_ENTRY.fullmatch(bare)
     if entry is None or pattern is None:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats import read_placed
+from kafka_shim.authorizer.acl_formats import read_placed, recognise
 from kafka_shim.authorizer.acl_formats.fields import PlacedAcl
+from kafka_shim.authorizer.acl_formats.kafka_list import ends_early
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.acl_releases import rules_of
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
@@ -26,6 +27,9 @@ from kafka_shim.shim.settings.input_files import read_text
 
 SUFFIXES = (".yaml", ".yml", ".json", ".csv", ".tf", ".sh", ".txt", ".acls")
 """What of a folder is read."""
+
+_NEVER_EMPTY = ("list", "terraform", "terraform-confluent")
+"""Forms that do not say that there are no ACLs."""
 
 
 class InputError(ConfigError):
@@ -148,9 +152,20 @@ def read_placed_file(path: str) -> list[PlacedAcl]:
     if not text.strip():
         raise InputError(f"{path}: the file is empty; `acls: []` says that there are no ACLs")
     try:
-        return read_placed(text)
+        found = read_placed(text)
     except AclTextError as error:
         raise InputError(f"{placed(path, error.line)}: {error.said}") from error
+    form = recognise(text)
+    if form == "list" and ends_early(text):
+        raise InputError(f"{path}: the list ends after a heading, without the ACLs below it")
+    if not found and (form in _NEVER_EMPTY or _is_comment(text)):
+        raise InputError(f"{path}: there are no ACLs in it; `acls: []` says that there are none")
+    return found
+
+
+def _is_comment(text: str) -> bool:
+    lines = filter(None, map(str.strip, text.splitlines()))
+    return all(line.startswith(("#", "//", "---", "...")) for line in lines)
 
 
 def placed(path: str, line: int) -> str:

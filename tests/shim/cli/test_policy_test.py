@@ -159,6 +159,16 @@ def test_nothing_unreadable_passes(
         'resource "kafka_acl" "a" {\n  resource_name = var.name\n}',
         "KafkaPrincipal,Host\nUser:a,*",
         "Current ACLs for resource `Topic:t`:\nhello",
+        "# hello\n",
+        "---\n# kind: KafkaUser\n",
+        "Current ACLs for resource `Topic:t`: \n",
+        "ACLs for principal `User:a`\n",
+        (
+            "Current ACLs for resource `Topic:t`:\n"
+            "\tUser:b has Allow permission for operations: Read from hosts: *\n"
+            "Current ACLs for resource `Topic:u`: \n\n"
+        ),
+        '{"resource": {"kafka_acl": {"a": {}}}}',
     ],
 )
 def test_nothing_passes_by_acls_that_cannot_be_read(
