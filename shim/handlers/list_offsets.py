@@ -55,9 +55,8 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
     )
     denial = context.cluster.policy.bound(LIST_OFFSETS_TOPIC).error
     facts = context.facts.records
-    listed = [
-        _Listing(request, counts, context).topic(topic) for topic in context.in_turns(allowed)
-    ]
+    listing = _Listing(request, counts, context)
+    listed = [listing.topic(topic) for topic in context.in_turns(allowed)]
     failed = [_failed_topic(topic, denial) for topic in context.in_turns(denied)]
     return ListOffsetsResponse(
         topics=[
@@ -149,6 +148,8 @@ class _Listing:
 
 
 def _merged(topics: list[ListOffsetsTopicResponse]) -> list[ListOffsetsTopicResponse]:
+    if not topics or (len(topics) == 1 and len(topics[0].partitions) == 1):
+        return topics  # as most are: nothing is there twice
     rows = ((topic.name, row.partition_index, row) for topic in topics for row in topic.partitions)
     return [
         ListOffsetsTopicResponse(name=name, partitions=partitions)
