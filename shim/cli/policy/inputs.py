@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -30,6 +31,7 @@ SUFFIXES = (".yaml", ".yml", ".json", ".csv", ".tf", ".sh", ".txt", ".acls")
 
 _NEVER_EMPTY = ("list", "terraform", "terraform-confluent")
 """Forms that do not say that there are no ACLs."""
+_NAMED_MAX = 5
 
 
 class InputError(ConfigError):
@@ -124,7 +126,22 @@ def files_at(path: str) -> list[str]:
     found = [file for file in sorted(folder.rglob("*")) if file.suffix in SUFFIXES]
     if not found:
         raise InputError(f"{path}: no files with ACLs ({', '.join(SUFFIXES)}) in this folder")
+    _tell_skipped(folder)
     return [str(file) for file in found]
+
+
+def _tell_skipped(folder: Path) -> None:
+    """Name the files of a folder that are not read, hidden ones aside."""
+    within = [file.relative_to(folder) for file in sorted(folder.rglob("*")) if file.is_file()]
+    skipped = [
+        str(file)
+        for file in within
+        if file.suffix not in SUFFIXES and not any(part.startswith(".") for part in file.parts)
+    ]
+    if skipped:
+        more = ", ..." if len(skipped) > _NAMED_MAX else ""
+        names = ", ".join(skipped[:_NAMED_MAX]) + more
+        sys.stderr.write(f"note: {folder}: files that are not read: {len(skipped)} ({names})\n")
 
 
 def text_of_file(path: str) -> str:

@@ -193,3 +193,21 @@ def test_a_cluster_is_tested(test: Test, broker: Running, nobody: str, tmp_path:
     assert main(["acls", *at, "--add", "--from", str(tmp_path / "acls.yaml")]) == 0
     assert test(HELD, *at) == 0
     assert test(HELD, "--bootstrap-server", nobody) == 1
+
+
+def test_files_of_a_folder_that_are_not_read_are_told(
+    test: Test, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "acls"
+    folder.mkdir()
+    (folder / "a.yaml").write_text(ACLS)
+    words = ("--acls", str(folder))
+    held = "- {principal: User:bob, may-not: Read, topic: orders}"
+    assert test(held, *words) == 0
+    assert capsys.readouterr().err == ""
+    for number in range(6):
+        (folder / f"{number}.tsv").write_text("")
+    (folder / ".gitignore").write_text("")
+    assert test(held, *words) == 0
+    note = f"note: {folder}: files that are not read: 6 (0.tsv, 1.tsv, 2.tsv, 3.tsv, 4.tsv, ...)\n"
+    assert capsys.readouterr().err == note
