@@ -131,6 +131,7 @@ def test_mistakes_are_said_before_spark_works(
         assert text in capsys.readouterr().err
 
 
+@pytest.mark.heavy
 def test_trends_clients_damage_and_a_page_of_all(
     spark: Any, traced: tuple[Path, Path, AclSet], capsys: Any, tmp_path: Path
 ) -> None:
