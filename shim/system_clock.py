@@ -62,11 +62,11 @@ class EndingClock(SystemClock):
 
     def __init__(self) -> None:
         super().__init__()
-        self._timers: WeakValueDictionary[int, asyncio.TimerHandle] = WeakValueDictionary()
+        self._timers: WeakValueDictionary[int, Timer] = WeakValueDictionary()
         self._is_closed = False
 
     def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer:
-        timer = asyncio.get_running_loop().call_later(max(0.0, delay_ms) / 1000, callback)
+        timer = super().call_later(delay_ms, callback)
         if self._is_closed:
             timer.cancel()
         self._timers[id(timer)] = timer  # the loop lets go of it once it has fired

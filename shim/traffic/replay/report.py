@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.names import api_text
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.shim.traffic.replay.compare import Difference
 from kafka_shim.shim.traffic.replay.events import Event
@@ -134,18 +134,11 @@ def place_of(event: Event) -> Place:
     match event.entry:
         case Request(frame=frame) if len(frame) >= _API.size:
             api_key, version = _API.unpack_from(frame)
-            api = _name(api_key)
+            api = api_text(api_key)
         case Response(api_key=api_key, api_version=version):
-            api = _name(api_key)
+            api = api_text(api_key)
     writer, connection = event.line
     return Place(connection, event.entry.sequence, api, version, event.principal, writer)
-
-
-def _name(api_key: int) -> str:
-    try:
-        return ApiKey(api_key).wire_name
-    except ValueError:
-        return str(api_key)
 
 
 def _short(value: Any) -> str:

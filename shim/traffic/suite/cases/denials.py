@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.names import error_text
 from kafka_shim.shim.traffic.suite.case import Case, Level
 from kafka_shim.shim.traffic.suite.denial_rows import ALLOWED, DENIALS, Denial
 from kafka_shim.shim.traffic.suite.driver import Answer
@@ -67,8 +68,7 @@ async def _ask(row: Denial, situation: Situation) -> Answer:
 
 def _expect_error(row: Denial, answer: Answer) -> None:
     if answer.error is None or answer.error.code != row.code:
-        name = ErrorCode(row.code).name
-        raise UnmetError(f"{name} ({row.code})", f"the client said {answer}")
+        raise UnmetError(error_text(row.code), f"the client said {answer}")
 
 
 def _expect_no_storm(row: Denial, situation: Situation) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from kafka_shim.protocol.names import error_text
 from kafka_shim.shim.traffic.suite.case import Case, Level
 from kafka_shim.shim.traffic.suite.situation import Situation, UnmetError
 from kafka_shim.shim.traffic.suite.trouble_rows import GROUP, RETRIED, TOLD, TOPIC, Trouble
@@ -40,8 +41,7 @@ async def retried(row: Trouble, situation: Situation) -> None:
 async def told(row: Trouble, situation: Situation) -> None:
     answer = await _answer(row, situation, error=row.error.name)
     if answer.error is None or answer.error.code != row.error:
-        expected = f"{row.error.name} ({int(row.error)})"
-        raise UnmetError(expected, f"the client said {answer}")
+        raise UnmetError(error_text(row.error), f"the client said {answer}")
 
 
 async def lost(row: Trouble, action: Mapping[str, Any], situation: Situation) -> None:
