@@ -53,8 +53,7 @@ class Client:
             for name, value in settings.items()
             if name not in UNKNOWN
         }
-        self.settings |= {"bootstrap.servers": servers, "logger": None}
-        self.settings.pop("logger")
+        self.settings["bootstrap.servers"] = servers
         if login is not None:
             self.settings |= {
                 "security.protocol": "SASL_PLAINTEXT",

@@ -8,10 +8,6 @@ from typing import Any
 Command = Callable[..., Any]
 
 
-class Unsupported(Exception):
-    """The client cannot do this at all."""
-
-
 def serve(
     name: str,
     version: str,
@@ -30,8 +26,6 @@ def serve(
         else:
             try:
                 answer = {"ok": commands[command](**asked) or {}}
-            except Unsupported:
-                answer = {"unsupported": True}
             except Exception as error:  # noqa: BLE001 - every error of the client is an answer
                 answer = {"error": error_of(error)}
         sys.stdout.write(json.dumps({"id": number, **answer}) + "\n")

@@ -1,6 +1,7 @@
 """A member of a consumer group (KIP-848) and what it tells of itself."""
 
 from collections.abc import Callable
+from typing import Self
 
 import msgspec
 
@@ -87,12 +88,9 @@ class ConsumerMember(ReconcilingMember):
         if heartbeat.topic_regex is not None:
             self.topic_regex = heartbeat.topic_regex or None
 
-    def take_over(self, other: "ConsumerMember") -> None:
-        """A static member is back under another id: it has what it had."""
+    def take_over(self, other: Self) -> None:
+        super().take_over(other)
         self.rack_id = other.rack_id
-        self.rebalance_timeout_ms = other.rebalance_timeout_ms
         self.topic_names = other.topic_names
         self.topic_regex = other.topic_regex
         self.server_assignor = other.server_assignor
-        self.assigned = other.assigned
-        self.assigned_in = dict(other.assigned_in)

@@ -9,6 +9,7 @@ the subtopology as bytes.
 from collections.abc import Callable, Container, Mapping
 from enum import Enum
 from types import MappingProxyType
+from typing import Self
 
 from kafka_shim.shim.clock import Timer
 from kafka_shim.shim.state.groups.assignors import Assignment
@@ -59,6 +60,12 @@ class ReconcilingMember:
     def own_session_timeout_ms(self) -> int | None:
         """The one that it asked for, if members may."""
         return None
+
+    def take_over(self, other: Self) -> None:
+        """A static member is back under another id: it has what it had."""
+        self.rebalance_timeout_ms = other.rebalance_timeout_ms
+        self.assigned = other.assigned
+        self.assigned_in = dict(other.assigned_in)
 
     def begin_at(self, epoch: int, assigned: Assignment) -> None:
         """It is in an epoch already, and has what it should."""

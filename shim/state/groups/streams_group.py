@@ -96,7 +96,7 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
         if heartbeat.member_epoch in (LEAVING, LEAVING_FOR_A_WHILE):
             return self._leave(heartbeat)
         before = self._speaker(heartbeat)
-        is_new = self.tasks.topology is None
+        is_new_group = self.tasks.topology is None
         if not self.members:
             self.target.wait_again()
         self._check_topology(heartbeat.topology)
@@ -108,13 +108,14 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
         changed = self._update(member, heartbeat, is_known=before is not None)
         if heartbeat.shuts_down:
             self._shut_down_by = member.process_id
-        is_new_member = before is None or before.member_id != member.member_id
-        self._assign(member, heartbeat, is_new=is_new_member, changed=changed)
+        is_new = before is None or before.member_id != member.member_id
+        self._assign(member, heartbeat, is_new=is_new, changed=changed)
         joins, moved = heartbeat.member_epoch == 0, member.assigned != assigned
         if self._are_endpoints_others(member, endpoint, joins=joins, moved=moved):
             self._endpoint_epoch += 1
         answer = self._answer(member, heartbeat, shows_tasks=joins or moved)
-        if is_new:  # what is not written to the log is forgotten with the request that makes it
+        # what is not written to the log is forgotten with the request that makes the group
+        if is_new_group:
             self._endpoint_epoch = 0
             self._shut_down_by = None
             member.task_offsets = member.task_end_offsets = ()

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from enum import IntEnum
+from typing import Self
 
 import msgspec
 
@@ -125,10 +126,9 @@ class StreamsMember(ReconcilingMember):
         if heartbeat.task_end_offsets is not None:
             self.task_end_offsets = heartbeat.task_end_offsets
 
-    def take_over(self, other: "StreamsMember") -> None:
-        """A static member is back under another id: it has what it had."""
+    def take_over(self, other: Self) -> None:
+        super().take_over(other)
         self.instance_id = other.instance_id
-        self.rebalance_timeout_ms = other.rebalance_timeout_ms
         self.rack_id = other.rack_id
         self.client_id = other.client_id
         self.client_host = other.client_host
@@ -136,8 +136,6 @@ class StreamsMember(ReconcilingMember):
         self.endpoint = other.endpoint
         self.client_tags = other.client_tags
         self.topology_epoch = other.topology_epoch
-        self.assigned = other.assigned
-        self.assigned_in = dict(other.assigned_in)
 
     def relevant(self) -> tuple[object, ...]:
         """What calls for a new assignment if a static member tells something else."""

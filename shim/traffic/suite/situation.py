@@ -9,6 +9,7 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import GroupSeed, TopicSeed
 from kafka_shim.shim.observing.history import History, Seen
 from kafka_shim.shim.seed import commit_offsets, create_topic
+from kafka_shim.shim.settings.defaults import SASL_PLAINTEXT
 from kafka_shim.shim.traffic.suite.driver import Answer, Driver
 
 if TYPE_CHECKING:
@@ -53,17 +54,15 @@ class Situation:
     def __init__(self, broker: Broker, driver: Driver) -> None:
         self._broker = broker
         self._driver = driver
-        self._open: list[str] = []
+        self._is_open = False
         assert broker.dispatcher.history is not None
         self._history: History = broker.dispatcher.history
-        self._first = self._history.last_number
-        listener = next(name for name, _ in broker.addresses() if name.startswith("SASL"))
-        self._servers = dict(broker.addresses())[listener]
+        self._servers = dict(broker.addresses())[SASL_PLAINTEXT]
 
-    def topic(self, *names: str, partitions: int = 1) -> None:
+    def topic(self, *names: str) -> None:
         """Topics that are there."""
         for name in names:
-            create_topic(self._broker.cluster, TopicSeed(name, partitions))
+            create_topic(self._broker.cluster, TopicSeed(name))
 
     def group(self, *names: str, topic: str) -> None:
         """Groups that committed an offset for a topic's partition 0, and have no members."""
@@ -82,41 +81,38 @@ class Situation:
         match = {"api": api, "principal": f"User:{USER}"}
         return self._broker.faults.add({"match": match, "action": action})
 
-    async def open(self, client: str = CLIENT, **settings: str) -> None:
+    async def open(self, **settings: str) -> None:
         """Have the driver make a client that logs in as the user; names have `_` for `.`."""
         named = {name.replace("_", "."): value for name, value in settings.items()}
         login = {"mechanism": "PLAIN", "user": USER, "password": PASSWORD}
         fields = {
-            "client": client,
+            "client": CLIENT,
             "servers": self._servers,
             "login": login,
             "settings": SETTINGS | named,
         }
         answer = await self._driver.ask("open", fields, seconds=DEADLINE_S)
-        self._open.append(client)
+        self._is_open = True
         if answer.ok is None:
             raise UnmetError("a client", f"could not open one: {answer}")
 
     async def close(self) -> None:
         """End what was opened."""
-        while self._open:
-            await self._driver.ask("close", {"client": self._open.pop()}, seconds=DEADLINE_S)
+        if self._is_open:
+            self._is_open = False
+            await self._driver.ask("close", {"client": CLIENT}, seconds=DEADLINE_S)
 
-    async def ask(self, command: str, client: str = CLIENT, **fields: Any) -> Answer:
+    async def ask(self, command: str, **fields: Any) -> Answer:
         """Have the client do something; UnsupportedError if it cannot."""
-        asked = {"client": client, **fields}
+        asked = {"client": CLIENT, **fields}
         answer = await self._driver.ask(command, asked, seconds=2 * DEADLINE_S)
         if answer.unsupported:
             raise UnsupportedError(command)
         return answer
 
-    def requests(self, api: str | None = None) -> list[Seen]:
+    def requests(self) -> list[Seen]:
         """What the client sent in this case, oldest first."""
-        return [
-            seen
-            for seen in self._history
-            if seen.number > self._first and api in (None, seen.api.wire_name)
-        ]
+        return list(self._history)
 
     def refused(self, code: int) -> list[Seen]:
         """The requests whose answers had this error."""
