@@ -37,6 +37,7 @@ class KilledError(Exception):
     """As far as files go, the process is gone."""
 
 
+@pytest.mark.heavy
 def test_the_lake_has_every_row_once(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
