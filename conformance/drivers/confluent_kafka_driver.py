@@ -209,9 +209,13 @@ def describe_acls(client: str, filter: dict[str, Any]) -> dict[str, Any]:
     return {"acls": [_shown(acl) for acl in future.result(SECONDS)]}
 
 
-def delete_acls(client: str, filter: dict[str, Any]) -> dict[str, Any]:
-    (future,) = clients[client].admin.delete_acls([_acl(AclBindingFilter, filter)]).values()
-    return {"acls": [_shown(acl) for acl in future.result(SECONDS)]}
+def delete_acls(client: str, filters: list[dict[str, Any]]) -> dict[str, Any]:
+    asked = [_acl(AclBindingFilter, acl) for acl in filters]
+    return _each(
+        clients[client].admin.delete_acls(asked),
+        lambda acl: str(asked.index(acl)),
+        lambda found: {"acls": [_shown(acl) for acl in found]},
+    )
 
 
 def _shown(acl: AclBinding) -> dict[str, Any]:

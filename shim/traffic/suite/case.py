@@ -18,8 +18,8 @@ class Level(Enum):
 class Case(msgspec.Struct, frozen=True):
     """`origin`: the KIP or the behaviour of brokers that it comes from.
 
-    `commands` are those of the contract that it takes; `possible` tells whether a release can be
-    brought into the situation.
+    `commands` and `capabilities` are those of the contract that it takes; `possible` tells whether
+    a release can be brought into the situation.
     """
 
     id: str
@@ -27,6 +27,7 @@ class Case(msgspec.Struct, frozen=True):
     origin: str
     body: Callable[[Situation], Awaitable[None]]
     commands: frozenset[str]
+    capabilities: frozenset[str] = frozenset()
     level: Level = Level.MUST
     possible: Callable[[str], bool] = lambda _: True
 

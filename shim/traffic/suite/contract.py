@@ -1,4 +1,4 @@
-"""What a driver is asked, and what it answers: one JSON object a line, version 1 of the contract.
+"""The driver contract, version 1: one JSON object a line in, one out.
 
 The driver reads `{"id": 1, "command": "produce", "client": "c", ...}` and writes, in the same
 order, one of
@@ -7,129 +7,101 @@ order, one of
     {"id": 1, "error": {"class": "...", "code": 29, "text": "..."}}
     {"id": 1, "unsupported": true}
 
-`code` is Kafka's number, null for an error of the client's own. `retriable`, `fatal`, `abortable`
-may be added where the client tells. `unsupported` is for what the client cannot do at all.
+`code` is Kafka's number, null for an error of the client's own. `retriable`, `fatal` and
+`abortable` are null or left out where the client does not say. The commands are in `commands.py`.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
+from kafka_shim.shim.traffic.suite.commands import COMMANDS
+from kafka_shim.shim.traffic.suite.shapes import SHARED, Command, Shape, named, object_of
 
 VERSION = 1
 
 
-class Command(msgspec.Struct, frozen=True):
-    """A command: its fields with their JSON types, and what `ok` has. `?` marks what may lack."""
-
-    what: str
-    fields: Mapping[str, str] = {}
-    ok: Mapping[str, str] = {}
-    has_client: bool = True
-
-
-_ITEMS = {"items": "object: by name, each {} or an error"}
-_ACL = "object with resource_type, name, pattern_type, principal, host, operation, permission"
-_PLACE = {"topic": "string", "partition": "integer"}
-
-COMMANDS: Mapping[str, Command] = {
-    "hello": Command(
-        "Say what is driven.",
-        ok={"name": "string", "version": "string", "commands": "array of string"},
-        has_client=False,
-    ),
-    "open": Command(
-        "Make a client by that name; `settings` have Kafka's names, as the Java client has them.",
-        {
-            "servers": "string",
-            "login": "null, or object with mechanism, user, password",
-            "settings": "object of string",
-        },
-    ),
-    "close": Command("End the client, within a second or two."),
-    "create_topics": Command("Create topics.", {"topics": "object: partitions by name"}, _ITEMS),
-    "delete_topics": Command("Delete topics.", {"names": "array of string"}, _ITEMS),
-    "create_partitions": Command(
-        "Have topics grow.", {"topics": "object: how many in all, by name"}, _ITEMS
-    ),
-    "describe_topics": Command(
-        "Describe topics; `operations` are the authorized ones, null if they were not asked for.",
-        {"names": "array of string", "operations": "boolean"},
-        {"items": "object: by name, each {operations: array of string or null} or an error"},
-    ),
-    "describe_cluster": Command(
-        "Describe the cluster.", {"operations": "boolean"}, {"operations": "array or null"}
-    ),
-    "describe_configs": Command(
-        "Tell the settings of a `topic` or `broker`.",
-        {"type": "string", "names": "array of string"},
-        {"items": "object: by name, each {settings: object of string} or an error"},
-    ),
-    "alter_configs": Command(
-        "Set one setting of topics or brokers, and leave the others.",
-        {"type": "string", "names": "array of string", "setting": "string", "value": "string"},
-        _ITEMS,
-    ),
-    "create_acls": Command(
-        "Create ACLs; the items are named 0, 1 and so on.", {"acls": f"array of {_ACL}"}, _ITEMS
-    ),
-    "describe_acls": Command(
-        "List ACLs; `filter` is an ACL with null and ANY.", {"filter": _ACL}, {"acls": "array"}
-    ),
-    "delete_acls": Command("Delete ACLs by a filter.", {"filter": _ACL}, {"acls": "array"}),
-    "list_groups": Command("List consumer groups.", ok={"groups": "array of string"}),
-    "describe_groups": Command(
-        "Describe consumer groups, as topics are described.",
-        {"names": "array of string", "operations": "boolean"},
-        {"items": "object: by name, each {operations: array of string or null} or an error"},
-    ),
-    "delete_groups": Command("Delete consumer groups.", {"names": "array of string"}, _ITEMS),
-    "group_offsets": Command(
-        "Tell what a group committed for partitions, `topic-partition` each; null if nothing.",
-        {"group": "string", "partitions": "array of string"},
-        {"items": "object: by partition, each {offset: integer or null} or an error"},
-    ),
-    "alter_group_offsets": Command(
-        "Commit an offset for a group that has no members.",
-        {"group": "string", **_PLACE, "offset": "integer"},
-    ),
-    "list_offsets": Command(
-        "Tell the latest offsets.",
-        {"partitions": "array of string"},
-        {"items": "object: by partition, each {offset: integer} or an error"},
-    ),
-    "delete_records": Command(
-        "Delete the records before an offset.", {**_PLACE, "before": "integer"}
-    ),
-    "produce": Command(
-        "Write values, and wait until they are acknowledged.",
-        {"topic": "string", "values": "array of string"},
-        {"offsets": "array of integer"},
-    ),
-    "begin": Command("Begin a transaction; the first one initialises the producer."),
-    "commit": Command("Commit the transaction."),
-    "abort": Command("Abort the transaction."),
-    "consume": Command(
-        "Subscribe to topics if that is not done, and poll until `count` values or `seconds`.",
-        {"topics": "array of string", "count": "integer", "seconds": "number"},
-        {"values": "array of string"},
-    ),
-    "commit_offsets": Command("Commit what was consumed, and wait for the answer."),
+CAPABILITIES: Mapping[str, str] = {
+    "plain": "logs in with PLAIN",
+    "scram": "logs in with SCRAM-SHA-256 and SCRAM-SHA-512",
+    "oauthbearer": "logs in with a token that the driver is given",
+    "delegation-tokens": "logs in with a delegation token",
+    "tls": "speaks TLS and verifies the broker's certificate",
+    "reauthentication": "logs in again before its session ends (KIP-368)",
+    "idempotence": "has idempotent producers",
+    "transactions": "has transactions",
+    "classic-groups": "has group members of the classic protocol",
+    "consumer-groups": "has group members of the consumer protocol (KIP-848)",
+    "static-members": "has static members (KIP-345)",
+    "share-groups": "has members of share groups (KIP-932)",
+    "authorized-operations": "tells authorized operations (KIP-430)",
+    "prefixed-acls": "knows pattern types of ACLs (KIP-290)",
+    "rebootstrap": "goes back to its bootstrap servers (KIP-899, KIP-1102)",
 }
-"""By name."""
+"""What a client can do, by name; `hello` lists those that it has."""
+
+SETTINGS: Mapping[str, str] = {
+    "request.timeout.ms": "how long one request may take",
+    "default.api.timeout.ms": "how long a command may take",
+    "delivery.timeout.ms": "how long writing a record may take",
+    "max.block.ms": "how long a producer waits for metadata, and for a transaction",
+    "metadata.max.age.ms": "after which time metadata is asked for again",
+    "auto.offset.reset": "earliest or latest",
+    "enable.auto.commit": "true or false",
+    "allow.auto.create.topics": "true or false",
+    "enable.idempotence": "true or false; left out: the client's default",
+    "acks": "0, 1 or all",
+    "compression.type": "none, gzip, snappy, lz4 or zstd",
+    "transactional.id": "of the producer",
+    "transaction.timeout.ms": "of the producer",
+    "isolation.level": "read_uncommitted or read_committed",
+    "group.id": "of the consumer",
+    "group.instance.id": "of a static member",
+    "group.protocol": "classic or consumer",
+    "session.timeout.ms": "of a classic member",
+    "heartbeat.interval.ms": "of a classic member",
+    "client.id": "how the client introduces itself",
+    "metadata.recovery.strategy": "none or rebootstrap",
+    "reconnect.backoff.ms": "the first pause before a new connection",
+    "reconnect.backoff.max.ms": "the longest pause before a new connection",
+    "retry.backoff.ms": "the pause before a retry",
+}
+"""Settings that `open` may come with, by Kafka's names.
+
+A driver drops those that its client has no equivalent of, but answers `unsupported` where the
+meaning would be another: `transactional.id`, `group.instance.id`, `group.protocol`.
+"""
 
 
 def schema() -> dict[str, Any]:
-    """The contract as JSON, for authors of drivers in any language."""
-    return {
-        "contract": VERSION,
-        "commands": {name: msgspec.to_builtins(command) for name, command in COMMANDS.items()},
-        "error": {
-            "class": "string: the client's own name of the error",
-            "code": "integer or null: Kafka's code",
-            "text": "string",
-            "retriable?": "boolean",
-            "fatal?": "boolean",
-            "abortable?": "boolean",
-        },
+    """Return the contract as JSON schema: lines in (`$defs/request`), lines out (`$defs/answer`).
+
+    `commands` has each command's text, its line and its `ok`.
+    """
+    commands = {
+        name: {"what": command.what, "request": _line(name, command), "ok": command.answer()}
+        for name, command in COMMANDS.items()
     }
+    defs: dict[str, Any] = dict(SHARED)
+    defs["request"] = {"anyOf": [each["request"] for each in commands.values()]}
+    defs["answer"] = {
+        "type": "object",
+        "properties": {"id": {"type": "integer"}, "ok": {"type": "object"}}
+        | {"error": named("error"), "unsupported": {"const": True}},
+        "oneOf": [{"required": ["id", field]} for field in ("ok", "error", "unsupported")],
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Driver contract of the conformance suite of kafka-shim",
+        "contract": VERSION,
+        "capabilities": dict(CAPABILITIES),
+        "settings": dict(SETTINGS),
+        "commands": commands,
+        "$defs": defs,
+        "anyOf": [named("request"), named("answer")],
+    }
+
+
+def _line(name: str, command: Command) -> Shape:
+    client: dict[str, Shape] = {"client": {"type": "string"}} if command.has_client else {}
+    shape = object_of(id={"type": "integer"}, command={"const": name}, **client, **command.fields)
+    return {**shape, "additionalProperties": False}

@@ -181,7 +181,15 @@ DENIALS: tuple[Denial, ...] = (
         31,
         origin="KIP-140",
     ),
-    Denial("delete-acls", "delete_acls", {"filter": _ACL}, _cluster("Alter"), 31, origin="KIP-140"),
+    Denial(
+        "delete-acls",
+        "delete_acls",
+        {"filters": [_ACL]},
+        _cluster("Alter"),
+        31,
+        items=("0", ""),
+        origin="KIP-140",
+    ),
     Denial(
         "describe-group",
         "describe_groups",

@@ -9,6 +9,8 @@ from typing import Any, Self
 import msgspec
 
 from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.traffic.suite.commands import COMMANDS
+from kafka_shim.shim.traffic.suite.contract import CAPABILITIES, VERSION
 
 LINE_BYTES_MAX = 64 * 1024 * 1024
 _STOP_SECONDS = 5.0
@@ -77,6 +79,7 @@ class Driver:
         self.name = "client"
         self.version = ""
         self.commands: frozenset[str] = frozenset()
+        self.capabilities: frozenset[str] = frozenset()
 
     @classmethod
     async def start(cls, words: Sequence[str]) -> Self:
@@ -103,12 +106,16 @@ class Driver:
         return driver
 
     def _introduce(self, hello: Answer) -> None:
-        said = hello.ok or {}
-        if not isinstance(said.get("name"), str) or not isinstance(said.get("commands"), list):
+        said = hello.ok
+        if said is None:
             raise ContractError(f"it answered `hello` with {hello}")
+        spoken = said.get("contract", VERSION)
+        if spoken != VERSION:
+            raise ContractError(f"it speaks version {spoken} of the contract, not {VERSION}")
         self.name = said["name"]
-        self.version = str(said.get("version", ""))
+        self.version = said["version"]
         self.commands = frozenset(said["commands"])
+        self.capabilities = frozenset(said.get("capabilities", CAPABILITIES))
 
     async def ask(self, command: str, fields: Mapping[str, Any] = {}, *, seconds: float) -> Answer:
         """Do a command; SilenceError after so many seconds: the driver is of no use any more."""
@@ -126,7 +133,11 @@ class Driver:
             raise ContractError(f"the driver ended at `{command}`") from error
         if not read:
             raise ContractError(f"the driver ended at `{command}`")
-        return _answer(read, number)
+        answer = _answer(read, number)
+        wrong = None if answer.ok is None else COMMANDS[command].wrong(answer.ok)
+        if wrong is not None:
+            raise ContractError(f"the driver answered `{command}` wrongly: {wrong}")
+        return answer
 
     async def stop(self) -> None:
         """End the program: first its input, then, if need be, itself."""

@@ -65,7 +65,7 @@ async def play(words: Sequence[str], cases: Sequence[Case], release: str, told: 
 
 async def _result(case: Case, release: str, broker: Broker, driver: Driver) -> tuple[Result, bool]:
     """What came of a case, and whether the driver can be asked further."""
-    if not case.commands <= driver.commands:
+    if not (case.commands <= driver.commands and case.capabilities <= driver.capabilities):
         return Result(case, release, Outcome.UNSUPPORTED), True
     broker.reset()
     situation = Situation(broker, driver)

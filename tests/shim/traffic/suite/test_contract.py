@@ -5,12 +5,27 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
-from kafka_shim.shim.traffic.suite.contract import COMMANDS, schema
+from kafka_shim.shim.traffic.suite.cases import all_cases
+from kafka_shim.shim.traffic.suite.commands import COMMANDS
+from kafka_shim.shim.traffic.suite.contract import CAPABILITIES, schema
 
 ROOT = Path(__file__).parents[4]
+
+
+NAMED = {"items": {"a": {}, "b": {"class": "E", "code": 29, "text": "", "fatal": None}}}
+
+
+def valid(line: Any, shape: str) -> bool:
+    return Draft202012Validator(schema() | {"anyOf": [{"$ref": f"#/$defs/{shape}"}]}).is_valid(line)
+
+
+def test_it_is_json_schema() -> None:
+    Draft202012Validator.check_schema(schema())
 
 
 def test_the_lines_of_the_page_keep_to_it() -> None:
@@ -18,10 +33,53 @@ def test_the_lines_of_the_page_keep_to_it() -> None:
     block = re.search(r"^```json\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert block is not None
     asked, answered = (json.loads(line) for line in block[1].splitlines())
-    fields = COMMANDS[asked.pop("command")].fields
-    assert asked.keys() == {"id", "client", *fields}
+    assert valid(asked, "request")
+    assert valid(answered, "answer")
     assert answered["id"] == asked["id"]
-    assert answered["error"].keys() <= {name.rstrip("?") for name in schema()["error"]}
+
+
+@pytest.mark.parametrize(
+    ("line", "is_valid"),
+    [
+        ({"id": 1, "ok": {}}, True),
+        ({"id": 1, "unsupported": True}, True),
+        ({"id": 1, "error": {"class": "E", "code": None, "text": ""}}, True),
+        ({"id": 1, "error": {"class": "E", "text": ""}}, False),
+        ({"id": 1}, False),
+        ({"id": 1, "ok": {}, "unsupported": True}, False),
+    ],
+)
+def test_an_answer_is_valid_by_the_schema(line: Any, is_valid: bool) -> None:
+    assert valid(line, "answer") is is_valid
+
+
+@pytest.mark.parametrize(
+    ("command", "ok"),
+    [
+        ("produce", {"offsets": [1, 2]}),
+        ("produce", {"offsets": [True]}),
+        ("produce", {"offsets": "1"}),
+        ("produce", {}),
+        ("delete_topics", NAMED),
+        ("delete_topics", {"items": {"a": 1}}),
+        ("describe_topics", NAMED),
+        ("describe_topics", {"items": {"a": {"operations": None}}}),
+        ("describe_cluster", {"operations": ["READ"], "brokers": [1]}),
+        ("describe_cluster", {"operations": ["READ"], "brokers": [1.5]}),
+        ("wait", {"event": None, "error": None}),
+        ("wait", {"event": None}),
+        ("describe_acls", {"acls": [{"name": "a"}]}),
+    ],
+)
+def test_an_answer_is_checked_as_by_the_schema(command: str, ok: Any) -> None:
+    shape = schema() | {"anyOf": [COMMANDS[command].answer()]}
+    assert (COMMANDS[command].wrong(ok) is None) is Draft202012Validator(shape).is_valid(ok)
+
+
+def test_cases_need_what_the_contract_has() -> None:
+    for case in all_cases():
+        assert case.commands <= COMMANDS.keys()
+        assert case.capabilities <= CAPABILITIES.keys()
 
 
 @pytest.mark.parametrize("driver", sorted((ROOT / "conformance/drivers").glob("*_driver.py")))
@@ -30,4 +88,6 @@ def test_a_driver_knows_commands_of_the_contract_alone(driver: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(driver)], input=line, capture_output=True, text=True, check=True
     )
-    assert set(json.loads(done.stdout)["ok"]["commands"]) == COMMANDS.keys() - {"hello"}
+    said = json.loads(done.stdout)["ok"]
+    assert set(said["commands"]) <= COMMANDS.keys() - {"hello"}
+    assert set(said.get("capabilities", ())) <= CAPABILITIES.keys()

@@ -18,10 +18,15 @@ HELLO = """\
 import json, sys
 for line in sys.stdin:
     asked = json.loads(line)
-    answer = {"ok": {"name": "toy", "commands": ["delete_topics"]}}
+    answer = {"ok": {"name": "toy", "version": "1", "commands": ["delete_topics"]}}
     if asked["command"] != "hello":
         answer = %s
     print(json.dumps({"id": asked["id"], **answer}), flush=True)
+"""
+
+
+HELLO_2 = """\
+print('{"id": 1, "ok": {"name": "toy", "version": "1", "contract": 2, "commands": []}}')
 """
 
 
@@ -43,7 +48,8 @@ def results(words: Sequence[str], *patterns: str) -> list[Result]:
         ("print('hello', flush=True)", "no JSON"),
         ("print('{\"id\": 7}', flush=True)", "another command"),
         ("print('{\"id\": 1}', flush=True)", "neither ok nor error"),
-        ('print(\'{"id": 1, "ok": {}}\', flush=True)', "answered `hello` with"),
+        ('print(\'{"id": 1, "ok": {}}\', flush=True)', "wrongly: ok.name is missing"),
+        (HELLO_2, "speaks version 2 of the contract, not 1"),
         ("", "ended at `hello`"),
     ],
 )

@@ -1,0 +1,149 @@
+"""The shapes of the driver contract's fields, as JSON schema, and the check of an answer."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+Shape = Mapping[str, Any]
+
+STRING: Shape = {"type": "string"}
+INTEGER: Shape = {"type": "integer"}
+NUMBER: Shape = {"type": "number"}
+BOOLEAN: Shape = {"type": "boolean"}
+STRINGS: Shape = {"type": "array", "items": STRING}
+INTEGERS: Shape = {"type": "array", "items": INTEGER}
+STRING_BY_NAME: Shape = {"type": "object", "additionalProperties": STRING}
+INTEGER_BY_NAME: Shape = {"type": "object", "additionalProperties": INTEGER}
+
+
+def nullable(shape: Shape) -> Shape:
+    return {"anyOf": [shape, {"type": "null"}]}
+
+
+def named(name: str) -> Shape:
+    """Refer to one of the shared shapes below."""
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def array_of(shape: Shape) -> Shape:
+    return {"type": "array", "items": shape}
+
+
+def one_of(*texts: str) -> Shape:
+    return {"type": "string", "enum": list(texts)}
+
+
+def object_of(**fields: Shape) -> Shape:
+    """Describe an object; a field whose name ends with `_` may be left out."""
+    return {
+        "type": "object",
+        "properties": {name.rstrip("_"): shape for name, shape in fields.items()},
+        "required": [name for name in fields if not name.endswith("_")],
+    }
+
+
+def items_of(**fields: Shape) -> Mapping[str, Shape]:
+    """Describe what came of several things: by name, each an object of these fields or an error."""
+    each = {"anyOf": [object_of(**fields), named("error")]}
+    return {"items": {"type": "object", "additionalProperties": each}}
+
+
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
+_ACL = {"operation": STRING, "permission": STRING}
+SHARED: Mapping[str, Shape] = {
+    "error": object_of(
+        **{"class": STRING, "code": nullable(INTEGER), "text": STRING},
+        retriable_=nullable(BOOLEAN),
+        fatal_=nullable(BOOLEAN),
+        abortable_=nullable(BOOLEAN),
+    ),
+    "login": object_of(
+        mechanism=STRING,
+        user_=nullable(STRING),
+        password_=nullable(STRING),
+        token_=nullable(STRING),
+        is_delegation_token_=BOOLEAN,
+    ),
+    "tls": object_of(ca=nullable(STRING), certificate_=nullable(STRING), key_=nullable(STRING)),
+    "acl": object_of(
+        resource_type=STRING,
+        name=STRING,
+        pattern_type=STRING,
+        principal=STRING,
+        host=STRING,
+        **_ACL,
+    ),
+    "acl_filter": object_of(
+        resource_type=STRING,
+        name=nullable(STRING),
+        pattern_type=STRING,
+        principal=nullable(STRING),
+        host=nullable(STRING),
+        **_ACL,
+    ),
+    "token": object_of(token_id=STRING, hmac_=STRING, owner_=STRING),
+}
+"""Shapes that several commands have; the contract has them as `$defs`."""
+
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+    "null": (type(None),),
+}
+
+
+def mistakes(value: Any, shape: Shape, place: str) -> Iterator[str]:
+    """Yield what in a value does not fit its shape, with its place; only what shapes here have."""
+    if "$ref" in shape:
+        yield from mistakes(value, SHARED[shape["$ref"].rpartition("/")[2]], place)
+    elif "anyOf" in shape:
+        found = [list(mistakes(value, option, place)) for option in shape["anyOf"]]
+        if all(found):
+            yield from min(found, key=len)
+    elif not _is_of_type(value, shape["type"]):
+        yield f"{place} is not of type {shape['type']}"
+    elif shape["type"] == "array":
+        for at, each in enumerate(value):
+            yield from mistakes(each, shape["items"], f"{place}[{at}]")
+    elif shape["type"] == "object":
+        yield from _mistakes_of_object(value, shape, place)
+
+
+def _is_of_type(value: Any, kind: str) -> bool:
+    if isinstance(value, bool):
+        return kind == "boolean"
+    return isinstance(value, _TYPES[kind])
+
+
+def _mistakes_of_object(value: Mapping[str, Any], shape: Shape, place: str) -> Iterator[str]:
+    fields = shape.get("properties", {})
+    for name in shape.get("required", ()):
+        if name not in value:
+            yield f"{place}.{name} is missing"
+    for name, each in value.items():
+        known = fields.get(name, shape.get("additionalProperties"))
+        if known is not None:
+            yield from mistakes(each, known, f"{place}.{name}")
+
+
+class Command(msgspec.Struct, frozen=True):
+    """A command: the fields it comes with, and those that `ok` has. `_` at the end of a name: the
+    field may be left out.
+    """
+
+    what: str
+    fields: Mapping[str, Shape] = {}
+    ok: Mapping[str, Shape] = {}
+    has_client: bool = True
+
+    def answer(self) -> Shape:
+        return object_of(**self.ok)
+
+    def wrong(self, ok: Any) -> str | None:
+        """Say what is wrong with this `ok`, if anything is."""
+        return next(mistakes(ok, self.answer(), "ok"), None)
