@@ -211,6 +211,11 @@ class RealKafka:
     ) -> None:
         self.stop()
 
+    @property
+    def pids(self) -> list[int]:
+        """The processes it consists of."""
+        return [child.pid for child in self._children]
+
     def stop(self) -> None:
         """End the processes that were started here, by their ids, and forget their files."""
         for child in reversed(self._children):

@@ -1,0 +1,114 @@
+"""The shim beside franz-go's kfake and a real Kafka, request for request.
+
+    python -m benchmarks.against [--only TEXT,...] [--brokers NAME,...] [--modes NAME,...]
+                                 [--rounds N] [--json] [--check]
+
+The brokers take turns; the client is on one core, the broker on the other. Figures are medians over
+the rounds: microseconds a request by the clock, and of the broker's processor time. Clients log in
+and are held to ACLs. Each kind is asked repeatedly, and by requests that are all different.
+`--only` takes parts of kinds' names, separated by commas. Needs Go, Java 17 and Maven.
+"""
+
+import argparse
+import contextlib
+import statistics
+import sys
+from itertools import islice
+from typing import NamedTuple
+
+from benchmarks.against import goals
+from benchmarks.against.brokers import OPENED, Broker, on_core
+from benchmarks.against.client import Peer, Taken, play
+from benchmarks.against.kinds import KINDS, Kind
+from benchmarks.against.setting import Setting, made
+from benchmarks.against.table import text
+from benchmarks.command import finish
+
+ROUNDS = 7
+SECONDS = 0.15
+"""What each broker is asked for in a round, of each kind, roughly."""
+WARM = {"real": 3_000}
+"""Requests before the first round, so that a compiler has seen them."""
+MODES = {"depth 1": (1, 1), "depth 8": (1, 8), "depth 64": (1, 64), "100 connections": (100, 1)}
+"""Connections, and requests on their way on each."""
+CLIENT_CORE, BROKER_CORE = 0, 1
+
+
+class Side(NamedTuple):
+    broker: Broker
+    setting: Setting
+    peers: list[Peer]
+
+
+def compare(kind: Kind, sides: list[Side], mode: str, rounds: int, *, different: bool) -> goals.Row:
+    """Medians of each broker."""
+    connections, depth = MODES[mode]
+    taken: dict[str, list[Taken]] = {side.broker.name: [] for side in sides}
+    frames = {side.broker.name: kind.frames(side.setting, different=different) for side in sides}
+    for number in range(rounds + 1):
+        for side in sides:
+            name = side.broker.name
+            requests = WARM.get(name, 500)
+            if number:
+                requests = int(SECONDS / taken[name][0].clock)
+            requests = max(2 * connections * depth, min(requests, 20_000))
+            ready = list(islice(frames[name], requests))
+            taken[name].append(play(side.broker, side.peers[:connections], ready, depth))
+    medians = {name: _medians(found[1:]) for name, found in taken.items()}
+    return goals.Row(kind.name, kind.group, different, mode, medians)
+
+
+def _medians(found: list[Taken]) -> dict[str, float]:
+    return {
+        part: statistics.median(getattr(taken, part) for taken in found) * 1e6
+        for part in Taken._fields
+    }
+
+
+def measure(options: argparse.Namespace) -> list[goals.Row]:
+    wanted = [
+        kind
+        for kind in KINDS
+        if any(part.lower() in kind.name.lower() for part in options.only.split(","))
+    ]
+    rows = []
+    with contextlib.ExitStack() as stack:
+        on_core(BROKER_CORE)
+        brokers = [stack.enter_context(OPENED[name]()) for name in options.brokers.split(",")]
+        on_core(CLIENT_CORE)
+        sides = [_side(stack, broker) for broker in brokers]
+        for kind in wanted:
+            for mode in options.modes.split(","):
+                for different in (True,) if kind.varies else (False, True):
+                    rows.append(compare(kind, sides, mode, options.rounds, different=different))
+                    if not options.json:
+                        print(text(rows[-1:], head=len(rows) == 1), flush=True)
+    return rows
+
+
+def _side(stack: contextlib.ExitStack, broker: Broker) -> Side:
+    setting = made(broker)
+    peers = [Peer(broker) for _ in range(max(connections for connections, _ in MODES.values()))]
+    for peer in peers:
+        stack.callback(peer.close)
+    return Side(broker, setting, peers)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", default="", help="parts of names of kinds, as in produce,list")
+    parser.add_argument("--brokers", default=",".join(OPENED), help="default: %(default)s")
+    parser.add_argument("--modes", default=",".join(MODES), help="default: %(default)s")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="default: %(default)s")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    parser.add_argument("--check", action="store_true", help="exit 3 when a goal is missed")
+    options = parser.parse_args()
+    rows = measure(options)
+    means = goals.means(rows)
+    figures = {"rows": [row._asdict() for row in rows], "means": means}
+    lines = [f"{name}: {mean:.2f}" for name, mean in means.items()]
+    return finish(options, figures, "\n" + "\n".join(lines), goals.missed(rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

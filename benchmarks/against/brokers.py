@@ -1,0 +1,112 @@
+"""The brokers that take part, each in processes of its own, and the processor time they take."""
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from tests.oracle.real_kafka import RealKafka
+
+MODULE = "github.com/twmb/franz-go"
+_KFAKE = Path(__file__).with_name("kfake")
+PASSWORDS = {"admin": "admin-secret", "alice": "alice-secret"}
+
+
+class Broker:
+    """A broker that runs: where it listens, by SASL PLAIN, and the processes it consists of."""
+
+    def __init__(self, name: str, address: str, pids: list[int], version: str = "") -> None:
+        host, _, port = address.rpartition(":")
+        self.name = name
+        self.address = (host, int(port))
+        self.version = version
+        self._pids = pids
+
+    def processor_s(self) -> float:
+        """Seconds of processor time so far, of all its threads, as the scheduler counts them."""
+        return sum(_thread_s(task) for pid in self._pids for task in _tasks(pid))
+
+
+def _tasks(pid: int) -> list[Path]:
+    return list(Path(f"/proc/{pid}/task").iterdir())
+
+
+def _thread_s(task: Path) -> float:
+    try:
+        return int((task / "schedstat").read_text().split()[0]) / 1e9
+    except OSError:  # it has just ended
+        return 0.0
+
+
+@contextlib.contextmanager
+def shim(name: str = "shim", *options: str) -> Iterator[Broker]:
+    with tempfile.TemporaryDirectory() as folder:
+        ready = Path(folder) / "ready"
+        command = [sys.executable, "-P", "-m", "kafka_shim", "serve", "--ready-file", str(ready)]
+        command += ["--listener", "SASL_PLAINTEXT://127.0.0.1:0", "--super-user", "User:admin"]
+        for user, password in PASSWORDS.items():
+            command += ["--user", f"{user}:{password}"]
+        child = subprocess.Popen([*command, *options], stdout=subprocess.DEVNULL)
+        try:
+            while not ready.exists():
+                assert child.poll() is None, "the shim has ended"
+                time.sleep(0.02)
+            found = dict(line.split("=") for line in ready.read_text().split())
+            yield Broker(name, found["SASL_PLAINTEXT"], [child.pid])
+        finally:
+            child.kill()
+            child.wait()
+
+
+@contextlib.contextmanager
+def shim_with_history() -> Iterator[Broker]:
+    """The shim as the pytest fixture starts it: with what the control API shows of the past."""
+    with shim("history", "--control", "127.0.0.1:0") as broker:
+        yield broker
+
+
+@contextlib.contextmanager
+def kfake() -> Iterator[Broker]:
+    """The newest kfake that the Go proxy has, with the newest franz-go."""
+    with tempfile.TemporaryDirectory() as folder:
+        for path in _KFAKE.iterdir():
+            shutil.copy(path, folder)
+        for wanted in (f"{MODULE}/pkg/kfake@latest", f"{MODULE}@latest"):
+            subprocess.run(["go", "get", wanted], cwd=folder, check=True, capture_output=True)
+        program = Path(folder) / "against"
+        subprocess.run(["go", "build", "-o", str(program), "."], cwd=folder, check=True)
+        asked = ["go", "list", "-m", f"{MODULE}/pkg/kfake"]
+        said = subprocess.run(asked, cwd=folder, check=True, capture_output=True, text=True)
+        version = said.stdout.split()[-1]
+        child = subprocess.Popen([str(program)], stdout=subprocess.PIPE, text=True)
+        assert child.stdout is not None
+        try:
+            yield Broker("kfake", child.stdout.readline().strip(), [child.pid], version)
+        finally:
+            child.kill()
+            child.wait()
+            child.stdout.close()
+
+
+@contextlib.contextmanager
+def real() -> Iterator[Broker]:
+    with RealKafka("4.4.0") as kafka:
+        yield Broker("real", kafka.sasl, kafka.pids, kafka.release)
+
+
+OPENED: dict[str, Callable[[], contextlib.AbstractContextManager[Broker]]] = {
+    "shim": shim,
+    "history": shim_with_history,
+    "kfake": kfake,
+    "real": real,
+}
+
+
+def on_core(core: int) -> None:
+    """From now on this process, and what it starts, runs on that core alone."""
+    os.sched_setaffinity(0, {core})

@@ -1,0 +1,122 @@
+"""A client that costs little: it sends frames that are ready, and reads answers by length."""
+
+import select
+import socket
+import time
+from collections.abc import Sequence
+from itertools import islice
+from struct import Struct
+from typing import NamedTuple
+
+from benchmarks.against.brokers import PASSWORDS, Broker
+from benchmarks.broker import framed
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
+from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+
+_SIZE = Struct(">i")
+_ROOM = 4 * 1024 * 1024
+_WAIT_S = 30
+
+
+class Taken(NamedTuple):
+    """Seconds a request: by the clock, of the broker's processor, and of this client's."""
+
+    clock: float
+    processor: float
+    client: float
+
+
+class Peer:
+    """One connection that has logged in; answers are counted, and the last one is kept."""
+
+    def __init__(self, broker: Broker, user: str = "alice") -> None:
+        self.socket = socket.create_connection(broker.address, _WAIT_S)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._room = bytearray(_ROOM)
+        self._view = memoryview(self._room)
+        self._held = 0  # bytes of an answer whose rest has not come
+        self._log_in(user)
+
+    def _log_in(self, user: str) -> None:
+        self.ask(framed(ApiKey.SASL_HANDSHAKE, 1, SaslHandshakeRequest("PLAIN")))
+        token = f"\0{user}\0{PASSWORDS[user]}".encode()
+        self.ask(framed(ApiKey.SASL_AUTHENTICATE, 2, SaslAuthenticateRequest(token)))
+
+    def ask(self, frame: bytes) -> bytes:
+        """One request and its answer, without the size."""
+        self.socket.sendall(frame)
+        size = _SIZE.unpack(self._exactly(_SIZE.size))[0]
+        return self._exactly(size)
+
+    def _exactly(self, size: int) -> bytes:
+        data = bytearray()
+        while len(data) < size:
+            part = self.socket.recv(size - len(data))
+            assert part, "the broker has closed the connection"
+            data += part
+        return bytes(data)
+
+    def take(self) -> int:
+        """Read what is there; how many answers are complete with it."""
+        came = self.socket.recv_into(self._view[self._held :])
+        assert came, "the broker has closed the connection"
+        end, at, answers = self._held + came, 0, 0
+        while at + 4 <= end:
+            following = at + 4 + _SIZE.unpack_from(self._room, at)[0]
+            if following > end:
+                break
+            at = following
+            answers += 1
+        self._held = end - at
+        if at and self._held:
+            self._room[: self._held] = self._room[at:end]
+        return answers
+
+    def close(self) -> None:
+        self.socket.close()
+
+
+def play(broker: Broker, peers: Sequence[Peer], frames: Sequence[bytes], depth: int) -> Taken:
+    """Send the frames, `depth` of them on their way on each connection, dealt out in turn."""
+    began, before, own = time.perf_counter(), broker.processor_s(), time.process_time()
+    if len(peers) == 1:
+        _play_alone(peers[0], frames, depth)
+    else:
+        _play_together(peers, frames, depth)
+    clock, used = time.perf_counter() - began, time.process_time() - own
+    count = len(frames)
+    return Taken(clock / count, (broker.processor_s() - before) / count, used / count)
+
+
+def _play_alone(peer: Peer, frames: Sequence[bytes], depth: int) -> None:
+    count = len(frames)
+    peer.socket.sendall(b"".join(frames[:depth]))
+    sent, answered = min(depth, count), 0
+    while answered < count:
+        more = peer.take()
+        answered += more
+        if sent < count and more:
+            peer.socket.sendall(b"".join(frames[sent : sent + more]))
+            sent += more
+
+
+def _play_together(peers: Sequence[Peer], frames: Sequence[bytes], depth: int) -> None:
+    poll = select.epoll()
+    by_file = {peer.socket.fileno(): peer for peer in peers}
+    left = iter(frames)
+    try:
+        for file, peer in by_file.items():
+            poll.register(file, select.EPOLLIN)
+            peer.socket.sendall(b"".join(islice(left, depth)))
+        answered, count = 0, len(frames)
+        while answered < count:
+            for file, _ in poll.poll(_WAIT_S):
+                peer = by_file[file]
+                more = peer.take()
+                answered += more
+                following = b"".join(islice(left, more))
+                if following:
+                    peer.socket.sendall(following)
+    finally:
+        poll.close()

@@ -1,0 +1,87 @@
+"""What the shim has to reach, as ratios of request rates."""
+
+import statistics
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+
+class Row(NamedTuple):
+    """Microseconds a request of one kind in one mode, by broker: clock, processor, client."""
+
+    kind: str
+    group: str
+    different: bool
+    mode: str
+    taken: dict[str, dict[str, float]]
+
+    @property
+    def helped(self) -> bool:
+        """Whether it is the same read again and again."""
+        return self.group == "read" and not self.different
+
+    def ratio(self, other: str, part: str = "clock") -> float:
+        """How many requests the shim answers while the other answers one."""
+        return self.taken[other][part] / self.taken["shim"][part]
+
+
+class Goal(NamedTuple):
+    """The least ratio of the geometric mean over the kinds, and of each kind."""
+
+    mean: float
+    each: float
+
+
+_REPEATED = {"depth 64": Goal(4, 2)}
+_OTHERS = {"depth 64": Goal(1.5, 1.1)}
+_ALL = {"depth 1": Goal(1.1, 0.95), "100 connections": Goal(1.5, 0)}
+REAL = {"depth 64": Goal(4, 0)}
+
+
+def goal_of(row: Row) -> Goal | None:
+    """Against kfake."""
+    return (_ALL | (_REPEATED if row.helped else _OTHERS)).get(row.mode)
+
+
+def _sets(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
+    for mode in dict.fromkeys(row.mode for row in rows):
+        of_mode = [row for row in rows if row.mode == mode]
+        yield f"{mode}, repeated reads", [row for row in of_mode if row.helped]
+        yield f"{mode}, all else", [row for row in of_mode if not row.helped]
+        yield f"{mode}, all", of_mode
+
+
+def means(rows: Sequence[Row]) -> dict[str, float]:
+    """Geometric means of the ratios, by the clock and by processor time."""
+    found = {}
+    for name, chosen in _sets(rows):
+        for other in ("kfake", "real"):
+            if not chosen or any({other, "shim"} - row.taken.keys() for row in chosen):
+                continue
+            for part in ("clock", "processor"):
+                ratios = [row.ratio(other, part) for row in chosen]
+                found[f"{other}, {name}, {part}"] = statistics.geometric_mean(ratios)
+    return found
+
+
+def missed(rows: Sequence[Row]) -> list[str]:
+    """The goals that do not hold, by the clock."""
+    found = []
+    for row in rows:
+        goal = goal_of(row)
+        if goal and {"kfake", "shim"} <= row.taken.keys() and row.ratio("kfake") < goal.each:
+            name = f"{row.kind}, {'different' if row.different else 'repeated'}, {row.mode}"
+            found.append(f"{name}: {row.ratio('kfake'):.2f} of kfake, goal {goal.each}")
+    got = means(rows)
+    for other, name, least in _mean_goals():
+        mean = got.get(f"{other}, {name}, clock")
+        if mean is not None and mean < least:
+            found.append(f"mean of {name}: {mean:.2f} of {other}, goal {least}")
+    return found
+
+
+def _mean_goals() -> Iterator[tuple[str, str, float]]:
+    for kinds, of_kinds in (("repeated reads", _REPEATED), ("all else", _OTHERS), ("all", _ALL)):
+        for mode, goal in of_kinds.items():
+            yield "kfake", f"{mode}, {kinds}", goal.mean
+    for mode, goal in REAL.items():
+        yield "real", f"{mode}, all", goal.mean

@@ -1,0 +1,140 @@
+"""What every broker is given before it is asked: topics, ACLs, a group and a transaction."""
+
+import time
+from typing import Any
+
+import msgspec
+
+from benchmarks.against.brokers import Broker
+from benchmarks.against.client import Peer
+from benchmarks.broker import framed
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.answer_codes import error_codes
+from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.headers import response_header_version
+from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.create_topics_request import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
+from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.protocol.messages.join_group_request import (
+    JoinGroupRequest,
+    JoinGroupRequestProtocol,
+)
+from kafka_shim.protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from kafka_shim.protocol.messages.sync_group_request import SyncGroupRequest
+from kafka_shim.protocol.record_coding import Record
+from kafka_shim.protocol.records import encode_batch
+
+TOPICS = 300
+ACLS = 1_000
+GROUP = "group-0"
+TRANSACTION = "transaction"
+KIB_TOPIC = "topic-of-1-kib"
+MIB_TOPIC = "topic-of-1-mib"
+MIB = 1024 * 1024
+_WAIT_S = 30
+_LARGE = CreatableTopicConfig("max.message.bytes", str(2 * MIB))
+
+
+def topic(number: int) -> str:
+    return f"topic-{number % TOPICS:03d}"
+
+
+class Setting(msgspec.Struct):
+    """What requests need to know of what was made."""
+
+    member_id: str
+    generation_id: int
+    producer_id: int
+    producer_epoch: int
+
+
+def records_of(size: int) -> PartitionProduceData:
+    """A batch of records of 1 KiB, of that size in all."""
+    rows = [Record(offset=n, timestamp=0, key=None, value=b"x" * 1024) for n in range(size // 1024)]
+    return PartitionProduceData(0, encode_batch(rows))
+
+
+def ask(peer: Peer, api: ApiKey, version: int, request: msgspec.Struct) -> Any:
+    """One request and its answer, decoded."""
+    answer = peer.ask(framed(api, version, request))
+    return codecs.read_response(api, version, answer, 4 + response_header_version(api, version))
+
+
+def until_well(peer: Peer, api: ApiKey, version: int, request: msgspec.Struct) -> Any:
+    """The same, again as long as the answer has an error: a real broker knows ACLs, and loads what
+    it coordinates, a while later.
+    """
+    deadline = time.monotonic() + _WAIT_S
+    while True:
+        answer = ask(peer, api, version, request)
+        codes = list(error_codes(answer))
+        if not codes:
+            return answer
+        assert time.monotonic() < deadline, f"{api.name} is answered with {codes}"
+        time.sleep(0.02)
+
+
+def made(broker: Broker) -> Setting:
+    """Make all of it."""
+    admin, alice = Peer(broker, "admin"), Peer(broker)
+    try:
+        names = [KIB_TOPIC, MIB_TOPIC, *(topic(n) for n in range(TOPICS))]
+        topics = [CreatableTopic(name, 1, 1, configs=[_LARGE]) for name in names]
+        until_well(admin, ApiKey.CREATE_TOPICS, 5, CreateTopicsRequest(topics))
+        until_well(admin, ApiKey.CREATE_ACLS, 3, CreateAclsRequest(_acls()))
+        for key, kind in ((GROUP, 0), (TRANSACTION, 1)):
+            asked = FindCoordinatorRequest(key_type=kind, coordinator_keys=[key])
+            until_well(alice, ApiKey.FIND_COORDINATOR, 4, asked)
+        for name, size in ((KIB_TOPIC, 1024), (MIB_TOPIC, MIB)):
+            data = TopicProduceData(name, partition_data=[records_of(size)])
+            until_well(alice, ApiKey.PRODUCE, 9, ProduceRequest(None, -1, 1000, [data]))
+        member_id, generation_id = _joined(alice)
+        begun = InitProducerIdRequest(TRANSACTION, 60_000)
+        producer = until_well(alice, ApiKey.INIT_PRODUCER_ID, 4, begun)
+        return Setting(member_id, generation_id, producer.producer_id, producer.producer_epoch)
+    finally:
+        admin.close()
+        alice.close()
+
+
+def _joined(peer: Peer) -> tuple[str, int]:
+    """A member of the group that all heartbeats are about."""
+    protocol = JoinGroupRequestProtocol("range", b"")
+    asked = JoinGroupRequest(GROUP, 300_000, 300_000, protocol_type="consumer")
+    asked.protocols = [protocol]
+    asked.member_id = ask(peer, ApiKey.JOIN_GROUP, 7, asked).member_id
+    answer = until_well(peer, ApiKey.JOIN_GROUP, 7, asked)
+    synced = SyncGroupRequest(GROUP, answer.generation_id, answer.member_id)
+    until_well(peer, ApiKey.SYNC_GROUP, 4, synced)
+    return answer.member_id, answer.generation_id
+
+
+def _acls() -> list[AclCreation]:
+    """What alice needs, by prefix, and ACLs of others up to a thousand."""
+    wanted = [
+        (ResourceType.TOPIC, "topic-", PatternType.PREFIXED),
+        (ResourceType.GROUP, "group-", PatternType.PREFIXED),
+        (ResourceType.TRANSACTIONAL_ID, "transaction", PatternType.PREFIXED),
+        (ResourceType.CLUSTER, "kafka-cluster", PatternType.LITERAL),
+    ]
+    own = [_acl(kind, name, pattern, "User:alice", Operation.ALL) for kind, name, pattern in wanted]
+    others = [
+        _acl(ResourceType.TOPIC, topic(n), PatternType.LITERAL, f"User:user-{n}", Operation.READ)
+        for n in range(ACLS - len(own))
+    ]
+    return own + others
+
+
+def _acl(
+    kind: ResourceType, name: str, pattern: PatternType, principal: str, operation: Operation
+) -> AclCreation:
+    return AclCreation(kind, name, pattern, principal, "*", operation, Permission.ALLOW)
