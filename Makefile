@@ -7,7 +7,7 @@ RUNNABLE := $(VENV)/.runnable
 STAMP := $(VENV)/.installed
 TOOLS := .venv-tools
 LOCK := requirements/ci.txt
-EXTRAS := capture,compression,connect,control,demo,oauth,pipeline,pytest,tls
+EXTRAS := capture,completion,compression,connect,control,demo,oauth,pipeline,pytest,tls
 # several processes, each with whole files: a file's broker and client drivers start once
 # one more than there are cores, since tests often wait for what they started
 WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)

@@ -5,7 +5,7 @@ import importlib
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol, cast
 
 from kafka_shim.shim.cli.command_parser import EXIT_USAGE as EXIT_USAGE, CommandParser, ShowVersion
@@ -30,6 +30,7 @@ COMMANDS = {
     "trace": "summarise, print, search, import and export traces",
     "requirements": "list the permissions that each API needs, by release",
     "pipeline": "analyse traces on Spark: what an ACL change would break, unused ACLs, least ACLs",
+    "completion": "print a shell's completion script",
 }
 
 
@@ -58,21 +59,10 @@ def _speak_utf8() -> None:
 
 def _parsed(words: Sequence[str]) -> argparse.Namespace:
     """The options of the command that is asked for; exits with a line on what is wrong."""
-    parser = CommandParser(
-        prog="kafka-shim", description="a Kafka broker for tests, exact about permissions"
-    )
-    parser.add_argument("--version", action=ShowVersion, help="print the version and exit")
-    # with `prog`, argparse need not look at the width of the terminal, which takes a while
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", prog=parser.prog)
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
     asked = next((word for word in words if word in COMMANDS), None)
-    for name, summary in COMMANDS.items():
-        if asked not in (None, name):
-            continue
-        subparser = subparsers.add_parser(name, help=summary, description=summary)
-        if name == asked:
-            load_command(name).add_arguments(subparser)
+    parser = command_line(COMMANDS, []) if asked is None else command_line([asked], [asked])
     args, unknown = parser.parse_known_args(words)
     if unknown:
         args.refuse(unknown)
@@ -80,6 +70,22 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
         parser.print_help()
         parser.exit(EXIT_USAGE)
     return args
+
+
+def command_line(known: Collection[str], loaded: Collection[str]) -> CommandParser:
+    """Return a parser of the known commands; it takes the options of those that are loaded."""
+    parser = CommandParser(
+        prog="kafka-shim", description="a Kafka broker for tests, exact about permissions"
+    )
+    parser.add_argument("--version", action=ShowVersion, help="print the version and exit")
+    # with `prog`, argparse need not look at the width of the terminal, which takes a while
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", prog=parser.prog)
+    for name in known:
+        summary = COMMANDS[name]
+        subparser = subparsers.add_parser(name, help=summary, description=summary)
+        if name in loaded:
+            load_command(name).add_arguments(subparser)
+    return parser
 
 
 def _run(args: argparse.Namespace) -> int:

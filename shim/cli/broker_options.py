@@ -31,24 +31,26 @@ TLS_DIRECTORY = "shim.tls.directory"
 def add_broker_arguments(parser: argparse.ArgumentParser, first_port: int = 0) -> None:
     """Add the options; listeners that nobody names are on ports from `first_port` on (0: any)."""
     parser.set_defaults(first_port=first_port, parser=parser)
-    parser.add_argument(
+    files = parser.add_argument_group("files")
+    files.add_argument(
         "--config",
         metavar="FILE",
         help="options by name (.yaml, .toml), or a server.properties file; overridden by KAFKA_*"
         " environment variables (spelled as in the container images) and by the command line",
     )
-    parser.add_argument(
+    files.add_argument(
         "--state",
         metavar="FILE",
         help="YAML file with the initial topics, users, super_users, acls and groups",
     )
-    _add_network_arguments(parser)
-    _add_permission_arguments(parser)
-    _add_cluster_arguments(parser)
+    _add_network_arguments(parser.add_argument_group("listeners"))
+    _add_permission_arguments(parser.add_argument_group("users and permissions"))
+    _add_cluster_arguments(parser.add_argument_group("cluster"))
+    _add_log_arguments(parser.add_argument_group("log"))
 
 
-def _add_network_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+def _add_network_arguments(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
         "--listener",
         action="append",
         metavar="NAME://HOST:PORT",
@@ -57,54 +59,54 @@ def _add_network_arguments(parser: argparse.ArgumentParser) -> None:
         " (repeatable). Default: PLAINTEXT, where every client may do everything, and"
         " SASL_PLAINTEXT, where ACLs decide what a user may do",
     )
-    parser.add_argument(
+    group.add_argument(
         "--listener-principal",
         action="append",
         metavar="NAME=User:x",
         help="principal of unauthenticated clients of that listener (default User:ANONYMOUS)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--tls-dir",
         metavar="DIR",
         help="create certificates for TLS listeners, and ca.pem and client.pem (CN=client) here",
     )
 
 
-def _add_permission_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+def _add_permission_arguments(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
         "--authorizer",
         metavar="standard|none|MODULE:CLASS",
         help="authorizer to use (default: standard)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--super-user",
         action="append",
         metavar="User:x",
         help="principal that bypasses all ACLs (repeatable). Default, if"
         " no listener, authorizer or super user is given: User:ANONYMOUS and User:admin",
     )
-    parser.add_argument(
+    group.add_argument(
         "--allow-everyone-if-no-acl-found",
         action="store_true",
         default=None,
         help="allow everybody to use resources without any ACL",
     )
-    parser.add_argument(
+    group.add_argument(
         "--user",
         action="append",
         metavar="NAME:PASSWORD",
         help="add a user who can log in with any enabled SASL mechanism (repeatable)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--acls",
         metavar="FILE",
         help="file with the initial ACLs, in any format that `acls --from` reads",
     )
-    _add_propagation_argument(parser)
+    _add_propagation_argument(group)
 
 
-def _add_propagation_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+def _add_propagation_argument(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
         "--acl-propagation-delay",
         type=int,
         metavar="MS",
@@ -112,49 +114,52 @@ def _add_propagation_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+def _add_cluster_arguments(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
         "--kafka-version",
         metavar="RELEASE",
         help="Kafka release to emulate, from 0.11 to the newest (default)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--topic",
         action="append",
         metavar="NAME[:PARTITIONS]",
         help="create this topic at startup (repeatable)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--brokers", type=int, metavar="N", help="number of brokers in the cluster (default: 1)"
     )
-    parser.add_argument(
+    group.add_argument(
         "--first-broker-id",
         type=int,
         metavar="N",
         help="id of the first broker (default: 1, or node.id); the others count up from it",
     )
-    parser.add_argument(
+    group.add_argument(
         "--rack",
         action="append",
         metavar="RACK[,RACK]",
         help="racks of the brokers: one for each, or one for all (repeatable)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--client-telemetry",
         action="store_true",
         default=None,
         help="accept the metrics that clients push (KIP-714)",
     )
-    parser.add_argument("--seed", type=int, metavar="N", help="make generated ids repeatable")
-    parser.add_argument(
+    group.add_argument("--seed", type=int, metavar="N", help="make generated ids repeatable")
+    group.add_argument(
         "-c",
         "--broker-config",
         action="append",
         metavar="KEY=VALUE",
         help="Kafka broker setting (repeatable)",
     )
-    parser.add_argument("--log-format", choices=("console", "json"), help="default: console")
-    parser.add_argument(
+
+
+def _add_log_arguments(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--log-format", choices=("console", "json"), help="default: console")
+    group.add_argument(
         "-l",
         "--log-level",
         choices=("none", "error", "warn", "info", "debug"),

@@ -1,12 +1,14 @@
 """How every command reads its words: wrong ones are one line, and say where help is."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from kafka_shim.authorizer.option_parser import OptionParser, meant
 
 EXIT_USAGE = 2
+USAGE_OPTIONS_MAX = 8
+"""A usage line with more options names the required ones only."""
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
@@ -18,6 +20,28 @@ class Help(argparse.RawDescriptionHelpFormatter):
         value = self._format_args(action, self._get_default_metavar_for_optional(action))
         return f"{', '.join(action.option_strings)} {value}"
 
+    def _format_usage(
+        self,
+        usage: str | None,
+        actions: Iterable[argparse.Action],
+        groups: Iterable[argparse._MutuallyExclusiveGroup],
+        prefix: str | None,
+    ) -> str:
+        actions, groups = list(actions), list(groups)
+        if usage is not None or len(actions) <= USAGE_OPTIONS_MAX:
+            return super()._format_usage(usage, actions, groups, prefix)
+        kept = [group for group in groups if group.required]
+        alternatives = [action for group in kept for action in group._group_actions]
+        needed = [
+            action
+            for action in actions
+            if action.required or not action.option_strings or action in alternatives
+        ]
+        program, self._prog = self._prog, f"{self._prog} [OPTION ...]"
+        text = super()._format_usage(None, needed, kept, prefix)
+        self._prog = program
+        return text
+
 
 class CommandParser(OptionParser):
     """Sub-commands get one of their own; the innermost one's complaints are in what it parses."""
@@ -25,6 +49,12 @@ class CommandParser(OptionParser):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{"formatter_class": Help, **settings})
         self.set_defaults(usage_error=self.error, refuse=self.refuse)
+
+    def format_help(self) -> str:
+        from kafka_shim.shim.cli.examples import shown
+
+        self.epilog = self.epilog or shown(self.prog)
+        return super().format_help()
 
     def refuse(self, unknown: Sequence[str]) -> NoReturn:
         """Exit because of words that no option takes; name the option that was probably meant."""

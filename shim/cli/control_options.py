@@ -14,17 +14,18 @@ if TYPE_CHECKING:
 
 
 def add_control_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    group = parser.add_argument_group("control")
+    group.add_argument(
         "--control",
         metavar="HOST:PORT",
         help="serve an HTTP API to inspect and change the broker (see /openapi.json)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--control-token",
         metavar="TOKEN",
         help="bearer token of the control API; required unless it listens on loopback",
     )
-    parser.add_argument(
+    group.add_argument(
         "--manual-clock",
         action="store_true",
         default=None,

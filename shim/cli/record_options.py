@@ -18,10 +18,11 @@ _COMPRESSIONS = ("none", "zlib", "zstd")
 
 def add_broker_record_options(parser: argparse.ArgumentParser) -> None:
     """Of a command whose broker may record; a proxy always does."""
-    parser.add_argument(
+    group = parser.add_argument_group("trace")
+    group.add_argument(
         "--record", type=Path, metavar="DIR", help="write a trace of all requests to this folder"
     )
-    add_record_options(parser)
+    add_record_options(group)
 
 
 def record(broker: "Broker", args: argparse.Namespace) -> None:
@@ -38,13 +39,13 @@ def outcome(recorder: "Recorder | None", code: int = 0) -> int:
     return code or (EXIT_FAILURE if failed else 0)
 
 
-def add_record_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+def add_record_options(group: argparse._ActionsContainer) -> None:
+    group.add_argument(
         "--record-compression",
         choices=_COMPRESSIONS,
         help="compression of the trace (default: none); zstd needs the extra `compression`",
     )
-    parser.add_argument(
+    group.add_argument(
         "--record-keep",
         type=int,
         metavar="N",

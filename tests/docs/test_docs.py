@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 
+from kafka_shim.shim.cli.man_page import man_page
 from kafka_shim.shim.cli.reference import reference
 from tests.docs.shown import ROOT, pages
 
@@ -18,7 +19,8 @@ def test_links_lead_somewhere() -> None:
 
 def test_every_page_is_in_the_index() -> None:
     index = (ROOT / "docs" / "README.md").read_text()
-    missing = {path.name for path in (ROOT / "docs").iterdir() if f"]({path.name}" not in index}
+    listed = [path.name for path in (ROOT / "docs").iterdir() if path.suffix != ".1"]
+    missing = {name for name in listed if f"]({name}" not in index}
     assert missing == {"README.md"}, "name the page in docs/README.md"
 
 
@@ -26,6 +28,12 @@ def test_the_commands_reference_is_current() -> None:
     """Wherever lines of usage are broken, which is another place on each Python."""
     assert (ROOT / "docs" / "commands.md").read_text().split() == reference().split(), (
         "run: python -m kafka_shim.shim.cli.reference > docs/commands.md"
+    )
+
+
+def test_the_manual_page_is_current() -> None:
+    assert (ROOT / "docs" / "kafka-shim.1").read_text().split() == man_page().split(), (
+        "run: python -m kafka_shim.shim.cli.man_page > docs/kafka-shim.1"
     )
 
 

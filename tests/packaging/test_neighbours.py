@@ -26,10 +26,13 @@ def contents(wheel: Path) -> dict[str, bytes]:
 
 
 def test_the_wheel_has_one_top_level_name(built: Built) -> None:
-    assert {name.partition("/")[0] for name in contents(built.wheel)} == {
-        "kafka_shim",
-        f"kafka_shim-{built.wheel.name.split('-')[1]}.dist-info",
-    }
+    own = f"kafka_shim-{built.wheel.name.split('-')[1]}"
+    found = contents(built.wheel)
+    assert {name.partition("/")[0] for name in found} == {
+        "kafka_shim", f"{own}.dist-info", f"{own}.data"
+    }  # fmt: skip
+    beside = [name for name in found if name.startswith(f"{own}.data/")]
+    assert beside == [f"{own}.data/data/share/man/man1/kafka-shim.1"]
 
 
 def test_an_sdist_becomes_the_same_wheel_without_links(built: Built) -> None:

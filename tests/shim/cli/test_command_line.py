@@ -1,16 +1,20 @@
 """What all commands have in common: how they complain, and what they read and write."""
 
+import argparse
 import os
 import re
+import shlex
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.shim.cli import COMMANDS, EXIT_USAGE, main
+from kafka_shim.shim.cli import COMMANDS, EXIT_USAGE, _parsed, command_line, main
 from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
 from kafka_shim.shim.cli.command_parser import CommandParser
+from kafka_shim.shim.cli.examples import EXAMPLES
 from kafka_shim.shim.config import TopicSeed
 from tests.commands import SHIM
 
@@ -103,6 +107,85 @@ def test_help_of_a_command(capsys: pytest.CaptureFixture[str]) -> None:
         assert ended.value.code == 0
         said.append(capsys.readouterr().out)
     assert said[0] == said[1]
+
+
+def leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """Every command without commands below it."""
+    below = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    if not below:
+        yield parser
+    for action in below:
+        for command in action.choices.values():
+            yield from leaves(command)
+
+
+LEAVES = {leaf.prog: leaf for leaf in leaves(command_line(COMMANDS, COMMANDS))}
+
+
+def examples(leaf: argparse.ArgumentParser) -> list[str]:
+    """The command lines that its help shows, each on one line."""
+    text = leaf.format_help().replace("\\\n", " ")
+    return [line.strip() for line in text.splitlines() if line.startswith("  kafka-shim ")]
+
+
+@pytest.mark.parametrize("program", LEAVES)
+def test_help_has_examples_that_are_understood(
+    program: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = examples(LEAVES[program])
+    assert found, "add one to shim/cli/examples.py"
+    for example in found:
+        words = shlex.split(example)[1:]
+        words = words[: words.index(">")] if ">" in words else words
+        args = _parsed(words)
+        assert example.startswith(program), example
+        assert args.command == program.split()[1]
+    assert not capsys.readouterr().err
+
+
+def test_examples_are_those_of_commands() -> None:
+    assert EXAMPLES.keys() <= LEAVES.keys()
+
+
+def test_a_long_usage_names_what_is_required(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["proxy", "--help"])
+    first = capsys.readouterr().out.partition("\n\n")[0]
+    assert first == "usage: kafka-shim proxy [OPTION ...] --upstream HOST:PORT --record DIR"
+
+
+COMPLETING = """
+source /dev/stdin
+for words in "tr" "serve --log-lev" "policy diff --fail-on ," "serve --state "; do
+  COMP_WORDS=(kafka-shim ${words/,/}) COMPREPLY=()
+  [ "${words: -1}" = , ] && COMP_WORDS+=("")
+  [ "${words: -1}" = " " ] && COMP_WORDS+=("sta")
+  COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+  _shtab_kafka_shim
+  echo "${COMPREPLY[@]}"
+done
+"""
+
+
+def test_bash_completes_commands_options_values_and_files(tmp_path: Path) -> None:
+    (tmp_path / "state.yaml").touch()
+    script = spoken(["completion", "bash"]).stdout
+    done = subprocess.run(
+        ["bash", "-c", COMPLETING], input=script, capture_output=True, check=False, cwd=tmp_path
+    )
+    assert done.stdout.decode().splitlines() == [
+        "trace", "--log-level", "gain loss any", "state.yaml"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("shell", "mark"), [("zsh", "#compdef kafka-shim"), ("fish", "complete")])
+def test_scripts_for_other_shells_name_every_command(
+    shell: str, mark: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    assert mark in script
+    assert all(command in script for command in COMMANDS)
 
 
 def test_the_version_names_the_releases(capsys: pytest.CaptureFixture[str]) -> None:

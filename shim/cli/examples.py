@@ -1,0 +1,72 @@
+"""Example command lines for `--help`; commands with a description of their own have them there."""
+
+from typing import Final
+
+EXAMPLES: Final = {
+    "kafka-shim serve": (
+        "kafka-shim serve --user alice:secret --topic orders:3",
+        "kafka-shim serve --kafka-version 2.8 --acls acls.yaml --control 127.0.0.1:8080",
+    ),
+    "kafka-shim run": (
+        "kafka-shim run --topic orders -- pytest tests",
+        "kafka-shim run --user alice:secret --record trace -- npm test",
+    ),
+    "kafka-shim principal": (
+        "kafka-shim principal 'RULE:^CN=(.*?),.*$/$1/,DEFAULT' CN=alice,O=example",
+    ),
+    "kafka-shim proxy": (
+        "kafka-shim proxy --upstream kafka.example.com:9092 --record trace",
+    ),
+    "kafka-shim conformance run": (
+        'kafka-shim conformance run --client-command "python my_client.py"',
+    ),
+    "kafka-shim conformance check": ("kafka-shim conformance check trace --to junit",),
+    "kafka-shim conformance list": ("kafka-shim conformance list --json",),
+    "kafka-shim trace info": ("kafka-shim trace info trace",),
+    "kafka-shim trace cat": ("kafka-shim trace cat trace --lines",),
+    "kafka-shim trace grep": (
+        "kafka-shim trace grep trace --denied --principal User:alice --lines",
+    ),
+    "kafka-shim trace view": ("kafka-shim trace view trace --port 8080",),
+    "kafka-shim trace import": (
+        "kafka-shim trace import --from pcap kafka.pcapng trace",
+        "kafka-shim trace import --from audit-log kafka-authorizer.log trace",
+    ),
+    "kafka-shim trace export": (
+        "kafka-shim trace export trace --as pcap --output kafka.pcap",
+    ),
+    "kafka-shim requirements": (
+        "kafka-shim requirements --api Fetch",
+        "kafka-shim requirements --resource GROUP --kafka-version 3.9",
+    ),
+    "kafka-shim pipeline ingest": ("kafka-shim pipeline ingest trace --output lake",),
+    "kafka-shim pipeline what-breaks": (
+        "kafka-shim pipeline what-breaks trace --acls new.yaml --fail",
+    ),
+    "kafka-shim pipeline unused-acls": (
+        "kafka-shim pipeline unused-acls trace --acls acls.yaml",
+    ),
+    "kafka-shim pipeline least-acls": ("kafka-shim pipeline least-acls trace --to yaml",),
+    "kafka-shim pipeline denials": (
+        "kafka-shim pipeline denials trace --since 2026-11-01 --interval '1 hour'",
+    ),
+    "kafka-shim pipeline clients": ("kafka-shim pipeline clients trace",),
+    "kafka-shim pipeline readiness": (
+        "kafka-shim pipeline readiness trace --from 3.9 --to 4.4",
+    ),
+    "kafka-shim pipeline diff": ("kafka-shim pipeline diff before --with after --fail",),
+    "kafka-shim pipeline timeline": (
+        "kafka-shim pipeline timeline trace --interval '10 seconds' --html timeline.html",
+    ),
+    "kafka-shim pipeline watch": ("kafka-shim pipeline watch trace --acls new.yaml",),
+    "kafka-shim pipeline damage": ("kafka-shim pipeline damage trace",),
+    "kafka-shim pipeline report": ("kafka-shim pipeline report trace --html report.html",),
+}  # fmt: skip
+
+
+def shown(program: str) -> str | None:
+    """Return the part of a command's help with its examples; None if it has none here."""
+    if program not in EXAMPLES:
+        return None
+    title = "example" if len(EXAMPLES[program]) == 1 else "examples"
+    return "\n".join([f"{title}:", *(f"  {line}" for line in EXAMPLES[program])])

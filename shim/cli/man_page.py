@@ -1,0 +1,36 @@
+"""The manual page of all commands: `python -m kafka_shim.shim.cli.man_page > docs/kafka-shim.1`."""
+
+import argparse
+from collections.abc import Iterator
+from importlib.metadata import version
+
+from kafka_shim.shim.cli import COMMANDS, command_line
+from kafka_shim.shim.cli.examples import shown
+
+
+def man_page() -> str:
+    """Return the page in roff, as `man` reads it."""
+    from argparse_manpage.manpage import Manpage  # type: ignore[import-untyped]
+
+    parser = command_line(COMMANDS, COMMANDS)
+    for command in _commands(parser):
+        examples = shown(command.prog)
+        if examples is not None:  # the page leaves epilogs of sub-commands out
+            command.description = f"{command.description}\n\n{examples}"
+    number = version("kafka-shim")
+    head = {"project_name": "kafka-shim", "version": number, "date": f"version {number}"}
+    title = {"manual_title": "kafka-shim", "description": parser.description}
+    return f"{Manpage(parser, head | title)}\n"
+
+
+def _commands(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """Yield the parsers of sub-commands, and of theirs."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield command
+                yield from _commands(command)
+
+
+if __name__ == "__main__":
+    print(man_page(), end="")
