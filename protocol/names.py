@@ -12,6 +12,14 @@ def api_text(key: int) -> str:
         return str(key)
 
 
+def error_name(code: int) -> str:
+    """Return Kafka's name of an error; the code alone if it is unknown."""
+    try:
+        return ErrorCode(code).name
+    except ValueError:
+        return str(code)
+
+
 def error_text(code: int) -> str:
     """Return `INVALID_REQUEST (42)`; `error 9999` if the code is unknown."""
     try:

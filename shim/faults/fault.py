@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.shim.faults.altering import advertising, alteration
 from kafka_shim.shim.faults.names import Names
 from kafka_shim.shim.faults.spec import (
     FaultError,
@@ -45,6 +46,8 @@ class Fault:
         check(spec)
         self.error = error_named(spec.action.error)
         self.denial = denial_of(spec)
+        self.alter = alteration(self.api, spec.action.set)
+        self.advertise = advertising(spec.action.api_versions)
         self.revoked = acls_of(spec.action.revoke)
         self.granted = acls_of(spec.action.grant)
         self._random = random.Random(spec.trigger.seed)  # noqa: S311 - chances of a test, repeatable

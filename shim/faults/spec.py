@@ -10,6 +10,7 @@ from kafka_shim.authorizer.model import Acl, Action, is_principal
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 
+_INT16_MAX = 2**15 - 1
 NUMBER_MAX = 2**31 - 1
 """Answers have no room for more."""
 
@@ -62,12 +63,17 @@ class Denial(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 class Effect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What happens; several may be combined.
 
-    `error`: the answer is this error (name or code), and nothing is done. `delay_ms`: the answer
+    `error`: the answer is this error (name or code, also one that does not exist), and nothing is
+    done. `delay_ms`: the answer
     comes that much later. `disconnect`: the connection is closed `before` the request is handled,
     or `after`, when its answer is lost. `black_hole`: handled, never answered. `pause`: handled,
     answered once the fault is released. `throttle_time_ms`: what the answer says. `truncate`: so
     many bytes of the answer, then the connection is closed. `corrupt`: bits of the answer's body
-    are flipped. `deny`: permissions are missing, as if by a DENY ACL, even for super users.
+    are flipped. `correlation_id`, `size`: what the answer says instead of its own. `tagged_bytes`:
+    an unknown tagged field of so many bytes is added (flexible versions). `set`: fields of the
+    answer by their paths, as in `topics.*.error_code`. `api_versions`: what ApiVersions tells of
+    an API: lowest and highest version, or null for none.
+    `deny`: permissions are missing, as if by a DENY ACL, even for super users.
     `revoke`, `grant`: these ACLs go or come before the request is handled, for good.
     """
 
@@ -79,6 +85,11 @@ class Effect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     throttle_time_ms: int | None = None
     truncate: int | None = None
     corrupt: bool = False
+    correlation_id: int | None = None
+    size: int | None = None
+    tagged_bytes: int | None = None
+    set: dict[str, Any] | None = None
+    api_versions: dict[str, list[int] | None] | None = None
     deny: Denial | None = None
     revoke: list[dict[str, Any]] | None = None
     grant: list[dict[str, Any]] | None = None
@@ -118,13 +129,17 @@ def api_named(name: str | None) -> ApiKey | None:
     return found
 
 
-def error_named(text: str | int | None) -> ErrorCode | None:
-    """The error of a name or code; FaultError if there is none."""
+def error_named(text: str | int | None) -> int | None:
+    """The code of an error by its name; a code as it is, also an unknown one."""
     if text is None:
         return None
+    if isinstance(text, int):
+        if not -_INT16_MAX - 1 <= text <= _INT16_MAX:
+            raise FaultError(f"action.error is a number of 16 bits, not {text}")
+        return text
     try:
-        return ErrorCode(text) if isinstance(text, int) else ErrorCode[text.upper()]
-    except (KeyError, ValueError) as error:
+        return ErrorCode[text.upper()]
+    except KeyError as error:
         raise FaultError(f"no error is named `{text}`, as in `NOT_LEADER_OR_FOLLOWER`") from error
 
 
@@ -175,7 +190,11 @@ def _check_trigger(trigger: Trigger) -> None:
 
 
 def _check_numbers(effect: Effect) -> None:
-    for name in ("delay_ms", "throttle_time_ms", "truncate"):
+    for name in ("correlation_id", "size"):
+        number = getattr(effect, name)
+        if number is not None and not -NUMBER_MAX - 1 <= number <= NUMBER_MAX:
+            raise FaultError(f"action.{name} is a number of 32 bits, not {number}")
+    for name in ("delay_ms", "throttle_time_ms", "truncate", "tagged_bytes"):
         number = getattr(effect, name)
         if number is not None and not 0 <= number <= NUMBER_MAX:
             raise FaultError(f"action.{name} is a number from 0 to {NUMBER_MAX}, not {number}")

@@ -1,23 +1,23 @@
 """What the faults that strike a request do to it and to its answer."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 from kafka_shim.authorizer.model import Acl, Action, Actor
 from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.names import error_text
 from kafka_shim.shim.apis import ServedApi
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.faults.fault import Fault
+from kafka_shim.shim.faults.spoiling import spoiler
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.wait import Wait
 
 Handle = Callable[[ServedApi, Any, RequestContext], Any]
-
-_CORRUPTED_FROM = 8
-"""Size and correlation id stay: the client must take it for its answer."""
 
 
 def answer_struck(
@@ -29,7 +29,7 @@ def answer_struck(
     answer = _answer(faults, api, request, context, handle)
     if any(fault.spec.action.disconnect == "after" for fault in faults):
         raise CloseConnection("a fault closes the connection after its request was handled")
-    context.spoil = _spoiler(faults)
+    context.spoil = spoiler([fault.spec.action for fault in faults], api)
     return _late(faults, answer, context.cluster)
 
 
@@ -60,8 +60,8 @@ def _answer(
     if error is None:
         return handle(api, request, context)
     if api.key is ApiKey.PRODUCE and request.acks == 0:  # such a producer waits for no answer
-        raise CloseConnection(f"a fault answers {error.name}, and the request has no response")
-    return api.refuse(request, error, None)
+        raise CloseConnection(f"a fault answers {error_text(error)}, and produce has no response")
+    return api.refuse(request, cast("ErrorCode", error), None)  # or a number that is none
 
 
 def _late(faults: list[Fault], answer: Any, cluster: Cluster) -> Any:
@@ -88,6 +88,9 @@ class _Hold:
         self._throttle_time_ms = max(effect.throttle_time_ms or 0 for effect in effects)
         self._delay_ms = sum(effect.delay_ms or 0 for effect in effects)
         self._pausing = [fault for fault in faults if fault.spec.action.pause]
+        self._alter = [
+            alter for fault in faults for alter in (fault.alter, fault.advertise) if alter
+        ]
         self._is_lost = any(effect.black_hole for effect in effects)
 
     @property
@@ -111,31 +114,12 @@ class _Hold:
             late.complete(answer)
 
     def marked(self, answer: Any) -> Any:
-        """The answer, saying how long the client is to keep quiet."""
+        """The answer with the fields that faults set."""
+        for alter in self._alter:
+            answer = alter(answer)
         if self._throttle_time_ms and hasattr(answer, "throttle_time_ms"):
             answer.throttle_time_ms = self._throttle_time_ms
         return answer
-
-
-def _spoiler(faults: list[Fault]) -> Callable[[bytes], bytes] | None:
-    """How the answer's frame is damaged on its way out."""
-    lengths = [
-        fault.spec.action.truncate for fault in faults if fault.spec.action.truncate is not None
-    ]
-    corrupts = any(fault.spec.action.corrupt for fault in faults)
-    if not lengths and not corrupts:
-        return None
-
-    def spoil(frame: bytes) -> bytes:
-        if corrupts:
-            head, body = frame[:_CORRUPTED_FROM], frame[_CORRUPTED_FROM:]
-            frame = head + bytes(byte ^ 0xFF for byte in body)
-        if lengths:
-            reason = "a fault cut an answer short"
-            raise CloseConnection(reason, last_bytes=frame[: min(lengths)])
-        return frame
-
-    return spoil
 
 
 def remove_acls(cluster: Cluster, acls: list[Acl]) -> list[Acl]:

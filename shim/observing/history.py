@@ -14,9 +14,9 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol import codecs
 from kafka_shim.protocol.answer_codes import error_codes
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
+from kafka_shim.protocol.names import error_name
 from kafka_shim.protocol.trace.redaction import without_secrets
 from kafka_shim.protocol.wire_json import message_json
 from kafka_shim.shim.explaining.remedy import would_allow
@@ -87,7 +87,7 @@ class Seen:
             "node_id": self.node_id,
             "request": self._decoded(),
             "errors": None if self.errors is None else list(self.errors),
-            "error_names": [ErrorCode(code).name for code in self.errors or ()],
+            "error_names": [error_name(code) for code in self.errors or ()],
             "faults": self.faults,
             "decisions_left_out": self.left_out,
         }

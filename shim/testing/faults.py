@@ -109,6 +109,16 @@ class Faults:
         """Bits of the answer are flipped."""
         return self.add({"corrupt": True}, **about)
 
+    def set(self, fields: Mapping[str, Any], **about: Unpack[About]) -> SetFault:
+        """Fields of the answers of `api` are set, by their paths: `topics.*.error_code`."""
+        return self.add({"set": fields}, **about)
+
+    def advertise(
+        self, versions: Mapping[str, tuple[int, int] | None], **about: Unpack[About]
+    ) -> SetFault:
+        """ApiVersions tells these versions of an API, or (None) nothing of it."""
+        return self.add({"api_versions": versions}, **about)
+
     def deny(
         self,
         operation: str | None = None,

@@ -189,7 +189,7 @@ def test_several_faults_strike_together(stage: Stage) -> None:
         ({"action": {}}, "does nothing"),
         ({"action": {"eror": 1}}, "eror"),
         ({"action": {"error": "NO_SUCH_ERROR"}}, "NO_SUCH_ERROR"),
-        ({"action": {"error": 4711}}, "4711"),
+        ({"action": {"error": 47110}}, "47110"),
         ({"action": {"disconnect": "sometimes"}}, "disconnect"),
         ({"action": {"delay_ms": "1"}}, "delay_ms"),
         ({"action": {"delay_ms": -1}}, "delay_ms is a number from 0"),

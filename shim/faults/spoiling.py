@@ -1,0 +1,88 @@
+"""How a fault damages the frame of an answer on its way out."""
+
+from collections.abc import Callable, Sequence
+from struct import Struct
+
+from kafka_shim.protocol.spec import load
+from kafka_shim.shim.apis import ServedApi
+from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.faults.spec import Effect
+
+Spoil = Callable[[bytes], bytes]
+
+_CORRUPTED_FROM = 8
+"""Size and correlation id stay: the client must take it for its answer."""
+_INT = Struct(">i")
+_TAG = 9999
+"""No message has one of this number."""
+
+
+def spoiler(effects: Sequence[Effect], api: ServedApi) -> Spoil | None:
+    """Return what the effects together do to a frame; None if nothing."""
+    steps: list[Spoil] = []
+    for effect in effects:
+        if effect.tagged_bytes is not None:
+            steps.append(_tagged(api, effect.tagged_bytes))
+        if effect.corrupt:
+            steps.append(_corrupted)
+        if effect.correlation_id is not None:
+            steps.append(_at(4, effect.correlation_id))
+        if effect.size is not None:
+            steps.append(_at(0, effect.size))
+    lengths = [effect.truncate for effect in effects if effect.truncate is not None]
+    if lengths:
+        steps.append(_cut(min(lengths)))
+    if not steps:
+        return None
+
+    def spoil(frame: bytes) -> bytes:
+        for step in steps:
+            frame = step(frame)
+        return frame
+
+    return spoil
+
+
+def _corrupted(frame: bytes) -> bytes:
+    head, body = frame[:_CORRUPTED_FROM], frame[_CORRUPTED_FROM:]
+    return head + bytes(byte ^ 0xFF for byte in body)
+
+
+def _at(place: int, number: int) -> Spoil:
+    return lambda frame: frame[:place] + _INT.pack(number) + frame[place + 4 :]
+
+
+def _cut(length: int) -> Spoil:
+    def cut(frame: bytes) -> bytes:
+        raise CloseConnection("a fault cut an answer short", last_bytes=frame[:length])
+
+    return cut
+
+
+def _tagged(api: ServedApi, length: int) -> Spoil:
+    """Put an unknown tagged field into the header of an answer that has room for one, and into its
+    body if that never has one of its own: then its last byte counts them, and is 0.
+    """
+    if not api.response_tags:
+        return lambda frame: frame
+    spec = load(f"{api.key.wire_name}Response")
+    has_tags = any(field.tagged.has(api.version) for field in spec.struct.fields)
+    section = b"\x01" + _unsigned(_TAG) + _unsigned(length) + bytes(length)
+
+    def spoil(frame: bytes) -> bytes:
+        header, body = frame[4:8] + section, frame[9:]
+        if not has_tags:
+            body = body[:-1] + section
+        return _INT.pack(len(header) + len(body)) + header + body
+
+    return spoil
+
+
+def _unsigned(number: int) -> bytes:
+    """As a varint."""
+    found = bytearray()
+    while number > 0x7F:
+        found.append(number & 0x7F | 0x80)
+        number >>= 7
+    found.append(number)
+    return bytes(found)
