@@ -13,7 +13,7 @@ EXTRAS := capture,completion,compression,connect,control,demo,oauth,pipeline,pyt
 WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 TEST_ARGS ?= -n $(WORKERS) --maxprocesses 4 --dist loadfile
 
-.PHONY: help release scorecards both-ways install run test quick coverage clients check lint types contracts bench generate facts pipeline-demo pipeline-check docs-check image-check package package-check test-all lock audit clean oracle suite suites fuzz turns soak kills
+.PHONY: help release scorecards both-ways drivers install run test quick coverage clients check lint types contracts bench generate facts pipeline-demo pipeline-check docs-check image-check package package-check test-all lock audit clean oracle suite suites fuzz turns soak kills
 
 help:
 	@echo "make run        a broker on 127.0.0.1:9092 with demo users and ACLs"
@@ -21,6 +21,7 @@ help:
 	@echo "make quick      the inner loop, half a minute: authorizer, protocol, handlers, state, house rules"
 	@echo "make coverage   lines and branches that make quick and recorded answers reach; fails below its floor"
 	@echo "make clients    every client over every log-in; KAFKA=4.3.1: against a real broker (java 17, maven)"
+	@echo "make drivers    the drivers of the conformance suite, a few cases each (Java 17, Go, Node, Rust)"
 	@echo "make check      lint, types, import contracts, generated files, then all tests"
 	@echo "make pipeline-demo   three clients are recorded; what Spark says of their ACLs (Java 17)"
 	@echo "make pipeline-check  tests of the pipeline that take minutes: kills, a cluster, Spark's Kafka connector (Java 17)"
@@ -91,6 +92,10 @@ coverage: install
 	  --hypothesis-profile quick $(QUICK) tests/schemas tests/recordings/conformance
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
+
+# a few cases with each driver of the conformance suite (Java 17, Go, Node, Rust)
+drivers: install
+	$(BIN)/python -m pytest -m 'heavy or not heavy' tests/clients/test_suite_drivers.py
 
 KAFKA ?=
 

@@ -14,6 +14,7 @@ import pytest
 from kafka_shim.schemas.pins import read_pins
 
 DRIVERS = Path(__file__).parent / "drivers"
+JAVA_POM = DRIVERS / "java" / "pom.xml"
 CACHE = Path(__file__).parents[2] / ".cache" / "clients"
 
 WITH_TOOLS = "4.3.1"
@@ -27,7 +28,7 @@ def go_driver(folder: Path) -> list[str]:
     """The command of the franz-go driver, built into `folder`; Go keeps what it fetched."""
     need("franz-go", "go")
     program = folder / "driver"
-    _build(["go", "build", "-o", str(program), "."], DRIVERS / "go")
+    build(["go", "build", "-o", str(program), "."], DRIVERS / "go")
     return [str(program)]
 
 
@@ -38,27 +39,26 @@ def java_driver(_: Path) -> list[str]:
 
 def java_tools_driver(_: Path) -> list[str]:
     """The command of the Java driver with Kafka Streams and the command-line tools."""
-    java = DRIVERS / "java"
-    return _java([java, java / "tools"], "DriverWithTools", WITH_TOOLS, "-Ptools")
+    code = DRIVERS / "java"
+    return java(JAVA_POM, [code, code / "tools"], "DriverWithTools", WITH_TOOLS, "-Ptools")
 
 
 def java_program(code: Path, main: str) -> list[str]:
     """The command of a program with Kafka's newest clients."""
-    return _java([code], main, read_pins().newest)
+    return java(JAVA_POM, [code], main, read_pins().newest)
 
 
-def _java(code: Sequence[Path], main: str, release: str, *profile: str) -> list[str]:
+def java(pom: Path, code: Sequence[Path], main: str, release: str, *profile: str) -> list[str]:
     """Compile `code`; jars and classes are kept in the cache."""
     need("Java", "java", "javac")
-    pom = DRIVERS / "java" / "pom.xml"
     options = (*profile, f"-Dkafka={release}")
     sources = sorted(path for folder in code for path in folder.glob("*.java"))
-    kept = _kept("java", [pom], lambda folder: _fetch_jars(pom, folder, *options), *options)
-    jars = f"{kept}/*"
+    fetched = kept("java", [pom], lambda folder: _fetch_jars(pom, folder, *options), *options)
+    jars = f"{fetched}/*"
     compiler = ["javac", "-Xlint:all", "-Werror", "-cp", jars]
     compiler += [str(path) for path in sources]
-    classes = _kept(
-        "classes", [pom, *sources], lambda folder: _build([*compiler, "-d", folder]), *options
+    classes = kept(
+        "classes", [pom, *sources], lambda folder: build([*compiler, "-d", folder]), *options
     )
     # One small, short-lived JVM: the cheap collector, and no second compiler tier to warm up.
     flags = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
@@ -71,7 +71,7 @@ def node_driver(_: Path) -> list[str]:
     sources = [DRIVERS / "node" / name for name in ("package.json", "driver.js")]
     return [
         "node",
-        str(_kept("node", sources, lambda folder: _install(sources, folder)) / "driver.js"),
+        str(kept("node", sources, lambda folder: _install(sources, folder)) / "driver.js"),
     ]
 
 
@@ -84,34 +84,34 @@ def kcat_driver(_: Path) -> list[str]:
 def spark_jars() -> Path:
     """A folder with Spark's Kafka connector and what it needs besides Spark."""
     pom = DRIVERS / "spark" / "pom.xml"
-    return _kept("spark", [pom], lambda folder: _fetch_jars(pom, folder))
+    return kept("spark", [pom], lambda folder: _fetch_jars(pom, folder))
 
 
 def _fetch_jars(pom: Path, folder: str, *options: str) -> None:
     need("Java", "mvn")
     fetch = ["mvn", "-q", "-B", *options, "-f", str(pom), "dependency:copy-dependencies"]
-    _build([*fetch, f"-DoutputDirectory={folder}"])
+    build([*fetch, f"-DoutputDirectory={folder}"])
 
 
 def _install(sources: Sequence[Path], folder: str) -> None:
     need("kafkajs", "npm")
     for path in sources:
         shutil.copy(path, folder)
-    _build(["npm", "install", "--silent", "--no-audit", "--no-fund"], Path(folder))
+    build(["npm", "install", "--silent", "--no-audit", "--no-fund"], Path(folder))
 
 
-def _kept(name: str, sources: Sequence[Path], make: Callable[[str], None], *options: str) -> Path:
+def kept(name: str, sources: Sequence[Path], make: Callable[[str], None], *options: str) -> Path:
     """A folder of the cache, made from these files and options; made anew when they change."""
     content = b"".join([*(path.read_bytes() for path in sources), *map(str.encode, options)])
-    kept = CACHE / f"{name}-{hashlib.sha256(content).hexdigest()[:16]}"
-    if not kept.exists():
+    place = CACHE / f"{name}-{hashlib.sha256(content).hexdigest()[:16]}"
+    if not place.exists():
         # Renamed when complete, so that an interrupted fetch is not taken for a whole one.
         made = CACHE / f"making-{name}-{os.getpid()}"
         made.mkdir(parents=True, exist_ok=True)
         make(str(made))
         with contextlib.suppress(OSError):  # another process was faster
-            made.rename(kept)
-    return kept
+            made.rename(place)
+    return place
 
 
 def need(client: str, *tools: str) -> None:
@@ -120,7 +120,7 @@ def need(client: str, *tools: str) -> None:
         pytest.skip(f"{client} client not tested: {', '.join(missing)} is not on the PATH")
 
 
-def _build(command: list[str], folder: Path | None = None) -> None:
+def build(command: list[str], folder: Path | None = None) -> None:
     done = subprocess.run(
         command,
         cwd=folder,

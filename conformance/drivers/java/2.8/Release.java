@@ -1,0 +1,65 @@
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.ConsumerGroupListing;
+import org.apache.kafka.clients.admin.CreateDelegationTokenOptions;
+import org.apache.kafka.clients.admin.DescribeTopicsOptions;
+import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsOptions;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.TopicPartition;
+
+/** What the newest clients have more of, or have by another name. */
+final class Release {
+    static final List<String> CAPABILITIES =
+            List.of(
+                    "plain", "scram", "oauthbearer", "delegation-tokens", "tls", "reauthentication",
+                    "idempotence", "transactions", "classic-groups", "static-members",
+                    "authorized-operations", "prefixed-acls");
+    static final Map<String, Driver.Command> COMMANDS = Map.of();
+
+    private Release() {}
+
+    static Map<String, KafkaFuture<Void>> deleteTopics(Admin admin, List<String> names) {
+        return admin.deleteTopics(names).values();
+    }
+
+    static Map<String, KafkaFuture<TopicDescription>> describeTopics(
+            Admin admin, List<String> names, DescribeTopicsOptions options) {
+        return admin.describeTopics(names, options).values();
+    }
+
+    static List<String> groups(Admin admin) throws Exception {
+        List<String> found = new ArrayList<>();
+        for (ConsumerGroupListing group : admin.listConsumerGroups().all().get()) {
+            found.add(group.groupId());
+        }
+        return found;
+    }
+
+    static KafkaFuture<Map<TopicPartition, OffsetAndMetadata>> groupOffsets(
+            Admin admin, String group, List<TopicPartition> partitions) {
+        var asked = new ListConsumerGroupOffsetsOptions().topicPartitions(partitions);
+        return admin.listConsumerGroupOffsets(group, asked).partitionsToOffsetAndMetadata();
+    }
+
+    static CreateDelegationTokenOptions tokenOptions(String owner) throws Driver.Unsupported {
+        if (owner != null) {
+            throw new Driver.Unsupported();
+        }
+        return new CreateDelegationTokenOptions();
+    }
+
+    static ConsumerGroupMetadata groupMetadata(String group) {
+        return new ConsumerGroupMetadata(group);
+    }
+
+    static void close(Consumer<?, ?> consumer, Duration time) {
+        consumer.close(time);
+    }
+}

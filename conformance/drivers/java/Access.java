@@ -1,0 +1,200 @@
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.admin.ExpireDelegationTokenOptions;
+import org.apache.kafka.clients.admin.RenewDelegationTokenOptions;
+import org.apache.kafka.clients.admin.ScramCredentialInfo;
+import org.apache.kafka.clients.admin.ScramMechanism;
+import org.apache.kafka.clients.admin.UserScramCredentialAlteration;
+import org.apache.kafka.clients.admin.UserScramCredentialDeletion;
+import org.apache.kafka.clients.admin.UserScramCredentialUpsertion;
+import org.apache.kafka.common.acl.AccessControlEntry;
+import org.apache.kafka.common.acl.AccessControlEntryFilter;
+import org.apache.kafka.common.acl.AclBinding;
+import org.apache.kafka.common.acl.AclBindingFilter;
+import org.apache.kafka.common.acl.AclOperation;
+import org.apache.kafka.common.acl.AclPermissionType;
+import org.apache.kafka.common.resource.PatternType;
+import org.apache.kafka.common.resource.ResourcePattern;
+import org.apache.kafka.common.resource.ResourcePatternFilter;
+import org.apache.kafka.common.resource.ResourceType;
+import org.apache.kafka.common.security.auth.KafkaPrincipal;
+import org.apache.kafka.common.security.token.delegation.DelegationToken;
+
+/** What an admin does with ACLs, delegation tokens and passwords. */
+final class Access {
+    private static final int ITERATIONS = 4096;
+
+    static final Map<String, Driver.Command> COMMANDS = new HashMap<>();
+
+    static {
+        COMMANDS.put("create_acls", Access::createAcls);
+        COMMANDS.put("describe_acls", Access::describeAcls);
+        COMMANDS.put("delete_acls", Access::deleteAcls);
+        COMMANDS.put("create_token", Access::createToken);
+        COMMANDS.put("renew_token", Access::renewToken);
+        COMMANDS.put("expire_token", Access::expireToken);
+        COMMANDS.put("describe_tokens", Access::describeTokens);
+        COMMANDS.put("describe_scram_users", Access::describeScramUsers);
+        COMMANDS.put("alter_scram_users", Access::alterScramUsers);
+    }
+
+    private Access() {}
+
+    private static Object createAcls(Client client, JsonNode fields) throws Exception {
+        Map<String, AclBinding> wanted = new LinkedHashMap<>();
+        for (JsonNode acl : fields.get("acls")) {
+            wanted.put(String.valueOf(wanted.size()), binding(acl));
+        }
+        var done = client.admin().createAcls(wanted.values()).values();
+        return Driver.items(wanted.keySet(), number -> done.get(wanted.get(number)).get());
+    }
+
+    private static Object describeAcls(Client client, JsonNode fields) throws Exception {
+        return Map.of(
+                "acls", shown(client.admin().describeAcls(filter(fields.get("filter"))).values().get()));
+    }
+
+    private static Object deleteAcls(Client client, JsonNode fields) throws Exception {
+        Map<String, AclBindingFilter> wanted = new LinkedHashMap<>();
+        for (JsonNode filter : fields.get("filters")) {
+            wanted.put(String.valueOf(wanted.size()), filter(filter));
+        }
+        var done = client.admin().deleteAcls(wanted.values()).values();
+        return Driver.items(
+                wanted.keySet(),
+                number -> {
+                    List<AclBinding> deleted = new ArrayList<>();
+                    for (var result : done.get(wanted.get(number)).get().values()) {
+                        if (result.exception() != null) {
+                            throw result.exception();
+                        }
+                        deleted.add(result.binding());
+                    }
+                    return Map.of("acls", shown(deleted));
+                });
+    }
+
+    private static AclBinding binding(JsonNode acl) {
+        return new AclBinding(
+                new ResourcePattern(
+                        ResourceType.valueOf(Driver.text(acl, "resource_type")),
+                        Driver.text(acl, "name"),
+                        PatternType.valueOf(Driver.text(acl, "pattern_type"))),
+                new AccessControlEntry(
+                        Driver.text(acl, "principal"),
+                        Driver.text(acl, "host"),
+                        AclOperation.valueOf(Driver.text(acl, "operation")),
+                        AclPermissionType.valueOf(Driver.text(acl, "permission"))));
+    }
+
+    private static AclBindingFilter filter(JsonNode acl) {
+        return new AclBindingFilter(
+                new ResourcePatternFilter(
+                        ResourceType.valueOf(Driver.text(acl, "resource_type")),
+                        Driver.text(acl, "name"),
+                        PatternType.valueOf(Driver.text(acl, "pattern_type"))),
+                new AccessControlEntryFilter(
+                        Driver.text(acl, "principal"),
+                        Driver.text(acl, "host"),
+                        AclOperation.valueOf(Driver.text(acl, "operation")),
+                        AclPermissionType.valueOf(Driver.text(acl, "permission"))));
+    }
+
+    private static List<Object> shown(Collection<AclBinding> bindings) {
+        List<Object> acls = new ArrayList<>();
+        for (AclBinding binding : bindings) {
+            acls.add(
+                    Map.of(
+                            "resource_type", binding.pattern().resourceType().name(),
+                            "name", binding.pattern().name(),
+                            "pattern_type", binding.pattern().patternType().name(),
+                            "principal", binding.entry().principal(),
+                            "host", binding.entry().host(),
+                            "operation", binding.entry().operation().name(),
+                            "permission", binding.entry().permissionType().name()));
+        }
+        return acls;
+    }
+
+    static KafkaPrincipal principal(String text) {
+        String[] parts = text.split(":", 2);
+        return new KafkaPrincipal(parts[0], parts[1]);
+    }
+
+    private static Object createToken(Client client, JsonNode fields) throws Exception {
+        List<KafkaPrincipal> renewers = new ArrayList<>();
+        Driver.texts(fields, "renewers").forEach(name -> renewers.add(principal(name)));
+        var options = Release.tokenOptions(Driver.text(fields, "owner")).renewers(renewers);
+        return shown(client.admin().createDelegationToken(options).delegationToken().get());
+    }
+
+    private static byte[] hmac(JsonNode fields) {
+        return Base64.getDecoder().decode(Driver.text(fields, "hmac"));
+    }
+
+    private static Object renewToken(Client client, JsonNode fields) throws Exception {
+        var options =
+                new RenewDelegationTokenOptions().renewTimePeriodMs(fields.get("milliseconds").asLong());
+        client.admin().renewDelegationToken(hmac(fields), options).expiryTimestamp().get();
+        return null;
+    }
+
+    private static Object expireToken(Client client, JsonNode fields) throws Exception {
+        var options =
+                new ExpireDelegationTokenOptions().expiryTimePeriodMs(fields.get("milliseconds").asLong());
+        client.admin().expireDelegationToken(hmac(fields), options).expiryTimestamp().get();
+        return null;
+    }
+
+    private static Object describeTokens(Client client, JsonNode fields) throws Exception {
+        List<Object> tokens = new ArrayList<>();
+        for (DelegationToken token :
+                client.admin().describeDelegationToken().delegationTokens().get()) {
+            tokens.add(shown(token));
+        }
+        return Map.of("tokens", tokens);
+    }
+
+    private static Object shown(DelegationToken token) {
+        return Map.of(
+                "token_id", token.tokenInfo().tokenId(),
+                "hmac", token.hmacAsBase64String(),
+                "owner", token.tokenInfo().ownerAsString());
+    }
+
+    private static Object describeScramUsers(Client client, JsonNode fields) throws Exception {
+        List<String> users = Driver.texts(fields, "users");
+        var found = client.admin().describeUserScramCredentials(users);
+        return Driver.items(
+                users,
+                user -> {
+                    List<String> mechanisms = new ArrayList<>();
+                    for (ScramCredentialInfo info : found.description(user).get().credentialInfos()) {
+                        mechanisms.add(info.mechanism().mechanismName());
+                    }
+                    return Map.of("mechanisms", mechanisms);
+                });
+    }
+
+    private static Object alterScramUsers(Client client, JsonNode fields) throws Exception {
+        ScramMechanism mechanism = ScramMechanism.fromMechanismName(Driver.text(fields, "mechanism"));
+        List<UserScramCredentialAlteration> wanted = new ArrayList<>();
+        Driver.pairs(fields, "passwords")
+                .forEach(
+                        (user, password) ->
+                                wanted.add(
+                                        password == null
+                                                ? new UserScramCredentialDeletion(user, mechanism)
+                                                : new UserScramCredentialUpsertion(
+                                                        user,
+                                                        new ScramCredentialInfo(mechanism, ITERATIONS),
+                                                        password)));
+        return Driver.items(client.admin().alterUserScramCredentials(wanted).values());
+    }
+}

@@ -1,0 +1,103 @@
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import javax.security.auth.callback.Callback;
+import javax.security.auth.callback.NameCallback;
+import javax.security.auth.callback.PasswordCallback;
+import javax.security.auth.login.AppConfigurationEntry;
+import org.apache.kafka.common.security.auth.AuthenticateCallbackHandler;
+import org.apache.kafka.common.security.oauthbearer.OAuthBearerToken;
+import org.apache.kafka.common.security.oauthbearer.OAuthBearerTokenCallback;
+import org.apache.kafka.common.security.scram.ScramExtensionsCallback;
+
+/** Tells a client how to log in each time that it does, so that this can be changed meanwhile. */
+public final class Logins implements AuthenticateCallbackHandler {
+    private static final Map<String, JsonNode> LOGINS = new ConcurrentHashMap<>();
+    private static final Map<String, String> MODULES =
+            Map.of(
+                    "PLAIN", "plain.PlainLoginModule",
+                    "OAUTHBEARER", "oauthbearer.OAuthBearerLoginModule",
+                    "SCRAM-SHA-256", "scram.ScramLoginModule",
+                    "SCRAM-SHA-512", "scram.ScramLoginModule");
+
+    private String client;
+
+    /** Keeps a client's log-in, and returns the settings by which it is found. */
+    static Map<String, String> settings(String client, JsonNode login) {
+        LOGINS.put(client, login);
+        String mechanism = Driver.text(login, "mechanism");
+        String module = MODULES.getOrDefault(mechanism, MODULES.get("PLAIN"));
+        String handler =
+                mechanism.equals("OAUTHBEARER")
+                        ? "sasl.login.callback.handler.class"
+                        : "sasl.client.callback.handler.class";
+        return Map.of(
+                "sasl.mechanism", mechanism,
+                "sasl.jaas.config",
+                        "org.apache.kafka.common.security." + module + " required client=\"" + client + "\";",
+                handler, Logins.class.getName());
+    }
+
+    @Override
+    public void configure(
+            Map<String, ?> settings, String mechanism, List<AppConfigurationEntry> entries) {
+        client = (String) entries.get(0).getOptions().get("client");
+    }
+
+    @Override
+    public void handle(Callback[] callbacks) {
+        JsonNode login = LOGINS.get(client);
+        for (Callback callback : callbacks) {
+            if (callback instanceof NameCallback) {
+                ((NameCallback) callback).setName(Driver.text(login, "user"));
+            } else if (callback instanceof PasswordCallback) {
+                ((PasswordCallback) callback).setPassword(Driver.text(login, "password").toCharArray());
+            } else if (callback instanceof OAuthBearerTokenCallback) {
+                ((OAuthBearerTokenCallback) callback).token(new Token(Driver.text(login, "token")));
+            } else if (callback instanceof ScramExtensionsCallback
+                    && login.path("is_delegation_token").asBoolean()) {
+                ((ScramExtensionsCallback) callback).extensions(Map.of("tokenauth", "true"));
+            }
+        }
+    }
+
+    @Override
+    public void close() {}
+
+    /** A JSON web token with what the client wants to know of it. */
+    private record Token(String value) implements OAuthBearerToken {
+        private JsonNode claim(String name) {
+            try {
+                byte[] claims = Base64.getUrlDecoder().decode(value.split("\\.")[1]);
+                return Driver.JSON.readTree(claims).path(name);
+            } catch (IOException error) {
+                throw new UncheckedIOException(error);
+            }
+        }
+
+        @Override
+        public Set<String> scope() {
+            return Set.of();
+        }
+
+        @Override
+        public long lifetimeMs() {
+            return claim("exp").asLong() * 1000;
+        }
+
+        @Override
+        public String principalName() {
+            return claim("sub").asText();
+        }
+
+        @Override
+        public Long startTimeMs() {
+            return null;
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import com.fasterxml.jackson.databind.JsonNode;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.CreateDelegationTokenOptions;
+import org.apache.kafka.clients.admin.DescribeTopicsOptions;
+import org.apache.kafka.clients.admin.GroupListing;
+import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsSpec;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.clients.consumer.CloseOptions;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
+import org.apache.kafka.clients.consumer.KafkaShareConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.StringDeserializer;
+
+/** What clients of 2.8 do not have, or have by another name. */
+final class Release {
+    static final List<String> CAPABILITIES =
+            List.of(
+                    "plain", "scram", "oauthbearer", "delegation-tokens", "tls", "reauthentication",
+                    "idempotence", "transactions", "classic-groups", "consumer-groups", "static-members",
+                    "share-groups", "authorized-operations", "prefixed-acls", "rebootstrap");
+    static final Map<String, Driver.Command> COMMANDS = Map.of("consume_share", Release::consumeShare);
+
+    /** Settings of members of other groups, which a share consumer refuses. */
+    private static final List<String> NOT_SHARED =
+            List.of(
+                    "auto.offset.reset", "enable.auto.commit", "isolation.level", "group.instance.id",
+                    "group.protocol", "session.timeout.ms", "heartbeat.interval.ms");
+
+    private Release() {}
+
+    static Map<String, KafkaFuture<Void>> deleteTopics(Admin admin, List<String> names) {
+        return admin.deleteTopics(names).topicNameValues();
+    }
+
+    static Map<String, KafkaFuture<TopicDescription>> describeTopics(
+            Admin admin, List<String> names, DescribeTopicsOptions options) {
+        return admin.describeTopics(names, options).topicNameValues();
+    }
+
+    static List<String> groups(Admin admin) throws Exception {
+        List<String> found = new ArrayList<>();
+        for (GroupListing group : admin.listGroups().all().get()) {
+            found.add(group.groupId());
+        }
+        return found;
+    }
+
+    static KafkaFuture<Map<TopicPartition, OffsetAndMetadata>> groupOffsets(
+            Admin admin, String group, List<TopicPartition> partitions) {
+        var asked = new ListConsumerGroupOffsetsSpec().topicPartitions(partitions);
+        return admin.listConsumerGroupOffsets(Map.of(group, asked)).partitionsToOffsetAndMetadata(group);
+    }
+
+    static CreateDelegationTokenOptions tokenOptions(String owner) {
+        CreateDelegationTokenOptions options = new CreateDelegationTokenOptions();
+        return owner == null ? options : options.owner(Access.principal(owner));
+    }
+
+    @SuppressWarnings("removal") // the members of a group know more of it than its name
+    static ConsumerGroupMetadata groupMetadata(String group) {
+        return new ConsumerGroupMetadata(group);
+    }
+
+    static void close(Consumer<?, ?> consumer, Duration time) {
+        consumer.close(CloseOptions.timeout(time));
+    }
+
+    private static Object consumeShare(Client client, JsonNode fields) throws Exception {
+        KafkaShareConsumer<String, String> consumer = client.member(Release::shareConsumer);
+        List<String> topics = Driver.texts(fields, "topics");
+        if (!client.subscribed.equals(topics)) {
+            consumer.subscribe(topics);
+            client.subscribed = topics;
+        }
+        List<String> values = new ArrayList<>();
+        long ends = System.nanoTime() + (long) (fields.get("seconds").asDouble() * 1e9);
+        while (values.size() < fields.get("count").asInt() && System.nanoTime() < ends) {
+            var time = Duration.ofNanos(Math.max(ends - System.nanoTime(), 1));
+            consumer.poll(time).forEach(record -> values.add(record.value()));
+        }
+        for (var failed : consumer.commitSync().values()) {
+            if (failed.isPresent()) {
+                throw new KafkaException(failed.get());
+            }
+        }
+        return Map.of("values", values);
+    }
+
+    private static KafkaShareConsumer<String, String> shareConsumer(Client client) {
+        Map<String, Object> settings = new HashMap<>(client.settings);
+        settings.keySet().removeAll(NOT_SHARED);
+        return new KafkaShareConsumer<>(settings, new StringDeserializer(), new StringDeserializer());
+    }
+}

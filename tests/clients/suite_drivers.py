@@ -1,0 +1,31 @@
+"""The drivers of the conformance suite: their commands, built where they are not Python."""
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from kafka_shim.schemas.pins import read_pins
+from tests.clients.toolchains import java
+
+DRIVERS = Path(__file__).parents[2] / "conformance" / "drivers"
+
+OLDER_JAVA = "2.8.2"
+"""The last release of the clients before idempotence by default."""
+
+
+def _python(name: str) -> Callable[[], list[str]]:
+    return lambda: [sys.executable, str(DRIVERS / f"{name}_driver.py")]
+
+
+def _java(variant: str, release: str) -> list[str]:
+    code = DRIVERS / "java"
+    return java(code / "pom.xml", [code, code / variant], "Driver", release)
+
+
+COMMANDS: Mapping[str, Callable[[], list[str]]] = {
+    "java": lambda: _java("newest", read_pins().newest),
+    "java-2.8": lambda: _java("2.8", OLDER_JAVA),
+    "confluent-kafka": _python("confluent_kafka"),
+    "kafka-python": _python("kafka_python"),
+}
+"""By name; a driver whose tools are missing skips the test that asks for it."""

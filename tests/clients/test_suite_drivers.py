@@ -1,0 +1,50 @@
+"""Each driver of the conformance suite: a few cases, of which its client is known to fail some."""
+
+import asyncio
+
+import pytest
+
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.shim.traffic.suite.case import Outcome, Result
+from kafka_shim.shim.traffic.suite.cases import all_cases
+from kafka_shim.shim.traffic.suite.play import chosen, play
+from tests.clients.suite_drivers import COMMANDS
+
+pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
+
+CASES = (
+    "denials.create-topic.half",
+    "denials.delete-group.*",
+    "denials.create-acls.*",
+    "denials.delete-acls.tells",
+    "denials.alter-topic-configs.half",
+    "denials.group-offsets.tells",
+    "denials.list-offsets.half",
+    "denials.produce.goes-on",
+    "denials.transactional-id.tells",
+    "denials.consume-by-topic.tells",
+    "trouble.create-topics-unknown-server-error.told",
+)
+"""Of each kind of command one or two; together they take a second or two."""
+
+QUICK = {"java", "confluent-kafka", "kafka-python"}
+"""The others take a build or an own toolchain: `make drivers`."""
+
+FAILED = {
+    "kafka-python": {"denials.delete-group.half", "denials.list-offsets.half"},
+}
+"""By driver; what its client does instead is on the page of the reports."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in QUICK else pytest.mark.heavy) for name in COMMANDS],
+)
+def test_a_driver_plays_its_part(name: str) -> None:
+    results: list[Result] = []
+    cases = chosen(all_cases(), CASES)
+    asyncio.run(play(COMMANDS[name](), cases, RELEASES[-1], results.append))
+    assert len(results) >= len(CASES)
+    done = {result.case.id: (result.outcome, result.done) for result in results}
+    failed = {name for name, (outcome, _) in done.items() if outcome is Outcome.FAILED}
+    assert failed == FAILED.get(name, set()), done
