@@ -32,6 +32,7 @@ class ConfigFacts(msgspec.Struct, frozen=True, kw_only=True):
     empty_topic_name_error: int  # code of AlterConfigs' topic without a name
     empty_topic_name_first: bool  # IncrementalAlterConfigs sees it before all else
     altered_topic_missing_error: int  # code of altering a missing topic
+    no_cleaner_error: int  # code of log.cleaner.threads=0
     lists_start_as_default: bool  # APPEND to a list that is not set
     append_skips_present: bool  # APPEND of what is in the list already
     unknown_list_error: int  # code of APPEND to what is no setting of a broker
@@ -61,6 +62,7 @@ OLDEST = ConfigFacts(
     empty_topic_name_error=17,
     empty_topic_name_first=True,
     altered_topic_missing_error=-1,
+    no_cleaner_error=-1,
     lists_start_as_default=False,
     append_skips_present=False,
     unknown_list_error=-1,
@@ -122,6 +124,7 @@ CHANGES: tuple[Change, ...] = (
         alterations_are_forwarded=True,
         altered_denial_is_said=True,
         altered_config_error=40,
+        no_cleaner_error=42,
         altered_names_are_checked=True,
         altered_values_before_topics=True,
         empty_topic_name_error=42,

@@ -16,6 +16,7 @@ class TelemetryFacts(msgspec.Struct, frozen=True, kw_only=True):
     empty_match_is_none: bool  # and not a pattern that is wrong
     match_values_are_trimmed: bool  # else what stands around `=` is part of the pattern
     bad_interval_error: ErrorCode  # of an interval that is no number
+    intervals_are_trimmed: bool  # else one with blanks around it is no number
     # requests
     asks_after_errors: bool  # who is told that its subscription is another may ask at once
     decompresses: bool  # what comes; else the receiver gets it as it was sent
@@ -26,6 +27,7 @@ OLDEST = TelemetryFacts(
     empty_match_is_none=False,
     match_values_are_trimmed=False,
     bad_interval_error=ErrorCode.UNKNOWN_SERVER_ERROR,
+    intervals_are_trimmed=False,
     asks_after_errors=False,
     decompresses=False,
     limits_decompressed=False,
@@ -39,6 +41,7 @@ CHANGES: tuple[Change, ...] = (
         "settings of subscriptions are checked as others are",
         empty_match_is_none=True,
         bad_interval_error=ErrorCode.INVALID_CONFIG,
+        intervals_are_trimmed=True,
     ),
     Change("4.1", "subscriptions after errors", asks_after_errors=True),
     Change("4.3", "small pushes cannot become large ones", limits_decompressed=True),

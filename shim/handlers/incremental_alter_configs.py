@@ -37,7 +37,6 @@ from kafka_shim.shim.handlers.shared.config_resources import (
     not_alterable,
 )
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.config_values import elements
 from kafka_shim.shim.state.configs import LOGGERS
 
 REQUIREMENTS: Mapping[int, Requirement] = {
@@ -197,6 +196,9 @@ def _change(
     kind, name = resource.resource_type, resource.resource_name
     new = _applied(resource, config_change.current(kind, name, context), context)
     config_change.check(kind, name, new, context)
+    if kind == ConfigResourceType.BROKER:
+        touched = [config.name for config in resource.configs]
+        config_change.check_eligible_replicas(name, touched, context)
     if not validate_only:
         config_change.store(kind, name, new, context)
 
@@ -268,12 +270,21 @@ def _extended(
         if not context.facts.configs.lists_start_as_default:
             raise ResourceError(ErrorCode.UNKNOWN_SERVER_ERROR, f"{config.name} is not set")
         start = definition.default or ""
-    parts, given = elements(start), elements(config.value or "")
+    parts, given = _split(start), _split(config.value or "")
     if config.config_operation == ConfigOperation.SUBTRACT:
         return ",".join(part for part in parts if part not in given)
     if context.facts.configs.append_skips_present:
+        parts = [part for part in parts if part]
         given = list(dict.fromkeys(part for part in given if part not in parts))
     return ",".join([*parts, *given])
+
+
+def _split(text: str) -> list[str]:
+    """Split as Java does: an empty text has an empty element, but empty ones at the end go."""
+    parts = [part.strip() for part in text.split(",")]
+    while text and parts and not parts[-1]:
+        parts.pop()
+    return parts
 
 
 def _alter_own_loggers(

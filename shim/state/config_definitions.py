@@ -41,6 +41,7 @@ class Check(msgspec.Struct, frozen=True, rename={"other": "or"}):
     distinct: bool = False  # a list without empty elements; what is in it twice counts once
     replicas: bool = False  # `*`, or `partition:broker` pairs
     release: bool = False  # a Kafka release, or one of its inner steps: 2.8, 2.8-IV1
+    newest: str = ""  # the last of them, that of the broker itself
 
 
 class Definition(msgspec.Struct, frozen=True):
@@ -105,6 +106,9 @@ def _as_of(at: int, settings: dict[str, dict[str, Definition | None]]) -> dict[s
         for since, definition in history.items():
             if places[since] <= at:
                 current = definition
+        if current is not None and current.check.release:
+            check = msgspec.structs.replace(current.check, newest=RELEASES[at])
+            current = msgspec.structs.replace(current, check=check)
         if current is not None:
             held[name] = current
     return held

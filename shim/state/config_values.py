@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from kafka_shim.protocol.api_versions import parse_release
+from kafka_shim.protocol.api_versions import parse_release, release_index
 from kafka_shim.shim.state.config_definitions import Check, Definition
 from kafka_shim.shim.state.durations import milliseconds
 
@@ -12,7 +12,7 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
 _BITS = {"short": 16, "int": 32, "long": 64}
 _INNER_STEP = re.compile(r"-IV\d+$")
 _BEFORE_OURS = re.compile(r"0\.(8|9|10)(\.\d)*")
-_REPLICAS = re.compile(r"\d+:\d+")
+_REPLICAS = re.compile(r"(\d+:\d+)?")
 
 
 class ConfigValueError(Exception):
@@ -83,7 +83,7 @@ def _check(name: str, definition: Definition, value: str) -> None:
         raise ConfigValueError(f"{name} must not be empty")
     if check.replicas and value not in ("", "*") and not all(map(_is_replica, value.split(","))):
         raise ConfigValueError(f"`{value}` for {name}: `*` or partition:broker pairs are expected")
-    if check.release and not _is_release(value):
+    if check.release and not _is_release(value, check.newest):
         raise ConfigValueError(f"`{value}` for {name}: a Kafka release is expected")
 
 
@@ -116,15 +116,15 @@ def _is_from_duration(text: str) -> bool:
     return kind == "by_duration" and milliseconds(duration) is not None
 
 
-def _is_release(text: str) -> bool:
+def _is_release(text: str, newest: str) -> bool:
     release = _INNER_STEP.sub("", text)
     if _BEFORE_OURS.fullmatch(release):
         return True
     try:
-        parse_release(release)
+        at = release_index(parse_release(release))
     except ValueError:
         return False
-    return True
+    return not newest or at <= release_index(newest)
 
 
 def _is_replica(text: str) -> bool:

@@ -7,6 +7,7 @@ from tests.recordings.conformance import recording as conformance
 from tests.recordings.connections import recording as connections
 from tests.recordings.groups import recording as groups
 from tests.recordings.records import recording as records
+from tests.recordings.settings import recording as settings
 from tests.recordings.telemetry import recording as telemetry
 from tests.recordings.traffic import recording as traffic
 
@@ -14,6 +15,7 @@ KINDS: Final = {
     **conformance.KINDS,
     "records": records.KIND,
     "groups": groups.KIND,
+    "settings": settings.KIND,
     "telemetry": telemetry.KIND,
     "audit": audit.KIND,
     "connections": connections.KIND,

@@ -65,8 +65,8 @@ class Play:
 
     def ask(self, api: ApiKey, version: int, request: Any, connection: str = "a") -> Any:
         """Ask without a trace; the request loses what its version cannot say."""
-        message = _message(api, version, request)
-        return ask(self.peer, connection, api, version, message, self.patience_ms)
+        asked = message(api, version, request)
+        return ask(self.peer, connection, api, version, asked, self.patience_ms)
 
     def call(
         self, label: str, api: ApiKey, version: int, request: Any, connection: str = "a"
@@ -77,7 +77,7 @@ class Play:
         return answer
 
     def send(self, api: ApiKey, version: int, request: Any, connection: str) -> None:
-        self.peer.send(connection, api, version, _message(api, version, request))
+        self.peer.send(connection, api, version, message(api, version, request))
 
     # --- what is kept of an answer
 
@@ -129,7 +129,8 @@ class Play:
         return text.replace(self.name, "")
 
 
-def _message(api: ApiKey, version: int, request: Any) -> Any:
+def message(api: ApiKey, version: int, request: Any) -> Any:
+    """Return a request, also one of plain values, as its version can say it."""
     if isinstance(request, dict):
         name = f"{api.wire_name}Request"
         request = msgspec.convert(request, classes(name)[name])

@@ -9,8 +9,10 @@ from collections.abc import Iterable, Mapping
 
 from kafka_shim.protocol.enums import ConfigResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.shim.handlers.shared.broker_config_checks import check_running
 from kafka_shim.shim.handlers.shared.config_resources import ResourceError, broker_of
 from kafka_shim.shim.handlers.shared.group_config_checks import check_group_settings
+from kafka_shim.shim.handlers.shared.topic_plan import unfit_settings
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.config_definitions import Definition
@@ -23,9 +25,13 @@ INTERVAL_MS_MAX = 3_600_000
 
 _PER_BROKER = re.compile(
     r"(ssl|sasl)\..*|(advertised\.)?listeners|listener\.security\.protocol\.map"
-    r"|principal\.builder\.class"
+    r"|principal\.builder\.class|cordoned\.log\.dirs|listener\.name\..*"
 )
+_FOR_PLUGINS = frozenset({"alter.config.policy.kraft.compatibility.enable"})
+"""Settings that brokers take like those that they do not know, though they are listed."""
+
 ELIGIBLE_REPLICAS = "eligible.leader.replicas.version"
+MIN_INSYNC = "min.insync.replicas"
 
 
 def current(resource_type: int, name: str, context: RequestContext) -> dict[str, str]:
@@ -61,10 +67,13 @@ def check(resource_type: int, name: str, new: Mapping[str, str], context: Reques
             definitions = context.cluster.configs.topic_definitions
             _check_known(context.in_turns(new), definitions, ErrorCode.INVALID_CONFIG)
             _check_values(new, definitions, bad_value)
+            if (text := unfit_settings(new, context.cluster)) is not None:
+                raise ResourceError(bad_value, text)
             _check_exists(name, context)
         case ConfigResourceType.BROKER:
             check_broker(name, new, context)
-            _check_eligible_replicas(name, new, context)
+            _check_kept_by_all(name, new, context)
+            check_eligible_replicas(name, new, context)
         case ConfigResourceType.GROUP:
             _check_named(name, "group")
             definitions = context.cluster.configs.group_definitions
@@ -100,18 +109,23 @@ def check_broker(name: str, new: Mapping[str, str], context: RequestContext) -> 
     not know are for its plugins.
     """
     definitions = context.cluster.configs.broker_definitions
-    known = {key: definitions[key] for key in context.in_turns(new) if key in definitions}
+    known = {
+        key: definitions[key]
+        for key in context.in_turns(new)
+        if key in definitions and key not in _FOR_PLUGINS
+    }
     fixed = [key for key, definition in known.items() if not definition.dynamic]
     if fixed:
         message = f"settings that cannot change while the broker runs: {', '.join(fixed)}"
         raise ResourceError(ErrorCode.INVALID_REQUEST, message)
-    single = [key for key in known if _PER_BROKER.fullmatch(key)]
+    single = [key for key in new if _PER_BROKER.fullmatch(key)]
     if not name and single:
         message = f"settings of single brokers: {', '.join(single)}"
         raise ResourceError(ErrorCode.INVALID_REQUEST, message)
     _check_values({key: new[key] for key in known}, definitions, ErrorCode.INVALID_REQUEST)
     if context.facts.configs.broker_lists_are_distinct:
         _check_distinct({key: new[key] for key in known}, definitions, ErrorCode.INVALID_REQUEST)
+    check_running({key: new[key] for key in known}, context)
 
 
 def _check_topic_name(name: str, context: RequestContext) -> None:
@@ -165,16 +179,23 @@ def _check_distinct(
             raise ResourceError(error, f"`{value}` for {key}: an element is there twice")
 
 
-def _check_eligible_replicas(name: str, new: Mapping[str, str], context: RequestContext) -> None:
+def check_eligible_replicas(name: str, altered: Iterable[str], context: RequestContext) -> None:
     """With eligible leader replicas there is one min.insync.replicas for all (KIP-966)."""
-    key = "min.insync.replicas"
+    if name and MIN_INSYNC in altered and _has_eligible_replicas(context):
+        text = f"{MIN_INSYNC} cannot be altered on single brokers"
+        raise ResourceError(ErrorCode.INVALID_CONFIG, text)
+
+
+def _check_kept_by_all(name: str, new: Mapping[str, str], context: RequestContext) -> None:
+    is_removed = MIN_INSYNC in context.cluster.configs.all_brokers and MIN_INSYNC not in new
+    if not name and is_removed and _has_eligible_replicas(context):
+        text = f"{MIN_INSYNC} cannot be removed from all brokers"
+        raise ResourceError(ErrorCode.INVALID_CONFIG, text)
+
+
+def _has_eligible_replicas(context: RequestContext) -> bool:
     features = context.cluster.features
-    if not any(feature.name == ELIGIBLE_REPLICAS and feature.level > 0 for feature in features):
-        return
-    if name and key in new:
-        raise ResourceError(ErrorCode.INVALID_CONFIG, f"{key} cannot be set on single brokers")
-    if not name and key in context.cluster.configs.all_brokers and key not in new:
-        raise ResourceError(ErrorCode.INVALID_CONFIG, f"{key} cannot be removed from all brokers")
+    return any(feature.name == ELIGIBLE_REPLICAS and feature.level > 0 for feature in features)
 
 
 def check_subscription(new: Mapping[str, str], cluster: Cluster) -> None:
@@ -183,6 +204,9 @@ def check_subscription(new: Mapping[str, str], cluster: Cluster) -> None:
     _check_known(new, definitions, ErrorCode.INVALID_REQUEST)
     _check_values(new, definitions, cluster.facts.telemetry.bad_interval_error)
     interval_ms = new.get("interval.ms")
+    has_blanks = interval_ms is not None and interval_ms != interval_ms.strip()
+    if has_blanks and not cluster.facts.telemetry.intervals_are_trimmed:
+        raise ResourceError(cluster.facts.telemetry.bad_interval_error, None)
     if interval_ms is not None and not INTERVAL_MS_MIN <= int(interval_ms) <= INTERVAL_MS_MAX:
         message = f"interval.ms of {interval_ms}: {INTERVAL_MS_MIN} to {INTERVAL_MS_MAX} is allowed"
         raise ResourceError(ErrorCode.INVALID_REQUEST, message)

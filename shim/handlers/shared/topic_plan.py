@@ -90,7 +90,8 @@ def _configs(configs: Iterable[CreatableTopicConfig], cluster: Cluster) -> dict[
             raise TopicError(
                 ErrorCode(cluster.facts.topics.bad_config_error), str(failure)
             ) from None
-    _check_settings_fit(found, cluster)
+    if (text := unfit_settings(found, cluster)) is not None:
+        raise TopicError(ErrorCode.INVALID_CONFIG, text)
     return found
 
 
@@ -103,20 +104,19 @@ def _check_null_values(configs: Iterable[CreatableTopicConfig], cluster: Cluster
         raise TopicError(error, message)
 
 
-def _check_settings_fit(configs: Mapping[str, str], cluster: Cluster) -> None:
-    """What holds between settings, and what the broker has no storage for (KIP-405, KIP-354)."""
+def unfit_settings(configs: Mapping[str, str], cluster: Cluster) -> str | None:
+    """Say what a topic cannot have together, or without remote storage (KIP-405, KIP-354)."""
     is_remote = configs.get("remote.storage.enable", "").strip().lower() == "true"
     if is_remote and cluster.facts.topics.remote_storage_is_checked:
-        message = "the broker has no remote storage: remote.storage.enable cannot be true"
-        raise TopicError(ErrorCode.INVALID_CONFIG, message)
+        return "the broker has no remote storage: remote.storage.enable cannot be true"
     lags = [
         cluster.configs.topic_value(configs, name)
         for name in ("min.compaction.lag.ms", "max.compaction.lag.ms")
         if name in cluster.configs.topic_definitions
     ]
     if len(lags) == 2 and int(lags[0] or 0) > int(lags[1] or 0):
-        message = "min.compaction.lag.ms is above max.compaction.lag.ms"
-        raise TopicError(ErrorCode.INVALID_CONFIG, message)
+        return "min.compaction.lag.ms is above max.compaction.lag.ms"
+    return None
 
 
 def _assignments(topic: CreatableTopic, cluster: Cluster) -> Sequence[Sequence[int]]:

@@ -86,7 +86,7 @@ class Settling:
         self._internal: dict[str, list[str]] = {}  # topics of streams groups, by group
 
     def after(self, api: ApiKey, request: Any, answer: Any) -> None:
-        if self._busy:
+        if self._busy or getattr(request, "validate_only", False):
             return
         if api in ENDING and answer.error_code == 0:
             time.sleep(MARKERS_SECONDS)
