@@ -48,11 +48,12 @@ def check_entity(entity: Entity, entity_types: Collection[str]) -> None:
         if len(entity) > 1:
             raise QuotaError("an ip cannot be combined with a user or a client id")
         name = entity[IP]
-        if name is not None and not _is_address(name):
+        if name is not None and not is_address(name):
             raise QuotaError(f"`{name}` is not an ip address")
 
 
-def _is_address(name: str) -> bool:
+def is_address(name: str) -> bool:
+    """Whether it is an IP address, or localhost."""
     try:
         _address(name)
     except ValueError:

@@ -4,7 +4,6 @@ Taken from a matrix of all settings that real brokers were asked for (tests/reco
 """
 
 import re
-import socket
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
@@ -12,6 +11,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.handlers.shared.config_resources import ResourceError
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.config_values import ConfigValueError, canonical, elements
+from kafka_shim.shim.state.quotas import is_address
 
 MIB: Final = 1 << 20
 _POOLS: Final = frozenset(
@@ -51,6 +51,7 @@ _CLASSES: Final = {
 
 _PROTOCOLS: Final = frozenset({"PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"})
 _ENDPOINT: Final = re.compile(r"([^:/]+)://(\[[0-9a-fA-F:]*\]|[^:/]*):(\d+)")
+_FEWER_NUMBERS: Final = re.compile(r"\d+(\.\d+){0,2}")
 _ASSIGNMENT_INTERVAL: Final = re.compile(r"group\.(\w+)\.assignment\.interval\.ms")
 
 
@@ -130,14 +131,8 @@ def _overrides(value: str, settings: _Settings) -> Iterator[str]:
 
 
 def _is_host(text: str) -> bool:
-    """Whether it is an address; names are not looked up but for localhost."""
-    if text == "localhost":
-        return True
-    try:
-        socket.inet_aton(text)
-    except OSError:
-        return ":" in text and _ENDPOINT.fullmatch(f"A://[{text.strip('[]')}]:1") is not None
-    return True
+    """Whether it is an address, of up to four numbers; only one name is known."""
+    return text == "localhost" or _FEWER_NUMBERS.fullmatch(text) is not None or is_address(text)
 
 
 def _per_host(value: str, settings: _Settings) -> Iterator[str]:
