@@ -65,6 +65,19 @@ PROFILES: Final[Mapping[str, _Rows]] = {
     },
     "create-topic": {TOPIC: ("CreateTopics.topic",)},
     "streams": {**_STREAMS, OUTPUT: (*_WRITE, *_IDEMPOTENT)},
+    "streams-new-protocol": {
+        INPUT: (*_STREAMS[INPUT], "StreamsGroupHeartbeat.topic"),
+        OUTPUT: (*_WRITE, *_IDEMPOTENT),
+        INTERNAL: (
+            *_READ,
+            *_WRITE,
+            *_OFFSETS_OF_TOPIC,
+            "StreamsGroupHeartbeat.topic",
+            "StreamsGroupHeartbeat.create",
+            "DeleteRecords.topic",
+        ),
+        GROUP: (*_OFFSETS, "StreamsGroupHeartbeat.group"),
+    },
     "streams-exactly-once": {
         INPUT: (*_STREAMS[INPUT], "TxnOffsetCommit.topic"),
         OUTPUT: _IN_TRANSACTION,

@@ -124,11 +124,14 @@ class Driver:
         return values
 
     def count_words(
-        self, topic: str, output: str, group: str, count: int, user: User
+        self, topic: str, output: str, group: str, count: int, user: User, **settings: str
     ) -> dict[str, int]:
-        """Java only: the word count of Kafka Streams, until `count` words were counted."""
+        """Java only: the word count of Kafka Streams, until `count` words were counted.
+
+        Settings are `group_protocol` and `guarantee`.
+        """
         counts: dict[str, int] = self._call(
-            "count_words", user, topic=topic, output=output, group=group, count=count
+            "count_words", user, topic=topic, output=output, group=group, count=count, **settings
         )
         return counts
 

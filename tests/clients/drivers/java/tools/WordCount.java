@@ -32,8 +32,9 @@ final class WordCount {
             streams.start();
             await(counts, request.arguments().get("count").asInt(), failure);
         } finally {
-            streams.close(Duration.ofSeconds(10));
-            streams.cleanUp();
+            if (streams.close(Duration.ofSeconds(10))) {
+                streams.cleanUp();
+            }
         }
         return counts;
     }
@@ -62,6 +63,9 @@ final class WordCount {
         settings.put("replication.factor", 1);
         if (request.arguments().has("group_protocol")) {
             settings.put("group.protocol", request.text("group_protocol"));
+        }
+        if (request.arguments().has("guarantee")) {
+            settings.put("processing.guarantee", request.text("guarantee"));
         }
         return settings;
     }

@@ -1,0 +1,41 @@
+"""Streams and Connect on a real broker need the ACLs that their profiles ask for, and no others."""
+
+import json
+from typing import Any
+
+import pytest
+
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.policy.expectation import parse_expectation
+from kafka_shim.authorizer.policy.judge import Judge
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.protocol.api_versions import parse_release
+from tests.authorizer.policy.record_profiles import RECORDED, STREAMS, USER, names_for, wanted
+
+CONTENT: dict[str, Any] = json.loads(RECORDED.read_text())
+UNUSED = "|DELETE|ALLOW"
+"""To purge what was repartitioned, which Streams tries once in a while, and goes on without."""
+
+
+def test_the_applications_are_there() -> None:
+    assert set(CONTENT["runs"]) == {*STREAMS, "connect"}
+
+
+@pytest.mark.parametrize("profile", CONTENT["runs"])
+def test_a_profile_is_what_the_application_needs(profile: str) -> None:
+    release = CONTENT["release"]
+    everything, *others = CONTENT["runs"][profile]
+    assert everything["failure"] == ""
+    assert len(others) == len(wanted(profile, "name", release))
+    for position, run in enumerate(others):
+        acls = wanted(profile, run["name"], release)
+        entry = {"principal": f"User:{USER}", "can": profile, **names_for(profile, run["name"])}
+        expectation = parse_expectation(entry, profile, parse_release(release))
+        assert _judge(acls).verdict(expectation).held
+        gone = acls.pop(position)
+        assert not _judge(acls).verdict(expectation).held, gone
+        assert bool(run["failure"]) != run["without"].endswith(UNUSED), run
+
+
+def _judge(acls: list[Any]) -> Judge:
+    return Judge(StandardAuthorizer(store=AclStore(acls)))
