@@ -133,6 +133,16 @@ def _odd_host(acl: Acl, rules: AclRules) -> str | None:
     return None if written == host else f"brokers write this host as `{written}`, and compare texts"
 
 
+def _as_kafka_acls_writes(acl: Acl, other: Acl) -> bool:
+    """Whether it is Describe beside Read or Write, as `--producer` and `--consumer` give it."""
+    return (
+        acl.resource_type in (ResourceType.TOPIC, ResourceType.TRANSACTIONAL_ID)
+        and acl.operation is Operation.DESCRIBE
+        and other.operation in (Operation.READ, Operation.WRITE)
+        and msgspec.structs.replace(other, operation=acl.operation) == acl
+    )
+
+
 class _Among:
     """What is odd about an ACL among the others."""
 
@@ -146,7 +156,8 @@ class _Among:
         acl = written.acl
         other = shadow_of(acl, self._authorizer.store, self._release)
         if other is not None:
-            yield self._shadowed(written, other)
+            if not _as_kafka_acls_writes(acl, other):
+                yield self._shadowed(written, other)
             return
         decisions = self._effects.decisions_without(acl)
         if decisions is not None:

@@ -51,7 +51,18 @@ def test_what_a_broader_acl_says() -> None:
 
 
 def test_what_another_operation_includes() -> None:
-    assert found(READ | {"allow": ["Read", "Describe"]}) == [("redundant", 2)]
+    both = {"allow": ["Alter", "Describe"]}
+    assert found(READ | both) == [("redundant", 2)]
+    assert found({"principal": "User:a", "allow": ["Read", "Describe"], "group": "g"}) == [
+        ("redundant", 2)
+    ]
+
+
+def test_describe_beside_read_or_write_is_what_kafka_acls_writes() -> None:
+    assert found(READ | {"allow": ["Read", "Describe"]}) == []
+    assert found(READ | {"allow": "Describe", "topic": "ord-x"}, TEAM | {"topic": "ord-"}) == [
+        ("shadowed", 1)
+    ]
 
 
 def test_what_several_acls_say_together() -> None:

@@ -5,25 +5,26 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.authorizer.policy.lint import KINDS
+from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.cli import main
 from tests.shim.cli.conftest import PLAINTEXT, Running
 
-ALICE = "- {principal: User:alice, allow: Read, topic: orders-eu}\n"
+ALICE = "- {principal: User:alice, allow: AlterConfigs, topic: orders-eu}\n"
 ORDERS = """\
 acls:
 - principal: User:alice
   allow:
-  - Describe
-  - Read
+  - DescribeConfigs
+  - AlterConfigs
   topic: orders-
   pattern: prefixed
 """
 FOUND = """\
-{a}:1: shadowed: ALLOW User:alice Read on topic `orders-eu`: a broader ACL says all of it: \
-ALLOW User:alice Read on topic `orders-*` ({b}:5)
-{b}:4: redundant: ALLOW User:alice Describe on topic `orders-*`: another operation includes it: \
-ALLOW User:alice Read on topic `orders-*` ({b}:5)
-2 findings in 3 ACLs
+{a}:1: shadowed: ALLOW User:alice AlterConfigs on topic `orders-eu`: a broader ACL says all of it: \
+ALLOW User:alice AlterConfigs on topic `orders-*` ({b}:5)
+{b}:4: redundant: ALLOW User:alice DescribeConfigs on topic `orders-*`: another operation \
+includes it: ALLOW User:alice AlterConfigs on topic `orders-*` ({b}:5)
+2 findings in 3 ACLs for Kafka {release}
 """
 
 Lint = Callable[..., int]
@@ -43,7 +44,7 @@ def lint(tmp_path: Path) -> Lint:
 def test_findings_name_both_files_and_lines(
     lint: Lint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    expected = FOUND.format(a=tmp_path / "a.yaml", b=tmp_path / "b.yaml")
+    expected = FOUND.format(a=tmp_path / "a.yaml", b=tmp_path / "b.yaml", release=RELEASES[-1])
     assert lint() == 3
     assert capsys.readouterr().out == expected
     assert lint(paths=("",)) == 3
@@ -55,17 +56,20 @@ def test_duplicates_over_files(
 ) -> None:
     (tmp_path / "c.csv").write_text(
         "KafkaPrincipal,ResourceType,PatternType,ResourceName,Operation,PermissionType,Host\n"
-        "User:alice,Topic,LITERAL,orders-eu,Read,Allow,*\n"
+        "User:alice,Topic,LITERAL,orders-eu,AlterConfigs,Allow,*\n"
     )
     assert lint(paths=("a.yaml", "c.csv")) == 3
     out = capsys.readouterr().out
-    assert "c.csv:2: duplicate: ALLOW User:alice Read on topic `orders-eu`: written before: " in out
+    assert (
+        "c.csv:2: duplicate: ALLOW User:alice AlterConfigs on topic `orders-eu`: written before: "
+        in out
+    )
     assert f"{tmp_path / 'a.yaml'}:1\n" in out
 
 
 def test_what_is_not_looked_for(lint: Lint, capsys: pytest.CaptureFixture[str]) -> None:
     assert lint("--ignore", "shadowed", "--ignore", "redundant") == 0
-    assert capsys.readouterr().out == "0 findings in 3 ACLs\n"
+    assert capsys.readouterr().out == f"0 findings in 3 ACLs for Kafka {RELEASES[-1]}\n"
     assert lint("--ignore", "redundant") == 3
     with pytest.raises(SystemExit):
         lint("--ignore", "odd")
@@ -76,7 +80,7 @@ def test_json(lint: Lint, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     shadowed, redundant = json.loads(capsys.readouterr().out)
     assert (shadowed["kind"], redundant["kind"]) == ("shadowed", "redundant")
     assert (redundant["file"], redundant["line"]) == (str(tmp_path / "b.yaml"), 4)
-    assert redundant["acl"]["operation"] == "DESCRIBE"
+    assert redundant["acl"]["operation"] == "DESCRIBE_CONFIGS"
     assert [because["line"] for because in shadowed["because"]] == [5]
 
 
@@ -90,7 +94,7 @@ def test_github_shows_it_beside_the_line(lint: Lint, capsys: pytest.CaptureFixtu
 def test_a_release_that_has_no_prefixes(lint: Lint, capsys: pytest.CaptureFixture[str]) -> None:
     assert lint("--kafka-version", "1.1") == 3
     assert (
-        "b.yaml:4: release: ALLOW User:alice Describe on topic `orders-*`: Kafka 1.1 refuses"
+        "b.yaml:4: release: ALLOW User:alice DescribeConfigs on topic `orders-*`: Kafka 1.1 refuses"
         in (capsys.readouterr().out)
     )
 
@@ -104,6 +108,21 @@ def test_nothing_unreadable_is_fine(
     assert f"kafka-shim policy lint: {tmp_path / 'a.yaml'}:" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--producer --topic t",
+        "--consumer --topic t --group g",
+        "--producer --topic t --transactional-id x",
+    ],
+)
+def test_what_kafka_acls_writes_for_a_role_is_as_meant(
+    lint: Lint, tmp_path: Path, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.sh").write_text(f"kafka-acls --add --allow-principal User:alice {words}")
+    assert lint(paths=("a.sh",)) == 0
+
+
 def test_a_cluster(
     lint: Lint, start: Callable[..., Running], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -113,7 +132,7 @@ def test_a_cluster(
     capsys.readouterr()
     assert lint(*words, paths=()) == 3
     found = capsys.readouterr().out
-    assert f"{running.plaintext}: redundant: ALLOW User:alice Describe" in found
+    assert f"{running.plaintext}: redundant: ALLOW User:alice DescribeConfigs" in found
 
 
 def test_without_acls_it_asks_for_them(
