@@ -4,6 +4,7 @@ Kafka prints `IdempotentWrite` in one place and `IDEMPOTENT_WRITE` in another; b
 and `idempotent-write` too.
 """
 
+from collections.abc import Sequence
 from enum import IntEnum
 from functools import cache, lru_cache
 from typing import TypeVar
@@ -20,12 +21,13 @@ _remembering = lru_cache(1 << 12)
 class AclTextError(ValueError):
     """A text, or an object from JSON or YAML, that does not describe ACLs.
 
-    `said` is the message without the line, `line` is 0 where that is unknown.
+    `said` is the message without the line, `line` is 0 where that is unknown. `others` are further
+    mistakes in the same text.
     """
 
-    def __init__(self, said: str, line: int = 0) -> None:
+    def __init__(self, said: str, line: int = 0, others: "Sequence[AclTextError]" = ()) -> None:
         super().__init__(f"line {line}: {said}" if line else said)
-        self.said, self.line = said, line
+        self.said, self.line, self.others = said, line, tuple(others)
 
 
 def camel_case(member: IntEnum) -> str:

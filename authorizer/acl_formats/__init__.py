@@ -42,17 +42,20 @@ _MODULES = {
 """Where a form's module is not called as the form."""
 
 _SIGNS = {
-    "list": r"\A\s*(?:(?:Current|Adding) ACLs for|ACLs for principal)",
+    "list": r"^\s*(?:(?:Current|Adding) ACLs for resource|ACLs for principal) `",
     "csv": r"\A\ufeff?\"?KafkaPrincipal\b",
     "commands": r"^\s*(?:\S*/)?kafka-acls(?:\.sh|\.bat)?\s",
     "strimzi": r"\bkind[\"']?:\s*[\"']?KafkaUser\b",
     "jikkou": r"\bkind[\"']?:\s*[\"']?KafkaPrincipal(?:Authorization|Role)\b",
-    "terraform": r"\"kafka_acl\"",
+    "terraform": r"^\s*resource\s+\"kafka_acl\"|\"kafka_acl\"\s*:|\"type\":\s*\"kafka_acl\"",
     "terraform-confluent": r"\"confluent_kafka_acl\"",
     "zookeeper": r"/kafka-acl(?:-extended)?/",
     "audit-log": r"\bStandardAcl[(\[]|\bPrincipal = \S+.* is (?:Allowed|Denied) [Oo]peration = ",
 }
 """By what a text of a form is known; all others are YAML, of which JSON is a part."""
+
+
+_YAML = re.compile(r"^(?:---|- |[\[{]|\w+:)", re.MULTILINE)
 
 
 def read(text: str, form: str | None = None) -> list[Acl]:
@@ -62,9 +65,22 @@ def read(text: str, form: str | None = None) -> list[Acl]:
 
 def read_placed(text: str, form: str | None = None) -> list[PlacedAcl]:
     """The ACLs of a text with their lines, as often as they are there."""
-    module = import_module(f"{__name__}.{_module(form or recognise(text))}")
+    known = form or recognise(text)
+    module = import_module(f"{__name__}.{_module(known)}")
     reader = cast("Callable[[str], list[PlacedAcl]]", module.read)
-    return reader(text)
+    try:
+        return reader(text)
+    except AclTextError as error:
+        if known != "yaml" or _YAML.search(text) or not error.said.startswith("not YAML:"):
+            raise
+        said = f"not a known form of ACLs ({', '.join(FORMATS)}), and {error.said}"
+        raise AclTextError(said, error.line) from error
+
+
+def passed_over(text: str, form: str) -> list[str]:
+    """Resources of other kinds, without ACLs, in a text of resources."""
+    module = import_module(f"{__name__}.bystander_files")
+    return cast("list[str]", module.others_in(text, form))
 
 
 def write(acls: Iterable[Acl], form: str) -> str:
@@ -80,12 +96,12 @@ def write(acls: Iterable[Acl], form: str) -> str:
     return text
 
 
-def recognise(text: str) -> str:
-    """The form that a text looks like."""
+def recognise(text: str, name: str = "") -> str:
+    """The form that a text looks like; by the name of its file if nothing is known by sight."""
     for form, sign in _SIGNS.items():
         if re.search(sign, text, re.MULTILINE):
             return form
-    return "yaml"
+    return "terraform" if name.endswith(".tf") else "yaml"
 
 
 def _module(form: str) -> str:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 
 from kafka_shim.authorizer.acl_formats.documents import known_keys
-from kafka_shim.authorizer.acl_formats.fields import PlacedAcl, acl_of, at_line
+from kafka_shim.authorizer.acl_formats.fields import Mistakes, PlacedAcl, acl_of, at_line
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import Acl
 
@@ -40,12 +40,14 @@ def read(text: str) -> list[PlacedAcl]:
     with at_line(1):
         known_keys(rows.fieldnames or (), COLUMNS, "the columns")
     found: list[PlacedAcl] = []
+    mistakes = Mistakes()
     try:
         for row in rows:
-            with at_line(rows.line_num):
+            with mistakes.at(rows.line_num):
                 found.append((_acl(row), rows.line_num))
     except csv.Error as error:
         raise AclTextError(str(error), rows.line_num) from error
+    mistakes.check()
     return found
 
 

@@ -1,18 +1,20 @@
 """YAML and JSON as documents: what several forms are made of."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, cast
 
 from kafka_shim.authorizer.acl_formats.fields import at_line
+from kafka_shim.authorizer.acl_formats.json_lines import load_json
 from kafka_shim.authorizer.acl_formats.lines import Lined, LinedList, line_of, line_under
 from kafka_shim.authorizer.acl_names import AclTextError
 
 DEPTH_MAX: Final = 100
 PARTS_MAX: Final = 1_000_000
-_RESOURCE_KEYS = ("apiVersion", "kind", "metadata", "spec", "status")
+RESOURCE_KEYS = ("apiVersion", "kind", "metadata", "spec", "status")
 _BRACKET = re.compile(r"[\[\]{}]")
+_JSON = re.compile(r'\s*(?:\[\s*)?\{\s*"')
 _INDENT = re.compile(r"^(?:[?:-] | )+", re.MULTILINE)
 
 
@@ -37,6 +39,8 @@ def load_all(text: str, *, with_lines: bool = False) -> list[Any]:
         loader = (_lined_loader() if with_lines else _loader())(text)
         return list(_documents(loader, has_aliases="&" in text and "*" in text))
     except yaml.YAMLError as error:
+        if _JSON.match(text):
+            load_json(text)  # says in its own words what is wrong
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark is not None else 0
         problem = getattr(error, "problem", None) or str(error)
@@ -140,7 +144,10 @@ def dump_all(documents: Iterable[Mapping[str, Any]]) -> str:
 
 
 def resources(text: str) -> list[Mapping[str, Any]]:
-    """Kubernetes-like resources of a text, those inside of lists included, with their lines."""
+    """Kubernetes-like resources of a text, those inside of lists included, with their lines.
+
+    Of any kind: those of other kinds than a form's own are looked at by `bystanders`.
+    """
     found: list[Mapping[str, Any]] = []
     for number, document in enumerate(load_all(text, with_lines=True), start=1):
         if document is None:
@@ -154,8 +161,6 @@ def resources(text: str) -> list[Mapping[str, Any]]:
                 found += [mapping(item, f"{where}: item") for item in items]
         else:
             found.append(document)
-    for resource in found:
-        known_keys(resource, _RESOURCE_KEYS, "resource")
     return found
 
 
@@ -182,6 +187,17 @@ def listed(parent: Mapping[str, Any], key: str, where: str) -> list[Any]:
     return value
 
 
+def required_list(parent: Mapping[str, Any], key: str, where: str) -> list[Any]:
+    """As `listed`, but a key without a value is an error: its list may have been lost."""
+    if key in parent and parent[key] is None:
+        raise AclTextError(f"{where}: {nothing_below(key)}", line_under(parent, key))
+    return listed(parent, key, where)
+
+
+def nothing_below(key: str) -> str:
+    return f"there is nothing below `{key}`; write `{key}: []` if there are none"
+
+
 def text_of(parent: Mapping[str, Any], key: str, where: str, default: str | None = None) -> str:
     """The text under a key; AclTextError without one, if there is no default."""
     value = parent.get(key, default)
@@ -191,8 +207,20 @@ def text_of(parent: Mapping[str, Any], key: str, where: str, default: str | None
 
 
 def known_keys(parent: Iterable[Any], known: Iterable[str], where: str) -> None:
-    """AclTextError, with the line if it is known, for a key that is not."""
-    unknown = sorted(str(key) for key in parent if key not in set(known))
-    if unknown:
-        said = f"{where}: unknown key `{unknown[0]}`; known are {', '.join(known)}"
-        raise AclTextError(said, line_under(parent, unknown[0]))
+    """AclTextError, with the lines if they are known, for keys that are not."""
+    names = list(known)
+    errors = [
+        AclTextError(f"{where}: {unknown_key(key, names)}", line_under(parent, key))
+        for key in sorted(str(key) for key in parent if key not in names)
+    ]
+    if errors:
+        raise AclTextError(errors[0].said, errors[0].line, errors[1:])
+
+
+def unknown_key(key: str, known: Sequence[str]) -> str:
+    """What is wrong with a key, and which one may be meant."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only for what is wrong
+
+    close = get_close_matches(key, known, n=1, cutoff=0.6)
+    meant = f"did you mean `{close[0]}`? Known" if close else "known"
+    return f"unknown key `{key}`; {meant} are {', '.join(known)}"

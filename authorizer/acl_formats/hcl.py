@@ -4,58 +4,98 @@ Nothing is evaluated: where an attribute that matters is an expression, say a va
 refused, and `terraform show -json`, where all is evaluated, is asked for; that is read too.
 """
 
-import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
+from kafka_shim.authorizer.acl_formats.bystanders import mentions_acls
 from kafka_shim.authorizer.acl_formats.documents import known_keys
-from kafka_shim.authorizer.acl_formats.fields import at_line
-from kafka_shim.authorizer.acl_formats.json_lines import load_json
-from kafka_shim.authorizer.acl_formats.lines import line_of
-from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.authorizer.model import Acl
-
-_TOKEN = re.compile(
-    r"(?P<space>[\s,]+|(?:#|//)[^\n]*|/\*.*?\*/)"
-    r'|(?P<text>"(?:[^"\\\n]|\\.)*")'
-    r"|(?P<heredoc><<-?(?P<end>\w+)\n.*?\n[ \t]*(?P=end)\b)"
-    r"|(?P<word>[^\W\d][\w.-]*)"
-    r"|(?P<other>[^\s])",
-    re.DOTALL,
+from kafka_shim.authorizer.acl_formats.fields import Mistakes
+from kafka_shim.authorizer.acl_formats.hcl_blocks import (
+    Block,
+    Token,
+    blocks,
+    end_of_group,
+    quoted,
+    unquoted,
 )
-_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
+from kafka_shim.authorizer.acl_formats.json_lines import load_json
+from kafka_shim.authorizer.acl_formats.lines import Lined, line_of, line_under
+from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule
+from kafka_shim.authorizer.acl_names import AclTextError, camel_case
+from kafka_shim.authorizer.model import WILDCARD, Acl
+from kafka_shim.protocol.enums import PatternType, ResourceType
+
 _META = ("count", "for_each", "provider", "depends_on")
 _ADVICE = "give the output of `terraform show -json`, where it is evaluated"
-
-Tokens = list[tuple[str, str, int]]
-"""What each is, its text, and its line."""
+_HARMLESS = (
+    *("terraform", "provider", "variable", "locals", "output", "data", "ephemeral"),
+    *("moved", "import", "removed", "check"),
+)
+"""Blocks that make nothing."""
+_ACLS = re.compile(r"(?=.*(?:kafka|redpanda))(?:.*_)?acls?(?:_.*)?")
 
 
 def resources_of(
-    text: str, kind: str, known: Iterable[str]
+    text: str, kind: str, known: Iterable[str], mistakes: Mistakes
 ) -> Iterator[tuple[str, Mapping[str, str], int]]:
-    """Name, attributes (texts only) and line of all resources of a kind.
+    """Name, attributes (texts only, with their lines) and line of all resources of a kind.
 
-    AclTextError where a resource is made by `count` or `for_each`, or has an unknown attribute.
-    An attribute that is no text, or one with an expression in it, is None.
+    A mistake where a resource is made by `count` or `for_each`, has an unknown attribute, or may
+    be one of ACLs that nobody reads. An attribute that is no text, or one with an expression in
+    it, is None.
     """
     if text.lstrip().startswith("{"):
         yield from _from_json(text, kind)
         return
-    tokens = list(_tokens(text))
-    at = 0
-    while at < len(tokens):
-        head = [value for _, value, _ in tokens[at : at + 4]]
-        if len(head) == 4 and head[0] == "resource" and head[3] == "{":
-            line = tokens[at][2]
-            with at_line(line):
-                end = _end_of_block(tokens, at + 3)
-                if _unquoted(head[1]) == kind:
-                    name = _unquoted(head[2]) or "?"
-                    yield name, _attributes(tokens[at + 4 : end], name, known), line
-            at = end
-        at += 1
+    with mistakes.at():
+        for block in blocks(text):
+            with mistakes.at(block.line):
+                if block.keyword == "resource" and block.labels[:1] == (kind,):
+                    name = block.labels[1] if len(block.labels) > 1 else "?"
+                    yield name, _attributes(block, name, known, mistakes), block.line
+                else:
+                    check_bystander(block)
+
+
+def check_bystander(block: Block) -> None:
+    """AclTextError for a block that may be about ACLs, in a way that is not read."""
+    name = " ".join((block.keyword, *block.labels))
+    if block.keyword == "module" and not is_local(block):
+        raise AclTextError(f"{name}: what it makes is not known; {_ADVICE}")
+    if block.keyword not in (*_HARMLESS, "resource", "module"):
+        raise AclTextError(f"`{block.keyword}` is no block of Terraform")
+    if block.keyword != "resource":
+        return
+    if is_acl_type("".join(block.labels[:1])):
+        raise AclTextError(f"{name}: this type of ACLs is not read beside others, or not at all")
+    for before, token in zip((Token("", "", 0), *block.body), block.body, strict=False):
+        quoted_kind = before.text == "=" and re.fullmatch('"Kafka(User|Principal.*)"', token.text)
+        if token.kind in ("text", "heredoc") and (quoted_kind or mentions_acls(token.text)):
+            raise AclTextError(f"{name}: there may be ACLs in it; {_ADVICE}", token.line)
+
+
+def is_acl_type(kind: str) -> bool:
+    """Whether a type of resources is one of ACLs of Kafka, of any provider."""
+    return _ACLS.fullmatch(kind) is not None
+
+
+def is_local(block: Block) -> bool:
+    """Whether a module is a folder beside the file, called once."""
+    return source_of(block).startswith(("./", "../")) and not any(
+        token.text in ("count", "for_each") for token in block.body
+    )
+
+
+def source_of(block: Block) -> str:
+    """The source of a module; empty if it is an expression, or missing."""
+    values = {
+        key.text: value.text
+        for key, sign, value in zip(block.body, block.body[1:], block.body[2:], strict=False)
+        if sign.text == "="
+    }
+    return unquoted(values.get("source", '""')) or ""
 
 
 def attribute(attributes: Mapping[str, str | None], key: str, name: str) -> str:
@@ -64,32 +104,42 @@ def attribute(attributes: Mapping[str, str | None], key: str, name: str) -> str:
         raise AclTextError(f"resource {name}: `{key}` is missing")
     value = attributes[key]
     if value is None:
-        raise AclTextError(f"resource {name}: `{key}` is an expression; {_ADVICE}")
+        said = f"resource {name}: `{key}` is an expression; {_ADVICE}"
+        raise AclTextError(said, line_under(attributes, key))
     return value
 
 
 def resource(kind: str, name: str, attributes: Mapping[str, str]) -> str:
     """A resource block, its attributes aligned as `terraform fmt` does."""
     width = max(map(len, attributes))
-    lines = [f"  {key:<{width}} = {_quoted(value)}\n" for key, value in attributes.items()]
+    lines = [f"  {key:<{width}} = {quoted(value)}\n" for key, value in attributes.items()]
     return f'resource "{kind}" "{name}" {{\n{"".join(lines)}}}\n'
 
 
-def names(acls: Iterable[Acl]) -> Iterator[tuple[str, Acl]]:
-    """A name for each ACL's resource: from what it says, and unique."""
-    used: dict[str, int] = {}
-    for acl in acls:
-        parts = (
-            acl.principal.partition(":")[2],
-            "" if acl.permission.name == "ALLOW" else "deny",
-            acl.operation.name,
-            acl.resource_type.name,
-            acl.resource_name,
-        )
-        base = "_".join(re.sub(r"\W+", "_", part, flags=re.ASCII).strip("_") for part in parts)
-        base = "acl_" + re.sub(r"_+", "_", base).strip("_").lower()
-        used[base] = used.get(base, 0) + 1
-        yield (base if used[base] == 1 else f"{base}__{used[base]}"), acl
+def name_of(acl: Acl) -> str:
+    """A name for an ACL's resource, from what it says alone: it is the same in every plan.
+
+    `allow_alice_read_topic_orders`, `topics_orders-` for a prefix, `every-topic` for `*`. Where
+    that does not tell it from others, letters of a checksum follow.
+    """
+    principal_type, _, principal = acl.principal.partition(":")
+    kind = camel_case(acl.resource_type).lower()
+    if acl.resource_type is ResourceType.CLUSTER:
+        what = kind
+    elif acl.resource_name == WILDCARD and acl.pattern_type is PatternType.LITERAL:
+        what = f"every-{kind}"
+    else:
+        plural = "s" if acl.pattern_type is PatternType.PREFIXED else ""
+        what = f"{kind}{plural}_{acl.resource_name}"
+    who = "everyone" if principal == WILDCARD else principal
+    operation = camel_case(acl.operation).lower()
+    said = f"{camel_case(acl.permission).lower()}_{who}_{operation}_{what}"
+    said += "" if acl.host == WILDCARD else f"_from_{acl.host}"
+    name = re.sub(r"[^\w-]", "_", said, flags=re.ASCII)
+    is_plain = name == said and principal_type == "User" and acl.host == WILDCARD
+    if is_plain and "_" not in who and principal != "everyone":
+        return name
+    return f"{name}_{sha256(acl_rule(acl).encode()).hexdigest()[:6]}"
 
 
 def _from_json(text: str, kind: str) -> Iterator[tuple[str, Mapping[str, Any], int]]:
@@ -106,81 +156,41 @@ def _from_json(text: str, kind: str) -> Iterator[tuple[str, Mapping[str, Any], i
                 for instance in instances:
                     name = str(value.get("address") or value.get("name"))
                     line = line_of(instance) or line_of(value)
-                    with at_line(line):
-                        yield name, dict(instance.get("attributes") or {}), line
+                    yield name, instance.get("attributes") or {}, line
             else:
                 waiting = list(value.values()) + waiting
 
 
-def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
-    at, line = 0, 1
-    while at < len(text):
-        found = _TOKEN.match(text, at)
-        assert found is not None, "any character is a token"
-        at = found.end()
-        if found.lastgroup != "space" and not found["space"]:
-            kind = "text" if found["text"] else "word" if found["word"] else "other"
-            yield kind, found[0], line
-        line += found[0].count("\n")
-
-
-def _end_of_block(tokens: Tokens, opening: int) -> int:
-    depth = 0
-    for at in range(opening, len(tokens)):
-        depth += {"{": 1, "}": -1}.get(tokens[at][1], 0)
-        if depth == 0:
-            return at
-    raise AclTextError("a block is not closed: a `}` is missing")
-
-
-def _attributes(tokens: Tokens, name: str, known: Iterable[str]) -> dict[str, Any]:
+def _attributes(block: Block, name: str, known: Iterable[str], mistakes: Mistakes) -> Lined:
     """Attributes of the block itself, not those of blocks within."""
-    found: dict[str, Any] = {}
-    at = 0
+    found = Lined()
+    found.line, found.lines = block.line, {}
+    tokens, at = block.body, 0
     while at < len(tokens):
-        if tokens[at][1] in "{[(":
-            at = _end_of_group(tokens, at)
+        key = tokens[at].text
+        if key in ("{", "[", "("):
+            at = end_of_group(tokens, at)
         elif _is_assigned(tokens, at):
-            with at_line(tokens[at][2]):
-                known_keys([tokens[at][1]], (*known, *_META), f"resource {name}")
-            key, value = tokens[at][1], tokens[at + 2] if at + 2 < len(tokens) else ("", "", 0)
-            if key in ("count", "for_each"):
-                raise AclTextError(f"resource {name}: `{key}` is an expression; {_ADVICE}")
-            ends = at + 3 >= len(tokens) or tokens[at + 3][0] == "word"
-            found[key] = _unquoted(value[1]) if value[0] == "text" and ends else None
+            found.lines[key] = tokens[at].line
+            with mistakes.at(tokens[at].line):
+                known_keys([key], (*known, *_META), f"resource {name}")
+                if key in ("count", "for_each"):
+                    raise AclTextError(f"resource {name}: `{key}` is an expression; {_ADVICE}")
+            found[key] = _value(tokens, at + 2)
             at += 1
         at += 1
     return found
 
 
-def _is_assigned(tokens: Tokens, at: int) -> bool:
-    """Whether a word is an attribute's name, not a side of `==`."""
-    signs = [sign for _, sign, _ in tokens[at + 1 : at + 3]]
-    return tokens[at][0] == "word" and signs[:1] == ["="] and signs[1:] != ["="]
-
-
-def _end_of_group(tokens: Tokens, opening: int) -> int:
-    depth = 0
-    for at in range(opening, len(tokens)):
-        depth += {"{": 1, "[": 1, "(": 1, "}": -1, "]": -1, ")": -1}.get(tokens[at][1], 0)
-        if depth == 0:
-            return at
-    return len(tokens)
-
-
-def _unquoted(token: str) -> str | None:
-    """What a quoted text says; None if there is an expression in it."""
-    text = token[1:-1]
-    if re.search(r"(?<![$%])[$%]\{", text):
+def _value(tokens: Sequence[Token], at: int) -> str | None:
+    """The text that begins here, if it is all of a value."""
+    if at >= len(tokens) or tokens[at].kind != "text":
         return None
-    text = text.replace("$${", "${").replace("%%{", "%{")
-    return re.sub(
-        r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))",
-        lambda m: chr(int(m[1] or m[2], 16)) if m[1] or m[2] else _ESCAPES.get(m[3], m[0]),
-        text,
-    )
+    ends = at + 1 >= len(tokens) or tokens[at + 1].kind == "word"
+    return unquoted(tokens[at].text) if ends else None
 
 
-def _quoted(text: str) -> str:
-    quoted = json.dumps(text, ensure_ascii=False)
-    return quoted.replace("${", "$${").replace("%{", "%%{")
+def _is_assigned(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a word is an attribute's name, not a side of `==`."""
+    signs = [token.text for token in tokens[at + 1 : at + 3]]
+    return tokens[at].kind == "word" and signs[:1] == ["="] and signs[1:] != ["="]

@@ -4,16 +4,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
+from kafka_shim.authorizer.acl_formats.bystanders import own_resources
 from kafka_shim.authorizer.acl_formats.documents import (
     dump_all,
     inner,
     known_keys,
     listed,
     mapping,
+    required_list,
     resources,
     text_of,
 )
-from kafka_shim.authorizer.acl_formats.fields import PlacedAcl, acl_of, at_line
+from kafka_shim.authorizer.acl_formats.fields import Mistakes, PlacedAcl, acl_of, at_line
 from kafka_shim.authorizer.acl_formats.lines import line_of, lines_under
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import WILDCARD, Acl
@@ -28,35 +30,41 @@ def read(text: str) -> list[PlacedAcl]:
     """The ACLs of all principals; what a role gives is at the role's lines."""
     roles: dict[str, list[Any]] = {}
     principals: list[tuple[str, Mapping[str, Any]]] = []
-    for resource in resources(text):
-        with at_line(line_of(resource)):
-            kind = resource.get("kind")
-            if kind not in (AUTHORIZATION, ROLE):
-                raise AclTextError(f"`{kind}` is neither {AUTHORIZATION} nor {ROLE}")
+    mistakes = Mistakes()
+    for resource in own_resources(resources(text), (AUTHORIZATION, ROLE)):
+        with mistakes.at(line_of(resource)):
+            kind = str(resource.get("kind"))
             name = text_of(inner(resource, "metadata", kind), "name", f"{kind}: `metadata`")
             spec = inner(resource, "spec", f"{kind} {name}")
             known = ("acls",) if kind == ROLE else ("acls", "roles")
             known_keys(spec, known, f"{kind} {name}: `spec`")
+            entries = required_list(spec, "acls", f"{kind} {name}")
             if kind == ROLE:
-                roles[name] = listed(spec, "acls", f"{kind} {name}")
+                roles[name] = entries
             else:
                 principals.append((name, spec))
+    mistakes.check()
     found: list[PlacedAcl] = []
     for principal, spec in principals:
-        with at_line(line_of(spec)):
+        with mistakes.at(line_of(spec)):
             found += _read_principal(principal, spec, roles)
+    mistakes.check()
     return found
 
 
 def _read_principal(
     principal: str, spec: Mapping[str, Any], roles: Mapping[str, list[Any]]
-) -> Iterator[PlacedAcl]:
+) -> list[PlacedAcl]:
     where = f"{AUTHORIZATION} {principal}"
-    yield from _read_entries(listed(spec, "acls", where), principal, where)
+    mistakes = Mistakes()
+    found = list(_read_entries(listed(spec, "acls", where), principal, where, mistakes))
     for role in listed(spec, "roles", where):
-        if role not in roles:
-            raise AclTextError(f"{where}: the role `{role}` is not here")
-        yield from _read_entries(roles[role], principal, f"{ROLE} {role}")
+        with mistakes.at():
+            if role not in roles:
+                raise AclTextError(f"{where}: the role `{role}` is not here")
+            found += _read_entries(roles[role], principal, f"{ROLE} {role}", mistakes)
+    mistakes.check()
+    return found
 
 
 def write(acls: Iterable[Acl]) -> str:
@@ -64,10 +72,12 @@ def write(acls: Iterable[Acl]) -> str:
     return dump_all(resource_of(name, list(entries)) for name, entries in principals)
 
 
-def _read_entries(entries: list[Any], principal: str, role: str) -> Iterator[PlacedAcl]:
+def _read_entries(
+    entries: list[Any], principal: str, role: str, mistakes: Mistakes
+) -> Iterator[PlacedAcl]:
     for number, entry in enumerate(entries, start=1):
-        with at_line(line_of(entry)):
-            yield from _read_entry(mapping(entry, role), principal, f"{role}: acl {number}")
+        with mistakes.at(line_of(entry)):
+            yield from list(_read_entry(mapping(entry, role), principal, f"{role}: acl {number}"))
 
 
 def _read_entry(entry: Mapping[str, Any], principal: str, where: str) -> Iterator[PlacedAcl]:

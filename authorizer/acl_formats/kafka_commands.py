@@ -13,7 +13,7 @@ from kafka_shim.authorizer.acl_formats.command_options import (
     add_resources,
 )
 from kafka_shim.authorizer.acl_formats.command_targets import check, targets
-from kafka_shim.authorizer.acl_formats.fields import PlacedAcl, at_line
+from kafka_shim.authorizer.acl_formats.fields import Mistakes, PlacedAcl
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.authorizer.option_parser import OptionParser
@@ -45,10 +45,22 @@ def read(text: str) -> list[PlacedAcl]:
     """What the lines add; AclTextError for one that does something else."""
     parser = _parser()
     found: list[PlacedAcl] = []
-    for number, words in _lines(text):
-        with at_line(number):
-            found += ((acl, number) for acl in _added(parser.parse_args(words)))
+    mistakes = Mistakes()
+    with mistakes.at():
+        for number, words in _lines(text):
+            with mistakes.at(number):
+                found += ((acl, number) for acl in _added(parser.parse_args(_options_in(words))))
+    mistakes.check()
     return found
+
+
+def _options_in(words: Sequence[str]) -> Sequence[str]:
+    """The options of the tool's command, which may begin with other words."""
+    for at, word in enumerate(words):
+        if _TOOL.fullmatch(word):
+            return words[at + 1 :]
+    said = " ".join(words).replace(_MARK, "")
+    raise AclTextError(f"not a kafka-acls command: `{said}`")
 
 
 def _added(args: argparse.Namespace) -> list[Acl]:
@@ -95,7 +107,7 @@ def _option(name: str, value: str) -> tuple[str, ...]:
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
-    """The commands' options with the line they begin at; a backslash continues a line."""
+    """The commands with the line they begin at; a backslash continues a line."""
     pending, start = "", 0
     for number, line in enumerate(text.splitlines(), start=1):
         start = start if pending else number
@@ -110,10 +122,7 @@ def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
             continue
         pending = ""
         if words and words[0] != "set":
-            at = next((n for n, word in enumerate(words) if _TOOL.fullmatch(word)), None)
-            if at is None:
-                raise AclTextError(f"not a kafka-acls command: `{line.strip()}`", start)
-            yield start, words[at + 1 :]
+            yield start, words
     if pending.strip():
         raise AclTextError("the command is not finished", start)
 

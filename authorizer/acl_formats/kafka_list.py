@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 from itertools import groupby
 
-from kafka_shim.authorizer.acl_formats.fields import PlacedAcl, acl_of
+from kafka_shim.authorizer.acl_formats.fields import Mistakes, PlacedAcl, acl_of
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.acl_tool_releases import NEWEST_TOOL, AclTool, Heading
 from kafka_shim.authorizer.model import Acl, AclFilter
@@ -42,18 +42,18 @@ def read(text: str) -> list[PlacedAcl]:
     AclTextError, with the line number, for a line that is neither heading nor entry. Kafka escapes
     nothing, so a name with a line break in it cannot be read back.
     """
-    number, acls = 0, list[PlacedAcl]()
+    acls: list[PlacedAcl] = []
+    mistakes = Mistakes()
     pattern: tuple[str, str, str] | None = None
-    try:
-        for number, line in enumerate(text.split("\n"), start=1):
-            bare = line.strip(" \t\r")
+    for number, line in enumerate(text.split("\n"), start=1):
+        bare = line.strip(" \t\r")
+        with mistakes.at(number):
             heading = _HEADING.fullmatch(bare)
             if heading is not None:
                 pattern = _read_heading(heading)
             elif bare and not _HEADER_LINE.fullmatch(bare):
                 acls.append((_read_entry(bare, pattern), number))
-    except AclTextError as error:
-        raise AclTextError(error.said, number) from error
+    mistakes.check()
     return acls
 
 

@@ -5,13 +5,13 @@
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 from kafka_shim.authorizer.acl_formats.documents import known_keys
-from kafka_shim.authorizer.acl_formats.fields import Parts, PlacedAcl, acl_of, at_line
+from kafka_shim.authorizer.acl_formats.fields import Mistakes, Parts, PlacedAcl, acl_of
 from kafka_shim.authorizer.acl_formats.json_lines import load_json
-from kafka_shim.authorizer.acl_formats.lines import line_of
+from kafka_shim.authorizer.acl_formats.lines import line_of, line_under
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import WILDCARD, Acl
 
@@ -34,7 +34,7 @@ def read(text: str) -> list[PlacedAcl]:
         if "acls" not in content:
             raise AclTextError("there is no key `acls`; expected a list of acls, or that key")
         content = content["acls"]
-    return list(_placed(content))
+    return _placed(content)
 
 
 def write(acls: Iterable[Acl]) -> str:
@@ -65,12 +65,16 @@ def parse_objects(objects: object) -> list[Acl]:
     return [acl for acl, _ in _placed(objects)]
 
 
-def _placed(objects: object) -> Iterator[PlacedAcl]:
+def _placed(objects: object) -> list[PlacedAcl]:
     if not isinstance(objects, Sequence) or isinstance(objects, str):
         raise AclTextError("acls must be a list of objects")
+    found: list[PlacedAcl] = []
+    mistakes = Mistakes()
     for number, entry in enumerate(objects, start=1):
-        with at_line(line_of(entry)):
-            yield parse_object(entry, f"acl {number}"), line_of(entry)
+        with mistakes.at(line_of(entry)):
+            found.append((parse_object(entry, f"acl {number}"), line_of(entry)))
+    mistakes.check()
+    return found
 
 
 def parse_object(entry: object, where: str) -> Acl:
@@ -82,4 +86,5 @@ def parse_object(entry: object, where: str) -> Acl:
         if not isinstance(fields.get(key), str):
             raise AclTextError(f"{where}: `{key}` is missing, or is not a text")
     known_keys(fields, _KEYS, where)
-    return acl_of(cast("Parts", tuple(fields[key] for key in _KEYS)), where)
+    lines = [line_under(entry, key) for key in _KEYS]
+    return acl_of(cast("Parts", tuple(fields[key] for key in _KEYS)), where, lines)

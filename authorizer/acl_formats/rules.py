@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any, cast
 
-from kafka_shim.authorizer.acl_formats.documents import known_keys, load
-from kafka_shim.authorizer.acl_formats.fields import PlacedAcl, at_line
-from kafka_shim.authorizer.acl_formats.lines import line_of, lines_under
+from kafka_shim.authorizer.acl_formats.documents import known_keys, load, nothing_below
+from kafka_shim.authorizer.acl_formats.fields import Mistakes, PlacedAcl, at_line
+from kafka_shim.authorizer.acl_formats.lines import line_of, line_under, lines_under
 from kafka_shim.authorizer.acl_formats.objects import parse_object
 from kafka_shim.authorizer.acl_names import (
     AclTextError,
@@ -50,19 +50,23 @@ def _placed(content: Any) -> list[PlacedAcl]:
     if isinstance(content, Mapping):
         if "acls" not in content:
             raise AclTextError("there is no key `acls`; expected a list of acls, or that key")
+        if content["acls"] is None:
+            raise AclTextError(nothing_below("acls"), line_under(content, "acls"))
         content = content["acls"]
     if content is None:
         return []
     if not isinstance(content, list):
         raise AclTextError("acls must be a list of rules: `- {principal: User:x, allow: Read, ...`")
     found: list[PlacedAcl] = []
+    mistakes = Mistakes()
     for number, rule in enumerate(content, start=1):
         where, line = f"acl {number}", line_of(rule)
-        with at_line(line):
+        with mistakes.at(line):
             if isinstance(rule, Mapping) and "resource_type" in rule:
                 found.append((parse_object(rule, where), line))
             else:
                 found += _placed_rule(rule, where)
+    mistakes.check()
     return found
 
 
@@ -113,7 +117,7 @@ def _placed_rule(rule: object, where: str) -> list[PlacedAcl]:
     try:
         return _combine(fields, resources[0], rule)
     except AclTextError as error:
-        raise AclTextError(f"{where}: {error.said}", error.line) from error
+        raise AclTextError(f"{where}: {error.said}", error.line, error.others) from error
 
 
 def _combine(

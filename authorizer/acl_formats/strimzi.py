@@ -9,17 +9,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
+from kafka_shim.authorizer.acl_formats.bystanders import own_resources
 from kafka_shim.authorizer.acl_formats.documents import (
     dump_all,
     inner,
     known_keys,
     listed,
     mapping,
+    required_list,
     resources,
     text_of,
 )
-from kafka_shim.authorizer.acl_formats.fields import PlacedAcl, acl_of, at_line
-from kafka_shim.authorizer.acl_formats.lines import line_of, lines_under
+from kafka_shim.authorizer.acl_formats.fields import Mistakes, PlacedAcl, acl_of, at_line
+from kafka_shim.authorizer.acl_formats.lines import line_of, line_under, lines_under
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, ResourceType
@@ -32,8 +34,10 @@ _TYPES = {
 }
 _TYPE_NAMES = {member: name for name, member in _TYPES.items()}
 _PATTERNS = {"literal": PatternType.LITERAL, "prefix": PatternType.PREFIXED}
-_SPEC_KEYS = ("authentication", "authorization", "quotas", "template")
+_SPEC_KEYS = ("userName", "authentication", "authorization", "quotas", "template")
 _TLS = ("tls", "tls-external")
+_LOGINS = (*_TLS, "scram-sha-512")
+_KIND = "KafkaUser"
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 """What Kubernetes allows as a name."""
 
@@ -41,27 +45,32 @@ _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 def read(text: str) -> list[PlacedAcl]:
     """The ACLs of all users; those without simple authorization have none."""
     found: list[PlacedAcl] = []
-    for resource in resources(text):
-        with at_line(line_of(resource)):
-            found += _read_user(resource)
+    mistakes = Mistakes()
+    with mistakes.at():
+        for resource in own_resources(resources(text), (_KIND,)):
+            with mistakes.at(line_of(resource)):
+                found += _read_user(resource)
+    mistakes.check()
     return found
 
 
-def _read_user(resource: Mapping[str, Any]) -> Iterator[PlacedAcl]:
-    if resource.get("kind") != "KafkaUser":
-        raise AclTextError(f"`{resource.get('kind')}` is no KafkaUser")
-    name = text_of(inner(resource, "metadata", "KafkaUser"), "name", "KafkaUser: `metadata`")
-    where = f"KafkaUser {name}"
+def _read_user(resource: Mapping[str, Any]) -> list[PlacedAcl]:
+    name = text_of(inner(resource, "metadata", _KIND), "name", f"{_KIND}: `metadata`")
+    where = f"{_KIND} {name}"
     spec = inner(resource, "spec", where)
     known_keys(spec, _SPEC_KEYS, f"{where}: `spec`")
-    principal = _principal(name, inner(spec, "authentication", where))
+    principal = _principal(text_of(spec, "userName", where, name), spec, where)
     authorization = inner(spec, "authorization", where)
     if authorization.get("type", "simple") != "simple":
         raise AclTextError(f"{where}: authorization `{authorization['type']}` has no ACLs")
     known_keys(authorization, ("type", "acls"), f"{where}: `authorization`")
-    for number, entry in enumerate(listed(authorization, "acls", where), start=1):
-        with at_line(line_of(entry)):
-            yield from _read_entry(entry, principal, f"{where}: acl {number}")
+    found: list[PlacedAcl] = []
+    mistakes = Mistakes()
+    for number, entry in enumerate(required_list(authorization, "acls", where), start=1):
+        with mistakes.at(line_of(entry)):
+            found += _read_entry(entry, principal, f"{where}: acl {number}")
+    mistakes.check()
+    return found
 
 
 def write(acls: Iterable[Acl]) -> str:
@@ -70,8 +79,18 @@ def write(acls: Iterable[Acl]) -> str:
     return f"# each user needs the label strimzi.io/cluster with your cluster's name\n{text}"
 
 
-def _principal(name: str, authentication: Mapping[str, Any]) -> str:
-    return f"User:CN={name}" if authentication.get("type") in _TLS else f"User:{name}"
+def _principal(name: str, spec: Mapping[str, Any], where: str) -> str:
+    authentication = inner(spec, "authentication", where)
+    known_keys(authentication, ("type", "password"), f"{where}: `authentication`")
+    if not authentication:
+        return f"User:{name}"
+    login = text_of(authentication, "type", f"{where}: `authentication`")
+    if login not in _LOGINS:
+        raise AclTextError(
+            f"{where}: authentication `{login}` is not one of {', '.join(_LOGINS)}",
+            line_under(authentication, "type"),
+        )
+    return f"User:CN={name}" if login in _TLS else f"User:{name}"
 
 
 def _read_entry(value: Any, principal: str, where: str) -> Iterator[PlacedAcl]:
@@ -111,7 +130,7 @@ def resource_of(principal: str, acls: list[Acl]) -> dict[str, Any]:
     }
     return {
         "apiVersion": "kafka.strimzi.io/v1",
-        "kind": "KafkaUser",
+        "kind": _KIND,
         "metadata": {"name": name},
         "spec": spec,
     }

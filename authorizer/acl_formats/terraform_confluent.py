@@ -6,8 +6,9 @@ Cluster and credentials are left to the provider's own block.
 from collections.abc import Iterable
 from typing import cast
 
-from kafka_shim.authorizer.acl_formats.fields import Parts, PlacedAcl, acl_of, at_line
-from kafka_shim.authorizer.acl_formats.hcl import attribute, names, resource, resources_of
+from kafka_shim.authorizer.acl_formats.fields import Mistakes, Parts, PlacedAcl, acl_of
+from kafka_shim.authorizer.acl_formats.hcl import attribute, name_of, resource, resources_of
+from kafka_shim.authorizer.acl_formats.lines import line_under
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import Operation, ResourceType
@@ -28,15 +29,18 @@ _CLUSTER_KEYS = ("kafka_cluster", "rest_endpoint", "http_endpoint", "credentials
 
 def read(text: str) -> list[PlacedAcl]:
     acls: list[PlacedAcl] = []
-    for name, found, line in resources_of(text, _KIND, (*_KEYS, *_CLUSTER_KEYS)):
-        with at_line(line):
+    mistakes = Mistakes()
+    for name, found, line in resources_of(text, _KIND, (*_KEYS, *_CLUSTER_KEYS), mistakes):
+        with mistakes.at(line):
             parts = cast("Parts", tuple(attribute(found, key, name) for key in _KEYS))
-            acls.append((acl_of(parts, f"resource {name}"), line))
+            lines = [line_under(found, key) for key in _KEYS]
+            acls.append((acl_of(parts, f"resource {name}", lines), line))
+    mistakes.check()
     return acls
 
 
 def write(acls: Iterable[Acl]) -> str:
-    return "\n".join(_resource(name, acl) for name, acl in names(acls))
+    return "\n".join(_resource(name_of(acl), acl) for acl in acls)
 
 
 def _resource(name: str, acl: Acl) -> str:

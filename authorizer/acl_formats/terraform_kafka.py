@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from typing import cast
 
-from kafka_shim.authorizer.acl_formats.fields import Parts, PlacedAcl, acl_of, at_line
-from kafka_shim.authorizer.acl_formats.hcl import attribute, names, resource, resources_of
+from kafka_shim.authorizer.acl_formats.fields import Mistakes, Parts, PlacedAcl, acl_of
+from kafka_shim.authorizer.acl_formats.hcl import attribute, name_of, resource, resources_of
+from kafka_shim.authorizer.acl_formats.lines import line_under
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
@@ -31,15 +32,21 @@ _KEYS = (
 
 def read(text: str) -> list[PlacedAcl]:
     acls: list[PlacedAcl] = []
-    for name, found, line in resources_of(text, _KIND, _KEYS):
-        with at_line(line):
-            parts = (attribute({_PATTERN: "Literal"} | dict(found), key, name) for key in _KEYS)
-            acls.append((acl_of(cast("Parts", tuple(parts)), f"resource {name}"), line))
+    mistakes = Mistakes()
+    for name, found, line in resources_of(text, _KIND, _KEYS, mistakes):
+        with mistakes.at(line):
+            lines = [line_under(found, key) for key in _KEYS]
+            parts = (
+                "Literal" if key == _PATTERN not in found else attribute(found, key, name)
+                for key in _KEYS
+            )
+            acls.append((acl_of(cast("Parts", tuple(parts)), f"resource {name}", lines), line))
+    mistakes.check()
     return acls
 
 
 def write(acls: Iterable[Acl]) -> str:
-    return "\n".join(_resource(name, acl) for name, acl in names(acls))
+    return "\n".join(_resource(name_of(acl), acl) for acl in acls)
 
 
 def _resource(name: str, acl: Acl) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.acl_formats.documents import known_keys
+from kafka_shim.authorizer.acl_formats.lines import Lined, line_of, line_under
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation
 from kafka_shim.authorizer.implied import supported_operations
 from kafka_shim.authorizer.model import WILDCARD, is_principal
@@ -70,16 +71,25 @@ def parse_expectation(entry: object, where: str, release: str) -> Expectation:
     try:
         if not isinstance(entry, Mapping):
             raise AclTextError(f"expected keys such as principal, may and topic, not `{entry}`")
-        fields = {str(key).replace("_", "-"): value for key, value in entry.items()}
-        known_keys(fields, KEYS, "expectation")
+        fields = _fields(entry)
+        known_keys(fields, KEYS, "the entry")
         if "release" in fields:
             release = parse_release(str(fields["release"]))
         if "no-acl" in fields:
             return _no_acl(fields, release)
         return _access(fields, release)
     except ValueError as error:
-        said, line = getattr(error, "said", str(error)), getattr(error, "line", 0)
-        raise AclTextError(f"{where}: {said}", line) from error
+        found = error if isinstance(error, AclTextError) else AclTextError(str(error))
+        others = [AclTextError(f"{where}: {each.said}", each.line) for each in found.others]
+        raise AclTextError(f"{where}: {found.said}", found.line, others) from error
+
+
+def _fields(entry: Mapping[Any, Any]) -> Mapping[str, Any]:
+    """With keys as they are named here, at their lines."""
+    found = Lined({str(key).replace("_", "-"): value for key, value in entry.items()})
+    found.line = line_of(entry)
+    found.lines = {str(key).replace("_", "-"): line_under(entry, key) for key in entry}
+    return found
 
 
 def _access(fields: Mapping[str, Any], release: str) -> Expectation:
@@ -168,7 +178,7 @@ def _no_acl(fields: Mapping[str, Any], release: str) -> Expectation:
     inner = fields["no-acl"]
     if not isinstance(inner, Mapping) or not inner:
         raise AclTextError(f"`no-acl` needs one or more of {', '.join(_NO_ACL_KEYS)}")
-    given = {str(key).replace("_", "-"): value for key, value in inner.items()}
+    given = _fields(inner)
     known_keys(given, _NO_ACL_KEYS, "no-acl")
     kinds = [key for key in RESOURCES if key in given]
     sides = [key for key in ("allow", "deny") if key in given]

@@ -33,7 +33,7 @@ from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.acl_tool_releases import AclTool, acl_tool_of
 from kafka_shim.authorizer.model import Acl, AclFilter
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.shim.cli import EXIT_FAILURE
+from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_USAGE
 from kafka_shim.shim.cli.connecting import add_connection_arguments, connected
 from kafka_shim.shim.cli.usage import UsageError, release_named
 from kafka_shim.shim.client.acls import create_acls, delete_acls, describe_acls
@@ -57,7 +57,8 @@ ACLs can also come from a file and go into one, in other forms:
   kafka-shim acls --bootstrap-server 127.0.0.1:9092 --list --to terraform
   kafka-shim acls --bootstrap-server 127.0.0.1:9092 --add --from acls.csv
 
-Exit codes: 0 done, 1 the broker refused or cannot be reached, 2 the options make no sense.
+Exit codes: 0 done, 1 the broker refused or cannot be reached, 2 an input or the options cannot be
+used.
 """
 
 
@@ -88,6 +89,7 @@ def run(args: argparse.Namespace) -> int:
         args.usage_error(str(error))
     except ConfigError as error:
         print(f"kafka-shim acls: {error}", file=sys.stderr)
+        return EXIT_USAGE
     except ClientError as error:
         print(f"Error while executing ACL command: {error}", file=sys.stderr)
     return EXIT_FAILURE

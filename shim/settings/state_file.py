@@ -77,6 +77,8 @@ def parse_state(content: Any) -> State:
 
 
 def _acls(value: Any) -> tuple[Acl, ...]:
+    if value is None:
+        return ()
     try:
         return tuple(dict.fromkeys(parse_rules({"acls": value})))
     except AclTextError as error:

@@ -12,7 +12,8 @@ from kafka_shim.authorizer.policy.expectation import parse_expectation
 from kafka_shim.authorizer.policy.judge import Judge
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.shim.cli.policy.inputs import InputError, read_files
+from kafka_shim.shim.cli.policy.input_error import InputError
+from kafka_shim.shim.cli.policy.sources import read_files
 from kafka_shim.shim.cli.resource_arguments import parse_resource
 
 

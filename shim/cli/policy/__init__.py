@@ -2,14 +2,18 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 from typing import Protocol
 
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_USAGE
 from kafka_shim.shim.cli.policy import diff, expect, lint, matrix, plan
-from kafka_shim.shim.cli.policy.inputs import InputError
+from kafka_shim.shim.cli.policy.input_error import InputError
 from kafka_shim.shim.cli.usage import UsageError
 from kafka_shim.shim.client.client import ClientError
 from kafka_shim.shim.errors import ConfigError
+
+TOLD_MAX = 50
+"""Mistakes that are told of a run."""
 
 
 class _Verb(Protocol):
@@ -53,10 +57,18 @@ def run(args: argparse.Namespace) -> int:
     except ClientError as error:
         print(f"kafka-shim policy {args.verb}: {error}", file=sys.stderr)
         return EXIT_FAILURE
-    except (InputError, ConfigError) as error:
-        line = " ".join(str(error).split())
-        print(f"kafka-shim policy {args.verb}: {line}", file=sys.stderr)
+    except InputError as error:
+        _tell(args.verb, error.messages)
+    except ConfigError as error:
+        _tell(args.verb, [" ".join(str(error).split())])
     except OSError as error:
         place = "" if error.filename is None else f"{error.filename}: "
-        print(f"kafka-shim policy {args.verb}: {place}{error.strerror or error}", file=sys.stderr)
+        _tell(args.verb, [f"{place}{error.strerror or error}"])
     return EXIT_USAGE
+
+
+def _tell(verb: str, messages: Sequence[str]) -> None:
+    for message in messages[:TOLD_MAX]:
+        print(f"kafka-shim policy {verb}: {message}", file=sys.stderr)
+    if len(messages) > TOLD_MAX:
+        print(f"kafka-shim policy {verb}: and {len(messages) - TOLD_MAX} more", file=sys.stderr)

@@ -16,8 +16,8 @@ from kafka_shim.shim.cli.policy.inputs import (
     bootstrap_or_default,
     chosen_release,
     live_acls,
-    read_files,
 )
+from kafka_shim.shim.cli.policy.sources import read_files
 from kafka_shim.shim.cli.policy.uses import uses
 from kafka_shim.shim.cli.policy.words import change_object, change_words, told
 from kafka_shim.shim.cli.usage import UsageError

@@ -11,6 +11,7 @@ from kafka_shim.authorizer.policy.profiles import PROFILES, slots
 from kafka_shim.authorizer.policy.questions import OverlookingError
 from kafka_shim.shim.cli import EXIT_MISMATCH
 from kafka_shim.shim.cli.policy.expectation_files import ExpectationFile, read_expectations
+from kafka_shim.shim.cli.policy.input_error import InputError
 from kafka_shim.shim.cli.policy.inputs import (
     Live,
     add_broker_arguments,
@@ -18,8 +19,8 @@ from kafka_shim.shim.cli.policy.inputs import (
     authorizer_of,
     chosen_release,
     live_acls,
-    read_files,
 )
+from kafka_shim.shim.cli.policy.sources import read_files
 from kafka_shim.shim.cli.policy.verdicts import (
     Judged,
     annotation,
@@ -87,7 +88,9 @@ def run(args: argparse.Namespace) -> int:
             print("\n".join(verdict_lines(found)))
         if args.github and not found.verdict.held:
             print(annotation(found))
-    print(f"{len(judged) - failed} of {len(judged)} expectations hold")
+    releases = dict.fromkeys(found.verdict.expectation.release for found in judged)
+    held = len(judged) - failed
+    print(f"{held} of {len(judged)} expectations hold in Kafka {', '.join(releases)}")
     return EXIT_MISMATCH if failed else 0
 
 
@@ -96,7 +99,7 @@ def _judged(args: argparse.Namespace) -> list[Judged]:
     if not args.acls and args.bootstrap_server:
         live = live_acls(args)
     release = chosen_release(args, live)
-    files = [read_expectations(path, release) for path in args.files]
+    files = _read(args.files, release)
     judged = []
     for content in files:
         acls = _acls(args, content, release, live)
@@ -107,6 +110,20 @@ def _judged(args: argparse.Namespace) -> list[Judged]:
                 judges[at] = _judge(args, content, acls, at)
             judged.append(Judged(placed, judges[at].verdict(placed.expectation)))
     return judged
+
+
+def _read(paths: Sequence[str], release: str) -> list[ExpectationFile]:
+    """All files; InputError with the mistakes of all."""
+    found: list[ExpectationFile] = []
+    messages: list[str] = []
+    for path in paths:
+        try:
+            found.append(read_expectations(path, release))
+        except InputError as error:
+            messages += error.messages
+    if messages:
+        raise InputError(*messages)
+    return found
 
 
 def _judge(

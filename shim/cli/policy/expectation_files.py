@@ -2,19 +2,20 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from kafka_shim.authorizer.acl_formats.documents import known_keys, load
+from kafka_shim.authorizer.acl_formats.fields import Mistakes
 from kafka_shim.authorizer.acl_formats.lines import LinedList
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import is_principal
 from kafka_shim.authorizer.policy.expectation import Expectation, parse_expectation, texts
 from kafka_shim.protocol.api_versions import parse_release
-from kafka_shim.shim.cli.policy.inputs import InputError, placed, text_of_file
+from kafka_shim.shim.cli.policy.input_error import InputError, placed, text_of_file
 
 _KEYS = ("expect", "acls", "release", "super-users")
 _TABLE = re.compile(r"^[ \t]*\[\[[ \t]*expect[ \t]*\]\]", re.MULTILINE)
@@ -56,10 +57,9 @@ def read_expectations(path: str, release: str) -> ExpectationFile:
                 raise AclTextError(f"super-users: `{principal}`: expected Type:name")
         acls = texts(header.get("acls", []), "acls", may_be_empty=True)
     except ValueError as error:
-        line, said = getattr(error, "line", 0), getattr(error, "said", str(error))
-        raise InputError(f"{placed(path, line)}: {said}") from error
+        raise _input_error(path, error) from error
     lines = content.lines if isinstance(content, LinedList) else lines
-    found = tuple(_placed(path, content, lines, release))
+    found = _placed(path, content, lines, release)
     folder = Path(path).parent
     return ExpectationFile(found, tuple(str(folder / name) for name in acls), tuple(super_users))
 
@@ -79,11 +79,24 @@ def _content(text: str, *, is_toml: bool) -> tuple[Any, Sequence[int]]:
 
 def _placed(
     path: str, entries: Sequence[object], lines: Sequence[int], release: str
-) -> Iterator[Placed]:
+) -> tuple[Placed, ...]:
+    found: list[Placed] = []
+    mistakes = Mistakes()
     for number, entry in enumerate(entries):
         line = lines[number] if number < len(lines) else 0
-        try:
+        with mistakes.at(line):
             expectation = parse_expectation(entry, f"expectation {number + 1}", release)
-        except AclTextError as error:
-            raise InputError(f"{placed(path, error.line or line)}: {error.said}") from error
-        yield Placed(path, line, expectation)
+            found.append(Placed(path, line, expectation))
+    try:
+        mistakes.check()
+    except AclTextError as error:
+        raise _input_error(path, error) from error
+    return tuple(found)
+
+
+def _input_error(path: str, error: ValueError) -> InputError:
+    if not isinstance(error, AclTextError):
+        return InputError(f"{path}: {error}")
+    return InputError(
+        *(f"{placed(path, each.line)}: {each.said}" for each in (error, *error.others))
+    )

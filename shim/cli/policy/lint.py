@@ -11,17 +11,16 @@ from kafka_shim.authorizer.policy.lint import KINDS, Finding, Written, lint
 from kafka_shim.authorizer.policy.questions import OverlookingError
 from kafka_shim.shim.cli import EXIT_MISMATCH
 from kafka_shim.shim.cli.policy.annotations import annotation
+from kafka_shim.shim.cli.policy.input_error import placed
 from kafka_shim.shim.cli.policy.inputs import (
     add_broker_arguments,
     add_decision_arguments,
     authorizer_of,
     bootstrap_or_default,
     chosen_release,
-    files_at,
     live_acls,
-    placed,
-    read_placed_file,
 )
+from kafka_shim.shim.cli.policy.sources import written_in
 from kafka_shim.shim.cli.policy.words import acl_words
 from kafka_shim.shim.cli.usage import UsageError
 
@@ -73,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(list(map(_object, found)), indent=2, ensure_ascii=False))
     else:
-        for line in _lines(found, len(written), github=args.github):
+        for line in _lines(found, len(written), release, github=args.github):
             print(line)
     return EXIT_MISMATCH if found else 0
 
@@ -83,12 +82,7 @@ def _written(args: argparse.Namespace) -> tuple[list[Written], str]:
         raise UsageError("name files or --bootstrap-server, not both")
     if args.files:
         release = chosen_release(args)
-        return [
-            Written(acl, file, line)
-            for path in args.files
-            for file in files_at(path)
-            for acl, line in read_placed_file(file)
-        ], release
+        return written_in(args.files), release
     if not bootstrap_or_default(args):
         raise UsageError("name files with ACLs, or --bootstrap-server HOST:PORT")
     live = live_acls(args)
@@ -96,7 +90,7 @@ def _written(args: argparse.Namespace) -> tuple[list[Written], str]:
     return written, chosen_release(args, live)
 
 
-def _lines(found: Sequence[Finding], count: int, *, github: bool) -> Iterator[str]:
+def _lines(found: Sequence[Finding], count: int, release: str, *, github: bool) -> Iterator[str]:
     for finding in found:
         place = placed(finding.written.path, finding.written.line)
         yield f"{place}: {finding.kind}: {_message(finding)}"
@@ -107,7 +101,7 @@ def _lines(found: Sequence[Finding], count: int, *, github: bool) -> Iterator[st
                 finding.written.line,
                 f"{finding.kind}: {_message(finding)}",
             )
-    yield f"{len(found)} findings in {count} ACLs"
+    yield f"{len(found)} findings in {count} ACLs for Kafka {release}"
 
 
 def _message(finding: Finding) -> str:

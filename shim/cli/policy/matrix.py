@@ -26,8 +26,8 @@ from kafka_shim.shim.cli.policy.inputs import (
     bootstrap_or_default,
     chosen_release,
     live_acls,
-    read_files,
 )
+from kafka_shim.shim.cli.policy.sources import read_files
 from kafka_shim.shim.cli.policy.tables import csv_table, html_table, text_table
 from kafka_shim.shim.cli.policy.words import names_object
 from kafka_shim.shim.cli.resource_arguments import add_resource_arguments, names_of

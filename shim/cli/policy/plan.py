@@ -3,7 +3,7 @@
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 import msgspec
@@ -18,14 +18,15 @@ from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import Operation
 from kafka_shim.shim.cli import EXIT_FAILURE
 from kafka_shim.shim.cli.connecting import connected
+from kafka_shim.shim.cli.policy.input_error import placed
 from kafka_shim.shim.cli.policy.inputs import (
     Live,
     add_broker_arguments,
     bootstrap_or_default,
     live_acls,
-    read_files,
 )
 from kafka_shim.shim.cli.policy.plan_forms import FORMS, staged, stages
+from kafka_shim.shim.cli.policy.sources import accepted_in, read_files
 from kafka_shim.shim.cli.usage import UsageError, release_named
 from kafka_shim.shim.client.acls import create_acls, delete_acls
 from kafka_shim.shim.client.client import Client, ClientError
@@ -79,10 +80,13 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--apply needs --bootstrap-server")
     _check(args)
     release = release_named(args.kafka_version) or (live.release if live else RELEASES[-1])
-    old = live.acls if live is not None else read_files(old_files, release)
+    if live is None:
+        written = accepted_in(old_files, release)
+        old = {each.acl: placed(each.path, each.line) for each in written}
+    else:
+        old = dict.fromkeys(live.acls, "")
     steps = plan(old, read_files(new_files, release))
-    bootstrap = args.bootstrap_server if live else None
-    print(_text(args, steps, old, bootstrap), end="")
+    print(_text(args, steps, old), end="")
     return _apply(args, live, steps) if args.apply and steps else 0
 
 
@@ -97,14 +101,13 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError("--stage needs --to with a tool that takes what there should be")
 
 
-def _text(
-    args: argparse.Namespace, steps: Sequence[Step], old: Sequence[Acl], bootstrap: str | None
-) -> str:
+def _text(args: argparse.Namespace, steps: Sequence[Step], old: Mapping[Acl, str]) -> str:
     if args.json:
         return json.dumps(_objects(steps), indent=2, ensure_ascii=False) + "\n"
     total = "" if args.stage else f"# {_total(steps)}\n"
     if args.to == "commands":
-        return "".join(f"{line}\n" for line in _commands(steps, bootstrap)) + total
+        lines = _commands(steps, args.bootstrap_server)
+        return "".join(f"{line}\n" for line in lines) + total
     try:
         return staged(stages(steps, old, args.to), args.stage) + total
     except AclTextError as error:

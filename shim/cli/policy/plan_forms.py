@@ -17,17 +17,26 @@ _HEADS = ("what is new", "what is not wanted any more goes")
 _BY_PRINCIPAL = MappingProxyType({"strimzi": strimzi.resource_of, "jikkou": jikkou.resource_of})
 
 
-def stages(steps: Sequence[Step], old: Iterable[Acl], form: str) -> tuple[str, str]:
-    """What to apply first and what then; AclTextError for what the form cannot say."""
+def stages(steps: Sequence[Step], old: Mapping[Acl, str], form: str) -> tuple[str, str]:
+    """What to apply first and what then; AclTextError for what the form cannot say.
+
+    The old ACLs have their places in files, or an empty text.
+    """
     if form in _BY_PRINCIPAL:
         return _resources(steps, set(old), form)
     added = [step.acl for step in steps if step.is_addition]
     removed = [step.acl for step in steps if not step.is_addition]
-    gone = "".join(f"# {line}".rstrip() + "\n" for line in write(removed, form).splitlines())
+    gone = "\n".join(_placed(acl, form, old[acl]) for acl in removed)
     return (
         write(added, form) if added else "",
         f"# take these resources out:\n{gone}" if removed else "",
     )
+
+
+def _placed(acl: Acl, form: str, place: str) -> str:
+    """A resource in comments, below the place where it is."""
+    lines = (place and f"# {place}", *write([acl], form).splitlines())
+    return "".join(f"# {line}".rstrip() + "\n" for line in lines if line)
 
 
 def staged(parts: tuple[str, str], only: int | None) -> str:

@@ -86,12 +86,37 @@ def test_what_is_no_kafka_user_is_told() -> None:
     )
 
 
+def test_a_kafka_user_may_have_a_name_of_its_own() -> None:
+    """As the KafkaUser of Strimzi's schema has since its version v1."""
+    text = (STRIMZI % "tls").replace("spec:\n", "spec:\n  userName: Billing_1\n", 1)
+    assert {rule.split("|")[3] for rule in rules(text)} == {"User:CN=Billing_1"}
+
+
+def test_nothing_below_acls_is_told() -> None:
+    text = (STRIMZI % "tls").partition("      - resource")[0]
+    assert "KafkaUser billing: there is nothing below `acls`; write `acls: []`" in refusal(text)
+
+
 @pytest.mark.parametrize(
     ("key", "misspelt", "complaint"),
     [
         ("spec:", "specs:", "resource: unknown key `specs`"),
+        (
+            "{type: tls}\n",
+            "{typ: tls}\n",
+            "`authentication`: unknown key `typ`; did you",
+        ),
+        (
+            "{type: tls}\n",
+            "{type: tsl}\n",
+            "authentication `tsl` is not one of tls, tls",
+        ),
         ("authorization:", "authorisation:", "billing: `spec`: unknown key `authorisation`"),
-        ("acls:", "acl:", "billing: `authorization`: unknown key `acl`; known are type, acls"),
+        (
+            "acls:",
+            "acl:",
+            "billing: `authorization`: unknown key `acl`; did you mean `acls`",
+        ),
     ],
 )
 def test_misspelt_keys_of_a_kafka_user_are_told(key: str, misspelt: str, complaint: str) -> None:
@@ -139,7 +164,7 @@ def test_what_jikkou_alone_understands_is_told() -> None:
 
 def test_misspelt_keys_of_jikkou_are_told() -> None:
     first = refusal(JIKKOU.replace("acls:", "acl:", 1))
-    assert first.endswith("KafkaPrincipalRole readers: `spec`: unknown key `acl`; known are acls")
+    assert "KafkaPrincipalRole readers: `spec`: unknown key `acl`; did you mean `acls`" in first
     second = refusal(JIKKOU.replace("roles:", "role:"))
     assert "line 14: KafkaPrincipalAuthorization User:Alice: `spec`: unknown key `role`" in second
 
@@ -162,7 +187,7 @@ def test_tables_with_another_separator_or_without_pattern_types() -> None:
 def test_what_is_no_table_is_told() -> None:
     head = "KafkaPrincipal,ResourceType,PatternType,ResourceName,Operation,PermissionType,Host\n"
     assert "no column `Host`" in refusal(head.replace(",Host", ""))
-    assert "line 1: the columns: unknown key `Pattern`; known are KafkaPrincipal, " in refusal(
+    assert "line 1: the columns: unknown key `Pattern`; did you mean `PatternType`" in refusal(
         head.replace("PatternType", "Pattern")
     )
     assert "line 2: not as many fields" in refusal(

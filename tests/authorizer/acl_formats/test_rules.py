@@ -67,7 +67,10 @@ def test_an_asterisk_at_the_end_has_to_be_meant() -> None:
     ("text", "complaint"),
     [
         ("5", "acl 3: `5` is not a mapping"),
-        ("{principal: User:a, alow: Read, topic: t}", "acl 3: unknown key `alow`; known are allow"),
+        (
+            "{principal: User:a, alow: Read, topic: t}",
+            "unknown key `alow`; did you mean `allow`",
+        ),
         ("{principal: User:a, topic: t}", "acl 3: a rule needs `principal`, and `allow` or `deny`"),
         ("{allow: Read, topic: t}", "acl 3: a rule needs `principal`"),
         ("{principal: User:a, allow: Read}", "acl 3: name one resource, by one of cluster, "),

@@ -1,10 +1,16 @@
 """Resources of Terraform, as people write them."""
 
 import json
+import re
 
 import pytest
+from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
-from tests.authorizer.acl_formats.samples import refusal, rules
+from kafka_shim.authorizer.acl_formats.hcl import name_of
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from tests.authorizer.acl_formats.samples import acls_of, refusal, rules
 
 TERRAFORM = """\
 variable "host" { default = "*" } # { "
@@ -60,6 +66,36 @@ def test_misspelt_attributes_are_told_with_their_line(text: str, name: str) -> N
     misspelt = text.removesuffix("}\n") + f'  {name} = "Prefixed"\n}}\n'
     said = f"line {line}: resource a: unknown key `{name}`"
     assert refusal(misspelt).startswith(said)
+
+
+def test_a_wrong_value_is_told_with_its_line() -> None:
+    text = TERRAFORM % '"*"'
+    assert refusal(text.replace("IdempotentWrite", "Idempotent")).startswith("line 11: resource a:")
+    assert refusal(TERRAFORM % "var.host").startswith("line 10: resource a: `acl_host`")
+
+
+@given(acls_of(st.sampled_from(["a", "a_b", "a-b", "a.b", "A", "*", "1", "from", "topic_a"])))
+def test_a_resource_is_called_after_its_acl_alone(acls: list[Acl]) -> None:
+    names = {name_of(acl) for acl in acls}
+    assert len(names) == len(acls)
+    assert all(re.fullmatch(r"[a-z][\w-]*", name) for name in names)
+
+
+def test_names_of_resources_are_readable() -> None:
+    acl = Acl(
+        ResourceType.TOPIC,
+        "orders_eu",
+        PatternType.LITERAL,
+        "User:alice",
+        "*",
+        Operation.READ,
+        Permission.ALLOW,
+    )
+    assert name_of(acl) == "allow_alice_read_topic_orders_eu"
+    assert name_of(replace(acl, pattern_type=PatternType.PREFIXED)).endswith("_topics_orders_eu")
+    assert name_of(replace(acl, resource_name="*")) == "allow_alice_read_every-topic"
+    host = name_of(replace(acl, permission=Permission.DENY, host="10.0.0.1"))
+    assert re.fullmatch(r"deny_alice_read_topic_orders_eu_from_10_0_0_1_[0-9a-f]{6}", host)
 
 
 def test_an_attribute_that_does_not_matter_may_be_an_expression() -> None:

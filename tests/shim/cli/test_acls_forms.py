@@ -98,7 +98,7 @@ def test_what_cannot_be_converted_is_told(
     text: str, form: str, complaint: str, table: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path(table).write_text(text)
-    assert main(["acls", "--from", table, "--to", form]) == 1
+    assert main(["acls", "--from", table, "--to", form]) == 2
     captured = capsys.readouterr()
     assert complaint in captured.err
     assert captured.out == ""

@@ -81,7 +81,7 @@ def test_the_stages_lead_to_what_is_wanted(
     form: str, old: set[Acl], new: set[Acl], data: st.DataObject
 ) -> None:
     new |= data.draw(st.sets(st.sampled_from(sorted(old, key=str)))) if old else set()
-    first, then = stages(plan(old, new), old, form)
+    first, then = stages(plan(old, new), dict.fromkeys(old, "old.tf:1"), form)
     between = applied(old, first, form)
     assert between == old | new
     assert applied(between, then, form) == new
@@ -94,8 +94,8 @@ def test_a_stage_alone_can_be_piped_into_the_tool(
     assert capsys.readouterr().out == STRIMZI_2
     assert main(["policy", "plan", *files, "--to", "terraform"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith('# stage 1 of 2: what is new\nresource "kafka_acl" "acl_bob_deny')
-    assert '\n# resource "kafka_acl" "acl_eve_deny_read_topic_orders" {\n' in out
+    assert out.startswith('# stage 1 of 2: what is new\nresource "kafka_acl" "deny_bob_write')
+    assert f'\n# # {files[0]}:3\n# resource "kafka_acl" "deny_eve_read_topic_orders" {{\n' in out
     assert out.endswith("# 2 ACLs to add, 2 to remove\n")
 
 

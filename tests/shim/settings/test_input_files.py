@@ -43,7 +43,7 @@ def test_every_form_is_read(tmp_path: Path, text: str) -> None:
     assert read_acls(str(path)) == [ACL]
 
 
-@pytest.mark.parametrize("text", ["", "# nothing\n", "acls:\n", "[]", "{acls: []}"])
+@pytest.mark.parametrize("text", ["", "# nothing\n", "[]", "{acls: []}"])
 def test_a_file_without_acls(tmp_path: Path, text: str) -> None:
     path = tmp_path / "acls"
     path.write_text(text)
@@ -56,6 +56,7 @@ def test_a_file_without_acls(tmp_path: Path, text: str) -> None:
         ("- [", "line 2: not YAML"),
         ("hello", "acls must be a list"),
         ("topics: {}", "no key `acls`"),
+        ("a: 1\nacls:\n", "line 2: there is nothing below `acls`; write `acls: \\[\\]` if"),
         ("- {principal: User:a, allow: Read}", "line 1: acl 1: name one resource"),
         ("- {principal: User:a, allow: Fly, topic: t}", "`Fly`"),
         ('[{"resource_type": "TOPIC"}]', "`principal` is missing"),

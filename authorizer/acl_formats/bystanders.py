@@ -1,0 +1,76 @@
+"""What stands beside ACLs in files and folders: whether ACLs could be in it that nobody reads."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kafka_shim.authorizer.acl_formats.documents import RESOURCE_KEYS, known_keys
+from kafka_shim.authorizer.acl_formats.lines import line_of
+from kafka_shim.authorizer.acl_names import AclTextError
+
+_KEY = re.compile(r"(?:.*[-_])?acls?|.*Acls?", re.DOTALL)
+_WORDS = re.compile(
+    r"kafka-acls|(?:Current|Adding) ACLs for|KafkaPrincipal,|StandardAcl|/kafka-acl/"
+    r"|\bkind[\"']?\s*[:=]\s*[\"']?Kafka(?:User|Principal)|\w*kafka_acl\b"
+)
+_NOT_RESOURCES = ("principal", "principals", "allow", "deny", "produces", "consumes")
+"""Keys that files of ACLs have, of any tool, and few others."""
+_SCHEMAS = ("CustomResourceDefinition",)
+"""Kinds that say how resources look."""
+
+
+def mentions_acls(text: str) -> bool:
+    """Whether a text has words of some form of ACLs in it."""
+    return _WORDS.search(text) is not None
+
+
+def own_resources(
+    resources: list[Mapping[str, Any]], kinds: tuple[str, ...]
+) -> list[Mapping[str, Any]]:
+    """The resources of these kinds; AclTextError for another one that could hold ACLs."""
+    found, errors = [], list[AclTextError]()
+    for resource in resources:
+        kind = resource.get("kind")
+        if kind in kinds:
+            known_keys(resource, RESOURCE_KEYS, "resource")
+            found.append(resource)
+        elif (sign := sign_of_acls(resource)) is not None:
+            said = f"`{kind}` is no {' or '.join(kinds)}, and {sign}"
+            errors.append(AclTextError(said, line_of(resource)))
+    if errors:
+        raise AclTextError(errors[0].said, errors[0].line, errors[1:])
+    return found
+
+
+def sign_of_acls(document: Any) -> str | None:
+    """What in a document of YAML or JSON could be about ACLs, in words; None for nothing."""
+    if isinstance(document, Mapping) and document.get("kind") in _SCHEMAS:
+        return None
+    is_resource = isinstance(document, Mapping) and {"apiVersion", "kind"} <= set(document)
+    for value in _values(document):
+        if isinstance(value, str):
+            if mentions_acls(value):
+                return f"`{_short(value)}` could be about ACLs"
+        elif isinstance(value, Mapping):
+            for key in map(str, value):
+                if _KEY.fullmatch(key) or (not is_resource and key in _NOT_RESOURCES):
+                    return f"its key `{key}` could be about ACLs"
+    return None
+
+
+def _values(value: Any) -> Iterator[Any]:
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        yield value
+        if isinstance(value, Mapping):
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+
+
+def _short(text: str) -> str:
+    found = _WORDS.search(text)
+    assert found is not None, "checked before"
+    line = text[: found.end()].rpartition("\n")[2]
+    return line.strip()[-60:]

@@ -1,0 +1,80 @@
+"""Which files of a folder have ACLs; the others are named on standard error."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from kafka_shim.authorizer.acl_formats.bystander_files import local_modules, why_passed_over
+from kafka_shim.shim.cli.policy.input_error import InputError, text_of_file
+
+SUFFIXES = (".yaml", ".yml", ".json", ".csv", ".tf", ".sh", ".txt", ".acls")
+"""What of a folder is read."""
+_OF_TOOLS = (".git", ".terraform")
+"""Folders that tools make; what they hold of ACLs is refused where it is named."""
+_NAMED_MAX = 5
+
+
+class File(msgspec.Struct, frozen=True):
+    """A file and what it says."""
+
+    path: str
+    text: str
+
+
+def files_with_acls(folder: Path) -> list[File]:
+    """All files of a folder but those without ACLs; InputError if none is left."""
+    found: list[File] = []
+    passed: list[str] = []
+    unread: list[str] = []
+    for path in _files(folder):
+        name = str(path.relative_to(folder))
+        if path.suffix not in SUFFIXES:
+            unread += [] if _is_hidden(path.relative_to(folder)) else [name]
+            continue
+        text = text_of_file(str(path))
+        _check_modules(folder, path, text)
+        reason = why_passed_over(text, path.name)
+        if reason is None:
+            found.append(File(str(path), text))
+        else:
+            passed.append(f"{name} ({reason})")
+    if not found:
+        raise InputError(
+            f"{folder}: no files with ACLs ({', '.join(SUFFIXES)}) in this folder"
+            + (f"; passed over: {listed(passed)}" if passed else "")
+        )
+    _note(folder, "passed over, having no ACLs", passed)
+    _note(folder, "not read, by their endings", unread)
+    return found
+
+
+def listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED_MAX} more" if len(names) > _NAMED_MAX else ""
+    return ", ".join(names[:_NAMED_MAX]) + more
+
+
+def _note(folder: Path, said: str, names: Sequence[str]) -> None:
+    if names:
+        sys.stderr.write(f"note: {folder}: {said}: {listed(names)}\n")
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.rglob("*")):
+        is_ours = not set(_OF_TOOLS).intersection(path.relative_to(folder).parts)
+        if is_ours and path.is_file():
+            yield path
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def _check_modules(folder: Path, path: Path, text: str) -> None:
+    """InputError for a module of Terraform whose files are outside of the folder."""
+    if path.suffix != ".tf":
+        return
+    for source, line in local_modules(text):
+        if not (path.parent / source).resolve().is_relative_to(folder.resolve()):
+            raise InputError(f"{path}:{line}: the module {source} is not within {folder}")

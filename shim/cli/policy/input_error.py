@@ -1,0 +1,24 @@
+"""Files that cannot be used."""
+
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.input_files import read_text
+
+
+class InputError(ConfigError):
+    """What is wrong in files: each message begins with a path and, if known, the line."""
+
+    def __init__(self, *messages: str) -> None:
+        self.messages = tuple(" ".join(message.split()) for message in messages)
+        super().__init__("\n".join(self.messages))
+
+
+def placed(path: str, line: int) -> str:
+    """`acls.yaml:3`."""
+    return f"{path}:{line}" if line else path
+
+
+def text_of_file(path: str) -> str:
+    try:
+        return read_text(path, "").removeprefix("\ufeff")
+    except ConfigError as error:
+        raise InputError(str(error).strip()) from error

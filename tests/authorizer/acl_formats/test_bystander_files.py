@@ -1,0 +1,146 @@
+"""Files beside those with ACLs: passed over, unless there could be ACLs in them."""
+
+import json
+
+import pytest
+
+from kafka_shim.authorizer.acl_formats import passed_over, read, recognise
+from kafka_shim.authorizer.acl_formats.bystander_files import why_passed_over
+from tests.authorizer.acl_formats.samples import refusal
+
+CRD = "CustomResourceDefinition"
+KAFKA = """\
+apiVersion: kafka.strimzi.io/v1
+kind: Kafka
+metadata: {name: main}
+spec:
+  kafka:
+    authorization: {type: simple, superUsers: [CN=admin]}
+---
+apiVersion: kafka.strimzi.io/v1
+kind: KafkaTopic
+metadata: {name: orders}
+spec: {partitions: 3, config: {cleanup.policy: compact}}
+"""
+USER = """\
+---
+apiVersion: kafka.strimzi.io/v1
+kind: KafkaUser
+metadata: {name: a}
+spec:
+  authorization:
+    type: simple
+    acls: [{resource: {type: topic, name: t}, operations: [Read]}]
+"""
+ACL = """\
+resource "kafka_acl" "a" {
+  resource_name       = "t"
+  resource_type       = "Topic"
+  acl_principal       = "User:a"
+  acl_host            = "*"
+  acl_operation       = "Read"
+  acl_permission_type = "Allow"
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("variables.tf", 'variable "x" {\n  default = "a" # kafka_acl\n}\n', "variable"),
+        ("outputs.tf", "", "nothing in it"),
+        (
+            "main.tf",
+            'terraform {}\nprovider "kafka" {}\nresource "kafka_topic" "t" { name = "t" }\n',
+            "terraform, provider, kafka_topic",
+        ),
+        ("net.tf", 'resource "aws_network_acl" "a" { vpc_id = aws_vpc.a.id }\n', "aws_network_acl"),
+        ("local.tf", 'module "topics" {\n  source = "./topics"\n}\n', "module"),
+        ("kafka.yaml", KAFKA, "Kafka, KafkaTopic"),
+        ("values.yaml", "replicas: 3\nimage: {tag: '1'}\n", "nothing about ACLs"),
+        ("policy.yaml", "acls: [acls]\nexpect:\n- {principal: User:a, may: Read}", "expectations"),
+        ("crd.yaml", f"kind: {CRD}\nspec: {{acls: {{}}}}", CRD),
+        ("package.json", '{"name": "x", "version": "1"}', "nothing about ACLs"),
+        (
+            "state.json",
+            '{"terraform_version": "1", "resources": [{"type": "aws_s3_bucket", "acl": "x"}]}',
+            "no resources of ACLs",
+        ),
+        ("topics.csv", "name,partitions\nt,3\n", "other columns"),
+        (
+            "topics.sh",
+            "# not kafka-acls\nkafka-topics --create\n",
+            "no kafka-acls command",
+        ),
+        ("notes.txt", "Ask the platform team for ACLs.\n", "no list of ACLs"),
+    ],
+)
+def test_what_has_no_acls_is_passed_over(name: str, text: str, said: str) -> None:
+    assert why_passed_over(text, name) == said
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("acls.tf", ACL),
+        ("other.tf", 'resource "aiven_kafka_acl" "a" {}'),
+        ("other.tf", 'resource "redpanda_acl" "a" {}'),
+        ("module.tf", 'module "a" {\n  source = "git::https://example.com/a"\n}\n'),
+        ("module.tf", 'module "a" {\n  source = var.a\n}\n'),
+        ("module.tf", 'module "a" {\n  source = "./a"\n  for_each = var.teams\n}\n'),
+        (
+            "user.tf",
+            'resource "manifest" "a" {\n  manifest = { kind = "KafkaUser" }\n}\n',
+        ),
+        ("user.tf", f'resource "kubectl_manifest" "a" {{\n  yaml_body = <<EOT\n{USER}EOT\n}}\n'),
+        ("run.tf", 'resource "null_resource" "a" {\n  command = "kafka-acls --add"\n}\n'),
+        ("broken.tf", 'resource "a" "b" {\n'),
+        ("broken.tf", "hello\n"),
+        ("terragrunt.tf", "include {}\n"),
+        ("a.tf.json", '{"resource": {"kafka_acl": {"a": {}}}}'),
+        ("a.tf.json", '{"resource": {}, "module": {"a": {"source": "x"}}}'),
+        ("state.json", '{"terraform_version": "1", "resources": [{"type": "aiven_kafka_acl"}]}'),
+        ("users.yaml", KAFKA + USER),
+        ("map.yaml", f"kind: ConfigMap\napiVersion: v1\ndata: {{a: {json.dumps(USER)}}}\n"),
+        ("compose.yml", "services: {init: {command: 'bash -c \"kafka-acls --add\"'}}\n"),
+        ("other.yaml", "acl:\n- {principal: User:a}\n"),
+        ("other.yaml", "teams:\n- principal: User:a\n  topics: [t]\n"),
+        ("other.yaml", "users: {a: {kafka_acls: []}}\n"),
+        ("other.yaml", "apiVersion: v1\nkind: Acme\nspec: {topicAcls: []}\n"),
+        ("list.yaml", "- a\n"),
+        ("broken.yaml", "a: [\n"),
+        ("template.yaml", "{{ if .Values.acls }}\na: b\n{{ end }}\n"),
+        ("empty.yaml", ""),
+        ("comment.yaml", "# acls\n"),
+        ("acls.csv", "KafkaPrincipal,ResourceType\n"),
+        ("acls.csv", "principal;topic\n"),
+        ("acls.sh", "docker exec kafka kafka-acls --add\n"),
+        ("acls.txt", "User:a may read t\n"),
+        ("any.acls", "hello"),
+    ],
+)
+def test_what_could_have_acls_is_not(name: str, text: str) -> None:
+    assert why_passed_over(text, name) is None
+
+
+def test_resources_of_other_kinds_beside_acls() -> None:
+    assert len(read(KAFKA + USER)) == 1
+    assert passed_over(KAFKA + USER, "strimzi") == ["Kafka main", "KafkaTopic orders"]
+    assert passed_over(ACL + 'resource "kafka_topic" "t" {}\n', "terraform") == ["kafka_topic"]
+    assert passed_over("acls: []\n", "yaml") == []
+
+
+def test_other_acls_beside_those_of_a_form_are_told() -> None:
+    other = "---\nkind: KafkaPrincipalAuthorization\nmetadata: {name: User:b}\nspec: {acls: []}\n"
+    assert "`KafkaPrincipalAuthorization` is no KafkaUser, and its key `acls`" in refusal(
+        USER + other
+    )
+    text = ACL + 'resource "confluent_kafka_acl" "b" {}\n'
+    assert "line 9: resource confluent_kafka_acl b: this type of ACLs is not read" in refusal(text)
+    text = ACL + 'module "b" {\n  source = "x/y/z"\n}\n'
+    assert "line 9: module b: what it makes is not known; give the output" in refusal(text)
+
+
+def test_the_other_provider_may_be_named_in_a_comment() -> None:
+    text = '# resource "kafka_acl" was before\n' + ACL.replace("kafka_acl", "confluent_kafka_acl")
+    assert recognise(text) == "terraform-confluent"
