@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from kafka_shim.schemas.pins import read_pins
-from tests.clients.toolchains import java
+from tests.clients.toolchains import build, java, kept, need, node
 
 DRIVERS = Path(__file__).parents[2] / "conformance" / "drivers"
 
@@ -22,10 +22,28 @@ def _java(variant: str, release: str) -> list[str]:
     return java(code / "pom.xml", [code, code / variant], "Driver", release)
 
 
+def _go(client: str) -> Callable[[], list[str]]:
+    def command() -> list[str]:
+        need(client, "go")
+        code = DRIVERS / "go"
+        sources = sorted(path for path in code.rglob("*") if path.is_file())
+        folder = kept("go", sources, lambda made: build(["go", "build", "-o", made, "./..."], code))
+        return [str(folder / client)]
+
+    return command
+
+
+def _node(client: str) -> Callable[[], list[str]]:
+    sources = sorted(path for path in (DRIVERS / "node").iterdir() if path.is_file())
+    return lambda: node(sources, f"{client}_driver.js")
+
+
 COMMANDS: Mapping[str, Callable[[], list[str]]] = {
     "java": lambda: _java("newest", read_pins().newest),
     "java-2.8": lambda: _java("2.8", OLDER_JAVA),
     "confluent-kafka": _python("confluent_kafka"),
     "kafka-python": _python("kafka_python"),
+    "franz-go": _go("franz"),
+    "kafkajs": _node("kafkajs"),
 }
 """By name; a driver whose tools are missing skips the test that asks for it."""

@@ -67,12 +67,14 @@ def java(pom: Path, code: Sequence[Path], main: str, release: str, *profile: str
 
 def node_driver(_: Path) -> list[str]:
     """The command of the kafkajs driver; its packages are kept in the cache."""
+    return node([DRIVERS / "node" / name for name in ("package.json", "driver.js")], "driver.js")
+
+
+def node(sources: Sequence[Path], main: str) -> list[str]:
+    """Install what package.json names beside the sources; `main` is one of them."""
     need("kafkajs", "node")
-    sources = [DRIVERS / "node" / name for name in ("package.json", "driver.js")]
-    return [
-        "node",
-        str(kept("node", sources, lambda folder: _install(sources, folder)) / "driver.js"),
-    ]
+    folder = kept("node", sources, lambda folder: _install(sources, folder))
+    return ["node", str(folder / main)]
 
 
 def kcat_driver(_: Path) -> list[str]:

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"strconv"
+
+	"drivers/loop"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// builder says in kadm's words what an ACL or filter asks for. kadm has no filter for one principal
+// and either permission: it sends two, one for each.
+func builder(acl loop.Acl) (*kadm.ACLBuilder, error) {
+	pattern, err := kmsg.ParseACLResourcePatternType(acl.PatternType)
+	if err != nil {
+		return nil, loop.ErrUnsupported
+	}
+	operation, err := kmsg.ParseACLOperation(acl.Operation)
+	if err != nil {
+		return nil, loop.ErrUnsupported
+	}
+	built := kadm.NewACLs().ResourcePatternType(pattern).Operations(operation)
+	if acl.Permission != "DENY" {
+		built.Allow(given(acl.Principal)...).AllowHosts(given(acl.Host)...)
+	}
+	if acl.Permission != "ALLOW" {
+		built.Deny(given(acl.Principal)...).DenyHosts(given(acl.Host)...)
+	}
+	switch acl.ResourceType {
+	case "ANY":
+		built.AnyResource(given(acl.Name)...)
+	case "TOPIC":
+		built.Topics(given(acl.Name)...)
+	case "GROUP":
+		built.Groups(given(acl.Name)...)
+	case "TRANSACTIONAL_ID":
+		built.TransactionalIDs(given(acl.Name)...)
+	case "DELEGATION_TOKEN":
+		built.DelegationTokens(given(acl.Name)...)
+	case "CLUSTER":
+		built.Clusters()
+	default:
+		return nil, loop.ErrUnsupported
+	}
+	return built, nil
+}
+
+func given(text *string) []string {
+	if text == nil {
+		return nil
+	}
+	return []string{*text}
+}
+
+func numbers[T any](rows []T) (names []string) {
+	for number := range rows {
+		names = append(names, strconv.Itoa(number))
+	}
+	return names
+}
+
+func row[T any](rows []T, name string) T {
+	number, _ := strconv.Atoi(name)
+	return rows[number]
+}
+
+func shownAcl(
+	kind kmsg.ACLResourceType, name string, pattern kadm.ACLPattern, principal, host string,
+	operation kadm.ACLOperation, permission kmsg.ACLPermissionType,
+) loop.Acl {
+	return loop.Acl{
+		ResourceType: kind.String(), Name: &name, PatternType: pattern.String(), Principal: &principal,
+		Host: &host, Operation: operation.String(), Permission: permission.String(),
+	}
+}
+
+// createAcls asks once for each ACL: kadm's calls make all combinations of what they are given.
+func createAcls(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop.Ok, error) {
+	return driver.Items(numbers(asked.Acls), func(name string) (loop.Ok, error) {
+		built, err := builder(row(asked.Acls, name))
+		if err != nil {
+			return nil, err
+		}
+		done, err := to.CreateACLs(ctx, built)
+		if err != nil {
+			return nil, err
+		}
+		return nil, done[0].Err
+	})
+}
+
+func describeAcls(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop.Ok, error) {
+	built, err := builder(asked.Filter)
+	if err != nil {
+		return nil, err
+	}
+	results, err := to.DescribeACLs(ctx, built)
+	if err != nil {
+		return nil, err
+	}
+	found := []loop.Acl{}
+	for _, result := range results {
+		if result.Err != nil {
+			return nil, result.Err
+		}
+		for _, d := range result.Described {
+			found = append(found, shownAcl(d.Type, d.Name, d.Pattern, d.Principal, d.Host, d.Operation, d.Permission))
+		}
+	}
+	return loop.Ok{"acls": found}, nil
+}
+
+func deleteAcls(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop.Ok, error) {
+	return driver.Items(numbers(asked.Filters), func(name string) (loop.Ok, error) {
+		built, err := builder(row(asked.Filters, name))
+		if err != nil {
+			return nil, err
+		}
+		results, err := to.DeleteACLs(ctx, built)
+		if err != nil {
+			return nil, err
+		}
+		deleted := []loop.Acl{}
+		for _, result := range results {
+			if result.Err != nil {
+				return nil, result.Err
+			}
+			for _, d := range result.Deleted {
+				deleted = append(deleted, shownAcl(d.Type, d.Name, d.Pattern, d.Principal, d.Host, d.Operation, d.Permission))
+			}
+		}
+		return loop.Ok{"acls": deleted}, nil
+	})
+}
+
+func listGroups(ctx context.Context, to *kadm.Client, _ loop.Fields) (loop.Ok, error) {
+	found, err := to.ListGroups(ctx)
+	return loop.Ok{"groups": append([]string{}, found.Groups()...)}, err
+}
+
+// describeGroups asks for classic groups; those of the other protocol have a call of their own.
+func describeGroups(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop.Ok, error) {
+	found, err := to.DescribeGroups(ctx, asked.Names...)
+	missing, err := partial(err)
+	if err != nil {
+		return nil, err
+	}
+	return driver.Items(asked.Names, func(name string) (loop.Ok, error) {
+		group, isTold := found[name]
+		if !isTold {
+			return nil, missing
+		}
+		if group.Err == kerr.GroupIDNotFound {
+			return describeConsumerGroup(ctx, to, name, asked.Operations)
+		}
+		shown := loop.Ok{"operations": operations(group.AuthorizedOperations, asked.Operations)}
+		shown["members"] = len(group.Members)
+		return shown, group.Err
+	})
+}
+
+func describeConsumerGroup(ctx context.Context, to *kadm.Client, name string, isAsked bool) (loop.Ok, error) {
+	found, err := to.DescribeConsumerGroups(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	group := found[name]
+	shown := loop.Ok{"operations": operations(group.AuthorizedOperations, isAsked)}
+	shown["members"] = len(group.Members)
+	return shown, group.Err
+}
+
+func deleteGroups(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop.Ok, error) {
+	done, err := to.DeleteGroups(ctx, asked.Names...)
+	missing, err := partial(err)
+	if err != nil {
+		return nil, err
+	}
+	return driver.Items(asked.Names, func(name string) (loop.Ok, error) {
+		if group, isTold := done[name]; isTold {
+			return nil, group.Err
+		}
+		return nil, missing
+	})
+}
+
+// groupOffsets asks for all that the group committed, which is what kadm has a call for.
+func groupOffsets(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop.Ok, error) {
+	found, err := to.FetchOffsets(ctx, asked.Group)
+	if err != nil {
+		return nil, err
+	}
+	return driver.Items(asked.Partitions, func(name string) (loop.Ok, error) {
+		place := loop.Partition(name)
+		offset, known := found.Lookup(place.Topic, place.Partition)
+		if !known || offset.At < 0 {
+			return loop.Ok{"offset": nil}, offset.Err
+		}
+		return loop.Ok{"offset": offset.At}, offset.Err
+	})
+}
+
+func committed(c *client, ctx context.Context, asked loop.Fields) (loop.Ok, error) {
+	to, err := c.admin()
+	if err != nil {
+		return nil, err
+	}
+	asked.Group = c.settings["group.id"]
+	return groupOffsets(ctx, to, asked)
+}
+
+func alterGroupOffsets(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop.Ok, error) {
+	return nil, to.CommitAllOffsets(ctx, asked.Group, offsets(asked.Topic, asked.Partition, asked.Offset))
+}
+
+func deleteGroupOffsets(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop.Ok, error) {
+	places := kadm.TopicsSet{}
+	for _, name := range asked.Partitions {
+		place := loop.Partition(name)
+		places.Add(place.Topic, place.Partition)
+	}
+	done, err := to.DeleteOffsets(ctx, asked.Group, places)
+	if err != nil {
+		return nil, err
+	}
+	return driver.Items(asked.Partitions, func(name string) (loop.Ok, error) {
+		place := loop.Partition(name)
+		err, _ := done.Lookup(place.Topic, place.Partition)
+		return nil, err
+	})
+}
