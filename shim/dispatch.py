@@ -35,6 +35,7 @@ _READY = Phase.READY  # by itself for the reason that NO_ERROR is
 _AUTHENTICATE = Phase.AUTHENTICATE
 BEFORE_LOGIN = {
     Phase.HANDSHAKE: frozenset({ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE}),
+    Phase.MECHANISM: frozenset({ApiKey.SASL_HANDSHAKE}),
     Phase.TOKENS: frozenset[ApiKey](),
     Phase.AUTHENTICATE: frozenset({ApiKey.SASL_AUTHENTICATE}),
     Phase.FAILED: frozenset[ApiKey](),
@@ -99,7 +100,7 @@ class Dispatcher:
     ) -> "bytes | Pending | NoAnswer":
         cluster = self.cluster
         if api is None:
-            return self._version_refused(header)
+            return self._version_refused(header, session)
         try:
             request = (
                 api.read(frame, body_at)
@@ -209,7 +210,7 @@ class Dispatcher:
             return api.refuse(request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
         return answer
 
-    def _version_refused(self, header: RequestHeader) -> bytes:
+    def _version_refused(self, header: RequestHeader, session: Session) -> bytes:
         """ApiVersions answers every version, in the layout of version 0; all else closes."""
         if header.api_key != ApiKey.API_VERSIONS:
             raise CloseConnection(
@@ -217,6 +218,9 @@ class Dispatcher:
             )
         api = self.apis.find(ApiKey.API_VERSIONS, 0)
         assert api is not None
+        if session.phase is _AUTHENTICATE:
+            session.phase = Phase.FAILED
+            return _frame(api, header, api.refuse(None, ErrorCode.ILLEGAL_SASL_STATE, None))
         is_told = self.cluster.facts.cluster.refused_version_tells_range
         known = self.apis.advertised[ApiKey.API_VERSIONS] if is_told else None
         return _frame(api, header, refuse_version(known))

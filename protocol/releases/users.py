@@ -12,6 +12,9 @@ class UserFacts(msgspec.Struct, frozen=True, kw_only=True):
     scram_checks_nonce: bool  # the client must repeat the nonce that it was told
     tokens_end_sessions: bool  # a log-in ends with its token, even without a lifetime of log-ins
     late_handshake_tells_mechanisms: bool  # a SaslHandshake after the log-in, which is an error
+    versions_are_told_once: bool  # a second ApiVersions before the log-in closes the connection
+    unknown_mechanism_closes: bool  # SaslHandshake: after 33 the connection is closed
+    plain_drops_ending_nuls: bool  # NULs behind the password of PLAIN do not count
     # delegation tokens
     failed_token_expiry: int  # in the answer to a token that could not be renewed or expired
     caps_token_renewal: bool  # for no longer than the default, which is what 0 means too
@@ -41,6 +44,9 @@ OLDEST = UserFacts(
     scram_checks_nonce=False,
     tokens_end_sessions=False,
     late_handshake_tells_mechanisms=True,
+    versions_are_told_once=False,
+    unknown_mechanism_closes=False,
+    plain_drops_ending_nuls=True,
     failed_token_expiry=-1,
     caps_token_renewal=False,
     tokens_renewed_by_owner=True,
@@ -63,7 +69,14 @@ OLDEST = UserFacts(
 """As 0.11 has it."""
 
 CHANGES: tuple[Change, ...] = (
+    Change(
+        "1.0",
+        "KIP-152: log-ins that fail are answered",
+        versions_are_told_once=True,
+        unknown_mechanism_closes=True,
+    ),
     Change("1.1", "late handshakes", late_handshake_tells_mechanisms=False),
+    Change("2.3", "messages of PLAIN are read more strictly", plain_drops_ending_nuls=False),
     Change(
         "2.8",
         "quotas in generated answers",

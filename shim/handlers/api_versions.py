@@ -19,6 +19,7 @@ from kafka_shim.protocol.messages.api_versions_response import (
 )
 from kafka_shim.shim.apis import advertised_apis
 from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.request.session import Phase
 from kafka_shim.shim.state.static_settings import takes_metrics
 
 NAMES_NODE_SINCE = 5
@@ -39,6 +40,8 @@ def handle(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsR
         error = _destination_error(request, context)
         if error is not ErrorCode.NONE:
             return refuse(request, error, None)
+    if context.session.phase is Phase.HANDSHAKE and context.facts.users.versions_are_told_once:
+        context.session.phase = Phase.MECHANISM
     context.session.runs(request.client_software_name, request.client_software_version)
     features = context.cluster.features
     return ApiVersionsResponse(

@@ -1,5 +1,7 @@
 """17 SaslHandshake, versions 0-1. Chooses the mechanism; outside the SASL phase it is 34.
 
+One that is not enabled is 33 with those that are, and since 1.0 the connection is closed.
+
 After version 0 the client sends raw tokens, after version 1 SaslAuthenticate requests (KIP-152).
 On a connection whose log-in has a lifetime it begins another log-in (KIP-368).
 """
@@ -11,18 +13,22 @@ from kafka_shim.shim.handlers.shared import login
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Phase
 
+_BEFORE = frozenset({Phase.HANDSHAKE, Phase.MECHANISM})
+
 
 def handle(request: SaslHandshakeRequest, context: RequestContext) -> SaslHandshakeResponse:
     session = context.session
     mechanisms = list(context.cluster.mechanisms)
     renews = session.phase is Phase.READY and session.expires_at_ms is not None
-    if session.phase is not Phase.HANDSHAKE and not renews:
+    if session.phase not in _BEFORE and not renews:
         told = mechanisms if context.facts.users.late_handshake_tells_mechanisms else []
         return SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE, mechanisms=told)
     if renews and request.mechanism != session.mechanism:
         return SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE, mechanisms=mechanisms)
     phase = Phase.TOKENS if context.version == 0 else Phase.AUTHENTICATE
     if not login.begin(request.mechanism, session, context.cluster, phase):
+        if context.facts.users.unknown_mechanism_closes:
+            session.phase = Phase.FAILED
         return SaslHandshakeResponse(
             error_code=ErrorCode.UNSUPPORTED_SASL_MECHANISM, mechanisms=mechanisms
         )

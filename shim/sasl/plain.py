@@ -9,13 +9,19 @@ INVALID = "authentication failed: invalid username or password"
 
 
 class PlainExchange:
-    """The one message of PLAIN, checked against the configured users."""
+    """The one message of PLAIN, checked against the configured users.
 
-    def __init__(self, users: Mapping[str, str]) -> None:
+    `drops_ending_nuls`: those behind the password do not count, as before 2.3.
+    """
+
+    def __init__(self, users: Mapping[str, str], *, drops_ending_nuls: bool = False) -> None:
         self._users = users
+        self._drops_ending_nuls = drops_ending_nuls
 
     def step(self, message: bytes) -> SaslStep:
         """A differing authorization id is refused (CVE-2017-12610); secrets in constant time."""
+        if self._drops_ending_nuls:
+            message = message.rstrip(b"\0")
         parts = message.split(b"\0")
         if len(parts) != 3:
             raise SaslFailure("authentication failed: expected three fields in the PLAIN message")

@@ -44,7 +44,8 @@ def _exchange(mechanism: str, session: Session, cluster: Cluster) -> SaslExchang
         return _scram_exchange(_SCRAM[mechanism], cluster)
     from kafka_shim.shim.sasl.plain import PlainExchange  # noqa: PLC0415 - see above
 
-    return PlainExchange(cluster.users.passwords)
+    drops = cluster.facts.users.plain_drops_ending_nuls
+    return PlainExchange(cluster.users.passwords, drops_ending_nuls=drops)
 
 
 def _scram_exchange(kind: ScramMechanism, cluster: Cluster) -> SaslExchange:

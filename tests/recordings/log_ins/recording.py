@@ -1,0 +1,126 @@
+"""What brokers answer to clients that log in, and to those that do so in an odd way."""
+
+import socket
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.answer_frames import read_answer_frame
+from kafka_shim.protocol.api_versions import parse_release, served
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from tests.addresses import split
+from tests.recordings.log_ins.scenarios import SCENARIOS, Ask, Raw, Scenario
+from tests.recordings.recorder import Kind
+from tests.recordings.store import Recordings, Steps
+
+CLOSED: Final = "closed"
+SILENT: Final = "silent"
+PATIENCE_S: Final = 3
+
+
+class Broker(Protocol):
+    """Its addresses, `host:port`."""
+
+    plain: str
+    sasl: str
+
+
+class _Client:
+    def __init__(self, address: str) -> None:
+        self._socket = socket.create_connection(split(address), PATIENCE_S)
+        self._correlation_id = 0
+
+    def take(self, step: Ask | Raw) -> Any:
+        """Return what is kept of the answer."""
+        try:
+            if isinstance(step, Raw):
+                self._send(step.payload)
+                return f"{len(self._frame())} bytes"
+            self._correlation_id += 1
+            form = step.version if step.form is None else step.form
+            header = RequestHeader(step.api, form, self._correlation_id, "tests")
+            payload = write_request_header(header) + codecs.write_request(step.request, form)
+            self._send(payload[:2] + step.version.to_bytes(2, "big") + payload[4:])
+            return _kept(step.api, _read(step.api, form, self._frame()))
+        except ConnectionError:
+            return CLOSED
+        except TimeoutError:
+            return SILENT
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def _send(self, payload: bytes) -> None:
+        self._socket.sendall(len(payload).to_bytes(4, "big") + payload)
+
+    def _frame(self) -> bytes:
+        return self._exactly(int.from_bytes(self._exactly(4), "big"))
+
+    def _exactly(self, count: int) -> bytes:
+        parts = b""
+        while len(parts) < count:
+            part = self._socket.recv(count - len(parts))
+            if not part:
+                raise ConnectionError
+            parts += part
+        return parts
+
+
+def _read(api: ApiKey, version: int, frame: bytes) -> Any:
+    """Read an answer; brokers may answer ApiVersions in version 0, whatever was asked."""
+    try:
+        return read_answer_frame(api, version, frame)[0]
+    except DecodeError:
+        return read_answer_frame(api, 0, frame)[0]
+
+
+def _kept(api: ApiKey, answer: Any) -> Any:
+    match api:
+        case ApiKey.METADATA:
+            return "answered"
+        case ApiKey.API_VERSIONS:
+            keys = [[row.api_key, row.min_version, row.max_version] for row in answer.api_keys]
+            return [answer.error_code, len(keys) if len(keys) > 1 else keys]
+        case ApiKey.SASL_HANDSHAKE:
+            return [answer.error_code, answer.mechanisms]
+        case ApiKey.SASL_AUTHENTICATE:
+            return [answer.error_code, bool(answer.error_message), len(answer.auth_bytes)]
+        case _:
+            return answer.error_code
+
+
+def scenarios(release: str) -> list[str]:
+    """Return the names of those whose requests a release knows."""
+    ranges = served(parse_release(release))
+    return [name for name, scenario in SCENARIOS.items() if _is_known(scenario, ranges)]
+
+
+def _is_known(scenario: Scenario, ranges: Any) -> bool:
+    return all(step.api in ranges for step in scenario.steps if isinstance(step, Ask))
+
+
+def played(name: str, broker: Broker) -> Steps:
+    """Return the answers on one connection, up to its end."""
+    scenario = SCENARIOS[name]
+    client = _Client(broker.sasl if scenario.is_sasl else broker.plain)
+    steps: Steps = []
+    try:
+        for at, step in enumerate(scenario.steps):
+            steps.append((str(at), client.take(step)))
+            if steps[-1][1] in (CLOSED, SILENT):
+                break
+    finally:
+        client.close()
+    return steps
+
+
+KIND = Kind(
+    Recordings(Path(__file__).parent / "recorded", ".json"),
+    scenarios,
+    played,
+    settings=lambda release: {"connection.failed.authentication.delay.ms": "0"},
+    connect=nullcontext,
+)

@@ -1,0 +1,59 @@
+"""What real brokers answered to clients that log in, release by release."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from kafka_shim.protocol.api_versions import parse_release
+from kafka_shim.testing import KafkaBroker, start
+from tests.recordings.comparing import recorded_pairs
+from tests.recordings.log_ins.recording import KIND, played
+from tests.recordings.log_ins.scenarios import PASSWORD, USER
+
+UNLIKE = {("0.11.0.3", "plaintext-nothing"): "an empty frame leaves the connection in limbo"}
+"""Release and scenario -> what a real broker does that the shim does not."""
+
+PAIRS = [pair for pair in recorded_pairs(KIND) if pair not in UNLIKE]
+
+
+class _Shims:
+    """A broker a release, each started when it is asked for."""
+
+    def __init__(self) -> None:
+        self.stack = ExitStack()
+        self._brokers: dict[str, KafkaBroker] = {}
+
+    def of(self, release: str) -> "_Addresses":
+        if release not in self._brokers:
+            broker = start(
+                kafka_version=parse_release(release),
+                users={USER: PASSWORD},
+                properties={"sasl.enabled.mechanisms": "PLAIN", **KIND.settings(release)},
+                authorizer="none",
+                in_process=True,
+            )
+            self._brokers[release] = self.stack.enter_context(broker)
+        return _Addresses(self._brokers[release])
+
+
+class _Addresses:
+    def __init__(self, broker: KafkaBroker) -> None:
+        self.plain = broker.listeners["PLAINTEXT"]
+        self.sasl = broker.listeners["SASL_PLAINTEXT"]
+
+
+@pytest.fixture(scope="module")
+def shims() -> Iterator[_Shims]:
+    found = _Shims()
+    with found.stack:
+        yield found
+
+
+@pytest.mark.parametrize(("release", "name"), PAIRS)
+def test_the_same_answers_as_the_real_broker(shims: _Shims, release: str, name: str) -> None:
+    assert played(name, shims.of(release)) == KIND.recordings.steps(release, name)
+
+
+def test_releases_of_both_kinds_were_recorded() -> None:
+    assert {"0.11.0.3", "2.8.2", "4.3.1", "4.4.0"} <= set(KIND.recordings.releases())
