@@ -7,6 +7,10 @@ class ConfigError(Exception):
     """The configuration cannot be used; the text says what, where and what to do."""
 
 
+class UnavailableError(ConfigError):
+    """What the configuration names is in use, such as a port, or out of reach."""
+
+
 class Refused(Exception):  # noqa: N818 - an outcome, not an error
     """The whole request is answered with this error, in the shape of its API."""
 

@@ -70,7 +70,9 @@ def test_every_extra_that_the_code_names_has_packages() -> None:
         for path in paths
         for extra in re.findall(r'\brequires\([^()]+, "(\w+)"\)', path.read_text())
     }
-    assert named == {"capture", "compression", "connect", "control", "oauth", "pipeline", "tls"}
+    assert named == {
+        "capture", "completion", "compression", "connect", "control", "oauth", "pipeline", "tls"
+    }  # fmt: skip
     assert named <= set(PROJECT["optional-dependencies"])
     wrong = [path for path in paths if re.search(r"pip install", path.read_text())]
     assert not wrong, "kafka_shim.extras says how to install something"

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from typing import Protocol, cast
 
 from kafka_shim.shim.cli.command_parser import EXIT_USAGE as EXIT_USAGE, CommandParser, ShowVersion
-from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.errors import ConfigError, UnavailableError
 
 EXIT_FAILURE = 1
 EXIT_MISMATCH = 3
@@ -32,6 +32,10 @@ COMMANDS = {
     "pipeline": "analyse traces on Spark: what an ACL change would break, unused ACLs, least ACLs",
     "completion": "print a shell's completion script",
 }
+
+
+_WRONG_PLACES = (FileNotFoundError, FileExistsError, NotADirectoryError, IsADirectoryError)
+"""Files and folders that were named, and cannot be what they were named for."""
 
 
 class Command(Protocol):
@@ -95,7 +99,7 @@ def _run(args: argparse.Namespace) -> int:
         sys.stdout.flush()
     except ConfigError as error:
         print(f"kafka-shim: {error}", file=sys.stderr)
-        return EXIT_FAILURE
+        return EXIT_FAILURE if isinstance(error, UnavailableError) else EXIT_USAGE
     except BrokenPipeError:  # whoever read our output has seen enough, as in `... | head`
         _drop_output()
         return 0
@@ -103,7 +107,7 @@ def _run(args: argparse.Namespace) -> int:
         place = "" if error.filename is None else f"`{error.filename}`: "
         print(f"kafka-shim {args.command}: {place}{error.strerror or error}", file=sys.stderr)
         _drop_output()
-        return EXIT_FAILURE
+        return EXIT_USAGE if isinstance(error, _WRONG_PLACES) else EXIT_FAILURE
     else:
         return code
 

@@ -34,8 +34,8 @@ of its ACLs and permissions above all, are right, wrong, or did not come up (doc
   kafka-shim conformance run --client-command "python my_client.py"
   kafka-shim conformance check TRACE --to junit
 
-Exit codes: 0 nothing failed, 1 the client could not be run or sent nothing, 3 something failed, or
-the client was denied everything.
+Exit codes: 0 nothing failed, 3 something failed, or the client was denied everything, 2 the client,
+the trace or an option cannot be used, 1 the client sent nothing.
 """
 
 PLACEHOLDER = "{bootstrap}"

@@ -28,7 +28,8 @@ recorded ones: all but ids, offsets, times, texts and addresses (docs/replay.md)
   kafka-shim replay trace --to 127.0.0.1:9093 --user alice:alice-secret --on-miss skip --json
 
 Ids that brokers give out (producers, members, topics, sessions ...) are replaced by the target's.
-Exit codes: 0 every answer agrees, 1 the trace cannot be read, 3 some differ or are missing.
+Exit codes: 0 every answer agrees, 3 some differ or are missing, 2 the trace or an option cannot be
+used, 1 the target cannot be reached.
 """
 
 

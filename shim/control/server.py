@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from kafka_shim.extras import requires
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import parse_address
-from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.errors import ConfigError, UnavailableError
 
 if TYPE_CHECKING:
     import uvicorn
@@ -91,7 +91,7 @@ class ControlServer:
             listening.bind(address)
             listening.listen()
         except OSError as error:
-            raise ConfigError(
+            raise UnavailableError(
                 f"--control: cannot listen on {self._host}:{self._port}: {error.strerror or error}"
             ) from error
         return listening

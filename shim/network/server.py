@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kafka_shim.shim.config import Config, ListenerConfig
 from kafka_shim.shim.dispatch import Dispatcher
-from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.errors import UnavailableError
 from kafka_shim.shim.logs import Log
 from kafka_shim.shim.network.backlog import ONE_AT_A_TIME, deepen
 from kafka_shim.shim.network.closings import Closings
@@ -120,7 +120,7 @@ class Server:
             self._servers.setdefault(node_id, []).append(server)
             deepen(server)
         except OSError as error:
-            raise ConfigError(
+            raise UnavailableError(
                 f"listener {listener.name}: cannot listen on {listener.host}:{port}: {_why(error)}"
             ) from error
         node = self.cluster.nodes[node_id]

@@ -10,7 +10,7 @@ from collections.abc import Coroutine
 
 from kafka_shim.shim.client.login import LoginError
 from kafka_shim.shim.config import Limits, ListenerConfig, SecurityProtocol
-from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.errors import UnavailableError
 from kafka_shim.shim.logs import Log
 from kafka_shim.shim.network.backlog import ONE_AT_A_TIME, deepen
 from kafka_shim.shim.observing.recorder import Recorder
@@ -49,11 +49,11 @@ class Proxy:
         self._numbers = itertools.count(1)
 
     async def start(self) -> str:
-        """Open the bootstrap listener; ConfigError if it cannot be."""
+        """Open the bootstrap listener; UnavailableError if it cannot be."""
         try:
             local = self._listen_for(self._upstream, -1, self._listen[1])
         except OSError as error:
-            raise ConfigError(
+            raise UnavailableError(
                 f"cannot listen on {_text(self._listen)}: {_reason(error)}"
             ) from error
         self._local[self._upstream] = local

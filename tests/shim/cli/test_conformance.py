@@ -155,11 +155,11 @@ def test_a_client_that_errs_fails(tmp_path: Path) -> None:
     ("words", "code", "says"),
     [
         (["run", "--client-command", "true"], 1, "sent no request"),
-        (["run", "--client-command", "no-such-client"], 1, "cannot start"),
-        (["run", "--client-command", ""], 1, "--client-command is empty"),
-        (["run", "--client-command", "'x"], 1, "--client-command `'x`: no closing quotation"),
-        (["check", "no-such-folder"], 1, "does not exist"),
-        (["check", __file__], 1, "is no trace"),
+        (["run", "--client-command", "no-such-client"], 2, "cannot start"),
+        (["run", "--client-command", ""], 2, "--client-command is empty"),
+        (["run", "--client-command", "'x"], 2, "--client-command `'x`: no closing quotation"),
+        (["check", "no-such-folder"], 2, "does not exist"),
+        (["check", __file__], 2, "is no trace"),
         (["list"], 0, ""),
     ],
 )
@@ -210,7 +210,7 @@ def test_a_form_that_there_is_not_is_refused() -> None:
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=20, check=False, env=environment()
     )
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "--conformance `yaml`" in done.stderr
 
 
@@ -234,4 +234,4 @@ def test_suite_lists_its_cases_and_prints_its_contract() -> None:
 )
 def test_suite_refuses_what_it_cannot_use(words: list[str], said: str) -> None:
     done = conformance("suite", *words)
-    assert (done.returncode, said in done.stderr) == (1, True), done.stderr
+    assert (done.returncode, said in done.stderr) == (2, True), done.stderr

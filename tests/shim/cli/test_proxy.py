@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.shim.cli import EXIT_FAILURE, main
+from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_USAGE, main
 from kafka_shim.shim.client.client import Client
 from kafka_shim.shim.client.config import ClientConfig, Trust
 from kafka_shim.shim.config import SecurityProtocol
@@ -33,22 +33,49 @@ def test_clients_come_by_tls(tmp_path: Path, broker: Running) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "outcome"),
     [
-        (["--upstream", "{nobody}"], " proxy: cannot connect to {nobody}: Connection refused"),
-        (["--upstream", "127.0.0.1:70000"], ": --upstream `127.0.0.1:70000`: expected"),
-        (["--upstream", "{broker},{broker}"], ": --upstream `{broker},{broker}`: expected"),
-        (["--upstream", "{sasl}", "--upstream-config", "{login}"], " proxy: {sasl} refused the lo"),
-        (["--upstream", "{broker}", "--upstream-config", "{tls}"], " proxy: cannot connect to"),
-        (["--upstream", "{broker}", "--listen", "here"], ": --listen `here`: expected HOST:PORT"),
-        (["--upstream", "{broker}", "--listen", "{broker}"], ": cannot listen on {broker}: "),
-        (["--upstream", "{broker}", "--listener", "a/b"], ": --listener `a/b`: expected a name"),
-        (["--upstream", "{broker}", "--record", "{file}"], ": cannot record to `{file}`: "),
+        (
+            ["--upstream", "{nobody}"],
+            (EXIT_FAILURE, " proxy: cannot connect to {nobody}: Connection refused"),
+        ),
+        (
+            ["--upstream", "127.0.0.1:70000"],
+            (EXIT_USAGE, ": --upstream `127.0.0.1:70000`: expected"),
+        ),
+        (
+            ["--upstream", "{broker},{broker}"],
+            (EXIT_USAGE, ": --upstream `{broker},{broker}`: expected"),
+        ),
+        (
+            ["--upstream", "{sasl}", "--upstream-config", "{login}"],
+            (EXIT_FAILURE, " proxy: {sasl} refused the lo"),
+        ),
+        (
+            ["--upstream", "{broker}", "--upstream-config", "{tls}"],
+            (EXIT_FAILURE, " proxy: cannot connect to"),
+        ),
+        (
+            ["--upstream", "{broker}", "--listen", "here"],
+            (EXIT_USAGE, ": --listen `here`: expected HOST:PORT"),
+        ),
+        (
+            ["--upstream", "{broker}", "--listen", "{broker}"],
+            (EXIT_FAILURE, ": cannot listen on {broker}: "),
+        ),
+        (
+            ["--upstream", "{broker}", "--listener", "a/b"],
+            (EXIT_USAGE, ": --listener `a/b`: expected a name"),
+        ),
+        (
+            ["--upstream", "{broker}", "--record", "{file}"],
+            (EXIT_USAGE, ": cannot record to `{file}`: "),
+        ),
     ],
 )
 def test_what_can_go_wrong_is_one_line(
     words: list[str],
-    says: str,
+    outcome: tuple[int, str],
     tmp_path: Path,
     broker: Running,
     nobody: str,
@@ -60,7 +87,8 @@ def test_what_can_go_wrong_is_one_line(
     places = {"nobody": nobody, "broker": broker.plaintext, "sasl": broker.sasl}
     places |= {"file": str(Path(__file__)), "login": str(login), "tls": str(tls)}
     given = [word.format(**places) for word in words]
-    assert main(["proxy", "--record", str(tmp_path / "t"), *given]) == EXIT_FAILURE
+    code, says = outcome
+    assert main(["proxy", "--record", str(tmp_path / "t"), *given]) == code
     lines = capsys.readouterr().err.splitlines()
     (line,) = [line for line in lines if "[shim." not in line]  # the broker of the test logs too
     assert line.startswith(f"kafka-shim{says.format(**places)}")
@@ -70,5 +98,5 @@ def test_what_can_go_wrong_is_one_line(
 def test_one_kind_of_certificates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["proxy", "--upstream", "127.0.0.1:1", "--record", str(tmp_path)]
     words += ["--tls-dir", "x", "--tls-config", "y"]
-    assert main(words) == EXIT_FAILURE
+    assert main(words) == EXIT_USAGE
     assert "give one of the two" in capsys.readouterr().err

@@ -165,7 +165,7 @@ def test_a_target_that_is_not_there_is_said(
 def test_wrong_options_are_said(
     trace: Path, capsys: pytest.CaptureFixture[str], options: list[str], says: str
 ) -> None:
-    assert main(["replay", str(trace), *options]) == 1
+    assert main(["replay", str(trace), *options]) == 2
     assert says in capsys.readouterr().err
 
 

@@ -118,5 +118,5 @@ def test_what_went_to_a_broker_goes_to_that_broker_of_the_target(
 def test_record_needs_a_place_and_the_place_record(
     cut_off: Path, capsys: pytest.CaptureFixture[str], words: list[str]
 ) -> None:
-    assert main(["replay", str(cut_off), "--to", "h:1", *words]) == 1
+    assert main(["replay", str(cut_off), "--to", "h:1", *words]) == 2
     assert "go together" in capsys.readouterr().err

@@ -110,7 +110,7 @@ def test_the_ready_file_goes_with_the_broker(tmp_path: Path) -> None:
 def test_a_ready_file_without_its_folder_is_said_before_the_start(tmp_path: Path) -> None:
     ready = tmp_path / "nowhere" / "ready"
     done = served(f"--listener PLAINTEXT://127.0.0.1:0 --ready-file {ready}")
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     said = f"--ready-file {ready}: there is no folder `{ready.parent}`"
     assert done.stderr == f"kafka-shim: {said}\n"
 

@@ -116,7 +116,7 @@ def test_what_is_no_trace_is_one_line(
         ("empty", "`{}` has no trace: no segment (*.ktrace) was recorded there"),
     ):
         place = tmp_path / name
-        assert main(["trace", *words, str(place)]) == EXIT_FAILURE
+        assert main(["trace", *words, str(place)]) == EXIT_USAGE
         out, err = capsys.readouterr()
         assert (out, err) == ("", f"kafka-shim: {says.format(place)}\n")
 
@@ -175,5 +175,5 @@ def test_a_trace_is_viewed_until_ctrl_c(trace: Path) -> None:
 
 
 def test_a_port_out_of_range(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["trace", "view", str(trace), "--port", "70000"]) == EXIT_FAILURE
+    assert main(["trace", "view", str(trace), "--port", "70000"]) == EXIT_USAGE
     assert "--port `70000`: expected 0 to 65535" in capsys.readouterr().err

@@ -68,6 +68,6 @@ def test_what_can_go_wrong_is_said(
 ) -> None:
     (tmp_path / "nonsense").write_text("nothing that was ever captured")
     places = {"nonsense": tmp_path / "nonsense", "folder": tmp_path / "folder", "trace": trace}
-    assert main(["trace", *(word.format(**places) for word in words)]) == 1
+    assert main(["trace", *(word.format(**places) for word in words)]) == 2
     assert says in capsys.readouterr().err
     assert list(tmp_path.glob("folder/*")) == []

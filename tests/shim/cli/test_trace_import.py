@@ -102,7 +102,7 @@ def test_lines_that_cannot_be_read_are_told(
     words = ["trace", "import", "--from", "request-log", str(log), str(tmp_path / "t")]
     assert main(words) == 1
     assert says in capsys.readouterr().err
-    assert main([*words[:4], str(tmp_path / "none"), str(tmp_path / "t")]) == 1
+    assert main([*words[:4], str(tmp_path / "none"), str(tmp_path / "t")]) == 2
 
 
 @pytest.mark.parametrize("is_there", [False, True])

@@ -21,14 +21,14 @@ def serve(*words: str) -> subprocess.CompletedProcess[str]:
 
 def test_beyond_loopback_a_token_is_needed() -> None:
     done = serve("--control", "0.0.0.0:0")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "give a --control-token" in done.stderr
 
 
 @pytest.mark.parametrize("where", ["8080", "localhost:x", "127.0.0.1:70000"])
 def test_an_address_that_is_none(where: str) -> None:
     done = serve("--control", where)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "expected HOST:PORT" in done.stderr
 
 
