@@ -13,8 +13,8 @@ INTRODUCTION = """# Commands
 
 Made from the program by `python -m kafka_shim.shim.cli.reference`. Exit codes: 0 success, 1 failure
 (a port in use, a broker that refuses, a full disk), 2 usage error (an option, a file or its content
-that cannot be used), 3 an assertion, comparison or check that did not hold. Pipes and files are UTF-8 in every locale. `kafka-shim
---version` prints the Kafka releases that can be emulated.
+that cannot be used), 3 an assertion, comparison or check that did not hold. Pipes and files are
+UTF-8 in every locale. `kafka-shim --version` prints the Kafka releases that can be emulated.
 """
 
 
