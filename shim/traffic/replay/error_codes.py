@@ -21,7 +21,7 @@ def error_code(entry: Response, frame: bytes | None = None) -> int:
         return -1
     for rows in ("coordinators", "groups"):  # since versions that ask about several at once
         inner = getattr(answer, rows, None)
-        if inner:
+        if inner and hasattr(inner[0], "error_code"):  # groups in a list have none
             return int(inner[0].error_code)
     codes = _PARTITION_CODES.get(entry.api_key)
     if codes is not None:

@@ -17,6 +17,7 @@ from kafka_shim.protocol.messages.find_coordinator_response import (
     Coordinator,
     FindCoordinatorResponse,
 )
+from kafka_shim.protocol.messages.list_groups_response import ListedGroup, ListGroupsResponse
 from kafka_shim.protocol.messages.metadata_response import MetadataResponse
 from kafka_shim.protocol.trace.entries import Response
 from kafka_shim.shim.traffic.replay.error_codes import is_put_off
@@ -60,6 +61,8 @@ def found(code: int) -> FindCoordinatorResponse:
         (ApiKey.FIND_COORDINATOR, 6, found(15), True),
         (ApiKey.FIND_COORDINATOR, 6, found(30), False),
         (ApiKey.METADATA, 12, MetadataResponse(controller_id=15), False),
+        (ApiKey.LIST_GROUPS, 4, ListGroupsResponse(groups=[ListedGroup("\0\x0f")]), False),
+        (ApiKey.LIST_GROUPS, 4, ListGroupsResponse(error_code=15), True),
     ],
 )
 def test_what_puts_a_request_off(api: ApiKey, version: int, answer: Any, is_so: bool) -> None:
