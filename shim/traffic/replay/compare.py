@@ -14,20 +14,18 @@ from kafka_shim.shim.traffic.replay.counterparts import Counterparts, Pair
 from kafka_shim.shim.traffic.replay.events import Event
 from kafka_shim.shim.traffic.replay.fields import LONG_IDS, VALUE_BLIND
 from kafka_shim.shim.traffic.replay.ids import id_kinds
-from kafka_shim.shim.traffic.replay.rows import Members, pairs
+from kafka_shim.shim.traffic.replay.rows import NOBODY, Partners, pairs
 
 MISSING = "missing"
 _MEMBERS = "members[]"
 """Only leaders are told them."""
 
-_NOBODY: Members = {}
-
 
 class Context(NamedTuple):
-    """The version of two messages, and which members of groups correspond."""
+    """The version of two messages, and which members and topics correspond."""
 
     version: int
-    members: Members
+    partners: Partners
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -61,7 +59,7 @@ def compare(
     if version != actual_version:
         return [Difference("version", version, actual_version)]
     is_led_by_another = learned.learn(event, request, recorded, actual)
-    found = differences(version, recorded, actual, ids.members)
+    found = differences(version, recorded, actual, ids.partners)
     if is_led_by_another:
         found = [difference for difference in found if not difference.field.startswith(_MEMBERS)]
     if not found:
@@ -70,11 +68,11 @@ def compare(
 
 
 def differences(
-    version: int, recorded: Any, actual: Any, members: Members = _NOBODY
+    version: int, recorded: Any, actual: Any, partners: Partners = NOBODY
 ) -> list[Difference]:
     """What differs between two messages of the same type and version."""
     name = type(recorded).__name__
-    found = list(_struct(load(name).struct, recorded, actual, Context(version, members), ""))
+    found = list(_struct(load(name).struct, recorded, actual, Context(version, partners), ""))
     if name == f"{ApiKey.FETCH.wire_name}Response":
         found = [difference for difference in found if not _is_silence(difference)]
     return found
@@ -108,7 +106,7 @@ def _list(
         if sorted(recorded) != sorted(actual):
             yield Difference(path, plain(recorded), plain(actual))
         return
-    for old, new in pairs(recorded, actual, context.members):
+    for old, new in pairs(recorded, actual, context.partners):
         if old is None or new is None:
             yield Difference(path, _row(old), _row(new))
         else:

@@ -15,7 +15,7 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.spec import FieldSpec, StructSpec, load
 from kafka_shim.shim.traffic.replay.batches import with_producer
 from kafka_shim.shim.traffic.replay.fields import IDS, NO_ID, NO_ID_EITHER
-from kafka_shim.shim.traffic.replay.rows import Members, pairs
+from kafka_shim.shim.traffic.replay.rows import Partners, pairs
 
 TEXT_BYTES = 16
 TEXTS_MAX = 16
@@ -32,6 +32,8 @@ class Ids:
         self._known: dict[Key, Any] = {}
         self.members: dict[str, str] = {}
         """The target's members by the recorded ones."""
+        self._topics: dict[bytes, bytes] = {}
+        self._recorded_topics: dict[bytes, bytes] = {}
         self._guessed: set[str] = set()  # members that only a list has told
         self.changes = 0
         """How often something new was learned."""
@@ -42,14 +44,21 @@ class Ids:
     def __len__(self) -> int:
         return len(self._known)
 
+    @property
+    def partners(self) -> Partners:
+        """Which rows of two lists belong together by their ids."""
+        return Partners(self.members, self._topics, self._recorded_topics)
+
     def learn(self, connection: object, request: Any, recorded: Any, actual: Any) -> None:
         """Take the ids from two answers to the same request."""
         spec = load(type(recorded).__name__).struct
         group = getattr(request, "group_id", "")
         own = getattr(recorded, "member_id", None)
-        for kind, scope, old, new in _ids(spec, recorded, actual, self.members):
+        for kind, scope, old, new in _ids(spec, recorded, actual, self.partners):
             if kind == "member":
                 self._learn_member(old, new, is_sure=old == own)
+            elif kind == "topic":
+                self._learn_topic(old, new)
             key = _key(kind, scope, old, connection, group)
             self.changes += self._known.get(key) != new
             self._known[key] = new
@@ -67,6 +76,14 @@ class Ids:
         elif old not in self.members:
             self._guessed.add(old)
         self.members[old] = new
+
+    def _learn_topic(self, old: bytes, new: bytes) -> None:
+        """Take a topic's id; one that was guessed by its place in a list gives way."""
+        guess = self._topics.get(old, new)
+        if guess != new and self._recorded_topics.get(guess) == old:
+            del self._recorded_topics[guess]
+        self._topics[old] = new
+        self._recorded_topics[new] = old
 
     def change(self, old: str, new: str) -> bool:
         """Let a recorded member be another of the target, whose place gets its own id.
@@ -140,7 +157,7 @@ def _key(kind: str, producer: object, old: object, connection: object, group: ob
 
 
 def _ids(
-    spec: StructSpec, recorded: Any, actual: Any, members: Members
+    spec: StructSpec, recorded: Any, actual: Any, partners: Partners
 ) -> Iterator[tuple[str, object, Any, Any]]:
     for field in _fields_with_ids(spec):
         old, new = getattr(recorded, field.attribute), getattr(actual, field.attribute)
@@ -151,11 +168,11 @@ def _ids(
             if not _is_none(kind, old) and not _is_none(kind, new):
                 yield kind, _producer_of(recorded), old, new
         elif field.is_array:
-            for old_row, new_row in pairs(old, new, members):
+            for old_row, new_row in pairs(old, new, partners):
                 if old_row is not None and new_row is not None:
-                    yield from _ids(field.struct, old_row, new_row, members)
+                    yield from _ids(field.struct, old_row, new_row, partners)
         else:
-            yield from _ids(field.struct, old, new, members)
+            yield from _ids(field.struct, old, new, partners)
 
 
 def _is_none(kind: str, value: object) -> bool:

@@ -1,7 +1,13 @@
 """Ids of the recorded run are replaced by the target's."""
 
+import pytest
 from crc32c import crc32c
 
+from kafka_shim.protocol.messages.consumer_group_heartbeat_response import (
+    Assignment,
+    ConsumerGroupHeartbeatResponse,
+    TopicPartitions,
+)
 from kafka_shim.protocol.messages.describe_groups_request import DescribeGroupsRequest
 from kafka_shim.protocol.messages.describe_groups_response import (
     DescribedGroup,
@@ -25,6 +31,7 @@ from kafka_shim.protocol.messages.produce_request import (
     TopicProduceData,
 )
 from kafka_shim.protocol.records import BatchOptions, Record, batches, encode_batch
+from kafka_shim.shim.traffic.replay.compare import differences
 from kafka_shim.shim.traffic.replay.ids import Ids
 
 OLD_TOPIC, NEW_TOPIC = b"o" * 16, b"n" * 16
@@ -78,20 +85,39 @@ def test_fetch_sessions_are_a_connections_own() -> None:
     assert not ids.rewrite("line", none)
 
 
-def test_topics_are_learned_by_their_names() -> None:
-    def metadata(*topics: tuple[str, bytes]) -> MetadataResponse:
-        return MetadataResponse(
-            topics=[
-                MetadataResponseTopic(name=name, topic_id=topic_id) for name, topic_id in topics
-            ]
-        )
+def metadata(*topics: tuple[str, bytes]) -> MetadataResponse:
+    return MetadataResponse(
+        topics=[MetadataResponseTopic(name=name, topic_id=topic_id) for name, topic_id in topics]
+    )
 
+
+def test_topics_are_learned_by_their_names() -> None:
     ids = Ids()
     recorded = metadata(("a", OLD_TOPIC), ("b", b"b" * 16))
     ids.learn("line", None, recorded, metadata(("b", b"c" * 16), ("a", NEW_TOPIC)))
     request = ProduceRequest(topic_data=[TopicProduceData("", topic_id=OLD_TOPIC)])
     assert ids.rewrite("line", request)
     assert request.topic_data[0].topic_id == NEW_TOPIC
+
+
+@pytest.mark.parametrize("is_named_first", [True, False])
+def test_topics_without_names_may_come_in_another_order(*, is_named_first: bool) -> None:
+    """An assignment has ids only; the first of them are known from Metadata, or later are."""
+
+    def assigned(*topics: tuple[bytes, int]) -> ConsumerGroupHeartbeatResponse:
+        rows = [TopicPartitions(topic_id, [*range(count)]) for topic_id, count in topics]
+        return ConsumerGroupHeartbeatResponse(assignment=Assignment(rows))
+
+    other, new_other = b"b" * 16, b"c" * 16
+    named = metadata(("a", OLD_TOPIC), ("b", other)), metadata(("a", NEW_TOPIC), ("b", new_other))
+    nameless = assigned((OLD_TOPIC, 1), (other, 2)), assigned((new_other, 2), (NEW_TOPIC, 1))
+    ids = Ids()
+    for recorded, actual in (named, nameless) if is_named_first else (nameless, named):
+        ids.learn("line", None, recorded, actual)
+    request = ProduceRequest(topic_data=[TopicProduceData("", topic_id=OLD_TOPIC)])
+    assert ids.rewrite("line", request)
+    assert request.topic_data[0].topic_id == NEW_TOPIC
+    assert differences(1, *nameless, ids.partners) == []
 
 
 A, B = "app-aaaaaaaa-1111-1111-1111-111111111111", "app-bbbbbbbb-1111-1111-1111-111111111111"
