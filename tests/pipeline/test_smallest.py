@@ -1,4 +1,4 @@
-"""The fewest ACLs on a resource: no smaller set decides the same, by trying all of them."""
+"""The fewest ACLs on a resource: no smaller set decides the same, by two searches for one."""
 
 import itertools
 import random
@@ -14,6 +14,7 @@ from kafka_shim.pipeline.acls.generalise import made_up
 from kafka_shim.pipeline.acls.synthesis import least_for
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from tests.pipeline import twin
+from tests.pipeline.exact_search import fewest
 
 OPERATIONS = (Operation.READ, Operation.WRITE, Operation.DESCRIBE)
 HOSTS = ("h1", "h2")
@@ -40,7 +41,7 @@ def access_of(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def observations() -> Iterator[list[dict[str, Any]]]:
-    """Every way in which two hosts may be seen to do three things, a sample of three hosts'."""
+    """Every way in which two hosts may be seen to do three things."""
     cells = list(itertools.product(OPERATIONS, HOSTS))
     for seen in itertools.product((True, False, None), repeat=len(cells)):
         yield [row(*cell, allowed=is_allowed) for cell, is_allowed in zip(cells, seen, strict=True)
@@ -70,6 +71,27 @@ def test_no_smaller_set_decides_as_was_observed() -> None:
             for some in itertools.combinations(possible, size):
                 assert not decides(list(some), rows), (rows, some)
     assert sizes >= {0, 1, 2, 3}
+
+
+MANY = (*OPERATIONS, Operation.ALTER_CONFIGS, Operation.DESCRIBE_CONFIGS)
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_an_exact_search_finds_no_smaller_set(seed: int) -> None:
+    """Of up to four operations and three hosts, of which about every third was not seen."""
+    twin.RULES = NEWEST_RULES
+    rng = random.Random(seed)
+    operations = rng.sample(MANY, rng.randint(2, 4))
+    seen = {
+        (operation, host): rng.random() < 0.5
+        for operation in operations
+        for host in ("h1", "h2", "h3")
+        if rng.random() < 0.7
+    }
+    rows = [row(*cell, allowed=is_allowed) for cell, is_allowed in seen.items()]
+    found = [grant.acl for grant in least_for("User:a", rows)]
+    assert decides(found, rows)
+    assert len(found) == fewest(seen)
 
 
 ALLOW_READ = "TOPIC|orders|LITERAL|User:a|{}|READ|ALLOW"
