@@ -17,6 +17,8 @@ from tests.shim.traffic.captures.live import capturing, why_not
 
 TSHARK_SECONDS = 120
 _DETAILS = re.compile(r"[(\[].*")
+_UNNAMED = "Kafka Response"
+"""Tshark could not read its request; of several answers in a segment it names only the first."""
 
 
 def captured(capture: Path, addresses: Sequence[str]) -> contextlib.AbstractContextManager[object]:
@@ -72,7 +74,8 @@ def _compare_dissections(capture: Path, trace: Path, addresses: Sequence[str]) -
     own = _summaries(exported, [KAFKA_PORT], "kafka")
     malformed = _summaries(exported, [KAFKA_PORT], "_ws.malformed")
     known = _summaries(capture, _ports(addresses), "_ws.malformed")
-    different = malformed.keys() ^ known.keys()  # how many also depends on the proxy's addresses
+    # how many also depends on the proxy's addresses
+    different = (malformed.keys() ^ known.keys()) - {_UNNAMED}
     sys.stdout.write(
         f"  tshark dissects {own.total()} exported frames, {malformed.total()} as malformed,"
         f" as {known.total()} of the capture: {', '.join(sorted(malformed)) or 'none'}\n"
