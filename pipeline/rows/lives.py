@@ -49,10 +49,10 @@ class Lives:
     def __init__(self, rows: Iterable[Seen] = ()) -> None:
         ends: dict[_Of, Time] = {}
         shown = []
-        for row in merged(rows):
+        for row in _named(rows):
             if row.is_end:
                 ends[_of(row.kind, row.name, row.owner, row.life)] = row.first_us, row.last_us
-            else:
+            elif row.name:
                 shown.append(row)
         self._kept: dict[tuple[str, *_Of], dict[str, list[_Life]]] = {}
         for row in shown:
@@ -61,6 +61,9 @@ class Lives:
             names = self._kept.setdefault((row.place, row.kind, row.owner), {})
             life = _Life(row.first_us, row.last_us, own, is_unique=bool(row.life))
             names.setdefault(row.name, []).append(life)
+        for names in self._kept.values():
+            for lives in names.values():
+                lives.extend(_joined(lives))
 
     def there(self, place: str, kind: str, during: Time, owner: str = "") -> Iterator[str]:
         """Return the names of what was seen before and after, and is the same."""
@@ -86,6 +89,26 @@ class Lives:
         if requirement in _LISTS:
             for kind, owner in _LISTS[requirement](request, answer):
                 yield from self.there(place, kind, during, owner)
+
+
+def _named(rows: Iterable[Seen]) -> list[Seen]:
+    """Return what was seen, with the names of topics that some answers show by their ids only."""
+    kept = list(rows)
+    names = {row.life: row.name for row in kept if row.life and row.name}
+
+    def named(row: Seen) -> Seen:
+        is_nameless = not (row.name or row.is_end) and row.life in names
+        return msgspec.structs.replace(row, name=names[row.life]) if is_nameless else row
+
+    return merged(map(named, kept))
+
+
+def _joined(lives: list[_Life]) -> Iterator[_Life]:
+    """Return one life for a name that answers show with and without an id."""
+    if len({life.is_unique for life in lives}) > 1:
+        ends = tuple(dict.fromkeys(end for life in lives for end in life.ends))
+        first_us = min(life.first_us for life in lives)
+        yield _Life(first_us, max(life.last_us for life in lives), ends, is_unique=False)
 
 
 def merged(rows: Iterable[Seen]) -> list[Seen]:

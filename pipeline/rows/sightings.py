@@ -2,7 +2,8 @@
 
 Rows of the table `sightings`. Something certainly existed from the first answer that shows it to
 the last request whose answer does, if nothing ended it in between: topics by their ids, which are
-never used again, all else if no request in the trace deletes it.
+never used again, all else if no request in the trace deletes it. An answer of CreateTopics shows
+nothing: the controller gives it, and brokers learn of the topic a moment later.
 """
 
 from collections.abc import Callable, Iterator
@@ -106,6 +107,15 @@ def _topics(answer: Any) -> Iterator[Sighting]:
             yield Sighting(TOPIC, topic.name, life=bytes(topic.topic_id).hex())
 
 
+def _served(answer: Any) -> Iterator[Sighting]:
+    """Topics without an error, by name or by id, as the version has them."""
+    for key, codes in errors_of(answer).items():
+        if isinstance(key, bytes) and not codes:
+            yield Sighting(TOPIC, "", life=key.hex())
+        elif key is not None and not codes:
+            yield Sighting(TOPIC, str(key))
+
+
 def _groups(answer: Any) -> Iterator[Sighting]:
     for group in answer.groups:
         if not getattr(group, "error_code", 0) and getattr(group, "group_state", "") != "Dead":
@@ -140,6 +150,9 @@ def _deleted_groups(answer: Any) -> Iterator[Sighting]:
 
 
 _SHOWN: Final[dict[int, Callable[[Any], Iterator[Sighting]]]] = {
+    ApiKey.PRODUCE: _served,
+    ApiKey.FETCH: _served,
+    ApiKey.LIST_OFFSETS: _served,
     ApiKey.METADATA: _topics,
     ApiKey.DESCRIBE_TOPIC_PARTITIONS: _topics,
     ApiKey.DELETE_TOPICS: _deleted_topics,

@@ -75,6 +75,21 @@ def test_a_topic_is_there_until_a_request_deletes_it(rows: list[Seen], *, is_the
     assert Lives(rows).has_topic(PLACE, DURING, "x") == is_there
 
 
+def test_a_topic_that_an_answer_shows_by_its_id_has_the_name_of_others() -> None:
+    by_id = [
+        Seen(PLACE, TOPIC, "", "", "id", is_end=False, first_us=at, last_us=at) for at in (9, 80)
+    ]
+    named = Seen("2 SASL", TOPIC, "x", "", "id", is_end=False, first_us=1, last_us=1)
+    assert there(*by_id, named, ended(TOPIC, 55), kind=TOPIC) == ["x"]
+    assert there(*by_id, kind=TOPIC) == []
+
+
+def test_a_topic_is_seen_with_its_id_before_and_without_it_after() -> None:
+    rows = seen(TOPIC, 10, 10, life="id"), seen(TOPIC, 80, 80)
+    assert there(*rows, kind=TOPIC) == ["x"]
+    assert there(*rows, ended(TOPIC, 55), kind=TOPIC) == []
+
+
 ALL = [OffsetFetchRequestGroup("g", topics=None)]
 NAMED = [OffsetFetchRequestGroup("g", topics=[])]
 GIVEN = OffsetFetchResponse(groups=[OffsetFetchResponseGroup("g")])

@@ -1,0 +1,167 @@
+"""In which circumstances messages do not determine a decision, as pairs of a real broker show."""
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from kafka_shim.protocol import codecs
+from kafka_shim.protocol.answer_frames import read_answer_frame
+from kafka_shim.protocol.answers import errors_of
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.headers import read_request_header
+from kafka_shim.protocol.trace.entries import Request, Response
+from kafka_shim.protocol.trace.segments import Block, read_trace
+from kafka_shim.shim.traffic.replay.fields import NOT_YET
+from tests.pipeline.agreement import Decision
+from tests.pipeline.real_pairs import COUNTED, Decided, Half, Pair, recorded
+
+LEFT_OUT, NOT_SENT, NO_CONFIGS = "left out of a list", "not sent", "no configurations"
+_CONFIGS_SINCE = 5
+"""The version of CreateTopics whose answers have configurations."""
+_LOGGED = frozenset({"baseOffset", "producerId", "brokers", "clusterId", "topicId"})
+Shape = tuple[str, str]
+"""A kind of decision, and what an exchange says of what it is about."""
+
+
+class Exchange(NamedTuple):
+    """`said` has the errors of an answer by name; those of the whole by the empty name."""
+
+    api: str
+    first_us: int
+    last_us: int
+    said: dict[str, str]
+    is_list: bool
+    has_configs: bool
+    ids: dict[str, bytes]
+
+    def texts(self, decided: Decision | Decided) -> set[str]:
+        """What is said of a decision's name, and of all names if it is not a topic's."""
+        if decided.api != self.api:
+            return {NOT_SENT}
+        if decided.operation == "DESCRIBE_CONFIGS" and not self.has_configs:
+            return {NO_CONFIGS}
+        if decided.resource_type != "TOPIC" or decided.resource_name == "*":
+            return {*self.said.values()}
+        said = self.said.get(decided.resource_name)
+        return {said} if said else {LEFT_OUT} if self.is_list else set()
+
+
+def exchange(api: int, version: int, frames: tuple[bytes, bytes], times: tuple[int, int]) -> Any:
+    """A request and its answer."""
+    header, at = read_request_header(frames[0])
+    asked = codecs.read_request(header.api_key, header.api_version, frames[0], at)
+    answer = read_answer_frame(api, version, frames[1])[0]
+    errors = errors_of(answer)
+    said = {name: _text(codes) for name, codes in errors.items() if isinstance(name, str)}
+    is_list = api == ApiKey.METADATA and asked.topics is None
+    topics = answer.topics if api == ApiKey.METADATA else ()
+    ids = {topic.name: topic.topic_id for topic in topics if topic.name and not topic.error_code}
+    has_configs = api != ApiKey.CREATE_TOPICS or version >= _CONFIGS_SINCE
+    said = said or {"": _text(errors.get(None, set()))}
+    return Exchange(ApiKey(api).wire_name, *times, said, is_list, has_configs, ids)
+
+
+def _text(codes: set[int]) -> str:
+    """The codes; those that put a request off come after it was decided."""
+    return " ".join(map(str, sorted(codes - NOT_YET))) or "0"
+
+
+def differing(pair: Pair) -> set[Decided]:
+    """The decisions that only one of the halves has."""
+    first, second = (set(half.decisions) for half in pair.halves)
+    return first ^ second
+
+
+def is_same(pair: Pair, source: str) -> bool:
+    """Whether a source's readers see the same of both halves."""
+    first, second = pair.halves
+    if source == "request log":
+        return _logged(first) == _logged(second)
+    answers = (_answer(pair, half) for half in pair.halves)
+    return first.request == second.request and len({str(answer) for answer in answers}) == 1
+
+
+def _answer(pair: Pair, half: Half) -> Any:
+    message = read_answer_frame(pair.api, pair.version, bytes.fromhex(half.response))[0]
+    return _without(msgspec.to_builtins(message), COUNTED)
+
+
+def _logged(half: Half) -> Any:
+    line = json.loads(half.line[half.line.index("{") : half.line.rindex("}") + 1])
+    return _without((line["requestHeader"], line["request"], line["response"]), _LOGGED)
+
+
+def _without(value: Any, names: frozenset[str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _without(item, names) for key, item in value.items() if key not in names}
+    return [_without(item, names) for item in value] if isinstance(value, list | tuple) else value
+
+
+def undetermined(release: str, source: str) -> set[Shape]:
+    """Kinds of decisions that halves of a pair differ in, with what is said there."""
+    found = set()
+    for pair in recorded(release):
+        if not is_same(pair, source):
+            continue
+        half = pair.halves[0]
+        frames = bytes.fromhex(half.request), bytes.fromhex(half.response)
+        said = exchange(pair.api, pair.version, frames, (0, 0))
+        found |= {(each.kind, text) for each in differing(pair) for text in said.texts(each)}
+    return found
+
+
+class Exchanges:
+    """All exchanges of a trace by principal."""
+
+    def __init__(self, trace: Path) -> None:
+        self._by: dict[str, list[Exchange]] = defaultdict(list)
+        asked: dict[tuple[int, int], tuple[str, Request]] = {}
+        for block in read_trace(trace):
+            assert isinstance(block, Block)
+            who = {c.number: c for c in block.body.connections}
+            for entry in block.body.entries:
+                principal = who[entry.connection].principal
+                key = (who[entry.connection].writer_connection, entry.sequence)
+                if isinstance(entry, Request):
+                    asked[key] = principal, entry
+                elif isinstance(entry, Response) and key in asked:
+                    _, request = asked.pop(key)
+                    frames, times = (request.frame, entry.frame), (request.time_us, entry.time_us)
+                    found = exchange(entry.api_key, entry.api_version, frames, times)
+                    self._by[principal].append(found)
+        self._unanswered = [
+            (principal, ApiKey(read_request_header(entry.frame)[0].api_key).wire_name, entry.frame)
+            for principal, entry in asked.values()
+        ]
+        self._shown = [each for found in self._by.values() for each in found if each.ids]
+
+    def unclear(self, decision: Decision, shapes: set[Shape]) -> int:
+        """How many exchanges may have had the decision and do not determine it.
+
+        One without an answer determines nothing. A request that was not sent may be the broker's
+        own, for any that was.
+        """
+        who, name = (decision.principal, decision.api), decision.resource_name.encode()
+        unanswered = sum(each[:2] == who and name in each[2] for each in self._unanswered)
+        own = [each for each in self._by[decision.principal] if each.api == decision.api]
+        if not own:
+            is_unclear = (decision.kind, NOT_SENT) in shapes
+            return len(self._by[decision.principal]) if is_unclear else 0
+        return unanswered + sum(
+            any((decision.kind, text) in shapes for text in self._texts(decision, each))
+            for each in own
+        )
+
+    def _texts(self, decision: Decision, at: Exchange) -> set[str]:
+        texts = at.texts(decision)
+        return texts - {LEFT_OUT} if self._was_there(decision, at) else texts
+
+    def _was_there(self, decision: Decision, at: Exchange) -> bool:
+        """Whether answers before and after have the topic with the same id."""
+        name = decision.resource_name
+        before = {e.ids[name] for e in self._shown if name in e.ids and e.last_us <= at.first_us}
+        after = {e.ids[name] for e in self._shown if name in e.ids and e.first_us >= at.last_us}
+        return bool(before & after)
