@@ -1,0 +1,128 @@
+"""The CI snippets of examples/policy run as they stand: every step, in the order of the runner.
+
+Programs that reach beyond the machine (pip, gh, curl) are stand-ins that write down how they were
+called, and what they were given to send.
+"""
+
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.docs.shell import Shell
+from tests.docs.shown import ROOT
+
+EXAMPLES = ROOT / "examples" / "policy"
+EVE = "- {principal: User:eve, allow: Write, topic: orders}\n"
+STAND_IN = """\
+#!/bin/bash
+{
+  echo "$(basename "$0") $*"
+  for word; do case "$word" in *changes.txt) cat "${word##*[=<]}" ;; esac; done
+} >> "$CALLS"
+"""
+API = "https://gitlab.example.com/api/v4"
+NOTES = f"{API}/projects/1/merge_requests/7/notes"
+GITHUB = {"github.event.number": "7", "github.token": "secret"}
+VARIABLES = {
+    "github": {"GITHUB_BASE_REF": "main"},
+    "gitlab": {
+        "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main",
+        "CI_API_V4_URL": API,
+        "CI_PROJECT_ID": "1",
+        "CI_MERGE_REQUEST_IID": "7",
+        "POLICY_TOKEN": "secret",
+    },
+    "pre-commit": {},
+}
+CALLS = {
+    "github": ["pip install kafka-shim", "gh pr comment 7 --body-file changes.txt"],
+    "gitlab": [
+        "pip install kafka-shim",
+        f"curl --fail --header PRIVATE-TOKEN: secret --form body=<changes.txt {NOTES}",
+    ],
+    "pre-commit": [],
+}
+CASES = [("", 0), (EVE, 3)]
+Step = tuple[str, dict[str, str]]
+
+
+def steps(name: str) -> list[Step]:
+    """What the runner gives its shell, and the variables of the step."""
+    if name == "github":
+        found: Any = yaml.safe_load((EXAMPLES / "github.yml").read_text())["jobs"]["policy"]
+        return [
+            (step["run"], {key: _evaluated(value) for key, value in step.get("env", {}).items()})
+            for step in found["steps"]
+            if "run" in step
+        ]
+    if name == "gitlab":
+        job: Any = yaml.safe_load((EXAMPLES / "gitlab.yml").read_text())["kafka-acls"]
+        return [(line, {}) for line in job["script"]]
+    return [(hook["entry"], {}) for hook in hooks()]
+
+
+def hooks() -> list[Any]:
+    content: Any = yaml.safe_load((EXAMPLES / "pre-commit-config.yaml").read_text())
+    return list(content["repos"][0]["hooks"])
+
+
+def _evaluated(text: str) -> str:
+    return re.sub(r"\$\{\{ (.*?) \}\}", lambda found: GITHUB[found[1]], text)
+
+
+def git(folder: Path, *words: str) -> None:
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+    subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True)
+
+
+def changed(tmp_path: Path, added: str) -> Path:
+    """A clone of a repository with the examples, in which ACLs were added."""
+    origin, mine = tmp_path / "origin", tmp_path / "mine"
+    shutil.copytree(EXAMPLES, origin)
+    git(origin, "init", "-q", "-b", "main")
+    git(origin, "add", "-A")
+    git(origin, "commit", "-qm", "a")
+    git(tmp_path, "clone", "-q", str(origin), str(mine))
+    acls = mine / "acls" / "orders.yaml"
+    acls.write_text(acls.read_text() + added)
+    return mine
+
+
+@pytest.mark.parametrize(("added", "code"), CASES, ids=["kept", "broken"])
+@pytest.mark.parametrize("name", VARIABLES)
+def test_every_step_runs_as_written(name: str, added: str, code: int, tmp_path: Path) -> None:
+    mine = changed(tmp_path, added)
+    shell = Shell(tmp_path / "tools", {})
+    for program in ("pip", "gh", "curl"):
+        path = tmp_path / "tools" / ".venv" / "bin" / program
+        path.write_text(STAND_IN)
+        path.chmod(0o755)
+    shell.put({}, {"CALLS": str(tmp_path / "calls"), **VARIABLES[name]})
+    output, ended = "", 0
+    for command, variables in steps(name):
+        shell.put({}, variables)
+        done = shell(f"cd {shlex.quote(str(mine))} && {command}")
+        output, ended = output + done.stdout, done.returncode
+        if ended:
+            break
+    assert ended == code, output
+    if name == "pre-commit":
+        return
+    changes = (mine / "changes.txt").read_text()
+    assert changes.startswith("+ User:eve: Write" if added else "no difference")
+    assert (tmp_path / "calls").read_text() == "\n".join([*CALLS[name], changes])
+    assert (mine / "report.xml").exists()
+    assert ("::error file=policy.yaml,line=5" in output) == (code == 3 and name == "github")
+
+
+def test_the_hooks_look_at_what_changes() -> None:
+    for hook in hooks():
+        assert re.search(hook["files"], "acls/orders.yaml")
+        assert not re.search(hook["files"], "docs/acls.md")
+        assert (hook["language"], hook["additional_dependencies"]) == ("python", ["kafka-shim"])
