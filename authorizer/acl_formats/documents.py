@@ -206,21 +206,24 @@ def text_of(parent: Mapping[str, Any], key: str, where: str, default: str | None
     return value
 
 
-def known_keys(parent: Iterable[Any], known: Iterable[str], where: str) -> None:
+def known_keys(parent: Iterable[Any], known: Iterable[str], where: str = "") -> None:
     """AclTextError, with the lines if they are known, for keys that are not."""
     names = list(known)
     errors = [
-        AclTextError(f"{where}: {unknown_key(key, names)}", line_under(parent, key))
+        AclTextError(
+            f"{where}: {unknown('key', key, names)}" if where else unknown("key", key, names),
+            line_under(parent, key),
+        )
         for key in sorted(str(key) for key in parent if key not in names)
     ]
     if errors:
         raise AclTextError(errors[0].said, errors[0].line, errors[1:])
 
 
-def unknown_key(key: str, known: Sequence[str]) -> str:
-    """What is wrong with a key, and which one may be meant."""
+def unknown(what: str, word: str, known: Sequence[str]) -> str:
+    """What is wrong with a word, and which one may be meant."""
     from difflib import get_close_matches  # noqa: PLC0415 - only for what is wrong
 
-    close = get_close_matches(key, known, n=1, cutoff=0.6)
+    close = get_close_matches(word, known, n=1, cutoff=0.6)
     meant = f"did you mean `{close[0]}`? Known" if close else "known"
-    return f"unknown key `{key}`; {meant} are {', '.join(known)}"
+    return f"unknown {what} `{word}`; {meant} are {', '.join(known)}"

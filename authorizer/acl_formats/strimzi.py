@@ -59,13 +59,15 @@ def _read_user(resource: Mapping[str, Any]) -> list[PlacedAcl]:
     where = f"{_KIND} {name}"
     spec = inner(resource, "spec", where)
     known_keys(spec, _SPEC_KEYS, f"{where}: `spec`")
-    principal = _principal(text_of(spec, "userName", where, name), spec, where)
+    mistakes = Mistakes()
+    principal = ""
+    with mistakes.at(line_of(spec)):
+        principal = _principal(text_of(spec, "userName", where, name), spec, where)
     authorization = inner(spec, "authorization", where)
     if authorization.get("type", "simple") != "simple":
         raise AclTextError(f"{where}: authorization `{authorization['type']}` has no ACLs")
     known_keys(authorization, ("type", "acls"), f"{where}: `authorization`")
     found: list[PlacedAcl] = []
-    mistakes = Mistakes()
     for number, entry in enumerate(required_list(authorization, "acls", where), start=1):
         with mistakes.at(line_of(entry)):
             found += _read_entry(entry, principal, f"{where}: acl {number}")

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats.documents import known_keys
+from kafka_shim.authorizer.acl_formats.documents import known_keys, unknown
 from kafka_shim.authorizer.acl_formats.lines import Lined, line_of, line_under
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation
 from kafka_shim.authorizer.implied import supported_operations
@@ -72,7 +72,7 @@ def parse_expectation(entry: object, where: str, release: str) -> Expectation:
         if not isinstance(entry, Mapping):
             raise AclTextError(f"expected keys such as principal, may and topic, not `{entry}`")
         fields = _fields(entry)
-        known_keys(fields, KEYS, "the entry")
+        known_keys(fields, KEYS)
         if "release" in fields:
             release = parse_release(str(fields["release"]))
         if "no-acl" in fields:
@@ -154,7 +154,7 @@ def _of_profiles(
     wanted: set[str] = set()
     for word in words:
         if word not in PROFILES:
-            raise AclTextError(f"unknown profile `{word}`; expected one of {', '.join(PROFILES)}")
+            raise AclTextError(unknown("profile", word, tuple(PROFILES)))
         missing = [slot for slot in slots(word) if slot not in fields]
         if missing:
             raise AclTextError(f"the profile `{word}` needs `{missing[0]}`")

@@ -21,7 +21,7 @@ from kafka_shim.shim.cli.policy.inputs import (
     live_acls,
 )
 from kafka_shim.shim.cli.policy.sources import written_in
-from kafka_shim.shim.cli.policy.words import acl_words
+from kafka_shim.shim.cli.policy.words import acl_words, counted
 from kafka_shim.shim.cli.usage import UsageError
 
 HELP = "what is odd about ACLs: shadowed, redundant, without effect, for everybody ..."
@@ -101,7 +101,8 @@ def _lines(found: Sequence[Finding], count: int, release: str, *, github: bool) 
                 finding.written.line,
                 f"{finding.kind}: {_message(finding)}",
             )
-    yield f"{len(found)} findings in {count} ACLs for Kafka {release}"
+    said = f"{counted(len(found), 'finding')} in {counted(count, 'ACL')}"
+    yield f"{said} for Kafka {release}"
 
 
 def _message(finding: Finding) -> str:

@@ -27,6 +27,7 @@ from kafka_shim.shim.cli.policy.inputs import (
 )
 from kafka_shim.shim.cli.policy.plan_forms import FORMS, staged, stages
 from kafka_shim.shim.cli.policy.sources import accepted_in, read_files
+from kafka_shim.shim.cli.policy.words import counted
 from kafka_shim.shim.cli.usage import UsageError, release_named
 from kafka_shim.shim.client.acls import create_acls, delete_acls
 from kafka_shim.shim.client.client import Client, ClientError
@@ -186,7 +187,7 @@ def _rule(step: Step) -> tuple[bool, object]:
 
 def _total(steps: Sequence[Step]) -> str:
     added = sum(step.is_addition for step in steps)
-    return f"{added} ACLs to add, {len(steps) - added} to remove"
+    return f"{counted(added, 'ACL')} to add, {len(steps) - added} to remove"
 
 
 def _objects(steps: Iterable[Step]) -> list[dict[str, object]]:

@@ -10,6 +10,10 @@ from kafka_shim.authorizer.policy.names import ALL_NAMES, STARRED, Names
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 
+def counted(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
 def acl_words(acl: Acl) -> str:
     """`ALLOW User:alice Read on topic `orders``, with the host if it is not every one."""
     names = f"`{acl.resource_name}{'*' if acl.pattern_type is PatternType.PREFIXED else ''}`"

@@ -10,6 +10,7 @@ from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import Operation, ResourceType
 
 NEWEST = RELEASES[-1]
+PROBE = "hardcode"
 LETTERS = ("", "a", "b", "*", "z")
 
 
@@ -36,12 +37,18 @@ def addresses(hosts: Iterable[str]) -> Iterator[str]:
 
 
 def questions(
-    acls: Iterable[Acl], operations: Iterable[Operation], kinds: Iterable[ResourceType]
+    acls: Iterable[Acl],
+    operations: Iterable[Operation],
+    kinds: Iterable[ResourceType],
+    sample: Iterable[str] = (),
+    *,
+    stems: bool = True,
 ) -> Iterator[tuple[Actor, Action]]:
+    """Of everybody from everywhere; without `stems` about the name that brokers probe with."""
     known = list(acls)
     principals = {acl.principal for acl in known} - {"User:*"} | {"User:nobody"}
     hosts = set(addresses(acl.host for acl in known))
-    names = boundary_names(known)
+    names = [*boundary_names(known), *sample] if stems else [PROBE]
     asked = list(operations)
     for kind in kinds:
         for principal in sorted(principals):

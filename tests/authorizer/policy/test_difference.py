@@ -10,11 +10,11 @@ from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Action, Actor
 from kafka_shim.authorizer.policy.difference import Change, difference
 from kafka_shim.authorizer.policy.names import ALL_NAMES, STARRED, Names
-from kafka_shim.authorizer.policy.questions import OverlookingError, asked_operations
+from kafka_shim.authorizer.policy.questions import OverlookingError, asked_by_type, asked_operations
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, ResourceType
 from tests.authorizer.policy.naive import NEWEST, addresses, authorizer, questions
-from tests.authorizer.test_against_naive import ACL_SETS, ACLS, naive
+from tests.authorizer.test_against_naive import ACL_SETS, ACLS, NAMES, TYPES, naive, naive_by_type
 
 TOPIC = ResourceType.TOPIC
 
@@ -109,16 +109,42 @@ def test_it_is_what_is_answered_differently(
     found = difference(
         authorizer(old, everyone=everyone), authorizer(new, everyone=everyone), NEWEST
     )
-    operations = asked_operations(NEWEST)[TOPIC]
+    kind = data.draw(TYPES)
+    operations = asked_operations(NEWEST)[kind]
     wanted = data.draw(st.sets(st.sampled_from(operations), min_size=1, max_size=2))
+    sample = data.draw(st.lists(NAMES, max_size=3))
     differs = False
-    for actor, action in questions([*old, *new], wanted, [TOPIC]):
+    for actor, action in questions([*old, *new], wanted, [kind], sample):
         before, after = (naive(side, actor, action, everyone) for side in (old, new))
         said = {change.gained for change in found if change.covers(actor, action)}
         assert said == ({after} if before != after else set()), (actor, action)
         differs |= before != after
     if not found:
         assert not differs
+
+
+@pytest.mark.deep
+@settings(max_examples=60, deadline=None)
+@given(ACL_SETS, ACL_SETS, st.booleans())
+def test_rights_on_any_resource_of_a_type(old: list[Acl], new: list[Acl], everyone: bool) -> None:
+    """What idempotent producers need at least one topic for (KIP-679)."""
+    sides = [authorizer(side, everyone=everyone) for side in (old, new)]
+    found = [change for change in difference(sides[0], sides[1], NEWEST) if change.names is None]
+    for operation, kind in asked_by_type(NEWEST):
+        for actor, action in questions([*old, *new], [operation], [kind], stems=False):
+            before, after = (
+                naive(side, actor, action, everyone)
+                or bool(naive_by_type(side, actor, operation, kind))
+                for side in (old, new)
+            )
+            said = {
+                change.gained
+                for change in found
+                if change.resource_type is kind
+                and operation in change.operations
+                and change.is_for(actor)
+            }
+            assert said == ({after} if before != after else set()), (actor, operation, kind)
 
 
 @pytest.mark.deep

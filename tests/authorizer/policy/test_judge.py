@@ -1,6 +1,7 @@
 """Expectations hold exactly if the naive engine answers so; the advice makes them hold."""
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -11,10 +12,12 @@ from kafka_shim.authorizer.acl_formats.rules import parse_rules
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Actor
+from kafka_shim.authorizer.networks import covers_host
 from kafka_shim.authorizer.policy.expectation import parse_expectation
 from kafka_shim.authorizer.policy.judge import Judge, Verdict
 from kafka_shim.authorizer.policy.names import Names, pattern_of
 from kafka_shim.authorizer.policy.profiles import PROFILES, slots
+from kafka_shim.authorizer.policy.remedy import Step
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import Operation, Permission, ResourceType
@@ -194,8 +197,12 @@ def test_a_profile_holds_after_its_advice(profile: str) -> None:
         ({"principal": "User:a", "may": "Fly", "topic": "t"}, "`Fly` is not an acl's operation"),
         ({"principal": "User:a", "may": "Write", "group": "g"}, "group has no operation WRITE"),
         ({"principal": "User:a", "may": "Read", "topik": "t"}, "unknown key `topik`"),
-        ({"principal": "User:a", "can": "fly", "topic": "t"}, "unknown profile `fly`"),
+        (
+            {"principal": "User:a", "can": "fly", "topic": "t"},
+            "unknown profile `fly`",
+        ),
         ({"principal": "User:a", "can": "consume", "topic": "t"}, "needs `group`"),
+        ({"principal": "User:a", "can": "stream", "topic": "t"}, "did you mean `streams`? Known"),
         ({"principal": "User:a", "can": "read", "topic": "t", "group": "g"}, "no meaning for read"),
         ({"nobody-but": [], "may-not": "Read", "topic": "t"}, "`nobody-but` goes with may or can"),
         ({"no-acl": {}}, "`no-acl` needs one or more of"),
@@ -224,11 +231,12 @@ NAMES = st.sampled_from(["a", "ab", "a*", "ab*", "b*", "*"])
     st.sampled_from(["Write", "Describe"]),
     NAMES,
     st.sampled_from(["may", "may-not"]),
+    st.sampled_from(["*", "10.0.0.1", "10.0.0.0/8"]),
 )
 def test_it_holds_if_every_question_is_answered_so(
-    acls: list[Acl], principal: str, operation: str, name: str, verb: str
+    acls: list[Acl], principal: str, operation: str, name: str, verb: str, host: str
 ) -> None:
-    entry = {"principal": principal, verb: operation, "topic": name}
+    entry = {"principal": principal, verb: operation, "topic": name, "host": host}
     wanted = parse_expectation(entry, "", NEWEST)
     found = Judge(authorizer(acls)).verdict(wanted)
     names = wanted.clauses[0].names
@@ -236,12 +244,13 @@ def test_it_holds_if_every_question_is_answered_so(
     asked = [Operation[operation.upper()]]
     answers = {
         naive(acls, Actor(principal, actor.host), action, False)
-        for actor, action in questions(_with(acls, names, principal), asked, [TOPIC])
+        for actor, action in questions(_with(acls, names, principal, host), asked, [TOPIC])
         if names.covers(action.resource_name)
+        and covers_host(host, actor.host, networks=True)
         and not (verb == "may" and name == "*" and action.resource_name[:1] == "*")
     }
     assert found.held == (answers <= {verb == "may"})
-    assert Judge(authorizer(_after(acls, found))).verdict(wanted).held
+    check_advice(acls, found)
 
 
 @pytest.mark.deep
@@ -276,20 +285,45 @@ def test_nobody_else_may(
         if not (name == "*" and q[1].resource_name[:1] == "*")
     ]
     assert found.held == (not others and (key == "nobody-but" or all(mine)))
-    assert Judge(authorizer(_after(acls, found))).verdict(wanted).held
+    check_advice(acls, found)
 
 
-def _with(acls: list[Acl], names: Names, principal: str) -> list[Acl]:
+@pytest.mark.deep
+@settings(max_examples=60, deadline=None)
+@given(
+    ACL_SETS,
+    st.sampled_from(["can", "cannot"]),
+    st.sampled_from(["consume", "produce-idempotent", "create-topic", "commit"]),
+    NAMES,
+)
+def test_the_advice_about_a_request_is_whole_and_not_too_much(
+    acls: list[Acl], verb: str, profile: str, name: str
+) -> None:
+    given = dict.fromkeys(slots(profile), name)
+    wanted = parse_expectation({"principal": "User:a", verb: profile, **given}, "", NEWEST)
+    check_advice(acls, Judge(authorizer(acls)).verdict(wanted))
+
+
+def check_advice(acls: list[Acl], found: Verdict) -> None:
+    """It makes the expectation hold, and none of its steps can be left out."""
+    wanted = found.expectation
+    assert Judge(authorizer(_after(acls, found.steps))).verdict(wanted).held
+    for step in found.steps:
+        rest = [other for other in found.steps if other is not step]
+        assert not Judge(authorizer(_after(acls, rest))).verdict(wanted).held, step
+
+
+def _with(acls: list[Acl], names: Names, principal: str, host: str = "*") -> list[Acl]:
     """The ACLs and one about these names, so that they are at a boundary."""
     name, pattern_type = pattern_of(names)
     read = Operation.READ
-    return [*acls, Acl(TOPIC, name, pattern_type, principal, "*", read, Permission.ALLOW)]
+    return [*acls, Acl(TOPIC, name, pattern_type, principal, host, read, Permission.ALLOW)]
 
 
-def _after(acls: list[Acl], found: Verdict) -> list[Acl]:
+def _after(acls: list[Acl], steps: Sequence[Step]) -> list[Acl]:
     """The ACLs after the advice."""
-    gone = {step.acl for step in found.steps if not step.is_addition}
-    more = (step.acl for step in found.steps if step.is_addition)
+    gone = {step.acl for step in steps if not step.is_addition}
+    more = (step.acl for step in steps if step.is_addition)
     return [acl for acl in itertools.chain(acls, more) if acl not in gone]
 
 
