@@ -6,15 +6,22 @@ from typing import Any
 
 from kafka_shim.authorizer.acl_formats.documents import RESOURCE_KEYS, known_keys
 from kafka_shim.authorizer.acl_formats.lines import line_of
-from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.acl_names import AclTextError, camel_case
+from kafka_shim.protocol.enums import Operation
 
 _KEY = re.compile(r"(?:.*[-_])?acls?|.*Acls?", re.DOTALL)
 _WORDS = re.compile(
     r"kafka-acls|(?:Current|Adding) ACLs for|KafkaPrincipal,|StandardAcl|/kafka-acl/"
     r"|\bkind[\"']?\s*[:=]\s*[\"']?Kafka(?:User|Principal)|\w*kafka_acl\b"
 )
-_NOT_RESOURCES = ("principal", "principals", "allow", "deny", "produces", "consumes")
+_ANYWHERE = frozenset({"principal", "principals", "allow", "deny", "produces", "consumes"})
 """Keys that files of ACLs have, of any tool, and few others."""
+_ABOUT_KAFKA = re.compile("kafka|redpanda|aiven")
+_OF_KAFKA = frozenset({"principal", "principals", "permission", "permissions"})
+_RESOURCES = frozenset({"topic", "topics", "group", "groups", "user", "users"})
+_OPERATIONS = frozenset(
+    camel_case(member).lower() for member in Operation if member > Operation.ANY
+)
 _SCHEMAS = ("CustomResourceDefinition",)
 """Kinds that say how resources look."""
 
@@ -46,16 +53,31 @@ def sign_of_acls(document: Any) -> str | None:
     """What in a document of YAML or JSON could be about ACLs, in words; None for nothing."""
     if isinstance(document, Mapping) and document.get("kind") in _SCHEMAS:
         return None
-    is_resource = isinstance(document, Mapping) and {"apiVersion", "kind"} <= set(document)
+    suspicious = _suspicious_keys(document)
+    words: set[str] = set()
+    keys: set[str] = set()
     for value in _values(document):
         if isinstance(value, str):
             if mentions_acls(value):
                 return f"`{_short(value)}` could be about ACLs"
+            words.add(value.lower())
         elif isinstance(value, Mapping):
-            for key in map(str, value):
-                if _KEY.fullmatch(key) or (not is_resource and key in _NOT_RESOURCES):
-                    return f"its key `{key}` could be about ACLs"
+            keys.update(map(str, value))
+    for key in sorted(keys):
+        if _KEY.fullmatch(key) or key in suspicious:
+            return f"its key `{key}` could be about ACLs"
+    if not suspicious.isdisjoint(_ANYWHERE) and keys & _RESOURCES and words & _OPERATIONS:
+        return f"`{min(words & _OPERATIONS)}` could be an operation"
     return None
+
+
+def _suspicious_keys(document: Any) -> frozenset[str]:
+    """By what it is: a resource of Kubernetes has its own words, unless it is about Kafka."""
+    if not isinstance(document, Mapping) or not {"apiVersion", "kind"} <= set(document):
+        return _ANYWHERE
+    if _ABOUT_KAFKA.search(str(document["apiVersion"])):
+        return _OF_KAFKA
+    return frozenset()
 
 
 def _values(value: Any) -> Iterator[Any]:

@@ -79,8 +79,12 @@ class Mistakes:
         try:
             yield
         except AclTextError as error:
-            for each in (error, *error.others):
-                self._found.append(AclTextError(each.said, each.line or line))
+            self.add(error, line)
+
+    def add(self, error: AclTextError, line: int) -> None:
+        """Note one that was caught."""
+        for each in (error, *error.others):
+            self._found.append(AclTextError(each.said, each.line or line))
 
     def check(self) -> None:
         """Raise an AclTextError, the first of them with the others, if there is any."""

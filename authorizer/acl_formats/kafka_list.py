@@ -47,12 +47,14 @@ def read(text: str) -> list[PlacedAcl]:
     pattern: tuple[str, str, str] | None = None
     for number, line in enumerate(text.split("\n"), start=1):
         bare = line.strip(" \t\r")
-        with mistakes.at(number):
+        try:
             heading = _HEADING.fullmatch(bare)
             if heading is not None:
                 pattern = _read_heading(heading)
             elif bare and not _HEADER_LINE.fullmatch(bare):
                 acls.append((_read_entry(bare, pattern), number))
+        except AclTextError as error:
+            mistakes.add(error, number)
     mistakes.check()
     return acls
 

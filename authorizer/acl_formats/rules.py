@@ -32,6 +32,16 @@ _PERMISSION_KEYS = {"allow": Permission.ALLOW, "deny": Permission.DENY}
 _KEYS = sorted({"principal", "host", "pattern", *_PERMISSION_KEYS, *_RESOURCE_KEYS})
 
 
+_NO_KEY = "there is no key `acls`; expected a list of acls, or that key"
+_DERIVING = {
+    "a topology of JulieOps": {"projects"},
+    "a state file of kafka-gitops": {"services"},
+    "ACLs of kafka-gitops": {"customServiceAcls"},
+    "users of kafka-gitops": {"customUserAcls"},
+}
+"""Files from which other tools derive ACLs by their own rules, by keys that they have."""
+
+
 def read(text: str) -> list[PlacedAcl]:
     return _placed(load(text, with_lines=True))
 
@@ -49,7 +59,7 @@ def parse_rules(content: Any) -> list[Acl]:
 def _placed(content: Any) -> list[PlacedAcl]:
     if isinstance(content, Mapping):
         if "acls" not in content:
-            raise AclTextError("there is no key `acls`; expected a list of acls, or that key")
+            raise AclTextError(_other_tool(content) or _NO_KEY)
         if content["acls"] is None:
             raise AclTextError(nothing_below("acls"), line_under(content, "acls"))
         content = content["acls"]
@@ -68,6 +78,13 @@ def _placed(content: Any) -> list[PlacedAcl]:
                 found += _placed_rule(rule, where)
     mistakes.check()
     return found
+
+
+def _other_tool(content: Mapping[Any, Any]) -> str | None:
+    for name, keys in _DERIVING.items():
+        if keys <= set(content):
+            return f"{name}: it derives ACLs by its own rules; give what `kafka-acls --list` shows"
+    return None
 
 
 def to_rules(acls: Iterable[Acl]) -> list[dict[str, object]]:

@@ -35,6 +35,8 @@ _TYPES = {
 _TYPE_NAMES = {member: name for name, member in _TYPES.items()}
 _PATTERNS = {"literal": PatternType.LITERAL, "prefix": PatternType.PREFIXED}
 _SPEC_KEYS = ("userName", "authentication", "authorization", "quotas", "template")
+_NOT_STRIMZI = "kafka.jikkou.io/"
+"""Whose KafkaUsers have no ACLs: they are KafkaPrincipalAuthorizations."""
 _TLS = ("tls", "tls-external")
 _LOGINS = (*_TLS, "scram-sha-512")
 _KIND = "KafkaUser"
@@ -48,6 +50,8 @@ def read(text: str) -> list[PlacedAcl]:
     mistakes = Mistakes()
     with mistakes.at():
         for resource in own_resources(resources(text), (_KIND,)):
+            if str(resource.get("apiVersion", "")).startswith(_NOT_STRIMZI):
+                continue
             with mistakes.at(line_of(resource)):
                 found += _read_user(resource)
     mistakes.check()

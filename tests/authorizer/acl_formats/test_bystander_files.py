@@ -9,6 +9,7 @@ from kafka_shim.authorizer.acl_formats.bystander_files import why_passed_over
 from tests.authorizer.acl_formats.samples import refusal
 
 CRD = "CustomResourceDefinition"
+AIVEN = "apiVersion: kafka.aiven.io/v1\n"
 KAFKA = """\
 apiVersion: kafka.strimzi.io/v1
 kind: Kafka
@@ -57,6 +58,8 @@ resource "kafka_acl" "a" {
         ("net.tf", 'resource "aws_network_acl" "a" { vpc_id = aws_vpc.a.id }\n', "aws_network_acl"),
         ("local.tf", 'module "topics" {\n  source = "./topics"\n}\n', "module"),
         ("kafka.yaml", KAFKA, "Kafka, KafkaTopic"),
+        ("topics.yaml", "topics: {orders: {partitions: 3}}\n", "nothing about ACLs"),
+        ("role.yaml", "apiVersion: v1\nkind: Role\nrules: [{verbs: [create]}]\n", "Role"),
         ("values.yaml", "replicas: 3\nimage: {tag: '1'}\n", "nothing about ACLs"),
         ("policy.yaml", "acls: [acls]\nexpect:\n- {principal: User:a, may: Read}", "expectations"),
         ("crd.yaml", f"kind: {CRD}\nspec: {{acls: {{}}}}", CRD),
@@ -107,6 +110,10 @@ def test_what_has_no_acls_is_passed_over(name: str, text: str, said: str) -> Non
         ("other.yaml", "teams:\n- principal: User:a\n  topics: [t]\n"),
         ("other.yaml", "users: {a: {kafka_acls: []}}\n"),
         ("other.yaml", "apiVersion: v1\nkind: Acme\nspec: {topicAcls: []}\n"),
+        ("ksm.yaml", "users: {CN=a: {topics: {'*': [All]}, groups: {g: [Read]}}}\n"),
+        ("gitops.yaml", "services: {a: {type: application, produces: [t]}}\n"),
+        ("aiven.yaml", f"{AIVEN}kind: Entry\nspec: {{permission: ADMIN, topic: '*'}}\n"),
+        ("jikkou.yaml", f"{AIVEN}kind: List\nspec: {{users: [{{principal: User:a}}]}}\n"),
         ("list.yaml", "- a\n"),
         ("broken.yaml", "a: [\n"),
         ("template.yaml", "{{ if .Values.acls }}\na: b\n{{ end }}\n"),
@@ -139,6 +146,22 @@ def test_other_acls_beside_those_of_a_form_are_told() -> None:
     assert "line 9: resource confluent_kafka_acl b: this type of ACLs is not read" in refusal(text)
     text = ACL + 'module "b" {\n  source = "x/y/z"\n}\n'
     assert "line 9: module b: what it makes is not known; give the output" in refusal(text)
+
+
+def test_users_of_jikkou_have_no_acls() -> None:
+    user = "---\napiVersion: kafka.jikkou.io/v1\nkind: KafkaUser\nmetadata: {name: b}\n"
+    assert len(read(USER + user + "spec: {authentications: []}\n")) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("projects:\n- {name: a, consumers: [{principal: User:a}]}\n", "a topology of JulieOps"),
+        ("services: {a: {type: application}}\n", "a state file of kafka-gitops"),
+    ],
+)
+def test_tools_that_derive_acls_are_known(text: str, said: str) -> None:
+    assert f"{said}: it derives ACLs by its own rules; give what" in refusal(text)
 
 
 def test_the_other_provider_may_be_named_in_a_comment() -> None:
