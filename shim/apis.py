@@ -7,6 +7,7 @@ release does not have is refused.
 import importlib
 from collections.abc import Callable, Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import Any, Protocol, cast
 
 from kafka_shim.protocol import codecs
@@ -105,6 +106,24 @@ HANDLED: tuple[ApiKey, ...] = (
 """In the order of keys. Each has `shim/handlers/<name>.py`, imported on the first request."""
 
 
+LOOKING: Mapping[ApiKey, int] = MappingProxyType(
+    {
+        ApiKey.LIST_OFFSETS: 1,
+        ApiKey.METADATA: 0,
+        ApiKey.OFFSET_FETCH: 0,
+        ApiKey.FIND_COORDINATOR: 0,
+        ApiKey.DESCRIBE_GROUPS: 0,
+        ApiKey.LIST_GROUPS: 0,
+        ApiKey.API_VERSIONS: 0,
+        ApiKey.DESCRIBE_ACLS: 0,
+        ApiKey.DESCRIBE_CONFIGS: 0,
+        ApiKey.DESCRIBE_CLUSTER: 0,
+    }
+)
+"""Those whose answers depend neither on the clock nor on chance and change nothing but topics that
+they create, from which version on. All others may change anything."""
+
+
 class Handler(Protocol):
     """The two public functions of a handler module.
 
@@ -119,15 +138,17 @@ class Handler(Protocol):
 class ServedApi:
     """One API in one version: codec and handler, resolved once.
 
-    `response_tags` are between the correlation id and the body of an answer.
+    `response_tags` are between the correlation id and the body of an answer; `looks`: it is one of
+    LOOKING.
     """
 
-    __slots__ = ("handle", "key", "read", "refuse", "response_tags", "version", "write")
+    __slots__ = ("handle", "key", "looks", "read", "refuse", "response_tags", "version", "write")
 
     def __init__(self, key: ApiKey, version: int) -> None:
         handler = handler_of(key)
         self.key = key
         self.version = version
+        self.looks = key in LOOKING and version >= LOOKING[key]
         self.read: Callable[[bytes, int], Any] = codecs.request_reader(key, version)
         self.response_tags = b"\0" if response_header_version(key, version) else b""
         self.write: Callable[[Any], bytes] = codecs.response_writer(key, version)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.dispatch import Dispatcher
+from kafka_shim.shim.kept_answers import KeptAnswers
 from kafka_shim.shim.network.server import Server
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.system_clock import SystemClock
@@ -32,6 +33,8 @@ class Broker:
     def __init__(self, config: Config, clock: Clock | None = None) -> None:
         self.cluster = Cluster(config, clock or SystemClock())
         self.dispatcher = Dispatcher(self.cluster)
+        if self.cluster.policy.is_standard:
+            self.dispatcher.kept = KeptAnswers(self.cluster)
         self._server = Server(self.dispatcher)
         self._seed()
         self.started_ms = self.cluster.clock.now_ms()

@@ -13,7 +13,9 @@ class Timer(Protocol):
 
 
 class Clock(Protocol):
-    """Wall time in milliseconds, and calls after a while."""
+    """Wall time in milliseconds, and calls after a while; `fired` grows by each such call."""
+
+    fired: int
 
     def now_ms(self) -> int: ...
     def now_us(self) -> int: ...
@@ -36,6 +38,7 @@ class ManualClock:
     """Time that moves only when told to; timers fire in order on the way."""
 
     def __init__(self, now_ms: int = 1_700_000_000_000) -> None:
+        self.fired = 0
         self._now_ms = now_ms
         self._timers: list[tuple[float, int, _ManualTimer]] = []
         self._order = itertools.count()
@@ -62,5 +65,7 @@ class ManualClock:
             due, _, timer = heapq.heappop(self._timers)
             self._now_ms = max(self._now_ms, int(due))
             if not timer.cancelled:
+                self.fired += 1
                 timer.callback()
         self._now_ms = until
+        self.fired += 1

@@ -14,9 +14,11 @@ from kafka_shim.shim.apis import ApiTable, ServedApi
 from kafka_shim.shim.errors import CloseConnection, Refused
 from kafka_shim.shim.faults.faults import Faults
 from kafka_shim.shim.handlers.api_versions import refuse_version
+from kafka_shim.shim.kept_answers import KEYS as LOOKING_KEYS, KeptAnswers
 from kafka_shim.shim.logs import Log
 from kafka_shim.shim.observing import audit
 from kafka_shim.shim.request.access import Access
+from kafka_shim.shim.request.before_login import check_phase
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.cluster import Cluster
@@ -33,13 +35,6 @@ log = Log("shim.dispatch")
 _START = Struct(">ii")  # the size of a frame, and its correlation id
 _READY = Phase.READY  # by itself for the reason that NO_ERROR is
 _AUTHENTICATE = Phase.AUTHENTICATE
-BEFORE_LOGIN = {
-    Phase.HANDSHAKE: frozenset({ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE}),
-    Phase.MECHANISM: frozenset({ApiKey.SASL_HANDSHAKE}),
-    Phase.TOKENS: frozenset[ApiKey](),
-    Phase.AUTHENTICATE: frozenset({ApiKey.SASL_AUTHENTICATE}),
-    Phase.FAILED: frozenset[ApiKey](),
-}
 
 
 class Dispatcher:
@@ -57,11 +52,24 @@ class Dispatcher:
         self.faults = Faults()
         self.recorder: Recorder | None = None
         self.history: History | None = None  # what the control API shows
+        self.kept: KeptAnswers | None = None
         self.raise_errors = False  # tests want mistakes of ours to surface
 
     def dispatch(self, frame: bytes, session: Session) -> "bytes | Pending | NoAnswer":
         """Answer one frame (without its size). Raises CloseConnection where Kafka just closes."""
         turns = session.turns
+        if turns is not None:
+            with self.cluster.changes.noted():  # others are answered between the turns
+                return self._dispatch_anew(frame, session, turns)
+        if self.kept is not None and frame[:2] in LOOKING_KEYS:
+            kept = self.kept.find(frame, session)
+            if kept is not None and not self.faults.by_id:
+                return self.kept.give(kept, frame, session, self.recorder, self.history)
+        return self._dispatch_anew(frame, session, None)
+
+    def _dispatch_anew(
+        self, frame: bytes, session: Session, turns: "Turns[Any] | None"
+    ) -> "bytes | Pending | NoAnswer":
         try:
             header, body_at = (
                 read_request_header(frame)
@@ -71,7 +79,7 @@ class Dispatcher:
         except ProtocolError as error:
             raise CloseConnection(f"unreadable request header: {error}") from error
         if session.phase is not _READY or session.expires_at_ms is not None:
-            _check_phase(header, session, self.cluster, len(frame))
+            check_phase(header, session, self.cluster, len(frame))
         api = self.apis.find(header.api_key, header.api_version)
         if api is None and not is_request(header):
             raise CloseConnection(f"a frame of {len(frame)} bytes that is not a request")
@@ -101,29 +109,10 @@ class Dispatcher:
         cluster = self.cluster
         if api is None:
             return self._version_refused(header, session)
-        try:
-            request = (
-                api.read(frame, body_at)
-                if session.turns is None
-                else _read_in_turns(api, frame, body_at, session.turns)
-            )
-        except ProtocolError as error:
-            raise CloseConnection(
-                f"unreadable {api.key.wire_name} request, version {header.api_version}: {error}"
-            ) from error
-        node_id = session.node_id
-        access = Access(
-            cluster.policy,
-            node_id,
-            Actor(session.principal, session.host),
-            turns=session.turns,
-        )
-        context = RequestContext(
-            header, session, cluster, header.api_version, node_id, access, cluster.facts
-        )
+        request = _read(api, frame, body_at, session.turns)
+        context = self._context(header, session)
+        as_of = self._as_of(api, session)
         seen = None
-        if self.recorder is not None or self.history is not None:
-            access.records_max = sys.maxsize
         if self.history is not None:
             seen = self.history.request(session, header, frame, cluster.clock.now_us())
         if self.faults.by_id or seen is not None:
@@ -131,15 +120,54 @@ class Dispatcher:
         else:
             answer = self._answer(api, request, context)
         cluster.counters.requests += 1
-        if access.records:
+        if context.access.records:
             if self.recorder is not None:
-                session.decided = access.records
+                session.decided = context.access.records
             audit.write(context, api.key)
         if isinstance(answer, Wait):
             return Pending(answer, self, api, context, seen)
         if type(answer) is NoAnswer:  # asked of an enum, isinstance takes longer
             return answer
-        return self.respond(api, context, answer, seen)
+        framed = self.respond(api, context, answer, seen)
+        if as_of is not None:
+            self._keep(as_of, frame, request, context, (answer, framed))
+        return framed
+
+    def _keep(
+        self,
+        as_of: tuple[int, int],
+        frame: bytes,
+        request: Any,
+        context: RequestContext,
+        answered: tuple[Any, bytes],
+    ) -> None:
+        """Keep an answer, unless a topic was made for it or it failed."""
+        if as_of != (self.cluster.topics.epoch, self.cluster.counters.internal_errors):
+            self.cluster.changes.note()
+        elif self.kept is not None:
+            self.kept.keep(frame, request, context, *answered)
+
+    def _context(self, header: RequestHeader, session: Session) -> RequestContext:
+        cluster, node_id = self.cluster, session.node_id
+        actor = Actor(session.principal, session.host)
+        access = Access(cluster.policy, node_id, actor, turns=session.turns)
+        if self.recorder is not None or self.history is not None:
+            access.records_max = sys.maxsize
+        return RequestContext(
+            header, session, cluster, header.api_version, node_id, access, cluster.facts
+        )
+
+    def _as_of(self, api: ServedApi, session: Session) -> tuple[int, int] | None:
+        """What stays as it is if the answer to a request that only looks may be kept; None if it
+        may not.
+        """
+        cluster = self.cluster
+        if not api.looks or self.faults.by_id:
+            cluster.changes.note()
+            return None
+        if self.kept is None or session.turns is not None:
+            return None
+        return cluster.topics.epoch, cluster.counters.internal_errors
 
     def _answer_in_spite_of_faults(
         self,
@@ -259,30 +287,15 @@ class Pending:
         return frame
 
 
-def _check_phase(
-    header: RequestHeader, session: Session, cluster: Cluster, frame_bytes: int
-) -> None:
-    """Before a log-in allow only what leads to it; after its lifetime only another one (KIP-368).
-
-    Bytes that are no request may be a raw token with a password: only their length is reported.
-    """
-    if session.phase is not _READY:
-        if header.api_key in BEFORE_LOGIN[session.phase]:
-            return
-        if session.phase is _AUTHENTICATE and is_request(header):
-            return  # it is answered: ILLEGAL_SASL_STATE
-        if not is_request(header):
-            raise CloseConnection(f"a frame of {frame_bytes} bytes that is not a request")
-        name, protocol = ApiKey(header.api_key).wire_name, session.listener.protocol.value
+def _read(api: ServedApi, frame: bytes, body_at: int, turns: "Turns[Any] | None") -> Any:
+    try:
+        if turns is None:
+            return api.read(frame, body_at)
+        return _read_in_turns(api, frame, body_at, turns)
+    except ProtocolError as error:
         raise CloseConnection(
-            f"client sent {name} ({frame_bytes} bytes) before it had logged in;"
-            f" set security.protocol={protocol} and its credentials in the client"
-        )
-    expires_at_ms = session.expires_at_ms
-    if expires_at_ms is None or header.api_key == ApiKey.SASL_HANDSHAKE:
-        return
-    if cluster.clock.now_ms() > expires_at_ms:
-        raise CloseConnection("the log-in has expired and was not renewed")
+            f"unreadable {api.key.wire_name} request, version {api.version}: {error}"
+        ) from error
 
 
 def _read_in_turns(api: ServedApi, frame: bytes, body_at: int, turns: "Turns[Any]") -> Any:

@@ -32,6 +32,7 @@ class SystemClock:
     """What a broker goes by unless its time is moved by hand."""
 
     def __init__(self) -> None:
+        self.fired = 0
         self._early: list[_EarlyTimer] = []
 
     def begin(self) -> None:
@@ -48,13 +49,18 @@ class SystemClock:
 
     def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer:
         delay_s = max(0.0, delay_ms) / 1000
+
+        def fire() -> None:
+            self.fired += 1
+            callback()
+
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:  # a broker is made before its loop runs
-            timer = _EarlyTimer(delay_s, callback)
+            timer = _EarlyTimer(delay_s, fire)
             self._early.append(timer)
             return timer
-        return loop.call_later(delay_s, callback)
+        return loop.call_later(delay_s, fire)
 
 
 class EndingClock(SystemClock):

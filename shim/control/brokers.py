@@ -2,6 +2,7 @@
 
 import errno
 import itertools
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import msgspec
@@ -54,6 +55,10 @@ class Brokers:
         self._running = {FIRST: Running(first, Control(first))}
         self._starting: set[str] = set()
         self._numbers = itertools.count(1)
+
+    def changing(self) -> AbstractContextManager[None]:
+        """What runs within changes none of the brokers: they come and go."""
+        return nullcontext()
 
     def control(self, broker_id: str) -> Control:
         return self._known(broker_id).control

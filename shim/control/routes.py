@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from functools import cache
 from inspect import isawaitable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
@@ -21,8 +22,13 @@ class Call(msgspec.Struct):
     body: Any = None
 
 
-Target = TypeVar("Target")
-"""What a verb works on."""
+class Changeable(Protocol):
+    """What a verb works on."""
+
+    def changing(self) -> AbstractContextManager[None]: ...
+
+
+Target = TypeVar("Target", bound=Changeable)
 
 
 class Route(msgspec.Struct, Generic[Target], frozen=True):
@@ -146,8 +152,12 @@ async def call_route(target: Target, route: Route[Target], call: Call) -> Any:
         shaped = convert(call.body, route.takes)
         # a fault is read again by those who own it
         call.body = call.body if route.takes is shapes.NewFault else shaped
-    answer = route.verb(target, call)
-    return await answer if isawaitable(answer) else answer
+    if route.method == "GET":
+        answer = route.verb(target, call)
+        return await answer if isawaitable(answer) else answer
+    with target.changing():
+        answer = route.verb(target, call)
+        return await answer if isawaitable(answer) else answer
 
 
 def find(method: str, path: str) -> tuple[Route[Control], dict[str, str]]:

@@ -1,6 +1,7 @@
 """What the control API can do, apart from how it is asked: plain calls on a broker."""
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 
 import msgspec
@@ -48,6 +49,10 @@ class Control:
         self.history = broker.keep_history()
         self.seen = PastRequests(self.history)
         self.faults = ControlFaults(broker)
+
+    def changing(self) -> AbstractContextManager[None]:
+        """What runs within may change the broker."""
+        return self._cluster.changes.noted()
 
     # the state
 

@@ -130,6 +130,7 @@ class Server:
             host, first_port = listener.advertised
             endpoint = (host, first_port + node_id - self.config.first_broker_id)
         node.endpoints[listener.name] = endpoint
+        self.dispatcher.cluster.changes.note()
 
     async def _listen(self, listener: ListenerConfig, node_id: int, port: int) -> asyncio.Server:
         """Bind all addresses of the listener's host, to one port even if that is any free one."""

@@ -21,9 +21,14 @@ log = Log(LOGGER_NAME)
 _stdlib = logging.getLogger(LOGGER_NAME)
 
 
+def writes_allowed() -> bool:
+    """Whether accesses that were allowed are logged, too."""
+    return _stdlib.isEnabledFor(logging.DEBUG)
+
+
 def write(context: RequestContext, api: ApiKey) -> None:
     """Log the decisions of a request that its level asks for."""
-    debug, info = _stdlib.isEnabledFor(logging.DEBUG), _stdlib.isEnabledFor(logging.INFO)
+    debug, info = writes_allowed(), _stdlib.isEnabledFor(logging.INFO)
     if not info:
         return
     lines, unwritten = 0, dict(context.access.left_out)

@@ -187,7 +187,11 @@ class History:
 
     def answered(self, seen: Seen, answer: msgspec.Struct) -> None:
         """Note the answer."""
-        seen.errors = tuple(error_codes(answer))
+        self.answered_with(seen, tuple(error_codes(answer)))
+
+    def answered_with(self, seen: Seen, errors: tuple[int, ...]) -> None:
+        """Note the error codes of the answer."""
+        seen.errors = errors
         for code in seen.errors or (0,):
             self.answers[seen.api.wire_name, seen.version, code] += 1
 

@@ -32,6 +32,7 @@ class Session:
         "decided",
         "expires_at_ms",
         "host",
+        "identity",
         "is_authenticated",
         "listener",
         "local_host",
@@ -61,6 +62,7 @@ class Session:
         self.sequence = 0  # of the request being answered
         self.turns: Turns[Any] | None = None  # those of that request, if it is a large one
         self.decided: Sequence[AccessRecord] = ()  # for that request
+        self.identity = b""  # stands for who asks, and where; empty: not known yet
         self.host = host
         self.port = port
         self.local_host = local_host  # the address of ours that the client reached
@@ -78,6 +80,7 @@ class Session:
     def belongs_to(self, principal: str) -> None:
         """Who is at the other end has become known, or changed."""
         self.principal = principal
+        self.identity = b""
         self.trace_row = None
 
     def runs(self, software_name: str, software_version: str) -> None:

@@ -14,6 +14,7 @@ from kafka_shim.protocol.releases.facts import Facts, facts_of
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config, ListenerConfig
 from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.state.changes import Changes
 from kafka_shim.shim.state.configs import Configs
 from kafka_shim.shim.state.delegation_tokens import DelegationTokens
 from kafka_shim.shim.state.late_stores import LateStores
@@ -64,6 +65,7 @@ class Cluster(LateStores):
         self.token_validators = _token_validators(config, self.mechanisms, self.facts.access)
         self.reauthentication_ms = int(config.properties.get("connections.max.reauth.ms", 0))
         self.counters = Counters()
+        self.changes = Changes()
         self.upkeep: Upkeep | None = None
         self.begin()
 
@@ -73,6 +75,7 @@ class Cluster(LateStores):
         Whoever held something of the old one keeps a thing that nobody looks at any more; clients
         should be gone.
         """
+        self.changes.note()
         config = self.config
         self.controller_id = min(self._live_ids(), default=config.first_broker_id)
         self.features: tuple[Feature, ...] = features_of(self.release)
@@ -110,6 +113,7 @@ class Cluster(LateStores):
 
     def disconnected(self, node_id: int, connection: Hashable) -> None:
         """A connection to that broker is gone."""
+        self.changes.note()
         if node_id in self.share_sessions:
             self.share_sessions[node_id].disconnected(connection)
 
@@ -130,6 +134,7 @@ class Cluster(LateStores):
 
     def settle(self) -> None:
         """Have somebody alive lead every partition, and control, as far as there is somebody."""
+        self.changes.note()
         alive = self._live_ids()
         if self.controller_id not in alive:
             self.controller_id = min(alive, default=self.controller_id)

@@ -112,6 +112,7 @@ def _log_in(step: SaslStep, principal: str, session: Session, cluster: Cluster) 
 
 def accept_token(frame: bytes, session: Session, cluster: Cluster) -> bytes:
     """A raw token in, a raw token out; a failure can only close (there is no error field)."""
+    cluster.changes.note()
     try:
         step = advance(frame, session, cluster)
     except SaslFailure as failure:

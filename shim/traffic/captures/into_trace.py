@@ -51,6 +51,7 @@ class _CaptureClock:
 
     def __init__(self) -> None:
         self.us = 0
+        self.fired = 0
 
     def now_us(self) -> int:
         return self.us

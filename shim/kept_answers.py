@@ -1,0 +1,179 @@
+"""Answers to requests that only look, kept for clients that ask the same again.
+
+An answer is given again for the same bytes after the correlation id, on the same broker and
+listener, to the same principal from the same host, as long as nothing may have changed
+(`shim/state/changes.py`). Its decisions are kept with it: they are logged, shown and recorded each
+time. What a fault, a mistake of ours or a user's own authorizer has to do with is never kept.
+"""
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kafka_shim.protocol.answer_codes import error_codes
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.shim.apis import LOOKING
+from kafka_shim.shim.observing import audit
+from kafka_shim.shim.request.access import RECORDS_MAX, AccessRecord
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.state.cluster import Cluster
+
+if TYPE_CHECKING:
+    from kafka_shim.shim.observing.history import History
+    from kafka_shim.shim.observing.recorder import Recorder
+
+BYTES_MAX = 16 * 1024 * 1024
+OVERHEAD_BYTES = 500
+"""Roughly what is held of an answer besides its bytes and those of the request."""
+_DECISION_BYTES = 250
+_IDENTITIES_MAX = 10_000
+_READY = Phase.READY  # by itself for the reason that NO_ERROR is
+KEYS = frozenset(key.to_bytes(2, "big") for key in LOOKING)
+"""What the frames of requests that only look begin with."""
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """An answer: its size, and what follows its correlation id; and what else came of it.
+
+    `software` is what an ApiVersions request said of its client.
+    """
+
+    size: bytes
+    rest: bytes
+    context: RequestContext
+    errors: tuple[int, ...]
+    software: tuple[str, str] | None
+    is_denied: bool
+    held_bytes: int
+
+    @property
+    def records(self) -> list[AccessRecord]:
+        return self.context.access.records
+
+    def framed(self, frame: bytes) -> bytes:
+        """The answer to this request."""
+        return self.size + frame[4:8] + self.rest
+
+
+class KeptAnswers:
+    """The answers of one cluster, the oldest of which go beyond `bytes_max`.
+
+    A request is remembered when it comes for the first time, and its answer when it comes again:
+    requests that are all different cost no more than that.
+    """
+
+    def __init__(self, cluster: Cluster, bytes_max: int = BYTES_MAX) -> None:
+        self._changes = cluster.changes
+        self._clock = cluster.clock
+        self._counters = cluster.counters
+        self._bytes_max = bytes_max
+        self.held_bytes = 0
+        self.given = 0
+        """How often a kept answer was given."""
+        self._changes_then = self._timers_then = -1
+        self._answers: OrderedDict[bytes, Kept | None] = OrderedDict()
+        self._identities: dict[tuple[object, ...], bytes] = {}
+        self._identified = 0
+
+    def find(self, frame: bytes, session: Session) -> Kept | None:
+        """The kept answer to a request, if nothing may have changed since."""
+        if session.phase is not _READY or session.expires_at_ms is not None:
+            return None
+        changes = self._changes
+        if self._changes_then != changes.number or self._timers_then != self._clock.fired:
+            self._forget()
+        if changes.under_way:
+            return None
+        identity = session.identity or self._identify(session)
+        return self._answers.get(identity + frame[:4] + frame[8:])
+
+    def keep(
+        self, frame: bytes, request: Any, context: RequestContext, answer: Any, framed: bytes
+    ) -> None:
+        """Keep an answer, `framed` as it goes out, if it may be given again."""
+        access, session = context.access, context.session
+        if (
+            session.phase is not _READY
+            or session.expires_at_ms is not None
+            or self._changes.under_way
+            or access.left_out
+            or len(access.records) > RECORDS_MAX
+        ):
+            return
+        if self._changes_then != self._changes.number or self._timers_then != self._clock.fired:
+            self._forget()
+        key = (session.identity or self._identify(session)) + frame[:4] + frame[8:]
+        if key not in self._answers:
+            self._hold(key, None, len(key) + OVERHEAD_BYTES)
+            return
+        errors = tuple(error_codes(answer))
+        software = None
+        if context.header.api_key == ApiKey.API_VERSIONS and not errors:
+            software = (request.client_software_name, request.client_software_version)
+        kept = Kept(
+            framed[:4],
+            framed[8:],
+            context,
+            errors,
+            software,
+            any(not record.decision.allowed for record in access.records),
+            len(framed) + len(access.records) * _DECISION_BYTES,
+        )
+        self._hold(key, kept, kept.held_bytes)
+
+    def give(
+        self,
+        kept: Kept,
+        frame: bytes,
+        session: Session,
+        recorder: "Recorder | None",
+        history: "History | None",
+    ) -> bytes:
+        """A kept answer; all that came of it when it was made comes of it again."""
+        self.given += 1
+        answer, records, header = kept.framed(frame), kept.records, kept.context.header
+        if recorder is not None:
+            session.sequence = recorder.request(session, header, frame)
+        if history is not None:
+            number = int.from_bytes(frame[4:8], "big", signed=True)
+            asked = msgspec.structs.replace(header, correlation_id=number)
+            seen = history.request(session, asked, frame, self._clock.now_us())
+            history.decided(seen, records)
+            history.answered_with(seen, kept.errors)
+        if kept.software is not None:
+            session.runs(*kept.software)
+        self._counters.requests += 1
+        if kept.is_denied or (records and audit.writes_allowed()):
+            audit.write(kept.context, ApiKey(header.api_key))
+        if recorder is not None:
+            recorder.answered(session, session.sequence, header, records, answer[4:])
+        return answer
+
+    def _hold(self, key: bytes, kept: Kept | None, size: int) -> None:
+        self._answers[key] = kept
+        self.held_bytes += size
+        while self.held_bytes > self._bytes_max:
+            oldest, left = self._answers.popitem(last=False)
+            self.held_bytes -= len(oldest) + OVERHEAD_BYTES
+            self.held_bytes -= 0 if left is None else left.held_bytes
+
+    def _forget(self) -> None:
+        """Something may have changed."""
+        self._answers.clear()
+        self.held_bytes = 0
+        self._changes_then, self._timers_then = self._changes.number, self._clock.fired
+
+    def _identify(self, session: Session) -> bytes:
+        """Who asks, where: a number that nobody else ever had."""
+        who = (session.principal, session.host, session.listener.name)
+        where = (session.node_id, session.local_host)
+        if len(self._identities) >= _IDENTITIES_MAX:
+            self._identities.clear()
+        found = self._identities.get(who + where)
+        if found is None:
+            self._identified += 1
+            found = self._identities[who + where] = self._identified.to_bytes(8, "big")
+        session.identity = found
+        return found

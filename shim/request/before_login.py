@@ -1,0 +1,43 @@
+"""What a connection may send before it has logged in, and after its log-in has expired."""
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.headers import RequestHeader, is_request
+from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.state.cluster import Cluster
+
+_READY = Phase.READY  # by itself for the reason that NO_ERROR is
+_AUTHENTICATE = Phase.AUTHENTICATE
+BEFORE_LOGIN = {
+    Phase.HANDSHAKE: frozenset({ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE}),
+    Phase.MECHANISM: frozenset({ApiKey.SASL_HANDSHAKE}),
+    Phase.TOKENS: frozenset[ApiKey](),
+    Phase.AUTHENTICATE: frozenset({ApiKey.SASL_AUTHENTICATE}),
+    Phase.FAILED: frozenset[ApiKey](),
+}
+
+
+def check_phase(
+    header: RequestHeader, session: Session, cluster: Cluster, frame_bytes: int
+) -> None:
+    """Before a log-in allow only what leads to it; after its lifetime only another one (KIP-368).
+
+    Bytes that are no request may be a raw token with a password: only their length is reported.
+    """
+    if session.phase is not _READY:
+        if header.api_key in BEFORE_LOGIN[session.phase]:
+            return
+        if session.phase is _AUTHENTICATE and is_request(header):
+            return  # it is answered: ILLEGAL_SASL_STATE
+        if not is_request(header):
+            raise CloseConnection(f"a frame of {frame_bytes} bytes that is not a request")
+        name, protocol = ApiKey(header.api_key).wire_name, session.listener.protocol.value
+        raise CloseConnection(
+            f"client sent {name} ({frame_bytes} bytes) before it had logged in;"
+            f" set security.protocol={protocol} and its credentials in the client"
+        )
+    expires_at_ms = session.expires_at_ms
+    if expires_at_ms is None or header.api_key == ApiKey.SASL_HANDSHAKE:
+        return
+    if cluster.clock.now_ms() > expires_at_ms:
+        raise CloseConnection("the log-in has expired and was not renewed")

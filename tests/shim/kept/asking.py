@@ -1,0 +1,58 @@
+"""A dispatcher that is asked more than scenarios ask: what only looks, again and again."""
+
+from collections import deque
+from typing import Any
+
+from kafka_shim.shim.dispatch import Dispatcher
+from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.kept_answers import KEYS, Kept, KeptAnswers
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.request.session import Session
+
+REMEMBERED = 3
+TIMES = 2
+"""The first time a request is remembered, the second its answer."""
+
+
+class CheckedAnswers(KeptAnswers):
+    """Gives no kept answer, but holds each that it would give against the fresh one."""
+
+    checked = 0
+    expected: Kept | None = None
+
+    def find(self, frame: bytes, session: Session) -> Kept | None:
+        assert self.expected is None, "a fresh answer may not be kept, but one was"
+        self.expected = super().find(frame, session)
+        return None
+
+    def keep(
+        self, frame: bytes, request: Any, context: RequestContext, answer: Any, framed: bytes
+    ) -> None:
+        kept, self.expected = self.expected, None
+        if kept is not None:
+            assert kept.framed(frame) == framed
+            assert kept.records == context.access.records
+            assert kept.context.facts is context.facts
+            assert kept.context.access.actor == context.access.actor
+            self.checked += 1
+        super().keep(frame, request, context, answer, framed)
+
+
+def asked_again(dispatcher: Dispatcher) -> None:
+    """From now on, after each request, the last ones that only look are sent again."""
+    dispatch = dispatcher.dispatch
+    last: deque[tuple[bytes, Session]] = deque(maxlen=REMEMBERED)
+
+    def dispatch_and_ask_again(frame: bytes, session: Session) -> Any:
+        answer = dispatch(frame, session)
+        if frame[:2] in KEYS:
+            last.append((frame, session))
+        for _ in range(TIMES):
+            for other, its_session in last:
+                try:
+                    dispatch(other, its_session)
+                except CloseConnection:
+                    continue
+        return answer
+
+    dispatcher.dispatch = dispatch_and_ask_again  # type: ignore[method-assign]

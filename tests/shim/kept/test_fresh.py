@@ -1,0 +1,67 @@
+"""Every answer that would be given again is the one that would be made anew."""
+
+from collections import deque
+from collections.abc import Iterator
+
+import pytest
+
+from kafka_shim.shim.clock import ManualClock
+from kafka_shim.shim.state.changes import Changes
+from tests.recordings.conformance import generate
+from tests.recordings.conformance.play import play
+from tests.recordings.conformance.scripts import script
+from tests.recordings.kinds import KINDS
+from tests.recordings.peers.in_process import InProcess
+from tests.shim.kept.asking import CheckedAnswers, asked_again
+
+RELEASES = ("0.11.0.3", "2.8.2", "3.9.1", "4.4.0")
+SCRIPTS = 8
+SCENARIOS = 3
+EVERY = 10
+"""One of so many recorded scenarios is played: what changes the state is in many of them."""
+
+
+def checked(peer: InProcess) -> CheckedAnswers:
+    dispatcher = peer.stage.dispatcher
+    dispatcher.kept = answers = CheckedAnswers(dispatcher.cluster)
+    asked_again(dispatcher)
+    return answers
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_scripts_whose_requests_have_effects_on_each_other(release: str) -> None:
+    answers = checked(peer := InProcess(release, "authorizer"))
+    for seed in range(SCRIPTS):
+        play(script(release, seed), peer)
+    for seed in range(SCENARIOS):
+        play(generate.scenario(release, seed), peer)
+    assert answers.checked > 300
+
+
+def recorded() -> Iterator[tuple[str, str, str]]:
+    for kind in ("records", "groups"):
+        for release in ("2.8.2", "4.4.0"):
+            yield from ((kind, release, name) for name in KINDS[kind].scenarios(release))
+
+
+def test_scenarios_of_records_and_groups() -> None:
+    found = 0
+    for kind_name, release, scenario in list(recorded())[::EVERY]:
+        kind = KINDS[kind_name]
+        peer = kind.shim(release, kind.mode, kind.settings_of(release, scenario))
+        answers = checked(peer)
+        kind.play(scenario, peer)
+        found += answers.checked
+    assert found > 300
+
+
+@pytest.mark.parametrize("release", ["2.8.2", "4.4.0"])
+def test_a_change_that_nobody_counts_would_be_found(
+    release: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Changes, "note", lambda _: None)
+    monkeypatch.setattr(ManualClock, "fired", property(lambda _: 0, lambda *_: None), raising=False)
+    checked(peer := InProcess(release, "authorizer"))
+    scripts = (script(release, seed) for seed in range(SCRIPTS))
+    with pytest.raises(AssertionError):
+        deque((play(scenario, peer) for scenario in scripts), maxlen=0)

@@ -1,0 +1,136 @@
+"""kept_answers: to whom an answer is given again, how many are kept, and what ends them."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.clock import ManualClock
+from kafka_shim.shim.config import Config
+from kafka_shim.shim.control.routes import Call, call_route, find
+from kafka_shim.shim.control.verbs import Control
+from kafka_shim.shim.kept_answers import KeptAnswers
+from tests.shim.play import LISTENER, Stage
+
+ASKED = MetadataRequest([MetadataRequestTopic(name="orders")], allow_auto_topic_creation=False)
+UNKNOWN = 3
+
+
+class KeepingStage(Stage):
+    """Answers are kept; `ask` tells the error code of the topic."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.kept = self.dispatcher.kept = KeptAnswers(self.cluster)
+
+    def error(self, principal: str = "User:admin") -> int:
+        return int(self.ask(ApiKey.METADATA, 12, ASKED, principal).topics[0].error_code)
+
+    def thrice(self, principal: str = "User:admin") -> set[int]:
+        return {self.error(principal) for _ in range(3)}
+
+
+def test_the_third_answer_is_the_second_one() -> None:
+    stage = KeepingStage()
+    assert stage.thrice() == {UNKNOWN}
+    assert stage.kept.given == 1
+
+
+def test_everybody_has_answers_of_their_own() -> None:
+    stage = KeepingStage()
+    stage.topic("orders")
+    stage.allow("User:alice", Operation.DESCRIBE, ResourceType.TOPIC, "orders")
+    assert stage.thrice("User:alice") == {0}
+    assert stage.thrice("User:bob") == {29}
+    stage.session("User:alice").belongs_to("User:bob")
+    assert stage.error("User:alice") == 29
+    assert stage.kept.given == 3
+
+
+def test_a_fault_ends_it() -> None:
+    stage = KeepingStage()
+    stage.thrice()
+    fault = {"match": {"api": "Metadata"}, "action": {"error": 7}, "trigger": {"every_time": True}}
+    stage.dispatcher.faults.add(fault)
+    assert stage.thrice() == {7}
+    stage.dispatcher.faults.clear()
+    assert stage.thrice() == {UNKNOWN}
+
+
+def test_a_topic_that_the_question_itself_makes_is_there_the_next_time() -> None:
+    stage = KeepingStage()
+    asked = MetadataRequest([MetadataRequestTopic(name="orders")])
+    answers = [stage.ask(ApiKey.METADATA, 12, asked) for _ in range(4)]
+    codes = [answer.topics[0].error_code for answer in answers]
+    assert codes[0] != 0
+    assert codes[1:] == [0, 0, 0]
+
+
+def test_what_is_held_is_bounded_and_the_oldest_goes() -> None:
+    stage = KeepingStage()
+    stage.kept = stage.dispatcher.kept = KeptAnswers(stage.cluster, bytes_max=20_000)
+    for number in range(200):
+        name = MetadataRequestTopic(name=f"orders-{number}")
+        asked = MetadataRequest([name], allow_auto_topic_creation=False)
+        for _ in range(2):
+            stage.ask(ApiKey.METADATA, 12, asked)
+        assert 0 < stage.kept.held_bytes <= 20_000
+    assert stage.kept.given == 0
+    for _ in range(2):
+        stage.thrice()
+    assert stage.kept.given > 0
+
+
+class OwnAuthorizer(StandardAuthorizer):
+    """May decide by whatever it likes, such as the time of day."""
+
+
+def test_nothing_is_kept_if_code_of_a_users_own_decides() -> None:
+    assert Broker(Config(listeners=(LISTENER,))).dispatcher.kept is not None
+    own = f"{__name__}:OwnAuthorizer"
+    assert Broker(Config(listeners=(LISTENER,), authorizer=own)).dispatcher.kept is None
+
+
+VERBS = [
+    ("POST", "/topics", {"name": "orders"}),
+    ("DELETE", "/topics/first", None),
+    ("POST", "/acls", {"acls": [{"principal": "User:a", "allow": "Read", "topic": "t"}]}),
+    ("POST", "/reset", None),
+    ("POST", "/nodes/1/stop", None),
+    ("POST", "/clock/advance", {"by_ms": 5}),
+    ("POST", "/faults", {"action": {"error": 7}}),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body"), VERBS)
+def test_a_call_of_the_control_api_ends_it(method: str, path: str, body: Any) -> None:
+    broker = Broker(Config(listeners=(LISTENER,)), ManualClock())
+    broker.cluster.topics.create("first", [[1]], {})
+    control, changes = Control(broker), broker.cluster.changes
+    before = changes.number
+    route, named = find(method, path)
+    asyncio.run(call_route(control, route, Call(named, {}, body)))
+    assert changes.number > before
+    assert changes.under_way == 0
+
+
+def test_looking_through_the_control_api_does_not() -> None:
+    broker = Broker(Config(listeners=(LISTENER,)), ManualClock())
+    control, before = Control(broker), broker.cluster.changes.number
+    for path in ("/topics", "/state", "/requests", "/faults", "/health"):
+        route, named = find("GET", path)
+        asyncio.run(call_route(control, route, Call(named)))
+    assert broker.cluster.changes.number == before
+
+
+def test_while_a_change_is_under_way_nothing_is_kept_or_given() -> None:
+    stage = KeepingStage()
+    with stage.cluster.changes.noted():
+        stage.thrice()
+    assert stage.kept.given == 0
+    stage.thrice()
+    assert stage.kept.given == 1

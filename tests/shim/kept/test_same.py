@@ -1,0 +1,83 @@
+"""With kept answers all is as without: bytes, audit lines, history and trace."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_shim.protocol.trace.segments import Damage, read_trace
+from kafka_shim.shim.kept_answers import KEYS, KeptAnswers
+from kafka_shim.shim.logs import set_up_logs
+from kafka_shim.shim.observing.history import History
+from kafka_shim.shim.observing.recorder import Recorder
+from tests.recordings.conformance.play import play
+from tests.recordings.conformance.scripts import script
+from tests.recordings.peers.in_process import InProcess
+
+SEEDS = range(300, 306)
+TIMES = 4
+
+
+class Everything:
+    """All that comes of some scripts whose requests are sent several times where they only look."""
+
+    def __init__(self, release: str, folder: Path, *, keeps: bool) -> None:
+        peer = InProcess(release, "authorizer")
+        self._dispatcher = dispatcher = peer.stage.dispatcher
+        self.answers: list[Any] = []
+        self.kept: KeptAnswers | None = None
+        if keeps:
+            dispatcher.kept = self.kept = KeptAnswers(dispatcher.cluster)
+        dispatcher.history = self.history = History()
+        dispatcher.recorder = recorder = Recorder(folder, peer.stage.clock)
+        self._dispatch = dispatcher.dispatch
+        dispatcher.dispatch = self._several_times  # type: ignore[method-assign]
+        for seed in SEEDS:
+            play(script(release, seed), peer)
+        recorder.close()
+        self.requests = [seen.row() for seen in self.history]
+        self.decisions = [row for seen in self.history for row in seen.decisions()]
+        self.totals = (self.history.answers, self.history.decisions)
+        self.counted = dispatcher.cluster.counters.requests
+        self.trace = [
+            (block.body.connections, block.body.entries)
+            for block in read_trace(folder)
+            if not isinstance(block, Damage)
+        ]
+
+    def _several_times(self, frame: bytes, session: Any) -> Any:
+        for number in range(TIMES if frame[:2] in KEYS else 0):
+            self._once(frame[:4] + (1000 + number).to_bytes(4, "big") + frame[8:], session)
+        return self._once(frame, session)
+
+    def _once(self, frame: bytes, session: Any) -> Any:
+        answer = self._dispatch(frame, session)
+        self.answers.append(answer if isinstance(answer, bytes) else None)
+        return answer
+
+
+@pytest.mark.parametrize("level", ["info", "debug"])
+@pytest.mark.parametrize("release", ["2.8.2", "4.4.0"])
+def test_nothing_tells_a_kept_answer_from_a_fresh_one(
+    release: str, level: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    set_up_logs(level, "json")
+    found, logged = [], []
+    for keeps in (False, True):
+        found.append(Everything(release, tmp_path / str(keeps), keeps=keeps))
+        logged.append([line.partition('"timestamp"')[0] for line in _lines(capsys)])
+    fresh, kept = found
+    assert kept.kept is not None
+    assert kept.kept.given > 100
+    assert kept.answers == fresh.answers
+    assert kept.requests == fresh.requests
+    assert kept.decisions == fresh.decisions
+    assert kept.totals == fresh.totals
+    assert kept.counted == fresh.counted
+    assert kept.trace == fresh.trace
+    assert logged[0] == logged[1]
+    assert logged[0]
+
+
+def _lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    return capsys.readouterr().err.splitlines()
