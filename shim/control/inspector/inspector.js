@@ -3,7 +3,7 @@
 import { acls, decisions, detail, element, faults, matrix, requests } from "./views.js";
 
 const POLL_MS = 500;
-const KEPT = 2000;
+const KEPT = 10000; // as many as a broker keeps
 const SHOWN = 500;
 const AGAIN = 200; // so far back an answer is waited for
 const TABS = ["requests", "decisions", "acls", "matrix", "faults"];
@@ -14,7 +14,9 @@ const views = { requests, decisions, acls, matrix, faults: faults(act) };
 const state = {
   tab: "requests", paused: false, data: {}, after: { requests: 0, decisions: 0 },
   kept: { requests: [], decisions: [] }, selected: null, drawn: "",
+  denied: { only: false, after: 0, numbers: new Set() }, // numbers of requests with a denied access
 };
+const texts = new WeakMap(); // what the filter looks at, by row
 
 class Refused extends Error {}
 
@@ -59,7 +61,7 @@ async function refresh() {
     + `up ${Math.floor(health.uptime_ms / 1000)} s`;
   status(text, false);
   const name = state.tab;
-  if (name in state.kept) await more(name);
+  if (name in state.kept) await Promise.all([more(name), moreDenied()]);
   else state.data[name] = await ask("GET", name);
   draw();
 }
@@ -76,6 +78,7 @@ async function recorded(health) {
     state.after[name] = found.last;
     state.kept[name] = state.kept[name].concat(found[name]);
   }
+  await moreDenied();
   draw();
 }
 
@@ -92,6 +95,19 @@ async function more(name) {
   state.after[name] = isAnew ? 0 : found.last;
   const known = isAnew ? [] : old.filter((row) => row.number <= after);
   state.kept[name] = isAnew ? [] : known.concat(found[name]).slice(-KEPT);
+}
+
+/** Which requests had a denied access, since the last time; all there are of a recording. */
+async function moreDenied() {
+  const { denied } = state;
+  for (let last = -1; last < denied.after;) {
+    last = denied.after;
+    const found = await ask("GET", `decisions?allowed=false&after=${last}`);
+    if (found.last < last) Object.assign(denied, { after: 0, numbers: new Set() });
+    else denied.after = found.last;
+    for (const row of found.decisions) if (!row.allowed) denied.numbers.add(row.number);
+  }
+  $("denied-count").textContent = denied.numbers.size;
 }
 
 async function tick() {
@@ -129,7 +145,10 @@ function matching(rows) {
   const words = $("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
   const wanted = words.filter((word) => word[0] !== "-");
   const unwanted = words.filter((word) => word[0] === "-").map((word) => word.slice(1)).filter(Boolean);
+  const { only, numbers } = state.denied;
   return rows.filter((row) => {
+    if (only && state.tab === "requests" && !numbers.has(row.number)) return false;
+    if (only && state.tab === "decisions" && row.allowed) return false;
     const text = textOf(row);
     return wanted.every((word) => text.includes(word)) && !unwanted.some((word) => text.includes(word));
   });
@@ -137,16 +156,20 @@ function matching(rows) {
 
 /** What the row shows, and what it is about, for the filter. */
 function textOf(row) {
-  const view = views[state.tab];
-  const cells = view.cells(row).map((cell) => cell.text ?? cell.node.textContent);
-  return `${cells.join(" ")} ${row.request ? JSON.stringify(row.request) : ""}`.toLowerCase();
+  if (!texts.has(row)) {
+    const cells = views[state.tab].cells(row).map((cell) => cell.text ?? cell.node.textContent);
+    const request = row.request ? JSON.stringify(row.request) : "";
+    texts.set(row, `${cells.join(" ")} ${request}`.toLowerCase());
+  }
+  return texts.get(row);
 }
 
 function draw() {
   const view = views[state.tab];
   const data = state.data[state.tab];
-  const rows = matching(rowsOf(state.tab)).slice(0, SHOWN);
-  const drawn = JSON.stringify([state.tab, rows, state.selected, data?.topics]);
+  const found = matching(rowsOf(state.tab));
+  const rows = found.slice(0, SHOWN);
+  const drawn = JSON.stringify([state.tab, rows, found.length, state.selected, data?.topics]);
   if (drawn === state.drawn) return; // nothing moves under the pointer without need
   state.drawn = drawn;
   const focused = document.activeElement?.dataset?.key;
@@ -158,8 +181,11 @@ function draw() {
     element("tbody", {}, ...rows.map((row) => line(view, row))),
   );
   $("rows").hidden = !rows.length;
+  const hidden = rowsOf(state.tab).length - found.length;
   $("empty").hidden = rows.length > 0;
-  $("empty").textContent = rowsOf(state.tab).length ? "Nothing matches the filter." : view.empty;
+  $("empty").textContent = hidden ? `The filter hides all ${hidden} rows.` : view.empty;
+  if (found.length > rows.length) note(`the newest ${SHOWN} of ${found.length} rows`);
+  else if (state.tab in state.kept) note("");
   if (view.note && data) note(view.note(data));
   if (focused) document.querySelector(`tr[data-key="${CSS.escape(focused)}"]`)?.focus();
 }
@@ -194,7 +220,7 @@ async function open(row) {
   const [found, decided] = await Promise.all([
     ask("GET", `requests?after=${before}&limit=1`), ask("GET", `decisions?after=${before}&limit=1`),
   ]);
-  const same = (one) => one.number === row.number;
+  const same = (other) => other.number === row.number;
   $("detail").replaceChildren(
     ...detail(row, found.requests.find(same), decided.decisions.filter(same)));
   $("detail").hidden = false;
@@ -216,12 +242,13 @@ function show(name) {
   if ($(`tab-${name}`).hidden) return;
   if (!$("detail").hidden) close();
   state.tab = name;
-  for (const one of TABS) {
-    $(`tab-${one}`).setAttribute("aria-selected", String(one === name));
-    $(`tab-${one}`).tabIndex = one === name ? 0 : -1;
+  for (const tab of TABS) {
+    $(`tab-${tab}`).setAttribute("aria-selected", String(tab === name));
+    $(`tab-${tab}`).tabIndex = tab === name ? 0 : -1;
   }
   $("panel").setAttribute("aria-labelledby", `tab-${name}`);
   $("new-fault").hidden = name !== "faults";
+  $("denied").hidden = !(name in state.kept);
   note("");
   draw();
   refresh().catch(() => {}); // the next tick tells
@@ -231,6 +258,12 @@ function pause() {
   state.paused = !state.paused;
   $("pause").setAttribute("aria-pressed", String(state.paused));
   $("pause").firstChild.textContent = state.paused ? "Go on " : "Pause ";
+}
+
+function deniedOnly() {
+  state.denied.only = !state.denied.only;
+  $("denied").setAttribute("aria-pressed", String(state.denied.only));
+  draw();
 }
 
 function step(by) {
@@ -253,6 +286,7 @@ function turn(event, by) {
 const KEYS = {
   "/": () => $("filter").focus(),
   "?": () => $("help").showModal(),
+  d: deniedOnly,
   p: pause,
   j: () => step(1),
   k: () => step(-1),
@@ -280,12 +314,15 @@ document.addEventListener("keydown", (event) => {
 });
 for (const name of TABS) $(`tab-${name}`).addEventListener("click", () => show(name));
 $("filter").addEventListener("input", draw);
+$("denied").addEventListener("click", deniedOnly);
 $("pause").addEventListener("click", pause);
 $("keys").addEventListener("click", () => $("help").showModal());
 $("new-fault").addEventListener("submit", (event) => {
   event.preventDefault();
   try {
-    act("POST", "faults", JSON.parse($("fault").value));
+    const fault = JSON.parse($("fault").value);
+    $("filter").value = ""; // it could hide the new row
+    act("POST", "faults", fault);
   } catch (error) {
     note(`not JSON: ${error.message}`, true);
   }

@@ -6,6 +6,24 @@ const LETTERS = {
 };
 
 const time = (us) => new Date(us / 1000).toISOString().slice(11, 23);
+
+const NAMES = ["name", "topic", "groupId", "transactionalId", "resourceName", "key"];
+
+/** The topics, groups and other resources that a request names. */
+function named(value, found = new Set()) {
+  for (const [key, inner] of Object.entries(value ?? {})) {
+    if (typeof inner === "object" && inner !== null) named(inner, found);
+    else if (typeof inner === "string" && inner && NAMES.includes(key)) found.add(inner);
+  }
+  return found;
+}
+
+function about(row) {
+  const names = [...named(row.request)];
+  const more = names.length > 3 ? ` and ${names.length - 3} more` : "";
+  return names.slice(0, 3).join(", ") + more;
+}
+
 const capital = (name) => name.split("_").map((w) => w[0] + w.slice(1).toLowerCase()).join("");
 
 export function element(tag, attributes = {}, ...children) {
@@ -30,11 +48,12 @@ export function remedy(would) {
 }
 
 export const requests = {
-  columns: ["#", "Time", "API", "Principal", "Client", "Answer"],
+  columns: ["#", "Time (UTC)", "API", "About", "Principal", "Client", "Answer"],
   cells: (row) => [
     { text: row.number, class: "number" },
     { text: time(row.time_us) },
     { text: `${row.api} v${row.version}` },
+    { text: about(row) },
     { text: row.principal },
     { text: row.client_id ?? "" },
     answer(row),
@@ -51,7 +70,7 @@ function answer(row) {
 }
 
 export const decisions = {
-  columns: ["#", "Time", "Decision", "Principal", "Wanted", "Because", "By"],
+  columns: ["#", "Time (UTC)", "Decision", "Principal", "Wanted", "Because", "By"],
   cells: (row) => [
     { text: row.number, class: "number" },
     { text: time(row.time_us) },

@@ -1,6 +1,5 @@
 """The inspector in a real browser, headless: what it shows, and that the keyboard is enough."""
 
-import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -16,13 +15,12 @@ from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.control.broker_shapes import BrokerRow
 from kafka_shim.shim.control.shapes import Done
 from kafka_shim.shim.testing import KafkaBroker, start
+from tests.browser import BROWSER, DRIVER, chromium
 from tests.commands import SHIM
 from tests.shim.control.plain_http import Http, works
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
 
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
-DRIVER = shutil.which("chromedriver")
 TABS = ["requests", "decisions", "acls", "matrix", "faults"]
 needs_browser = pytest.mark.skipif(
     BROWSER is None or DRIVER is None,
@@ -50,17 +48,8 @@ def broker(shared: KafkaBroker) -> KafkaBroker:
 
 @pytest.fixture(scope="module")
 def chrome() -> Iterator[Any]:
-    from selenium.webdriver import Chrome, ChromeOptions
-    from selenium.webdriver.chrome.service import Service
-
-    options = ChromeOptions()
-    options.binary_location = str(BROWSER)
-    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,800"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = Chrome(options=options, service=Service(str(DRIVER)))
-    yield driver
-    driver.quit()
+    with chromium() as driver:
+        yield driver
 
 
 class Page:
@@ -147,6 +136,41 @@ def test_a_denial_says_what_would_allow_it(page: Page, broker: KafkaBroker) -> N
     assert '"name": "orders"' in detail
     page.press("\ue00c")
     assert not page.element("#detail").is_displayed()
+
+
+@needs_browser
+def test_a_request_says_what_it_is_about_and_when(page: Page, broker: KafkaBroker) -> None:
+    send(broker, "alice")
+    head = page.wait(lambda: page.rows and page.element("thead").text)
+    assert "Time (UTC)" in head
+    assert page.row("Produce", "v", "orders", "User:alice")
+
+
+@needs_browser
+def test_only_what_was_denied(page: Page, broker: KafkaBroker) -> None:
+    send(broker, "alice")
+    send(broker, "bob")
+    denied = {row.number for row in broker.decisions() if not row.allowed}
+    page.row("Metadata", "User:bob", "TOPIC_AUTHORIZATION_FAILED")
+    page.wait(lambda: page.element("#denied-count").text == str(len(denied)))
+    page.press("d")
+    page.wait(lambda: len(page.rows) == len(denied))
+    assert all("User:bob" in row for row in page.rows)
+    page.press("2")
+    page.wait(lambda: page.rows and all("denied" in row for row in page.rows))
+    page.element("#denied").click()
+    page.row("allowed", "User:alice")
+
+
+@needs_browser
+def test_a_filter_says_how_much_it_hides(page: Page, broker: KafkaBroker) -> None:
+    page.press("3", "/", "nobody", "\ue00c")
+    page.wait(lambda: page.element("#empty").text == "The filter hides all 3 rows.")
+    page.press("5")
+    page.element("#new-fault button").click()
+    page.row('{"api":"Produce"}')
+    assert page.element("#filter").get_attribute("value") == ""
+    assert len(broker.faults.list()) == 1
 
 
 @needs_browser

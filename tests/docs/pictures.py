@@ -1,0 +1,111 @@
+"""The pictures of README and docs, from real runs: `python -m tests.docs.pictures`."""
+
+import io
+import re
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from confluent_kafka import Consumer, KafkaException, Producer
+from rich._export_format import CONSOLE_SVG_FORMAT
+from rich.console import Console
+from rich.text import Text
+
+from kafka_shim.shim.testing import KafkaBroker, start
+from tests.browser import chromium
+from tests.docs.demo_broker import demo_broker, replacements
+from tests.docs.shell import Shell
+from tests.docs.shown import ROOT
+
+PICTURES: Final = ROOT / "docs" / "pictures"
+SESSION: Final = (
+    "python examples/denied.py",
+    (
+        "kafka-shim explain --bootstrap-server 127.0.0.1:9092 --principal User:carol"
+        " --operation Write --topic orders"
+    ),
+    "kafka-shim who-can Write topic:orders --bootstrap-server 127.0.0.1:9092",
+)
+"""What a newcomer types while `make run` runs."""
+
+WIDTH: Final = 100
+FONTS = re.compile(r"@font-face \{\{.*?\}\}\s*", re.DOTALL)
+"""They would be loaded from another server; the picture names a font that is there."""
+
+VIEWS: Final = ("requests", "decisions", "acls", "matrix", "faults")
+
+
+def session(shell: Shell, addresses: dict[str, str]) -> str:
+    """Return an SVG of the commands and of what they print."""
+    console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
+    for command in SESSION:
+        done = shell(command)
+        assert done.returncode in (0, 3), done.stderr
+        said = done.stdout.replace(addresses["PLAINTEXT"], "127.0.0.1:9092")
+        console.print(Text(f"$ {command}", style="bold green"))
+        console.print(Text(said))
+    form = FONTS.sub("", CONSOLE_SVG_FORMAT)
+    return console.export_svg(title="kafka-shim", code_format=form, unique_id="session")
+
+
+def use(broker: KafkaBroker) -> None:
+    """What a shop does: alice writes, bob reads, carol is denied."""
+    broker.topics.create("orders", partitions=3)
+    broker.topics.create("payments")
+    broker.acls.add(
+        {"principal": "alice", "allow": "Write", "topic": "orders"},
+        {"principal": "bob", "allow": "Read", "topic": "orders"},
+        {"principal": "bob", "allow": "Read", "group": "billing-", "pattern": "prefixed"},
+        {"principal": "bob", "deny": "Read", "topic": "pay", "pattern": "prefixed"},
+    )
+    broker.faults.error("NOT_LEADER_OR_FOLLOWER", api="Produce", topic="orders", times=1)
+    for user in ("alice", "carol"):
+        settings = {"client.id": f"shop-{user}", "message.timeout.ms": 3000}
+        producer = Producer(broker.config(user) | settings)
+        producer.produce("orders", b"a book")
+        producer.flush()
+    consumer = Consumer(
+        broker.config("bob")
+        | {"group.id": "billing-eu", "client.id": "billing", "auto.offset.reset": "earliest"}
+    )
+    consumer.subscribe(["orders"])
+    message = consumer.poll(20)
+    assert message is not None
+    if message.error():
+        raise KafkaException(message.error())
+    consumer.close()
+
+
+def shots(driver: Any, broker: KafkaBroker, folder: Path) -> None:
+    """Write a picture of each view, and of the first in dark colours."""
+    driver.get(f"{broker.control_url}/inspector")
+    for number, view in enumerate(VIEWS, 1):
+        driver.switch_to.active_element.send_keys(str(number))
+        deadline = time.monotonic() + 10
+        while not driver.find_elements("css selector", "tbody tr"):
+            assert time.monotonic() < deadline, view
+            time.sleep(0.05)
+        if view == "decisions":  # a denial in detail: what would have allowed it
+            driver.find_element("css selector", "tbody tr:has(.bad)").click()
+        time.sleep(1)  # columns settle
+        driver.save_screenshot(str(folder / f"{view}.png"))
+    dark = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", dark)
+    driver.switch_to.active_element.send_keys("2")
+    time.sleep(1)
+    driver.save_screenshot(str(folder / "decisions-dark.png"))
+
+
+def main() -> None:
+    PICTURES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, demo_broker(Path(folder)) as addresses:
+        shell = Shell(Path(folder), replacements(addresses))
+        (PICTURES / "session.svg").write_text(session(shell, addresses))
+    with start() as broker, chromium("1280,640") as driver:
+        use(broker)
+        shots(driver, broker, PICTURES)
+
+
+if __name__ == "__main__":
+    main()

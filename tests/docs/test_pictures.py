@@ -1,0 +1,20 @@
+"""The pictures are what the programs show today."""
+
+from pathlib import Path
+
+from tests.docs.pictures import PICTURES, VIEWS, session
+from tests.docs.shell import Shell
+from tests.docs.shown import ROOT
+
+
+def test_the_session_is_what_is_printed(shell: Shell, demo: dict[str, str]) -> None:
+    made = session(shell, demo)
+    assert (PICTURES / "session.svg").read_text() == made, "run: make pictures"
+    assert "url(http" not in made  # it needs nothing from other servers
+
+
+def test_every_view_is_on_the_page() -> None:
+    page = (ROOT / "docs" / "inspector.md").read_text()
+    shown = {Path(name).stem for name in VIEWS}
+    assert all(f"(pictures/{name}.png)" in page for name in shown)
+    assert shown | {"decisions-dark"} == {path.stem for path in PICTURES.glob("*.png")}
