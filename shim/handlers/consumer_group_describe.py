@@ -20,7 +20,12 @@ from kafka_shim.protocol.messages.consumer_group_describe_response import (
     Member,
     TopicPartitions,
 )
-from kafka_shim.shim.handlers.shared.group_description import GroupDescription, named, names_in
+from kafka_shim.shim.handlers.shared.group_description import (
+    GroupDescription,
+    in_order,
+    named,
+    names_in,
+)
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup
@@ -63,7 +68,7 @@ def _described(group: ConsumerGroup, operations: int, context: RequestContext) -
         group_epoch=group.target.epoch,
         assignment_epoch=group.target.target_epoch,
         assignor_name=group.assignor_name,
-        members=[_member(group, member, context) for member in group.members.values()],
+        members=[_member(group, member, context) for member in in_order(group.members)],
         authorized_operations=operations,
     )
 

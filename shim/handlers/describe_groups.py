@@ -4,6 +4,8 @@ Denied groups come first. A group that is not there is `Dead` and no error, with
 they were asked for; from version 6 it is 69, without (KIP-1043).
 """
 
+from collections.abc import Iterable
+
 from kafka_shim.authorizer.requirements import DESCRIBE_GROUPS
 from kafka_shim.protocol.enums import NO_OPERATIONS, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -14,6 +16,8 @@ from kafka_shim.protocol.messages.describe_groups_response import (
     DescribeGroupsResponse,
 )
 from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.groups.classic_member import MemberView
+from kafka_shim.shim.state.java_hash_map import ordered
 
 OPERATIONS_SINCE = 3
 MISSING_IS_AN_ERROR_SINCE = 6
@@ -89,7 +93,15 @@ def _described(group_id: str, wants_operations: bool, context: RequestContext) -
                 member_metadata=member.metadata,
                 member_assignment=member.assignment,
             )
-            for member in group.views()
+            for member in _in_order(group.views(), context)
         ],
         authorized_operations=operations,
     )
+
+
+def _in_order(members: Iterable[MemberView], context: RequestContext) -> list[MemberView]:
+    """Newer coordinators keep them in a HashMap."""
+    by_id = {member.member_id: member for member in members}
+    if not context.facts.groups.new_coordinator:
+        return list(by_id.values())
+    return [by_id[member_id] for member_id in ordered(by_id)]

@@ -19,7 +19,7 @@ def handle(request: ListGroupsRequest, context: RequestContext) -> ListGroupsRes
         for group in context.cluster.groups
         if context.coordinator_error(group.group_id) is ErrorCode.NONE
     ]
-    visible = _visible(ours, context)
+    visible = _in_order(_visible(ours, context), context)
     return ListGroupsResponse(
         groups=[
             ListedGroup(
@@ -44,6 +44,15 @@ def _visible(groups: list[Group], context: RequestContext) -> list[Group]:
         context.access.require(LIST_GROUPS)
         return groups
     return context.access.visible(LIST_GROUPS, groups, lambda group: group.group_id)
+
+
+def _in_order(groups: list[Group], context: RequestContext) -> list[Group]:
+    if not context.facts.groups.new_coordinator:
+        return groups
+    by_id = {group.group_id: group for group in groups}
+    return [
+        by_id[group_id] for group_id in context.cluster.coordinators.listed(by_id, context.node_id)
+    ]
 
 
 def _matches(text: str, wanted: list[str], context: RequestContext) -> bool:

@@ -18,7 +18,12 @@ from kafka_shim.protocol.messages.share_group_describe_response import (
     ShareGroupDescribeResponse,
     TopicPartitions,
 )
-from kafka_shim.shim.handlers.shared.group_description import GroupDescription, named, names_in
+from kafka_shim.shim.handlers.shared.group_description import (
+    GroupDescription,
+    in_order,
+    named,
+    names_in,
+)
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.groups import Groups
 from kafka_shim.shim.state.groups.share_group import ASSIGNOR, ShareGroup, ShareMember
@@ -53,7 +58,7 @@ def _described(group: ShareGroup, operations: int, context: RequestContext) -> D
         group_epoch=group.target.epoch,
         assignment_epoch=group.target.target_epoch,
         assignor_name=ASSIGNOR,
-        members=[_member(member, context) for member in group.members.values()],
+        members=[_member(member, context) for member in in_order(group.members)],
         authorized_operations=operations,
     )
 

@@ -26,7 +26,7 @@ from kafka_shim.protocol.messages.streams_group_describe_response import (
     TopicInfo,
     Topology,
 )
-from kafka_shim.shim.handlers.shared.group_description import GroupDescription
+from kafka_shim.shim.handlers.shared.group_description import GroupDescription, in_order
 from kafka_shim.shim.handlers.shared.topology_nodes import shown
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.assignors import Assignment
@@ -82,7 +82,7 @@ def _described(group: StreamsGroup, operations: int, _context: RequestContext) -
         group_epoch=group.target.epoch,
         assignment_epoch=group.target.target_epoch,
         topology=_topology(group),
-        members=[_member(group, member) for member in group.members.values()],
+        members=[_member(group, member) for member in in_order(group.members)],
         authorized_operations=operations,
         assignor_name=group.assignor_name,
     )

@@ -67,7 +67,8 @@ class RequestContext(msgspec.Struct, eq=False):
     def coordinator_error(self, group_id: str) -> ErrorCode:
         """NONE if the broker that was reached coordinates the group."""
         if len(self.cluster.nodes) == 1:
-            return ErrorCode.NONE
+            is_lost = self.cluster.topics.deletions and self.cluster.coordinators.have_no_groups()
+            return ErrorCode.NOT_COORDINATOR if is_lost else ErrorCode.NONE
         return self.cluster.coordinators.error_at(self.node_id, group_id)
 
     def transaction_coordinator_error(self, transactional_id: str) -> ErrorCode:

@@ -6,12 +6,12 @@ topic comes to be when somebody first looks for a coordinator.
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import IntEnum
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.state.configs import Configs
-from kafka_shim.shim.state.java_hash_map import java_hash
+from kafka_shim.shim.state.java_hash_map import java_hash, partitions_ordered, timeline_ordered
 from kafka_shim.shim.state.node import Node
 from kafka_shim.shim.state.placement import spread
 from kafka_shim.shim.state.topics import Topic, Topics
@@ -72,6 +72,7 @@ class Coordinators:
         self._configs = configs
         self._random = rng
         self._live_nodes = live_nodes
+        self._made = set[str]()
 
     def node_of(self, key_type: KeyType, key: str) -> int:
         """Id of the coordinating node; -1 while its partition has no leader."""
@@ -79,8 +80,15 @@ class Coordinators:
         assert partition is not None
         return partition.leader_id
 
+    def have_no_groups(self) -> bool:
+        """Whether the topic of groups was deleted, and no coordinator was looked for since."""
+        name = _TOPICS[KeyType.GROUP]
+        return name in self._made and name not in self._topics
+
     def error_at(self, node_id: int, group_id: str) -> ErrorCode:
         """NONE if a node coordinates a group, else why it is no use to ask it."""
+        if self.have_no_groups():
+            return ErrorCode.NOT_COORDINATOR
         coordinator = self.node_of(KeyType.GROUP, group_id)
         if coordinator < 0:
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
@@ -90,6 +98,22 @@ class Coordinators:
         """The partition of the internal topic that the key falls into."""
         positive = abs(java_hash(key)) & 0x7FFF_FFFF  # 0 for the least hash code
         return positive % len(self.topic(key_type).partitions)
+
+    def listed(self, group_ids: Iterable[str], node_id: int) -> list[str]:
+        """Return the groups of a node in the order in which a coordinator of 4.0 lists them."""
+        by_partition: dict[int, list[str]] = {}
+        for group_id in group_ids:
+            at = self.partition_of(KeyType.GROUP, group_id)
+            by_partition.setdefault(at, []).append(group_id)
+        topic = self.topic(KeyType.GROUP)
+        led = [
+            at for at, partition in enumerate(topic.partitions) if partition.leader_id == node_id
+        ]
+        return [
+            group_id
+            for at in partitions_ordered(topic.name, led)
+            for group_id in timeline_ordered(by_partition.get(at, ()))
+        ]
 
     def topic(self, key_type: KeyType) -> Topic:
         """The internal topic, made if it is not there yet."""
@@ -106,6 +130,7 @@ class Coordinators:
         Replicas only as far as there are brokers: a test cluster is smaller than the defaults
         expect.
         """
+        self._made.add(name)
         prefix = _SETTINGS[name]
         segment_bytes = self._configs.broker_value(f"{prefix}.segment.bytes")
         configs = {**_CONFIGS[name], "segment.bytes": segment_bytes or ""}

@@ -101,6 +101,11 @@ class GroupSettings:
     def consumer_size_max(self) -> int:
         return self._number("group.consumer.max.size", _NO_LIMIT)
 
+    @property
+    def regex_refresh_interval_ms(self) -> int:
+        """After which topics are looked for again that match expressions (since 4.1)."""
+        return self._number("group.consumer.regex.refresh.interval.ms", _NO_LIMIT)
+
     def consumer_session_timeout_ms(self, group_id: str) -> int:
         return self._of_group(group_id, "consumer.session.timeout.ms", 45_000)
 

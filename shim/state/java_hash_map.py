@@ -1,6 +1,6 @@
 """The order in which Java goes through a HashMap: some answers of brokers have it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Generic, TypeVar
 
 Key = TypeVar("Key")
@@ -69,6 +69,20 @@ def timeline_ordered(names: Iterable[str]) -> list[str]:
         scattered = java_hash(name) * _GOLDEN_RATIO & (1 << 64) - 1
         slots[scattered >> 64 - bits].insert(0, name)
     return [name for slot in slots for name in slot]
+
+
+def partitions_ordered(topic: str, partitions: Collection[int]) -> list[int]:
+    """Return partitions of a topic in the order of a ConcurrentHashMap that has them as keys."""
+    slots = 16
+    while len(partitions) * 4 >= slots * 3:
+        slots *= 2
+    of_topic = java_hash(topic)
+
+    def slot(partition: int) -> int:
+        code = 31 * (31 + partition) + of_topic & _BITS
+        return (code ^ code >> 16) & slots - 1
+
+    return sorted(partitions, key=slot)
 
 
 def java_hash(text: str) -> int:

@@ -5,7 +5,7 @@ Denied groups come first. If the caller may not describe one topic of a group, t
 replaced by an entry with 29. Groups that are missing or of another type are 69.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Generic, Protocol, TypeVar
 
 import msgspec
@@ -17,6 +17,7 @@ from kafka_shim.shim.errors import Refused
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.groups import Groups
+from kafka_shim.shim.state.java_hash_map import timeline_ordered
 
 Group = TypeVar("Group")
 Row = TypeVar("Row")
@@ -75,6 +76,14 @@ class GroupDescription(msgspec.Struct, Generic[Group, Row], frozen=True):
         if wants_operations:
             operations = context.access.operations(ResourceType.GROUP, group_id)
         return self.described(group, operations, context)
+
+
+Member = TypeVar("Member")
+
+
+def in_order(members: Mapping[str, Member]) -> list[Member]:
+    """Return members in the order of Kafka's own kind of map."""
+    return [members[member_id] for member_id in timeline_ordered(members)]
 
 
 def named(assignment: Assignment, context: RequestContext) -> list[tuple[bytes, str, list[int]]]:

@@ -44,7 +44,7 @@ class ClassicParticipants:
         try:
             joined = self._join(joining, new_id)
         except Refused as refused:
-            joined = Joined(error=refused.error, member_id=joining.member_id)
+            joined = Joined(error=refused.error, member_id="")
         answer(joined)
 
     def _join(self, joining: Joining, new_id: str) -> Joined:

@@ -161,7 +161,8 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
     def _resolve(self, heartbeat: ConsumerHeartbeat) -> None:
         """Kafka does it in the background: what matches is seen by the next heartbeat."""
         members = self.members.values()
-        if self.subscriptions.resolve(members, heartbeat.visible, self._clock.now_ms()):
+        now_ms, refresh_ms = self._clock.now_ms(), self._settings.regex_refresh_interval_ms
+        if self.subscriptions.resolve(members, heartbeat.visible, now_ms, refresh_ms):
             self.target.renew(self.subscriptions, members)
 
     def _answer(self, member_id: str, epoch: int, assignment: Assignment | None) -> HeartbeatAnswer:

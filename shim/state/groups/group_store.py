@@ -23,6 +23,8 @@ if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
     from kafka_shim.shim.state.groups.share_group import ShareGroup
     from kafka_shim.shim.state.groups.streams_group import StreamsGroup
 
+GROUPS_TOPIC = "__consumer_offsets"
+
 
 class GroupStore:
     """The groups of a cluster. Not finding one is an answer of its own in every API."""
@@ -48,6 +50,7 @@ class GroupStore:
         self._random = rng
         self._groups: dict[str, Group] = {}
         self._deletions = topics.deletions
+        self._kept_in: bytes | None = None  # the id of the topic of groups
         self._rounds = Rounds(clock, lambda: settings.offsets_check_interval_ms, self._expire)
 
     def stop(self) -> None:
@@ -101,6 +104,8 @@ class GroupStore:
         if replaced is not None and replaced is not group:
             replaced.close()
         self._groups[group.group_id] = group
+        kept_in = self._topics.get(GROUPS_TOPIC)
+        self._kept_in = None if kept_in is None else kept_in.topic_id
         self._rounds.plan()
 
     def delete(self, group_id: str) -> ErrorCode:
@@ -128,10 +133,18 @@ class GroupStore:
         self.offsets.forget_group(group.group_id)
 
     def _notice_deleted_topics(self) -> None:
-        """Offsets of deleted topics go, and in older releases empty groups that have no others."""
+        """Offsets of deleted topics go, and in older releases empty groups that have no others; all
+        groups go with the topic that they are kept in.
+        """
         if self._deletions == self._topics.deletions:
             return
         self._deletions = self._topics.deletions
+        if self._kept_in is not None and self._topics.by_id(self._kept_in) is None:
+            self._kept_in = None
+            for group in list(self._groups.values()):
+                if group.type is GroupType.CLASSIC:
+                    cast("ClassicGroup", group).cycle.break_off()
+                self._remove(group)
         gone = [
             topic_id
             for topic_id in self.offsets.topic_ids()

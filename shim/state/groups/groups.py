@@ -54,6 +54,9 @@ class Groups(GroupStore):
     def join(self, group_id: str, joining: Joining, answer: JoinAnswer) -> None:
         """JoinGroup: answered at once with an error, or when the next generation begins."""
         error = self._join_error(group_id, joining)
+        if error is ErrorCode.INCONSISTENT_GROUP_PROTOCOL:  # and it says nothing else
+            answer(Joined(error=error, member_id=""))
+            return
         if error is not ErrorCode.NONE:
             answer(Joined(error=error, member_id=joining.member_id))
             return

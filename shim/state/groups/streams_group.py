@@ -266,6 +266,8 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
         topology = self.tasks.topology
         if topology is not None and member.topology_epoch < topology.epoch:
             found.append((Status.STALE_TOPOLOGY, "the member's topology is out of date"))
+        if self.target.is_delayed:
+            found.append((Status.ASSIGNMENT_DELAYED, "the assignment is delayed"))
         if configured is not None and configured.missing_sources:
             names = ", ".join(configured.missing_sources)
             found.append((Status.MISSING_SOURCE_TOPICS, f"source topics are missing: {names}"))
@@ -279,8 +281,6 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
         if self._shut_down_by is not None:
             text = f"process `{self._shut_down_by}` asked the application to shut down"
             found.append((Status.SHUTDOWN_APPLICATION, text))
-        if self.target.is_delayed:
-            found.append((Status.ASSIGNMENT_DELAYED, "the assignment is delayed"))
         if heartbeat.is_version_1 and (missing := self._missing_tags(member)):
             text = f"the member lacks client tags: {', '.join(missing)}"
             found.append((Status.MISSING_CLIENT_TAGS, text))

@@ -43,14 +43,15 @@ def owned_by(told: ConsumerProtocolSubscription, topics: Topics) -> Assignment:
 
 
 def read_assignment(data: bytes, topics: Topics) -> Assignment | None:
-    """What a leader assigned to a member, of topics that exist; None if the bytes are nothing such.
+    """What a leader assigned to a member, of topics that exist; None if the bytes are nothing such,
+    or have data of the leader's own.
 
     No bytes at all are no partitions: the member has never synced.
     """
     if not data:
         return {}
     found = _read(ConsumerProtocolAssignment, data)
-    return None if found is None else _by_id(found.assigned_partitions, topics)
+    return None if found is None or found.user_data else _by_id(found.assigned_partitions, topics)
 
 
 def write_assignment(assignment: Assignment, metadata: bytes, topics: Topics) -> bytes:

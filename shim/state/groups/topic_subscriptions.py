@@ -58,14 +58,22 @@ class TopicSubscriptions:
     def is_resolved(self, regex: str | None) -> bool:
         return regex in self._matching
 
-    def resolve(self, members: Iterable[Subscribing], visible: Visible, now_ms: int) -> bool:
+    def resolve(
+        self,
+        members: Iterable[Subscribing],
+        visible: Visible,
+        now_ms: int,
+        refresh_ms: int = 2**31 - 1,
+    ) -> bool:
         """Find the topics of all expressions, if one of them or the topics are new, and not too
-        soon after the last time; whether they are others than before.
+        soon after the last time, or else after `refresh_ms`: others may be visible then. Return
+        whether they are others than before.
         """
         wanted = _expressions(members)
         is_new = not wanted <= self._matching.keys() or self._resolved_epoch != self._topics.epoch
         is_due = not self._matching or now_ms > self._resolved_ms + RESOLVING_INTERVAL_MS
-        if not (is_new and is_due):
+        is_old = bool(wanted) and now_ms > self._resolved_ms + refresh_ms
+        if not (is_old or (is_new and is_due)):
             return False
         old = self._matching
         self._matching = {pattern: self._find(pattern, visible) for pattern in wanted}

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.spec import StructSpec
 from tests.recordings import play
 from tests.recordings.peers.topics import delete
 
@@ -68,6 +69,11 @@ class Play(play.Play):
 
     def waits(self, label: str, connection: str) -> None:
         self.outcome(label, connection, SOON_MS)
+
+    def _value(self, name: str, spec: StructSpec | None, content: Any, version: int) -> Any:
+        if name == "status" and spec is not None and content:  # whose order is the broker's
+            return [self._struct(spec, row, version) for row in content]
+        return super()._value(name, spec, content, version)
 
     def _text(self, name: str, content: str) -> str:
         if name.endswith(("error_message", "status_detail")):

@@ -6,6 +6,7 @@ from tests.oracle.real_kafka import numbers
 from tests.recordings.groups import (
     admin_scenarios,
     consumer_scenarios,
+    corner_scenarios,
     dead_letter_scenarios,
     description_scenarios,
     epoch_scenarios,
@@ -43,6 +44,7 @@ SCENARIOS = by_name(
         static_streams_scenarios,
         description_scenarios,
         dead_letter_scenarios,
+        corner_scenarios,
     )
 )
 
@@ -75,6 +77,7 @@ KIND = Kind(
         **{f"policy-{name}": told for name, told in policy_scenarios.SETTINGS.items()},
         **description_scenarios.SETTINGS,
         **idle_scenarios.OWN_SETTINGS,
+        **corner_scenarios.OWN_SETTINGS,
         **dead_letter_scenarios.SETTINGS,
     },
     "authorizer",
