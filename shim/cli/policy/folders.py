@@ -1,8 +1,10 @@
 """Which files of a folder have ACLs; the others are named on standard error."""
 
+import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import msgspec
 
@@ -60,11 +62,28 @@ def _note(folder: Path, said: str, names: Sequence[str]) -> None:
         sys.stderr.write(f"note: {folder}: {said}: {listed(names)}\n")
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    for path in sorted(folder.rglob("*")):
-        is_ours = not set(_OF_TOOLS).intersection(path.relative_to(folder).parts)
-        if is_ours and path.is_file():
-            yield path
+def _files(folder: Path) -> list[Path]:
+    """All files in it and below; OSError for a folder that may not be read."""
+    found: list[Path] = []
+    for place, folders, names in os.walk(folder, onerror=_raise):
+        folders[:] = [name for name in folders if name not in _OF_TOOLS]
+        _check_links(folder, [Path(place, name) for name in (*folders, *names)])
+        found += filter(Path.is_file, (Path(place, name) for name in names))
+    return sorted(found)
+
+
+def _raise(error: OSError) -> NoReturn:
+    raise error
+
+
+def _check_links(folder: Path, paths: Sequence[Path]) -> None:
+    """InputError for links to other folders, which are not followed, and to nothing."""
+    for path in paths:
+        if path.is_symlink():
+            if not path.exists():
+                raise InputError(f"{path}: a link to nothing")
+            if path.is_dir() and not path.resolve().is_relative_to(folder.resolve()):
+                raise InputError(f"{path}: a link out of {folder}, which is not followed")
 
 
 def _is_hidden(path: Path) -> bool:

@@ -15,6 +15,7 @@ from kafka_shim.authorizer.policy.judge import Answer, Verdict
 from kafka_shim.authorizer.policy.remedy import Step
 from kafka_shim.shim.cli.policy.annotations import annotation as github
 from kafka_shim.shim.cli.policy.expectation_files import Placed
+from kafka_shim.shim.cli.policy.input_error import placed
 from kafka_shim.shim.cli.policy.words import acl_words, hosts_words, names_object, resource_words
 
 SHOWN_MAX = 5
@@ -33,7 +34,7 @@ class Judged(msgspec.Struct, frozen=True):
 
     @property
     def place(self) -> str:
-        return f"{self.placed.path}:{self.placed.line}"
+        return placed(self.placed.path, self.placed.line)
 
 
 def verdict_lines(judged: Judged) -> Iterator[str]:

@@ -78,6 +78,21 @@ def test_what_could_hold_acls_is_not_passed_over(
     assert f"{tmp_path}/acls/{said}" in capsys.readouterr().err
 
 
+def test_links(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    acls, other = tmp_path / "acls", tmp_path / "other"
+    assert code_of(tmp_path, STRIMZI) == 0
+    (acls / "again").symlink_to(acls / "users")
+    (acls / "b.yaml").symlink_to(acls / "users" / "a.yaml")
+    assert code_of(tmp_path, {}) == 0
+    other.mkdir()
+    (acls / "other").symlink_to(other)
+    assert code_of(tmp_path, {}) == 2
+    assert f"{acls}/other: a link out of {acls}, which is not followed" in capsys.readouterr().err
+    other.rmdir()
+    assert code_of(tmp_path, {}) == 2
+    assert f"{acls}/other: a link to nothing" in capsys.readouterr().err
+
+
 def test_a_folder_without_acls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert code_of(tmp_path, {"kafka.yaml": KAFKA}) == 2
     said = "in this folder; passed over: kafka.yaml (Kafka, KafkaTopic)\n"

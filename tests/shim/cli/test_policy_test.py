@@ -108,6 +108,16 @@ def test_toml_has_lines_too(test: Test, tmp_path: Path, capsys: pytest.CaptureFi
     assert f"FAIL {tmp_path / 'policy.toml'}:10: " in out
 
 
+def test_a_list_in_toml_has_no_lines(test: Test, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (
+        'acls = ["acls.yaml"]\nexpect = [{principal = "User:bob", may-not = "Read", topic = "x"}]\n'
+    )
+    assert test(text, name="policy.toml") == 0
+    assert "policy.toml: User:bob may not Read on topic x\n" in capsys.readouterr().out
+    assert test(text.replace("topic", "topik"), name="policy.toml") == 2
+    assert "policy.toml: expectation 1: unknown key `topik`" in capsys.readouterr().err
+
+
 def test_broken_toml_has_its_line(test: Test, capsys: pytest.CaptureFixture[str]) -> None:
     assert test("a = 1\n[[expect]\n", name="policy.toml") == 2
     assert "policy.toml:2: not TOML: " in capsys.readouterr().err
