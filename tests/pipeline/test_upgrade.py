@@ -1,0 +1,112 @@
+"""Readiness against what happens: the workload is replayed to a broker of the newer release."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, Producer
+
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.pipeline import cli
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.messages.list_offsets_request import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+from kafka_shim.shim.cli import main
+from kafka_shim.shim.client.client import Client
+from kafka_shim.shim.client.config import ClientConfig, Login
+from kafka_shim.shim.config import Config, SecurityProtocol, TopicSeed, parse_address
+from tests.pipeline.asking import parsed
+from tests.shim.cli.conftest import SASL, USERS, Running
+
+pytestmark = [pytest.mark.spark, pytest.mark.client, pytest.mark.timeout(600)]
+OLD, NEWEST = "3.9", RELEASES[-1]
+
+
+def acl(kind: ResourceType, name: str, operation: Operation) -> Acl:
+    pattern, permission = PatternType.LITERAL, Permission.ALLOW
+    return Acl(kind, name, pattern, "User:alice", "*", operation, permission)
+
+
+ACLS = (
+    acl(ResourceType.TOPIC, "orders", Operation.READ),
+    acl(ResourceType.TOPIC, "orders", Operation.WRITE),
+    acl(ResourceType.GROUP, "g", Operation.READ),
+)
+
+
+def running(release: str) -> Running:
+    return Running(
+        Config(
+            release=release,
+            listeners=(SASL,),
+            users=USERS,
+            acls=ACLS,
+            topics=(TopicSeed("orders"),),
+        )
+    )
+
+
+def as_client_may(address: str) -> None:
+    """A producer and a member of a group, of a client that talks to both releases."""
+    servers: dict[str, Any] = {
+        "bootstrap.servers": address,
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "PLAIN",
+        "sasl.username": "alice",
+        "sasl.password": "alice-secret",
+    }
+    producer = Producer(servers | {"enable.idempotence": True})
+    producer.produce("orders", b"x")
+    assert producer.flush(10) == 0
+    consumer = Consumer(servers | {"group.id": "g", "auto.offset.reset": "earliest"})
+    consumer.subscribe(["orders"])
+    message = next(m for m in iter(lambda: consumer.poll(1), 0) if m is not None)
+    assert message.error() is None
+    consumer.commit(message=message, asynchronous=False)
+    consumer.close()
+
+
+def as_old_clients_do(address: str) -> None:
+    """A version that brokers of 4.0 and later do not serve."""
+    login = ClientConfig(SecurityProtocol.SASL_PLAINTEXT, Login("PLAIN", "alice", "alice-secret"))
+    wanted = [ListOffsetsTopic("orders", [ListOffsetsPartition(timestamp=-1, max_num_offsets=1)])]
+    with Client(*parse_address(address, ""), login) as client:
+        client.ask(ApiKey.LIST_OFFSETS, ListOffsetsRequest(topics=wanted), 0)
+
+
+@pytest.mark.parametrize(("work", "survives"), [(as_client_may, True), (as_old_clients_do, False)])
+def test_what_is_ready_is_answered_the_same(
+    work: Any, survives: bool, spark: Any, tmp_path: Path, capsys: Any
+) -> None:
+    assert spark
+    broker = running(OLD)
+    broker.record(tmp_path / "trace")
+    work(broker.bootstrap("SASL_PLAINTEXT"))
+    broker.stop()
+    words = (
+        "readiness",
+        str(tmp_path / "trace"),
+        "--from",
+        OLD,
+        "--to",
+        NEWEST,
+        "--fail",
+        "--json",
+    )
+    code = cli.run(parsed(*words))
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert (code, bool(rows)) == ((0, False) if survives else (3, True))
+    target = running(NEWEST)
+    where = ["--to", target.bootstrap("SASL_PLAINTEXT"), "--user", "alice:alice-secret"]
+    options = ["--ignore", "ApiVersions", "--on-miss", "skip", "--json"]
+    code = main(["replay", str(tmp_path / "trace"), *where, *options])
+    out = capsys.readouterr().out
+    target.stop()
+    report = json.loads(out[out.index("{\n") :])
+    assert code == (0 if survives else 3), report
+    assert report["answers"] > (15 if survives else 0)
