@@ -11,6 +11,7 @@ import pytest
 
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.requisites import missing
+from kafka_shim.shim.cli import EXIT_USAGE, main
 from tests.pipeline.traces import made
 
 pytest.importorskip("pyspark")
@@ -48,6 +49,16 @@ def test_a_package_for_another_spark_is_said(monkeypatch: pytest.MonkeyPatch) ->
     table_formats.check_format("delta", None)
     settings = table_formats.delta_settings()
     assert settings["spark.jars.packages"] == "io.delta:delta-spark_4.2_2.13:4.4.0"
+
+
+def test_what_there_is_instead_of_iceberg_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["pipeline", "denials", "/t", "--table", "/x", "--table-format", "iceberg"]
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == EXIT_USAGE
+    said = capsys.readouterr().err
+    assert "iceberg is not supported: it has no runtime for Spark 4.2" in said
+    assert "expected parquet, delta" in said
 
 
 def unusable() -> str | None:
