@@ -63,6 +63,24 @@ def test_what_breaks_prints_what_is_found_and_fails_if_asked(
     assert spark.read.parquet(str(tmp_path / "out")).count() == len(expected)
 
 
+def test_jobs_of_one_command_share_a_session(
+    spark: Any, traced: tuple[Path, Path, AclSet], capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kafka_shim.pipeline.spark.session import spark_session as session
+
+    trace, _, _ = traced
+    begun = []
+
+    def spark_session(*words: Any, **options: Any) -> Any:
+        begun.append(session(*words, **options).sparkContext.applicationId)
+        return session(*words, **options)
+
+    monkeypatch.setattr("kafka_shim.pipeline.commands.run.spark_session", spark_session)
+    assert cli.run(parsed("damage", str(trace), "--then", "damage", str(trace))) == 0
+    assert begun == [spark.sparkContext.applicationId] * 2
+    assert capsys.readouterr().err == ""
+
+
 def test_least_acls_can_be_used_as_they_are_printed(
     spark: Any, traced: tuple[Path, Path, AclSet], capsys: Any, tmp_path: Path
 ) -> None:
