@@ -77,3 +77,75 @@ func (e *Events) Wait(asked Fields, run func(time.Duration) error, failure func(
 		}
 	}
 }
+
+// Inbox has what a consumer read that runs by itself, and its last error.
+type Inbox struct {
+	mutex  sync.Mutex
+	values []string
+	err    error
+	Events Events
+}
+
+// Read keeps a value until it is asked for.
+func (i *Inbox) Read(value []byte) {
+	i.mutex.Lock()
+	defer i.mutex.Unlock()
+	i.values = append(i.values, string(value))
+}
+
+// Failed keeps an error until it is asked for.
+func (i *Inbox) Failed(err error) {
+	i.mutex.Lock()
+	defer i.mutex.Unlock()
+	i.err = err
+}
+
+func (i *Inbox) take(count int) ([]string, error) {
+	i.mutex.Lock()
+	defer i.mutex.Unlock()
+	if i.err != nil && len(i.values) == 0 {
+		err := i.err
+		i.err = nil
+		return nil, err
+	}
+	if len(i.values) < count {
+		return nil, nil
+	}
+	values := i.values[:count]
+	i.values = i.values[count:]
+	return values, nil
+}
+
+// Take waits for values, or for an error if there are none.
+func (i *Inbox) Take(asked Fields) (Ok, error) {
+	for ends := time.Now().Add(asked.Duration()); time.Now().Before(ends); time.Sleep(10 * time.Millisecond) {
+		if values, err := i.take(asked.Count); err != nil || values != nil {
+			return Ok{"values": values}, err
+		}
+	}
+	i.mutex.Lock()
+	defer i.mutex.Unlock()
+	values := append([]string{}, i.values...)
+	i.values = nil
+	return Ok{"values": values}, nil
+}
+
+// Wait waits for an event; an error that the consumer told is one.
+func (i *Inbox) Wait(asked Fields, failure func(error) Failure) (Ok, error) {
+	return i.Events.Wait(asked, func(moment time.Duration) error {
+		time.Sleep(moment)
+		if !slices.Contains(asked.Events, "error") {
+			return nil
+		}
+		return i.TakeError()
+	}, failure)
+}
+
+// TakeError tells the last error once.
+func (i *Inbox) TakeError() error {
+	i.mutex.Lock()
+	defer i.mutex.Unlock()
+	err := i.err
+	i.err = nil
+	return err
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"drivers/loop"
+
+	"github.com/IBM/sarama"
+)
+
+// filter reads the words of the contract; sarama knows them without their underscores.
+func filter(acl loop.Acl) (sarama.AclFilter, error) {
+	found := sarama.AclFilter{ResourceName: acl.Name, Principal: acl.Principal, Host: acl.Host, Version: 1}
+	err := errors.Join(
+		found.ResourceType.UnmarshalText(plain(acl.ResourceType)),
+		found.ResourcePatternTypeFilter.UnmarshalText(plain(acl.PatternType)),
+		found.Operation.UnmarshalText(plain(acl.Operation)),
+		found.PermissionType.UnmarshalText(plain(acl.Permission)),
+	)
+	if err != nil {
+		return found, loop.ErrUnsupported
+	}
+	return found, nil
+}
+
+func plain(word string) []byte { return []byte(strings.ToLower(strings.ReplaceAll(word, "_", ""))) }
+
+var words = map[string]string{
+	"TRANSACTIONALID": "TRANSACTIONAL_ID", "DELEGATIONTOKEN": "DELEGATION_TOKEN",
+	"CLUSTERACTION": "CLUSTER_ACTION", "DESCRIBECONFIGS": "DESCRIBE_CONFIGS",
+	"ALTERCONFIGS": "ALTER_CONFIGS", "IDEMPOTENTWRITE": "IDEMPOTENT_WRITE",
+}
+
+func word(name fmt.Stringer) string {
+	upper := strings.ToUpper(name.String())
+	return cmpOr(words[upper], upper)
+}
+
+func shown(at sarama.Resource, acl sarama.Acl) loop.Acl {
+	return loop.Acl{
+		ResourceType: word(&at.ResourceType), Name: &at.ResourceName, PatternType: word(&at.ResourcePatternType),
+		Principal: &acl.Principal, Host: &acl.Host, Operation: word(&acl.Operation), Permission: word(&acl.PermissionType),
+	}
+}
+
+func numbers(count int) (names []string) {
+	for number := range count {
+		names = append(names, strconv.Itoa(number))
+	}
+	return names
+}
+
+// createAcls asks for all at once; sarama does not tell which of them failed, if any did.
+func createAcls(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) {
+	var wanted []*sarama.ResourceAcls
+	for _, acl := range asked.Acls {
+		asked, err := filter(acl)
+		if err != nil {
+			return nil, err
+		}
+		wanted = append(wanted, &sarama.ResourceAcls{
+			Resource: sarama.Resource{
+				ResourceType: asked.ResourceType, ResourceName: *acl.Name, ResourcePatternType: asked.ResourcePatternTypeFilter,
+			},
+			Acls: []*sarama.Acl{{
+				Principal: *acl.Principal, Host: *acl.Host, Operation: asked.Operation, PermissionType: asked.PermissionType,
+			}},
+		})
+	}
+	if err := to.CreateACLs(wanted); err != nil {
+		return nil, err
+	}
+	return each(numbers(len(wanted)), func(string) error { return nil })
+}
+
+func describeAcls(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) {
+	wanted, err := filter(asked.Filter)
+	if err != nil {
+		return nil, err
+	}
+	resources, err := to.ListAcls(wanted)
+	found := []loop.Acl{}
+	for _, resource := range resources {
+		for _, acl := range resource.Acls {
+			found = append(found, shown(resource.Resource, *acl))
+		}
+	}
+	return loop.Ok{"acls": found}, err
+}
+
+func deleteAcls(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) {
+	return driver.Items(numbers(len(asked.Filters)), func(name string) (loop.Ok, error) {
+		wanted, err := filter(row(asked.Filters, name))
+		if err != nil {
+			return nil, err
+		}
+		matching, err := to.DeleteACL(wanted, false)
+		if err != nil {
+			return nil, err
+		}
+		deleted := []loop.Acl{}
+		for _, match := range matching {
+			if match.Err != sarama.ErrNoError {
+				return nil, match.Err
+			}
+			deleted = append(deleted, shown(match.Resource, match.Acl))
+		}
+		return loop.Ok{"acls": deleted}, nil
+	})
+}
+
+func listGroups(to sarama.ClusterAdmin, _ loop.Fields) (loop.Ok, error) {
+	found, err := to.ListConsumerGroups()
+	return loop.Ok{"groups": append([]string{}, names(found)...)}, err
+}
+
+func describeGroups(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) {
+	if asked.Operations {
+		return nil, loop.ErrUnsupported
+	}
+	found, err := to.DescribeConsumerGroups(asked.Names)
+	if err != nil {
+		return nil, err
+	}
+	return driver.Items(asked.Names, func(name string) (loop.Ok, error) {
+		for _, group := range found {
+			if group.GroupId == name {
+				return loop.Ok{"operations": nil, "members": len(group.Members)}, known(group.Err)
+			}
+		}
+		return nil, fmt.Errorf("nothing is told of %s", name)
+	})
+}
+
+func deleteGroups(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) {
+	return each(asked.Names, to.DeleteConsumerGroup)
+}
+
+func groupOffsets(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) {
+	found, err := to.ListConsumerGroupOffsets(asked.Group, partitions(asked.Partitions))
+	if err != nil {
+		return nil, err
+	}
+	return driver.Items(asked.Partitions, func(name string) (loop.Ok, error) {
+		place := loop.Partition(name)
+		block := found.GetBlock(place.Topic, place.Partition)
+		if block == nil || block.Offset < 0 && block.Err == sarama.ErrNoError {
+			return loop.Ok{"offset": nil}, nil
+		}
+		return loop.Ok{"offset": block.Offset}, known(block.Err)
+	})
+}
+
+func alterGroupOffsets(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) {
+	offset := sarama.OffsetAndMetadata{Offset: asked.Offset, LeaderEpoch: -1}
+	offsets := map[string]map[int32]sarama.OffsetAndMetadata{asked.Topic: {*asked.Partition: offset}}
+	done, err := to.AlterConsumerGroupOffsets(asked.Group, offsets, nil)
+	if err != nil {
+		return nil, err
+	}
+	return nil, known(done.Errors[asked.Topic][*asked.Partition])
+}
+
+func deleteGroupOffsets(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) {
+	return each(asked.Partitions, func(name string) error {
+		place := loop.Partition(name)
+		return to.DeleteConsumerGroupOffset(asked.Group, place.Topic, place.Partition)
+	})
+}
