@@ -14,19 +14,24 @@ class UnsupportedError(Exception):
     """The client cannot do this."""
 
 
-def commands_of(kind: type) -> dict[str, Command]:
-    """Return the commands of a class of clients: `open`, and each public method by its name."""
+def commands_of(
+    kind: type, result: Callable[[Any], Any] = lambda found: found
+) -> dict[str, Command]:
+    """Return the commands of a class of clients: `open`, and each public method by its name.
+
+    `result` makes an answer of what a method returns, such as of a coroutine.
+    """
     clients: dict[str, Any] = {}
 
     def open_client(client: str, **fields: Any) -> None:
         clients[client] = kind(**fields)
 
     def close(client: str) -> None:
-        clients.pop(client).close()
+        result(clients.pop(client).close())
 
     def method(name: str) -> Command:
         def command(client: str, **fields: Any) -> Any:
-            return getattr(clients[client], name)(**fields)
+            return result(getattr(clients[client], name)(**fields))
 
         command.__name__ = name
         return command
