@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"crypto/pbkdf2"
+	"crypto/sha256"
+	"crypto/sha512"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"drivers/loop"
+
+	"github.com/segmentio/kafka-go"
+)
+
+const iterations = 4096
+
+// entry reads the words of the contract; kafka-go knows them without their underscores, and has ""
+// for null.
+func entry(acl loop.Acl) (kafka.ACLEntry, error) {
+	found := kafka.ACLEntry{ResourceName: given(acl.Name), Principal: given(acl.Principal), Host: given(acl.Host)}
+	err := errors.Join(
+		found.ResourceType.UnmarshalText(plainWord(acl.ResourceType)),
+		found.ResourcePatternType.UnmarshalText(plainWord(acl.PatternType)),
+		found.Operation.UnmarshalText(plainWord(acl.Operation)),
+		found.PermissionType.UnmarshalText(plainWord(acl.Permission)),
+	)
+	if err != nil {
+		return found, loop.ErrUnsupported
+	}
+	return found, nil
+}
+
+func given(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+func plainWord(word string) []byte {
+	return []byte(strings.ToLower(strings.ReplaceAll(word, "_", "")))
+}
+
+var words = map[string]string{
+	"TRANSACTIONALID": "TRANSACTIONAL_ID", "DELEGATIONTOKEN": "DELEGATION_TOKEN",
+	"CLUSTERACTION": "CLUSTER_ACTION", "DESCRIBECONFIGS": "DESCRIBE_CONFIGS",
+	"ALTERCONFIGS": "ALTER_CONFIGS", "IDEMPOTENTWRITE": "IDEMPOTENT_WRITE",
+}
+
+func word(name fmt.Stringer) string {
+	upper := strings.ToUpper(name.String())
+	if found, known := words[upper]; known {
+		return found
+	}
+	return upper
+}
+
+func shown(acl kafka.ACLEntry) loop.Acl {
+	return loop.Acl{
+		ResourceType: word(acl.ResourceType), Name: &acl.ResourceName, PatternType: word(acl.ResourcePatternType),
+		Principal: &acl.Principal, Host: &acl.Host, Operation: word(acl.Operation), Permission: word(acl.PermissionType),
+	}
+}
+
+func entries(acls []loop.Acl) (names []string, found []kafka.ACLEntry, err error) {
+	for number, acl := range acls {
+		read, err := entry(acl)
+		if err != nil {
+			return nil, nil, err
+		}
+		names, found = append(names, strconv.Itoa(number)), append(found, read)
+	}
+	return names, found, nil
+}
+
+func createAcls(ctx context.Context, to *kafka.Client, asked loop.Fields) (loop.Ok, error) {
+	names, wanted, err := entries(asked.Acls)
+	if err != nil {
+		return nil, err
+	}
+	done, err := to.CreateACLs(ctx, &kafka.CreateACLsRequest{ACLs: wanted})
+	if err != nil {
+		return nil, err
+	}
+	return driver.Items(names, func(name string) (loop.Ok, error) { return nil, row(done.Errors, name) })
+}
+
+func describeAcls(ctx context.Context, to *kafka.Client, asked loop.Fields) (loop.Ok, error) {
+	wanted, err := entry(asked.Filter)
+	if err != nil {
+		return nil, err
+	}
+	found, err := to.DescribeACLs(ctx, &kafka.DescribeACLsRequest{Filter: kafka.ACLFilter{
+		ResourceTypeFilter: wanted.ResourceType, ResourceNameFilter: wanted.ResourceName,
+		ResourcePatternTypeFilter: wanted.ResourcePatternType, PrincipalFilter: wanted.Principal,
+		HostFilter: wanted.Host, Operation: wanted.Operation, PermissionType: wanted.PermissionType,
+	}})
+	if err != nil {
+		return nil, err
+	}
+	acls := []loop.Acl{}
+	for _, at := range found.Resources {
+		for _, acl := range at.ACLs {
+			acls = append(acls, shown(kafka.ACLEntry{
+				ResourceType: at.ResourceType, ResourceName: at.ResourceName, ResourcePatternType: at.PatternType,
+				Principal: acl.Principal, Host: acl.Host, Operation: acl.Operation, PermissionType: acl.PermissionType,
+			}))
+		}
+	}
+	return loop.Ok{"acls": acls}, found.Error
+}
+
+func deleteAcls(ctx context.Context, to *kafka.Client, asked loop.Fields) (loop.Ok, error) {
+	names, wanted, err := entries(asked.Filters)
+	if err != nil {
+		return nil, err
+	}
+	var filters []kafka.DeleteACLsFilter
+	for _, filter := range wanted {
+		filters = append(filters, kafka.DeleteACLsFilter{
+			ResourceTypeFilter: filter.ResourceType, ResourceNameFilter: filter.ResourceName,
+			ResourcePatternTypeFilter: filter.ResourcePatternType, PrincipalFilter: filter.Principal,
+			HostFilter: filter.Host, Operation: filter.Operation, PermissionType: filter.PermissionType,
+		})
+	}
+	done, err := to.DeleteACLs(ctx, &kafka.DeleteACLsRequest{Filters: filters})
+	if err != nil {
+		return nil, err
+	}
+	return driver.Items(names, func(name string) (loop.Ok, error) {
+		result := row(done.Results, name)
+		acls := []loop.Acl{}
+		for _, match := range result.MatchingACLs {
+			acls = append(acls, shown(kafka.ACLEntry{
+				ResourceType: match.ResourceType, ResourceName: match.ResourceName,
+				ResourcePatternType: match.ResourcePatternType, Principal: match.Principal, Host: match.Host,
+				Operation: match.Operation, PermissionType: match.PermissionType,
+			}))
+		}
+		return loop.Ok{"acls": acls}, result.Error
+	})
+}
+
+func mechanismOf(name string) kafka.ScramMechanism {
+	if name == "SCRAM-SHA-512" {
+		return kafka.ScramMechanismSha512
+	}
+	return kafka.ScramMechanismSha256
+}
+
+func describeScramUsers(ctx context.Context, to *kafka.Client, asked loop.Fields) (loop.Ok, error) {
+	var users []kafka.UserScramCredentialsUser
+	for _, name := range asked.Users {
+		users = append(users, kafka.UserScramCredentialsUser{Name: name})
+	}
+	found, err := to.DescribeUserScramCredentials(ctx, &kafka.DescribeUserScramCredentialsRequest{Users: users})
+	if err == nil {
+		err = found.Error
+	}
+	if err != nil {
+		return nil, err
+	}
+	return driver.Items(asked.Users, func(user string) (loop.Ok, error) {
+		for _, result := range found.Results {
+			if result.User == user {
+				mechanisms := []string{}
+				for _, info := range result.CredentialInfos {
+					name := map[bool]string{true: "SCRAM-SHA-512", false: "SCRAM-SHA-256"}
+					mechanisms = append(mechanisms, name[info.Mechanism == kafka.ScramMechanismSha512])
+				}
+				return loop.Ok{"mechanisms": mechanisms}, result.Error
+			}
+		}
+		return nil, fmt.Errorf("nothing is told of %s", user)
+	})
+}
+
+// salted is what the broker keeps of a password; kafka-go leaves it to its user.
+func salted(password string, mechanism kafka.ScramMechanism, salt []byte) ([]byte, error) {
+	if mechanism == kafka.ScramMechanismSha512 {
+		return pbkdf2.Key(sha512.New, password, salt, iterations, sha512.Size)
+	}
+	return pbkdf2.Key(sha256.New, password, salt, iterations, sha256.Size)
+}
+
+func alterScramUsers(ctx context.Context, to *kafka.Client, asked loop.Fields) (loop.Ok, error) {
+	request := &kafka.AlterUserScramCredentialsRequest{}
+	mechanism, salt := mechanismOf(asked.Mechanism), []byte("salt of a test")
+	var users []string
+	for user, password := range asked.Passwords {
+		users = append(users, user)
+		if password == nil {
+			request.Deletions = append(request.Deletions, kafka.UserScramCredentialsDeletion{Name: user, Mechanism: mechanism})
+			continue
+		}
+		kept, err := salted(*password, mechanism, salt)
+		if err != nil {
+			return nil, err
+		}
+		request.Upsertions = append(request.Upsertions, kafka.UserScramCredentialsUpsertion{
+			Name: user, Mechanism: mechanism, Iterations: iterations, Salt: salt, SaltedPassword: kept,
+		})
+	}
+	done, err := to.AlterUserScramCredentials(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	errors := map[string]error{}
+	for _, result := range done.Results {
+		errors[result.User] = result.Error
+	}
+	return each(users, errors, nil)
+}
