@@ -43,7 +43,11 @@ COMMANDS: Mapping[str, Callable[[], list[str]]] = {
     "java-2.8": lambda: _java("2.8", OLDER_JAVA),
     "confluent-kafka": _python("confluent_kafka"),
     "kafka-python": _python("kafka_python"),
+    "aiokafka": _python("aiokafka"),
     "franz-go": _go("franz"),
+    "sarama": _go("sarama"),
+    "kafka-go": _go("kafkago"),
     "kafkajs": _node("kafkajs"),
+    "platformatic": _node("platformatic"),
 }
 """By name; a driver whose tools are missing skips the test that asks for it."""

@@ -32,7 +32,10 @@ QUICK = {"java", "confluent-kafka", "kafka-python"}
 
 FAILED = {
     "kafka-python": {"denials.delete-group.half", "denials.list-offsets.half"},
+    "aiokafka": {"denials.list-offsets.half"},
     "franz-go": {"denials.list-offsets.half"},
+    "platformatic": {"denials.delete-group.half", "denials.list-offsets.half"},
+    "sarama": {"denials.transactional-id.tells"},
     "kafkajs": {
         *(f"denials.delete-group.{aspect}" for aspect in ("tells", "half", "goes-on")),
         *("denials.group-offsets.tells", "denials.transactional-id.tells"),
