@@ -13,7 +13,7 @@ EXTRAS := capture,completion,compression,connect,control,demo,oauth,pipeline,pyt
 WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 TEST_ARGS ?= -n $(WORKERS) --maxprocesses 4 --dist loadfile
 
-.PHONY: help pictures release scorecards both-ways drivers install run test quick coverage clients check lint types contracts bench generate facts pipeline-demo pipeline-check docs-check image-check package package-check test-all lock audit clean oracle suite suites fuzz turns soak kills
+.PHONY: help pictures release scorecards both-ways conformance drivers install run test quick coverage clients check lint types contracts bench generate facts pipeline-demo pipeline-check docs-check image-check package package-check test-all lock audit clean oracle suite suites fuzz turns soak kills
 
 help:
 	@echo "make run        a broker on 127.0.0.1:9092 with demo users and ACLs"
@@ -42,6 +42,7 @@ help:
 	@echo "make suites     other projects' tests that can be run against the broker"
 	@echo "make suite NAME=kgo   one of them; AGAINST=real: against a real Kafka (java 17 and maven)"
 	@echo "make scorecards clients of six languages are run; docs/clients.md says what they do"
+	@echo "make conformance  the conformance suite with ten clients; docs/conformance/ says what they do"
 	@echo "make both-ways  their runs on a real broker replayed to the shim, and the other way round"
 	@echo "make pictures   the pictures of README and docs, from real runs (chromium)"
 	@echo "make generate   message classes, codes and tables of settings and features from their facts"
@@ -207,6 +208,10 @@ suites: install
 scorecards: install
 	$(BIN)/python -m tests.clients.scorecards > docs/clients.md.new
 	mv docs/clients.md.new docs/clients.md
+
+# Java 17 and Maven, Go, Node besides, as above
+conformance: install
+	$(BIN)/python -m tests.clients.suite_reports
 
 # Java 17 and Maven besides
 both-ways: install

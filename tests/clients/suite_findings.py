@@ -1,0 +1,31 @@
+"""What failed cases were found to come from: conformance/findings.toml."""
+
+import tomllib
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import msgspec
+
+FINDINGS = Path(__file__).parents[2] / "conformance" / "findings.toml"
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """A cause: whose it is, what happens, and where it was seen besides the case itself."""
+
+    clients: tuple[str, ...]
+    cases: tuple[str, ...]
+    what: str
+    seen: str
+    whose: str = "client"
+
+    def concerns(self, client: str) -> bool:
+        return client in self.clients
+
+    def explains(self, case: str) -> bool:
+        return any(fnmatchcase(case, pattern) for pattern in self.cases)
+
+
+def read_findings(path: Path = FINDINGS) -> list[Finding]:
+    """Return the findings; ValueError if one is not as it must be."""
+    table = tomllib.loads(path.read_text())
+    return msgspec.convert(table["finding"], list[Finding])

@@ -1,0 +1,152 @@
+"""Makes the conformance reports of all clients by playing the suite with each: `make conformance`.
+
+    python -m tests.clients.suite_reports [--client NAME] [--case PATTERN]
+
+The JSON of each run is kept in `.cache/conformance`; the page is written from all that are there,
+with what conformance/findings.toml says of the failures.
+"""
+
+import argparse
+import json
+import shlex
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_shim.schemas.pins import read_pins
+from tests.clients.suite_drivers import COMMANDS
+from tests.clients.suite_findings import Finding, read_findings
+
+ROOT = Path(__file__).parents[2]
+KEPT = ROOT / ".cache" / "conformance"
+PAGE = ROOT / "docs" / "conformance" / "README.md"
+RUN_SECONDS = 1800
+HEAD = """\
+# Conformance of clients: reports
+
+Each client is driven through the [suite](../conformance.md#the-suite) by its driver in
+[`conformance/drivers/`](../../conformance/drivers); the shim behaves as Kafka {release}.
+`make conformance` makes the reports again (Java 17 and Maven, Go, Node besides).
+
+A cell: passed / failed / unsupported. In **bold** are cases of level `must` that failed.
+"""
+
+Row = Mapping[str, Any]
+Report = Mapping[str, Any]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--client", action="append", choices=COMMANDS, help="only this one")
+    parser.add_argument("--case", action="append", default=[], help="only cases that fit")
+    args = parser.parse_args()
+    KEPT.mkdir(parents=True, exist_ok=True)
+    for name in args.client or COMMANDS:
+        try:
+            command = COMMANDS[name]()
+        except pytest.skip.Exception as missing:
+            sys.stderr.write(f"{missing}\n")
+            continue
+        sys.stderr.write(f"{name}\n")
+        (KEPT / f"{name}.json").write_bytes(played(command, args.case))
+    reports = {
+        name: json.loads((KEPT / f"{name}.json").read_bytes())
+        for name in COMMANDS
+        if (KEPT / f"{name}.json").exists()
+    }
+    PAGE.parent.mkdir(exist_ok=True)
+    PAGE.write_text("\n".join((*page(reports, read_findings()), "")))
+    return 0
+
+
+def played(driver: Sequence[str], cases: Sequence[str]) -> bytes:
+    """Play the suite with a driver; return its report as JSON."""
+    words = [sys.executable, "-m", "kafka_shim", "conformance", "suite", "--to", "json"]
+    words += [
+        "--driver",
+        shlex.join(driver),
+        *(word for case in cases for word in ("--case", case)),
+    ]
+    done = subprocess.run(words, stdout=subprocess.PIPE, timeout=RUN_SECONDS, check=False)
+    if done.returncode not in (0, 3):  # 3: a case failed
+        raise RuntimeError(f"{shlex.join(words)} ended with {done.returncode}")
+    return done.stdout
+
+
+def page(reports: Mapping[str, Report], findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield the lines of the page."""
+    yield HEAD.format(release=read_pins().newest.rpartition(".")[0])
+    yield from table(reports)
+    yield ""
+    yield "## What failed"
+    yield ""
+    yield (
+        "Failed cases of level `must`, by their cause. Each is seen again with"
+        " `kafka-shim conformance suite --driver COMMAND --case CASE --watch`."
+    )
+    for name, report in reports.items():
+        failed = [row["id"] for row in report["results"] if breaks(row)]
+        yield ""
+        yield f"### {report['client']}"
+        yield ""
+        yield from causes(failed, [each for each in findings if each.concerns(name)])
+
+
+def breaks(row: Row) -> bool:
+    return row["outcome"] == "failed" and row["level"] == "must"
+
+
+def table(reports: Mapping[str, Report]) -> Iterator[str]:
+    families = list(
+        dict.fromkeys(_family(row) for each in reports.values() for row in each["results"])
+    )
+    yield f"| client | all | {' | '.join(families)} |"
+    yield "|---" * (len(families) + 2) + "|"
+    for report in reports.values():
+        rows = report["results"]
+        cells = [_cell(rows)]
+        cells += [_cell([row for row in rows if _family(row) == family]) for family in families]
+        yield f"| {report['client']} | {' | '.join(cells)} |"
+
+
+def _family(row: Row) -> str:
+    family: str = row["id"].partition(".")[0]
+    return family
+
+
+def _cell(rows: Sequence[Row]) -> str:
+    counts = Counter(row["outcome"] for row in rows)
+    musts = sum(map(breaks, rows))
+    shown = f"{counts['passed']} / {counts['failed']} / {counts['unsupported']}"
+    return f"{shown}, **{musts}**" if musts else shown
+
+
+def causes(failed: Sequence[str], findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield a table of what failed, each cause with the cases that it explains."""
+    if not failed:
+        yield "Nothing."
+        return
+    yield "| cases | whose | what | seen in |"
+    yield "|---|---|---|---|"
+    left = list(dict.fromkeys(failed))
+    for finding in findings:
+        explained = [case for case in left if finding.explains(case)]
+        left = [case for case in left if case not in explained]
+        if explained:
+            cells = (_listed(explained), finding.whose, finding.what, finding.seen)
+            yield f"| {' | '.join(cells)} |"
+    if left:
+        yield f"| {_listed(left)} | | not looked at yet | |"
+
+
+def _listed(cases: Sequence[str]) -> str:
+    return ", ".join(f"`{case}`" for case in cases)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

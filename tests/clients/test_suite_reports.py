@@ -1,0 +1,44 @@
+"""The page of the conformance reports, from what two runs told."""
+
+from tests.clients.suite_drivers import COMMANDS
+from tests.clients.suite_findings import Finding, read_findings
+from tests.clients.suite_reports import causes, table
+
+
+def row(case: str, outcome: str, level: str = "must") -> dict[str, str]:
+    return {"id": case, "outcome": outcome, "level": level}
+
+
+REPORTS = {
+    "java": {"client": "Java 1", "results": [row("denials.a.tells", "passed")]},
+    "kafkajs": {
+        "client": "kafkajs 2",
+        "results": [
+            row("denials.a.tells", "failed"),
+            row("trouble.b.told", "failed", "should"),
+            row("trouble.c.told", "unsupported"),
+        ],
+    },
+}
+
+
+def test_a_row_counts_what_ended_how_in_each_family() -> None:
+    assert list(table(REPORTS))[2:] == [
+        "| Java 1 | 1 / 0 / 0 | 1 / 0 / 0 | 0 / 0 / 0 |",
+        "| kafkajs 2 | 0 / 2 / 1, **1** | 0 / 1 / 0, **1** | 0 / 1 / 1 |",
+    ]
+
+
+def test_a_finding_explains_its_cases_and_the_rest_is_said_to_be_unknown() -> None:
+    finding = Finding(("kafkajs",), ("denials.a.*",), "drops the error", "by hand")
+    lines = list(causes(["denials.a.tells", "denials.b.tells"], [finding]))
+    assert lines[2:] == [
+        "| `denials.a.tells` | client | drops the error | by hand |",
+        "| `denials.b.tells` | | not looked at yet | |",
+    ]
+
+
+def test_findings_are_about_clients_that_are_driven() -> None:
+    for finding in read_findings():
+        assert set(finding.clients) <= COMMANDS.keys()
+        assert finding.whose in {"client", "suite"}
