@@ -1,5 +1,6 @@
 """What aiokafka's admin client does for the driver, and how its errors are told."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
@@ -36,11 +37,12 @@ def _each(rows: Iterable[Any]) -> dict[str, Any]:
     return items(codes, lambda name: _raise(codes[name]), error_of)
 
 
-class AdminCommands:
+class AdminCommands(ABC):
     """The commands that a class of clients with an admin client has."""
 
+    @abstractmethod
     async def _admin(self) -> AIOKafkaAdminClient:
-        raise NotImplementedError
+        """Return the admin client, made when it is needed first."""
 
     async def create_topics(self, topics: dict[str, int], configs: Any = None) -> Any:
         new = [

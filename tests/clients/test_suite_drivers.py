@@ -27,7 +27,7 @@ CASES = (
 )
 """Of each kind of command one or two; together they take a second or two."""
 
-QUICK = {"java", "confluent-kafka", "kafka-python"}
+QUICK = {"confluent-kafka", "kafka-python"}
 """The others take a build or an own toolchain: `make drivers`."""
 
 FAILED = {
