@@ -224,7 +224,7 @@ class AdminCommands:
         return _each(self._admin.alter_user_scram_credentials(wanted))
 
     def list_groups(self) -> Any:
-        found = self._admin.list_groups().result(SECONDS)
+        found = self._admin.list_consumer_groups().result(SECONDS)
         if found.errors:
             raise found.errors[0]
         return {"groups": [group.group_id for group in found.valid]}

@@ -61,6 +61,7 @@ class Client(AdminCommands):
             for name in ("session.timeout.ms", "heartbeat.interval.ms"):
                 self._settings.pop(name, None)
         self._settings["bootstrap.servers"] = servers
+        self._settings.setdefault("group.id", "none")  # a consumer must have one, member or not
         protocol = ("SASL_" if login else "") + ("SSL" if tls else "PLAINTEXT")
         self._settings["security.protocol"] = protocol
         self._events = Events()
