@@ -42,7 +42,7 @@ help:
 	@echo "make suites     other projects' tests that can be run against the broker"
 	@echo "make suite NAME=kgo   one of them; AGAINST=real: against a real Kafka (java 17 and maven)"
 	@echo "make scorecards clients of six languages are run; docs/clients.md says what they do"
-	@echo "make conformance  the conformance suite with ten clients; docs/conformance/ says what they do"
+	@echo "make conformance  the conformance suite with eleven clients; docs/conformance/ says what they do"
 	@echo "make both-ways  their runs on a real broker replayed to the shim, and the other way round"
 	@echo "make pictures   the pictures of README and docs, from real runs (chromium)"
 	@echo "make generate   message classes, codes and tables of settings and features from their facts"
@@ -209,7 +209,7 @@ scorecards: install
 	$(BIN)/python -m tests.clients.scorecards > docs/clients.md.new
 	mv docs/clients.md.new docs/clients.md
 
-# Java 17 and Maven, Go, Node besides, as above
+# Java 17 and Maven, Go, Node, Rust besides, as above
 conformance: install
 	$(BIN)/python -m tests.clients.suite_reports
 

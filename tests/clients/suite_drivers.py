@@ -38,6 +38,15 @@ def _node(client: str) -> Callable[[], list[str]]:
     return lambda: node(sources, f"{client}_driver.js")
 
 
+def _rust() -> list[str]:
+    need("rust-rdkafka", "cargo")
+    code = DRIVERS / "rust"
+    sources = sorted(path for path in code.rglob("*") if path.is_file())
+    words = ["cargo", "build", "--quiet", "--locked", "--target-dir"]
+    folder = kept("rust", sources, lambda made: build([*words, made], code))
+    return [str(folder / "debug" / "rdkafka-driver")]
+
+
 COMMANDS: Mapping[str, Callable[[], list[str]]] = {
     "java": lambda: _java("newest", read_pins().newest),
     "java-2.8": lambda: _java("2.8", OLDER_JAVA),
@@ -49,5 +58,6 @@ COMMANDS: Mapping[str, Callable[[], list[str]]] = {
     "kafka-go": _go("kafkago"),
     "kafkajs": _node("kafkajs"),
     "platformatic": _node("platformatic"),
+    "rust-rdkafka": _rust,
 }
 """By name; a driver whose tools are missing skips the test that asks for it."""

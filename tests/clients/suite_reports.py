@@ -31,7 +31,7 @@ HEAD = """\
 
 Each client is driven through the [suite](../conformance.md#the-suite) by its driver in
 [`conformance/drivers/`](../../conformance/drivers); the shim behaves as Kafka {release}.
-`make conformance` makes the reports again (Java 17 and Maven, Go, Node besides).
+`make conformance` makes the reports again (Java 17 and Maven, Go, Node, Rust besides).
 
 A cell: passed / failed / unsupported. In **bold** are cases of level `must` that failed.
 """
