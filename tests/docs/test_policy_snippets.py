@@ -81,14 +81,18 @@ def git(folder: Path, *words: str) -> None:
     subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True)
 
 
-def changed(tmp_path: Path, added: str) -> Path:
-    """A clone of a repository with the examples, in which ACLs were added."""
+def changed(tmp_path: Path, added: str, *, is_first: bool = False) -> Path:
+    """A clone of a repository with the examples, in which ACLs were added, or are all new."""
     origin, mine = tmp_path / "origin", tmp_path / "mine"
     shutil.copytree(EXAMPLES, origin)
+    if is_first:
+        shutil.rmtree(origin / "acls")
     git(origin, "init", "-q", "-b", "main")
     git(origin, "add", "-A")
     git(origin, "commit", "-qm", "a")
     git(tmp_path, "clone", "-q", str(origin), str(mine))
+    if is_first:
+        shutil.copytree(EXAMPLES / "acls", mine / "acls")
     acls = mine / "acls" / "orders.yaml"
     acls.write_text(acls.read_text() + added)
     return mine
@@ -98,6 +102,27 @@ def changed(tmp_path: Path, added: str) -> Path:
 @pytest.mark.parametrize("name", VARIABLES)
 def test_every_step_runs_as_written(name: str, added: str, code: int, tmp_path: Path) -> None:
     mine = changed(tmp_path, added)
+    ended, output = ran(name, mine, tmp_path)
+    assert ended == code, output
+    if name == "pre-commit":
+        return
+    changes = (mine / "changes.txt").read_text()
+    assert changes.startswith("+ User:eve: Write" if added else "no difference")
+    assert (tmp_path / "calls").read_text() == "\n".join([*CALLS[name], changes])
+    assert (mine / "report.xml").exists()
+    assert ("::error file=policy.yaml,line=5" in output) == (code == 3 and name == "github")
+
+
+@pytest.mark.parametrize("name", ["github", "gitlab"])
+def test_the_change_that_brings_the_acls_is_shown_too(name: str, tmp_path: Path) -> None:
+    mine = changed(tmp_path, "", is_first=True)
+    ended, output = ran(name, mine, tmp_path)
+    assert ended == 0, output
+    assert "+ User:alice: Write" in (mine / "changes.txt").read_text()
+
+
+def ran(name: str, mine: Path, tmp_path: Path) -> tuple[int, str]:
+    """Run the steps until one fails: its exit code, and what all printed."""
     shell = Shell(tmp_path / "tools", {})
     for program in ("pip", "gh", "curl"):
         path = tmp_path / "tools" / ".venv" / "bin" / program
@@ -111,14 +136,7 @@ def test_every_step_runs_as_written(name: str, added: str, code: int, tmp_path: 
         output, ended = output + done.stdout, done.returncode
         if ended:
             break
-    assert ended == code, output
-    if name == "pre-commit":
-        return
-    changes = (mine / "changes.txt").read_text()
-    assert changes.startswith("+ User:eve: Write" if added else "no difference")
-    assert (tmp_path / "calls").read_text() == "\n".join([*CALLS[name], changes])
-    assert (mine / "report.xml").exists()
-    assert ("::error file=policy.yaml,line=5" in output) == (code == 3 and name == "github")
+    return ended, output
 
 
 def test_the_hooks_look_at_what_changes() -> None:
