@@ -122,7 +122,7 @@ def _check_pattern(acl: Acl, rules: AclRules) -> Refusal | None:
         )
     if not acl.resource_name:
         return _invalid("the resource name is empty; name a resource, or `*` for all")
-    if not rules.slash_in_name and not _is_zookeeper_node(acl.resource_name, rules):
+    if not rules.slash_in_name and not _is_node(acl.resource_name, rules):
         return Refusal(
             ErrorCode.UNKNOWN_SERVER_ERROR,
             f"the resource name `{acl.resource_name}` cannot be the name of a ZooKeeper node",
@@ -179,10 +179,13 @@ def _read_acl(creation: AclCodes, rules: AclRules) -> Acl | Refusal:
     return check_acl(acl, rules) or acl
 
 
-def _is_zookeeper_node(name: str, rules: AclRules) -> bool:
-    """Whether ZooKeeper accepts the name as a path element (its PathUtils)."""
-    parts = name.split("/") if rules.slash_inside_name else [name]
-    if any(part in ("", ".", "..") or "/" in part for part in parts):
+def _is_node(name: str, rules: AclRules) -> bool:
+    return is_zookeeper_path(name) and (rules.slash_inside_name or "/" not in name)
+
+
+def is_zookeeper_path(name: str) -> bool:
+    """Whether ZooKeeper accepts the name as the end of a path (its PathUtils)."""
+    if any(part in ("", ".", "..") for part in name.split("/")):
         return False
     return _ZOOKEEPER_REFUSES.search(name) is None
 

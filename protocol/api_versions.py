@@ -194,7 +194,7 @@ def release_index(release: str) -> int:
 def parse_release(text: str) -> str:
     """Return the minor release a version means: "4.3.1" is 4.3, "0.11.0.3" is 0.11, "3" is 3.9.
 
-    Patch numbers are not looked at beyond being numbers. ValueError lists the known releases.
+    Patch numbers only have to be numbers; see `patch_of`. ValueError lists the known releases.
     """
     parts = text.strip().split(".")
     if not all(part.isascii() and part.isdigit() for part in parts):
@@ -204,6 +204,12 @@ def parse_release(text: str) -> str:
     if not known:
         raise ValueError(_unknown_release(text))
     return known[-1]
+
+
+def patch_of(text: str) -> tuple[int, ...] | None:
+    """Return what a version says beyond its minor release, None if nothing: "3.9.1" gives (1,)."""
+    parts = text.strip().split(".")[len(parse_release(text).split(".")) :]
+    return tuple(int(part) for part in parts) or None
 
 
 @cache

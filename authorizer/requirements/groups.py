@@ -32,8 +32,8 @@ OFFSET_FETCH_GROUP = Requirement(
     denied=(
         Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, Effect.EACH, (0, 0)),
         Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, Effect.EACH, (1, 1), until="3.5"),
-        Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, Effect.EMPTY, (1, 1), "3.5", "4.0"),
-        Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, Effect.EACH, (1, 1), since="4.0"),
+        Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, Effect.EMPTY, (1, 1), "3.5", "3.9"),
+        Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, Effect.EACH, (1, 1), since="3.9"),
         Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, Effect.TOP, (2, 7)),
         Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, Effect.EACH, (8, NEWEST)),
     ),

@@ -12,6 +12,7 @@ class AccessFacts(msgspec.Struct, frozen=True, kw_only=True):
     hides_denied_topics: bool  # without DESCRIBE a topic is 3, and existence comes before the rest
     unasked_operations: int  # authorized operations that nobody asked for
     acl_success_message: str | None  # error message of a CreateAcls or DescribeAcls that succeeded
+    unexpected_acl_errors_are_said: bool  # CreateAcls has a text with -1, too
     # the audit log
     audit_names_pattern: bool  # the audit line has the type of the resource's pattern
     audit_names_request: bool  # and the API
@@ -26,6 +27,7 @@ OLDEST = AccessFacts(
     hides_denied_topics=True,
     unasked_operations=0,
     acl_success_message=None,
+    unexpected_acl_errors_are_said=True,
     audit_names_pattern=False,
     audit_names_request=False,
     audit_names_rule=False,
@@ -46,6 +48,7 @@ CHANGES: tuple[Change, ...] = (
     ),
     Change("2.5", "KAFKA-9386: not asked is Int32.MIN", unasked_operations=-(2**31)),
     Change("2.5", "generated answers have an empty text", acl_success_message=""),
+    Change("2.6", "unexpected errors have no text", unexpected_acl_errors_are_said=False),
     Change(
         "3.0",
         "KRaft brokers run the StandardAuthorizer",

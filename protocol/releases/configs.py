@@ -19,6 +19,9 @@ class ConfigFacts(msgspec.Struct, frozen=True, kw_only=True):
     dynamic_brokers: bool  # settings of brokers can be altered (KIP-226)
     shown_dynamic: tuple[str, ...]  # cannot be altered, though DescribeConfigs says they can
     client_metrics_have_defaults: bool  # a subscription is described with all its settings
+    controllers_alter_alone: bool  # and look at little: not whether there is such a topic or broker
+    settings_are_checked: bool  # those of topics; else any name and value will do
+    deletion_takes_no_value: bool  # IncrementalAlterConfigs' DELETE with a value is 42
     alterations_are_forwarded: bool  # brokers check what they can before rights are asked for
     altered_denial_is_said: bool  # a denied alteration has a text
     brokers_are_authorized_first: bool  # before their settings are checked, and without a text
@@ -49,6 +52,9 @@ OLDEST = ConfigFacts(
     dynamic_brokers=False,
     shown_dynamic=(),
     client_metrics_have_defaults=False,
+    controllers_alter_alone=False,
+    settings_are_checked=True,
+    deletion_takes_no_value=False,
     alterations_are_forwarded=False,
     altered_denial_is_said=False,
     brokers_are_authorized_first=False,
@@ -131,6 +137,24 @@ CHANGES: tuple[Change, ...] = (
         empty_topic_name_first=False,
         append_skips_present=True,
         unknown_topic_list_is_no_list=True,
+    ),
+    Change(
+        "3.0",
+        "the first KRaft controllers",
+        controllers_alter_alone=True,
+        settings_are_checked=False,
+        deletion_takes_no_value=True,
+    ),
+    Change(
+        "3.1",
+        "controllers check settings of topics",
+        settings_are_checked=True,
+        deletion_takes_no_value=False,
+    ),
+    Change(
+        "3.2",
+        "KAFKA-13552: brokers check what they can before controllers",
+        controllers_alter_alone=False,
     ),
     Change("3.7", "KIP-714: subscriptions to metrics", config_resource_types=(2, 4, 8, 16)),
     Change("4.0", "KIP-848: settings of groups", config_resource_types=(2, 4, 8, 16, 32)),

@@ -53,6 +53,7 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     fetches_group_twice: bool  # OffsetFetch answers a group listed twice twice, else once
     fetching_twice_fails: bool  # and the whole request is -1 unless that group is denied
     denied_fetches_repeat: bool  # OffsetFetch: what is denied is listed as it was asked for
+    failed_fetch_is_empty: bool  # OffsetFetch 1 that fails for its group has no partitions
     leaves_alone_error: int | None  # of LeaveGroup before v3 for what concerns no member
     deletes_empty_group_id: bool  # DeleteGroups of an empty id is not 24
     commits_to_zookeeper: bool  # version 0 of OffsetCommit and OffsetFetch; else they are 35
@@ -117,6 +118,7 @@ OLDEST = GroupFacts(
     fetches_group_twice=False,
     fetching_twice_fails=False,
     denied_fetches_repeat=False,
+    failed_fetch_is_empty=False,
     leaves_alone_error=None,
     deletes_empty_group_id=False,
     commits_to_zookeeper=True,
@@ -185,10 +187,12 @@ CHANGES: tuple[Change, ...] = (
         fetches_group_twice=True,
         fetching_twice_fails=False,
         denied_fetches_repeat=True,
+        failed_fetch_is_empty=True,
         leaves_alone_error=None,
     ),
     Change("3.7", "KIP-848: ListGroups by type", filters_ignore_case=True),
     Change("3.9", "KIP-932: share partitions are known, to nobody", share_key_error=15),
+    Change("3.9.2", "the first version of OffsetFetch has errors", failed_fetch_is_empty=False),
     Change(
         "4.0",
         "KIP-848, KIP-932: the new coordinators",

@@ -54,6 +54,7 @@ class RecordFacts(msgspec.Struct, frozen=True, kw_only=True):
     # Fetch
     followers_read_topics: bool  # READ on the topics is asked of them too
     always_tells_stable: bool  # the last stable offset, also to who reads all
+    unconverted_is_whole: bool  # for old clients: what leaves nothing when converted comes as it is
     no_replica_error: ErrorCode  # of brokers that hold no replica; NONE: nothing but the end
     missing_partitions_in_place: bool  # of topics that there are; else behind what can be read
     stranger_error: ErrorCode  # of brokers that there are not, and then of the whole request
@@ -131,6 +132,7 @@ OLDEST = RecordFacts(
     checks_committed_epoch=False,
     followers_read_topics=True,
     always_tells_stable=False,
+    unconverted_is_whole=False,
     no_replica_error=ErrorCode.NONE,
     missing_partitions_in_place=True,
     stranger_error=ErrorCode.UNKNOWN_SERVER_ERROR,
@@ -181,6 +183,8 @@ CHANGES: tuple[Change, ...] = (
         adds_missing_partitions=True,
     ),
     Change("1.1", "KIP-227: followers are not users", followers_read_topics=False),
+    Change("1.1", "records that cannot be converted come as they are", unconverted_is_whole=True),
+    Change("2.0", "KIP-283: records are converted one by one", unconverted_is_whole=False),
     Change(
         "2.0",
         "checks of transactions",

@@ -23,6 +23,7 @@ class TopicFacts(msgspec.Struct, frozen=True, kw_only=True):
     answers_each_duplicate: bool  # a name given twice is answered twice, and see KIP-525's code
     create_topics_validates: bool  # validate_only is heeded
     create_partitions_validates: bool  # here, too
+    unlikely_names_fail_all: bool  # CreatePartitions of what is no name of a node in ZooKeeper
     create_partitions_says_why: bool  # a denial, or a missing topic, in words
     given_replicas_exist: bool  # else a partition may be where no broker is
     partition_gap_error: int  # code of given replicas that do not number the partitions from 0
@@ -70,6 +71,7 @@ OLDEST = TopicFacts(
     answers_each_duplicate=False,
     create_topics_validates=True,
     create_partitions_validates=True,
+    unlikely_names_fail_all=True,
     create_partitions_says_why=True,
     given_replicas_exist=False,
     partition_gap_error=0,
@@ -95,7 +97,7 @@ OLDEST = TopicFacts(
     reassignments_repeat=False,
     reassignments_see_topic_first=False,
     reassignment_success_message="",
-    missing_replica_error=3,
+    missing_replica_error=9,
     log_dir_denials_repeat=False,
     log_dirs_list_all_topics=False,
     records_per_request_max=None,
@@ -103,7 +105,6 @@ OLDEST = TopicFacts(
 """As 0.11 has it."""
 
 CHANGES: tuple[Change, ...] = (
-    Change("1.0", "replicas that are not here", missing_replica_error=9),
     Change("2.1", "replicas that are not here are missing partitions", missing_replica_error=3),
     Change("2.1", "KIP-322: deletion switched off is an answer", topic_deletion_has_code=True),
     Change("2.1", "a setting that does not parse has its own code", bad_config_error=40),
@@ -145,6 +146,7 @@ CHANGES: tuple[Change, ...] = (
         created_ids_are_told=True,
         create_topics_validates=False,
         create_partitions_validates=False,
+        unlikely_names_fail_all=False,
         create_partitions_says_why=False,
         topic_names_collide=False,
         deletes_topics_once=True,

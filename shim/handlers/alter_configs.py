@@ -6,6 +6,7 @@ something to everybody; on ZooKeeper rights come first. Loggers can only be alte
 
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 
 from kafka_shim.authorizer.requirement import Requirement
 from kafka_shim.authorizer.requirements import (
@@ -24,7 +25,7 @@ from kafka_shim.protocol.messages.alter_configs_response import (
     AlterConfigsResponse,
 )
 from kafka_shim.shim.errors import CloseConnection, Refused
-from kafka_shim.shim.handlers.shared import config_change
+from kafka_shim.shim.handlers.shared import config_change, early_controllers
 from kafka_shim.shim.handlers.shared.config_access import require_broker, require_config
 from kafka_shim.shim.handlers.shared.config_resources import (
     ResourceError,
@@ -46,6 +47,8 @@ REQUIREMENTS: Mapping[int, Requirement] = {
 def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfigsResponse:
     context.access.nothing_more()  # a malformed resource is answered without asking
     resources = request.resources
+    if context.facts.configs.controllers_alter_alone:
+        return _by_controllers(request, context)
     if context.facts.configs.alterations_are_forwarded:
         counts = Counter((resource.resource_type, resource.resource_name) for resource in resources)
     else:
@@ -76,6 +79,30 @@ def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfig
         else:
             responses.append(_response(resource, ErrorCode.NONE, None, context))
     return AlterConfigsResponse(responses=responses)
+
+
+def _by_controllers(request: AlterConfigsRequest, context: RequestContext) -> AlterConfigsResponse:
+    rows, allowed = early_controllers.sift(request.resources, REQUIREMENTS, context)
+    alter = partial(_put, context=context, validate_only=request.validate_only)
+    rows += early_controllers.each(allowed, alter, context)
+    return AlterConfigsResponse(
+        responses=[
+            _response(resource, ErrorCode.NONE, None, context)
+            if failure is None
+            else _response(resource, failure.error, failure.message, context)
+            for resource, failure in rows
+        ]
+    )
+
+
+def _put(resource: AlterConfigsResource, *, context: RequestContext, validate_only: bool) -> None:
+    """What a controller of 3.0 or 3.1 does; a setting without a value is left out."""
+    kind, name = resource.resource_type, resource.resource_name
+    new = {config.name: config.value for config in resource.configs if config.value is not None}
+    early_controllers.held(kind, name, context)
+    early_controllers.check(kind, new, context)
+    if not validate_only:
+        early_controllers.store(kind, name, new, context)
 
 
 def refuse(

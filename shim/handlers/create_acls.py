@@ -27,6 +27,7 @@ def handle(request: CreateAclsRequest, context: RequestContext) -> CreateAclsRes
         return refuse(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
     acls = context.long([acl for acl in read if isinstance(acl, Acl)])
     created = iter(authorizer.create_acls(context.access.actor, acls))
+    says_unexpected = context.facts.access.unexpected_acl_errors_are_said
     results = []
     for acl in context.in_turns(read):
         outcome = acl if isinstance(acl, Refusal) else next(created)
@@ -34,9 +35,9 @@ def handle(request: CreateAclsRequest, context: RequestContext) -> CreateAclsRes
             message = context.facts.access.acl_success_message
             results.append(AclCreationResult(error_message=message))
         else:
-            results.append(
-                AclCreationResult(error_code=outcome.error, error_message=outcome.message)
-            )
+            is_said = outcome.error is not ErrorCode.UNKNOWN_SERVER_ERROR or says_unexpected
+            message = outcome.message if is_said else None
+            results.append(AclCreationResult(error_code=outcome.error, error_message=message))
     return CreateAclsResponse(results=results)
 
 

@@ -7,6 +7,7 @@ before that. KRaft gives a denial no text, brokers on ZooKeeper do.
 from collections import Counter
 
 from kafka_shim.authorizer.requirements import CREATE_PARTITIONS_TOPIC
+from kafka_shim.authorizer.validate import is_zookeeper_path
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.create_partitions_request import (
     CreatePartitionsRequest,
@@ -16,6 +17,7 @@ from kafka_shim.protocol.messages.create_partitions_response import (
     CreatePartitionsResponse,
     CreatePartitionsTopicResult,
 )
+from kafka_shim.shim.errors import Refused
 from kafka_shim.shim.handlers.shared.controller import require_controller
 from kafka_shim.shim.handlers.shared.topic_plan import TopicError, check_count
 from kafka_shim.shim.request.context import RequestContext
@@ -26,6 +28,7 @@ from kafka_shim.shim.state.topics import Topic
 def handle(request: CreatePartitionsRequest, context: RequestContext) -> CreatePartitionsResponse:
     require_controller(context)
     context.access.nothing_more()  # a topic given twice is answered without asking
+    unlikely_fail = context.facts.topics.unlikely_names_fail_all
     counts = Counter(topic.name for topic in request.topics)
     once = [topic for topic in request.topics if counts[topic.name] == 1]
     allowed, denied = context.access.split(CREATE_PARTITIONS_TOPIC, once, lambda topic: topic.name)
@@ -40,6 +43,8 @@ def handle(request: CreatePartitionsRequest, context: RequestContext) -> CreateP
     message = "topic authorization failed" if is_said else None
     results.extend(_failed(topic.name, error, message) for topic in context.in_turns(denied))
     for wish in context.in_turns(allowed):
+        if unlikely_fail and not is_zookeeper_path(wish.name):
+            raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
         try:
             _grow(wish, context, validate_only=validate_only)
         except TopicError as failure:

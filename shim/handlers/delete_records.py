@@ -100,7 +100,7 @@ def _offset_error(
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if name in context.cluster.topics.internal_names:
         return ErrorCode.INVALID_TOPIC_EXCEPTION
-    if partition.leader_id != context.node_id:
+    if not partition.is_led_by(context.node_id):
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
     if not partition.log.settings.deletes:
         return ErrorCode.POLICY_VIOLATION

@@ -188,6 +188,8 @@ def _topic_entries(name: str, context: RequestContext) -> Iterator[ConfigEntry]:
     if topic is None and context.facts.configs.missing_topics_have_no_configs:
         message = context.facts.configs.config_success_message
         raise ResourceError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
+    if topic is not None and topic.unreadable:
+        raise ResourceError(ErrorCode.UNKNOWN_SERVER_ERROR, None)
     return context.cluster.configs.topic_entries({} if topic is None else topic.configs)
 
 

@@ -6,6 +6,8 @@ memory.
 DEVIATION: the size of the disk and what is free of it are unknown (KIP-827): there is none.
 """
 
+from collections.abc import Iterable
+
 from kafka_shim.authorizer.requirements import DESCRIBE_LOG_DIRS
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.describe_log_dirs_request import DescribeLogDirsRequest
@@ -16,7 +18,7 @@ from kafka_shim.protocol.messages.describe_log_dirs_response import (
     DescribeLogDirsTopic,
 )
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.topics import Topic
+from kafka_shim.shim.state.topics import Partition, Topic
 
 
 def handle(request: DescribeLogDirsRequest, context: RequestContext) -> DescribeLogDirsResponse:
@@ -28,8 +30,9 @@ def handle(request: DescribeLogDirsRequest, context: RequestContext) -> Describe
         wanted = {}
         for topic in request.topics:
             wanted.setdefault(topic.topic, set()).update(topic.partitions)
-    held = (_topic(topic, wanted, context) for topic in context.cluster.topics)
     lists_all = context.facts.topics.log_dirs_list_all_topics
+    here = ((topic, _here(topic, context)) for topic in context.cluster.topics)
+    held = (_topic(topic, partitions, wanted) for topic, partitions in here if partitions)
     return DescribeLogDirsResponse(
         results=[
             DescribeLogDirsResult(
@@ -49,8 +52,17 @@ def refuse(
     return DescribeLogDirsResponse(error_code=error)
 
 
+def _here(topic: Topic, context: RequestContext) -> list[Partition]:
+    node_id = context.node_id
+    return [
+        partition
+        for partition in topic.partitions
+        if node_id in partition.replicas and partition.is_open
+    ]
+
+
 def _topic(
-    topic: Topic, wanted: dict[str, set[int]] | None, context: RequestContext
+    topic: Topic, partitions: Iterable[Partition], wanted: dict[str, set[int]] | None
 ) -> DescribeLogDirsTopic:
     return DescribeLogDirsTopic(
         name=topic.name,
@@ -59,8 +71,7 @@ def _topic(
                 partition_index=partition.index,
                 partition_size=partition.log.size_bytes + partition.log.trimmed_bytes,
             )
-            for partition in topic.partitions
-            if context.node_id in partition.replicas
-            and (wanted is None or partition.index in wanted.get(topic.name, ()))
+            for partition in partitions
+            if wanted is None or partition.index in wanted.get(topic.name, ())
         ],
     )

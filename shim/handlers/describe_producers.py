@@ -63,8 +63,9 @@ def _partition(name: str, index: int, context: RequestContext) -> PartitionRespo
         is_said = is_said and name not in context.cluster.topics
         message = "there is no such topic" if is_said else None
         return _failed(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
-    if partition.leader_id != context.node_id:
-        return _failed(index, ErrorCode.NOT_LEADER_OR_FOLLOWER, "this broker does not lead it")
+    if not partition.is_led_by(context.node_id):
+        message = "this broker does not lead it" if partition.is_open else None
+        return _failed(index, ErrorCode.NOT_LEADER_OR_FOLLOWER, message)
     return PartitionResponse(partition_index=index, active_producers=_producers(partition))
 
 

@@ -66,6 +66,7 @@ def _answer(request: ElectLeadersRequest, context: RequestContext) -> ElectLeade
         error = context.access.error(ELECT_LEADERS)
     else:
         context.access.nothing_more()
+        # DEVIATION: a real broker never answers if all topics are meant.
         error = ErrorCode.UNSUPPORTED_VERSION
     if error is not ErrorCode.NONE:
         denied = refuse(request, error, context.facts.topics.election_denial)

@@ -21,6 +21,7 @@ from kafka_shim.protocol.messages.fetch_response import (
 )
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.handlers.shared.fetching import (
+    DEBUGGER,
     LEADERS_SINCE,
     ZSTD_SINCE,
     Reader,
@@ -169,7 +170,9 @@ class _Fetch:
             if error is ErrorCode.NONE and wanted.topic is not None:
                 index = wanted.partition.partition
                 partition = self._context.cluster.topics.partition(wanted.topic, index)
-                if partition is None:
+                if partition is None and self.reader.replica_id == DEBUGGER:
+                    error = ErrorCode(self._context.facts.topics.missing_replica_error)
+                elif partition is None:
                     error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             if error is not ErrorCode.NONE:
                 self._errors[at] = self._spoken(error, wanted)

@@ -7,7 +7,7 @@ loggers itself; on ZooKeeper rights come first. One denied resource does not dis
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from enum import IntEnum
+from functools import partial
 
 from kafka_shim.authorizer.requirement import Requirement
 from kafka_shim.authorizer.requirements import (
@@ -27,17 +27,17 @@ from kafka_shim.protocol.messages.incremental_alter_configs_response import (
     IncrementalAlterConfigsResponse,
 )
 from kafka_shim.shim.errors import Refused
-from kafka_shim.shim.handlers.shared import config_change
+from kafka_shim.shim.handlers.shared import config_change, early_controllers, early_operations
+from kafka_shim.shim.handlers.shared.broker_loggers import alter_loggers
 from kafka_shim.shim.handlers.shared.config_access import require_broker, require_config
+from kafka_shim.shim.handlers.shared.config_operations import ConfigOperation, check_operations
 from kafka_shim.shim.handlers.shared.config_resources import (
     ResourceError,
-    broker_of,
     check_single,
     is_known_type,
     not_alterable,
 )
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.configs import LOGGERS
 
 REQUIREMENTS: Mapping[int, Requirement] = {
     ConfigResourceType.TOPIC: INCREMENTAL_ALTER_CONFIGS_TOPIC,
@@ -49,26 +49,14 @@ REQUIREMENTS: Mapping[int, Requirement] = {
 WITH_LISTS = frozenset({ConfigResourceType.TOPIC, ConfigResourceType.BROKER})
 """Whose lists can grow and shrink; the lists of others are set as a whole."""
 
-LEVELS = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"})
-
-
-class ConfigOperation(IntEnum):
-    """What happens to one setting."""
-
-    SET = 0
-    DELETE = 1
-    APPEND = 2
-    SUBTRACT = 3
-
-
-OPERATIONS = frozenset(ConfigOperation)
-
 
 def handle(
     request: IncrementalAlterConfigsRequest, context: RequestContext
 ) -> IncrementalAlterConfigsResponse:
     context.access.nothing_more()  # a malformed resource is answered without asking
     resources = request.resources
+    if context.facts.configs.controllers_alter_alone:
+        return _by_controllers(request, context)
     counts: Counter[tuple[int, str]] = Counter()
     if context.facts.configs.alterations_are_forwarded:
         counts = Counter((resource.resource_type, resource.resource_name) for resource in resources)
@@ -93,6 +81,26 @@ def handle(
                     forwarded.append((resource, response))
         _ask_controller(forwarded, context, validate_only=request.validate_only)
     return IncrementalAlterConfigsResponse(responses=[response for _, response in asked])
+
+
+def _by_controllers(
+    request: IncrementalAlterConfigsRequest, context: RequestContext
+) -> IncrementalAlterConfigsResponse:
+    rows, allowed = early_controllers.sift(request.resources, REQUIREMENTS, context)
+    for resource in context.in_turns(allowed):
+        try:
+            check_operations(resource)
+        except ResourceError as failure:
+            raise Refused(failure.error) from None
+    alter = partial(early_operations.alter, context=context, validate_only=request.validate_only)
+    rows += early_controllers.each(allowed, alter, context)
+    responses = []
+    for resource, error in rows:
+        response = _response(resource)
+        if error is not None:
+            response.error_code, response.error_message = error.error, error.message
+        responses.append(response)
+    return IncrementalAlterConfigsResponse(responses=responses)
 
 
 def _response(resource: AlterConfigsResource) -> AlterConfigsResourceResponse:
@@ -139,11 +147,11 @@ def _check_types(request: IncrementalAlterConfigsRequest, context: RequestContex
 def _alter(resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool) -> None:
     """One resource, on ZooKeeper."""
     if resource.resource_type == ConfigResourceType.BROKER_LOGGER:
-        _alter_own_loggers(resource, context, validate_only=validate_only)
+        alter_loggers(resource, context, validate_only=validate_only)
         return
     require_config(context, REQUIREMENTS[resource.resource_type], resource.resource_name)
     _check_form(resource, context)
-    _check_operations(resource)
+    check_operations(resource)
     _change(resource, context, validate_only=validate_only)
 
 
@@ -156,11 +164,11 @@ def _is_forwarded(
     if not is_known_type(kind, context):
         raise not_alterable(kind)
     if kind == ConfigResourceType.BROKER_LOGGER:
-        _alter_own_loggers(resource, context, validate_only=validate_only)
+        alter_loggers(resource, context, validate_only=validate_only)
         return False
     if kind == ConfigResourceType.BROKER:
         require_broker(context, REQUIREMENTS[kind], name)
-        _check_operations(resource, ErrorCode.INVALID_REQUEST)
+        check_operations(resource, ErrorCode.INVALID_REQUEST)
         new = _applied(resource, config_change.current(kind, name, context), context)
         config_change.check_broker(name, new, context)
     return True
@@ -180,7 +188,7 @@ def _ask_controller(
             allowed.append((resource, response))
     try:
         for resource, _ in context.in_turns(allowed):
-            _check_operations(resource)
+            check_operations(resource)
     except ResourceError as failure:
         for _, response in context.in_turns(forwarded):
             response.error_code, response.error_message = failure.error, failure.message
@@ -219,16 +227,6 @@ def _check_form(resource: AlterConfigsResource, context: RequestContext) -> None
     is_nameless = not resource.resource_name and resource.resource_type == ConfigResourceType.TOPIC
     if is_nameless and context.facts.configs.empty_topic_name_first:
         raise ResourceError(ErrorCode.INVALID_REQUEST, "the topic has no name")
-
-
-def _check_operations(
-    resource: AlterConfigsResource, error: ErrorCode = ErrorCode.UNKNOWN_SERVER_ERROR
-) -> None:
-    for config in resource.configs:
-        if config.config_operation not in OPERATIONS:
-            is_told = error is not ErrorCode.UNKNOWN_SERVER_ERROR
-            text = f"operation {config.config_operation} is unknown" if is_told else None
-            raise ResourceError(error, text)
 
 
 def _applied(
@@ -285,34 +283,3 @@ def _split(text: str) -> list[str]:
     while text and parts and not parts[-1]:
         parts.pop()
     return parts
-
-
-def _alter_own_loggers(
-    resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool
-) -> None:
-    kind = ConfigResourceType.BROKER_LOGGER
-    require_config(context, REQUIREMENTS[kind], resource.resource_name, is_said=False)
-    node_id = broker_of(resource.resource_name, context, may_be_all=False)
-    assert node_id is not None
-    levels = dict(context.cluster.configs.loggers.get(node_id, {}))
-    for config in resource.configs:
-        _check_logger(config)
-        if config.config_operation == ConfigOperation.DELETE:
-            levels.pop(config.name, None)
-        else:
-            levels[config.name] = config.value or ""
-    if not validate_only:
-        context.cluster.configs.loggers[node_id] = levels
-
-
-def _check_logger(config: AlterableConfig) -> None:
-    if config.config_operation not in (ConfigOperation.SET, ConfigOperation.DELETE):
-        raise ResourceError(ErrorCode.INVALID_REQUEST, "the level of a logger is no list")
-    if config.name not in LOGGERS:
-        raise ResourceError(ErrorCode.INVALID_CONFIG, f"there is no logger `{config.name}`")
-    if config.config_operation == ConfigOperation.DELETE:
-        if config.name == "root":
-            raise ResourceError(ErrorCode.INVALID_REQUEST, "the root logger needs its level")
-    elif config.value not in LEVELS:
-        message = f"`{config.value}` is no level: {', '.join(sorted(LEVELS))} are"
-        raise ResourceError(ErrorCode.INVALID_CONFIG, message)

@@ -23,7 +23,7 @@ from kafka_shim.protocol.messages.list_offsets_response import (
 from kafka_shim.protocol.releases.records import NEVER, RecordFacts
 from kafka_shim.shim.errors import CloseConnection, Refused
 from kafka_shim.shim.handlers.shared.duplicates import by_topic
-from kafka_shim.shim.handlers.shared.fetching import epoch_error
+from kafka_shim.shim.handlers.shared.fetching import DEBUGGER, epoch_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.log import Log
 from kafka_shim.shim.state.offset_lookup import (
@@ -37,7 +37,6 @@ from kafka_shim.shim.state.topics import Partition
 
 EPOCHS_SINCE = 4
 CONSUMER = -1
-DEBUGGER = -2
 
 
 def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsResponse:
@@ -142,7 +141,7 @@ class _Listing:
             return ErrorCode.UNKNOWN_SERVER_ERROR
         is_debugger = self._replica_id == DEBUGGER
         readable = partition.replicas if is_debugger else [partition.leader_id]
-        if self._context.node_id not in readable:
+        if self._context.node_id not in readable or not partition.is_open:
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
         return epoch_error(partition, wanted.current_leader_epoch)
 

@@ -205,8 +205,12 @@ def _answered(topics: list[_Topic], context: RequestContext) -> list[_Topic]:
 
 
 def _failures(group: _Group, error: ErrorCode, context: RequestContext) -> list[_Topic]:
+    facts, from_zookeeper = context.facts.groups, context.version == FROM_ZOOKEEPER
+    if facts.failed_fetch_is_empty and not from_zookeeper:
+        return []
     topics = [_denied(asked, error) for asked in context.in_turns(group.topics or ())]
-    return _answered(topics, context)
+    repeats = facts.denied_fetches_repeat and not from_zookeeper
+    return topics if repeats else _answered(topics, context)
 
 
 def _looked_up(

@@ -72,7 +72,7 @@ def _end(name: str, wanted: OffsetForLeaderPartition, context: RequestContext) -
     partition = context.cluster.topics.partition(name, wanted.partition)
     if partition is None:
         error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    elif partition.leader_id != context.node_id:
+    elif not partition.is_led_by(context.node_id):
         error = ErrorCode.NOT_LEADER_OR_FOLLOWER
     else:
         error = epoch_error(partition, wanted.current_leader_epoch)

@@ -26,6 +26,7 @@ from kafka_shim.protocol.messages.txn_offset_commit_response import (
     TxnOffsetCommitResponsePartition,
     TxnOffsetCommitResponseTopic,
 )
+from kafka_shim.protocol.records import NO_PRODUCER
 from kafka_shim.shim.handlers.shared.duplicates import last_of_each
 from kafka_shim.shim.handlers.shared.offset_commits import (
     merged,
@@ -212,7 +213,12 @@ def _transaction_error(request: TxnOffsetCommitRequest, context: RequestContext)
 
 
 def _append_error(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:
-    """Whether the offsets topic takes records of the producer in this epoch; then it has."""
+    """Whether the offsets topic takes records of the producer in this epoch; then it has.
+
+    Before 4.0 those of no producer are committed as if there were no transaction.
+    """
+    if request.producer_id == NO_PRODUCER and not context.facts.groups.new_coordinator:
+        return ErrorCode.NONE
     _, log = _log(request, context)
     known = log.producers.get(request.producer_id)
     if request.producer_epoch < 0:

@@ -107,7 +107,7 @@ def _write(marker: WritableTxnMarker, name: str, index: int, context: RequestCon
 def _marker_error(
     marker: WritableTxnMarker, partition: Partition, context: RequestContext
 ) -> ErrorCode:
-    if partition.leader_id != context.node_id:
+    if not partition.is_led_by(context.node_id):
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
     if marker.producer_epoch < 0:
         return ErrorCode.UNKNOWN_SERVER_ERROR

@@ -55,7 +55,7 @@ class Cluster(LateStores):
     def __init__(self, config: Config, clock: Clock) -> None:
         self.config = config
         self.release = _release(config)
-        self.facts: Facts = facts_of(self.release)
+        self.facts: Facts = facts_of(config.release or self.release)
         self.clock = clock
         self.cluster_id = config.cluster_id
         self.nodes = _nodes(config)
@@ -96,6 +96,8 @@ class Cluster(LateStores):
             settings_of_features(self.features),
             config.first_broker_id,
         )
+        if not self.facts.configs.settings_are_checked:
+            self.topics.is_readable = self.configs.is_topic_value
         self.topics.in_force = lambda own: InForce(own, self.configs)
         if self.upkeep is not None:
             self.upkeep.stop()

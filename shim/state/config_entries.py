@@ -64,7 +64,7 @@ def entry(
     )
 
 
-def unknown_entry(name: str, source: Source) -> ConfigEntry:
+def unknown_entry(name: str, source: Source, *, read_only: bool = True) -> ConfigEntry:
     """A setting that Kafka does not know: its value is taken for a secret."""
     return ConfigEntry(
         name=name,
@@ -72,7 +72,7 @@ def unknown_entry(name: str, source: Source) -> ConfigEntry:
         source=source,
         synonyms=(Synonym(name, None, source),),
         type_code=0,
-        read_only=True,
+        read_only=read_only,
         is_sensitive=True,
     )
 

@@ -16,7 +16,7 @@ from kafka_shim.shim.state.config_entries import (
     printed,
     unknown_entry,
 )
-from kafka_shim.shim.state.config_values import elements
+from kafka_shim.shim.state.config_values import ConfigValueError, canonical, elements
 
 MINUTE_MS = 60_000
 HOUR_MS = 3_600_000
@@ -129,6 +129,14 @@ class Configs:
         dirs = self.broker_value("log.dirs", node_id) or self.broker_value("log.dir", node_id)
         return elements(dirs or "")[0]
 
+    def is_topic_value(self, name: str, value: str) -> bool:
+        """Whether a topic's setting can have this value; any will do for one that is unknown."""
+        definition = self.topic_definitions.get(name)
+        try:
+            return definition is None or canonical(name, definition, value) is not None
+        except ConfigValueError:
+            return False
+
     def topic_value(self, topic: Mapping[str, str], name: str) -> str | None:
         """The value in force for a topic with these settings of its own."""
         definition = self.topic_definitions[name]
@@ -162,6 +170,8 @@ class Configs:
             if definition.broker is not None:
                 synonyms.extend(self._broker_synonyms(definition.broker, self._first_id))
             yield entry(name, value, synonyms, definition)
+        for name in topic.keys() - self.topic_definitions.keys():
+            yield unknown_entry(name, Source.TOPIC, read_only=False)
 
     def broker_entries(
         self, node_id: int, *, with_unknown: bool, shown_dynamic: tuple[str, ...] = ()

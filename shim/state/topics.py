@@ -23,28 +23,34 @@ INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
 class Partition:
     """One partition: where it lives and what it holds."""
 
-    __slots__ = ("index", "isr", "leader_epoch", "leader_id", "log", "replicas")
+    __slots__ = ("index", "is_open", "isr", "leader_epoch", "leader_id", "log", "replicas")
 
-    def __init__(self, index: int, replicas: Sequence[int], log: Log) -> None:
+    def __init__(self, index: int, replicas: Sequence[int], log: Log, *, is_open: bool) -> None:
         self.index = index
         self.replicas = list(replicas)
         self.isr = list(replicas)
         self.leader_id = replicas[0] if replicas else NOBODY
         self.leader_epoch = 0
         self.log = log
+        self.is_open = is_open  # else no broker could open its log
+
+    def is_led_by(self, node_id: int) -> bool:
+        return self.leader_id == node_id and self.is_open
 
 
 class Topic:
-    """A topic; `configs` holds only what was set on the topic itself."""
+    """A topic; `configs` holds only what was set on the topic itself.
 
-    __slots__ = ("configs", "is_internal", "name", "partitions", "topic_id")
+    `unreadable` are the settings among them whose values cannot be: 3.0 takes any.
+    """
 
-    def __init__(
-        self, name: str, topic_id: bytes, configs: Mapping[str, str], *, is_internal: bool
-    ) -> None:
+    __slots__ = ("configs", "is_internal", "name", "partitions", "topic_id", "unreadable")
+
+    def __init__(self, name: str, topic_id: bytes, *, is_internal: bool) -> None:
         self.name = name
         self.topic_id = topic_id
-        self.configs = dict(configs)
+        self.configs: dict[str, str] = {}
+        self.unreadable: frozenset[str] = frozenset()
         self.is_internal = is_internal
         self.partitions: list[Partition] = []
 
@@ -73,6 +79,10 @@ class Topics:
         self._forgotten = 0  # the epoch of the last deletion whose name is no longer kept
         self._changed_somewhere = 0
         self.deletions = 0
+        self.prepared: dict[str, Mapping[str, str]] = {}
+        """Settings of topics that do not exist yet (3.0, 3.1)."""
+        self.is_readable: Callable[[str, str], bool] = lambda *_: True
+        """Whether a setting can have a value, where that is not checked before."""
         self.in_force: Callable[[Mapping[str, str]], InForce] = InForce
         """The settings that hold for a topic with these of its own."""
         self.when_filled: Callable[[], None] = lambda: None
@@ -126,7 +136,8 @@ class Topics:
         """
         assert name not in self._by_name
         topic_id = topic_id or self.new_id()
-        topic = Topic(name, topic_id, configs, is_internal=name in self.internal_names)
+        topic = Topic(name, topic_id, is_internal=name in self.internal_names)
+        self._set(topic, {**self.prepared.pop(name, {}), **configs})
         self._by_name[name] = topic
         self._by_id[topic.topic_id] = topic
         self._by_metric_name.setdefault(metric_name(name), set()).add(name)
@@ -155,13 +166,19 @@ class Topics:
         """Append a partition for each list of replicas (node ids, the preferred leader first)."""
         for replicas in assignments:
             log = Log(self.in_force(topic.configs), self._clock, self.when_filled)
-            topic.partitions.append(Partition(len(topic.partitions), replicas, log))
+            # DEVIATION: other topics of the same request may be in a real broker's way.
+            index = len(topic.partitions)
+            topic.partitions.append(Partition(index, replicas, log, is_open=not topic.unreadable))
         self._change(topic.name)
 
     def configure(self, topic: Topic, configs: Mapping[str, str]) -> None:
         """Put the topic's own settings in place of those it had; its logs see it at once."""
         assert self._by_name[topic.name] is topic
-        kept = dict(configs)
+        self._set(topic, configs)
+
+    def _set(self, topic: Topic, configs: Mapping[str, str]) -> None:
+        kept = {key: value for key, value in configs.items() if self.is_readable(key, value)}
+        topic.unreadable = frozenset(configs.keys() - kept.keys())
         topic.configs.clear()
         topic.configs.update(kept)
 

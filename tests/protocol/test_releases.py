@@ -6,7 +6,6 @@ import msgspec
 import pytest
 
 from kafka_shim.authorizer import acl_releases, acl_tool_releases
-from kafka_shim.protocol.api_versions import release_index
 from kafka_shim.protocol.releases import (
     access,
     cluster,
@@ -17,8 +16,8 @@ from kafka_shim.protocol.releases import (
     topics,
     users,
 )
-from kafka_shim.protocol.releases.change import Change
-from kafka_shim.protocol.releases.facts import Facts
+from kafka_shim.protocol.releases.change import Change, place_of
+from kafka_shim.protocol.releases.facts import Facts, facts_of
 
 CHAINS: dict[str, tuple[Any, tuple[Change, ...]]] = {
     "acls": (acl_releases.OLDEST_RULES, acl_releases.CHANGES),
@@ -36,7 +35,7 @@ def test_every_part_of_the_facts_is_looked_at() -> None:
 
 @pytest.mark.parametrize("name", CHAINS)
 def test_changes_follow_each_other_in_the_order_of_releases(name: str) -> None:
-    order = [release_index(change.release) for change in CHAINS[name][1]]
+    order = [place_of(change.release) for change in CHAINS[name][1]]
     assert order == sorted(order)
 
 
@@ -47,3 +46,15 @@ def test_a_change_alters_what_it_names(name: str) -> None:
         for fact, value in change.facts.items():
             assert getattr(facts, fact) != value, (change.release, fact)
         facts = msgspec.structs.replace(facts, **change.facts)
+
+
+def test_a_minor_release_is_its_last_patch() -> None:
+    empty = {
+        release: facts_of(release).groups.failed_fetch_is_empty
+        for release in ("3.8.1", "3.9", "3.9.0", "3.9.1", "3.9.2", "3.9.10", "3", "4.0.0")
+    }
+    assert [release for release, is_empty in empty.items() if is_empty] == [
+        "3.8.1",
+        "3.9.0",
+        "3.9.1",
+    ]

@@ -56,7 +56,7 @@ def _check_acks(acks: int) -> None:
 
 
 def _check_leader(partition: Partition, context: RequestContext) -> None:
-    if partition.leader_id != context.node_id:
+    if not partition.is_led_by(context.node_id):
         raise RefusedRecords(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
 

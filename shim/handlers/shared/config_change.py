@@ -63,12 +63,7 @@ def check(resource_type: int, name: str, new: Mapping[str, str], context: Reques
             _check_topic_name(name, context)
             if not context.facts.configs.altered_values_before_topics:
                 _check_exists(name, context)
-            bad_value = ErrorCode(context.facts.configs.altered_config_error)
-            definitions = context.cluster.configs.topic_definitions
-            _check_known(context.in_turns(new), definitions, ErrorCode.INVALID_CONFIG)
-            _check_values(new, definitions, bad_value)
-            if (text := unfit_settings(new, context.cluster)) is not None:
-                raise ResourceError(bad_value, text)
+            check_topic_settings(new, context)
             _check_exists(name, context)
         case ConfigResourceType.BROKER:
             check_broker(name, new, context)
@@ -84,6 +79,16 @@ def check(resource_type: int, name: str, new: Mapping[str, str], context: Reques
         case _:
             _check_named(name, "subscription")
             check_subscription(new, context.cluster)
+
+
+def check_topic_settings(new: Mapping[str, str], context: RequestContext) -> None:
+    """Raise ResourceError unless a topic can have these settings."""
+    definitions = context.cluster.configs.topic_definitions
+    _check_known(context.in_turns(new), definitions, ErrorCode.INVALID_CONFIG)
+    bad_value = ErrorCode(context.facts.configs.altered_config_error)
+    _check_values(new, definitions, bad_value)
+    if (text := unfit_settings(new, context.cluster)) is not None:
+        raise ResourceError(bad_value, text)
 
 
 def store(resource_type: int, name: str, new: Mapping[str, str], context: RequestContext) -> None:

@@ -19,6 +19,9 @@ from kafka_shim.shim.state.log import Log
 from kafka_shim.shim.state.topics import Partition
 
 FORMAT_1_SINCE = 2
+DEBUGGER = -2
+"""A reader who says that any replica will do."""
+
 FORMAT_2_SINCE = 4
 ZSTD_SINCE = 10
 LEADERS_SINCE = 16
@@ -73,7 +76,8 @@ def partition_error(partition: Partition, wanted: FetchPartition, reader: Reader
 def _place_error(partition: Partition, reader: Reader) -> ErrorCode:
     may_follow = reader.version >= NEAREST_SINCE and not reader.is_follower
     readable = partition.replicas if may_follow else [partition.leader_id]
-    return ErrorCode.NONE if reader.node_id in readable else ErrorCode.NOT_LEADER_OR_FOLLOWER
+    is_here = partition.is_open and reader.node_id in readable
+    return ErrorCode.NONE if is_here else ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
 def _replica_error(partition: Partition, epoch: int, reader: Reader) -> ErrorCode:
@@ -119,7 +123,8 @@ def read(
         return failed(wanted.partition, error, reader, partition)
     log = partition.log
     is_committed = reader.reads_committed
-    tells_stable = is_committed or reader.facts.always_tells_stable
+    asks_stable = reader.isolation_level == IsolationLevel.READ_COMMITTED
+    tells_stable = asks_stable or reader.facts.always_tells_stable
     answer = PartitionData(
         partition_index=wanted.partition,
         high_watermark=log.high_watermark,
@@ -193,7 +198,9 @@ def converted(answer: PartitionData, offset: int, reader: Reader) -> PartitionDa
             magic = 1 if reader.version >= FORMAT_1_SINCE else 0
             from kafka_shim.protocol.legacy_records import down_convert  # noqa: PLC0415 - old clients
 
-            answer.records = _from(down_convert(answer.records, magic), offset)
+            message_set = _from(down_convert(answer.records, magic), offset)
+            if message_set or not reader.facts.unconverted_is_whole:
+                answer.records = message_set
     except (EncodeError, MissingPackageError):
         return _unsupported(answer.partition_index, reader)
     except DecodeError:

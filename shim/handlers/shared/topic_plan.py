@@ -79,10 +79,12 @@ def _configs(configs: Iterable[CreatableTopicConfig], cluster: Cluster) -> dict[
         if config.value is None:
             continue
         definition = definitions.get(config.name)
-        if definition is None:
+        if definition is None and cluster.facts.configs.settings_are_checked:
             message = f"{config.name} is no setting of a topic"
             raise TopicError(ErrorCode.INVALID_CONFIG, message)
         found[config.name] = config.value
+    if not cluster.facts.configs.settings_are_checked:
+        return found
     for name, value in found.items():
         try:
             canonical(name, definitions[name], value)

@@ -126,6 +126,7 @@ class ClassicGroup(Group):
         if not self.roster.supports(
             joining.protocol_type, joining.protocols, needs_type=needs_type
         ):
+            # DEVIATION: in 0.11 who speaks nothing is a member, and never answered.
             return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
         if not joining.member_id or joining.member_id in self.roster.promised:
             return ErrorCode.NONE

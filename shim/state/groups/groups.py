@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.records import NO_PRODUCER
 from kafka_shim.shim.errors import Refused
 from kafka_shim.shim.state.groups.classic_member import (
     JoinAnswer,
@@ -296,7 +297,7 @@ class Groups(GroupStore):
             return error
         if group is None and (commits or not self.facts.new_coordinator):
             self.classic_or_new(group_id)
-        if producer_id is not None:
+        if producer_id is not None and (producer_id != NO_PRODUCER or self.facts.new_coordinator):
             rows = ((commit.topic_id, commit.partition, commit.offset) for commit in commits)
             self.offsets.hold(group_id, producer_id, rows)
             return ErrorCode.NONE

@@ -21,6 +21,7 @@ from kafka_shim.protocol.messages.describe_client_quotas_request import (
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_shim.protocol.messages.streams_group_heartbeat_request import Topology
 from tests.acl_filters import deleted_acls, described_acls
+from tests.oracle.real_kafka import numbers
 from tests.recordings.codes import has_code
 from tests.recordings.peers.peer import Peer, ask_root
 
@@ -47,13 +48,14 @@ ENDING: Final = frozenset({ApiKey.END_TXN, ApiKey.INIT_PRODUCER_ID})
 
 ASSIGNING: Final = frozenset(
     {
+        ApiKey.JOIN_GROUP,
         ApiKey.CONSUMER_GROUP_HEARTBEAT,
         ApiKey.SHARE_GROUP_HEARTBEAT,
         ApiKey.STREAMS_GROUP_HEARTBEAT,
     }
 )
 ASSIGNING_SECONDS: Final = 0.08
-"""Assignments are made and expressions are looked at in the background."""
+"""In the background assignments are made, expressions looked at, and new groups written down."""
 
 MAKING_SECONDS: Final = 0.5
 """For a next heartbeat share groups prepare partitions, and streams groups topics."""
@@ -65,6 +67,11 @@ MISSING_INTERNAL_TOPICS: Final = 3
 
 CREATING: Final = frozenset({3, 5})
 """What Metadata says of a topic that it has just begun to make."""
+
+ACLS_IN_THE_LOG: Final = (3, 2)
+"""The first KRaft release with an authorizer of its own; before, ACLs are in a ZooKeeper."""
+
+ACL_CHANGES: Final = frozenset({ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS})
 
 MARKER: Final = "barrier"
 NO_AUTHORIZER: Final = 54
@@ -81,6 +88,7 @@ class Settling:
         self._peer = peer
         self._kraft = kraft
         self._has_acls = True
+        self._acls_are_apart = numbers(peer.release) < ACLS_IN_THE_LOG
         self._busy = False
         self._numbers: Iterator[int] = itertools.count(1)
         self._internal: dict[str, list[str]] = {}  # topics of streams groups, by group
@@ -100,7 +108,7 @@ class Settling:
             return
         self._busy = True
         try:
-            self._wait_for_marker()
+            self._wait_for_marker(api)
         finally:
             self._busy = False
 
@@ -127,10 +135,11 @@ class Settling:
                 return
             time.sleep(_POLL_SECONDS)
 
-    def _wait_for_marker(self) -> None:
-        if self._has_acls:
+    def _wait_for_marker(self, api: ApiKey) -> None:
+        by_quota = self._acls_are_apart and api not in ACL_CHANGES
+        if self._has_acls and not by_quota:
             self._has_acls = self._mark_by_acl()
-        if not self._has_acls:
+        if by_quota or not self._has_acls:
             self._mark_by_quota()
 
     def _mark_by_acl(self) -> bool:

@@ -56,6 +56,13 @@ def test_the_preferred_leader_leads_again() -> None:
     assert (partition(stage).leader_id, partition(stage).leader_epoch) == (1, 2)
 
 
+def test_an_election_of_all_topics_is_refused_where_there_is_none() -> None:
+    """DEVIATION: a real broker of 3.0 fails on the null list and never answers."""
+    request = ElectLeadersRequest(0, None, 5000)
+    answer = stage_of("3.0").ask(ApiKey.ELECT_LEADERS, 2, request, ALICE)
+    assert (answer.error_code, answer.replica_election_results) == (35, [])
+
+
 def test_who_is_down_cannot_lead() -> None:
     stage = stage_of()
     stage.cluster.topics.elect(partition(stage), 2)

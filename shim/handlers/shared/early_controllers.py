@@ -1,0 +1,136 @@
+"""Altering settings on KRaft 3.0 and 3.1: brokers check nothing, and controllers little.
+
+Unknown types of resources are refused first, then those that a request names twice, then what the
+caller may not alter. There need not be such a topic or broker, and a broker's setting can have any
+value: brokers leave out what they cannot take.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Protocol, TypeVar
+
+from kafka_shim.authorizer.requirement import Requirement
+from kafka_shim.protocol.enums import ConfigResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.shim.handlers.shared import config_change
+from kafka_shim.shim.handlers.shared.config_access import require_config
+from kafka_shim.shim.handlers.shared.config_resources import (
+    ResourceError,
+    check_single,
+    is_known_type,
+    not_alterable,
+)
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.topic_names import name_error
+
+NODE_ID_MAX = 2**31 - 1
+
+
+class Resource(Protocol):
+    """What both altering APIs name."""
+
+    resource_type: int
+    resource_name: str
+
+
+Altered = TypeVar("Altered", bound=Resource)
+
+
+def sift(
+    resources: Sequence[Altered], requirements: Mapping[int, Requirement], context: RequestContext
+) -> tuple[list[tuple[Altered, ResourceError | None]], list[Altered]]:
+    """Return resources that are refused, with their errors, and those that may be altered.
+
+    Each is there once, one of an unknown type as often as it was named.
+    """
+    rows: list[tuple[Altered, ResourceError | None]] = []
+    named: dict[tuple[int, str], Altered] = {}
+    counts: Counter[tuple[int, str]] = Counter()
+    for resource in context.in_turns(resources):
+        kind, name = resource.resource_type, resource.resource_name
+        if is_known_type(kind, context):
+            named[kind, name] = resource
+            counts[kind, name] += 1
+        else:
+            message = f"resource type {kind} is unknown"
+            rows.append((resource, ResourceError(ErrorCode.UNSUPPORTED_VERSION, message)))
+    allowed = []
+    for (kind, name), resource in context.in_turns(named.items()):
+        try:
+            check_single(counts[kind, name])
+            if kind == ConfigResourceType.BROKER_LOGGER:
+                raise not_alterable(kind)
+            require_config(context, requirements[kind], name)
+        except ResourceError as failure:
+            rows.append((resource, failure))
+        else:
+            allowed.append(resource)
+    return rows, allowed
+
+
+def each(
+    allowed: Sequence[Altered], alter: Callable[[Altered], None], context: RequestContext
+) -> Iterator[tuple[Altered, ResourceError | None]]:
+    """Alter one after the other, and return their errors."""
+    for resource in context.in_turns(allowed):
+        try:
+            alter(resource)
+        except ResourceError as failure:
+            yield resource, failure
+        else:
+            yield resource, None
+
+
+def held(kind: int, name: str, context: RequestContext) -> Mapping[str, str]:
+    """Return what is set on a resource; ResourceError for a name that it cannot have."""
+    if kind == ConfigResourceType.TOPIC:
+        message = name_error(name)
+        if message is not None:
+            raise ResourceError(ErrorCode.INVALID_REQUEST, message)
+        topic = context.cluster.topics.get(name)
+        prepared = context.cluster.topics.prepared.get(name, {})
+        return prepared if topic is None else topic.configs
+    configs = context.cluster.configs
+    return configs.brokers.get(_node_id(name), {}) if name else configs.all_brokers
+
+
+def check(kind: int, new: Mapping[str, str], context: RequestContext) -> None:
+    """Raise ResourceError for settings that a topic cannot have, where that is looked at."""
+    if kind == ConfigResourceType.TOPIC and context.facts.configs.settings_are_checked:
+        config_change.check_topic_settings(new, context)
+
+
+def store(kind: int, name: str, new: Mapping[str, str], context: RequestContext) -> None:
+    """Put settings in place of those that a resource had; a topic may be made later."""
+    if kind == ConfigResourceType.TOPIC and name not in context.cluster.topics:
+        prepared = context.cluster.topics.prepared
+        if new:
+            prepared[name] = dict(new)
+        else:
+            prepared.pop(name, None)
+        return
+    if kind == ConfigResourceType.BROKER:
+        new = _accepted(name, new, context)
+    config_change.store(kind, name, new, context)
+
+
+def _node_id(name: str) -> int:
+    try:
+        node_id = int(name)
+    except ValueError:
+        node_id = -1
+    if not 0 <= node_id <= NODE_ID_MAX:
+        message = f"`{name}` is not the id of a broker"
+        raise ResourceError(ErrorCode.INVALID_REQUEST, message)
+    return node_id
+
+
+def _accepted(name: str, new: Mapping[str, str], context: RequestContext) -> dict[str, str]:
+    """Return what a broker takes of its settings."""
+    accepted = {}
+    for key, value in new.items():
+        with suppress(ResourceError):
+            config_change.check_broker(name, {key: value}, context)
+            accepted[key] = value
+    return accepted
