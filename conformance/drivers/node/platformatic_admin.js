@@ -175,8 +175,9 @@ export class AdminCommands {
     return { acls: resources.flatMap((at) => at.acls.map((acl) => plain(at, acl))) };
   }
 
-  /** One call for each filter: of several the client does not say what matched which. */
+  /** Of several filters the client does not say what matched which. */
   async delete_acls({ filters }) {
+    if (filters.length > 1) throw new Unsupported();
     const deleted = async (number) => {
       const acls = await this._admin().deleteAcls({ filters: [wire(filters[number])] });
       return { acls: acls.map((acl) => plain(acl, acl)) };

@@ -77,8 +77,11 @@ func shownAcl(
 	}
 }
 
-// createAcls asks once for each ACL: kadm's calls make all combinations of what they are given.
+// createAcls is about one ACL: kadm's calls make all combinations of what they are given.
 func createAcls(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop.Ok, error) {
+	if len(asked.Acls) > 1 {
+		return nil, loop.ErrUnsupported
+	}
 	return driver.Items(numbers(asked.Acls), func(name string) (loop.Ok, error) {
 		built, err := builder(row(asked.Acls, name))
 		if err != nil {
@@ -114,6 +117,9 @@ func describeAcls(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop
 }
 
 func deleteAcls(ctx context.Context, to *kadm.Client, asked loop.Fields) (loop.Ok, error) {
+	if len(asked.Filters) > 1 {
+		return nil, loop.ErrUnsupported
+	}
 	return driver.Items(numbers(asked.Filters), func(name string) (loop.Ok, error) {
 		built, err := builder(row(asked.Filters, name))
 		if err != nil {

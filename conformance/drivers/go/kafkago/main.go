@@ -223,20 +223,30 @@ func consumeAssigned(c *client, _ context.Context, asked loop.Fields) (loop.Ok, 
 	return c.read(asked)
 }
 
+// read goes on after an error for a while, as a reader does itself.
 func (c *client) read(asked loop.Fields) (loop.Ok, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), asked.Duration())
 	defer cancel()
 	values := []string{}
+	var failed error
 	for len(values) < asked.Count {
 		message, err := c.reader.FetchMessage(ctx)
 		if errors.Is(err, context.DeadlineExceeded) {
 			break
 		}
 		if err != nil {
-			return nil, err
+			if failed == nil {
+				ctx, cancel = context.WithTimeout(ctx, loop.Recovery)
+				defer cancel()
+			}
+			failed = err
+			continue
 		}
 		c.last[loop.Place{Topic: message.Topic, Partition: int32(message.Partition)}] = message
 		values = append(values, string(message.Value))
+	}
+	if len(values) == 0 && failed != nil {
+		return nil, failed
 	}
 	return loop.Ok{"values": values}, nil
 }

@@ -78,6 +78,9 @@ func (e *Events) Wait(asked Fields, run func(time.Duration) error, failure func(
 	}
 }
 
+// Recovery is how long a consumer has to go on after an error that it told.
+const Recovery = 2500 * time.Millisecond
+
 // Inbox has what a consumer read that runs by itself, and its last error.
 type Inbox struct {
 	mutex  sync.Mutex
@@ -100,34 +103,46 @@ func (i *Inbox) Failed(err error) {
 	i.err = err
 }
 
-func (i *Inbox) take(count int) ([]string, error) {
+func (i *Inbox) take(count int) ([]string, bool) {
 	i.mutex.Lock()
 	defer i.mutex.Unlock()
-	if i.err != nil && len(i.values) == 0 {
-		err := i.err
-		i.err = nil
-		return nil, err
-	}
 	if len(i.values) < count {
-		return nil, nil
+		return nil, i.err != nil && len(i.values) == 0
 	}
 	values := i.values[:count]
 	i.values = i.values[count:]
-	return values, nil
+	return values, false
 }
 
-// Take waits for values, or for an error if there are none.
+// Take waits for values, or for an error if there are none: a consumer may tell one, and go on.
 func (i *Inbox) Take(asked Fields) (Ok, error) {
-	for ends := time.Now().Add(asked.Duration()); time.Now().Before(ends); time.Sleep(10 * time.Millisecond) {
-		if values, err := i.take(asked.Count); err != nil || values != nil {
-			return Ok{"values": values}, err
+	ends := time.Now().Add(asked.Duration())
+	for hasFailed := false; time.Now().Before(ends); time.Sleep(10 * time.Millisecond) {
+		values, fails := i.take(asked.Count)
+		if values != nil {
+			return Ok{"values": values}, nil
+		}
+		if fails && !hasFailed {
+			hasFailed, ends = true, soonest(ends, time.Now().Add(Recovery))
 		}
 	}
 	i.mutex.Lock()
-	defer i.mutex.Unlock()
 	values := append([]string{}, i.values...)
 	i.values = nil
+	i.mutex.Unlock()
+	if len(values) == 0 {
+		if err := i.TakeError(); err != nil {
+			return nil, err
+		}
+	}
 	return Ok{"values": values}, nil
+}
+
+func soonest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 // Wait waits for an event; an error that the consumer told is one.

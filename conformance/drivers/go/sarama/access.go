@@ -92,6 +92,9 @@ func describeAcls(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) {
 }
 
 func deleteAcls(to sarama.ClusterAdmin, asked loop.Fields) (loop.Ok, error) {
+	if len(asked.Filters) > 1 {
+		return nil, loop.ErrUnsupported // it takes one filter
+	}
 	return driver.Items(numbers(len(asked.Filters)), func(name string) (loop.Ok, error) {
 		wanted, err := filter(row(asked.Filters, name))
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"drivers/loop"
 
@@ -161,5 +162,6 @@ func commitOffsets(c *client, _ context.Context, _ loop.Fields) (loop.Ok, error)
 	c.member.mutex.Lock()
 	defer c.member.mutex.Unlock()
 	c.member.session.Commit()
+	time.Sleep(100 * time.Millisecond) // the error comes through a channel
 	return nil, c.inbox.TakeError()
 }
