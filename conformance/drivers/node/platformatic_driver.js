@@ -40,7 +40,7 @@ class Client extends AdminCommands {
       requestTimeout: this.#time("request.timeout.ms", 30000),
       timeout: this.#time("default.api.timeout.ms", 60000),
       metadataMaxAge: this.#time("metadata.max.age.ms", 300000),
-      retryDelay: this.#time("retry.backoff.ms", 100),
+      retryDelay: this.#time("retry.backoff.ms", 1000),
       autocreateTopics: settings["allow.auto.create.topics"] === "true",
       ...(tls ? { tls: tlsOf(tls) } : {}),
       ...(login ? { sasl: this.#sasl(login.mechanism) } : {}),
