@@ -44,9 +44,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--client", action="append", choices=COMMANDS, help="only this one")
     parser.add_argument("--case", action="append", default=[], help="only cases that fit")
+    parser.add_argument("--page", action="store_true", help="only the page, from earlier runs")
     args = parser.parse_args()
     KEPT.mkdir(parents=True, exist_ok=True)
-    for name in args.client or COMMANDS:
+    for name in () if args.page else args.client or COMMANDS:
         try:
             command = COMMANDS[name]()
         except pytest.skip.Exception as missing:

@@ -121,6 +121,7 @@ func (c *client) join(topics []string) error {
 		for ctx.Err() == nil {
 			if err := group.Consume(ctx, topics, c.member); err != nil {
 				c.inbox.Failed(err)
+				time.Sleep(c.settings.Millis("retry.backoff.ms", time.Second))
 			}
 		}
 	}()
