@@ -120,7 +120,7 @@ pub fn describe_configs(client: &mut Client, asked: &Value) -> Result<Value, Pro
     }
     let mut found = block_on(client.admin()?.describe_configs(&wanted, &options()))?.into_iter();
     Ok(items(&names, |_| {
-        match found.next().expect("a result for each resource") {
+        match found.next().unwrap_or(Err(RDKafkaErrorCode::Unknown)) {
             Err(code) => Err(KafkaError::AdminOp(code)),
             Ok(resource) => {
                 let settings: Map<String, Value> = resource

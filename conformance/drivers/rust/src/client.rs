@@ -105,6 +105,10 @@ impl Client {
             "bootstrap.servers".into(),
             asked["servers"].as_str().unwrap_or_default().into(),
         );
+        // a consumer must have one, member or not
+        settings
+            .entry("group.id".into())
+            .or_insert_with(|| "none".into());
         if !asked["tls"].is_null() {
             return Err(Problem::Unsupported);
         }
