@@ -15,6 +15,23 @@ def error_codes(answer: msgspec.Struct) -> list[int]:
     return found
 
 
+def replace_error_codes(answer: msgspec.Struct, code: int, by: int) -> None:
+    """Put another error code wherever the answer has this one."""
+    _replace(_ways_in(type(answer).__name__), answer, code, by)
+
+
+def _replace(ways: "tuple[_Way, ...]", value: Any, code: int, by: int) -> None:
+    for way in ways:
+        content = getattr(value, way.attribute)
+        if not way.further:
+            if content == code:
+                setattr(value, way.attribute, by)
+            continue
+        for row in (content or ()) if way.is_array else (content,):
+            if row is not None:
+                _replace(way.further, row, code, by)
+
+
 class _Way(NamedTuple):
     """A field that is an error code, or that leads to some."""
 

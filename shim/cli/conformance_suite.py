@@ -29,6 +29,8 @@ Exit codes: 0 no case of level must failed, 1 the driver cannot be used, 3 one f
 What the client cannot do is told, and is neither a failure nor a success.
 """
 ALL = "all"
+JOBS = 4
+"""Most cases wait."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +49,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="RELEASE",
         help=f"release to behave as, or `{ALL}` (default: {RELEASES[-1]})",
     )
-    parser.add_argument("--watch", action="store_true", help="tell each case as it ends")
+    parser.add_argument("--watch", action="store_true", help="show the frames as they pass")
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=JOBS,
+        metavar="N",
+        help=f"drivers that work at the same time (default: {JOBS})",
+    )
     parser.add_argument("--list", action="store_true", help="list the cases, and play none")
     parser.add_argument(
         "--contract", action="store_true", help="print what a driver is asked, as JSON"
@@ -90,25 +99,37 @@ def _play(
 ) -> int:
     from kafka_shim.shim.traffic.suite.forms import FORMS
     from kafka_shim.shim.traffic.suite.play import play
+    from kafka_shim.shim.traffic.suite.report import report_of
 
     results: list[Result] = []
     name = args.driver
-    total = len(cases) * len(releases)
+    total = sum(case.possible(release) for case in cases for release in releases)
     with Progress("playing", total, is_shown=not args.watch) as progress:
 
         def told(result: "Result") -> None:
             results.append(result)
             progress(len(results))
             if args.watch:
-                _watch(result)
+                _watch(
+                    f"{result.outcome.value} after {result.seconds:.2f} s {result.done}".rstrip()
+                )
 
         for release in releases:
-            name = asyncio.run(play(words, cases, release, told))
-    print(FORMS[args.to](name, results), end="")
-    return EXIT_MISMATCH if any(result.breaks for result in results) else 0
+            played = play(
+                words,
+                cases,
+                release,
+                told,
+                jobs=1 if args.watch else args.jobs,
+                tell=_watch if args.watch else None,
+            )
+            name = asyncio.run(played)
+    order = {case.id: at for at, case in enumerate(cases)}
+    results.sort(key=lambda each: (releases.index(each.release), order[each.case.id]))
+    report = report_of(name, results)
+    print(FORMS[args.to](report), end="")
+    return EXIT_MISMATCH if report.failures else 0
 
 
-def _watch(result: "Result") -> None:
-    print(f"{result.outcome.value:<12} {result.case.id} ({result.seconds:.2f} s)", file=sys.stderr)
-    for frame in result.frames:
-        print(f"    {frame}", file=sys.stderr)
+def _watch(line: str) -> None:
+    print(line, file=sys.stderr)

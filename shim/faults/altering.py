@@ -1,21 +1,24 @@
 """Fields of an answer that a fault sets: `topics.*.partitions.0.error_code`, and what to.
 
-Names are those of the JSON that the control API shows of answers; `*` is every row of an array.
+`*` is every row of an array. Names may also be in Kafka's spelling, as in `errorCode`. A field that
+the answer's version does not have stays out.
 """
 
 import copy
 import importlib
 import types
 from collections.abc import Callable, Mapping
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.api_versions_response import ApiVersion, ApiVersionsResponse
+from kafka_shim.protocol.spec import StructSpec, VersionRange, load
 from kafka_shim.shim.faults.spec import FaultError, api_named
 
-Alter = Callable[[Any], Any]
+Alter = Callable[[Any, int], Any]
+"""Takes an answer and its version."""
 _INT16_MAX = 2**15 - 1
 
 
@@ -26,11 +29,13 @@ def alteration(api: ApiKey | None, fields: Mapping[str, Any] | None) -> Alter | 
     if api is None:
         raise FaultError("action.set needs match.api, to know the fields of its answers")
     answer = _answer_type(api)
-    sets = [_set(answer, path.split("."), value, path) for path, value in fields.items()]
+    spec = load(answer.__name__).struct
+    sets = [_set(answer, spec, path.split("."), value, path) for path, value in fields.items()]
 
-    def alter(content: Any) -> Any:
-        for path, value in sets:
-            content = _altered(content, path, value)
+    def alter(content: Any, version: int) -> Any:
+        for path, value, versions in sets:
+            if all(each.has(version) for each in versions):
+                content = _altered(content, path, value)
         return content
 
     return alter
@@ -42,7 +47,7 @@ def advertising(versions: Mapping[str, list[int] | None] | None) -> Alter | None
         return None
     wanted = {_key(name): _range(name, limits) for name, limits in versions.items()}
 
-    def alter(answer: Any) -> Any:
+    def alter(answer: Any, _: int) -> Any:
         if not isinstance(answer, ApiVersionsResponse):
             return answer
         kept = [row for row in answer.api_keys if row.api_key not in wanted]
@@ -77,28 +82,36 @@ def _answer_type(api: ApiKey) -> Any:
     return getattr(module, f"{api.wire_name}Response")
 
 
-def _set(kind: Any, path: list[str], value: Any, written: str) -> tuple[list[str], Any]:
-    """The path with its value as the field has it."""
+def _set(
+    kind: Any, spec: StructSpec | None, path: list[str], value: Any, written: str
+) -> tuple[list[str], Any, list[VersionRange]]:
+    """The path, its value as the field has it, and the versions of the fields on the way."""
+    found, versions = [], []
     for name in path:
         kind = _without_null(kind)
         if get_origin(kind) is list:
             if name != "*" and not name.isdigit():
                 raise FaultError(f"action.set `{written}`: `{name}` is in an array: a number or *")
             kind = get_args(kind)[0]
+            found.append(name)
             continue
-        fields = (
-            {field.name: field.type for field in msgspec.structs.fields(kind)}
-            if isinstance(kind, type) and issubclass(kind, msgspec.Struct)
-            else {}
-        )
-        if name not in fields:
-            known = ", ".join(fields) or "nothing"
+        fields = {} if spec is None else {_plain(field.name): field for field in spec.fields}
+        field = fields.get(_plain(name))
+        if field is None:
+            known = ", ".join(each.attribute for each in fields.values()) or "nothing"
             raise FaultError(f"action.set `{written}`: no field `{name}`; there is {known}")
-        kind = fields[name]
+        kind = get_type_hints(kind)[field.attribute]
+        spec = field.struct
+        found.append(field.attribute)
+        versions.append(field.versions)
     try:
-        return path, msgspec.convert(value, kind)
+        return found, msgspec.convert(value, kind), versions
     except msgspec.ValidationError as error:
         raise FaultError(f"action.set `{written}`: {error}") from error
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
 
 
 def _without_null(kind: Any) -> Any:

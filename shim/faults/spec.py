@@ -11,6 +11,7 @@ from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 
 _INT16_MAX = 2**15 - 1
+_KNOWN_CODES = frozenset(ErrorCode)
 NUMBER_MAX = 2**31 - 1
 """Answers have no room for more."""
 
@@ -136,7 +137,7 @@ def error_named(text: str | int | None) -> int | None:
     if isinstance(text, int):
         if not -_INT16_MAX - 1 <= text <= _INT16_MAX:
             raise FaultError(f"action.error is a number of 16 bits, not {text}")
-        return text
+        return ErrorCode(text) if text in _KNOWN_CODES else text
     try:
         return ErrorCode[text.upper()]
     except KeyError as error:

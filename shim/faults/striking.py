@@ -1,11 +1,12 @@
 """What the faults that strike a request do to it and to its answer."""
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
 from kafka_shim.authorizer.model import Acl, Action, Actor
+from kafka_shim.protocol.answer_codes import replace_error_codes
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.names import error_text
@@ -30,7 +31,7 @@ def answer_struck(
     if any(fault.spec.action.disconnect == "after" for fault in faults):
         raise CloseConnection("a fault closes the connection after its request was handled")
     context.spoil = spoiler([fault.spec.action for fault in faults], api)
-    return _late(faults, answer, context.cluster)
+    return _late(faults, answer, context.cluster, context.version)
 
 
 def _before(fault: Fault, context: RequestContext) -> None:
@@ -61,12 +62,16 @@ def _answer(
         return handle(api, request, context)
     if api.key is ApiKey.PRODUCE and request.acks == 0:  # such a producer waits for no answer
         raise CloseConnection(f"a fault answers {error_text(error)}, and produce has no response")
-    return api.refuse(request, cast("ErrorCode", error), None)  # or a number that is none
+    if isinstance(error, ErrorCode):
+        return api.refuse(request, error, None)
+    refused = api.refuse(request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
+    replace_error_codes(refused, ErrorCode.UNKNOWN_SERVER_ERROR, error)
+    return refused
 
 
-def _late(faults: list[Fault], answer: Any, cluster: Cluster) -> Any:
+def _late(faults: list[Fault], answer: Any, cluster: Cluster, version: int) -> Any:
     """The answer itself, or a Wait for it as long as the faults hold it back."""
-    hold = _Hold(faults, cluster)
+    hold = _Hold(faults, cluster, version)
     if not isinstance(answer, Wait | msgspec.Struct):
         return answer  # the protocol has no response here
     if isinstance(answer, msgspec.Struct) and not hold.holds_back:
@@ -82,7 +87,8 @@ def _late(faults: list[Fault], answer: Any, cluster: Cluster) -> Any:
 class _Hold:
     """For how long, and until what, the faults together hold an answer back."""
 
-    def __init__(self, faults: list[Fault], cluster: Cluster) -> None:
+    def __init__(self, faults: list[Fault], cluster: Cluster, version: int) -> None:
+        self._version = version
         effects = [fault.spec.action for fault in faults]
         self._clock = cluster.clock
         self._throttle_time_ms = max(effect.throttle_time_ms or 0 for effect in effects)
@@ -116,7 +122,7 @@ class _Hold:
     def marked(self, answer: Any) -> Any:
         """The answer with the fields that faults set."""
         for alter in self._alter:
-            answer = alter(answer)
+            answer = alter(answer, self._version)
         if self._throttle_time_ms and hasattr(answer, "throttle_time_ms"):
             answer.throttle_time_ms = self._throttle_time_ms
         return answer

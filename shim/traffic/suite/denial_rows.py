@@ -1,22 +1,23 @@
-"""What can be denied: for each way, a command, the rights that it takes, and the one that lacks.
+"""What can be denied, by topics, groups and the cluster.
 
 Every row is about `denied`, and many about `allowed` besides, on which the user has all rights.
 Facts: the requirements table (authorizer/requirements.py), which real brokers were held against.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
-import msgspec
-
-from kafka_shim.authorizer.requirement import Requirement, bind
 from kafka_shim.authorizer.requirements import CREATE_TOPICS, OFFSET_FETCH_GROUP
-from kafka_shim.protocol.api_versions import served
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.shim.traffic.suite.denial import (
+    ALLOWED,
+    DENIED,
+    Denial,
+    asks,
+    on_cluster,
+    on_group,
+    on_topic,
+    on_transactions,
+    serves,
+)
 
-Rule = Mapping[str, Any]
-
-DENIED, ALLOWED = "denied", "allowed"
 _ACL = {
     "resource_type": "TOPIC",
     "name": "denied",
@@ -28,102 +29,47 @@ _ACL = {
 }
 _LATEST = {"partitions": ["denied-0", "allowed-0"]}
 _COMMIT = {"group": DENIED, "topic": DENIED, "partition": 0, "offset": 0}
-
-
-def _topic(*operations: str, name: str = DENIED) -> Rule:
-    return {"allow": list(operations), "topic": name}
-
-
-def _group(*operations: str, name: str = DENIED) -> Rule:
-    return {"allow": list(operations), "group": name}
-
-
-def _cluster(*operations: str) -> Rule:
-    return {"allow": list(operations), "cluster": None}
-
-
-def _serves(api: ApiKey) -> Callable[[str], bool]:
-    return lambda release: api in served(release)
-
-
-def _asks(
-    requirement: Requirement, operation: Operation, resource_type: ResourceType
-) -> Callable[[str], bool]:
-    def asks(release: str) -> bool:
-        needs = bind(requirement, release).needs
-        return any(
-            (need.operation, need.resource_type) == (operation, resource_type) for need in needs
-        )
-
-    return asks
-
-
-class Denial(msgspec.Struct, frozen=True):
-    """`lacking` is what is not granted at first, `granted` what is; `code` is the error.
-
-    `items`: the command is about several things, and its answer is looked for under these names,
-    the denied one and the one that is allowed, if there is one.
-    """
-
-    name: str
-    command: str
-    fields: Mapping[str, Any]
-    lacking: Rule
-    code: int
-    granted: tuple[Rule, ...] = ()
-    items: tuple[str, str] | None = None
-    topics: tuple[str, ...] = (DENIED, ALLOWED)
-    settings: Mapping[str, str] = {}
-    groups: tuple[str, ...] = ()
-    """Groups that are there, with an offset in `allowed`."""
-    possible: Callable[[str], bool] = lambda _: True
-    """Whether a release can deny it so."""
-    is_fatal: bool = False
-    """The client is of no use afterwards, as producers say of their transactional id."""
-    origin: str = "KIP-11"
-
-
 _BOTH = {"names": [DENIED, ALLOWED]}
 _ITEMS = (DENIED, ALLOWED)
-_ALL = _topic("All", name=ALLOWED)
-_ALL_OF_GROUP = _group("All", name=ALLOWED)
+_ALL = on_topic("All", name=ALLOWED)
+_ALL_OF_GROUP = on_group("All", name=ALLOWED)
 
 DENIALS: tuple[Denial, ...] = (
     Denial(
         "create-topic",
         "create_topics",
         {"topics": {DENIED: 1, ALLOWED: 1}},
-        _topic("Create"),
+        on_topic("Create"),
         29,
         (_ALL,),
         _ITEMS,
         topics=(),
-        possible=_asks(CREATE_TOPICS, Operation.CREATE, ResourceType.TOPIC),
+        possible=asks(CREATE_TOPICS, Operation.CREATE, ResourceType.TOPIC),
     ),
     Denial(
         "delete-topic",
         "delete_topics",
         _BOTH,
-        _topic("Delete"),
+        on_topic("Delete"),
         29,
-        (_ALL, _topic("Describe")),
+        (_ALL, on_topic("Describe")),
         _ITEMS,
     ),
     Denial(
         "create-partitions",
         "create_partitions",
         {"topics": {DENIED: 2, ALLOWED: 2}},
-        _topic("Alter"),
+        on_topic("Alter"),
         29,
-        (_ALL, _topic("Describe")),
+        (_ALL, on_topic("Describe")),
         _ITEMS,
-        possible=_serves(ApiKey.CREATE_PARTITIONS),
+        possible=serves(ApiKey.CREATE_PARTITIONS),
     ),
     Denial(
         "describe-topic",
         "describe_topics",
         _BOTH | {"operations": False},
-        _topic("Describe"),
+        on_topic("Describe"),
         29,
         (_ALL,),
         _ITEMS,
@@ -132,7 +78,7 @@ DENIALS: tuple[Denial, ...] = (
         "describe-topic-configs",
         "describe_configs",
         _BOTH | {"type": "topic"},
-        _topic("DescribeConfigs"),
+        on_topic("DescribeConfigs"),
         29,
         (_ALL,),
         _ITEMS,
@@ -141,17 +87,17 @@ DENIALS: tuple[Denial, ...] = (
         "alter-topic-configs",
         "alter_configs",
         _BOTH | {"type": "topic", "setting": "retention.ms", "value": "1000"},
-        _topic("AlterConfigs"),
+        on_topic("AlterConfigs"),
         29,
         (_ALL,),
         _ITEMS,
-        possible=_serves(ApiKey.INCREMENTAL_ALTER_CONFIGS),
+        possible=serves(ApiKey.INCREMENTAL_ALTER_CONFIGS),
     ),
     Denial(
         "describe-broker-configs",
         "describe_configs",
         {"type": "broker", "names": ["1"]},
-        _cluster("DescribeConfigs"),
+        on_cluster("DescribeConfigs"),
         31,
         items=("1", ""),
     ),
@@ -159,16 +105,16 @@ DENIALS: tuple[Denial, ...] = (
         "alter-broker-configs",
         "alter_configs",
         {"type": "broker", "names": ["1"], "setting": "log.cleaner.threads", "value": "2"},
-        _cluster("AlterConfigs"),
+        on_cluster("AlterConfigs"),
         31,
         items=("1", ""),
-        possible=_serves(ApiKey.INCREMENTAL_ALTER_CONFIGS),
+        possible=serves(ApiKey.INCREMENTAL_ALTER_CONFIGS),
     ),
     Denial(
         "create-acls",
         "create_acls",
         {"acls": [_ACL]},
-        _cluster("Alter"),
+        on_cluster("Alter"),
         31,
         items=("0", ""),
         origin="KIP-140",
@@ -177,7 +123,7 @@ DENIALS: tuple[Denial, ...] = (
         "describe-acls",
         "describe_acls",
         {"filter": _ACL},
-        _cluster("Describe"),
+        on_cluster("Describe"),
         31,
         origin="KIP-140",
     ),
@@ -185,7 +131,7 @@ DENIALS: tuple[Denial, ...] = (
         "delete-acls",
         "delete_acls",
         {"filters": [_ACL]},
-        _cluster("Alter"),
+        on_cluster("Alter"),
         31,
         items=("0", ""),
         origin="KIP-140",
@@ -194,7 +140,7 @@ DENIALS: tuple[Denial, ...] = (
         "describe-group",
         "describe_groups",
         _BOTH | {"operations": False},
-        _group("Describe"),
+        on_group("Describe"),
         30,
         (_ALL_OF_GROUP,),
         _ITEMS,
@@ -204,44 +150,44 @@ DENIALS: tuple[Denial, ...] = (
         "delete-group",
         "delete_groups",
         _BOTH,
-        _group("Delete"),
+        on_group("Delete"),
         30,
         (_ALL_OF_GROUP,),
         _ITEMS,
         groups=_ITEMS,
-        possible=_serves(ApiKey.DELETE_GROUPS),
+        possible=serves(ApiKey.DELETE_GROUPS),
     ),
     Denial(
         "group-offsets",
         "group_offsets",
         {"group": DENIED, "partitions": ["allowed-0"]},
-        _group("Describe"),
+        on_group("Describe"),
         30,
         (_ALL,),
         origin="KIP-163",
-        possible=_asks(OFFSET_FETCH_GROUP, Operation.DESCRIBE, ResourceType.GROUP),
+        possible=asks(OFFSET_FETCH_GROUP, Operation.DESCRIBE, ResourceType.GROUP),
     ),
     Denial(
         "alter-group-offsets-by-group",
         "alter_group_offsets",
         _COMMIT,
-        _group("Read"),
+        on_group("Read"),
         30,
-        (_topic("Read"), _group("Describe")),
+        (on_topic("Read"), on_group("Describe")),
     ),
     Denial(
         "alter-group-offsets-by-topic",
         "alter_group_offsets",
         _COMMIT,
-        _topic("Read"),
+        on_topic("Read"),
         29,
-        (_group("Read"), _topic("Describe")),
+        (on_group("Read"), on_topic("Describe")),
     ),
     Denial(
         "list-offsets",
         "list_offsets",
         _LATEST,
-        _topic("Describe"),
+        on_topic("Describe"),
         29,
         (_ALL,),
         ("denied-0", "allowed-0"),
@@ -250,26 +196,26 @@ DENIALS: tuple[Denial, ...] = (
         "delete-records",
         "delete_records",
         {"topic": DENIED, "partition": 0, "before": 0},
-        _topic("Delete"),
+        on_topic("Delete"),
         29,
-        (_topic("Describe"),),
+        (on_topic("Describe"),),
     ),
     Denial(
         "produce",
         "produce",
         {"topic": DENIED, "values": ["a"]},
-        _topic("Write"),
+        on_topic("Write"),
         29,
-        (_topic("Describe"),),
+        (on_topic("Describe"),),
     ),
-    Denial("produce-unseen", "produce", {"topic": DENIED, "values": ["a"]}, _topic("Write"), 29),
+    Denial("produce-unseen", "produce", {"topic": DENIED, "values": ["a"]}, on_topic("Write"), 29),
     Denial(
         "produce-idempotent",
         "produce",
         {"topic": DENIED, "values": ["a"]},
-        _topic("Write"),
+        on_topic("Write"),
         29,
-        (_topic("Describe"), _cluster("IdempotentWrite")),
+        (on_topic("Describe"), on_cluster("IdempotentWrite")),
         settings={"enable_idempotence": "true"},
         origin="KIP-98",
     ),
@@ -277,9 +223,9 @@ DENIALS: tuple[Denial, ...] = (
         "transactional-id",
         "begin",
         {},
-        {"allow": ["Write", "Describe"], "transactional_id": "tx"},
+        on_transactions("Write", "Describe"),
         53,
-        (_topic("Write"),),
+        (on_topic("Write"),),
         settings={"transactional_id": "tx", "enable_idempotence": "true"},
         origin="KIP-98",
         is_fatal=True,
@@ -288,18 +234,18 @@ DENIALS: tuple[Denial, ...] = (
         "consume-by-topic",
         "consume",
         {"topics": [DENIED], "count": 1, "seconds": 5},
-        _topic("Read"),
+        on_topic("Read"),
         29,
-        (_group("Read"), _topic("Describe")),
+        (on_group("Read"), on_topic("Describe")),
         settings={"group_id": DENIED},
     ),
     Denial(
         "consume-by-group",
         "consume",
         {"topics": [DENIED], "count": 1, "seconds": 5},
-        _group("Read"),
+        on_group("Read"),
         30,
-        (_topic("Read"),),
+        (on_topic("Read"),),
         settings={"group_id": DENIED},
     ),
 )

@@ -1,26 +1,29 @@
 """A broker's state with a client before it: what a case prepares, asks and looks at."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kafka_shim.authorizer.acl_formats.rules import parse_rule
-from kafka_shim.authorizer.model import Actor
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.names import error_text
 from kafka_shim.shim.broker import Broker
-from kafka_shim.shim.config import GroupSeed, TopicSeed
-from kafka_shim.shim.observing.history import History, Seen
-from kafka_shim.shim.seed import commit_offsets, create_topic
-from kafka_shim.shim.settings.defaults import SASL_PLAINTEXT
+from kafka_shim.shim.observing.history import Seen
 from kafka_shim.shim.traffic.suite.driver import Answer, Driver
+from kafka_shim.shim.traffic.suite.frames import Frame, Frames
+from kafka_shim.shim.traffic.suite.place import Place, ShimPlace
+from kafka_shim.shim.traffic.suite.stages import PASSWORD, USER
 
 if TYPE_CHECKING:
     from kafka_shim.shim.faults.fault import Fault
 
-USER = "alice"
-PASSWORD = "alice-secret"  # noqa: S105 - of a test broker
 CLIENT = "client"
 TIMEOUT_MS = 6000
 DEADLINE_S = 12.0
 """The client's own deadlines are half of this."""
+STORM = 5
+"""Equal requests within a second that are too many for an answer that is final."""
 SETTINGS = {
     "request.timeout.ms": str(TIMEOUT_MS // 2),
     "default.api.timeout.ms": str(TIMEOUT_MS),
@@ -33,6 +36,13 @@ SETTINGS = {
     "enable.idempotence": "false",
 }
 """What a client is opened with unless a case says otherwise."""
+FRAMES_SHOWN = 8
+EVERYTHING: tuple[Mapping[str, Any], ...] = tuple(
+    {"allow": ["All"], resource: "*" if resource != "cluster" else None}
+    for resource in ("topic", "group", "transactional_id", "cluster")
+)
+"""Rules that let the user do all but what is about tokens and users."""
+PLAIN_LOGIN = {"mechanism": "PLAIN", "user": USER, "password": PASSWORD}
 
 
 class UnmetError(Exception):
@@ -49,71 +59,162 @@ class UnsupportedError(Exception):
 
 
 class Situation:
-    """One case's broker, empty at first, and the driver."""
+    """One case's cluster, empty at first, and the driver."""
 
-    def __init__(self, broker: Broker, driver: Driver) -> None:
-        self._broker = broker
+    def __init__(self, place: Place, driver: Driver, authority: str | None = None) -> None:
+        self._place = place
         self._driver = driver
-        self._is_open = False
-        assert broker.dispatcher.history is not None
-        self._history: History = broker.dispatcher.history
-        self._servers = dict(broker.addresses())[SASL_PLAINTEXT]
+        self._open: list[str] = []
+        self._authority = authority
+        self.said: Answer | None = None
+        """What the driver answered last to a command of the case."""
 
-    def topic(self, *names: str) -> None:
+    @property
+    def broker(self) -> Broker:
+        """The broker, of ours; cases that a real one can be brought into do not ask for it."""
+        assert isinstance(self._place, ShimPlace)
+        return self._place.broker
+
+    @property
+    def _frames(self) -> Frames | None:
+        if not isinstance(self._place, ShimPlace):
+            return None
+        history = self._place.broker.dispatcher.history
+        assert isinstance(history, Frames)
+        return history
+
+    async def topic(self, *names: str, partitions: int = 1) -> None:
         """Topics that are there."""
         for name in names:
-            create_topic(self._broker.cluster, TopicSeed(name))
+            await self._place.create_topic(name, partitions)
 
-    def group(self, *names: str, topic: str) -> None:
+    async def group(self, *names: str, topic: str) -> None:
         """Groups that committed an offset for a topic's partition 0, and have no members."""
         for name in names:
-            commit_offsets(self._broker.cluster, GroupSeed(name, {topic: {0: 0}}))
+            await self._place.commit(name, topic)
 
-    def grant(self, *rules: Mapping[str, Any]) -> None:
+    async def grant(self, *rules: Mapping[str, Any]) -> None:
         """Add ACLs for the user, each a rule as in the state file without its principal."""
-        authorizer = self._broker.cluster.policy.authorizer
-        assert authorizer is not None
-        acls = [acl for rule in rules for acl in parse_rule({"principal": f"User:{USER}", **rule})]
-        authorizer.create_acls(Actor("User:admin", "127.0.0.1"), acls)
+        await self._place.create_acls(_acls(rules))
 
-    def strike(self, api: str, **action: Any) -> "Fault":
-        """Have something go wrong once: the user's next request of this API is answered so."""
-        match = {"api": api, "principal": f"User:{USER}"}
-        return self._broker.faults.add({"match": match, "action": action})
+    async def revoke(self, *rules: Mapping[str, Any]) -> None:
+        """Remove ACLs that were granted so."""
+        await self._place.delete_acls(_acls(rules))
 
-    async def open(self, **settings: str) -> None:
-        """Have the driver make a client that logs in as the user; names have `_` for `.`."""
-        named = {name.replace("_", "."): value for name, value in settings.items()}
-        login = {"mechanism": "PLAIN", "user": USER, "password": PASSWORD}
-        fields = {
-            "client": CLIENT,
-            "servers": self._servers,
-            "login": login,
-            "settings": SETTINGS | named,
-        }
-        answer = await self._driver.ask("open", fields, seconds=DEADLINE_S)
-        self._is_open = True
+    def strike(
+        self, api: str, *, match: Mapping[str, Any] = {}, times: int = 1, **action: Any
+    ) -> "Fault":
+        """Have something go wrong `times` times (0: always) with requests of this API."""
+        trigger: dict[str, Any] = {"times": times} if times else {"every_time": True}
+        written = {"match": {"api": api, **match}, "action": action, "trigger": trigger}
+        return self.broker.faults.add(written)
+
+    def strike_all(self, **action: Any) -> None:
+        """Have something go wrong with every request of every API."""
+        self.broker.faults.add({"action": action, "trigger": {"every_time": True}})
+
+    async def open(self, settings: Mapping[str, str] = {}, **how: Any) -> Answer:
+        """Have the driver make a client as `try_open` does; UnmetError if there is none."""
+        answer = await self.try_open(settings, **how)
         if answer.ok is None:
             raise UnmetError("a client", f"could not open one: {answer}")
+        return answer
+
+    async def try_open(
+        self,
+        settings: Mapping[str, str] = {},
+        *,
+        client: str = CLIENT,
+        login: Mapping[str, Any] | None = PLAIN_LOGIN,
+        tls: Mapping[str, Any] | None = None,
+        listener: str | None = None,
+        without: Iterable[str] = (),
+    ) -> Answer:
+        """Have the driver make a client, which it may refuse; names of settings have `_` for `.`.
+
+        `listener` is the one that fits the log-in and TLS, unless it is said; `without` are names
+        of SETTINGS.
+        """
+        named = {name.replace("_", "."): value for name, value in settings.items()}
+        own = "SSL" if tls is not None else "PLAINTEXT"
+        if login is not None:
+            own = f"SASL_{own}"
+        left = {name: value for name, value in SETTINGS.items() if name not in without}
+        fields = {
+            "client": client,
+            "servers": self._place.servers(listener or own),
+            "login": login,
+            "settings": left | named,
+        }
+        if tls is not None:
+            fields["tls"] = tls
+        answer = await self._driver.ask("open", fields, seconds=DEADLINE_S)
+        if answer.unsupported:
+            raise UnsupportedError("open")
+        self.said = answer
+        if answer.ok is not None:
+            self._open.append(client)
+        return answer
+
+    @property
+    def trusted(self) -> Mapping[str, Any]:
+        """TLS with the authority that the broker's certificate is of."""
+        assert self._authority is not None
+        return {"ca": self._authority}
 
     async def close(self) -> None:
         """End what was opened."""
-        if self._is_open:
-            self._is_open = False
-            await self._driver.ask("close", {"client": CLIENT}, seconds=DEADLINE_S)
+        while self._open:
+            await self._driver.ask("close", {"client": self._open.pop()}, seconds=DEADLINE_S)
 
-    async def ask(self, command: str, **fields: Any) -> Answer:
+    async def ask(self, command: str, *, client: str = CLIENT, **fields: Any) -> Answer:
         """Have the client do something; UnsupportedError if it cannot."""
-        asked = {"client": CLIENT, **fields}
+        asked = {"client": client, **fields}
         answer = await self._driver.ask(command, asked, seconds=2 * DEADLINE_S)
         if answer.unsupported:
             raise UnsupportedError(command)
+        self.said = answer
         return answer
 
-    def requests(self) -> list[Seen]:
-        """What the client sent in this case, oldest first."""
-        return list(self._history)
+    async def done(self, command: str, *, client: str = CLIENT, **fields: Any) -> dict[str, Any]:
+        """Have it do what must succeed; return its `ok`, or that of its only item."""
+        answer = await self.ask(command, client=client, **fields)
+        items = list((answer.ok or {}).get("items", {}))
+        if len(items) == 1:
+            answer = answer.item(items[0])
+        if answer.ok is None:
+            raise UnmetError(f"{command} succeeds", f"the client said {answer}")
+        return answer.ok
+
+    def requests(self, api: ApiKey | None = None) -> list[Seen]:
+        """What clients sent in this case, oldest first; nothing of a real broker."""
+        frames = self._frames
+        return [] if frames is None else [seen for seen in frames if api in (None, seen.api)]
 
     def refused(self, code: int) -> list[Seen]:
         """The requests whose answers had this error."""
         return [seen for seen in self.requests() if seen.errors and code in seen.errors]
+
+    def expect_no_storm(self, code: int) -> None:
+        """UnmetError if a client sent equal requests again and again that were answered so."""
+        by_second = Counter((seen.api, seen.time_us // 1_000_000) for seen in self.refused(code))
+        for (api, _), times in by_second.items():
+            if times > STORM:
+                raise UnmetError(
+                    f"at most {STORM} equal requests a second after {error_text(code)}",
+                    f"the client sent {api.wire_name} {times} times",
+                )
+
+    def shown(self) -> tuple[Frame, ...]:
+        """The frames that show what came of it: those with errors or faults, and the last."""
+        frames = self._frames
+        if frames is None:
+            return ()
+        seen = list(frames)
+        telling = [each for each in seen if each.errors or each.faults or each.errors is None]
+        picked = {each.number for each in (telling[-FRAMES_SHOWN // 2 :] + seen[-3:])}
+        return tuple(frames.frame(each) for each in seen if each.number in picked)
+
+
+def _acls(rules: Iterable[Mapping[str, Any]]) -> list[Acl]:
+    return [acl for rule in rules for acl in parse_rule({"principal": f"User:{USER}", **rule})]

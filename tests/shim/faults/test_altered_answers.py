@@ -8,6 +8,11 @@ from kafka.protocol.metadata import MetadataResponse
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
+from kafka_shim.protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
 from kafka_shim.shim.faults.faults import Faults
 from kafka_shim.shim.faults.spec import FaultError
 from kafka_shim.shim.observing.history import History
@@ -41,7 +46,7 @@ def test_an_error_that_does_not_exist(stage: Stage) -> None:
     ("fields", "error_codes"),
     [
         ({"topics.*.error_code": 9, "throttle_time_ms": 77}, {9}),
-        ({"topics.0.partitions.0.error_code": 9, "throttle_time_ms": 77}, {0}),
+        ({"topics.0.partitions.0.errorCode": 9, "throttle_time_ms": 77}, {0}),
         ({"topics": [], "throttle_time_ms": 77}, set()),
     ],
 )
@@ -51,6 +56,22 @@ def test_fields_are_set(stage: Stage, fields: dict[str, Any], error_codes: set[i
     assert altered.throttle_time_ms == 77
     assert {topic.error_code for topic in altered.topics} == error_codes
     assert (own.throttle_time_ms, own.topics[0].partitions[0].error_code) == (0, 0)
+
+
+def test_a_field_that_the_version_has_not_stays_out(stage: Stage) -> None:
+    fields = {"cluster_authorized_operations": 8, "throttle_time_ms": 77}
+    stage.dispatcher.faults.add({"action": {"set": fields}, "match": {"api": "Metadata"}})
+    assert stage.ask(ApiKey.METADATA, 12, metadata("orders")).throttle_time_ms == 77
+
+
+def test_an_unknown_error_of_a_record_that_is_not_written(stage: Stage) -> None:
+    stage.dispatcher.faults.add({"action": {"error": 4711}})
+    request = ProduceRequest(
+        acks=-1,
+        topic_data=[TopicProduceData(name="orders", partition_data=[PartitionProduceData()])],
+    )
+    answer = stage.ask(ApiKey.PRODUCE, 9, request)
+    assert answer.responses[0].partition_responses[0].error_code == 4711
 
 
 def test_api_versions_tells_others(stage: Stage) -> None:

@@ -1,10 +1,19 @@
-"""All cases: one module a family, each with `CASES`."""
+"""All cases: modules by what they are about, each with `CASES`."""
 
 from importlib import import_module
 
 from kafka_shim.shim.traffic.suite.case import Case
 
-FAMILIES = ("denials", "trouble")
+FAMILIES = (
+    "denials",
+    "revoked",
+    "acl_kips",
+    "operation_kips",
+    "idempotence",
+    "versions",
+    "strange_answers",
+    "trouble",
+)
 
 
 def all_cases() -> list[Case]:

@@ -5,19 +5,19 @@
 """
 
 import asyncio
-from collections import Counter
-from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import Any
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.names import error_text
-from kafka_shim.shim.traffic.suite.case import Case, Level
-from kafka_shim.shim.traffic.suite.denial_rows import ALLOWED, DENIALS, Denial
+from kafka_shim.shim.traffic.suite.case import Family
+from kafka_shim.shim.traffic.suite.denial import ALLOWED, Denial
+from kafka_shim.shim.traffic.suite.denial_rows import DENIALS
 from kafka_shim.shim.traffic.suite.driver import Answer
-from kafka_shim.shim.traffic.suite.situation import Situation, UnmetError
+from kafka_shim.shim.traffic.suite.more_denial_rows import MORE_DENIALS
+from kafka_shim.shim.traffic.suite.situation import STORM, Situation, UnmetError
+from kafka_shim.shim.traffic.suite.stages import DEFAULT_SETUP
 
-STORM = 5
-"""Equal requests within a second that are too many for an answer that is final."""
 _TRIES, _PAUSE_S = 5, 0.6
 """After a grant: clients may learn of it late, as their metadata is refreshed each second."""
 
@@ -28,7 +28,7 @@ async def tells(row: Denial, situation: Situation) -> None:
     _expect_error(row, answer)
     if answer.error is not None and answer.error.retriable:
         raise UnmetError("an error that is final", f"the client calls it retriable: {answer}")
-    _expect_no_storm(row, situation)
+    situation.expect_no_storm(row.code)
 
 
 async def half(row: Denial, situation: Situation) -> None:
@@ -44,7 +44,7 @@ async def half(row: Denial, situation: Situation) -> None:
 async def goes_on(row: Denial, situation: Situation) -> None:
     await _prepare(row, situation)
     _expect_error(row, await _ask(row, situation))
-    situation.grant(row.lacking)
+    await situation.grant(row.lacking)
     answer = await _ask(row, situation)
     for _ in range(_TRIES):
         if answer.ok is None:
@@ -55,14 +55,19 @@ async def goes_on(row: Denial, situation: Situation) -> None:
 
 
 async def _prepare(row: Denial, situation: Situation) -> None:
-    situation.topic(*row.topics)
-    situation.group(*row.groups, topic=ALLOWED)
-    situation.grant(*row.granted)
-    await situation.open(**row.settings)
+    await situation.topic(*row.topics)
+    await situation.group(*row.groups, topic=ALLOWED)
+    if row.granted:
+        await situation.grant(*row.granted)
+    await situation.open(row.settings)
+    for command, fields in row.before:
+        await situation.done(command, **fields)
 
 
 async def _ask(row: Denial, situation: Situation) -> Answer:
     answer = await situation.ask(row.command, **row.fields)
+    if answer.error is not None and answer.error.code is None and row.then is not None:
+        answer = await situation.ask(row.then)
     return answer if row.items is None else answer.item(row.items[0])
 
 
@@ -71,42 +76,49 @@ def _expect_error(row: Denial, answer: Answer) -> None:
         raise UnmetError(error_text(row.code), f"the client said {answer}")
 
 
-def _expect_no_storm(row: Denial, situation: Situation) -> None:
-    by_second = Counter(
-        (seen.api, seen.time_us // 1_000_000) for seen in situation.refused(row.code)
-    )
-    for (api, _), times in by_second.items():
-        if times > STORM:
-            raise UnmetError(
-                f"at most {STORM} equal requests a second after a final error",
-                f"the client sent {api.wire_name} {times} times",
+def _commands(row: Denial) -> list[str]:
+    then = () if row.then is None else (row.then,)
+    return [row.command, *(command for command, _ in row.before), *then]
+
+
+def _cases() -> Family:
+    family = Family("denials")
+    for row in (*DENIALS, *MORE_DENIALS):
+        name = ErrorCode(row.code).name
+        error = error_text(row.code)
+        common: dict[str, Any] = {
+            "commands": " ".join(_commands(row)),
+            "capabilities": row.capabilities,
+            "origin": row.origin,
+            "possible": row.possible,
+            "setup": row.setup,
+            "is_real": row.setup == DEFAULT_SETUP,
+        }
+        family.add(
+            f"{row.name}.tells",
+            f"{row.command}, denied, ends with {name} at once",
+            partial(tells, row),
+            answer=f"{error}, not called retriable",
+            wire=f"at most {STORM} requests a second that are answered so",
+            **common,
+        )
+        if row.items is not None and row.items[1]:
+            family.add(
+                f"{row.name}.half",
+                f"{row.command} of two, one denied, does the other",
+                partial(half, row),
+                answer=f"{error} for `{row.items[0]}`, ok for `{row.items[1]}`",
+                **common,
             )
+        if not row.is_fatal:
+            family.add(
+                f"{row.name}.goes-on",
+                f"{row.command} succeeds once granted",
+                partial(goes_on, row),
+                answer=f"{error}, and ok after the ACL was added",
+                **common,
+            )
+    return family
 
 
-_Body = Callable[[Denial, Situation], Awaitable[None]]
-
-
-def _case(row: Denial, aspect: str, what: str, body: _Body, level: Level = Level.MUST) -> Case:
-    return Case(
-        id=f"denials.{row.name}.{aspect}",
-        what=what,
-        origin=row.origin,
-        body=partial(body, row),
-        commands=frozenset({row.command}),
-        level=level,
-        possible=row.possible,
-    )
-
-
-def _cases(row: Denial) -> list[Case]:
-    name = ErrorCode(row.code).name
-    found = [_case(row, "tells", f"{row.command}, denied, ends with {name} at once", tells)]
-    if row.items is not None and row.items[1]:
-        what = f"{row.command} of two, one denied, does the other"
-        found.append(_case(row, "half", what, half))
-    if not row.is_fatal:
-        found.append(_case(row, "goes-on", f"{row.command} succeeds once granted", goes_on))
-    return found
-
-
-CASES = [case for row in DENIALS for case in _cases(row)]
+CASES = _cases().cases

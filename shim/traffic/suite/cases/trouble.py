@@ -9,22 +9,17 @@ from functools import partial
 from typing import Any
 
 from kafka_shim.protocol.names import error_text
-from kafka_shim.shim.traffic.suite.case import Case, Level
-from kafka_shim.shim.traffic.suite.situation import Situation, UnmetError
+from kafka_shim.shim.traffic.suite.case import Family, Level
+from kafka_shim.shim.traffic.suite.situation import EVERYTHING, Situation, UnmetError
 from kafka_shim.shim.traffic.suite.trouble_rows import GROUP, RETRIED, TOLD, TOPIC, Trouble
-
-_ALL = tuple(
-    {"allow": ["All"], resource: "*" if resource != "cluster" else None}
-    for resource in ("topic", "group", "transactional_id", "cluster")
-)
 
 
 async def _answer(row: Trouble, situation: Situation, **action: Any) -> Any:
     """What the client says, struck once."""
-    situation.topic(*row.topics)
-    situation.group(GROUP, topic=TOPIC)
-    situation.grant(*_ALL)
-    await situation.open(**row.settings)
+    await situation.topic(*row.topics)
+    await situation.group(GROUP, topic=TOPIC)
+    await situation.grant(*EVERYTHING)
+    await situation.open(row.settings)
     fault = situation.strike(row.api, **action)
     answer = await situation.ask(row.command, **row.fields)
     if not fault.fired:
@@ -57,38 +52,41 @@ _LOST: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def _lost_cases(row: Trouble) -> list[Case]:
-    return [
-        Case(
-            id=f"trouble.{row.command.replace('_', '-')}.{name}",
-            what=f"{row.command} succeeds though its first connection breaks",
+def _add_lost(family: Family, row: Trouble) -> None:
+    for name, action in _LOST.items():
+        family.add(
+            f"{row.command.replace('_', '-')}.{name}",
+            f"{row.command} succeeds though its first connection breaks",
+            partial(lost, row, action),
             origin="connections",
-            body=partial(lost, row, action),
-            commands=frozenset({row.command}),
+            answer="ok",
+            wire="the request comes again on a new connection",
+            commands=row.command,
             level=Level.SHOULD,
         )
-        for name, action in _LOST.items()
-    ]
 
 
-def _cases() -> list[Case]:
-    found = [
-        Case(
-            id=f"trouble.{row.name}.{body.__name__}",
-            what=what.format(row.api, row.error.name, row.command),
-            origin=row.api,
-            body=partial(body, row),
-            commands=frozenset({row.command}),
-            level=Level.SHOULD if body is retried and row.is_admin else Level.MUST,
-        )
-        for rows, body, what in (
-            (RETRIED, retried, "{0} answers {1} once, and {2} succeeds"),
-            (TOLD, told, "{0} answers {1}, which {2} tells its caller"),
-        )
-        for row in rows
-    ]
+def _cases() -> Family:
+    family = Family("trouble")
+    for rows, body, what, answer in (
+        (RETRIED, retried, "{0} answers {1} once, and {2} succeeds", "ok"),
+        (TOLD, told, "{0} answers {1}, which {2} tells its caller", "{1}"),
+    ):
+        for row in rows:
+            words = row.api, row.error.name, row.command
+            family.add(
+                f"{row.name}.{body.__name__}",
+                what.format(*words),
+                partial(body, row),
+                origin=row.api,
+                answer=answer.format(*words),
+                commands=row.command,
+                level=Level.SHOULD if body is retried and row.is_admin else Level.MUST,
+            )
     reads = {row.command: row for row in RETRIED if row.command != "create_topics"}
-    return found + [case for row in reads.values() for case in _lost_cases(row)]
+    for row in reads.values():
+        _add_lost(family, row)
+    return family
 
 
-CASES = _cases()
+CASES = _cases().cases

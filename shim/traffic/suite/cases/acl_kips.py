@@ -1,0 +1,330 @@
+"""ACL requests: KIP-140 (filters, partial failures) and KIP-290 (pattern types, both ways)."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from kafka_shim.authorizer.model import AclFilter
+from kafka_shim.protocol.api_versions import served
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.shim.traffic.suite.case import Family, Level
+from kafka_shim.shim.traffic.suite.denial import serves
+from kafka_shim.shim.traffic.suite.situation import EVERYTHING, Situation, UnmetError
+
+Acl = Mapping[str, Any]
+
+_KIPS = Family("kips")
+_ACLS = ApiKey.CREATE_ACLS
+_HAS_PATTERNS = serves(_ACLS, 1)
+ACL: Acl = {
+    "resource_type": "TOPIC",
+    "name": "orders",
+    "pattern_type": "LITERAL",
+    "principal": "User:bob",
+    "host": "*",
+    "operation": "READ",
+    "permission": "ALLOW",
+}
+ANY: Acl = {
+    "resource_type": "ANY",
+    "name": None,
+    "pattern_type": "ANY",
+    "principal": None,
+    "host": None,
+    "operation": "ANY",
+    "permission": "ANY",
+}
+LITERAL = ACL
+PREFIXED = {**ACL, "name": "ord", "pattern_type": "PREFIXED"}
+WILDCARD = {**ACL, "name": "*"}
+OF_GROUP = {**ACL, "resource_type": "GROUP", "name": "workers"}
+OTHER = {
+    **ACL,
+    "name": "payments",
+    "principal": "User:carol",
+    "host": "10.0.0.1",
+    "operation": "WRITE",
+    "permission": "DENY",
+}
+
+
+def _only_v0(release: str) -> bool:
+    return served(release)[_ACLS] == (0, 0)
+
+
+def stored(situation: Situation) -> list[Acl]:
+    """ACLs of others than the user, as the contract has them."""
+    authorizer = situation.broker.cluster.policy.authorizer
+    assert authorizer is not None
+    return [
+        {
+            "resource_type": acl.resource_type.name,
+            "name": acl.resource_name,
+            "pattern_type": acl.pattern_type.name,
+            "principal": acl.principal,
+            "host": acl.host,
+            "operation": acl.operation.name,
+            "permission": acl.permission.name,
+        }
+        for acl in authorizer.acls(AclFilter())
+        if acl.principal != "User:alice"
+    ]
+
+
+def _names(acls: Any) -> list[str]:
+    return sorted(f"{acl['pattern_type']} {acl['resource_type']} {acl['name']}" for acl in acls)
+
+
+def _expect_same(wanted: list[Acl], found: list[Acl]) -> None:
+    if sorted(map(str, map(_sorted, wanted))) != sorted(map(str, map(_sorted, found))):
+        raise UnmetError(f"these ACLs: {_names(wanted)}", f"there are {_names(found)}: {found}")
+
+
+def _sorted(acl: Acl) -> list[tuple[str, Any]]:
+    return sorted(acl.items())
+
+
+async def _prepare(situation: Situation, *acls: Acl) -> None:
+    await situation.grant(*EVERYTHING)
+    for acl in acls:
+        await situation.grant(
+            {
+                "principal": acl["principal"],
+                acl["permission"].lower(): [acl["operation"]],
+                acl["resource_type"].lower(): acl["name"],
+                "pattern": acl["pattern_type"].lower(),
+                "host": acl["host"],
+            }
+        )
+    await situation.open()
+
+
+async def creates(acl: Acl, situation: Situation) -> None:
+    await _prepare(situation)
+    await situation.done("create_acls", acls=[acl])
+    _expect_same([acl], stored(situation))
+
+
+for _name, _acl, _what in (
+    ("literal", LITERAL, "a literal ACL"),
+    ("prefixed", PREFIXED, "a prefixed ACL"),
+    ("deny", OTHER, "a DENY ACL for one host"),
+    ("wildcard", WILDCARD, "an ACL on all topics"),
+    ("distinguished-name", {**ACL, "principal": "User:CN=bob,OU=shop,C=DE"}, "an ACL for a DN"),
+    ("dotted-prefix", {**PREFIXED, "name": "shop.orders-"}, "a prefix with dot and hyphen"),
+):
+    _KIPS.add(
+        f"acls.create-{_name}",
+        f"create_acls stores {_what} as it is given",
+        partial(creates, _acl),
+        origin="KIP-290" if _acl["pattern_type"] == "PREFIXED" else "KIP-140",
+        answer="ok",
+        wire="the ACL in CreateAcls is the one of the command",
+        commands="create_acls",
+        capabilities="prefixed-acls" if _acl["pattern_type"] == "PREFIXED" else "",
+        possible=_HAS_PATTERNS if _acl["pattern_type"] == "PREFIXED" else serves(_ACLS),
+    )
+
+_FILTERS: tuple[tuple[str, Acl, tuple[Acl, ...], str], ...] = (
+    ("any", ANY, (LITERAL, PREFIXED, WILDCARD, OF_GROUP, OTHER), "ANY lists all"),
+    ("match", {**ACL, "pattern_type": "MATCH"}, (LITERAL, PREFIXED, WILDCARD), "what affects it"),
+    ("any-pattern", {**ACL, "pattern_type": "ANY"}, (LITERAL,), "ANY lists ACLs of that name"),
+    (
+        "literal",
+        {**ANY, "pattern_type": "LITERAL"},
+        (LITERAL, WILDCARD, OF_GROUP, OTHER),
+        "literal",
+    ),
+    ("prefixed", {**ANY, "pattern_type": "PREFIXED"}, (PREFIXED,), "prefixed ones alone"),
+    ("resource-type", {**ANY, "resource_type": "GROUP"}, (OF_GROUP,), "a resource type"),
+    ("principal", {**ANY, "principal": "User:carol"}, (OTHER,), "a principal"),
+    ("host", {**ANY, "host": "10.0.0.1"}, (OTHER,), "a host"),
+    ("operation", {**ANY, "operation": "WRITE", "principal": "User:carol"}, (OTHER,), "operation"),
+    ("permission", {**ANY, "permission": "DENY"}, (OTHER,), "a permission"),
+)
+_ALL_ACLS = (LITERAL, PREFIXED, WILDCARD, OF_GROUP, OTHER)
+
+
+def _without_own(acls: list[Acl]) -> list[Acl]:
+    return [acl for acl in acls if acl["principal"] != "User:alice"]
+
+
+async def describes(wanted: Acl, found: tuple[Acl, ...], situation: Situation) -> None:
+    await _prepare(situation, *_ALL_ACLS)
+    answer = await situation.done("describe_acls", filter=wanted)
+    _expect_same(list(found), _without_own(answer["acls"]))
+
+
+async def deletes(wanted: Acl, gone: tuple[Acl, ...], situation: Situation) -> None:
+    await _prepare(situation, *_ALL_ACLS)
+    answer = await situation.ask("delete_acls", filters=[wanted])
+    item = answer.item("0")
+    if item.ok is None:
+        raise UnmetError("delete_acls succeeds", f"the client said {item}")
+    _expect_same(list(gone), _without_own(item.ok["acls"]))
+    _expect_same([acl for acl in _ALL_ACLS if acl not in gone], stored(situation))
+
+
+for _name, _filter, _found, _what in _FILTERS:
+    for _verb, _body in (("describe", describes), ("delete", deletes)):
+        if _verb == "delete" and _name not in ("any-pattern", "match", "prefixed", "host"):
+            continue  # the filter is the same; these are what deleting must not get wrong
+        _KIPS.add(
+            f"acls.{_verb}-{_name}",
+            f"{_verb}_acls by a filter: {_what}",
+            partial(_body, _filter, _found),
+            origin="KIP-290"
+            if _filter["pattern_type"] != "ANY" or _name == "any-pattern"
+            else "KIP-140",
+            answer=f"these ACLs: {', '.join(_names(_found))}",
+            commands=f"{_verb}_acls",
+            capabilities="prefixed-acls",
+            possible=_HAS_PATTERNS,
+        )
+
+_UNKNOWN = 77
+
+
+async def unknown(field: str, name: str, situation: Situation) -> None:
+    await _prepare(situation, LITERAL)
+    situation.strike("DescribeAcls", set={field: _UNKNOWN}, times=0)
+    answer = await situation.ask("describe_acls", filter=ANY)
+    if answer.ok is None:
+        raise UnmetError("the ACLs, one with UNKNOWN", f"the client said {answer}")
+    told = {acl[name] for acl in answer.ok["acls"]}
+    if told != {"UNKNOWN"}:
+        raise UnmetError(f"{name} UNKNOWN", f"the client said {sorted(told)}")
+
+
+for _field, _name in (
+    ("resources.*.pattern_type", "pattern_type"),
+    ("resources.*.resource_type", "resource_type"),
+    ("resources.*.acls.*.operation", "operation"),
+    ("resources.*.acls.*.permission_type", "permission"),
+):
+    _KIPS.add(
+        f"acls.unknown-{_name.replace('_', '-')}",
+        f"describe_acls tells a {_name} that it does not know as UNKNOWN",
+        partial(unknown, _field, _name),
+        origin="KIP-290" if _name == "pattern_type" else "KIP-140",
+        answer=f"an ACL with {_name} UNKNOWN",
+        commands="describe_acls",
+        possible=_HAS_PATTERNS,
+        level=Level.SHOULD,
+    )
+
+
+@_KIPS.case(
+    "acls.old-broker-literal",
+    "a literal ACL can be made at a broker older than prefixed ones",
+    origin="KIP-290",
+    answer="ok",
+    wire="CreateAcls v0",
+    commands="create_acls",
+    possible=_only_v0,
+)
+async def old_literal(situation: Situation) -> None:
+    await creates(LITERAL, situation)
+
+
+@_KIPS.case(
+    "acls.old-broker-prefixed",
+    "a prefixed ACL is refused for a broker older than them, and not made a literal one",
+    origin="KIP-290",
+    answer="an error",
+    wire="no CreateAcls that would make a literal ACL",
+    commands="create_acls",
+    possible=_only_v0,
+)
+async def old_prefixed(situation: Situation) -> None:
+    await _prepare(situation)
+    answer = await situation.ask("create_acls", acls=[PREFIXED])
+    if stored(situation):
+        raise UnmetError("no ACL", f"there is {_names(stored(situation))}")
+    if answer.ok is not None and answer.item("0").ok is not None:
+        raise UnmetError("an error", f"the client said {answer}")
+
+
+@_KIPS.case(
+    "acls.old-broker-match",
+    "a MATCH filter is refused for a broker older than pattern types",
+    origin="KIP-290",
+    answer="an error",
+    commands="describe_acls",
+    possible=_only_v0,
+)
+async def old_match(situation: Situation) -> None:
+    await _prepare(situation, LITERAL)
+    answer = await situation.ask("describe_acls", filter={**ACL, "pattern_type": "MATCH"})
+    if answer.error is None:
+        raise UnmetError("an error", f"the client said {answer}")
+
+
+@_KIPS.case(
+    "acls.old-broker-any",
+    "a filter of any pattern type works at a broker that knows literal ones alone",
+    origin="KIP-290",
+    answer="the literal ACLs",
+    commands="describe_acls",
+    possible=_only_v0,
+)
+async def old_any(situation: Situation) -> None:
+    await _prepare(situation, LITERAL, OTHER)
+    answer = await situation.done("describe_acls", filter=ANY)
+    _expect_same([LITERAL, OTHER], _without_own(answer["acls"]))
+
+
+async def _partly(situation: Situation, api: str, field: str, **fields: Any) -> None:
+    await _prepare(situation, LITERAL)
+    situation.strike(api, set={field: 42}, times=0)
+    command = "create_acls" if api == "CreateAcls" else "delete_acls"
+    answer = await situation.ask(command, **fields)
+    first, second = answer.item("0"), answer.item("1")
+    if first.ok is None:
+        raise UnmetError("the first succeeds", f"the client said {first}")
+    if second.error is None or second.error.code != 42:
+        raise UnmetError("INVALID_REQUEST (42) for the second", f"the client said {second}")
+
+
+@_KIPS.case(
+    "acls.create-partly",
+    "of two ACLs the one that is refused is told",
+    origin="KIP-140",
+    answer="ok for the first, INVALID_REQUEST (42) for the second",
+    commands="create_acls",
+)
+async def create_partly(situation: Situation) -> None:
+    await _partly(situation, "CreateAcls", "results.1.error_code", acls=[ACL, OTHER])
+
+
+@_KIPS.case(
+    "acls.delete-partly",
+    "of two filters the one that is refused is told",
+    origin="KIP-140",
+    answer="ok for the first, INVALID_REQUEST (42) for the second",
+    commands="delete_acls",
+)
+async def delete_partly(situation: Situation) -> None:
+    filters = [ACL, {**ANY, "principal": "User:bob"}]
+    await _partly(situation, "DeleteAcls", "filter_results.1.error_code", filters=filters)
+
+
+@_KIPS.case(
+    "acls.delete-match-fails",
+    "an ACL that matched and could not be deleted is told",
+    origin="KIP-140",
+    answer="an error",
+    commands="delete_acls",
+    level=Level.SHOULD,
+)
+async def delete_match_fails(situation: Situation) -> None:
+    await _prepare(situation, LITERAL)
+    field = "filter_results.*.matching_acls.*.error_code"
+    situation.strike("DeleteAcls", set={field: -1}, times=0)
+    answer = await situation.ask("delete_acls", filters=[ACL])
+    item = answer.item("0")
+    if item.error is None and (item.ok or {}).get("acls"):
+        raise UnmetError("an error, or no deleted ACL", f"the client said {item}")
+
+
+CASES = _KIPS.cases

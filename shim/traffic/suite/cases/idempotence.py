@@ -1,0 +1,137 @@
+"""KIP-679: producers are idempotent by default, which takes IdempotentWrite before 2.8 alone."""
+
+from kafka_shim.authorizer.requirements import INIT_PRODUCER_ID_IDEMPOTENT
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.shim.traffic.suite.case import Family, Level
+from kafka_shim.shim.traffic.suite.denial import asks
+from kafka_shim.shim.traffic.suite.driver import Answer
+from kafka_shim.shim.traffic.suite.situation import Situation, UnmetError
+
+_KIPS = Family("kips")
+TOPIC = "orders"
+_needs_write = asks(INIT_PRODUCER_ID_IDEMPOTENT, Operation.WRITE, ResourceType.TOPIC)
+
+
+def _needs_more(release: str) -> bool:
+    return not _needs_write(release)
+
+
+async def _produce(situation: Situation, *, is_said: bool, granted: bool = False) -> Answer:
+    await situation.topic(TOPIC)
+    await situation.grant({"allow": ["Write"], "topic": TOPIC})
+    if granted:
+        await situation.grant({"allow": ["IdempotentWrite"], "cluster": None})
+    settings = {"enable_idempotence": "true"} if is_said else {}
+    await situation.open(settings, without=["enable.idempotence"])
+    return await situation.ask("produce", topic=TOPIC, values=["a"])
+
+
+def _expect_ok(answer: Answer) -> None:
+    if answer.ok is None:
+        raise UnmetError("the record is written", f"the client said {answer}")
+
+
+@_KIPS.case(
+    "idempotence.default",
+    "a producer with its defaults needs no right but Write",
+    origin="KIP-679",
+    answer="ok",
+    commands="produce",
+    possible=_needs_write,
+)
+async def default(situation: Situation) -> None:
+    _expect_ok(await _produce(situation, is_said=False))
+
+
+@_KIPS.case(
+    "idempotence.default-asks-id",
+    "a producer is idempotent by default",
+    origin="KIP-679",
+    answer="ok",
+    wire="InitProducerId before Produce",
+    commands="produce",
+    level=Level.SHOULD,
+    possible=_needs_write,
+)
+async def default_asks(situation: Situation) -> None:
+    _expect_ok(await _produce(situation, is_said=False))
+    if not situation.requests(ApiKey.INIT_PRODUCER_ID):
+        raise UnmetError("InitProducerId", "the client sent none")
+
+
+@_KIPS.case(
+    "idempotence.default-acks",
+    "a producer waits for all in-sync replicas by default",
+    origin="KIP-679",
+    answer="ok",
+    wire="acks is -1 in Produce",
+    commands="produce",
+    level=Level.SHOULD,
+)
+async def default_acks(situation: Situation) -> None:
+    _expect_ok(await _produce(situation, is_said=False, granted=True))
+    for seen in situation.requests(ApiKey.PRODUCE):
+        request = seen.row()["request"] or {}
+        if request.get("acks") != -1:
+            raise UnmetError("acks -1", f"it is {request.get('acks')}")
+
+
+@_KIPS.case(
+    "idempotence.only-write",
+    "an idempotent producer needs no right but Write",
+    origin="KIP-679",
+    answer="ok",
+    wire="InitProducerId",
+    commands="produce",
+    capabilities="idempotence",
+    possible=_needs_write,
+)
+async def only_write(situation: Situation) -> None:
+    _expect_ok(await _produce(situation, is_said=True))
+
+
+@_KIPS.case(
+    "idempotence.old-broker-default",
+    "a producer with its defaults falls back, or says what it lacks",
+    origin="KIP-679",
+    answer="ok, or CLUSTER_AUTHORIZATION_FAILED (31)",
+    commands="produce",
+    possible=_needs_more,
+)
+async def old_default(situation: Situation) -> None:
+    answer = await _produce(situation, is_said=False)
+    if answer.error is not None and answer.error.code != 31:
+        raise UnmetError("ok, or CLUSTER_AUTHORIZATION_FAILED (31)", f"the client said {answer}")
+    situation.expect_no_storm(31)
+
+
+@_KIPS.case(
+    "idempotence.old-broker-said",
+    "an idempotent producer without IdempotentWrite says what it lacks",
+    origin="KIP-98",
+    answer="CLUSTER_AUTHORIZATION_FAILED (31)",
+    commands="produce",
+    capabilities="idempotence",
+    possible=_needs_more,
+)
+async def old_said(situation: Situation) -> None:
+    answer = await _produce(situation, is_said=True)
+    if answer.error is None or answer.error.code != 31:
+        raise UnmetError("CLUSTER_AUTHORIZATION_FAILED (31)", f"the client said {answer}")
+    situation.expect_no_storm(31)
+
+
+@_KIPS.case(
+    "idempotence.old-broker-granted",
+    "an idempotent producer with IdempotentWrite writes",
+    origin="KIP-98",
+    answer="ok",
+    commands="produce",
+    capabilities="idempotence",
+    possible=_needs_more,
+)
+async def old_granted(situation: Situation) -> None:
+    _expect_ok(await _produce(situation, is_said=True, granted=True))
+
+
+CASES = _KIPS.cases

@@ -1,0 +1,240 @@
+"""KIP-430 (authorized operations) and KIP-163 (OffsetFetch)."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from kafka_shim.authorizer.requirements import OFFSET_FETCH_GROUP
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.shim.traffic.suite.case import Family, Level
+from kafka_shim.shim.traffic.suite.denial import asks, serves
+from kafka_shim.shim.traffic.suite.situation import Situation, UnmetError
+
+_KIPS = Family("kips")
+_NOT_ASKED = -(2**31)
+TOPIC, GROUP = "orders", "workers"
+
+
+class Described(msgspec.Struct, frozen=True):
+    """What operations are told of, and where they are on the wire; one API or another is asked."""
+
+    name: str
+    command: str
+    fields: Mapping[str, Any]
+    apis: Mapping[ApiKey, tuple[str, str]]
+    """The field of the answer, and the flag of the request."""
+    api: ApiKey
+    version: int
+    """The first one that has them."""
+    granted: tuple[str, ...]
+    told: frozenset[str]
+    rule: Mapping[str, Any]
+
+
+_FLAG = "includeAuthorizedOperations"
+_OF_TOPIC = ("topics.*.topic_authorized_operations", "includeTopicAuthorizedOperations")
+_OF_CLUSTER = ("cluster_authorized_operations", "includeClusterAuthorizedOperations")
+ROWS = (
+    Described(
+        "topic",
+        "describe_topics",
+        {"names": [TOPIC]},
+        {
+            ApiKey.METADATA: _OF_TOPIC,
+            ApiKey.DESCRIBE_TOPIC_PARTITIONS: ("topics.*.topic_authorized_operations", ""),
+        },
+        ApiKey.METADATA,
+        8,
+        ("Read", "AlterConfigs"),
+        frozenset({"READ", "DESCRIBE", "ALTER_CONFIGS", "DESCRIBE_CONFIGS"}),
+        {"topic": TOPIC},
+    ),
+    Described(
+        "group",
+        "describe_groups",
+        {"names": [GROUP]},
+        {
+            ApiKey.DESCRIBE_GROUPS: ("groups.*.authorized_operations", _FLAG),
+            ApiKey.CONSUMER_GROUP_DESCRIBE: ("groups.*.authorized_operations", _FLAG),
+        },
+        ApiKey.DESCRIBE_GROUPS,
+        3,
+        ("Delete",),
+        frozenset({"DELETE", "DESCRIBE"}),
+        {"group": GROUP},
+    ),
+    Described(
+        "cluster",
+        "describe_cluster",
+        {},
+        {
+            ApiKey.METADATA: _OF_CLUSTER,
+            ApiKey.DESCRIBE_CLUSTER: (_OF_CLUSTER[0], "includeClusterAuthorizedOperations"),
+        },
+        ApiKey.METADATA,
+        8,
+        ("Describe", "AlterConfigs"),
+        frozenset({"DESCRIBE", "ALTER_CONFIGS", "DESCRIBE_CONFIGS"}),
+        {"cluster": None},
+    ),
+)
+
+
+async def _prepare(row: Described, situation: Situation) -> None:
+    await situation.topic(TOPIC)
+    await situation.group(GROUP, topic=TOPIC)
+    await situation.grant({"allow": ["Describe"], "cluster": None})
+    await situation.grant({"allow": list(row.granted), **row.rule})
+    await situation.open()
+
+
+async def _told(row: Described, situation: Situation, *, asked: bool = True) -> list[str] | None:
+    found = await situation.done(row.command, **row.fields, operations=asked)
+    if "items" in found:
+        raise UnmetError("an answer for the only name", f"there are {found}")
+    told: list[str] | None = found["operations"]
+    return told
+
+
+def _set(row: Described, situation: Situation, bits: int) -> None:
+    """Have every answer tell these bits."""
+    situation.broker.faults.clear()
+    for api, (field, _) in row.apis.items():
+        situation.strike(api.wire_name, set={field: bits}, times=0)
+
+
+def _flags(row: Described, situation: Situation) -> list[bool]:
+    found = []
+    for api, (_, flag) in row.apis.items():
+        for seen in situation.requests(api):
+            request = seen.row()["request"] or {}
+            if flag in request:
+                found.append(request[flag])
+    return found
+
+
+async def exact(row: Described, situation: Situation) -> None:
+    await _prepare(row, situation)
+    told = await _told(row, situation)
+    if told is None or set(told) != row.told:
+        raise UnmetError(f"{sorted(row.told)}", f"the client said {told}")
+
+
+async def not_asked(row: Described, situation: Situation) -> None:
+    await _prepare(row, situation)
+    told = await _told(row, situation, asked=False)
+    if told:
+        raise UnmetError("no operations, as they were not asked for", f"the client said {told}")
+    if any(_flags(row, situation)):
+        raise UnmetError("a request that does not ask for them", "it does")
+
+
+async def bit_by_bit(row: Described, situation: Situation) -> None:
+    await _prepare(row, situation)
+    for operation in Operation:
+        if operation in (Operation.UNKNOWN, Operation.ANY, Operation.ALL):
+            continue
+        if operation > Operation.IDEMPOTENT_WRITE:
+            continue  # newer than the KIP
+        _set(row, situation, 1 << operation)
+        told = await _told(row, situation)
+        if told != [operation.name]:
+            raise UnmetError(
+                f"{operation.name} for bit {int(operation)}", f"the client said {told}"
+            )
+
+
+async def minimum(row: Described, situation: Situation) -> None:
+    await _prepare(row, situation)
+    _set(row, situation, _NOT_ASKED)
+    told = await _told(row, situation)
+    if told:
+        raise UnmetError("no operations: Int32.MIN is `not told`", f"the client said {told}")
+
+
+async def unknown_bits(row: Described, situation: Situation) -> None:
+    await _prepare(row, situation)
+    _set(row, situation, 1 << Operation.DESCRIBE | 1 << 29)
+    told = await _told(row, situation)
+    if told is None or set(told) - {"UNKNOWN"} != {"DESCRIBE"}:
+        raise UnmetError("DESCRIBE, whatever the unknown bit is", f"the client said {told}")
+
+
+async def none(row: Described, situation: Situation) -> None:
+    await _prepare(row, situation)
+    _set(row, situation, 0)
+    told = await _told(row, situation)
+    if told != []:
+        raise UnmetError("an empty list, which is not null", f"the client said {told}")
+
+
+async def old(row: Described, situation: Situation) -> None:
+    await _prepare(row, situation)
+    answer = await situation.ask(row.command, **row.fields, operations=True)
+    items = list((answer.ok or {}).get("items", {}))
+    if items:
+        answer = answer.item(items[0])
+    if answer.ok is not None and answer.ok["operations"]:
+        raise UnmetError("an error, or no operations", f"the client said {answer}")
+
+
+_BODIES = (
+    ("exact", exact, "tells exactly the operations that are allowed", Level.MUST),
+    ("not-asked", not_asked, "asks for operations on request alone", Level.MUST),
+    ("bit-by-bit", bit_by_bit, "reads every bit of the operations", Level.MUST),
+    ("minimum", minimum, "reads Int32.MIN as `not told`", Level.MUST),
+    ("unknown-bits", unknown_bits, "ignores bits that it does not know", Level.MUST),
+    ("none", none, "tells no operations as an empty list", Level.SHOULD),
+)
+for _row in ROWS:
+    for _name, _body, _what, _level in _BODIES:
+        _KIPS.add(
+            f"operations.{_row.name}-{_name}",
+            f"{_row.command} {_what}",
+            partial(_body, _row),
+            origin="KIP-430",
+            answer=", ".join(sorted(_row.told)) if _body is exact else "operations as they are",
+            wire=f"{', '.join(flag for _, flag in _row.apis.values() if flag)} as asked",
+            commands=_row.command,
+            capabilities="authorized-operations",
+            level=_level,
+            possible=serves(_row.api, _row.version),
+        )
+    _KIPS.add(
+        f"operations.{_row.name}-old-broker",
+        f"{_row.command} makes no operations up for a broker that does not tell them",
+        partial(old, _row),
+        origin="KIP-430",
+        answer="an error, or no operations",
+        commands=_row.command,
+        capabilities="authorized-operations",
+        possible=lambda release, row=_row: not serves(row.api, row.version)(release),
+    )
+
+
+async def fetches(command: str, fields: Mapping[str, Any], situation: Situation) -> None:
+    await situation.topic(TOPIC)
+    await situation.group(GROUP, topic=TOPIC)
+    await situation.grant(
+        {"allow": ["Describe"], "group": GROUP}, {"allow": ["Describe"], "topic": TOPIC}
+    )
+    await situation.open({"group_id": GROUP})
+    found = await situation.done(command, **fields, partitions=[f"{TOPIC}-0"])
+    if found.get("offset") != 0:
+        raise UnmetError("offset 0", f"the client said {found}")
+
+
+for _command, _fields in (("group_offsets", {"group": GROUP}), ("committed", {})):
+    _KIPS.add(
+        f"offset-fetch.{_command.replace('_', '-')}",
+        f"{_command} needs Describe on the group and the topic, and no more",
+        partial(fetches, _command, _fields),
+        origin="KIP-163",
+        answer="the offset",
+        commands=_command,
+        possible=asks(OFFSET_FETCH_GROUP, Operation.DESCRIBE, ResourceType.GROUP),
+    )
+
+CASES = _KIPS.cases

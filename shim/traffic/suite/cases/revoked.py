@@ -1,0 +1,227 @@
+"""A right that is taken away in mid-stream: it is reported, and comes back with the right."""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.names import error_text
+from kafka_shim.shim.traffic.suite.case import Family
+from kafka_shim.shim.traffic.suite.denial import Rule, serves
+from kafka_shim.shim.traffic.suite.driver import Answer
+from kafka_shim.shim.traffic.suite.situation import EVERYTHING, Situation, UnmetError
+from kafka_shim.shim.traffic.suite.stages import DEFAULT_SETUP, Setup
+
+TOPIC, GROUP = "orders", "workers"
+_SECONDS, _PAUSE_S = 5.0, 0.5
+
+
+class Revocation(msgspec.Struct, frozen=True):
+    """`command` succeeds; then a DENY ACL comes, and `later` ends with the error."""
+
+    name: str
+    command: str
+    fields: Mapping[str, Any]
+    denied: Rule
+    code: int
+    settings: Mapping[str, str] = {}
+    later: tuple[str, Mapping[str, Any]] | None = None
+    """Another command that meets the denial; the same if there is none."""
+    before: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    reads: bool = False
+    """It reads records, one of which is written before each time."""
+    capabilities: str = ""
+    possible: Callable[[str], bool] = lambda _: True
+    setup: Setup = DEFAULT_SETUP
+    is_fatal: bool = False
+    origin: str = "KIP-11"
+
+
+_PRODUCE: tuple[str, Mapping[str, Any]] = ("produce", {"topic": TOPIC, "values": ["a"]})
+_POLL = {"count": 1, "seconds": 6}
+_CONSUME: tuple[str, Mapping[str, Any]] = ("consume", {"topics": [TOPIC], **_POLL})
+_ASSIGNED: tuple[str, Mapping[str, Any]] = (
+    "consume_assigned",
+    {"partitions": [f"{TOPIC}-0"], **_POLL},
+)
+_SHARE: tuple[str, Mapping[str, Any]] = ("consume_share", {"topics": [TOPIC], **_POLL})
+_WRITE: Rule = {"deny": ["Write"], "topic": TOPIC}
+_READ: Rule = {"deny": ["Read"], "topic": TOPIC}
+_READ_GROUP: Rule = {"deny": ["Read"], "group": GROUP}
+_MEMBER = {"group_id": GROUP, "session_timeout_ms": "6000", "heartbeat_interval_ms": "500"}
+_NEXT_GEN = {"group_id": GROUP, "group_protocol": "consumer"}
+_IDEMPOTENT = {"enable_idempotence": "true"}
+_TX = {"transactional_id": "tx", "enable_idempotence": "true"}
+_FAST = Setup(
+    properties=(
+        ("group.consumer.min.heartbeat.interval.ms", "500"),
+        ("group.consumer.heartbeat.interval.ms", "500"),
+        ("group.share.min.heartbeat.interval.ms", "500"),
+        ("group.share.heartbeat.interval.ms", "500"),
+    )
+)
+"""Members of the consumer protocol are told how often to be heard."""
+
+ROWS = (
+    Revocation("producer", *_PRODUCE, _WRITE, 29),
+    Revocation("idempotent-producer", *_PRODUCE, _WRITE, 29, _IDEMPOTENT, origin="KIP-98"),
+    Revocation(
+        "transaction-topic",
+        *_PRODUCE,
+        _WRITE,
+        29,
+        _TX,
+        before=(("begin", {}),),
+        capabilities="transactions",
+        is_fatal=True,
+        origin="KIP-98",
+    ),
+    Revocation(
+        "transactional-id",
+        *_PRODUCE,
+        {"deny": ["Write"], "transactional_id": "tx"},
+        53,
+        _TX,
+        later=("commit", {}),
+        before=(("begin", {}),),
+        capabilities="transactions",
+        is_fatal=True,
+        origin="KIP-98",
+    ),
+    Revocation("consumer", *_CONSUME, _READ, 29, _MEMBER, reads=True),
+    Revocation(
+        "commit-by-group", *_CONSUME, _READ_GROUP, 30, _MEMBER, ("commit_offsets", {}), reads=True
+    ),
+    Revocation(
+        "commit-by-topic", *_CONSUME, _READ, 29, _MEMBER, ("commit_offsets", {}), reads=True
+    ),
+    Revocation(
+        "group-member", *_CONSUME, _READ_GROUP, 30, _MEMBER, _CONSUME, is_fatal=True, reads=True
+    ),
+    Revocation("assigned", *_ASSIGNED, _READ, 29, reads=True),
+    Revocation(
+        "consumer-protocol-member",
+        *_CONSUME,
+        _READ_GROUP,
+        30,
+        _NEXT_GEN,
+        _CONSUME,
+        reads=True,
+        capabilities="consumer-groups",
+        possible=serves(ApiKey.CONSUMER_GROUP_HEARTBEAT),
+        setup=_FAST,
+        is_fatal=True,
+        origin="KIP-848",
+    ),
+    Revocation(
+        "share-consumer",
+        *_SHARE,
+        _READ,
+        29,
+        {"group_id": GROUP},
+        reads=True,
+        capabilities="share-groups",
+        possible=serves(ApiKey.SHARE_FETCH),
+        setup=_FAST,
+        is_fatal=True,
+        origin="KIP-932",
+    ),
+    Revocation(
+        "describe-topic",
+        "describe_topics",
+        {"names": [TOPIC], "operations": False},
+        {"deny": ["Describe"], "topic": TOPIC},
+        29,
+    ),
+)
+
+
+async def _write(row: Revocation, situation: Situation) -> None:
+    if row.reads:
+        await situation.done("produce", client="writer", topic=TOPIC, values=["a"])
+
+
+async def _begin(row: Revocation, situation: Situation) -> None:
+    await situation.topic(TOPIC)
+    await situation.grant(*EVERYTHING)
+    if row.reads:
+        await situation.open(client="writer", login=None)
+        await _write(row, situation)
+    await situation.open(row.settings)
+    for command, fields in row.before:
+        await situation.done(command, **fields)
+    await situation.done(row.command, **row.fields)
+    await situation.grant(row.denied)
+
+
+def _only(answer: Answer) -> Answer:
+    items = list((answer.ok or {}).get("items", {}))
+    return answer.item(items[0]) if items else answer
+
+
+async def _until(row: Revocation, situation: Situation, *, is_denied: bool) -> Answer:
+    """What is said at last: a fetch that was under way may still bring records."""
+    command, fields = row.later or (row.command, row.fields)
+    answer = Answer()
+    ends = time.monotonic() + _SECONDS
+    while time.monotonic() < ends:
+        if row.later is None:
+            await _write(row, situation)
+        answer = _only(await situation.ask(command, **fields))
+        if (answer.error is not None) == is_denied:
+            break
+        await asyncio.sleep(_PAUSE_S)
+    return answer
+
+
+async def tells(row: Revocation, situation: Situation) -> None:
+    await _begin(row, situation)
+    answer = await _until(row, situation, is_denied=True)
+    if answer.error is None or answer.error.code != row.code:
+        raise UnmetError(error_text(row.code), f"the client said {answer}")
+    situation.expect_no_storm(row.code)
+
+
+async def goes_on(row: Revocation, situation: Situation) -> None:
+    await tells(row, situation)
+    await situation.revoke(row.denied)
+    answer = await _until(row, situation, is_denied=False)
+    if answer.ok is None:
+        raise UnmetError("the same client can again", f"it still says {answer}")
+
+
+def _cases() -> Family:
+    family = Family("denials")
+    for row in ROWS:
+        later = (row.later or (row.command,))[0]
+        words = {row.command, later, *(name for name, _ in row.before)}
+        common: dict[str, Any] = {
+            "commands": " ".join(words | ({"produce"} if row.reads else set())),
+            "capabilities": row.capabilities,
+            "origin": row.origin,
+            "possible": row.possible,
+            "setup": row.setup,
+        }
+        family.add(
+            f"revoked.{row.name}.tells",
+            f"{later} tells that its right was taken away in mid-stream",
+            partial(tells, row),
+            answer=error_text(row.code),
+            **common,
+        )
+        if not row.is_fatal:
+            family.add(
+                f"revoked.{row.name}.goes-on",
+                f"{later} goes on when its right comes back",
+                partial(goes_on, row),
+                answer=f"{error_text(row.code)}, and ok once the right is back",
+                **common,
+            )
+    return family
+
+
+CASES = _cases().cases

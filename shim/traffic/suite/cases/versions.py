@@ -1,0 +1,263 @@
+"""Other releases: what works at every one, APIs that a broker lacks, and versions that differ."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from kafka_shim.protocol.api_versions import served
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.shim.traffic.suite.case import Family, Level
+from kafka_shim.shim.traffic.suite.denial import serves
+from kafka_shim.shim.traffic.suite.situation import EVERYTHING, Situation, UnmetError
+
+_VERSIONS = Family("versions")
+TOPIC, GROUP = "orders", "workers"
+Fields = Mapping[str, Any]
+
+PRODUCE: Fields = {"topic": TOPIC, "values": ["a"]}
+CONSUME: Fields = {"topics": [TOPIC], "count": 1, "seconds": 8}
+_OFFSETS = {"partitions": [f"{TOPIC}-0"]}
+_NAMES = {"names": [TOPIC], "operations": False}
+BASICS: tuple[tuple[str, Fields, Mapping[str, str], ApiKey], ...] = (
+    ("produce", PRODUCE, {}, ApiKey.PRODUCE),
+    ("create_topics", {"topics": {"new": 1}}, {}, ApiKey.CREATE_TOPICS),
+    ("delete_topics", {"names": [TOPIC]}, {}, ApiKey.DELETE_TOPICS),
+    ("list_topics", {}, {}, ApiKey.METADATA),
+    ("describe_topics", _NAMES, {}, ApiKey.METADATA),
+    ("describe_cluster", {"operations": False}, {}, ApiKey.METADATA),
+    ("describe_configs", {"type": "topic", "names": [TOPIC]}, {}, ApiKey.DESCRIBE_CONFIGS),
+    ("list_offsets", _OFFSETS, {}, ApiKey.LIST_OFFSETS),
+    ("list_groups", {}, {}, ApiKey.LIST_GROUPS),
+    ("describe_groups", {"names": [GROUP], "operations": False}, {}, ApiKey.DESCRIBE_GROUPS),
+    ("group_offsets", {"group": GROUP, **_OFFSETS}, {}, ApiKey.OFFSET_FETCH),
+)
+
+
+async def prepare(situation: Situation, settings: Mapping[str, str] = {}) -> None:
+    """A topic with a group and a record, and a client that may do everything."""
+    await situation.topic(TOPIC)
+    await situation.group(GROUP, topic=TOPIC)
+    await situation.grant(*EVERYTHING)
+    await situation.open(settings)
+
+
+async def write(situation: Situation, *values: str) -> None:
+    """Have another client write records."""
+    await situation.open(client="writer", login=None)
+    await situation.done("produce", client="writer", topic=TOPIC, values=list(values))
+
+
+async def works(
+    command: str, fields: Fields, settings: Mapping[str, str], situation: Situation
+) -> None:
+    await prepare(situation, settings)
+    await situation.done(command, **fields)
+
+
+for _command, _fields, _settings, _api in BASICS:
+    _VERSIONS.add(
+        f"basics.{_command.replace('_', '-')}",
+        f"{_command} works at every release",
+        partial(works, _command, _fields, _settings),
+        origin="KIP-35",
+        answer="ok",
+        wire="a version of each API that the broker has",
+        commands=_command,
+        possible=serves(_api),
+        is_real=True,
+    )
+
+
+async def consumes(settings: Mapping[str, str], situation: Situation) -> None:
+    await prepare(situation, settings)
+    await write(situation, "a", "b")
+    found = await situation.done("consume", topics=[TOPIC], count=2, seconds=8)
+    if found["values"] != ["a", "b"]:
+        raise UnmetError("the values a and b", f"the client said {found}")
+    await situation.done("commit_offsets")
+
+
+for _name, _settings, _capability, _api in (
+    ("classic", {"group_id": "readers"}, "classic-groups", ApiKey.JOIN_GROUP),
+    (
+        "consumer",
+        {"group_id": "readers", "group_protocol": "consumer"},
+        "consumer-groups",
+        ApiKey.CONSUMER_GROUP_HEARTBEAT,
+    ),
+):
+    _VERSIONS.add(
+        f"basics.consume-{_name}",
+        f"a group of the {_name} protocol reads and commits",
+        partial(consumes, _settings),
+        origin="KIP-848" if _name == "consumer" else "KIP-35",
+        answer="the values that were written",
+        commands="consume commit_offsets produce",
+        capabilities=_capability,
+        possible=serves(_api),
+    )
+
+
+@_VERSIONS.case(
+    "basics.transaction",
+    "a transaction commits at every release",
+    origin="KIP-98",
+    answer="ok",
+    commands="begin produce commit",
+    capabilities="transactions",
+    is_real=True,
+)
+async def transaction(situation: Situation) -> None:
+    await prepare(situation, {"transactional_id": "tx", "enable_idempotence": "true"})
+    for command, fields in (("begin", {}), ("produce", PRODUCE), ("commit", {})):
+        await situation.done(command, **fields)
+
+
+@_VERSIONS.case(
+    "basics.compressed",
+    "records that were compressed with lz4 are read",
+    origin="KIP-57",
+    answer="the values that were written",
+    commands="consume produce",
+    level=Level.SHOULD,
+)
+async def compressed(situation: Situation) -> None:
+    await prepare(situation, {"group_id": "readers", "compression_type": "lz4"})
+    await situation.done("produce", topic=TOPIC, values=["a" * 100, "b" * 100])
+    found = await situation.done("consume", topics=[TOPIC], count=2, seconds=8)
+    if found["values"] != ["a" * 100, "b" * 100]:
+        raise UnmetError("what was written", f"the client said {found}")
+
+
+def _refuses_newest(release: str) -> bool:
+    return served(release)[ApiKey.API_VERSIONS][1] < 3
+
+
+@_VERSIONS.case(
+    "api-versions.falls-back",
+    "a client asks again with an older ApiVersions when its own is refused",
+    origin="KIP-511",
+    answer="ok",
+    wire="ApiVersions v0 to v2 is answered",
+    commands="list_topics",
+    possible=_refuses_newest,
+)
+async def falls_back(situation: Situation) -> None:
+    await prepare(situation)
+    await situation.done("list_topics")
+
+
+_BEYOND = [1000, 1001]
+
+
+async def disjoint(api: str, command: str, fields: Fields, situation: Situation) -> None:
+    await situation.topic(TOPIC)
+    await situation.grant(*EVERYTHING)
+    told = {api: _BEYOND}
+    situation.strike("ApiVersions", api_versions=told, times=0)
+    opened = await situation.try_open({"group_id": GROUP})
+    if opened.ok is None:
+        return
+    answer = await situation.ask(command, **fields)
+    items = list((answer.ok or {}).get("items", {}))
+    if items:
+        answer = answer.item(items[0])
+    if answer.error is None and not (answer.ok or {}).get("values") == []:
+        raise UnmetError("an error", f"the client said {answer}")
+
+
+for _api_name, _command, _fields in (
+    ("Metadata", "list_topics", {}),
+    ("Produce", "produce", PRODUCE),
+    ("FindCoordinator", "consume", {"topics": [TOPIC], "count": 1, "seconds": 3}),
+    ("CreateTopics", "create_topics", {"topics": {"new": 1}}),
+    ("DescribeGroups", "describe_groups", {"names": [GROUP], "operations": False}),
+):
+    _VERSIONS.add(
+        f"disjoint.{_command.replace('_', '-')}",
+        f"{_command} ends with an error where {_api_name} has no version in common",
+        partial(disjoint, _api_name, _command, _fields),
+        origin="KIP-35",
+        answer="an error, in time",
+        wire=f"no {_api_name} request",
+        commands=_command,
+    )
+
+
+async def vanished(
+    api: ApiKey, command: str, fields: Fields, settings: Mapping[str, str], situation: Situation
+) -> None:
+    await situation.topic(TOPIC)
+    await situation.group(GROUP, topic=TOPIC)
+    await situation.grant(*EVERYTHING)
+    situation.strike("ApiVersions", api_versions={api.wire_name: None}, times=0)
+    await situation.open(settings)
+    await situation.ask(command, **fields)
+    if situation.requests(api):
+        raise UnmetError(f"no {api.wire_name} request", "the client sent one")
+
+
+_SETTING = {"type": "topic", "names": [TOPIC], "setting": "retention.ms", "value": "1000"}
+_ACL = {
+    "resource_type": "TOPIC",
+    "name": TOPIC,
+    "pattern_type": "LITERAL",
+    "principal": "User:bob",
+    "host": "*",
+    "operation": "READ",
+    "permission": "ALLOW",
+}
+_VANISHED: tuple[tuple[ApiKey, str, Fields, Mapping[str, str]], ...] = (
+    (ApiKey.DESCRIBE_CLUSTER, "describe_cluster", {"operations": False}, {}),
+    (ApiKey.INCREMENTAL_ALTER_CONFIGS, "alter_configs", _SETTING, {}),
+    (ApiKey.DELETE_GROUPS, "delete_groups", {"names": [GROUP]}, {}),
+    (ApiKey.CREATE_ACLS, "create_acls", {"acls": [_ACL]}, {}),
+    (ApiKey.INIT_PRODUCER_ID, "produce", PRODUCE, {"enable_idempotence": "true"}),
+    (ApiKey.DESCRIBE_TOPIC_PARTITIONS, "describe_topics", _NAMES, {}),
+)
+for _api, _command, _fields, _settings in _VANISHED:
+    _name = _api.wire_name
+    _VERSIONS.add(
+        f"vanished.{_name.lower()}",
+        f"{_command} does without {_name}, or says so, where a broker has none",
+        partial(vanished, _api, _command, _fields, _settings),
+        origin="KIP-35",
+        answer="ok or an error, in time",
+        wire=f"no {_name} request",
+        commands=_command,
+        possible=serves(_api),
+    )
+
+
+@_VERSIONS.case(
+    "unknown-apis",
+    "APIs that a client does not know are no reason to give up",
+    origin="KIP-35",
+    answer="ok",
+    commands="produce list_topics",
+)
+async def unknown_apis(situation: Situation) -> None:
+    told = {"4711": [0, 3], "32767": [5, 5]}
+    situation.strike("ApiVersions", api_versions=told, times=0)
+    await prepare(situation)
+    await situation.done("produce", **PRODUCE)
+    await situation.done("list_topics")
+
+
+@_VERSIONS.case(
+    "newer-versions",
+    "versions that are newer than a client's are no reason to give up",
+    origin="KIP-35",
+    answer="ok",
+    wire="versions that both have",
+    commands="produce list_topics",
+)
+async def newer_versions(situation: Situation) -> None:
+    told = {"ListGroups": [0, 1000], "CreatePartitions": [0, 1000]}
+    situation.strike("ApiVersions", api_versions=told, times=0)
+    await prepare(situation)
+    await situation.done("produce", **PRODUCE)
+    await situation.done("list_topics")
+
+
+CASES = _VERSIONS.cases

@@ -1,0 +1,98 @@
+"""The frames of a case: a history that also keeps answers, and tells each as it passes."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from kafka_shim.protocol.headers import RequestHeader
+from kafka_shim.protocol.names import error_name
+from kafka_shim.protocol.wire_json import message_json
+from kafka_shim.shim.observing.history import History, Seen
+from kafka_shim.shim.request.session import Session
+
+Tell = Callable[[str], None]
+TEXT_MAX = 600
+
+
+class Frame(msgspec.Struct, frozen=True):
+    """A request and its answer as text: without fields that are null or empty, and cut."""
+
+    api: str
+    version: int
+    request: str
+    answer: str | None
+    errors: tuple[str, ...] = ()
+    is_struck: bool = False
+    """Whether a fault answered it."""
+
+    def __str__(self) -> str:
+        errors = ", ".join(self.errors) or ("no answer" if self.answer is None else "ok")
+        return f"{self.api} v{self.version} {self.request} -> {errors}"
+
+
+class Frames(History):
+    """`tell` gets a line for each request and each answer as they pass."""
+
+    def __init__(self, tell: Tell | None = None) -> None:
+        super().__init__()
+        self._tell = tell
+        self._answers: dict[int, msgspec.Struct] = {}
+
+    def request(self, session: Session, header: RequestHeader, frame: bytes, time_us: int) -> Seen:
+        seen = super().request(session, header, frame, time_us)
+        if self._tell is not None:
+            self._tell(f"  {_head(seen)} {_text(seen.row()['request'])}")
+        return seen
+
+    def answered(self, seen: Seen, answer: msgspec.Struct) -> None:
+        super().answered(seen, answer)
+        self._answers[seen.number] = answer
+        if self._tell is not None:
+            self._tell(f"  {' ' * len(_head(seen))} -> {_text(message_json(answer, seen.version))}")
+
+    def forget(self) -> None:
+        super().forget()
+        self._answers.clear()
+
+    def frame(self, seen: Seen) -> Frame:
+        """Return a request with its answer."""
+        answer = self._answers.get(seen.number)
+        return Frame(
+            seen.api.wire_name,
+            seen.version,
+            _text(seen.row()["request"]),
+            None if answer is None else _text(message_json(answer, seen.version)),
+            tuple(error_name(code) for code in seen.errors or ()),
+            bool(seen.faults),
+        )
+
+    def answer_of(self, seen: Seen) -> Any:
+        """Return the answer of a request; None if it has none."""
+        return self._answers.get(seen.number)
+
+
+def _head(seen: Seen) -> str:
+    return f"{seen.principal} {seen.api.wire_name} v{seen.version}"
+
+
+def _text(content: Any) -> str:
+    text = msgspec.json.encode(_short(content)).decode()
+    return text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}…"
+
+
+def _short(content: Any) -> Any:
+    """What has something to say: neither null nor empty."""
+    if isinstance(content, Mapping):
+        return {name: short for name, short in _fields(content) if short not in (None, "", [], {})}
+    if isinstance(content, list):
+        return [_short(row) for row in content[:ROWS_MAX]]
+    return content
+
+
+def _fields(content: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in content.items():
+        yield name, _short(value)
+
+
+ROWS_MAX = 20

@@ -1,0 +1,47 @@
+"""Where a case is played: how it puts topics, groups and ACLs there, and finds the broker."""
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from kafka_shim.authorizer.model import Acl, Actor
+from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.config import GroupSeed, TopicSeed
+from kafka_shim.shim.seed import commit_offsets, create_topic
+
+ADMIN = Actor("User:admin", "127.0.0.1")
+
+
+class Place(Protocol):
+    """A cluster that is empty when a case begins."""
+
+    def servers(self, security: str) -> str: ...
+    async def create_topic(self, name: str, partitions: int) -> None: ...
+    async def commit(self, group: str, topic: str) -> None: ...
+    async def create_acls(self, acls: Iterable[Acl]) -> None: ...
+    async def delete_acls(self, acls: Iterable[Acl]) -> None: ...
+
+
+class ShimPlace:
+    """A broker of ours: what a case needs is put into its state."""
+
+    def __init__(self, broker: Broker) -> None:
+        self.broker = broker
+
+    def servers(self, security: str) -> str:
+        return self.broker.bootstrap_servers(security)
+
+    async def create_topic(self, name: str, partitions: int) -> None:
+        create_topic(self.broker.cluster, TopicSeed(name, partitions))
+
+    async def commit(self, group: str, topic: str) -> None:
+        commit_offsets(self.broker.cluster, GroupSeed(group, {topic: {0: 0}}))
+
+    async def create_acls(self, acls: Iterable[Acl]) -> None:
+        authorizer = self.broker.cluster.policy.authorizer
+        assert authorizer is not None
+        authorizer.create_acls(ADMIN, list(acls))
+
+    async def delete_acls(self, acls: Iterable[Acl]) -> None:
+        authorizer = self.broker.cluster.policy.authorizer
+        assert authorizer is not None
+        authorizer.delete_acls(ADMIN, [acl.exactly() for acl in acls])

@@ -1,0 +1,92 @@
+"""What came of a client's run, as it is kept in a file: reports of several can be shown as one."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.traffic.suite.case import Level, Outcome, Result
+from kafka_shim.shim.traffic.suite.frames import Frame
+
+
+class Row(msgspec.Struct, frozen=True):
+    """A case as it was played; `answer` and `wire` are what it expects, `expected` and `done` tell
+    a failure.
+    """
+
+    id: str
+    what: str
+    origin: str
+    level: Level
+    kafka_version: str
+    outcome: Outcome
+    answer: str
+    wire: str
+    said: str
+    expected: str
+    done: str
+    frames: tuple[Frame, ...]
+    seconds: float
+    breaks: bool
+
+
+class Report(msgspec.Struct, frozen=True):
+    """A client's results."""
+
+    client: str
+    results: tuple[Row, ...]
+
+    def of(self, outcome: Outcome) -> list[Row]:
+        return [row for row in self.results if row.outcome is outcome]
+
+    @property
+    def totals(self) -> str:
+        """How many cases ended how."""
+        counts = Counter(row.outcome for row in self.results)
+        return ", ".join(f"{counts[outcome]} {outcome.value}" for outcome in Outcome)
+
+    @property
+    def failures(self) -> int:
+        """How many cases make the run fail."""
+        return sum(row.breaks for row in self.results)
+
+    @property
+    def releases(self) -> Sequence[str]:
+        return list(dict.fromkeys(row.kafka_version for row in self.results))
+
+
+def report_of(client: str, results: Iterable[Result]) -> Report:
+    """Return the report of a run, in the order of the cases."""
+    return Report(client, tuple(_row(result) for result in results))
+
+
+def _row(result: Result) -> Row:
+    case = result.case
+    return Row(
+        id=case.id,
+        what=case.what,
+        origin=case.origin,
+        level=case.level,
+        kafka_version=result.release,
+        outcome=result.outcome,
+        answer=case.answer,
+        wire=case.wire,
+        said=result.said,
+        expected=result.expected,
+        done=result.done,
+        frames=result.frames,
+        seconds=round(result.seconds, 3),
+        breaks=result.breaks,
+    )
+
+
+def read_report(path: str) -> Report:
+    """Read a report that `--to json` wrote; ConfigError if it is none."""
+    try:
+        return msgspec.json.decode(Path(path).read_bytes(), type=Report)
+    except OSError as error:
+        raise ConfigError(f"cannot read `{path}`: {error.strerror}") from error
+    except msgspec.DecodeError as error:
+        raise ConfigError(f"`{path}` is no report of `conformance suite`: {error}") from error

@@ -1,0 +1,76 @@
+"""The brokers that cases are played on: one for each set-up, started when a case first needs it."""
+
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
+from kafka_shim.shim.settings.defaults import default_super_users
+from kafka_shim.shim.traffic.suite.frames import Frames, Tell
+
+USER = "alice"
+PASSWORD = "alice-secret"  # noqa: S105 - of a test broker
+OTHER_USER = "mallory"
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
+
+
+class Setup(msgspec.Struct, frozen=True):
+    """What a case needs of its cluster."""
+
+    brokers: int = 1
+    has_tls: bool = False
+    authorizer: str = "standard"
+    properties: tuple[tuple[str, str], ...] = ()
+
+
+DEFAULT_SETUP = Setup()
+
+
+class Stages:
+    """The brokers of one release; `tell` gets the frames as they pass."""
+
+    def __init__(self, release: str, tell: Tell | None = None) -> None:
+        self._release = release
+        self._tell = tell
+        self._brokers: dict[Setup, Broker] = {}
+        self._folder = tempfile.TemporaryDirectory(prefix="kafka-shim-suite-")
+
+    async def broker(self, setup: Setup) -> Broker:
+        """Return an empty broker; ConfigError if TLS is wanted and its extra is not installed."""
+        if setup in self._brokers:
+            broker = self._brokers[setup]
+            broker.reset()
+            await broker.start_all_nodes()
+            return broker
+        broker = Broker(self._config(setup))
+        broker.dispatcher.history = Frames(self._tell)
+        await broker.start()
+        self._brokers[setup] = broker
+        return broker
+
+    def _config(self, setup: Setup) -> Config:
+        protocols = [each for each in SecurityProtocol if setup.has_tls or not each.tls]
+        return Config(
+            listeners=tuple(ListenerConfig(p.value, p, "127.0.0.1", 0) for p in protocols),
+            super_users=default_super_users(()),
+            release=self._release,
+            users={USER: PASSWORD, OTHER_USER: PASSWORD},
+            mechanisms=MECHANISMS,
+            auto_create_topics=False,
+            authorizer=setup.authorizer,
+            brokers=setup.brokers,
+            properties={"shim.tls.directory": self._folder.name, **dict(setup.properties)},
+        )
+
+    @property
+    def authority(self) -> str:
+        """The path of the certificate that clients trust."""
+        return str(Path(self._folder.name) / "ca.pem")
+
+    async def stop(self) -> None:
+        for broker in self._brokers.values():
+            await broker.stop()
+            await broker.abort_connections(0)
+        self._folder.cleanup()
