@@ -76,13 +76,36 @@ def run(args: argparse.Namespace) -> int:
     if not cases:
         raise ConfigError(f"no case fits {' or '.join(args.case)}; --list has all")
     if args.list:
-        for case in cases:
-            print(f"{case.id:<44} {case.level.value:<7} {case.origin:<8} {case.what}")
+        print(_listed(cases, args.to), end="")
         return 0
     if args.driver is None:
         raise ConfigError("--driver is missing: the program that drives the client")
     set_up_logs("error", "console")
     return _play(words_of(args.driver, "--driver"), cases, _releases(args.kafka_version), args)
+
+
+def _listed(cases: "list[Case]", form: str) -> str:
+    if form != "json":
+        width = max(len(case.id) for case in cases)
+        return "".join(
+            f"{case.id:<{width}} {case.level.value:<7} {case.origin:<8} {case.what}\n"
+            for case in cases
+        )
+    rows = [
+        {
+            "id": case.id,
+            "what": case.what,
+            "origin": case.origin,
+            "level": case.level.value,
+            "releases": case.releases,
+            "commands": sorted(case.commands),
+            "capabilities": sorted(case.capabilities),
+            "answer": case.answer,
+            "wire": case.wire,
+        }
+        for case in cases
+    ]
+    return json.dumps(rows, indent=2) + "\n"
 
 
 def _releases(text: str) -> Sequence[str]:

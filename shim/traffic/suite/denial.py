@@ -6,8 +6,10 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.requirement import Requirement, bind
+from kafka_shim.authorizer.requirements import PRODUCE_TOPIC
 from kafka_shim.protocol.api_versions import served
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.traffic.suite.stages import DEFAULT_SETUP, Setup
 
 Rule = Mapping[str, Any]
@@ -48,6 +50,11 @@ def asks(
     return asks
 
 
+def hides(release: str) -> bool:
+    """Whether a topic that may not be described is unknown to the client (up to 0.11)."""
+    return bind(PRODUCE_TOPIC, release).hidden_as is not None
+
+
 class Denial(msgspec.Struct, frozen=True):
     """`lacking` is what is not granted at first, `granted` what is; `code` is the error.
 
@@ -77,3 +84,11 @@ class Denial(msgspec.Struct, frozen=True):
     is_fatal: bool = False
     """The client is of no use afterwards, as producers say of their transactional id."""
     origin: str = "KIP-11"
+
+    def code_at(self, release: str) -> int:
+        """The error at a release: one that hides topics says that there is none of that name."""
+        rules = self.granted
+        is_seen = any(r.get("topic") == DENIED and "Describe" in r["allow"] for r in rules)
+        if self.code == ErrorCode.TOPIC_AUTHORIZATION_FAILED and not is_seen and hides(release):
+            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        return self.code

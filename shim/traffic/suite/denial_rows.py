@@ -11,6 +11,7 @@ from kafka_shim.shim.traffic.suite.denial import (
     DENIED,
     Denial,
     asks,
+    hides,
     on_cluster,
     on_group,
     on_topic,
@@ -208,7 +209,14 @@ DENIALS: tuple[Denial, ...] = (
         29,
         (on_topic("Describe"),),
     ),
-    Denial("produce-unseen", "produce", {"topic": DENIED, "values": ["a"]}, on_topic("Write"), 29),
+    Denial(
+        "produce-unseen",
+        "produce",
+        {"topic": DENIED, "values": ["a"]},
+        on_topic("Write"),
+        29,
+        possible=lambda release: not hides(release),
+    ),
     Denial(
         "produce-idempotent",
         "produce",

@@ -83,6 +83,7 @@ MORE_DENIALS: tuple[Denial, ...] = (
         {"users": ["bob"]},
         _NOTHING,
         31,
+        items=("bob", ""),
         origin="KIP-554",
         possible=serves(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS),
         is_fatal=True,

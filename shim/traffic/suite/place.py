@@ -14,8 +14,11 @@ ADMIN = Actor("User:admin", "127.0.0.1")
 class Place(Protocol):
     """A cluster that is empty when a case begins."""
 
+    @property
+    def release(self) -> str: ...
     def servers(self, security: str) -> str: ...
     async def create_topic(self, name: str, partitions: int) -> None: ...
+    async def delete_topic(self, name: str) -> None: ...
     async def commit(self, group: str, topic: str) -> None: ...
     async def create_acls(self, acls: Iterable[Acl]) -> None: ...
     async def delete_acls(self, acls: Iterable[Acl]) -> None: ...
@@ -27,11 +30,18 @@ class ShimPlace:
     def __init__(self, broker: Broker) -> None:
         self.broker = broker
 
+    @property
+    def release(self) -> str:
+        return self.broker.cluster.release
+
     def servers(self, security: str) -> str:
         return self.broker.bootstrap_servers(security)
 
     async def create_topic(self, name: str, partitions: int) -> None:
         create_topic(self.broker.cluster, TopicSeed(name, partitions))
+
+    async def delete_topic(self, name: str) -> None:
+        self.broker.cluster.topics.delete(name)
 
     async def commit(self, group: str, topic: str) -> None:
         commit_offsets(self.broker.cluster, GroupSeed(group, {topic: {0: 0}}))

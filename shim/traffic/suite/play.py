@@ -63,9 +63,9 @@ class _Player:
         self.name = ""
 
     async def play(self, left: deque[Case], told: Told) -> None:
-        stages = Stages(self._release, self._tell)
         driver = await Driver.start(self._words)
         self.name = f"{driver.name} {driver.version}".strip()
+        stages = Stages(self._release, self._tell)
         try:
             while left:
                 case = left.popleft()

@@ -70,6 +70,10 @@ class Situation:
         """What the driver answered last to a command of the case."""
 
     @property
+    def release(self) -> str:
+        return self._place.release
+
+    @property
     def broker(self) -> Broker:
         """The broker, of ours; cases that a real one can be brought into do not ask for it."""
         assert isinstance(self._place, ShimPlace)
@@ -100,6 +104,14 @@ class Situation:
     async def revoke(self, *rules: Mapping[str, Any]) -> None:
         """Remove ACLs that were granted so."""
         await self._place.delete_acls(_acls(rules))
+
+    async def drop_topic(self, name: str) -> None:
+        """The topic is gone."""
+        await self._place.delete_topic(name)
+
+    def set_password(self, user: str, password: str) -> None:
+        """The user has another one from now on."""
+        self.broker.cluster.users.add(user, password)
 
     def strike(
         self, api: str, *, match: Mapping[str, Any] = {}, times: int = 1, **action: Any

@@ -36,7 +36,8 @@ class Trouble(msgspec.Struct, frozen=True):
     @property
     def name(self) -> str:
         """Such as `produce-not-leader-or-follower`."""
-        return f"{self.command}-{self.error.name}".lower().replace("_", "-")
+        finding = "-finding" if self.api == "FindCoordinator" else ""
+        return f"{self.command}{finding}-{self.error.name}".lower().replace("_", "-")
 
 
 _PRODUCE: tuple[str, Mapping[str, Any]] = ("produce", {"topic": TOPIC, "values": ["a"]})

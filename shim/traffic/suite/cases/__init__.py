@@ -12,7 +12,11 @@ FAMILIES = (
     "idempotence",
     "versions",
     "strange_answers",
+    "logins",
     "trouble",
+    "moves",
+    "fences",
+    "broken_answers",
 )
 
 

@@ -11,7 +11,7 @@ import msgspec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.names import error_text
 from kafka_shim.shim.traffic.suite.case import Family
-from kafka_shim.shim.traffic.suite.denial import Rule, serves
+from kafka_shim.shim.traffic.suite.denial import Rule, hides, serves
 from kafka_shim.shim.traffic.suite.driver import Answer
 from kafka_shim.shim.traffic.suite.situation import EVERYTHING, Situation, UnmetError
 from kafka_shim.shim.traffic.suite.stages import DEFAULT_SETUP, Setup
@@ -136,6 +136,7 @@ ROWS = (
         {"names": [TOPIC], "operations": False},
         {"deny": ["Describe"], "topic": TOPIC},
         29,
+        possible=lambda release: not hides(release),
     ),
 )
 

@@ -1,7 +1,8 @@
 """The driver of librdkafka with a defect, for the cases to find: `mutant_driver.py NAME`.
 
 swallows: says ok where a topic is denied. retries: asks again for as long as a group is denied.
-no-name: knows no code of an error. stale: keeps what it was told once.
+no-name: knows no code of an error. stale: keeps what it was told once. minimum: reads operations
+that were not told as all. unknown: says ok where an error's code is none that it knows.
 """
 
 import sys
@@ -54,6 +55,34 @@ def no_name(command: Command, fields: dict[str, Any]) -> Any:
         raise RuntimeError(str(error)) from error
 
 
+ALL = ["READ", "WRITE", "CREATE", "DELETE", "ALTER", "DESCRIBE", "ALTER_CONFIGS"]
+CODES_MAX = 200
+
+
+def minimum(command: Command, fields: dict[str, Any]) -> Any:
+    found = command(**fields)
+    if not fields.get("operations"):
+        return found
+    for item in [found, *found.get("items", {}).values()]:
+        if "operations" in item and item["operations"] is None:
+            item["operations"] = ALL
+    return found
+
+
+def unknown(command: Command, fields: dict[str, Any]) -> Any:
+    try:
+        found = command(**fields)
+    except Exception as error:
+        if (driver.error_of(error)["code"] or 0) > CODES_MAX:
+            return {"offsets": []} if command.__name__ == "produce" else {}
+        raise
+    items = (found or {}).get("items", {})
+    for name, item in items.items():
+        if (item.get("code") or 0) > CODES_MAX:
+            items[name] = {"offset": 0, "operations": None, "settings": {}}
+    return found
+
+
 def stale(command: Command, fields: dict[str, Any]) -> Any:
     key = f"{command.__name__} {fields}"
     if key not in _kept:
@@ -66,7 +95,14 @@ def stale(command: Command, fields: dict[str, Any]) -> Any:
     return _kept[key]
 
 
-MUTANTS = {"swallows": swallows, "retries": retries, "no-name": no_name, "stale": stale}
+MUTANTS = {
+    "swallows": swallows,
+    "retries": retries,
+    "no-name": no_name,
+    "stale": stale,
+    "minimum": minimum,
+    "unknown": unknown,
+}
 
 
 def mutated(name: str, command: Command, mutant: Command) -> Command:

@@ -77,7 +77,12 @@ def test_an_answer_is_checked_as_by_the_schema(command: str, ok: Any) -> None:
 
 
 def test_cases_need_what_the_contract_has() -> None:
+    ids = [case.id for case in all_cases()]
+    assert len(ids) == len(set(ids)) >= 200
     for case in all_cases():
+        assert case.what
+        assert case.answer
+        assert case.releases
         assert case.commands <= COMMANDS.keys()
         assert case.capabilities <= CAPABILITIES.keys()
 

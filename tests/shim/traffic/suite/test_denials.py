@@ -80,6 +80,16 @@ def test_errors_that_come_once() -> None:
             ["denials.delete-topic.*"],
             {"denials.delete-topic.goes-on"},
         ),
+        (
+            "minimum",
+            ["kips.operations.*-minimum", "kips.operations.*-not-asked"],
+            {f"kips.operations.{kind}-minimum" for kind in ("topic", "group", "cluster")},
+        ),
+        (
+            "unknown",
+            ["versions.unknown-code.*topics", "trouble.create-topics*.told"],
+            {f"versions.unknown-code.{api}" for api in ("createtopics", "deletetopics")},
+        ),
     ],
 )
 def test_a_defect_fails_the_cases_that_are_about_it(

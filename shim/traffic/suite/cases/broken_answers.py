@@ -1,0 +1,60 @@
+"""Answers that are cut, oversized, late, garbled, or for somebody else."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from kafka_shim.shim.traffic.suite.case import Family, Level
+from kafka_shim.shim.traffic.suite.cases.moves import CONSUME, PRODUCE, READER, prepare, write
+from kafka_shim.shim.traffic.suite.situation import TIMEOUT_MS, Situation, UnmetError
+
+_TROUBLE = Family("trouble")
+_OF_CLIENT = {"principal": "User:alice"}
+_COMMANDS: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
+    ("Metadata", "list_topics", {}),
+    ("Produce", "produce", PRODUCE),
+    ("Fetch", "consume", CONSUME),
+)
+_KINDS: tuple[tuple[str, Mapping[str, Any], str], ...] = (
+    ("cut-off", {"truncate": 9}, "is cut off"),
+    ("oversized", {"size": 2**31 - 1}, "announces 2 GiB"),
+    ("negative-size", {"size": -1}, "announces a negative size"),
+    ("wrong-correlation-id", {"correlation_id": 2**30}, "has the correlation id of no request"),
+    ("garbled", {"corrupt": True}, "cannot be decoded"),
+    ("slow", {"delay_ms": TIMEOUT_MS // 4}, "comes late, but in time"),
+    ("never", {"black_hole": True}, "never comes"),
+)
+
+
+async def broken(
+    api: str,
+    command: str,
+    fields: Mapping[str, Any],
+    action: Mapping[str, Any],
+    situation: Situation,
+) -> None:
+    await prepare(situation, READER)
+    if command == "consume":
+        await write(situation)
+    fault = situation.strike(api, match=_OF_CLIENT, **action)
+    answer = await situation.ask(command, **fields)
+    if not fault.fired:
+        raise UnmetError(f"a {api} request", "the client sent none")
+    if answer.ok is None or answer.ok.get("values") == []:
+        await situation.done(command, **fields)  # once it may fail, the client must not be broken
+
+
+for _kind, _action, _what in _KINDS:
+    for _api, _command, _fields in _COMMANDS:
+        _TROUBLE.add(
+            f"{_kind}.{_command.replace('_', '-')}",
+            f"{_command} works, at the latest when it is tried again, if {_api}'s answer {_what}",
+            partial(broken, _api, _command, _fields, _action),
+            origin="connections",
+            answer="ok, at the latest the second time",
+            wire=f"{_api}, on another connection if need be",
+            commands=f"produce {_command}",
+            level=Level.MUST if _kind in ("slow", "cut-off") else Level.SHOULD,
+        )
+
+CASES = _TROUBLE.cases

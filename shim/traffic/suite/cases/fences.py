@@ -1,0 +1,257 @@
+"""Producers and members that are fenced, and sequences and transactions that break."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.names import error_text
+from kafka_shim.shim.traffic.suite.case import Family, Level
+from kafka_shim.shim.traffic.suite.cases.moves import (
+    CONSUME,
+    IDEMPOTENT,
+    PRODUCE,
+    READER,
+    TX,
+    prepare,
+    write,
+)
+from kafka_shim.shim.traffic.suite.denial import serves
+from kafka_shim.shim.traffic.suite.driver import Answer
+from kafka_shim.shim.traffic.suite.situation import Situation, UnmetError
+
+_TROUBLE = Family("trouble")
+_OF_CLIENT = {"principal": "User:alice"}
+FENCES = frozenset({47, 82, 90})
+"""For a producer or member there is nothing to be done about these."""
+_NEXT_GEN = {"group_id": "workers", "group_protocol": "consumer"}
+
+
+def _tells(answer: Answer, *codes: int) -> bool:
+    """Whether one of these codes is told, or a fatal error of the client's own if they are."""
+    error = answer.error
+    if error is None:
+        return False
+    return error.code in codes or (
+        error.code is None and bool(error.fatal) and not FENCES.isdisjoint(codes)
+    )
+
+
+@_TROUBLE.case(
+    "fenced.producer",
+    "a producer is told that another one took its transactional id",
+    origin="KIP-588",
+    answer="INVALID_PRODUCER_EPOCH (47) or PRODUCER_FENCED (90)",
+    wire="InitProducerId of the other raises the epoch",
+    commands="begin produce commit",
+    capabilities="transactions",
+)
+async def fenced_producer(situation: Situation) -> None:
+    await prepare(situation, TX)
+    await situation.done("begin")
+    await situation.open(TX, client="other")
+    await situation.done("begin", client="other")
+    answer = await situation.ask("produce", **PRODUCE)
+    if answer.ok is not None:
+        answer = await situation.ask("commit")
+    if answer.error is None:
+        raise UnmetError("an error", f"the client said {answer}")
+    if not _tells(answer, 47, 90):
+        answer = await situation.ask("commit")
+    if not _tells(answer, 47, 90):
+        raise UnmetError("INVALID_PRODUCER_EPOCH (47) or PRODUCER_FENCED (90)", f"it said {answer}")
+
+
+async def told(
+    api: str,
+    error: int,
+    settings: Mapping[str, str],
+    commands: tuple[tuple[str, Mapping[str, Any]], ...],
+    situation: Situation,
+) -> None:
+    """One of the commands tells the error, which is answered always."""
+    await prepare(situation, settings)
+    if "group_id" in settings:
+        await write(situation)
+    fault = situation.strike(api, error=error, times=0, match=_OF_CLIENT)
+    said: list[Answer] = []
+    for command, fields in commands:
+        said.append(await situation.ask(command, **fields))
+        if _tells(said[-1], error):
+            return
+    if not fault.fired:
+        raise UnmetError(f"a {api} request", "the client sent none")
+    raise UnmetError(error_text(error), f"the client said {'; '.join(map(str, said))}")
+
+
+_WRITE = ("produce", PRODUCE)
+_IN_TX: tuple[tuple[str, Mapping[str, Any]], ...] = (("begin", {}), _WRITE, ("commit", {}))
+_READ: tuple[tuple[str, Mapping[str, Any]], ...] = (("consume", CONSUME), ("commit_offsets", {}))
+_SHORT: Mapping[str, Any] = {**CONSUME, "seconds": 4}
+for _name, _api, _error, _settings, _commands, _capability, _level in (
+    ("out-of-order", "Produce", 45, IDEMPOTENT, (_WRITE,), "idempotence", Level.SHOULD),
+    ("invalid-epoch", "Produce", 47, TX, _IN_TX, "transactions", Level.SHOULD),
+    ("abortable", "EndTxn", 120, TX, _IN_TX, "transactions", Level.SHOULD),
+    ("fenced-at-end", "EndTxn", 90, TX, _IN_TX, "transactions", Level.MUST),
+    ("fenced-at-begin", "InitProducerId", 90, TX, (("begin", {}),), "transactions", Level.MUST),
+    ("id-mapping", "EndTxn", 49, TX, _IN_TX, "transactions", Level.SHOULD),
+    ("generation", "OffsetCommit", 22, READER, _READ, "classic-groups", Level.SHOULD),
+    ("unknown-member", "OffsetCommit", 25, READER, _READ, "classic-groups", Level.SHOULD),
+    ("too-large-metadata", "OffsetCommit", 12, READER, _READ, "classic-groups", Level.MUST),
+    (
+        "fenced-instance",
+        "JoinGroup",
+        82,
+        {**READER, "group_instance_id": "i"},
+        (("consume", _SHORT),),
+        "static-members",
+        Level.MUST,
+    ),
+    ("group-full", "JoinGroup", 81, READER, (("consume", _SHORT),), "classic-groups", Level.MUST),
+    (
+        "inconsistent-protocol",
+        "JoinGroup",
+        23,
+        READER,
+        (("consume", _SHORT),),
+        "classic-groups",
+        Level.MUST,
+    ),
+):
+    _TROUBLE.add(
+        f"told.{_name}",
+        f"{error_text(_error)} of {_api} is told",
+        partial(told, _api, _error, _settings, _commands),
+        origin=_api,
+        answer=error_text(_error),
+        wire=f"{_api} is answered with {_error}",
+        commands=" ".join(command for command, _ in _commands) + " produce",
+        capabilities=_capability,
+        level=_level,
+    )
+
+
+@_TROUBLE.case(
+    "aborted.goes-on",
+    "a transaction that has to be aborted is aborted, and the next one commits",
+    origin="KIP-890",
+    answer="an error, then ok",
+    wire="AddPartitionsToTxn or Produce is answered with 120 or 29",
+    commands="begin produce abort commit",
+    capabilities="transactions",
+)
+async def aborted(situation: Situation) -> None:
+    await prepare(situation, TX)
+    denied = {"deny": ["Write"], "topic": PRODUCE["topic"]}
+    await situation.grant(denied)
+    await situation.done("begin")
+    answer = await situation.ask("produce", **PRODUCE)
+    if answer.error is None:
+        raise UnmetError("an error", f"the client said {answer}")
+    await situation.done("abort")
+    await situation.revoke(denied)
+    for command, fields in _IN_TX:
+        await situation.done(command, **fields)
+
+
+async def recovers(api: str, error: int, settings: Mapping[str, str], situation: Situation) -> None:
+    await prepare(situation, settings)
+    await write(situation)
+    await situation.done("consume", **CONSUME)
+    fault = situation.strike(api, error=error, match=_OF_CLIENT)
+    for _ in range(3):
+        await write(situation)
+        await situation.done("consume", **CONSUME)
+        if fault.fired:
+            break
+    await write(situation)
+    found = await situation.done("consume", **CONSUME)
+    if not found["values"]:
+        raise UnmetError("values of after the error", "the client said none")
+
+
+_CLASSIC = "classic-groups"
+for _name, _api, _error, _settings, _capability, _key in (
+    ("fetch-not-leader", "Fetch", 6, READER, _CLASSIC, ApiKey.FETCH),
+    ("fetch-fenced-epoch", "Fetch", 74, READER, _CLASSIC, ApiKey.OFFSET_FOR_LEADER_EPOCH),
+    ("fetch-unknown-epoch", "Fetch", 75, READER, _CLASSIC, ApiKey.OFFSET_FOR_LEADER_EPOCH),
+    ("fetch-out-of-range", "Fetch", 1, READER, _CLASSIC, ApiKey.FETCH),
+    ("fetch-storage-error", "Fetch", 56, READER, _CLASSIC, ApiKey.FETCH),
+    ("fetch-unknown-topic-id", "Fetch", 100, READER, _CLASSIC, ApiKey.DESCRIBE_CLUSTER),
+    ("fetch-unknown-session", "Fetch", 70, READER, _CLASSIC, ApiKey.FETCH),
+    ("heartbeat-rebalance", "Heartbeat", 27, READER, _CLASSIC, ApiKey.HEARTBEAT),
+    ("heartbeat-unknown-member", "Heartbeat", 25, READER, _CLASSIC, ApiKey.HEARTBEAT),
+    ("heartbeat-generation", "Heartbeat", 22, READER, _CLASSIC, ApiKey.HEARTBEAT),
+    ("heartbeat-not-coordinator", "Heartbeat", 16, READER, _CLASSIC, ApiKey.HEARTBEAT),
+    (
+        "member-fenced",
+        "ConsumerGroupHeartbeat",
+        110,
+        _NEXT_GEN,
+        "consumer-groups",
+        ApiKey.CONSUMER_GROUP_HEARTBEAT,
+    ),
+    (
+        "member-unknown",
+        "ConsumerGroupHeartbeat",
+        25,
+        _NEXT_GEN,
+        "consumer-groups",
+        ApiKey.CONSUMER_GROUP_HEARTBEAT,
+    ),
+):
+    _TROUBLE.add(
+        f"recovers.{_name}",
+        f"a consumer goes on after {error_text(_error)} of {_api}",
+        partial(recovers, _api, _error, _settings),
+        origin=_api,
+        answer="the values that were written",
+        wire=f"{_api} is answered with {_error} once",
+        commands="produce consume",
+        capabilities=_capability,
+        possible=serves(_key),
+    )
+
+
+@_TROUBLE.case(
+    "rebalance.in-commit",
+    "a commit during a rebalance is told, or done after it",
+    origin="REBALANCE_IN_PROGRESS",
+    answer="ok, or REBALANCE_IN_PROGRESS (27)",
+    commands="produce consume commit_offsets",
+    capabilities="classic-groups",
+)
+async def rebalance_in_commit(situation: Situation) -> None:
+    await prepare(situation, READER)
+    await write(situation)
+    await situation.done("consume", **CONSUME)
+    situation.strike("OffsetCommit", error=27, match=_OF_CLIENT)
+    answer = await situation.ask("commit_offsets")
+    if answer.error is not None and answer.error.code not in (27, None):
+        raise UnmetError("ok, or REBALANCE_IN_PROGRESS (27)", f"the client said {answer}")
+
+
+@_TROUBLE.case(
+    "fenced.static-member",
+    "a static member is told that another one took its instance id",
+    origin="KIP-345",
+    answer="FENCED_INSTANCE_ID (82)",
+    commands="produce consume commit_offsets",
+    capabilities="static-members classic-groups",
+    possible=serves(ApiKey.JOIN_GROUP, 5),
+)
+async def static_member(situation: Situation) -> None:
+    settings = {**READER, "group_instance_id": "i"}
+    await prepare(situation, settings)
+    await write(situation)
+    await situation.done("consume", **CONSUME)
+    await situation.open(settings, client="other")
+    await situation.done("consume", client="other", **CONSUME)
+    answer = await situation.ask("commit_offsets")
+    if answer.error is None:
+        answer = await situation.ask("consume", **_SHORT)
+    if not _tells(answer, 82, 25):
+        raise UnmetError("FENCED_INSTANCE_ID (82)", f"the client said {answer}")
+
+
+CASES = _TROUBLE.cases

@@ -1,0 +1,355 @@
+"""Log-ins that are refused, run out or change, and listeners that speak something else."""
+
+import asyncio
+import base64
+import time
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.shim.traffic.suite.case import Family, Level
+from kafka_shim.shim.traffic.suite.denial import serves
+from kafka_shim.shim.traffic.suite.driver import Answer
+from kafka_shim.shim.traffic.suite.more_denial_rows import WITH_TOKENS
+from kafka_shim.shim.traffic.suite.situation import EVERYTHING, PLAIN_LOGIN, Situation, UnmetError
+from kafka_shim.shim.traffic.suite.stages import OTHER_USER, PASSWORD, USER, Setup
+
+_LOGINS = Family("logins")
+TOPIC = "orders"
+WRONG = "wrong-secret"
+ATTEMPTS = 25
+"""Log-ins within the deadline that are too many after one was refused."""
+_SESSION_MS = 1500
+_TLS = Setup(has_tls=True)
+_SHORT = Setup(properties=(("connections.max.reauth.ms", str(_SESSION_MS)),))
+_RECORD: Mapping[str, Any] = {"topic": TOPIC, "values": ["a"]}
+_HAS_SESSIONS = serves(ApiKey.SASL_AUTHENTICATE, 1)
+_HAS_CODES = serves(ApiKey.SASL_AUTHENTICATE)
+
+
+def token(situation: Situation, user: str, seconds: float) -> str:
+    """Return an unsecured token of a user; negative seconds: it has expired."""
+    now = situation.broker.cluster.clock.now_ms() / 1000
+    header = {"alg": "none"}
+    claims = {"sub": user, "iat": now - 3600, "exp": now + seconds}
+    parts = (base64.urlsafe_b64encode(msgspec.json.encode(part)) for part in (header, claims))
+    return ".".join(part.decode().rstrip("=") for part in parts) + "."
+
+
+def login(mechanism: str, user: str = USER, password: str = PASSWORD) -> dict[str, Any]:
+    return {"mechanism": mechanism, "user": user, "password": password}
+
+
+def bearer(situation: Situation, user: str = USER, seconds: float = 3600) -> dict[str, Any]:
+    return {"mechanism": "OAUTHBEARER", "token": token(situation, user, seconds)}
+
+
+async def _prepare(situation: Situation) -> None:
+    await situation.topic(TOPIC)
+    await situation.grant(*EVERYTHING)
+
+
+async def _try(situation: Situation, how: Mapping[str, Any]) -> Answer:
+    """What a client says that logs in so and produces."""
+    await _prepare(situation)
+    opened = await situation.try_open(**how)
+    if opened.ok is None:
+        return opened
+    return await situation.ask("produce", **_RECORD)
+
+
+async def works(how: Mapping[str, Any], situation: Situation) -> None:
+    answer = await _try(situation, how)
+    if answer.ok is None:
+        raise UnmetError("the log-in succeeds", f"the client said {answer}")
+
+
+_MECHANISMS = (
+    ("plain", login("PLAIN"), "plain"),
+    ("scram-sha-256", login("SCRAM-SHA-256"), "scram"),
+    ("scram-sha-512", login("SCRAM-SHA-512"), "scram"),
+)
+for _name, _login, _capability in _MECHANISMS:
+    _LOGINS.add(
+        f"works.{_name}",
+        f"a client logs in with {_login['mechanism']}",
+        partial(works, {"login": _login}),
+        origin="KIP-84" if _capability == "scram" else "KIP-43",
+        answer="ok",
+        wire=f"SaslHandshake {_login['mechanism']}",
+        commands="produce",
+        capabilities=_capability,
+    )
+
+
+@_LOGINS.case(
+    "works.oauthbearer",
+    "a client logs in with a token",
+    origin="KIP-255",
+    answer="ok",
+    wire="SaslHandshake OAUTHBEARER",
+    commands="produce",
+    capabilities="oauthbearer",
+)
+async def works_with_token(situation: Situation) -> None:
+    await works({"login": bearer(situation)}, situation)
+
+
+async def refused(how: Mapping[str, Any], code: int | None, situation: Situation) -> None:
+    answer = await _try(situation, how)
+    _expect_refused(answer, code)
+
+
+def _expect_refused(answer: Answer, code: int | None) -> None:
+    if answer.error is None:
+        raise UnmetError("an error", f"the client said {answer}")
+    if code is not None and answer.error.code not in (code, None):
+        raise UnmetError(f"an error, by its code {code} if any", f"the client said {answer}")
+
+
+async def refused_by_code(how: Mapping[str, Any], situation: Situation) -> None:
+    answer = await _try(situation, how)
+    if answer.error is None or answer.error.code != 58:
+        raise UnmetError("SASL_AUTHENTICATION_FAILED (58)", f"the client said {answer}")
+
+
+for _name, _login, _capability in _MECHANISMS:
+    _wrong = {"login": {**_login, "password": WRONG}}
+    _LOGINS.add(
+        f"wrong-password.{_name}",
+        f"a wrong password is told with {_login['mechanism']}",
+        partial(refused, _wrong, 58),
+        origin="KIP-152",
+        answer="an error, 58 if it has a code",
+        commands="produce",
+        capabilities=_capability,
+    )
+    _LOGINS.add(
+        f"wrong-password.{_name}-code",
+        f"a wrong password is told as SASL_AUTHENTICATION_FAILED with {_login['mechanism']}",
+        partial(refused_by_code, _wrong),
+        origin="KIP-152",
+        answer="SASL_AUTHENTICATION_FAILED (58)",
+        commands="produce",
+        capabilities=_capability,
+        level=Level.SHOULD,
+        possible=_HAS_CODES,
+    )
+    _LOGINS.add(
+        f"unknown-user.{_name}",
+        f"an unknown user is told with {_login['mechanism']}",
+        partial(refused, {"login": {**_login, "user": "nobody"}}, 58),
+        origin="KIP-152",
+        answer="an error, 58 if it has a code",
+        commands="produce",
+        capabilities=_capability,
+    )
+
+
+@_LOGINS.case(
+    "expired-token",
+    "a token that has expired is told",
+    origin="KIP-255",
+    answer="an error, 58 if it has a code",
+    commands="produce",
+    capabilities="oauthbearer",
+)
+async def expired_token(situation: Situation) -> None:
+    await refused({"login": bearer(situation, seconds=-60)}, 58, situation)
+
+
+async def struck(api: str, error: int, situation: Situation) -> None:
+    await _prepare(situation)
+    situation.strike(api, error=error, times=0)
+    opened = await situation.try_open()
+    answer = opened if opened.ok is None else await situation.ask("produce", **_RECORD)
+    _expect_refused(answer, error)
+
+
+async def storms(situation: Situation) -> None:
+    await struck("SaslAuthenticate", 58, situation)
+    attempts = len(situation.requests(ApiKey.SASL_HANDSHAKE))
+    if attempts > ATTEMPTS:
+        raise UnmetError(f"at most {ATTEMPTS} log-ins", f"there were {attempts}")
+
+
+_LOGINS.add(
+    "no-storm",
+    "a log-in that was refused is not tried again and again",
+    storms,
+    origin="KIP-152",
+    answer="an error, 58 if it has a code",
+    wire=f"at most {ATTEMPTS} log-ins within the deadline",
+    commands="produce",
+    level=Level.SHOULD,
+    possible=_HAS_CODES,
+)
+for _name, _api, _error, _what in (
+    ("unknown-mechanism", "SaslHandshake", 33, "a mechanism that the broker does not have"),
+    ("illegal-state.handshake", "SaslHandshake", 34, "ILLEGAL_SASL_STATE at the handshake"),
+    ("illegal-state.authenticate", "SaslAuthenticate", 34, "ILLEGAL_SASL_STATE at the log-in"),
+    ("unknown-code", "SaslAuthenticate", 9999, "a log-in that is refused by an unknown code"),
+):
+    _LOGINS.add(
+        _name,
+        f"{_what} is told",
+        partial(struck, _api, _error),
+        origin="KIP-152",
+        answer=f"an error, {_error} if it has a code",
+        wire=f"{_api} is answered with {_error}",
+        commands="produce",
+        possible=_HAS_CODES,
+    )
+
+
+@_LOGINS.case(
+    "session.ends",
+    "a client whose session ends logs in again, on this connection or on a new one",
+    origin="KIP-368",
+    answer="ok",
+    wire="SaslHandshake again",
+    commands="produce",
+    setup=_SHORT,
+    possible=_HAS_SESSIONS,
+)
+async def session_ends(situation: Situation) -> None:
+    await _prepare(situation)
+    await situation.open()
+    ends = time.monotonic() + 2 * _SESSION_MS / 1000
+    while time.monotonic() < ends:
+        await situation.done("produce", **_RECORD)
+        await asyncio.sleep(0.3)
+    if len(situation.requests(ApiKey.SASL_AUTHENTICATE)) < 2:
+        raise UnmetError("a second log-in", "there was one")
+
+
+@_LOGINS.case(
+    "session.reauthenticates",
+    "a client logs in again on the connection that it has, before its session ends",
+    origin="KIP-368",
+    answer="ok",
+    wire="two SaslHandshake on one connection",
+    commands="produce",
+    capabilities="reauthentication",
+    setup=_SHORT,
+    possible=_HAS_SESSIONS,
+    level=Level.SHOULD,
+)
+async def reauthenticates(situation: Situation) -> None:
+    await session_ends(situation)
+    seen = situation.requests(ApiKey.SASL_HANDSHAKE)
+    if len({each.connection for each in seen}) == len(seen):
+        raise UnmetError("SaslHandshake twice on a connection", "there is no such connection")
+
+
+@_LOGINS.case(
+    "session.principal-changed",
+    "a client that becomes another user at re-authentication does not hang",
+    origin="KIP-368",
+    answer="ok or an error, in time",
+    wire="re-authentication is refused",
+    commands="produce set_login",
+    capabilities="oauthbearer",
+    setup=_SHORT,
+    possible=_HAS_SESSIONS,
+)
+async def principal_changed(situation: Situation) -> None:
+    await _prepare(situation)
+    await situation.open(login=bearer(situation, seconds=_SESSION_MS / 1000 + 1))
+    await situation.done("produce", **_RECORD)
+    await situation.ask("set_login", login=bearer(situation, OTHER_USER))
+    ends = time.monotonic() + 2 * _SESSION_MS / 1000
+    while time.monotonic() < ends:
+        await situation.ask("produce", **_RECORD)
+        await asyncio.sleep(0.3)
+
+
+@_LOGINS.case(
+    "session.password-changed",
+    "a client with an old password is told when it has to log in again",
+    origin="KIP-368",
+    answer="an error, 58 if it has a code",
+    commands="produce",
+    setup=_SHORT,
+    possible=_HAS_SESSIONS,
+)
+async def password_changed(situation: Situation) -> None:
+    await _prepare(situation)
+    await situation.open()
+    await situation.done("produce", **_RECORD)
+    situation.set_password(USER, WRONG)
+    answer = Answer()
+    ends = time.monotonic() + 4 * _SESSION_MS / 1000
+    while answer.error is None and time.monotonic() < ends:
+        answer = await situation.ask("produce", **_RECORD)
+        await asyncio.sleep(0.3)
+    situation.set_password(USER, PASSWORD)
+    _expect_refused(answer, 58)
+
+
+@_LOGINS.case(
+    "works.tls",
+    "a client trusts the broker's certificate by its authority",
+    origin="TLS",
+    answer="ok",
+    commands="produce",
+    capabilities="tls",
+    setup=_TLS,
+)
+async def tls(situation: Situation) -> None:
+    await works({"login": PLAIN_LOGIN, "tls": situation.trusted}, situation)
+
+
+async def across(
+    listener: str, login: Mapping[str, Any] | None, trust: str | None, situation: Situation
+) -> None:
+    how: dict[str, Any] = {"listener": listener, "login": login}
+    if trust is not None:
+        how["tls"] = situation.trusted if trust == "own" else {"ca": None}
+    answer = await _try(situation, how)
+    if answer.error is None:
+        raise UnmetError("an error, in time", f"the client said {answer}")
+
+
+for _name, _what, _listener, _who, _trust in (
+    ("plain-to-tls", "a client without TLS at a TLS listener", "SSL", None, None),
+    ("tls-to-plain", "a client with TLS at a plain listener", "PLAINTEXT", None, "own"),
+    ("untrusted", "a client that does not trust the certificate", "SSL", None, "none"),
+    ("sasl-to-plain", "a log-in at a listener without", "PLAINTEXT", PLAIN_LOGIN, None),
+    ("plain-to-sasl", "no log-in at a listener with one", "SASL_PLAINTEXT", None, None),
+):
+    _LOGINS.add(
+        f"wrong-listener.{_name}",
+        f"{_what} ends with an error",
+        partial(across, _listener, _who, _trust),
+        origin="security.protocol",
+        answer="an error, in time",
+        commands="produce",
+        capabilities="tls" if _trust else "",
+        setup=_TLS if _listener == "SSL" or _trust else Setup(),
+    )
+
+
+@_LOGINS.case(
+    "delegation-token",
+    "a client logs in with a delegation token",
+    origin="KIP-48",
+    answer="ok",
+    commands="produce create_token",
+    capabilities="delegation-tokens scram",
+    setup=WITH_TOKENS,
+    possible=serves(ApiKey.CREATE_DELEGATION_TOKEN),
+)
+async def delegation_token(situation: Situation) -> None:
+    await _prepare(situation)
+    await situation.open(client="owner")
+    made = await situation.done("create_token", client="owner", renewers=[], owner=None)
+    how = login("SCRAM-SHA-256", made["token_id"], made["hmac"])
+    await situation.open(login={**how, "is_delegation_token": True})
+    await situation.done("produce", **_RECORD)
+
+
+CASES = _LOGINS.cases

@@ -1,0 +1,231 @@
+"""Leaders, coordinators and brokers that move, and topics that are made again."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from kafka_shim.shim.state.coordinators import KeyType
+from kafka_shim.shim.state.leadership import move_leader
+from kafka_shim.shim.state.topics import Partition
+from kafka_shim.shim.traffic.suite.case import Family, Level
+from kafka_shim.shim.traffic.suite.situation import EVERYTHING, Situation, UnmetError
+from kafka_shim.shim.traffic.suite.stages import Setup
+
+_TROUBLE = Family("trouble")
+TOPIC, GROUP = "orders", "workers"
+_TWO = Setup(brokers=2)
+PRODUCE: Mapping[str, Any] = {"topic": TOPIC, "values": ["a"]}
+CONSUME: Mapping[str, Any] = {"topics": [TOPIC], "count": 1, "seconds": 10}
+READER = {"group_id": GROUP, "session_timeout_ms": "6000", "heartbeat_interval_ms": "500"}
+IDEMPOTENT = {"enable_idempotence": "true"}
+TX = {"transactional_id": "tx", **IDEMPOTENT}
+
+
+async def prepare(situation: Situation, settings: Mapping[str, str] = {}) -> None:
+    """A topic, a writer and a client that may do everything."""
+    await situation.topic(TOPIC)
+    await situation.grant(*EVERYTHING)
+    await situation.open(client="writer", login=None)
+    await situation.open(settings)
+
+
+async def write(situation: Situation) -> None:
+    await situation.done("produce", client="writer", **PRODUCE)
+
+
+def _move(situation: Situation, partition: Partition) -> None:
+    cluster = situation.broker.cluster
+    other = next(node_id for node_id in cluster.nodes if node_id != partition.leader_id)
+    move_leader(cluster.topics, partition, other)
+
+
+def move_topic(situation: Situation) -> None:
+    """Have the other broker lead the topic."""
+    partition = situation.broker.cluster.topics.partition(TOPIC, 0)
+    assert partition is not None
+    _move(situation, partition)
+
+
+def move_coordinator(situation: Situation, key_type: KeyType, key: str) -> None:
+    """Have the other broker coordinate a group or transaction."""
+    coordinators = situation.broker.cluster.coordinators
+    index = coordinators.partition_of(key_type, key)
+    _move(situation, coordinators.topic(key_type).partitions[index])
+
+
+async def produces(settings: Mapping[str, str], situation: Situation) -> None:
+    await prepare(situation, settings)
+    for _ in range(2):
+        await situation.done("produce", **PRODUCE)
+        move_topic(situation)
+    await situation.done("produce", **PRODUCE)
+
+
+for _name, _settings in (("producer", {}), ("idempotent-producer", IDEMPOTENT)):
+    _TROUBLE.add(
+        f"leader-moved.{_name}",
+        "a producer follows the leader",
+        partial(produces, _settings),
+        origin="KIP-951",
+        answer="ok",
+        wire="Produce at the other broker",
+        commands="produce",
+        capabilities="idempotence" if _settings else "",
+        setup=_TWO,
+    )
+
+
+@_TROUBLE.case(
+    "leader-moved.consumer",
+    "a consumer follows the leader",
+    origin="KIP-951",
+    answer="the values that were written",
+    wire="Fetch at the other broker",
+    commands="produce consume",
+    setup=_TWO,
+)
+async def consumer_follows(situation: Situation) -> None:
+    await prepare(situation, READER)
+    for _ in range(2):
+        await write(situation)
+        await situation.done("consume", **CONSUME)
+        move_topic(situation)
+    await write(situation)
+    found = await situation.done("consume", **CONSUME)
+    if found["values"] != ["a"]:
+        raise UnmetError("the value of after the move", f"the client said {found}")
+
+
+@_TROUBLE.case(
+    "leader-moved.list-offsets",
+    "list_offsets follows the leader",
+    origin="KIP-396",
+    answer="ok",
+    commands="list_offsets produce",
+    setup=_TWO,
+    level=Level.SHOULD,
+)
+async def offsets_follow(situation: Situation) -> None:
+    await prepare(situation)
+    await situation.done("list_offsets", partitions=[f"{TOPIC}-0"])
+    move_topic(situation)
+    await situation.done("list_offsets", partitions=[f"{TOPIC}-0"])
+
+
+@_TROUBLE.case(
+    "coordinator-moved.commit",
+    "a consumer commits at the new coordinator",
+    origin="coordinators",
+    answer="ok",
+    wire="FindCoordinator, and OffsetCommit at the other broker",
+    commands="produce consume commit_offsets",
+    setup=_TWO,
+)
+async def commits_elsewhere(situation: Situation) -> None:
+    await prepare(situation, READER)
+    await write(situation)
+    await situation.done("consume", **CONSUME)
+    move_coordinator(situation, KeyType.GROUP, GROUP)
+    answer = await situation.ask("commit_offsets")
+    if answer.ok is None:  # the member may have to join again first
+        await write(situation)
+        await situation.done("consume", **CONSUME)
+        await situation.done("commit_offsets")
+
+
+@_TROUBLE.case(
+    "coordinator-moved.transaction",
+    "a transaction ends at the new coordinator",
+    origin="KIP-98",
+    answer="ok",
+    wire="EndTxn at the other broker",
+    commands="produce begin commit",
+    capabilities="transactions",
+    setup=_TWO,
+)
+async def ends_elsewhere(situation: Situation) -> None:
+    await prepare(situation, TX)
+    await situation.done("begin")
+    await situation.done("produce", **PRODUCE)
+    move_coordinator(situation, KeyType.TRANSACTION, "tx")
+    await situation.done("commit")
+
+
+async def node_gone(command: str, fields: Mapping[str, Any], situation: Situation) -> None:
+    await prepare(situation)
+    await situation.done(command, **fields)
+    partition = situation.broker.cluster.topics.partition(TOPIC, 0)
+    assert partition is not None
+    gone = partition.leader_id
+    move_topic(situation)
+    await situation.broker.stop_node(gone)
+    await situation.done(command, **fields)
+    await situation.broker.start_node(gone)
+    await situation.done(command, **fields)
+
+
+for _command, _fields in (
+    ("produce", PRODUCE),
+    ("list_topics", {}),
+    ("describe_configs", {"type": "topic", "names": [TOPIC]}),
+):
+    _TROUBLE.add(
+        f"broker-gone.{_command.replace('_', '-')}",
+        f"{_command} goes on when one of two brokers goes, and when it comes back",
+        partial(node_gone, _command, _fields),
+        origin="brokers",
+        answer="ok",
+        wire="requests to the broker that is left",
+        commands=f"produce {_command}",
+        setup=_TWO,
+    )
+
+
+@_TROUBLE.case(
+    "broker-gone.all",
+    "a producer outlives that its only broker is away for a moment",
+    origin="brokers",
+    answer="ok",
+    commands="produce",
+)
+async def only_broker(situation: Situation) -> None:
+    await prepare(situation)
+    await situation.done("produce", **PRODUCE)
+    await situation.broker.stop_node(1)
+    await situation.broker.start_node(1)
+    await situation.done("produce", **PRODUCE)
+
+
+async def recreated(command: str, situation: Situation) -> None:
+    await prepare(situation, READER)
+    await write(situation)
+    if command == "consume":
+        await situation.done("consume", **CONSUME)
+    else:
+        await situation.done("produce", **PRODUCE)
+    await situation.drop_topic(TOPIC)
+    await situation.topic(TOPIC)
+    if command == "consume":
+        for _ in range(3):
+            await write(situation)
+        found = await situation.done("consume", **CONSUME)
+        if not found["values"]:
+            raise UnmetError("values of the new topic", "the client said none")
+    else:
+        await situation.done("produce", **PRODUCE)
+
+
+for _command in ("produce", "consume"):
+    _TROUBLE.add(
+        f"topic-recreated.{_command}",
+        f"{_command} goes on with a topic that was deleted and made again",
+        partial(recreated, _command),
+        origin="KIP-516",
+        answer="ok",
+        wire="the new topic's id",
+        commands=f"produce {_command}",
+        level=Level.MUST if _command == "produce" else Level.SHOULD,
+    )
+
+
+CASES = _TROUBLE.cases
