@@ -1,6 +1,7 @@
 """The brokers that cases are played on: one for each set-up, started when a case first needs it."""
 
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
 import msgspec
@@ -36,6 +37,8 @@ class Stages:
         self._tell = tell
         self._brokers: dict[Setup, Broker] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="kafka-shim-suite-")
+        self._cleanup = ExitStack()
+        self._cleanup.enter_context(self._folder)
 
     async def broker(self, setup: Setup) -> Broker:
         """Return an empty broker; ConfigError if TLS is wanted and its extra is not installed."""
@@ -46,6 +49,8 @@ class Stages:
             return broker
         broker = Broker(self._config(setup))
         broker.dispatcher.history = Frames(self._tell)
+        # cases change the state beside requests, and look at each answer: none is given again
+        self._cleanup.enter_context(broker.cluster.changes.noted())
         await broker.start()
         self._brokers[setup] = broker
         return broker
@@ -73,4 +78,4 @@ class Stages:
         for broker in self._brokers.values():
             await broker.stop()
             await broker.abort_connections(0)
-        self._folder.cleanup()
+        self._cleanup.close()
