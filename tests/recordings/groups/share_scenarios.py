@@ -16,7 +16,7 @@ B = "AAAAAAAAAAAAAAAAAAAAAg"
 def bad_heartbeats(play: ModernPlay) -> None:
     if not play.has(HEARTBEAT):
         return
-    (topic,) = play.topic("t")
+    (topic,) = play.topic("t", partitions=1)
     group = play.text("g")
     play.share("no member id", group, "", 0, [topic])
     play.share("no uuid", group, "m", 0, [topic])

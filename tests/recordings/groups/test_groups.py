@@ -8,7 +8,6 @@ from tests.recordings.remaining import listed
 
 UNLIKE: dict[tuple[str, str], str] = {
     ("0.11.0.3", "joining-no_protocols"): "a JoinGroup without protocols never gets an answer",
-    ("4.4.0", "share-bad_heartbeats"): "who gets which partition depends on a hash of its topic",
     **{
         (release, "static-protocol_changes"): "DescribeGroups fails where a member that came back "
         "does not speak the selected protocol"
