@@ -26,6 +26,9 @@ class RecordFacts(msgspec.Struct, frozen=True, kw_only=True):
     knows_zstd: bool
     null_records_stop_all: bool  # null records keep all others of a request from being stored
     refuses_append_time: bool  # a batch that claims an append time is 32 where producers set times
+    reads_one_by_one: bool  # records of a batch, and is not ready for all damage to them
+    builds_compressed: bool  # records of compressed batches, whatever size they say
+    header_names_fail: bool  # such as names of headers that go on behind the records
     checks_compressed_sizes: bool  # records of a compressed batch are as long as they say
     other_offsets_error: ErrorCode  # of a compressed batch whose offsets are not 0, 1, 2...
     # producers, as Produce knows them
@@ -107,6 +110,9 @@ OLDEST = RecordFacts(
     knows_zstd=False,
     null_records_stop_all=False,
     refuses_append_time=True,
+    reads_one_by_one=True,
+    builds_compressed=True,
+    header_names_fail=True,
     checks_compressed_sizes=True,
     other_offsets_error=ErrorCode.NONE,
     caps_min_isr=False,
@@ -234,6 +240,8 @@ CHANGES: tuple[Change, ...] = (
         "compressed batches are numbered from 0 without gaps",
         other_offsets_error=ErrorCode.UNKNOWN_SERVER_ERROR,
     ),
+    Change("2.6", "records of compressed batches are skipped", builds_compressed=False),
+    Change("2.7", "names of headers are sliced", header_names_fail=False),
     Change(
         "2.7",
         "generated messages of Fetch and ListOffsets",
@@ -250,6 +258,7 @@ CHANGES: tuple[Change, ...] = (
         unreadable_closes=False,
         unreadable_old_closes=False,
     ),
+    Change("3.0", "batches that end early are expected", reads_one_by_one=False),
     Change("3.0", "KIP-734: the newest record", newest_since=0),
     Change(
         "3.0",

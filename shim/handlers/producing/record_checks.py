@@ -17,6 +17,7 @@ from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.record_survey import EVERYTHING, Scope, Survey, UnreadableError
 from kafka_shim.protocol.records import NO_PRODUCER, Batch, Record, batches, entry_sizes
 from kafka_shim.protocol.releases.records import RecordFacts
+from kafka_shim.shim.handlers.producing import early_damage
 from kafka_shim.shim.state.log_settings import FOREVER_MS, LogSettings
 
 FORMAT_2_SINCE = 3
@@ -142,13 +143,17 @@ def _survey(batch: Batch, limits: Limits) -> Survey | None:
             items_max=COMPRESSED_ITEMS_MAX,
             record_bytes_max=limits.settings.decompressed_bytes_max,
         )
+    reads_early = limits.facts.reads_one_by_one
     try:
         return batch.survey(scope)
     except MissingPackageError:
         return None  # what cannot be read is taken on trust
-    except UnreadableError as cause:
-        raise RefusedRecords(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True) from cause
     except DecodeError as cause:
+        fails = early_damage.is_unexpected(batch, limits.facts, scope) if reads_early else None
+        if fails is None:
+            fails = isinstance(cause, UnreadableError)
+        if fails:
+            raise RefusedRecords(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True) from cause
         raise limits.invalid() from cause
 
 

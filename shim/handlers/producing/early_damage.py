@@ -1,0 +1,128 @@
+"""How brokers up to 2.8 read damaged records: one after the other, and not ready for all damage.
+
+What they expect is an invalid record. Over the rest they fail, and answer UNKNOWN_SERVER_ERROR: a
+record of an uncompressed batch that is longer than what is left, unless it is the last; up to 2.6
+the name of a header that is; up to 2.5 a negative size in a compressed batch.
+"""
+
+import zlib
+
+from kafka_shim.protocol.compression import DECOMPRESSED_BYTES_MAX, Compression
+from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.record_survey import Scope, UnreadableError, survey
+from kafka_shim.protocol.records import HEADER_BYTES, Batch
+from kafka_shim.protocol.releases.records import RecordFacts
+
+GZIP_HEADER_BYTES = 10
+_INT_BYTES, _LONG_BYTES = 5, 10
+
+
+class _UnexpectedError(Exception):
+    """Damage over which a broker fails."""
+
+
+class _InvalidError(Exception):
+    """Damage for which a broker refuses the records."""
+
+
+def is_unexpected(batch: Batch, facts: RecordFacts, scope: Scope) -> bool | None:
+    """Whether a broker up to 2.8 fails over a damaged batch; None: as later ones."""
+    content = bytes(batch.blob[batch.start + HEADER_BYTES : batch.end])
+    if batch.compression == Compression.GZIP:
+        content = _inflated(content)
+    elif batch.compression:
+        return None
+    if batch.compression and not facts.builds_compressed:
+        return False if _is_invalid(content, batch, scope) else None
+    try:
+        _read_all(content, batch, facts)
+    except _UnexpectedError:
+        return True
+    except (_InvalidError, IndexError):
+        return False if content else None
+    return None
+
+
+def _inflated(data: bytes) -> bytes:
+    """Return what is in gzip, as its checksum is only looked at after the records; empty if that
+    is damaged or too much.
+    """
+    stream = zlib.decompressobj(-zlib.MAX_WBITS)
+    try:
+        content = stream.decompress(data[GZIP_HEADER_BYTES:], DECOMPRESSED_BYTES_MAX)
+    except zlib.error:
+        return b""
+    return b"" if stream.unconsumed_tail else content
+
+
+def _is_invalid(content: bytes, batch: Batch, scope: Scope) -> bool:
+    try:
+        survey(content, batch.count, batch.base_timestamp, scope)
+    except UnreadableError:
+        return False
+    except DecodeError:
+        return bool(content)
+    return False
+
+
+def _read_all(content: bytes, batch: Batch, facts: RecordFacts) -> None:
+    pos = 0
+    for left in range(batch.count - 1, -1, -1):
+        try:
+            size, pos = _varint(content, pos, _INT_BYTES)
+        except _InvalidError as error:
+            raise _UnexpectedError from error
+        if batch.compression:
+            if size < 0:
+                raise _UnexpectedError
+            body, at = content[pos : pos + size], 0
+            if len(body) < size:
+                raise _InvalidError
+        else:
+            body, at = content, pos
+            if size > len(content) - pos:
+                raise _InvalidError if not left and pos < len(content) else _UnexpectedError
+        if _read(body, at, facts) - at != size:
+            raise _InvalidError
+        pos += size
+    if pos < len(content):
+        raise _InvalidError
+
+
+def _read(body: bytes, pos: int, facts: RecordFacts) -> int:
+    """Return where a record ends; IndexError if it does not."""
+    _, pos = _varint(body, pos + 1, _LONG_BYTES)
+    _, pos = _varint(body, pos, _INT_BYTES)
+    pos = _skip(body, pos)
+    pos = _skip(body, pos)
+    count, pos = _varint(body, pos, _INT_BYTES)
+    if not 0 <= count <= len(body) - pos:
+        raise _InvalidError
+    for _ in range(count):
+        size, pos = _varint(body, pos, _INT_BYTES)
+        if size < 0:
+            raise _InvalidError
+        if size > len(body) - pos:
+            raise _UnexpectedError if facts.header_names_fail else _InvalidError
+        pos = _skip(body, pos + size)
+    return pos
+
+
+def _skip(body: bytes, pos: int) -> int:
+    """Return the place behind a field with its size."""
+    size, pos = _varint(body, pos, _INT_BYTES)
+    if size > len(body) - pos:
+        raise _InvalidError
+    return pos + max(size, 0)
+
+
+def _varint(body: bytes, pos: int, bytes_max: int) -> tuple[int, int]:
+    value = 0
+    for shift in range(0, 7 * bytes_max, 7):
+        byte = body[pos]
+        pos += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            value &= (1 << 64) - 1 if bytes_max == _LONG_BYTES else (1 << 32) - 1
+            return (value >> 1) ^ -(value & 1), pos
+    raise _InvalidError
