@@ -36,9 +36,10 @@ class Figure(NamedTuple):
     ratio: float
 
 
-def asked(case: Case, user: str, frame: bytes, release: str) -> tuple[float, float]:
+def asked(case: Case, user: str, elements: int, release: str) -> tuple[float, float]:
     """Seconds of the processor for one request to a new cluster, and for its longest turn."""
-    dispatcher, session = new_cluster(user, release)
+    frame = case.frame(elements)
+    dispatcher, session = new_cluster(case, user, elements, release)
     gc.collect()
     probe = Probe()
     began = time.process_time()
@@ -58,15 +59,18 @@ def measure(kib: int, release: str, name: str) -> list[Figure]:
         if name not in ("", api.wire_name):
             continue
         for case in cases(api, version):
-            small, large = case.frame(kib * 256), case.frame(kib * 1024)
-            for user in USERS:
-                short, _ = asked(case, user, small, release)
-                long, turn = asked(case, user, large, release)
-                each = long / len(large)
-                ratio = each / (short / len(small)) if long > NOISE_S else 1.0
-                what = f"{case.name}, {user.partition(':')[2]}"
-                found.append(Figure(what, len(large), long, turn, each * 1e6, ratio))
+            found += [_figure(case, user, kib, release) for user in USERS]
     return sorted(found, key=lambda figure: -figure.us_a_byte)
+
+
+def _figure(case: Case, user: str, kib: int, release: str) -> Figure:
+    small, large = case.elements(kib * 256), case.elements(kib * 1024)
+    short, _ = asked(case, user, small, release)
+    long, turn = asked(case, user, large, release)
+    each = long / (kib * 1024)
+    ratio = each / (short / (kib * 256)) if long > NOISE_S else 1.0
+    what = f"{case.name}, {user.partition(':')[2]}"
+    return Figure(what, kib * 1024, long, turn, each * 1e6, ratio)
 
 
 def main() -> int:

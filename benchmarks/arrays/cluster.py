@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from benchmarks.arrays.messages import Case
+from benchmarks.arrays.values import BEFORE, topic_id
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
@@ -11,20 +13,35 @@ from kafka_shim.shim.state.cluster import Cluster
 
 USERS = ("User:admin", "User:nobody")
 """A super user, and somebody without rights."""
+_SETTINGS = {"group.streams.topology.description.plugin.class": "memory"}
 _LISTENER = ListenerConfig("SASL_PLAINTEXT", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 9093)
 
 
-def new_cluster(user: str, release: str) -> tuple[Dispatcher, Session]:
-    """A cluster with one topic, and a session of a user."""
-    config = Config(release=release, seed=1, super_users=USERS[:1], listeners=(_LISTENER,))
+def new_cluster(case: Case, user: str, elements: int, release: str) -> tuple[Dispatcher, Session]:
+    """A cluster with the topics and partitions that a request names, and a session of a user."""
+    config = Config(
+        release=release, seed=1, super_users=USERS[:1], listeners=(_LISTENER,), properties=_SETTINGS
+    )
     cluster = Cluster(config, ManualClock())
     dispatcher = Dispatcher(cluster)
     node = cluster.nodes[1]
     node.bound[_LISTENER.name] = node.endpoints[_LISTENER.name] = ("127.0.0.1", 9093)
-    cluster.topics.create("t0", [[1], [1]], {})
+    counts = [max(2, elements)] if case.is_of_partitions else [2, *[1] * (elements - 1)]
+    for number, count in enumerate(counts[:1] if case.is_equal else counts):
+        replicas = [[1]] * count
+        cluster.topics.create(f"t{number}", replicas, {}, topic_id=topic_id(number))
+    for api in BEFORE.get(case.api, ()):
+        if api in dispatcher.apis.advertised:
+            version = dispatcher.apis.advertised[api][1]
+            before = case._replace(api=api, version=version)
+            dispatcher.dispatch(before.frame(elements), _session(USERS[0]))
+    return dispatcher, _session(user)
+
+
+def _session(user: str) -> Session:
     session = Session(_LISTENER, 1, "127.0.0.1", 50_000)
     session.principal, session.phase = user, Phase.READY
-    return dispatcher, session
+    return session
 
 
 def advertised(release: str) -> Mapping[ApiKey, tuple[int, int]]:

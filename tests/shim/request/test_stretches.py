@@ -13,9 +13,15 @@ from tests.shim.request.stretches import Stretches
 
 STRETCH_MAX = 1.5
 """How many bytecodes a stretch may be longer for each further byte of the request."""
-AT_ONCE = {"TxnOffsetCommit": 4.0, "StreamsGroupHeartbeat": 9.0}
+AT_ONCE = {
+    "TxnOffsetCommit": 4.0,
+    "ShareFetch": 3.0,
+    "ConsumerGroupHeartbeat": 70.0,
+    "ShareGroupHeartbeat": 70.0,
+    "StreamsGroupHeartbeat": 9.0,
+}
 """What is done at once for the sake of what others see: a transaction takes all offsets or none,
-and a group judges the topology of its member.
+a session begins with all its partitions, and a group decides who has what.
 """
 WORK_MAX = 1.6
 """How many times as much a byte may cost in a request four times as large."""
@@ -33,11 +39,14 @@ KNOWN = {
     "Fetch 18 topics.partitions",
     "DeleteTopics 6 topics",
     "JoinGroup 9 protocols",
-    "DescribeConfigs 4 resources",
+    "DescribeLogDirs 5 topics",
+    "DescribeLogDirs 5 topics.partitions",
+    "ShareAcknowledge 2 topics.partitions equal",
+    "ShareFetch 2 topics.partitions",
     "ShareGroupHeartbeat 1 subscribed_topic_names",
-    "StreamsGroupHeartbeat 1 topology.subtopologies.state_changelog_topics",
+    "StreamsGroupHeartbeat 1 topology.subtopologies.source_topics",
 }
-"""Those that had turns of 50 to 430 ms, filled to 1 MiB."""
+"""Those that had turns of 50 to 960 ms, filled to 1 MiB."""
 OLD = {
     ("0.11", "OffsetCommit 3 topics.partitions"),
     ("2.4", "AlterPartitionReassignments 0 topics.partitions"),
@@ -59,8 +68,9 @@ def found(release: str) -> dict[str, Case]:
 
 def counted(case: Case, user: str, release: str, size: int) -> tuple[int, int, int]:
     """Bytes of a request, bytecodes of its longest stretch, bytecodes in all."""
-    frame = case.frame(size)
-    dispatcher, session = new_cluster(user, release)
+    elements = case.elements(size)
+    frame = case.frame(elements)
+    dispatcher, session = new_cluster(case, user, elements, release)
     stretches = Stretches(dispatcher, frame, session)
     stretches.run()
     return len(frame), stretches.longest, stretches.bytecodes
