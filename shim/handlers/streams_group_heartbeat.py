@@ -30,6 +30,7 @@ from kafka_shim.protocol.messages.streams_group_heartbeat_response import (
 from kafka_shim.shim.errors import Refused
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.assignors import Assignment
+from kafka_shim.shim.state.groups.configured_topology import Configured, Shape
 from kafka_shim.shim.state.groups.reconciliation import LEAVING_FOR_A_WHILE
 from kafka_shim.shim.state.groups.streams_member import (
     EndpointTasks,
@@ -141,6 +142,13 @@ def _topology(topology: Topology) -> StreamsTopology:
     )
 
 
+def _configured(topology: StreamsTopology, context: RequestContext) -> Configured:
+    shape = context.beside(Shape, topology)
+    topics = context.cluster.topics
+    epoch = topics.epoch  # before it is looked at, so that later changes are noticed
+    return context.beside(Configured, shape, shape.seen_in_turns(topics, context.in_turns), epoch)
+
+
 def _named(topology: StreamsTopology) -> list[str]:
     return list(dict.fromkeys(topology.topics()))
 
@@ -164,6 +172,7 @@ def _heartbeat(
         rack_id=request.rack_id,
         rebalance_timeout_ms=request.rebalance_timeout_ms,
         topology=topology,
+        configured=None if topology is None else _configured(topology, context),
         owned=_owned(request.active_tasks),
         reported=_reported(request),
         task_offsets=_offsets(request.task_offsets),

@@ -18,6 +18,7 @@ from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.errors import Refused
 from kafka_shim.shim.state.group_settings import GroupSettings
 from kafka_shim.shim.state.groups.assignors import Assignment, Subscriber
+from kafka_shim.shim.state.groups.configured_topology import Configured
 from kafka_shim.shim.state.groups.epoch_group import check_epoch
 from kafka_shim.shim.state.groups.group import GroupType
 from kafka_shim.shim.state.groups.group_target import GroupTarget
@@ -34,7 +35,7 @@ from kafka_shim.shim.state.groups.streams_member import (
     StreamsMember,
 )
 from kafka_shim.shim.state.groups.streams_tasks import StreamsTasks
-from kafka_shim.shim.state.groups.streams_topology import Configured, StreamsTopology
+from kafka_shim.shim.state.groups.streams_topology import StreamsTopology
 from kafka_shim.shim.state.java_hash_map import timeline_ordered
 from kafka_shim.shim.state.topics import Topics
 
@@ -100,7 +101,7 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
         if not self.members:
             self.target.wait_again()
         self._check_topology(heartbeat.topology)
-        self.tasks.configure()
+        self.tasks.configure(heartbeat.configured)
         if (text := self.tasks.unknown_task(heartbeat.reported)) is not None:
             raise Refused(ErrorCode.INVALID_REQUEST, text)
         member = self._member_of(heartbeat, before)
@@ -305,5 +306,5 @@ class StreamsGroup(StaticMembersGroup[StreamsMember]):
         )
 
     def subscribes_to(self, topic_name: str) -> bool:
-        topology = self.tasks.topology
-        return bool(self.members) and topology is not None and topic_name in topology.read_topics()
+        configured = self.tasks.configured
+        return bool(self.members) and configured is not None and configured.shape.reads(topic_name)

@@ -7,6 +7,7 @@ from typing import Self
 import msgspec
 
 from kafka_shim.shim.state.groups.assignors import Assignment
+from kafka_shim.shim.state.groups.configured_topology import Configured
 from kafka_shim.shim.state.groups.reconciliation import ReconcilingMember
 from kafka_shim.shim.state.groups.streams_topology import InternalTopic, StreamsTopology
 
@@ -41,6 +42,7 @@ class StreamsHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
     rack_id: str | None
     rebalance_timeout_ms: int  # -1: not changed
     topology: StreamsTopology | None
+    configured: Configured | None  # that topology, against the topics that there were
     owned: Assignment | None
     reported: Mapping[str, frozenset[int]]  # partitions of tasks of all kinds, by subtopology
     task_offsets: TaskOffsets | None

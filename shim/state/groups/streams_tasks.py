@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from kafka_shim.shim.state.groups.assignors import Assignment
-from kafka_shim.shim.state.groups.streams_topology import Configured, StreamsTopology
+from kafka_shim.shim.state.groups.configured_topology import Configured, Seen, Shape
+from kafka_shim.shim.state.groups.streams_topology import StreamsTopology
 from kafka_shim.shim.state.topics import Topics
 
 
@@ -17,16 +18,28 @@ class StreamsTasks:
         self._topics = topics
         self.topology: StreamsTopology | None = None
         self.configured: Configured | None = None
-        self._known: dict[str, tuple[bytes, int]] | None = None
+        self._known: Seen | None = None
 
     @property
     def changes(self) -> int:
         return self._topics.epoch
 
-    def configure(self) -> None:
-        """Look at the topics that there are now."""
-        if self.topology is not None:
-            self.configured = Configured(self.topology, self._topics)
+    def configure(self, made: Configured | None) -> None:
+        """Look at the topics that there are now; `made` is of a member's topology, and may be of
+        topics that have changed since.
+        """
+        known, epoch = self.configured, self._topics.epoch
+        if known is None and made is not None:
+            known = made
+        if self.topology is None or (known is not None and known.epoch == epoch):
+            self.configured = known
+            return
+        shape = Shape(self.topology) if known is None else known.shape
+        seen = shape.seen(self._topics)
+        if known is not None and known.seen == seen:
+            known.epoch = epoch
+        else:
+            self.configured = Configured(shape, seen, epoch)
 
     def take_note(self) -> bool:
         """Whether the topics are others than at the last time this was asked."""
@@ -70,10 +83,10 @@ class StreamsTasks:
             return None
         held = {subtopology_id.decode(): at for subtopology_id, at in assigned.items()}
         found: dict[str, frozenset[int]] = {}
-        for subtopology in topology.subtopologies:
-            for name in subtopology.reads:
+        for subtopology in topology.subtopologies if held else ():
+            partitions = held.get(subtopology.subtopology_id, frozenset())
+            for name in dict.fromkeys(subtopology.reads) if partitions else ():
                 count = configured.count(name)
-                partitions = held.get(subtopology.subtopology_id, frozenset())
                 if there := frozenset(at for at in partitions if at < count):
                     found[name] = found.get(name, frozenset()) | there
         return found

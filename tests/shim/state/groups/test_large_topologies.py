@@ -1,12 +1,20 @@
 """The widths of internal topics are found in linear time, whatever the order of subtopologies."""
 
+import pytest
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
+    StreamsGroupHeartbeatRequest,
+)
+from kafka_shim.shim.state.groups import streams_tasks
+from kafka_shim.shim.state.groups.configured_topology import Configured, Seen, Shape
 from kafka_shim.shim.state.groups.streams_topology import (
-    Configured,
     InternalTopic,
     StreamsTopology,
     Subtopology,
 )
 from tests.shim.play import Stage
+from tests.shim.state.test_topology_descriptions import joined
 
 MANY = 5_000
 
@@ -29,6 +37,32 @@ def test_a_long_chain() -> None:
     """With a round of all subtopologies for each of them it took hours."""
     stage = Stage("4.4")
     stage.cluster.topics.create("source", [[1]] * 7, {})
-    configured = Configured(StreamsTopology(0, chain(MANY)), stage.cluster.topics)
+    shape = Shape(StreamsTopology(0, chain(MANY)))
+    configured = Configured(shape, shape.seen(stage.cluster.topics), stage.cluster.topics.epoch)
     assert len(configured.partitions) == 2 * MANY
     assert set(configured.partitions.values()) == {7}
+
+
+def test_a_topology_is_looked_at_again_only_when_its_own_topics_change(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A heartbeat of 100 bytes cost as much as the member's topology of 1 MiB."""
+    looks: list[int] = []
+
+    class Noted(Configured):
+        def __init__(self, shape: Shape, seen: Seen, epoch: int) -> None:
+            super().__init__(shape, seen, epoch)
+            looks.append(epoch)
+
+    monkeypatch.setattr(streams_tasks, "Configured", Noted)
+    stage = Stage("4.4")
+    joined(stage)
+    for topic, looked in ((None, 0), ("of others", 0), ("orders", 1)):
+        if topic == "orders":
+            stage.cluster.topics.delete(topic)
+        elif topic is not None:
+            stage.topic(topic)
+        for _ in range(2):
+            request = StreamsGroupHeartbeatRequest(group_id="g", member_id="m", member_epoch=1)
+            assert stage.ask(ApiKey.STREAMS_GROUP_HEARTBEAT, 1, request).error_code == 0
+        assert len(looks) == looked

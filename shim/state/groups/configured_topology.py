@@ -1,0 +1,155 @@
+"""How many tasks each subtopology of a streams application has, and which topics it lacks.
+
+A subtopology has a task for each partition of its sources. Topics between subtopologies and those
+of state stores are internal: the broker makes them, as wide as what they are filled from.
+"""
+
+import heapq
+from collections.abc import Callable, Iterable, Mapping
+
+from kafka_shim.shim.state.groups.streams_topology import (
+    InternalTopic,
+    StreamsTopology,
+    Subtopology,
+)
+from kafka_shim.shim.state.topics import Topic, Topics
+
+Over = Callable[[Iterable[str]], Iterable[str]]
+Seen = Mapping[str, tuple[bytes, int]]
+"""Topics that exist, by name: id and number of partitions."""
+
+
+class Shape:
+    """What follows from a topology alone, so that little is left to do when topics change."""
+
+    def __init__(self, topology: StreamsTopology) -> None:
+        self.topology = topology
+        self.sources = tuple(
+            name for subtopology in topology.subtopologies for name in subtopology.sources
+        )
+        self.sources_of: dict[str, list[int]] = {}
+        """The subtopologies that read a source topic, by their places."""
+        self.readers: dict[str, list[int]] = {}
+        """The same of a repartition topic."""
+        self.fixed: dict[str, int] = {}
+        """The number of partitions that a repartition topic asks for; 0 if any will do."""
+        self.widths: dict[str, int] = {}
+        """Those that are not 0; of several the last one counts."""
+        self.internal: dict[str, InternalTopic] = {}
+        for at, subtopology in enumerate(topology.subtopologies):
+            self._add(at, subtopology)
+        self.names = frozenset(self.sources).union(self.internal)
+        """The topics that tasks need."""
+
+    def reads(self, name: str) -> bool:
+        """Whether a task reads a topic."""
+        return name in self.sources_of or name in self.readers
+
+    def seen(self, topics: Topics) -> Seen:
+        """Those of its topics that exist."""
+        return _seen(topics.named(self.names))
+
+    def seen_in_turns(self, topics: Topics, over: Over) -> Seen:
+        """The same, with interruptions: `over` goes through the names."""
+        return _seen(topic for name in over(self.names) if (topic := topics.get(name)) is not None)
+
+    def _add(self, at: int, subtopology: Subtopology) -> None:
+        for name in subtopology.sources:
+            self.sources_of.setdefault(name, []).append(at)
+        for topic in subtopology.repartition:
+            self.readers.setdefault(topic.name, []).append(at)
+            self.fixed.setdefault(topic.name, topic.partitions)
+            if topic.partitions:
+                self.widths[topic.name] = topic.partitions
+        for topic in (*subtopology.repartition, *subtopology.changelogs):
+            self.internal[topic.name] = topic
+
+
+def _seen(topics: Iterable[Topic]) -> Seen:
+    return {topic.name: (topic.topic_id, len(topic.partitions)) for topic in topics}
+
+
+class Configured:
+    """A topology against the topics that there are.
+
+    It looks at its arguments only, so it can be made beside the event loop.
+    """
+
+    def __init__(self, shape: Shape, seen: Seen, epoch: int) -> None:
+        self.shape = shape
+        self.seen = seen
+        self.epoch = epoch
+        """That of the topics, at which they were as seen."""
+        self.missing_sources: list[str] = []
+        if not shape.sources_of.keys() <= seen.keys():
+            self.missing_sources = [name for name in shape.sources if name not in seen]
+        self.partitions = dict(shape.widths)
+        """Partitions of the internal topics, as far as they are known."""
+        widths = self._spread()
+        internal: dict[str, InternalTopic] = {}
+        if not self.missing_sources:
+            known = self.partitions
+            internal = {name: topic for name, topic in shape.internal.items() if name in known}
+        self.misfits = [
+            name for name in internal if name in seen and self.count(name) != self.partitions[name]
+        ]
+        """Internal topics that are there, and too wide or too narrow."""
+        self.missing_internal: list[InternalTopic] = []
+        if not self.misfits:
+            self.missing_internal = [topic for name, topic in internal.items() if name not in seen]
+        self.fits = not (self.missing_sources or self.misfits)
+        """Whether only internal topics are missing, if any are."""
+        self.tasks: dict[str, int] = {}
+        """Tasks of each subtopology; none while something is missing."""
+        if self.fits and not self.missing_internal:
+            self.tasks = {
+                subtopology.subtopology_id: widths.get(at, 0)
+                for at, subtopology in enumerate(shape.topology.subtopologies)
+            }
+
+    def count(self, name: str) -> int:
+        """How many partitions a topic has; 0 if there is none."""
+        topic = self.seen.get(name)
+        return 0 if topic is None else topic[1]
+
+    def _spread(self) -> dict[int, int]:
+        """Find how wide internal topics are; how wide the subtopologies are, by their places.
+
+        Repartition topics are as wide as the widest subtopology that fills them, changelogs as wide
+        as the subtopology whose they are. The widest goes first, so each passes its own on once.
+        """
+        subtopologies = self.shape.topology.subtopologies
+        partitions, fixed, readers = self.partitions, self.shape.fixed, self.shape.readers
+        widths = self._first_widths()
+        widest = [(-width, at) for at, width in widths.items() if subtopologies[at].sinks]
+        heapq.heapify(widest)
+        done: set[int] = set()
+        while widest:
+            width, at = heapq.heappop(widest)
+            if at in done:
+                continue
+            done.add(at)
+            for name in dict.fromkeys(subtopologies[at].sinks):
+                known = partitions.get(name, 0)
+                passed = fixed.get(name) or max(-width, known)
+                if passed != known:
+                    partitions[name] = passed
+                    for reader in readers.get(name, ()):
+                        widths[reader] = max(widths.get(reader, 0), passed)
+                        heapq.heappush(widest, (-passed, reader))
+        for at in sorted(widths):
+            for topic in subtopologies[at].changelogs:
+                partitions[topic.name] = widths[at]
+        return widths
+
+    def _first_widths(self) -> dict[int, int]:
+        """By the sources that there are, and the repartition topics whose width is given."""
+        widths: dict[int, int] = {}
+        for name in self.shape.sources_of.keys() & self.seen.keys():
+            count = self.count(name)
+            for at in self.shape.sources_of[name]:
+                widths[at] = max(widths.get(at, 0), count)
+        for name, count in self.partitions.items():
+            for at in self.shape.readers[name]:
+                widths[at] = max(widths.get(at, 0), count)
+        return widths
