@@ -3,7 +3,9 @@
 Pure functions of the members' subscriptions, what they have now, and the sizes of the topics.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import heapq
+from bisect import insort
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -30,43 +32,12 @@ def assign_uniform(
 
     Every partition of a wanted topic is given to exactly one of those who want it.
     """
-    given: dict[str, set[tuple[bytes, int]]] = {member.member_id: set() for member in members}
-    wanting = {
-        topic_id: [member for member in members if topic_id in member.topic_ids]
-        for topic_id in partition_counts
-    }
-    wanted = [topic_id for topic_id in sorted(partition_counts) if wanting[topic_id]]
-    free = {(topic_id, at) for topic_id in wanted for at in range(partition_counts[topic_id])}
-    for member in members:
-        kept = {(topic_id, at) for topic_id, held in member.current.items() for at in held} & free
-        kept = {(topic_id, at) for topic_id, at in kept if topic_id in member.topic_ids}
-        given[member.member_id] = kept
-        free -= kept
-    # What few want is given first: those who want everything can fill up later.
-    for topic_id, at in sorted(free, key=lambda partition: (len(wanting[partition[0]]), partition)):
-        least = min(wanting[topic_id], key=lambda member: len(given[member.member_id]))
-        given[least.member_id].add((topic_id, at))
-    while _move_one(members, wanting, given):
+    balance = _Balance(members, partition_counts)
+    balance.keep()
+    balance.spread()
+    while balance.move_one():
         pass
-    return {member_id: _by_topic(partitions) for member_id, partitions in given.items()}
-
-
-def _move_one(
-    members: list[Subscriber],
-    wanting: Mapping[bytes, list[Subscriber]],
-    given: dict[str, set[tuple[bytes, int]]],
-) -> bool:
-    """Take one partition from a member that has two more than another that wants it."""
-    for rich in sorted(members, key=lambda member: -len(given[member.member_id])):
-        owned = given[rich.member_id]
-        for topic_id in sorted({topic_id for topic_id, _ in owned}):
-            poor = min(wanting[topic_id], key=lambda member: len(given[member.member_id]))
-            if len(given[poor.member_id]) + 1 < len(owned):
-                moved = max(partition for partition in owned if partition[0] == topic_id)
-                owned.discard(moved)
-                given[poor.member_id].add(moved)
-                return True
-    return False
+    return balance.assigned()
 
 
 def assign_range(
@@ -77,16 +48,17 @@ def assign_range(
     The order is that of instance ids, then member ids, so that equal topics are cut alike.
     """
     given: dict[str, Assignment] = {member.member_id: {} for member in members}
+    in_order = sorted(
+        members,
+        key=lambda member: (member.instance_id is None, member.instance_id, member.member_id),
+    )
+    wanting = takers_of(in_order)
     for topic_id, count in partition_counts.items():
-        takers = sorted(
-            (member for member in members if topic_id in member.topic_ids),
-            key=lambda member: (member.instance_id is None, member.instance_id, member.member_id),
-        )
+        takers = wanting.get(topic_id, [])
         start = 0
-        for place, member in enumerate(takers):
+        for place, member in enumerate(takers[:count]):
             size = count // len(takers) + (place < count % len(takers))
-            if size:
-                given[member.member_id][topic_id] = frozenset(range(start, start + size))
+            given[member.member_id][topic_id] = frozenset(range(start, start + size))
             start += size
     return given
 
@@ -100,13 +72,139 @@ def assign_simple(
     round the members. DEVIATION: in the order of joining; Kafka's depends on the topic's id.
     """
     given: dict[str, set[tuple[bytes, int]]] = {member.member_id: set() for member in members}
-    for topic_id in dict.fromkeys(topic_id for topic_id, _ in partitions):
-        takers = [member for member in members if topic_id in member.topic_ids]
-        held = [partition for partition in partitions if partition[0] == topic_id]
+    wanting = takers_of(members)
+    by_topic: dict[bytes, list[tuple[bytes, int]]] = {}
+    for partition in partitions:
+        by_topic.setdefault(partition[0], []).append(partition)
+    for topic_id, held in by_topic.items():
+        takers = wanting.get(topic_id, [])
         for turn in range(max(len(takers), len(held)) if takers else 0):
             taker = takers[turn % len(takers)]
             given[taker.member_id].add(held[turn % len(held)])
     return {member_id: _by_topic(held) for member_id, held in given.items()}
+
+
+class _Balance:
+    """An assignment on the way; members are known by their places.
+
+    Those that want the same topics are in one heap, by what they were given: so the one with the
+    least is found without looking at all. Entries that are out of date are dropped when they come
+    to the top.
+    """
+
+    def __init__(self, members: list[Subscriber], partition_counts: Mapping[bytes, int]) -> None:
+        self._members = members
+        self._given: list[dict[bytes, list[int]]] = [{} for _ in members]
+        self._loads = [0] * len(members)
+        by_wish: dict[frozenset[bytes], int] = {}
+        self._kinds = [by_wish.setdefault(member.topic_ids, len(by_wish)) for member in members]
+        self._least_of: list[list[tuple[int, int]]] = [[] for _ in by_wish]
+        self._fewest: list[tuple[int, int]] = []
+        self._most: list[tuple[int, int]] = []
+        self._kinds_wanting: dict[bytes, list[int]] = {}
+        for topic_ids, kind in by_wish.items():
+            for topic_id in topic_ids:
+                self._kinds_wanting.setdefault(topic_id, []).append(kind)
+        self._free = {
+            topic_id: set(range(count))
+            for topic_id, count in partition_counts.items()
+            if topic_id in self._kinds_wanting
+        }
+
+    def keep(self) -> None:
+        """Leave to each what it has and still wants."""
+        for place, member in enumerate(self._members):
+            for topic_id, held in member.current.items():
+                if topic_id in member.topic_ids and topic_id in self._free:
+                    kept = self._free[topic_id] & held
+                    self._free[topic_id] -= kept
+                    self._loads[place] += len(kept)
+                    if kept:
+                        self._given[place][topic_id] = sorted(kept)
+            self._changed(place)
+
+    def spread(self) -> None:
+        """Give the rest to those who have the least; first what few want, since those who want
+        everything can fill up later.
+        """
+        sizes = [len(heap) for heap in self._least_of]
+        wanted_by = {
+            topic_id: sum(sizes[kind] for kind in self._kinds_wanting[topic_id])
+            for topic_id in self._free
+        }
+        for topic_id in sorted(self._free, key=lambda topic_id: (wanted_by[topic_id], topic_id)):
+            for at in sorted(self._free[topic_id]):
+                self._give(self._least(topic_id)[1], topic_id, at)
+
+    def move_one(self) -> bool:
+        """Take one partition from a member that has two more than another that wants it."""
+        if not self._members:
+            return False
+        for load, rich in self._richest(self._top(self._fewest)[0] + 1):
+            for topic_id in sorted(self._given[rich]):
+                poorer, poor = self._least(topic_id)
+                if poorer + 1 < load:
+                    self._give(poor, topic_id, self._take(rich, topic_id))
+                    return True
+        return False
+
+    def assigned(self) -> dict[str, Assignment]:
+        return {
+            member.member_id: {topic_id: frozenset(given[topic_id]) for topic_id in sorted(given)}
+            for member, given in zip(self._members, self._given, strict=True)
+        }
+
+    def _give(self, place: int, topic_id: bytes, at: int) -> None:
+        insort(self._given[place].setdefault(topic_id, []), at)
+        self._loads[place] += 1
+        self._changed(place)
+
+    def _take(self, place: int, topic_id: bytes) -> int:
+        """The last partition of a topic that a member has."""
+        held = self._given[place][topic_id]
+        at = held.pop()
+        if not held:
+            del self._given[place][topic_id]
+        self._loads[place] -= 1
+        self._changed(place)
+        return at
+
+    def _changed(self, place: int) -> None:
+        load = self._loads[place]
+        heapq.heappush(self._least_of[self._kinds[place]], (load, place))
+        heapq.heappush(self._fewest, (load, place))
+        heapq.heappush(self._most, (-load, place))
+
+    def _least(self, topic_id: bytes) -> tuple[int, int]:
+        """Of those who want a topic the first that has the least, behind how much that is."""
+        return min(self._top(self._least_of[kind]) for kind in self._kinds_wanting[topic_id])
+
+    def _top(self, heap: list[tuple[int, int]]) -> tuple[int, int]:
+        while self._loads[heap[0][1]] != heap[0][0]:
+            heapq.heappop(heap)
+        return heap[0]
+
+    def _richest(self, least: int) -> Iterator[tuple[int, int]]:
+        """Who has more than a number, from who has the most on, behind how much that is."""
+        seen: dict[int, int] = {}
+        try:
+            while self._most and -self._most[0][0] > least:
+                load, place = heapq.heappop(self._most)
+                if self._loads[place] == -load and place not in seen:
+                    seen[place] = load
+                    yield -load, place
+        finally:
+            for place, load in seen.items():
+                heapq.heappush(self._most, (load, place))
+
+
+def takers_of(members: Iterable[Subscriber]) -> dict[bytes, list[Subscriber]]:
+    """The members that want each topic, in their order."""
+    found: dict[bytes, list[Subscriber]] = {}
+    for member in members:
+        for topic_id in member.topic_ids:
+            found.setdefault(topic_id, []).append(member)
+    return found
 
 
 def _by_topic(partitions: set[tuple[bytes, int]]) -> Assignment:

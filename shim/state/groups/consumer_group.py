@@ -5,7 +5,7 @@ epoch; the assignor then sets the target of that epoch, and each member is broug
 own heartbeats (`consumer_member.py`).
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -13,7 +13,7 @@ from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.errors import Refused
 from kafka_shim.shim.state.group_settings import GroupSettings
-from kafka_shim.shim.state.groups.assignors import ASSIGNORS, Assignment
+from kafka_shim.shim.state.groups.assignors import ASSIGNORS, Assignment, Subscriber
 from kafka_shim.shim.state.groups.consumer_member import (
     ConsumerHeartbeat,
     ConsumerMember,
@@ -99,7 +99,9 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
             return self._leave(heartbeat)
         member = self._member_of(heartbeat)
         before = member.subscription
-        assignor_name = self.assignor_name
+        votes = heartbeat.server_assignor not in (None, member.server_assignor)
+        is_new = member.member_id not in self.members
+        assignor_name = self.assignor_name if votes or is_new else None
         self.subscriptions.notice(self.members.values())
         member.update(heartbeat)
         moved = self.advance(member, heartbeat.owned, before, assignor_name)
@@ -121,18 +123,26 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
         whether it has something else now. `before` is what it subscribed to until then.
         """
         self.members[member.member_id] = member
-        assignor_name = self.assignor_name
-        is_other = self._facts.assignor_counts and assignor_before not in (None, assignor_name)
+        is_other = (
+            self._facts.assignor_counts
+            and assignor_before is not None
+            and assignor_before != self.assignor_name
+        )
         self.target.refresh(
             self.subscriptions,
             self.members.values(),
-            ASSIGNORS[assignor_name],
+            self._assign,
             changed=is_other or self._is_changed(member, before),
         )
         moved = self.reconcile(member, owned)
         if member.subscription != before:
             moved = self._give_up(member, owned) or moved
         return moved
+
+    def _assign(
+        self, subscribers: list[Subscriber], counts: Mapping[bytes, int]
+    ) -> dict[str, Assignment]:
+        return ASSIGNORS[self.assignor_name](subscribers, counts)
 
     def _is_changed(self, member: ConsumerMember, before: Subscription) -> bool:
         """Whether the subscription is another one: a new expression is not until it is resolved,

@@ -22,6 +22,9 @@ from kafka_shim.shim.state.groups.reconciliation import (
 EPOCH_IN_COMMITS_SINCE = 9
 """The OffsetCommit version that can say that a member's epoch is stale."""
 
+FEW = 5
+"""So many partitions are looked for with every member; for more, what all have is put together."""
+
 Member = TypeVar("Member", bound=ReconcilingMember)
 
 
@@ -130,12 +133,34 @@ class EpochGroup(Group, Generic[Member]):
         return False
 
     def _is_free_for(self, member: Member) -> IsFree:
-        others = [other for other in self.members.values() if other is not member]
         given_up = {} if self.takes_back else member.revoking
-        return lambda topic_id, at: (
-            at not in given_up.get(topic_id, ())
-            and not any(other.holds(topic_id, at) for other in others)
-        )
+        asked = 0
+        held: dict[bytes, set[int]] = {}
+
+        def is_free(topic_id: bytes, at: int) -> bool:
+            nonlocal asked
+            if at in given_up.get(topic_id, ()):
+                return False
+            asked += 1
+            if asked < FEW:
+                members = self.members.values()
+                return not any(
+                    other.holds(topic_id, at) and other is not member for other in members
+                )
+            if asked == FEW:
+                held.update(self._held_by_others(member))
+            return at not in held.get(topic_id, ())
+
+        return is_free
+
+    def _held_by_others(self, member: Member) -> dict[bytes, set[int]]:
+        """The partitions that other members have, or have not yet given up."""
+        found: dict[bytes, set[int]] = {}
+        for other in self.members.values():
+            if other is not member:
+                for topic_id, partitions in (*other.assigned.items(), *other.revoking.items()):
+                    found.setdefault(topic_id, set()).update(partitions)
+        return found
 
     # offsets
 

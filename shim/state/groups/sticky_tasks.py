@@ -42,10 +42,11 @@ class _Process:
     def __init__(self, member_ids: Iterable[str], given: Mapping[str, set[Task]]) -> None:
         self._member_ids = ordered(member_ids)
         self._given = given
+        self._tasks = sum(len(given[name]) for name in self._member_ids)
         self._by_load: PriorityQueue[str] | None = None
 
     def load(self) -> float:
-        return sum(len(self._given[name]) for name in self._member_ids) / len(self._member_ids)
+        return self._tasks / len(self._member_ids)
 
     def add(self, task: Task) -> None:
         """Give a task to the member with the least."""
@@ -53,6 +54,7 @@ class _Process:
             self._by_load = PriorityQueue(self._member_ids, lambda name: len(self._given[name]))
         member_id = self._by_load.poll()
         self._given[member_id].add(task)
+        self._tasks += 1
         self._by_load.add(member_id)
 
 

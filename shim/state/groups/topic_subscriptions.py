@@ -51,7 +51,8 @@ class TopicSubscriptions:
 
     def counts(self, members: Collection[Subscribing]) -> dict[bytes, int]:
         """The numbers of partitions of all subscribed topics that exist, by topic id."""
-        names = frozenset[str]().union(*map(self.topics_of, members))
+        wishes = {(member.topic_names, member.topic_regex): member for member in members}
+        names = frozenset[str]().union(*map(self.topics_of, wishes.values()))
         topics = sorted(self._topics.named(names), key=lambda topic: topic.name)
         return {topic.topic_id: len(topic.partitions) for topic in topics}
 
@@ -86,6 +87,8 @@ class TopicSubscriptions:
 
     def forget(self, members: Iterable[Subscribing]) -> None:
         """Expressions that none of the members has any more."""
+        if not self._matching:
+            return
         wanted = _expressions(members)
         self._matching = {
             pattern: found for pattern, found in self._matching.items() if pattern in wanted

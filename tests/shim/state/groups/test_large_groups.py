@@ -1,6 +1,12 @@
 """Groups of very many members, and members of very many protocols."""
 
+import sys
 import time
+from collections.abc import Callable, Sequence, Sized
+from types import FrameType
+from typing import Any
+
+import pytest
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.join_group_request import (
@@ -8,9 +14,14 @@ from kafka_shim.protocol.messages.join_group_request import (
     JoinGroupRequestProtocol,
 )
 from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.state.groups.assignors import Subscriber, assign_simple, assign_uniform
 from kafka_shim.shim.state.groups.classic_member import ClassicMember, Joining
 from kafka_shim.shim.state.groups.classic_roster import Roster
+from kafka_shim.shim.state.groups.sticky_tasks import Runner, assign_sticky
 from tests.shim.play import ADMIN, LISTENER, Stage
+
+Assign = Callable[[int], Sequence[Sized]]
+"""For so many members or topics: what each was given."""
 
 
 def seconds_to_join(members: int) -> float:
@@ -34,6 +45,55 @@ def test_ten_thousand_members_join() -> None:
     """About 200 times as long as fifty; it was a minute and a half."""
     seconds_to_join(50)
     assert seconds_to_join(10_000) < 60 * seconds_to_join(500)
+
+
+def steps_to_assign(members: int, assign: Assign) -> int:
+    """Lines of code that are run."""
+    steps = 0
+
+    def step(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal steps
+        steps += event == "line"
+        return step
+
+    others = sys.gettrace()
+    sys.settrace(step)
+    try:
+        given = assign(members)
+    finally:
+        sys.settrace(others)
+    assert sum(len(held) for held in given) == members
+    return steps
+
+
+def uniformly(members: int) -> list[frozenset[int]]:
+    """One member has all partitions, and there is one for each."""
+    every = {b"t": frozenset(range(members))}
+    subscribers = [
+        Subscriber(f"m{number}", None, frozenset(every), {} if number else every)
+        for number in range(members)
+    ]
+    return [given[b"t"] for given in assign_uniform(subscribers, {b"t": members}).values()]
+
+
+def stickily(members: int) -> list[frozenset[int]]:
+    """The members of one process have a task each."""
+    runners = [Runner(f"m{number}", "p", {}) for number in range(members)]
+    return [given[b"t"] for given in assign_sticky(runners, {b"t": members}).values()]
+
+
+def simply(members: int) -> list[bytes]:
+    """One member of a share group has a partition of each topic; bytes count as topics."""
+    topics = [number.to_bytes(4, "big") for number in range(members)]
+    wanting = [Subscriber("m", None, frozenset(topics), {})]
+    [given] = assign_simple(wanting, [(topic_id, 0) for topic_id in topics]).values()
+    return [b"1" for _ in given]
+
+
+@pytest.mark.parametrize("assign", [uniformly, stickily, simply])
+def test_what_a_thousand_have_is_decided(assign: Assign) -> None:
+    """With ten thousand it was minutes: each partition was held against each member or topic."""
+    assert steps_to_assign(1_000, assign) < 16 * steps_to_assign(100, assign)
 
 
 def test_protocols_of_members_that_left_are_forgotten() -> None:
