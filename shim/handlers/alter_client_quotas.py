@@ -45,7 +45,7 @@ def handle(request: AlterClientQuotasRequest, context: RequestContext) -> AlterC
                 changes = {op.key: None if op.remove else op.value for op in entry.ops}
                 alterations.append((_entity(entry), changes))
     if not request.validate_only:
-        context.cluster.quotas.alter(alterations)
+        context.cluster.quotas.alter(alterations, context.beside)
     return AlterClientQuotasResponse(entries=context.beside(_ordered, results))
 
 

@@ -1,5 +1,6 @@
 """The order in which Java goes through a HashMap: some answers of brokers have it."""
 
+import struct
 from collections.abc import Collection, Iterable, Iterator
 from typing import Generic, TypeVar
 
@@ -89,6 +90,6 @@ def java_hash(text: str) -> int:
     """`String.hashCode` of Java, signed 32 bits: over UTF-16 code units."""
     units = text.encode("utf-16-be", "surrogatepass")
     code = 0
-    for at in range(0, len(units), 2):
-        code = code * 31 + int.from_bytes(units[at : at + 2], "big") & _BITS
+    for unit in struct.unpack(f">{len(units) // 2}H", units):
+        code = code * 31 + unit & _BITS
     return code - (1 << 32) if code >= 1 << 31 else code

@@ -5,7 +5,8 @@ Those of addresses limit how fast connections come; the others are kept and show
 
 import ipaddress
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from kafka_shim.shim.state.java_hash_map import HashOrder, java_hash, ordered
 
@@ -13,8 +14,13 @@ Entity = Mapping[str, str | None]
 """Entity type to name; None is the default of its type."""
 
 EntityKey = frozenset[tuple[str, str | None]]
-Alteration = tuple[Entity, Mapping[str, float | None]]
+Changes = Mapping[str, float | None]
+Alteration = tuple[Entity, Changes]
 """An entity, and its limits by name; None removes one."""
+
+Limits = dict[EntityKey, dict[str, float]]
+Beside = Callable[..., Any]
+"""Calls a function that looks at its arguments only, perhaps while other requests are handled."""
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -79,27 +85,36 @@ def check_value(entity: Entity, key: str, value: float, *, zero_is_allowed: bool
         raise QuotaError(f"{key} must be a whole number of 64 bits")
 
 
+def _at_once(work: Callable[..., Any], *arguments: Any) -> Any:
+    return work(*arguments)
+
+
 class Quotas:
     """The limits of every entity that has any, in the order of a real broker (3.0 and later)."""
 
     def __init__(self) -> None:
-        self._limits: dict[EntityKey, dict[str, float]] = {}
+        self._limits: Limits = {}
+        self._hashes: dict[EntityKey, int] = {}
         self._connection_rates: dict[Address | None, float] = {}
 
-    def alter(self, alterations: Sequence[Alteration]) -> None:
-        """Set limits, and remove those whose value is None."""
+    def alter(self, alterations: Sequence[Alteration], beside: Beside = _at_once) -> None:
+        """Set limits, and remove those whose value is None; `beside` calls what takes long."""
         changes = {key_of(entity): changed for entity, changed in alterations}
-        altered = HashOrder[EntityKey]()
-        for key in changes:
-            altered.compute(key, hash_of(key))
-        limits = dict(self._limits)
-        for key in altered:
-            limits[key] = _altered(limits.get(key, {}), changes[key])
-        order = HashOrder[EntityKey](len(self._limits))
-        for key, kept in limits.items():
-            if kept:
-                order.put(key, hash_of(key))
-        self._limits = {key: limits[key] for key in order}
+        before, hashes = self._limits, self._hashes
+        limits, new_hashes = beside(_after, before, hashes, changes)
+        if self._limits is not before:  # by somebody else meanwhile
+            limits, new_hashes = _after(self._limits, self._hashes, changes)
+        self._limits, self._hashes = limits, new_hashes
+        if any(kind == IP for key in changes for kind, _ in key):
+            self._find_rates()
+
+    def put_back(self, rows: Iterable[tuple[Entity, Mapping[str, float]]]) -> None:
+        """Have what `all` told of other quotas, in that order."""
+        self._limits = {key_of(entity): dict(limits) for entity, limits in rows}
+        self._hashes = {key: hash_of(key) for key in self._limits}
+        self._find_rates()
+
+    def _find_rates(self) -> None:
         self._connection_rates = {
             None if name is None else _address(name): kept[CONNECTION_RATE]
             for key, kept in self._limits.items()
@@ -133,6 +148,25 @@ def hash_of(key: EntityKey) -> int:
 def in_order(entity: Entity, size: int = 16) -> dict[str, str | None]:
     """Return an entity's parts as Kafka has them in a map made for `size` of them."""
     return {kind: entity[kind] for kind in ordered(entity, size)}
+
+
+def _after(
+    before: Limits, hashes: Mapping[EntityKey, int], changes: Mapping[EntityKey, Changes]
+) -> tuple[Limits, dict[EntityKey, int]]:
+    """The limits of all entities after some changed, in their order, and the hashes of entities."""
+    altered = HashOrder[EntityKey]()
+    known = dict(hashes)
+    for key in changes:
+        known[key] = known.get(key) or hash_of(key)
+        altered.compute(key, known[key])
+    limits = dict(before)
+    for key in altered:
+        limits[key] = _altered(limits.get(key, {}), changes[key])
+    order = HashOrder[EntityKey](len(before))
+    for key, kept in limits.items():
+        if kept:
+            order.put(key, known[key])
+    return {key: limits[key] for key in order}, {key: known[key] for key in order}
 
 
 def _altered(limits: Mapping[str, float], changes: Mapping[str, float | None]) -> dict[str, float]:

@@ -158,8 +158,7 @@ def _quotas_and_features(cluster: Cluster) -> Callable[[Cluster], None]:
     producer_id = cluster.transactions.next_producer_id
 
     def restore(other: Cluster) -> None:
-        for entity, limits in quotas:
-            other.quotas.alter([(entity, limits)])
+        other.quotas.put_back(quotas)
         other.features = features
         for token in tokens:
             other.tokens.put_back(copy(token))
