@@ -42,8 +42,9 @@ def handle(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopic
         results = context.beside(_shuffled, results, context.cluster.random.getrandbits(32))
     else:
         results, doomed = _judge_in_order(topics, context)
-    for topic in doomed:
-        context.cluster.topics.delete(topic.name)
+    for topic in context.in_turns(doomed):
+        if context.cluster.topics.by_id(topic.topic_id) is topic:
+            context.cluster.topics.delete(topic.name)
     return DeleteTopicsResponse(responses=results)
 
 

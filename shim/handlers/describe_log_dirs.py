@@ -31,8 +31,12 @@ def handle(request: DescribeLogDirsRequest, context: RequestContext) -> Describe
         for topic in request.topics:
             wanted.setdefault(topic.topic, set()).update(topic.partitions)
     lists_all = context.facts.topics.log_dirs_list_all_topics
-    here = ((topic, _here(topic, context)) for topic in context.cluster.topics)
-    held = (_topic(topic, partitions, wanted) for topic, partitions in here if partitions)
+    here = ((topic, _here(topic, context)) for topic in context.in_turns(context.cluster.topics))
+    held = (
+        _topic(topic, context.in_turns(partitions), wanted)
+        for topic, partitions in here
+        if partitions
+    )
     return DescribeLogDirsResponse(
         results=[
             DescribeLogDirsResult(
@@ -56,7 +60,7 @@ def _here(topic: Topic, context: RequestContext) -> list[Partition]:
     node_id = context.node_id
     return [
         partition
-        for partition in topic.partitions
+        for partition in context.in_turns(topic.partitions)
         if node_id in partition.replicas and partition.is_open
     ]
 

@@ -51,7 +51,7 @@ def _response(
 ) -> ShareAcknowledgeResponse:
     settings = context.cluster.groups.settings
     topics: dict[bytes, ShareAcknowledgeTopicResponse] = {}
-    for (topic_id, index), outcome in outcomes.items():
+    for (topic_id, index), outcome in context.in_turns(outcomes.items()):
         row = PartitionData(index, outcome.error, outcome.message)
         if outcome.error is ErrorCode.NOT_LEADER_OR_FOLLOWER:
             row.current_leader = _leader(topic_id, index, context)

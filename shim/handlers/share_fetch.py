@@ -89,8 +89,9 @@ class _ShareFetch:
 
     def start(self) -> ShareFetchResponse | Wait[ShareFetchResponse]:
         request, context = self._request, self._context
-        named = context.cluster.share_sessions[context.node_id].named(request)
-        topics = [partition.topic for partition in (*self._round.wanted, *named)]
+        named = context.cluster.share_sessions[context.node_id].topics_named(request)
+        wanted = context.in_turns(self._round.wanted)
+        topics = [*(partition.topic for partition in wanted), *named]
         denials = topic_denials(context, SHARE_FETCH_TOPIC, topics)
         if request.share_acquire_mode not in ACQUIRE_MODES:
             raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)

@@ -10,8 +10,6 @@ from kafka_shim.shim.request.turns import Turns
 
 LONG = 64
 """Shorter arrays are gone through in one turn."""
-WHOLE = frozenset({ApiKey.SHARE_FETCH, ApiKey.SHARE_ACKNOWLEDGE})
-"""Their arrays are gone through while the state of a session changes."""
 
 
 class LongArray(list[Any]):
@@ -33,7 +31,7 @@ class LongArray(list[Any]):
 def in_turns(request: Any, key: ApiKey, turns: Turns[Any]) -> None:
     """Make the long arrays of a request such lists."""
     changes_session = key is ApiKey.FETCH and request.session_epoch > 0
-    if key not in WHOLE and not changes_session:
+    if not changes_session:
         _replace(request, _ways(type(request).__name__), turns)
 
 

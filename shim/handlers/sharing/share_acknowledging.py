@@ -59,7 +59,8 @@ class Acknowledger(msgspec.Struct, frozen=True):
                     empty[place] = Outcome()
         if not given:
             return failed
-        done = {place: self._acknowledge(place, batches) for place, batches in given.items()}
+        in_turns = self.context.in_turns(given.items())
+        done = {place: self._acknowledge(place, batches) for place, batches in in_turns}
         return done | failed | empty
 
     def _refusal(self, place: Place, batches: Sequence[Acknowledgement]) -> ErrorCode:

@@ -48,7 +48,7 @@ class ShareReading:
 
     def start(self, wanted: Sequence[Shared], done: Callable[[Rows], None]) -> Callable[[], None]:
         """Read, at once or later, and give the rows to `done`; returns how to stop waiting."""
-        for shared in rotated(wanted, self._request.share_session_epoch):
+        for shared in self._context.in_turns(rotated(wanted, self._request.share_session_epoch)):
             self._check(shared)
         if self._is_enough() or self._request.max_wait_ms <= 0:
             done(self._read())

@@ -4,7 +4,7 @@ As with fetch sessions (KIP-227) a request tells only what changed; unlike them 
 member's, ends with its connection, and takes along what the member has acquired.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -97,7 +97,7 @@ class ShareSessions:
         """Take a ShareFetch in; raises Refused if its session cannot be used."""
         key = (request.group_id or "", request.member_id or "")
         epoch = request.share_session_epoch
-        wanted = self.named(request)
+        wanted = self._named(request)
         if epoch == END:
             self._existing(key)
             return ShareRound([])
@@ -107,20 +107,27 @@ class ShareSessions:
             self._sessions.pop(key, None)
             if len(self._sessions) >= self._slots:
                 raise Refused(ErrorCode.SHARE_SESSION_LIMIT_REACHED)
-            self._sessions[key] = ShareSession(connection, wanted)
+            session = self._sessions[key] = ShareSession(connection, wanted)
             self._connections[connection] = key
-            return ShareRound(list({partition.place: partition for partition in wanted}.values()))
+            return ShareRound(list(session.partitions.values()))
         session = self._at(key, epoch)
+        session.advance()  # nobody else uses it in this epoch while its arrays are gone through
         for partition in wanted:
             partition.is_unsaid = True
             session.partitions.setdefault(partition.place, partition)
         for topic in request.forgotten_topics_data:
             for index in topic.partitions:
                 session.partitions.pop((topic.topic_id, index), None)
-        session.advance()
         return ShareRound(list(session.partitions.values()), session)
 
-    def named(self, request: ShareFetchRequest) -> list[Shared]:
+    def topics_named(self, request: ShareFetchRequest) -> Iterator[str | None]:
+        """The topics of the partitions that a request names; None for one that does not exist."""
+        for topic in request.topics:
+            known = self._topics.by_id(topic.topic_id)
+            if topic.partitions:
+                yield None if known is None else known.name
+
+    def _named(self, request: ShareFetchRequest) -> list[Shared]:
         """The partitions that a request names."""
         found = []
         for topic in request.topics:
