@@ -14,7 +14,7 @@ from kafka_shim.authorizer.decide import (
 from kafka_shim.authorizer.early_search import EarlySearch
 from kafka_shim.authorizer.model import Acl, AclFilter, Action, Actor, Decision
 from kafka_shim.authorizer.rules import NEWEST_RULES, AclRules
-from kafka_shim.authorizer.store import AclStore
+from kafka_shim.authorizer.store import AclStore, Over
 from kafka_shim.authorizer.validate import check_acl, check_deletion
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -185,35 +185,46 @@ class StandardAuthorizer:
                 self.store.add(acl)
         return results
 
-    def delete_acls(self, actor: Actor, filters: Sequence[AclFilter]) -> list[AclDeleteResult]:  # noqa: ARG002 the protocol's
-        """Forget what the filters select; nothing at all if that is more than one batch may."""
+    def delete_acls(
+        self,
+        actor: Actor,  # noqa: ARG002 the protocol's
+        filters: Sequence[AclFilter],
+        over: Over = iter,
+    ) -> list[AclDeleteResult]:
+        """Forget what the filters select; nothing at all if that is more than one batch may.
+
+        `over` goes through patterns and ACLs, and others may change ACLs meanwhile.
+        """
         doomed: dict[Acl, None] = {}
         forward = self._rules.overlapping_filters or self._rules.first_filter_reports
         ordered = filters if forward else reversed(filters)
-        results = [self._delete_result(acl_filter, doomed) for acl_filter in ordered]
+        results = [self._delete_result(acl_filter, doomed, over) for acl_filter in ordered]
         if not forward:
             results.reverse()
         if self._is_too_much(len(doomed)):
             text = self._too_much("deletes", len(doomed))
             return [AclDeleteResult(self._rules.batch_delete_error, text) for _ in filters]
         for _, result in zip(filters, results, strict=True):  # as interruptible as the filters are
-            for acl in result.matches:
+            for acl in over(result.matches):
                 self.store.remove(acl)
         return results
 
     def acls(self, acl_filter: AclFilter) -> Iterable[Acl]:
         return self.store.matching(acl_filter)
 
-    def _delete_result(self, acl_filter: AclFilter, doomed: dict[Acl, None]) -> AclDeleteResult:
+    def _delete_result(
+        self, acl_filter: AclFilter, doomed: dict[Acl, None], over: Over
+    ) -> AclDeleteResult:
         """Find what one filter deletes and add it to what is doomed already."""
         refusal = check_deletion(acl_filter, self._rules)
         if refusal is not None:
             return AclDeleteResult(refusal.error, refusal.message)
-        matches = tuple(self.store.matching(acl_filter))
-        if not self._rules.overlapping_filters:
-            matches = tuple(acl for acl in matches if acl not in doomed)
-        doomed.update(dict.fromkeys(matches))
-        return AclDeleteResult(matches=matches)
+        matches = []
+        for acl in self.store.matching(acl_filter, over):
+            if self._rules.overlapping_filters or acl not in doomed:
+                matches.append(acl)
+            doomed[acl] = None
+        return AclDeleteResult(matches=tuple(matches))
 
     def _decide_by_type(
         self, actor: Actor, operation: Operation, resource_type: ResourceType

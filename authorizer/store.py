@@ -1,13 +1,17 @@
 """The ACLs of one cluster, indexed so that a decision costs the same with ten as with a million."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from typing import Any
 
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Actor
 from kafka_shim.authorizer.networks import network_of
 from kafka_shim.authorizer.pattern import Pattern, Subject
 from kafka_shim.authorizer.type_index import TypeIndex
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+
+Over = Callable[[Iterable[Any]], Iterable[Any]]
+"""Goes through something; what else there is to do may be done after each element."""
 
 REMEMBERED = 1 << 17
 """Names, and actors, whose patterns and subjects a store for many questions keeps."""
@@ -123,20 +127,23 @@ class AclStore:
         for acl in kept:
             self.add(acl)
 
-    def matching(self, acl_filter: AclFilter) -> Iterator[Acl]:
-        """ACLs that the filter selects (the rules of DescribeAcls), in the store's order."""
+    def matching(self, acl_filter: AclFilter, over: Over = iter) -> Iterator[Acl]:
+        """ACLs that the filter selects (the rules of DescribeAcls), in the store's order.
+
+        `over` goes through the patterns that may have some, and others may change ACLs meanwhile.
+        """
         subjects = self._subjects_selected(acl_filter)
         bits = _bits_selected(acl_filter)
         if bits == 0 or (subjects is not None and not subjects):
             return
         for index in self._types_selected(acl_filter.resource_type):
-            for pattern in _patterns_selected(index, acl_filter, subjects):
+            for pattern in over(list(_patterns_selected(index, acl_filter, subjects))):
                 grants = (
                     pattern.grants()
                     if subjects is None
                     else ((subject, pattern.grant_of(subject)) for subject in subjects)
                 )
-                for subject, grant in grants:
+                for subject, grant in list(grants):
                     if grant & bits:
                         yield from acls_of(pattern, subject, grant & bits)
 

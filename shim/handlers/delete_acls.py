@@ -4,7 +4,7 @@ On KRaft every filter is held against the state before the request, so an ACL th
 match is reported by both; a ZooKeeper broker reports it under the first alone.
 """
 
-from kafka_shim.authorizer.authorizer import AclDeleteResult
+from kafka_shim.authorizer.authorizer import AclDeleteResult, StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.requirements import DELETE_ACLS
 from kafka_shim.authorizer.validate import AclCodes, Closes, read_filters
@@ -29,7 +29,12 @@ def handle(request: DeleteAclsRequest, context: RequestContext) -> DeleteAclsRes
     authorizer = context.access.authorizer
     if authorizer is None:
         return refuse(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
-    results = authorizer.delete_acls(context.access.actor, context.long(read))
+    filters, actor = context.long(read), context.access.actor
+    results = (
+        authorizer.delete_acls(actor, filters, context.in_turns)
+        if isinstance(authorizer, StandardAuthorizer)
+        else authorizer.delete_acls(actor, filters)
+    )
     return DeleteAclsResponse(
         filter_results=[_result(result) for result in context.in_turns(results)]
     )

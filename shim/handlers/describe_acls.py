@@ -4,6 +4,7 @@ Version 0 filters are LITERAL and see only literal ACLs (KIP-290). Order is unde
 broker; here it is the order of creation.
 """
 
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.requirements import DESCRIBE_ACLS
 from kafka_shim.authorizer.validate import AclCodes, Closes, read_filters
@@ -30,7 +31,12 @@ def handle(request: DescribeAclsRequest, context: RequestContext) -> DescribeAcl
     if authorizer is None:
         return refuse(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
     resources: dict[tuple[ResourceType, str, PatternType], list[AclDescription]] = {}
-    for acl in authorizer.acls(read[0]):
+    found = (
+        authorizer.store.matching(read[0], context.in_turns)
+        if isinstance(authorizer, StandardAuthorizer)
+        else authorizer.acls(read[0])
+    )
+    for acl in found:
         key = (acl.resource_type, acl.resource_name, acl.pattern_type)
         resources.setdefault(key, []).append(_described(acl))
     return DescribeAclsResponse(
@@ -39,7 +45,7 @@ def handle(request: DescribeAclsRequest, context: RequestContext) -> DescribeAcl
             DescribeAclsResource(
                 resource_type=kind, resource_name=name, pattern_type=pattern, acls=acls
             )
-            for (kind, name, pattern), acls in resources.items()
+            for (kind, name, pattern), acls in context.in_turns(resources.items())
         ],
     )
 

@@ -17,7 +17,6 @@ from kafka_shim.shim.network.holder import Holder
 from kafka_shim.shim.network.large_requests import Working
 from kafka_shim.shim.network.request_memory import SMALL_BYTES, LargeRequest
 from kafka_shim.shim.request.session import Phase, Session, java_host_text
-from kafka_shim.shim.request.turns import LARGE_BYTES
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.wait import NoAnswer
 
@@ -230,7 +229,7 @@ class Connection(asyncio.BufferedProtocol):
         was_ready = session.phase is _READY
         if not was_ready and session.phase is Phase.TOKENS:
             self._write(accept_token(frame, session, self._cluster))
-        elif len(frame) >= LARGE_BYTES and was_ready and self._holder.large_requests.may_take():
+        elif was_ready and self._holder.large_requests.takes(frame):
             self._pending = working = Working(frame, session, self._worked)
             self._holder.large_requests.begin(working)
         else:

@@ -5,15 +5,23 @@ import gc
 from collections import deque
 from collections.abc import Callable
 
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.dispatch import Dispatcher, Pending
 from kafka_shim.shim.request.session import Session
-from kafka_shim.shim.request.turns import Turns
+from kafka_shim.shim.request.turns import LARGE_BYTES, Turns
 from kafka_shim.shim.wait import NoAnswer
 
 AT_ONCE = 4
 """More of them at a time would not be done sooner."""
 WITHOUT_PAUSE = 256
 """After so many there is a moment without any, to look for garbage: see `garbage`."""
+
+METADATA = ApiKey.METADATA.to_bytes(2, "big")
+OF_ACLS = [key.to_bytes(2, "big") for key in (ApiKey.DESCRIBE_ACLS, ApiKey.DELETE_ACLS)]
+LONG_ANSWERS = frozenset({METADATA, *OF_ACLS})
+"""The requests, by how they begin, that are large where there are more topics or ACLs than MANY."""
+MANY = 5_000
 
 Outcome = Callable[[], bytes | Pending | NoAnswer]
 """Returns what a request was answered, or raises why it was not."""
@@ -47,7 +55,7 @@ class LargeRequests:
         self._waiting: deque[Working] = deque()
 
     def may_take(self) -> bool:
-        """Whether requests of LARGE_BYTES are taken.
+        """Whether large requests are taken.
 
         While a trace is recorded none is, as decisions are written behind their request. A user's
         own authorizer is called from the loop's thread only, and a loop in debug mode likewise.
@@ -57,6 +65,23 @@ class LargeRequests:
             and self._dispatcher.cluster.policy.is_standard
             and not asyncio.get_running_loop().get_debug()
         )
+
+    def takes(self, frame: bytes) -> bool:
+        """Whether this is the place to have a request answered."""
+        return self._is_large(frame) and self.may_take()
+
+    def _is_large(self, frame: bytes) -> bool:
+        """Whether a request is long, or its answer may be."""
+        if len(frame) >= LARGE_BYTES:
+            return True
+        key = frame[:2]
+        if key not in LONG_ANSWERS:
+            return False
+        cluster = self._dispatcher.cluster
+        if key == METADATA:
+            return len(cluster.topics) > MANY
+        authorizer = cluster.policy.authorizer
+        return isinstance(authorizer, StandardAuthorizer) and len(authorizer.store) > MANY
 
     def begin(self, working: Working) -> None:
         """Have a request answered; `done` is called on the loop, with a function that returns the

@@ -11,7 +11,7 @@ from functools import partial
 from kafka_shim.authorizer.authorizer import AclCreateResult, AclDeleteResult, StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, AclFilter, Actor
 from kafka_shim.authorizer.rules import AclRules
-from kafka_shim.authorizer.store import AclStore
+from kafka_shim.authorizer.store import AclStore, Over
 from kafka_shim.shim.clock import Clock
 
 
@@ -48,8 +48,10 @@ class PropagatingAuthorizer(StandardAuthorizer):
                 self._spread(acl)
         return results
 
-    def delete_acls(self, actor: Actor, filters: Sequence[AclFilter]) -> list[AclDeleteResult]:
-        results = super().delete_acls(actor, filters)
+    def delete_acls(
+        self, actor: Actor, filters: Sequence[AclFilter], over: Over = iter
+    ) -> list[AclDeleteResult]:
+        results = super().delete_acls(actor, filters, over)
         for acl in {acl for result in results for acl in result.matches}:
             self._spread(acl)
         return results

@@ -1,0 +1,81 @@
+"""A million ACLs over the wire: created, listed and deleted, while others are served."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import msgspec
+import pytest
+
+from kafka_shim.authorizer.model import Acl, AclFilter
+from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
+from kafka_shim.shim.client.acls import AclRequestError, create_acls, delete_acls, describe_acls
+from kafka_shim.shim.client.client import connect
+from kafka_shim.shim.client.config import PLAINTEXT
+from kafka_shim.shim.testing import start
+
+PEOPLE, EACH = 1_000, 1_000
+A_REQUEST = 10_000
+"""A controller of Kafka takes no more changes at once."""
+PATIENT = msgspec.structs.replace(PLAINTEXT, timeout_s=240)
+EVERY = AclFilter()
+
+
+def acls(person: int) -> list[Acl]:
+    return [
+        Acl(
+            ResourceType.TOPIC,
+            f"topic-{person}-{number}",
+            PatternType.LITERAL,
+            f"User:u{person}",
+            "*",
+            Operation.READ,
+            Permission.ALLOW,
+        )
+        for number in range(EACH)
+    ]
+
+
+@contextmanager
+def somebody_else(address: str) -> Iterator[Callable[[], int]]:
+    """A client that asks a small question again and again; how often it has been answered."""
+    answered, ended = [0], threading.Event()
+
+    def ask() -> None:
+        with connect(address, PATIENT) as client:
+            while not ended.is_set():
+                client.ask(ApiKey.API_VERSIONS, ApiVersionsRequest(), 0)
+                answered[0] += 1
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    try:
+        yield lambda: answered[0]
+    finally:
+        ended.set()
+        thread.join()
+
+
+@pytest.mark.heavy
+@pytest.mark.timeout(600)
+def test_a_million() -> None:
+    with start() as broker, connect(broker.bootstrap_servers, PATIENT) as client:
+        few = A_REQUEST // EACH
+        for first in range(0, PEOPLE, few):
+            create_acls(client, [a for at in range(first, first + few) for a in acls(at)])
+        with somebody_else(broker.bootstrap_servers) as answers:
+            before = answers()
+            assert len(describe_acls(client)) == PEOPLE * EACH
+            assert answers() - before > 20
+            before = answers()
+            with pytest.raises(AclRequestError, match=str(PEOPLE * EACH)):
+                delete_acls(client, [EVERY])
+            assert answers() - before > 20
+        person = AclFilter(principal="User:u7")
+        assert set(describe_acls(client, person)) == set(acls(7))
+        for first in range(0, PEOPLE, few):
+            people = range(first, first + few)
+            removed = delete_acls(client, [AclFilter(principal=f"User:u{at}") for at in people])
+            assert len(removed) == A_REQUEST
+        assert describe_acls(client) == []
