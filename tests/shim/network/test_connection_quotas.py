@@ -8,6 +8,7 @@ import pytest
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
+from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config
@@ -174,7 +175,8 @@ async def test_a_connection_that_does_not_log_in_is_closed_after_a_while() -> No
     ):
         assert await is_answered(slow)
         clock.advance(50_000)
-        assert await is_answered(slow)  # it is not idle
+        handshake = SaslHandshakeRequest(mechanism="PLAIN")  # it is not idle
+        assert (await slow.ask(ApiKey.SASL_HANDSHAKE, 1, handshake)).error_code == 0
         clock.advance(11_000)
         broker._server._sweep()
         assert await slow.is_closed()
