@@ -1,4 +1,4 @@
-"""`kafka-shim conformance suite|run|check|list`: what a client does, and whether it is right."""
+"""`kafka-shim conformance`: what a client does, and whether it is right."""
 
 import argparse
 import asyncio
@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING
 
 from kafka_shim.protocol.trace.segments import trace_bytes
 from kafka_shim.shim.broker import BOOTSTRAP, Broker
-from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH, conformance_suite
+from kafka_shim.shim.cli import (
+    EXIT_FAILURE,
+    EXIT_MISMATCH,
+    conformance_report,
+    conformance_suite,
+)
 from kafka_shim.shim.cli.access_notes import say_who_may_what
 from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
 from kafka_shim.shim.cli.command_words import words_of
@@ -43,9 +48,11 @@ PLACEHOLDER = "{bootstrap}"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="suite|run|check|list")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="suite|report|run|check|list")
     suite = verbs.add_parser("suite", help="bring a client into situations, and judge what it does")
     conformance_suite.add_arguments(suite)
+    report = verbs.add_parser("report", help="show reports of the suite on one page, or a badge")
+    conformance_report.add_arguments(report)
     run_verb = verbs.add_parser("run", help="run a client against a broker of its own")
     run_verb.add_argument(
         "--client-command",
@@ -73,6 +80,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.verb == "suite":
         return conformance_suite.run(args)
+    if args.verb == "report":
+        return conformance_report.run(args)
     if args.verb == "list":
         return _list(args.json)
     if args.verb == "check":

@@ -4,19 +4,24 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kafka_shim.protocol.api_versions import RELEASES, parse_release
 from kafka_shim.shim.cli import EXIT_MISMATCH
 from kafka_shim.shim.cli.command_words import words_of
+from kafka_shim.shim.cli.conformance_report import PAGES
 from kafka_shim.shim.cli.progress import Progress
 from kafka_shim.shim.cli.scorecard_forms import OUTPUTS
+from kafka_shim.shim.config import parse_listener
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.logs import set_up_logs
+from kafka_shim.shim.settings.defaults import LISTENERS
 
 if TYPE_CHECKING:
     from kafka_shim.shim.traffic.suite.case import Case, Result
+    from kafka_shim.shim.traffic.suite.stages import Places
 
 DESCRIPTION = """\
 Brings a client into one situation after another, and looks at what it sends and at what it tells
@@ -57,11 +62,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"drivers that work at the same time (default: {JOBS})",
     )
+    parser.add_argument(
+        "--against",
+        action="append",
+        default=[],
+        metavar="LISTENER",
+        help="play against a real cluster of that release, as in PLAINTEXT://HOST:PORT, where a"
+        " client may do everything; with another of SASL_PLAINTEXT, where alice logs in with"
+        " alice-secret. ITS TOPICS, GROUPS AND ACLS ARE REMOVED",
+    )
     parser.add_argument("--list", action="store_true", help="list the cases, and play none")
     parser.add_argument(
         "--contract", action="store_true", help="print what a driver is asked, as JSON"
     )
-    parser.add_argument("--to", choices=OUTPUTS, default=OUTPUTS[0], help="default: text")
+    forms = (*OUTPUTS, *PAGES)
+    parser.add_argument("--to", choices=forms, default=forms[0], help=f"default: {forms[0]}")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -121,9 +136,13 @@ def _play(
     words: list[str], cases: "list[Case]", releases: Sequence[str], args: argparse.Namespace
 ) -> int:
     from kafka_shim.shim.traffic.suite.forms import FORMS
+    from kafka_shim.shim.traffic.suite.page_forms import PAGE_FORMS
     from kafka_shim.shim.traffic.suite.play import play
     from kafka_shim.shim.traffic.suite.report import report_of
 
+    against = _addresses(args.against)
+    if against is not None:
+        cases = [case for case in cases if case.is_real]
     results: list[Result] = []
     name = args.driver
     total = sum(case.possible(release) for case in cases for release in releases)
@@ -143,15 +162,38 @@ def _play(
                 cases,
                 release,
                 told,
-                jobs=1 if args.watch else args.jobs,
-                tell=_watch if args.watch else None,
+                jobs=1 if args.watch or against else args.jobs,
+                places=_places(release, against, is_watched=args.watch),
             )
             name = asyncio.run(played)
     order = {case.id: at for at, case in enumerate(cases)}
     results.sort(key=lambda each: (releases.index(each.release), order[each.case.id]))
     report = report_of(name, results)
-    print(FORMS[args.to](report), end="")
+    text = PAGE_FORMS[args.to]([report]) if args.to in PAGES else FORMS[args.to](report)
+    print(text, end="")
     return EXIT_MISMATCH if report.failures else 0
+
+
+def _addresses(listeners: Sequence[str]) -> dict[str, str] | None:
+    """Addresses of a real cluster by listener; None without one."""
+    if not listeners:
+        return None
+    found = {each.name: f"{each.host}:{each.port}" for each in map(parse_listener, listeners)}
+    missing = set(LISTENERS) - found.keys()
+    if missing:
+        raise ConfigError(f"--against needs a listener {' and '.join(sorted(missing))} too")
+    return found
+
+
+def _places(
+    release: str, against: Mapping[str, str] | None, *, is_watched: bool
+) -> "Callable[[], Places]":
+    from kafka_shim.shim.traffic.suite.real_place import RealPlaces
+    from kafka_shim.shim.traffic.suite.stages import Stages
+
+    if against is not None:
+        return partial(RealPlaces, against, release)
+    return partial(Stages, release, _watch if is_watched else None)
 
 
 def _watch(line: str) -> None:

@@ -21,6 +21,9 @@ WITH_TOKENS = Setup(
         ("delegation.token.master.key", "secret"),  # its name up to 2.8
     )
 )
+_WITHOUT_TOKENS = Setup(
+    properties=(("delegation.token.secret.key", ""), ("delegation.token.master.key", ""))
+)
 _OPEN = Setup(authorizer="none")
 _ACL = {
     "resource_type": "TOPIC",
@@ -48,6 +51,7 @@ MORE_DENIALS: tuple[Denial, ...] = (
         on_group("Delete"),
         30,
         (on_topic("Read", name=ALLOWED),),
+        (f"{ALLOWED}-0", ""),
         groups=(DENIED,),
         origin="KIP-496",
         possible=serves(ApiKey.OFFSET_DELETE),
@@ -141,6 +145,7 @@ MORE_DENIALS: tuple[Denial, ...] = (
         on_group("Describe"),
         30,
         (on_topic("All", name=ALLOWED),),
+        (f"{ALLOWED}-0", ""),
         settings={"group_id": DENIED},
         groups=(DENIED,),
         origin="KIP-163",
@@ -219,6 +224,7 @@ MORE_DENIALS: tuple[Denial, ...] = (
             fields,
             _NOTHING,
             61,
+            setup=_WITHOUT_TOKENS,
             origin="KIP-48",
             possible=serves(ApiKey.CREATE_DELEGATION_TOKEN),
             is_fatal=True,

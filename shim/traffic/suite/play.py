@@ -5,17 +5,16 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 
 from kafka_shim.shim.traffic.suite.case import Case, Outcome, Result
 from kafka_shim.shim.traffic.suite.driver import ContractError, Driver, SilenceError
-from kafka_shim.shim.traffic.suite.frames import Tell
-from kafka_shim.shim.traffic.suite.place import ShimPlace
 from kafka_shim.shim.traffic.suite.situation import (
     Situation,
     UnmetError,
     UnsupportedError,
 )
-from kafka_shim.shim.traffic.suite.stages import Stages
+from kafka_shim.shim.traffic.suite.stages import Places, Stages
 
 Told = Callable[[Result], None]
 
@@ -33,16 +32,17 @@ async def play(
     told: Told,
     *,
     jobs: int = 1,
-    tell: Tell | None = None,
+    places: Callable[[], Places] | None = None,
 ) -> str:
     """Tell what came of each case that the release can be brought into; return the driver's name.
 
-    `jobs` drivers work at the same time; `tell` gets the frames as they pass. ConfigError if the
-    command is no driver. A driver that dies or hangs fails the case, and is started anew for the
-    next.
+    `jobs` drivers work at the same time, each with `places` of its own (our brokers). ConfigError
+    if the command is no driver. A driver that dies or hangs fails the case, and is started anew for
+    the next.
     """
     left = deque(case for case in cases if case.possible(release))
-    players = [_Player(words, release, tell) for _ in range(max(1, min(jobs, len(left))))]
+    made = places or partial(Stages, release)
+    players = [_Player(words, release, made) for _ in range(max(1, min(jobs, len(left))))]
     tasks = [asyncio.ensure_future(player.play(left, told)) for player in players]
     try:
         await asyncio.gather(*tasks)
@@ -56,37 +56,35 @@ async def play(
 class _Player:
     """One driver with brokers of its own."""
 
-    def __init__(self, words: Sequence[str], release: str, tell: Tell | None) -> None:
+    def __init__(self, words: Sequence[str], release: str, places: Callable[[], Places]) -> None:
         self._words = words
+        self._places = places
         self._release = release
-        self._tell = tell
         self.name = ""
 
     async def play(self, left: deque[Case], told: Told) -> None:
         driver = await Driver.start(self._words)
         self.name = f"{driver.name} {driver.version}".strip()
-        stages = Stages(self._release, self._tell)
+        places = self._places()
         try:
             while left:
                 case = left.popleft()
-                if self._tell is not None:
-                    self._tell(case.id)
-                result, is_usable = await self._result(case, stages, driver)
+                result, is_usable = await self._result(case, places, driver)
                 if not is_usable:
                     await driver.stop()
                     driver = await Driver.start(self._words)
                 told(result)
         finally:
             await driver.stop()
-            await stages.stop()
+            await places.stop()
 
-    async def _result(self, case: Case, stages: Stages, driver: Driver) -> tuple[Result, bool]:
+    async def _result(self, case: Case, places: Places, driver: Driver) -> tuple[Result, bool]:
         """What came of a case, and whether the driver can be asked further."""
         can = case.commands <= driver.commands and case.capabilities <= driver.capabilities
         if not can:
             return Result(case, self._release, Outcome.UNSUPPORTED), True
-        broker = await stages.broker(case.setup)
-        situation = Situation(ShimPlace(broker), driver, stages.authority)
+        place = await places.place(case.setup, case.id)
+        situation = Situation(place, driver, places.authority)
         began = time.monotonic()
         outcome, expected, done, is_usable = Outcome.PASSED, "", "", True
         try:

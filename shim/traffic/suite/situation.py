@@ -22,7 +22,7 @@ CLIENT = "client"
 TIMEOUT_MS = 6000
 DEADLINE_S = 12.0
 """The client's own deadlines are half of this."""
-STORM = 5
+STORM = 10
 """Equal requests within a second that are too many for an answer that is final."""
 SETTINGS = {
     "request.timeout.ms": str(TIMEOUT_MS // 2),

@@ -3,6 +3,7 @@
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -10,6 +11,7 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.settings.defaults import default_super_users
 from kafka_shim.shim.traffic.suite.frames import Frames, Tell
+from kafka_shim.shim.traffic.suite.place import Place, ShimPlace
 
 USER = "alice"
 PASSWORD = "alice-secret"  # noqa: S105 - of a test broker
@@ -29,6 +31,15 @@ class Setup(msgspec.Struct, frozen=True):
 DEFAULT_SETUP = Setup()
 
 
+class Places(Protocol):
+    """Where cases are played, one after the other."""
+
+    @property
+    def authority(self) -> str | None: ...
+    async def place(self, setup: Setup, title: str) -> Place: ...
+    async def stop(self) -> None: ...
+
+
 class Stages:
     """The brokers of one release; `tell` gets the frames as they pass."""
 
@@ -39,6 +50,12 @@ class Stages:
         self._folder = tempfile.TemporaryDirectory(prefix="kafka-shim-suite-")
         self._cleanup = ExitStack()
         self._cleanup.enter_context(self._folder)
+
+    async def place(self, setup: Setup, title: str) -> ShimPlace:
+        """Return an empty broker as a place for what has this title; ConfigError as of `broker`."""
+        if self._tell is not None:
+            self._tell(title)
+        return ShimPlace(await self.broker(setup))
 
     async def broker(self, setup: Setup) -> Broker:
         """Return an empty broker; ConfigError if TLS is wanted and its extra is not installed."""

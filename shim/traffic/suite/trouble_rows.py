@@ -87,6 +87,7 @@ RETRIED: tuple[Trouble, ...] = (
     Trouble("DescribeGroups", ErrorCode.NOT_COORDINATOR, *_DESCRIBE, item=GROUP),
     Trouble("ListOffsets", ErrorCode.NOT_LEADER_OR_FOLLOWER, *_OFFSETS, item=f"{TOPIC}-0"),
     Trouble("CreateTopics", ErrorCode.NOT_CONTROLLER, *_CREATE, item="new"),
+    Trouble("CreateTopics", ErrorCode.THROTTLING_QUOTA_EXCEEDED, *_CREATE, item="new"),
 )
 
 TOLD: tuple[Trouble, ...] = (
@@ -109,7 +110,6 @@ TOLD: tuple[Trouble, ...] = (
             ErrorCode.INVALID_REPLICATION_FACTOR,
             ErrorCode.INVALID_CONFIG,
             ErrorCode.POLICY_VIOLATION,
-            ErrorCode.THROTTLING_QUOTA_EXCEEDED,
             ErrorCode.UNKNOWN_SERVER_ERROR,
         )
     ),

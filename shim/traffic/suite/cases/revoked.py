@@ -10,7 +10,7 @@ import msgspec
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.names import error_text
-from kafka_shim.shim.traffic.suite.case import Family
+from kafka_shim.shim.traffic.suite.case import Family, Level
 from kafka_shim.shim.traffic.suite.denial import Rule, hides, serves
 from kafka_shim.shim.traffic.suite.driver import Answer
 from kafka_shim.shim.traffic.suite.situation import EVERYTHING, Situation, UnmetError
@@ -39,6 +39,7 @@ class Revocation(msgspec.Struct, frozen=True):
     setup: Setup = DEFAULT_SETUP
     is_fatal: bool = False
     origin: str = "KIP-11"
+    level: Level = Level.MUST
 
 
 _PRODUCE: tuple[str, Mapping[str, Any]] = ("produce", {"topic": TOPIC, "values": ["a"]})
@@ -58,13 +59,15 @@ _IDEMPOTENT = {"enable_idempotence": "true"}
 _TX = {"transactional_id": "tx", "enable_idempotence": "true"}
 _FAST = Setup(
     properties=(
+        ("group.min.session.timeout.ms", "1000"),
         ("group.consumer.min.heartbeat.interval.ms", "500"),
         ("group.consumer.heartbeat.interval.ms", "500"),
         ("group.share.min.heartbeat.interval.ms", "500"),
         ("group.share.heartbeat.interval.ms", "500"),
     )
 )
-"""Members of the consumer protocol are told how often to be heard."""
+"""Members may have a short session, in which a client may try again; those of the consumer protocol
+are told how often to be heard."""
 
 ROWS = (
     Revocation("producer", *_PRODUCE, _WRITE, 29),
@@ -100,7 +103,16 @@ ROWS = (
         "commit-by-topic", *_CONSUME, _READ, 29, _MEMBER, ("commit_offsets", {}), reads=True
     ),
     Revocation(
-        "group-member", *_CONSUME, _READ_GROUP, 30, _MEMBER, _CONSUME, is_fatal=True, reads=True
+        "group-member",
+        *_CONSUME,
+        _READ_GROUP,
+        30,
+        {**_MEMBER, "session_timeout_ms": "2000"},
+        _CONSUME,
+        is_fatal=True,
+        reads=True,
+        setup=_FAST,
+        level=Level.SHOULD,  # Kafka's own client goes on trying
     ),
     Revocation("assigned", *_ASSIGNED, _READ, 29, reads=True),
     Revocation(
@@ -206,6 +218,7 @@ def _cases() -> Family:
             "origin": row.origin,
             "possible": row.possible,
             "setup": row.setup,
+            "level": row.level,
         }
         family.add(
             f"revoked.{row.name}.tells",

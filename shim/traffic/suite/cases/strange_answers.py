@@ -257,7 +257,9 @@ async def throttled(api: str, command: str, fields: Fields, situation: Situation
     situation.strike(api, throttle_time_ms=THROTTLE_MS)
     for _ in range(2):
         await situation.done(command, **fields)
-    struck = next(each for each in situation.requests() if each.faults)
+    struck = next((each for each in situation.requests() if each.faults), None)
+    if struck is None:
+        raise UnmetError(f"another {api} request", "the client sent none")
     later = [
         each
         for each in situation.requests(struck.api)

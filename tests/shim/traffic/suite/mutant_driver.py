@@ -1,8 +1,8 @@
 """The driver of librdkafka with a defect, for the cases to find: `mutant_driver.py NAME`.
 
 swallows: says ok where a topic is denied. retries: asks again for as long as a group is denied.
-no-name: knows no code of an error. stale: keeps what it was told once. minimum: reads operations
-that were not told as all. unknown: says ok where an error's code is none that it knows.
+no-name: knows no code of an error. stale: denied once, does not ask again. minimum: reads
+operations that were not told as all. unknown: says ok where it does not know an error's code.
 """
 
 import sys
@@ -57,6 +57,7 @@ def no_name(command: Command, fields: dict[str, Any]) -> Any:
 
 ALL = ["READ", "WRITE", "CREATE", "DELETE", "ALTER", "DESCRIBE", "ALTER_CONFIGS"]
 CODES_MAX = 200
+DENIALS = {29, 30, 31}
 
 
 def minimum(command: Command, fields: dict[str, Any]) -> Any:
@@ -85,14 +86,24 @@ def unknown(command: Command, fields: dict[str, Any]) -> Any:
 
 def stale(command: Command, fields: dict[str, Any]) -> Any:
     key = f"{command.__name__} {fields}"
-    if key not in _kept:
+    if key in _kept:
+        found = _kept[key]
+    else:
         try:
-            _kept[key] = command(**fields)
+            found = command(**fields)
         except Exception as error:  # noqa: BLE001 - to be raised again
-            _kept[key] = error
-    if isinstance(_kept[key], Exception):
-        raise _kept[key]
-    return _kept[key]
+            found = error
+        if DENIALS & _codes(found):
+            _kept[key] = found
+    if isinstance(found, Exception):
+        raise found
+    return found
+
+
+def _codes(found: Any) -> set[Any]:
+    if isinstance(found, Exception):
+        return {driver.error_of(found)["code"]}
+    return {item.get("code") for item in (found or {}).get("items", {}).values()}
 
 
 MUTANTS = {

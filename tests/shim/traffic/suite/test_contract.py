@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,13 @@ def test_an_answer_is_valid_by_the_schema(line: Any, is_valid: bool) -> None:
 def test_an_answer_is_checked_as_by_the_schema(command: str, ok: Any) -> None:
     shape = schema() | {"anyOf": [COMMANDS[command].answer()]}
     assert (COMMANDS[command].wrong(ok) is None) is Draft202012Validator(shape).is_valid(ok)
+
+
+def test_the_page_counts_the_cases() -> None:
+    page = (ROOT / "docs" / "conformance.md").read_text()
+    told = dict(re.findall(r"^\| `(\w+)` \| (\d+) \|", page, re.MULTILINE))
+    counts = Counter(case.family for case in all_cases())
+    assert told == {family: str(count) for family, count in counts.items()}
 
 
 def test_cases_need_what_the_contract_has() -> None:

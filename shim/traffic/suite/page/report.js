@@ -1,0 +1,148 @@
+"use strict";
+const reports = JSON.parse(document.getElementById("data").textContent);
+const SYMBOLS = { passed: "✓", must: "✕", should: "!", unsupported: "–" };
+const WORDS = { passed: "passed", must: "failed", should: "failed, though not a must", unsupported: "unsupported" };
+const find = (id) => document.getElementById(id);
+const state = { family: null, search: "", failures: false };
+
+function make(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) made[key] = value; else made.setAttribute(key, value);
+  }
+  made.append(...children.filter((child) => child !== null));
+  return made;
+}
+
+const kindOf = (row) => row.outcome !== "failed" ? row.outcome : row.breaks ? "must" : "should";
+
+/** Columns: each client at each release that it was played at. */
+const columns = [];
+for (const report of reports) {
+  for (const release of new Set(report.results.map((row) => row.kafka_version))) {
+    const rows = new Map(report.results.filter((row) => row.kafka_version === release).map((row) => [row.id, row]));
+    columns.push({ client: report.client, release, rows, key: `${columns.length}` });
+  }
+}
+const cases = new Map();
+for (const { rows } of columns) for (const row of rows.values()) if (!cases.has(row.id)) cases.set(row.id, row);
+const families = [...new Set([...cases.keys()].map((id) => id.split(".")[0]))];
+
+function nameOf(client) {
+  const [name, ...rest] = client.split(" ");
+  return [name, rest.join(" ")];
+}
+
+function card(column) {
+  const count = { passed: 0, must: 0, should: 0, unsupported: 0 };
+  for (const row of column.rows.values()) count[kindOf(row)] += 1;
+  const played = count.passed + count.must + count.should;
+  const bar = make("div", { class: "bar", role: "img", "aria-label": `${count.passed} of ${played} passed` });
+  for (const kind of ["passed", "should", "must"]) {
+    bar.append(make("i", { class: kind, style: `flex: ${count[kind]}` }));
+  }
+  bar.append(make("i", { style: `flex: ${count.unsupported}` }));
+  const [name, version] = nameOf(column.client);
+  return make("div", { class: "client" },
+    make("h2", {}, name), make("small", {}, `${version} · Kafka ${column.release}`),
+    make("div", { class: "share" }, played ? `${Math.floor(1000 * count.passed / played) / 10} %` : "–"), bar,
+    make("small", {}, `${count.passed} passed · ${count.must} must failed · ${count.should} should failed · ${count.unsupported} unsupported`));
+}
+
+function cell(column, id) {
+  const row = column.rows.get(id);
+  if (!row) return make("td");
+  const kind = kindOf(row);
+  const open = () => { location.hash = `${column.key}/${id}`; };
+  const label = `${column.client}, ${id}: ${WORDS[kind]}`;
+  return make("td", {}, make("button", { class: kind, type: "button", "aria-label": label, title: WORDS[kind], onclick: open }, SYMBOLS[kind]));
+}
+
+const fits = (row) => (!state.family || row.id.startsWith(`${state.family}.`))
+  && (!state.search || `${row.id} ${row.what} ${row.origin}`.toLowerCase().includes(state.search))
+  && (!state.failures || columns.some((column) => column.rows.get(row.id)?.outcome === "failed"));
+
+function table() {
+  const body = document.querySelector("tbody");
+  const lines = [];
+  let last = null;
+  for (const row of cases.values()) {
+    if (!fits(row)) continue;
+    const family = row.id.split(".")[0];
+    if (family !== last) lines.push(make("tr", { class: "family" }, make("th", { colspan: columns.length + 1 }, family)));
+    last = family;
+    const name = make("th", { scope: "row" }, make("code", {}, row.id), make("span", {}, `${row.what} · ${row.origin}`));
+    lines.push(make("tr", {}, name, ...columns.map((column) => cell(column, row.id))));
+  }
+  body.replaceChildren(...lines);
+  find("none").hidden = lines.length > 0;
+}
+
+/** Text with the fields in it marked that tell of an error. */
+function marked(text) {
+  const pre = make("pre");
+  for (const part of text.split(/("\w*[eE]rrorCode":-?[1-9]\d*|"throttleTimeMs":[1-9]\d*|"errorMessage":"[^"]*")/)) {
+    pre.append(/^"(\w*[eE]rrorCode|throttleTimeMs|errorMessage)":/.test(part) ? make("mark", {}, part) : part);
+  }
+  return pre;
+}
+
+function frame(seen) {
+  const errors = seen.errors.length ? ` → ${seen.errors.join(", ")}` : seen.answer === null ? " → no answer" : "";
+  return make("div", { class: "frame" },
+    make("b", {}, `${seen.api} v${seen.version}${errors}${seen.is_struck ? " (provoked)" : ""}`),
+    marked(seen.request), seen.answer === null ? null : marked(seen.answer));
+}
+
+function details() {
+  const aside = find("details");
+  const [key, id] = decodeURIComponent(location.hash.slice(1)).split("/");
+  const column = columns.find((each) => each.key === key);
+  const row = column?.rows.get(id);
+  aside.hidden = !row;
+  if (!row) return;
+  const kind = kindOf(row);
+  const section = (title, ...content) => content.some(Boolean) ? [make("h3", {}, title), ...content.filter(Boolean)] : [];
+  const text = (content) => content ? make("p", {}, content) : null;
+  aside.replaceChildren(
+    make("button", { class: "close", type: "button", "aria-label": "close", onclick: shut }, "×"),
+    make("h2", {}, row.id), make("p", {}, row.what),
+    make("span", { class: `tag ${kind}` }, WORDS[kind]), make("span", { class: "tag plain" }, row.level),
+    make("span", { class: "tag plain" }, row.origin), make("span", { class: "tag plain" }, `Kafka ${column.release}`),
+    make("span", { class: "tag plain" }, `${row.seconds.toFixed(2)} s`),
+    ...section("Client", text(column.client)),
+    ...section("Expected of the client", text(row.answer)),
+    ...section("Expected on the wire", text(row.wire)),
+    ...section("What the client said", text(row.said)),
+    ...section("Why it failed", text(row.expected && `expected: ${row.expected}`), text(row.done)),
+    ...section("Frames", ...row.frames.map(frame)));
+  aside.querySelector("button").focus();
+}
+
+function shut() {
+  history.replaceState(null, "", location.pathname + location.search);
+  details();
+}
+
+find("about").textContent = `${cases.size} cases · ${columns.length} ${columns.length === 1 ? "client" : "clients and releases"} · choose a cell for what was expected, what the client said, and the frames`;
+find("clients").append(...columns.map(card));
+document.querySelector("thead").append(make("tr", {}, make("th"), ...columns.map((column) => {
+  const [name, version] = nameOf(column.client);
+  return make("th", { scope: "col", title: column.client }, name, make("small", {}, version.split(" ")[0]), make("small", {}, `Kafka ${column.release}`));
+})));
+find("families").append(...families.map((family) => make("button", { type: "button", "aria-pressed": "false", onclick: (event) => {
+  state.family = state.family === family ? null : family;
+  for (const button of find("families").children) button.setAttribute("aria-pressed", String(button === event.target && state.family !== null));
+  table();
+} }, family)));
+find("search").oninput = (event) => { state.search = event.target.value.toLowerCase(); table(); };
+find("failures").onchange = (event) => { state.failures = event.target.checked; table(); };
+find("theme").onclick = () => {
+  const root = document.documentElement;
+  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+};
+addEventListener("hashchange", details);
+addEventListener("keydown", (event) => { if (event.key === "Escape") shut(); });
+table();
+details();

@@ -1,0 +1,178 @@
+"""A real broker as the place of cases: what they need is made by Kafka's own requests."""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.delete_groups_request import DeleteGroupsRequest
+from kafka_shim.protocol.messages.delete_topics_request import DeleteTopicsRequest
+from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.offset_commit_request import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from kafka_shim.protocol.names import error_text
+from kafka_shim.shim.client.acls import EVERY_ACL, create_acls, delete_acls, describe_acls
+from kafka_shim.shim.client.client import Client, ClientError, connect
+from kafka_shim.shim.client.topics import topic_names
+from kafka_shim.shim.settings.defaults import PLAINTEXT
+from kafka_shim.shim.traffic.suite.stages import Setup
+
+_BY_NAME = {ApiKey.DELETE_TOPICS: 5, ApiKey.FIND_COORDINATOR: 2, ApiKey.OFFSET_COMMIT: 7}
+"""The newest versions that name one thing, and by its name."""
+_WAIT_S, _PAUSE_S = 20.0, 0.1
+
+
+class RealPlaces:
+    """A real cluster with nothing of value in it: each case begins with all of it removed.
+
+    `servers` are addresses by the names of listeners; clients of `PLAINTEXT` may do everything.
+    """
+
+    authority = None
+
+    def __init__(self, servers: Mapping[str, str], release: str) -> None:
+        self._place = RealPlace(servers, release)
+
+    async def place(self, setup: Setup, title: str) -> "RealPlace":
+        """Return it, empty; the cases that a real broker can be brought into need no other."""
+        assert setup == Setup(), title
+        await asyncio.to_thread(self._place.empty)
+        return self._place
+
+    async def stop(self) -> None:
+        """Leave nothing behind."""
+        await asyncio.to_thread(self._place.empty)
+
+
+class RealPlace:
+    """Does what cases prepare as a client without a log-in."""
+
+    def __init__(self, servers: Mapping[str, str], release: str) -> None:
+        self._servers = servers
+        self.release = release
+
+    def servers(self, security: str) -> str:
+        return self._servers[security]
+
+    def empty(self) -> None:
+        """Remove all topics, groups and ACLs."""
+        with self._client() as client:
+            delete_acls(client, [EVERY_ACL])
+            names = [name for name in topic_names(client) if not name.startswith("__")]
+            if names:
+                _delete_topics(client, names)
+            listed = client.ask(ApiKey.LIST_GROUPS, ListGroupsRequest()).groups
+            if listed and ApiKey.DELETE_GROUPS in client.versions:
+                request = DeleteGroupsRequest([group.group_id for group in listed])
+                client.ask(ApiKey.DELETE_GROUPS, request)
+
+    async def create_topic(self, name: str, partitions: int) -> None:
+        await asyncio.to_thread(self._create_topic, name, partitions)
+
+    def _create_topic(self, name: str, partitions: int) -> None:
+        topic = CreatableTopic(name=name, num_partitions=partitions, replication_factor=1)
+        with self._client() as client:
+
+            def made() -> int:
+                request = CreateTopicsRequest(topics=[topic], timeout_ms=10_000)
+                code: int = client.ask(ApiKey.CREATE_TOPICS, request).topics[0].error_code
+                return code
+
+            _until_done(f"create {name}", made)
+            request = MetadataRequest(topics=[MetadataRequestTopic(name=name)])
+
+            def seen() -> int:
+                (found,) = client.ask(ApiKey.METADATA, request).topics
+                codes = [found.error_code, *(each.error_code for each in found.partitions)]
+                return next((code for code in codes if code), 0)
+
+            _until_done(f"see {name}", seen)
+
+    async def delete_topic(self, name: str) -> None:
+        await asyncio.to_thread(self._delete_topic, name)
+
+    def _delete_topic(self, name: str) -> None:
+        with self._client() as client:
+            _delete_topics(client, [name])
+
+    async def commit(self, group: str, topic: str) -> None:
+        await asyncio.to_thread(self._commit, group, topic)
+
+    def _commit(self, group: str, topic: str) -> None:
+        partition = OffsetCommitRequestPartition(partition_index=0, committed_offset=0)
+        topics = [OffsetCommitRequestTopic(name=topic, partitions=[partition])]
+        request = OffsetCommitRequest(group_id=group, topics=topics)
+        with self._client() as client:
+
+            def found() -> int:
+                wanted = FindCoordinatorRequest(key=group)
+                code: int = _ask(client, ApiKey.FIND_COORDINATOR, wanted).error_code
+                return code
+
+            def done() -> int:
+                answer = _ask(client, ApiKey.OFFSET_COMMIT, request)
+                code: int = answer.topics[0].partitions[0].error_code
+                return code
+
+            _until_done(f"find the coordinator of {group}", found)
+            _until_done(f"commit for {group}", done)
+
+    async def create_acls(self, acls: Iterable[Acl]) -> None:
+        await asyncio.to_thread(self._create_acls, list(acls))
+
+    def _create_acls(self, acls: list[Acl]) -> None:
+        with self._client() as client:
+            create_acls(client, acls)
+
+            def unknown() -> int:
+                is_there = set(acls) <= set(describe_acls(client))
+                return 0 if is_there else int(ErrorCode.RESOURCE_NOT_FOUND)
+
+            _until_done("see the ACLs", unknown)
+
+    async def delete_acls(self, acls: Iterable[Acl]) -> None:
+        await asyncio.to_thread(self._delete_acls, list(acls))
+
+    def _delete_acls(self, acls: list[Acl]) -> None:
+        with self._client() as client:
+            delete_acls(client, [acl.exactly() for acl in acls])
+
+    def _client(self) -> Client:
+        return connect(self._servers[PLAINTEXT])
+
+
+def _ask(client: Client, api: ApiKey, request: msgspec.Struct) -> Any:
+    return client.ask(api, request, min(client.version_of(api), _BY_NAME[api]))
+
+
+def _delete_topics(client: Client, names: list[str]) -> None:
+    version = min(client.version_of(ApiKey.DELETE_TOPICS), _BY_NAME[ApiKey.DELETE_TOPICS])
+    request = DeleteTopicsRequest(topic_names=names, timeout_ms=10_000)
+    client.ask(ApiKey.DELETE_TOPICS, request, version)
+    gone = set(names)
+
+    def left() -> int:
+        is_there = gone.intersection(topic_names(client))
+        return int(ErrorCode.TOPIC_ALREADY_EXISTS) if is_there else 0
+
+    _until_done(f"delete {', '.join(names)}", left)
+
+
+def _until_done(task: str, ask: Callable[[], int]) -> None:
+    """Ask until there is no error; ClientError after a while."""
+    ends = time.monotonic() + _WAIT_S
+    while code := ask():
+        if time.monotonic() > ends:
+            raise ClientError(f"cannot {task}: {error_text(code)}")
+        time.sleep(_PAUSE_S)
