@@ -13,6 +13,7 @@ FAMILIES = (
     "versions",
     "strange_answers",
     "logins",
+    "listeners",
     "trouble",
     "moves",
     "fences",

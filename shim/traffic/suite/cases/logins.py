@@ -1,4 +1,4 @@
-"""Log-ins that are refused, run out or change, and listeners that speak something else."""
+"""Log-ins that are refused, run out or change."""
 
 import asyncio
 import base64
@@ -14,7 +14,7 @@ from kafka_shim.shim.traffic.suite.case import Family, Level
 from kafka_shim.shim.traffic.suite.denial import serves
 from kafka_shim.shim.traffic.suite.driver import Answer
 from kafka_shim.shim.traffic.suite.more_denial_rows import WITH_TOKENS
-from kafka_shim.shim.traffic.suite.situation import EVERYTHING, PLAIN_LOGIN, Situation, UnmetError
+from kafka_shim.shim.traffic.suite.situation import EVERYTHING, Situation, UnmetError
 from kafka_shim.shim.traffic.suite.stages import OTHER_USER, PASSWORD, USER, Setup
 
 _LOGINS = Family("logins")
@@ -24,7 +24,6 @@ _UNKNOWN_CODE = 9999
 ATTEMPTS = 25
 """Log-ins within the deadline that are too many after one was refused."""
 _SESSION_MS = 1500
-_TLS = Setup(has_tls=True)
 _SHORT = Setup(properties=(("connections.max.reauth.ms", str(_SESSION_MS)),))
 _RECORD: Mapping[str, Any] = {"topic": TOPIC, "values": ["a"]}
 _HAS_SESSIONS = serves(ApiKey.SASL_AUTHENTICATE, 1)
@@ -53,7 +52,7 @@ async def _prepare(situation: Situation) -> None:
     await situation.grant(*EVERYTHING)
 
 
-async def _try(situation: Situation, how: Mapping[str, Any]) -> Answer:
+async def try_login(situation: Situation, how: Mapping[str, Any]) -> Answer:
     """What a client says that logs in so and produces."""
     await _prepare(situation)
     opened = await situation.try_open(**how)
@@ -63,7 +62,7 @@ async def _try(situation: Situation, how: Mapping[str, Any]) -> Answer:
 
 
 async def works(how: Mapping[str, Any], situation: Situation) -> None:
-    answer = await _try(situation, how)
+    answer = await try_login(situation, how)
     if answer.ok is None:
         raise UnmetError("the log-in succeeds", f"the client said {answer}")
 
@@ -100,7 +99,7 @@ async def works_with_token(situation: Situation) -> None:
 
 
 async def refused(how: Mapping[str, Any], code: int | None, situation: Situation) -> None:
-    answer = await _try(situation, how)
+    answer = await try_login(situation, how)
     _expect_refused(answer, code)
 
 
@@ -112,7 +111,7 @@ def _expect_refused(answer: Answer, code: int | None) -> None:
 
 
 async def refused_by_code(how: Mapping[str, Any], situation: Situation) -> None:
-    answer = await _try(situation, how)
+    answer = await try_login(situation, how)
     if answer.error is None or answer.error.code != 58:
         raise UnmetError("SASL_AUTHENTICATION_FAILED (58)", f"the client said {answer}")
 
@@ -295,49 +294,6 @@ async def password_changed(situation: Situation) -> None:
         await asyncio.sleep(0.3)
     situation.set_password(USER, PASSWORD)
     _expect_refused(answer, None)
-
-
-@_LOGINS.case(
-    "works.tls",
-    "a client trusts the broker's certificate by its authority",
-    origin="TLS",
-    answer="ok",
-    commands="produce",
-    capabilities="tls",
-    setup=_TLS,
-)
-async def tls(situation: Situation) -> None:
-    await works({"login": PLAIN_LOGIN, "tls": situation.trusted}, situation)
-
-
-async def across(
-    listener: str, login: Mapping[str, Any] | None, trust: str | None, situation: Situation
-) -> None:
-    how: dict[str, Any] = {"listener": listener, "login": login}
-    if trust is not None:
-        how["tls"] = situation.trusted if trust == "own" else {"ca": None}
-    answer = await _try(situation, how)
-    if answer.error is None:
-        raise UnmetError("an error, in time", f"the client said {answer}")
-
-
-for _name, _what, _listener, _who, _trust in (
-    ("plain-to-tls", "a client without TLS at a TLS listener", "SSL", None, None),
-    ("tls-to-plain", "a client with TLS at a plain listener", "PLAINTEXT", None, "own"),
-    ("untrusted", "a client that does not trust the certificate", "SSL", None, "none"),
-    ("sasl-to-plain", "a log-in at a listener without", "PLAINTEXT", PLAIN_LOGIN, None),
-    ("plain-to-sasl", "no log-in at a listener with one", "SASL_PLAINTEXT", None, None),
-):
-    _LOGINS.add(
-        f"wrong-listener.{_name}",
-        f"{_what} ends with an error",
-        partial(across, _listener, _who, _trust),
-        origin="security.protocol",
-        answer="an error, in time",
-        commands="produce",
-        capabilities="tls" if _trust else "",
-        setup=_TLS if _listener == "SSL" or _trust else Setup(),
-    )
 
 
 @_LOGINS.case(

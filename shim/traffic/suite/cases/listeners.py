@@ -1,0 +1,59 @@
+"""TLS, and listeners that speak something else than the client."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from kafka_shim.shim.traffic.suite.case import Family
+from kafka_shim.shim.traffic.suite.cases.logins import try_login, works
+from kafka_shim.shim.traffic.suite.situation import PLAIN_LOGIN, Situation, UnmetError
+from kafka_shim.shim.traffic.suite.stages import Setup
+
+_LISTENERS = Family("logins")
+_TLS = Setup(has_tls=True)
+
+
+@_LISTENERS.case(
+    "works.tls",
+    "a client trusts the broker's certificate by its authority",
+    origin="TLS",
+    answer="ok",
+    commands="produce",
+    capabilities="tls",
+    setup=_TLS,
+)
+async def tls(situation: Situation) -> None:
+    await works({"login": PLAIN_LOGIN, "tls": situation.trusted}, situation)
+
+
+async def across(
+    listener: str, login: Mapping[str, Any] | None, trust: str | None, situation: Situation
+) -> None:
+    how: dict[str, Any] = {"listener": listener, "login": login}
+    if trust is not None:
+        how["tls"] = situation.trusted if trust == "own" else {"ca": None}
+    answer = await try_login(situation, how)
+    if answer.error is None:
+        raise UnmetError("an error, in time", f"the client said {answer}")
+
+
+for _name, _what, _listener, _who, _trust in (
+    ("plain-to-tls", "a client without TLS at a TLS listener", "SSL", None, None),
+    ("tls-to-plain", "a client with TLS at a plain listener", "PLAINTEXT", None, "own"),
+    ("untrusted", "a client that does not trust the certificate", "SSL", None, "none"),
+    ("sasl-to-plain", "a log-in at a listener without", "PLAINTEXT", PLAIN_LOGIN, None),
+    ("plain-to-sasl", "no log-in at a listener with one", "SASL_PLAINTEXT", None, None),
+):
+    _LISTENERS.add(
+        f"wrong-listener.{_name}",
+        f"{_what} ends with an error",
+        partial(across, _listener, _who, _trust),
+        origin="security.protocol",
+        answer="an error, in time",
+        commands="produce",
+        capabilities="tls" if _trust else "",
+        setup=_TLS if _listener == "SSL" or _trust else Setup(),
+    )
+
+
+CASES = _LISTENERS.cases
