@@ -22,6 +22,8 @@ CASES = (
     "denials.list-offsets.half",
     "denials.produce.goes-on",
     "denials.transactional-id.tells",
+    "denials.delete-group-offsets-by-group.tells",
+    "denials.tokens-disabled-create.tells",
     "denials.consume-by-topic.tells",
     "trouble.create-topics-unknown-server-error.told",
 )
