@@ -7,6 +7,8 @@ from typing import Any
 
 import confluent_kafka
 from confluent_kafka import (
+    OFFSET_BEGINNING,
+    OFFSET_END,
     Consumer,
     KafkaError,
     Producer,
@@ -198,7 +200,9 @@ class Client(AdminCommands):
 
     def consume_assigned(self, partitions: list[str], count: int, seconds: float) -> Any:
         if self._subscribed != partitions:
-            self._consumer.assign([partition_of(text) for text in partitions])
+            is_first = self._settings.get("auto.offset.reset") == "earliest"
+            start = OFFSET_BEGINNING if is_first else OFFSET_END  # else what its group committed
+            self._consumer.assign([partition_of(text, start) for text in partitions])
             self._subscribed = partitions
         return self._read(count, seconds)
 

@@ -163,6 +163,14 @@ impl Client {
         Ok(self.producer.as_ref().unwrap())
     }
 
+    /// Where assigned partitions are read from; librdkafka would ask what the group committed.
+    pub fn start(&self) -> Offset {
+        match self.settings.get("auto.offset.reset").map(String::as_str) {
+            Some("earliest") => Offset::Beginning,
+            _ => Offset::End,
+        }
+    }
+
     pub fn has_consumer(&self) -> bool {
         self.consumer.is_some()
     }

@@ -98,9 +98,9 @@ pub fn consume(client: &mut Client, asked: &Value) -> Result<Value, Problem> {
 
 pub fn consume_assigned(client: &mut Client, asked: &Value) -> Result<Value, Problem> {
     if client.subscribed != asked["partitions"] {
-        client
-            .consumer()?
-            .assign(&partitions(&texts(asked, "partitions")))?;
+        let mut wanted = partitions(&texts(asked, "partitions"));
+        wanted.set_all_offsets(client.start())?;
+        client.consumer()?.assign(&wanted)?;
         client.subscribed = asked["partitions"].clone();
     }
     read(client, asked)
