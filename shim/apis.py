@@ -151,9 +151,24 @@ class ServedApi:
         self.looks = key in LOOKING and version >= LOOKING[key]
         self.read: Callable[[bytes, int], Any] = codecs.request_reader(key, version)
         self.response_tags = b"\0" if response_header_version(key, version) else b""
-        self.write: Callable[[Any], bytes] = codecs.response_writer(key, version)
+        write = codecs.response_writer(key, version)
+        is_shared = key is ApiKey.API_VERSIONS  # the same answer for all clients, and a long one
+        self.write: Callable[[Any], bytes] = _once(write) if is_shared else write
         self.handle = handler.handle
         self.refuse = handler.refuse
+
+
+def _once(write: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
+    """The same, but a message that comes again is not written again."""
+    last: tuple[Any, bytes] = (None, b"")
+
+    def write_once(message: Any) -> bytes:
+        nonlocal last
+        if message is not last[0]:
+            last = (message, write(message))
+        return last[1]
+
+    return write_once
 
 
 def handler_of(key: ApiKey) -> Handler:

@@ -124,7 +124,7 @@ class _Hold:
         for alter in self._alter:
             answer = alter(answer, self._version)
         if self._throttle_time_ms and hasattr(answer, "throttle_time_ms"):
-            answer.throttle_time_ms = self._throttle_time_ms
+            return msgspec.structs.replace(answer, throttle_time_ms=self._throttle_time_ms)
         return answer
 
 

@@ -10,6 +10,7 @@ import re
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.features import Feature
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
 from kafka_shim.protocol.messages.api_versions_response import (
     ApiVersion,
@@ -30,6 +31,8 @@ _FINALIZED_ORDER = (
 )
 """Brokers list what is finalized in the order of a HashMap of eight buckets (4.3.1 and 4.4.0)."""
 
+_TOLD: dict[tuple[str, int, bool], tuple[tuple[Feature, ...], ApiVersionsResponse]] = {}
+"""The last answers, by release, version and whether metrics are taken, with their features."""
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 
@@ -43,13 +46,34 @@ def handle(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsR
     if context.session.phase is Phase.HANDSHAKE and context.facts.users.versions_are_told_once:
         context.session.phase = Phase.MECHANISM
     context.session.runs(request.client_software_name, request.client_software_version)
-    features = context.cluster.features
+    return _told(context)
+
+
+def _told(context: RequestContext) -> ApiVersionsResponse:
+    """The answer, the same object for all clients as long as the features are the same."""
+    cluster = context.cluster
+    has_metrics = takes_metrics(cluster.config.properties)
+    key = cluster.release, context.version, has_metrics
+    known = _TOLD.get(key)
+    if known is None or known[0] is not cluster.features:
+        answer = _made(*key, cluster.features)
+        known = _TOLD[key] = (cluster.features, answer)
+    return known[1]
+
+
+def _made(
+    release: str, version: int, has_metrics: bool, features: tuple[Feature, ...]
+) -> ApiVersionsResponse:
+    versions = advertised_apis(release, takes_metrics=has_metrics)
     return ApiVersionsResponse(
-        api_keys=_versions(context),
+        api_keys=[
+            ApiVersion(api_key=key, min_version=low, max_version=high)
+            for key, (low, high) in sorted(versions.items())
+        ],
         supported_features=[
             SupportedFeatureKey(name=f.name, min_version=f.min_version, max_version=f.max_version)
             for f in features
-            if f.min_version > 0 or context.version >= 4  # version 3 cannot say 0 (KIP-1022)
+            if f.min_version > 0 or version >= 4  # version 3 cannot say 0 (KIP-1022)
         ],
         finalized_features_epoch=0 if features else -1,
         finalized_features=[
@@ -74,16 +98,6 @@ def refuse_version(known: tuple[int, int] | None) -> ApiVersionsResponse:
     if known is not None:
         answer.api_keys = [ApiVersion(ApiKey.API_VERSIONS, *known)]
     return answer
-
-
-def _versions(context: RequestContext) -> list[ApiVersion]:
-    cluster = context.cluster
-    has_metrics = takes_metrics(cluster.config.properties)
-    told = advertised_apis(cluster.release, takes_metrics=has_metrics)
-    return [
-        ApiVersion(api_key=key, min_version=low, max_version=high)
-        for key, (low, high) in sorted(told.items())
-    ]
 
 
 def _destination_error(request: ApiVersionsRequest, context: RequestContext) -> ErrorCode:

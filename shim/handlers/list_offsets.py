@@ -6,6 +6,7 @@ which it is 35 (KIP-405, KIP-1005).
 """
 
 from collections import Counter
+from collections.abc import Set
 
 from kafka_shim.authorizer.requirements import LIST_OFFSETS_TOPIC
 from kafka_shim.protocol.enums import ISOLATION_LEVELS
@@ -37,6 +38,7 @@ from kafka_shim.shim.state.topics import Partition
 
 EPOCHS_SINCE = 4
 CONSUMER = -1
+_NONE_TWICE: Set[tuple[str, int]] = frozenset()
 
 
 def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsResponse:
@@ -47,14 +49,15 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
         if context.facts.records.odd_isolation_closes:
             raise CloseConnection(f"there is no isolation level {request.isolation_level}")
         raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
-    counts = Counter(
+    named = [
         (topic.name, partition.partition_index)
         for topic in request.topics
         for partition in topic.partitions
-    )
+    ]
+    twice = _twice(named) if len(set(named)) < len(named) else _NONE_TWICE
     denial = context.cluster.policy.bound(LIST_OFFSETS_TOPIC).error
     facts = context.facts.records
-    listing = _Listing(request, counts, context)
+    listing = _Listing(request, twice, context)
     listed = [listing.topic(topic) for topic in context.in_turns(allowed)]
     failed = [_failed_topic(topic, denial) for topic in context.in_turns(denied)]
     return ListOffsetsResponse(
@@ -77,11 +80,11 @@ class _Listing:
     def __init__(
         self,
         request: ListOffsetsRequest,
-        counts: Counter[tuple[str, int]],
+        twice: Set[tuple[str, int]],
         context: RequestContext,
     ) -> None:
         self._context = context
-        self._counts = counts
+        self._twice = twice
         self._replica_id = request.replica_id
         is_consumer = request.replica_id == CONSUMER
         self._isolation_level = request.isolation_level if is_consumer else None
@@ -90,7 +93,7 @@ class _Listing:
         rows = []
         for wanted in self._context.in_turns(topic.partitions):
             index = wanted.partition_index
-            if self._counts[topic.name, index] > 1 and self._refuses_duplicates:
+            if (topic.name, index) in self._twice and self._refuses_duplicates:
                 rows.append(_failed(index, ErrorCode.INVALID_REQUEST))
             else:
                 rows.append(self._partition(topic.name, wanted))
@@ -146,8 +149,15 @@ class _Listing:
         return epoch_error(partition, wanted.current_leader_epoch)
 
 
+def _twice(named: list[tuple[str, int]]) -> Set[tuple[str, int]]:
+    return {partition for partition, count in Counter(named).items() if count > 1}
+
+
 def _merged(topics: list[ListOffsetsTopicResponse]) -> list[ListOffsetsTopicResponse]:
-    if not topics or (len(topics) == 1 and len(topics[0].partitions) == 1):
+    if len({topic.name for topic in topics}) == len(topics) and all(
+        len({row.partition_index for row in topic.partitions}) == len(topic.partitions) > 0
+        for topic in topics
+    ):
         return topics  # as most are: nothing is there twice
     rows = ((topic.name, row.partition_index, row) for topic in topics for row in topic.partitions)
     return [

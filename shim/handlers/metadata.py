@@ -6,7 +6,7 @@ for a missing topic creates it, if the caller may CREATE it; this answer still s
 missing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from kafka_shim.authorizer.requirements import (
     METADATA_ALL_TOPICS,
@@ -15,7 +15,7 @@ from kafka_shim.authorizer.requirements import (
     METADATA_TOPIC,
 )
 from kafka_shim.protocol.enums import NO_OPERATIONS, ResourceType
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.protocol.messages.metadata_response import (
     MetadataResponse,
@@ -30,6 +30,8 @@ from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.placement import spread
 from kafka_shim.shim.state.topic_names import name_error
 from kafka_shim.shim.state.topics import NO_ID, Partition, Topic
+
+_NONE_DOWN: Set[int] = frozenset()
 
 
 def handle(request: MetadataRequest, context: RequestContext) -> MetadataResponse:
@@ -74,9 +76,10 @@ def _check_form(request: MetadataRequest, version: int) -> None:
     """Names may be null only where ids may stand for them, from version 12."""
     if version < 10:
         return
-    topics = request.topics or ()
-    has_id = any(topic.topic_id != NO_ID for topic in topics)
-    lacks_name = any(topic.name is None for topic in topics)
+    has_id = lacks_name = False
+    for topic in request.topics or ():
+        has_id = has_id or topic.topic_id != NO_ID
+        lacks_name = lacks_name or topic.name is None
     if version < 12 and (has_id or lacks_name):
         raise Refused(ErrorCode.INVALID_REQUEST)
     if lacks_name and not has_id:
@@ -186,7 +189,10 @@ def _described(
 ) -> MetadataResponseTopic:
     nodes = context.cluster.nodes
     places_exist = context.facts.topics.given_replicas_exist
-    down = {node_id for node_id, node in nodes.items() if not node.is_alive}
+    down = _NONE_DOWN
+    for node_id, node in nodes.items():
+        if not node.is_alive:
+            down = down | {node_id}
     return MetadataResponseTopic(
         name=topic.name,
         topic_id=topic.topic_id,
@@ -200,16 +206,18 @@ def _described(
     )
 
 
-def _partition(partition: Partition, down: set[int]) -> MetadataResponsePartition:
+def _partition(partition: Partition, down: Set[int]) -> MetadataResponsePartition:
     leader_id = -1 if partition.leader_id in down else partition.leader_id
     return MetadataResponsePartition(
-        error_code=ErrorCode.NONE if leader_id >= 0 else ErrorCode.LEADER_NOT_AVAILABLE,
+        error_code=NO_ERROR if leader_id >= 0 else ErrorCode.LEADER_NOT_AVAILABLE,
         partition_index=partition.index,
         leader_id=leader_id,
         leader_epoch=partition.leader_epoch,
         replica_nodes=partition.replicas,
         isr_nodes=partition.isr,
-        offline_replicas=[replica for replica in partition.replicas if replica in down],
+        offline_replicas=[replica for replica in partition.replicas if replica in down]
+        if down
+        else [],
     )
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.model import Acl, Because
 from kafka_shim.protocol import codecs
 from kafka_shim.protocol.answer_codes import error_codes
-from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.protocol.names import error_name
@@ -29,6 +29,7 @@ _OVERHEAD_BYTES = 400
 """Roughly what is held of a request besides its frame."""
 DECISIONS_MAX = 1_000
 """How many decisions of one request are kept; the totals have all."""
+_APIS = {int(key): key for key in ApiKey}  # a class of enums is slow to tell
 _DECISION_BYTES = 250
 """Roughly what is held of a decision besides the name of its resource."""
 
@@ -64,7 +65,7 @@ class Seen:
     ) -> None:
         self.number = number
         self.time_us = time_us
-        self.api = ApiKey(header.api_key)
+        self.api = _APIS[header.api_key]
         self.version = header.api_version
         self.client_id = header.client_id
         self.correlation_id = header.correlation_id
@@ -138,13 +139,29 @@ class History:
         self._seen: deque[Seen] = deque()
         self._bytes = 0
         self._number = 0
-        self.answers: Counter[tuple[str, int, int]] = Counter()
-        """By api, version and error code, an answer without any error as 0."""
-        self.decisions: Counter[tuple[str, str, bool, str, str]] = Counter()
-        """By operation, resource type, result, kind of rule, and api."""
+        self._answer_totals: Counter[tuple[ApiKey, int, int]] = Counter()
+        self._decision_totals: Counter[tuple[Operation, ResourceType, bool, Because, ApiKey]] = (
+            Counter()
+        )
 
     def __iter__(self) -> Iterator[Seen]:
         return iter(list(self._seen))
+
+    @property
+    def answers(self) -> Counter[tuple[str, int, int]]:
+        """By api, version and error code, an answer without any error as 0."""
+        found = self._answer_totals.items()
+        return Counter({(api.wire_name, version, code): n for (api, version, code), n in found})
+
+    @property
+    def decisions(self) -> Counter[tuple[str, str, bool, str, str]]:
+        """By operation, resource type, result, kind of rule, and api."""
+        return Counter(
+            {
+                (what.name, kind.name, allowed, because.name.lower(), api.wire_name): count
+                for (what, kind, allowed, because, api), count in self._decision_totals.items()
+            }
+        )
 
     @property
     def last_number(self) -> int:
@@ -170,20 +187,17 @@ class History:
         """Note what was decided for it."""
         seen.records = kept = records if len(records) <= DECISIONS_MAX else records[:DECISIONS_MAX]
         seen.left_out = len(records) - len(kept)
-        size = sum(_DECISION_BYTES + len(record.action.resource_name) for record in kept)
+        api, totals, size = seen.api, self._decision_totals, 0
+        for record in kept:
+            size += _DECISION_BYTES + len(record.action.resource_name)
         seen.size_bytes += size
         self._bytes += size
         self._make_room()
         for record in records:
             action, decision = record.action, record.decision
-            key = (
-                action.operation.name,
-                action.resource_type.name,
-                decision.allowed,
-                decision.because.name.lower(),
-                seen.api.wire_name,
-            )
-            self.decisions[key] += 1
+            totals[
+                action.operation, action.resource_type, decision.allowed, decision.because, api
+            ] += 1
 
     def answered(self, seen: Seen, answer: msgspec.Struct) -> None:
         """Note the answer."""
@@ -192,8 +206,8 @@ class History:
     def answered_with(self, seen: Seen, errors: tuple[int, ...]) -> None:
         """Note the error codes of the answer."""
         seen.errors = errors
-        for code in seen.errors or (0,):
-            self.answers[seen.api.wire_name, seen.version, code] += 1
+        for code in errors or (0,):
+            self._answer_totals[seen.api, seen.version, code] += 1
 
     def forget(self) -> None:
         """Drop the requests; the totals and the numbering go on."""

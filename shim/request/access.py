@@ -113,6 +113,12 @@ class Access(msgspec.Struct, eq=False):
         counts: dict[str, int] = {}
         for text, _ in over(rows):
             counts[text] = counts.get(text, 0) + 1
+        if len(counts) == len(rows):  # as in most requests with several
+            allowed: list[Item] = []
+            denied: list[Item] = []
+            for text, item in over(rows):
+                (allowed if self.allows(requirement, text) else denied).append(item)
+            return allowed, denied
         granted = {text: self.allows(requirement, text, count) for text, count in counts.items()}
         allowed = [item for text, item in over(rows) if granted[text]]
         denied = [item for text, item in over(rows) if not granted[text]]

@@ -2,7 +2,8 @@
 
 import random
 import secrets
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -66,6 +67,7 @@ class Cluster(LateStores):
         self.reauthentication_ms = int(config.properties.get("connections.max.reauth.ms", 0))
         self.counters = Counters()
         self.changes = Changes()
+        self._static: dict[int, tuple[object, object, Mapping[str, str]]] = {}
         self.upkeep: Upkeep | None = None
         self.begin()
 
@@ -105,13 +107,20 @@ class Cluster(LateStores):
         self.topics.when_filled = self.upkeep.plan
         self.forget_late_stores()
 
-    def _static_settings(self, node_id: int) -> dict[str, str]:
-        return static_settings(
-            self.config,
-            self.nodes.get(node_id) or Node(node_id, None),
-            self.facts.access.authorizer_class,
-            has_process_roles=self.facts.cluster.has_process_roles,
-        )
+    def _static_settings(self, node_id: int) -> Mapping[str, str]:
+        """Those of a broker, made anew only when it listens elsewhere."""
+        node = self.nodes.get(node_id) or Node(node_id, None)
+        known = self._static.get(node_id)
+        if known is None or known[0] != node.bound or known[1] != node.endpoints:
+            settings = static_settings(
+                self.config,
+                node,
+                self.facts.access.authorizer_class,
+                has_process_roles=self.facts.cluster.has_process_roles,
+            )
+            known = (dict(node.bound), dict(node.endpoints), MappingProxyType(settings))
+            self._static[node_id] = known
+        return known[2]
 
     def disconnected(self, node_id: int, connection: Hashable) -> None:
         """A connection to that broker is gone."""

@@ -30,14 +30,18 @@ NOTHING = Found()
 
 def special_since(timestamp: int, facts: RecordFacts) -> int:
     """The version of ListOffsets that knows a special time (KIP-79, 734, 405, 1005, 1023)."""
-    return {
-        LATEST: 0,
-        EARLIEST: 0,
-        NEWEST: facts.newest_since,
-        EARLIEST_LOCAL: facts.earliest_local_since,
-        LATEST_TIERED: facts.latest_tiered_since,
-        EARLIEST_PENDING_UPLOAD: facts.pending_upload_since,
-    }.get(timestamp, NEVER)
+    match timestamp:
+        case -1 | -2:  # LATEST, EARLIEST
+            return 0
+        case -3:  # NEWEST
+            return facts.newest_since
+        case -4:  # EARLIEST_LOCAL
+            return facts.earliest_local_since
+        case -5:  # LATEST_TIERED
+            return facts.latest_tiered_since
+        case -6:  # EARLIEST_PENDING_UPLOAD
+            return facts.pending_upload_since
+    return NEVER
 
 
 def find(log: Log, timestamp: int, isolation_level: int | None, facts: RecordFacts) -> Found:
