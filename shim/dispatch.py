@@ -130,22 +130,22 @@ class Dispatcher:
             return answer
         framed = self.respond(api, context, answer, seen)
         if as_of is not None:
-            self._keep(as_of, frame, request, context, (answer, framed))
+            self._keep(as_of, request, context, answer, framed)
         return framed
 
     def _keep(
         self,
         as_of: tuple[int, int],
-        frame: bytes,
         request: Any,
         context: RequestContext,
-        answered: tuple[Any, bytes],
+        answer: Any,
+        framed: bytes,
     ) -> None:
         """Keep an answer, unless a topic was made for it or it failed."""
         if as_of != (self.cluster.topics.epoch, self.cluster.counters.internal_errors):
             self.cluster.changes.note()
         elif self.kept is not None:
-            self.kept.keep(frame, request, context, *answered)
+            self.kept.keep(request, context, answer, framed)
 
     def _context(self, header: RequestHeader, session: Session) -> RequestContext:
         cluster, node_id = self.cluster, session.node_id

@@ -28,6 +28,7 @@ BYTES_MAX = 16 * 1024 * 1024
 OVERHEAD_BYTES = 500
 """Roughly what is held of an answer besides its bytes and those of the request."""
 _DECISION_BYTES = 250
+MARKS = 4096
 _IDENTITIES_MAX = 10_000
 _READY = Phase.READY  # by itself for the reason that NO_ERROR is
 KEYS = frozenset(key.to_bytes(2, "big") for key in LOOKING)
@@ -60,8 +61,8 @@ class Kept(msgspec.Struct, frozen=True):
 class KeptAnswers:
     """The answers of one cluster, the oldest of which go beyond `bytes_max`.
 
-    A request is remembered when it comes for the first time, and its answer when it comes again:
-    requests that are all different cost no more than that.
+    Of a request that comes for the first time there is only a mark, its answer is kept when it
+    comes again: requests that are all different cost no more than that.
     """
 
     def __init__(self, cluster: Cluster, bytes_max: int = BYTES_MAX) -> None:
@@ -73,40 +74,38 @@ class KeptAnswers:
         self.given = 0
         """How often a kept answer was given."""
         self._changes_then = self._timers_then = -1
-        self._answers: OrderedDict[bytes, Kept | None] = OrderedDict()
+        self._answers: OrderedDict[bytes, Kept] = OrderedDict()
+        self._marks = [0] * MARKS
+        self._asked = b""  # the key of the request that is being answered; empty: not to be kept
         self._identities: dict[tuple[object, ...], bytes] = {}
         self._identified = 0
 
     def find(self, frame: bytes, session: Session) -> Kept | None:
         """The kept answer to a request, if nothing may have changed since."""
+        changes, self._asked = self._changes, b""
         if session.phase is not _READY or session.expires_at_ms is not None:
             return None
-        changes = self._changes
         if self._changes_then != changes.number or self._timers_then != self._clock.fired:
             self._forget()
         if changes.under_way:
             return None
         identity = session.identity or self._identify(session)
-        return self._answers.get(identity + frame[:4] + frame[8:])
+        self._asked = key = identity + frame[:4] + frame[8:]
+        return self._answers.get(key)
 
-    def keep(
-        self, frame: bytes, request: Any, context: RequestContext, answer: Any, framed: bytes
-    ) -> None:
-        """Keep an answer, `framed` as it goes out, if it may be given again."""
-        access, session = context.access, context.session
-        if (
-            session.phase is not _READY
-            or session.expires_at_ms is not None
-            or self._changes.under_way
-            or access.left_out
-            or len(access.records) > RECORDS_MAX
-        ):
+    def keep(self, request: Any, context: RequestContext, answer: Any, framed: bytes) -> None:
+        """Keep the answer to the request that `find` was asked about last, `framed` as it goes
+        out, if it may be given again.
+        """
+        key, then = self._asked, self._changes_then
+        if not key or then != self._changes.number or self._timers_then != self._clock.fired:
             return
-        if self._changes_then != self._changes.number or self._timers_then != self._clock.fired:
-            self._forget()
-        key = (session.identity or self._identify(session)) + frame[:4] + frame[8:]
-        if key not in self._answers:
-            self._hold(key, None, len(key) + OVERHEAD_BYTES)
+        mark = hash(key) + then
+        if self._marks[mark % MARKS] != mark:
+            self._marks[mark % MARKS] = mark
+            return
+        access = context.access
+        if access.left_out or len(access.records) > RECORDS_MAX:
             return
         errors = tuple(error_codes(answer))
         software = None
@@ -119,9 +118,12 @@ class KeptAnswers:
             errors,
             software,
             any(not record.decision.allowed for record in access.records),
-            len(framed) + len(access.records) * _DECISION_BYTES,
+            OVERHEAD_BYTES + len(key) + len(framed) + len(access.records) * _DECISION_BYTES,
         )
-        self._hold(key, kept, kept.held_bytes)
+        self._answers[key] = kept
+        self.held_bytes += kept.held_bytes
+        while self.held_bytes > self._bytes_max:
+            self.held_bytes -= self._answers.popitem(last=False)[1].held_bytes
 
     def give(
         self,
@@ -151,18 +153,11 @@ class KeptAnswers:
             recorder.answered(session, session.sequence, header, records, answer[4:])
         return answer
 
-    def _hold(self, key: bytes, kept: Kept | None, size: int) -> None:
-        self._answers[key] = kept
-        self.held_bytes += size
-        while self.held_bytes > self._bytes_max:
-            oldest, left = self._answers.popitem(last=False)
-            self.held_bytes -= len(oldest) + OVERHEAD_BYTES
-            self.held_bytes -= 0 if left is None else left.held_bytes
-
     def _forget(self) -> None:
         """Something may have changed."""
-        self._answers.clear()
-        self.held_bytes = 0
+        if self._answers:
+            self._answers.clear()
+            self.held_bytes = 0
         self._changes_then, self._timers_then = self._changes.number, self._clock.fired
 
     def _identify(self, session: Session) -> bytes:

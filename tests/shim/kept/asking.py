@@ -25,17 +25,15 @@ class CheckedAnswers(KeptAnswers):
         self.expected = super().find(frame, session)
         return None
 
-    def keep(
-        self, frame: bytes, request: Any, context: RequestContext, answer: Any, framed: bytes
-    ) -> None:
+    def keep(self, request: Any, context: RequestContext, answer: Any, framed: bytes) -> None:
         kept, self.expected = self.expected, None
         if kept is not None:
-            assert kept.framed(frame) == framed
+            assert kept.framed(framed) == framed
             assert kept.records == context.access.records
             assert kept.context.facts is context.facts
             assert kept.context.access.actor == context.access.actor
             self.checked += 1
-        super().keep(frame, request, context, answer, framed)
+        super().keep(request, context, answer, framed)
 
 
 def asked_again(dispatcher: Dispatcher) -> None:
