@@ -19,6 +19,8 @@ from typing import Any
 import pytest
 
 from kafka_shim.schemas.pins import read_pins
+from kafka_shim.shim.traffic.suite.page_forms import PAGE_FORMS
+from kafka_shim.shim.traffic.suite.report import read_report
 from tests.clients.suite_drivers import COMMANDS
 from tests.clients.suite_findings import Finding, read_findings
 
@@ -32,6 +34,8 @@ HEAD = """\
 Each client is driven through the [suite](../conformance.md#the-suite) by its driver in
 [`conformance/drivers/`](../../conformance/drivers); the shim behaves as Kafka {release}.
 `make conformance` makes the reports again (Java 17 and Maven, Go, Node, Rust besides).
+
+It also writes one page with all that each client said and sent, `.cache/conformance/report.html`.
 
 A cell: passed / failed / unsupported. In **bold** are cases of level `must` that failed.
 """
@@ -62,7 +66,17 @@ def main() -> int:
     }
     PAGE.parent.mkdir(exist_ok=True)
     PAGE.write_text("\n".join((*page(reports, read_findings()), "")))
+    write_forms([name for name in COMMANDS if name in reports])
     return 0
+
+
+def write_forms(names: Sequence[str]) -> None:
+    """Write a badge for each client, and the page with all frames, which is too large to keep."""
+    read = {name: read_report(str(KEPT / f"{name}.json")) for name in names}
+    for name, report in read.items():
+        (PAGE.parent / f"{name}.svg").write_text(PAGE_FORMS["badge"]([report]))
+    (KEPT / "report.html").write_text(PAGE_FORMS["html"](list(read.values())))
+    sys.stderr.write(f"{KEPT / 'report.html'} has what each client said and sent\n")
 
 
 def played(driver: Sequence[str], cases: Sequence[str]) -> bytes:
@@ -94,6 +108,8 @@ def page(reports: Mapping[str, Report], findings: Sequence[Finding]) -> Iterator
         failed = [row["id"] for row in report["results"] if breaks(row)]
         yield ""
         yield f"### {report['client']}"
+        yield ""
+        yield f"![share of passed cases]({name}.svg)"
         yield ""
         yield from causes(failed, [each for each in findings if each.concerns(name)])
 

@@ -83,11 +83,7 @@ class Stages:
             auto_create_topics=False,
             authorizer=setup.authorizer,
             brokers=setup.brokers,
-            properties={
-                "shim.tls.directory": self._folder.name,
-                "delegation.token.secret.key": "",  # switched off, as real brokers have it
-                **dict(setup.properties),
-            },
+            properties={"shim.tls.directory": self._folder.name, **dict(setup.properties)},
         )
 
     @property
