@@ -23,6 +23,7 @@ from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.static_settings import takes_metrics
+from kafka_shim.shim.throttling import count_request, throttled
 from kafka_shim.shim.wait import NoAnswer, Wait
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ class Dispatcher:
         if turns is not None:
             with self.cluster.changes.noted():  # others are answered between the turns
                 return self._dispatch_anew(frame, session, turns)
-        if self.kept is not None and frame[:2] in LOOKING_KEYS:
+        may_be_kept = self.kept is not None and self.cluster.throttles is None
+        if self.kept is not None and may_be_kept and frame[:2] in LOOKING_KEYS:
             kept = self.kept.find(frame, session)
             if kept is not None and not self.faults.by_id:
                 return self.kept.give(kept, frame, session, self.recorder, self.history)
@@ -115,11 +117,15 @@ class Dispatcher:
         seen = None
         if self.history is not None:
             seen = self.history.request(session, header, frame, cluster.clock.now_us())
+        began_us = 0 if cluster.throttles is None else cluster.clock.now_us()
         if self.faults.by_id or seen is not None:
             answer = self._answer_in_spite_of_faults(api, request, context, (frame, body_at), seen)
         else:
             answer = self._answer(api, request, context)
         cluster.counters.requests += 1
+        if cluster.throttles is not None:
+            busy_us = cluster.clock.now_us() - began_us
+            count_request(api, context, len(frame), busy_us)
         if context.access.records:
             if self.recorder is not None:
                 session.decided = context.access.records
@@ -165,7 +171,7 @@ class Dispatcher:
         if not api.looks or self.faults.by_id:
             cluster.changes.note()
             return None
-        if self.kept is None or session.turns is not None:
+        if self.kept is None or session.turns is not None or cluster.throttles is not None:
             return None
         return cluster.topics.epoch, cluster.counters.internal_errors
 
@@ -197,6 +203,8 @@ class Dispatcher:
         self, api: ServedApi, context: RequestContext, answer: Any, seen: "Seen | None"
     ) -> bytes:
         """The frame of an answer; noted in the history, damaged if a fault says so."""
+        if self.cluster.throttles is not None:
+            answer = throttled(api, context, answer)
         if seen is not None and self.history is not None:
             self.history.answered(seen, answer)
         try:

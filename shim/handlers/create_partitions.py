@@ -19,10 +19,13 @@ from kafka_shim.protocol.messages.create_partitions_response import (
 )
 from kafka_shim.shim.errors import Refused
 from kafka_shim.shim.handlers.shared.controller import require_controller
+from kafka_shim.shim.handlers.shared.mutations import check_mutations
 from kafka_shim.shim.handlers.shared.topic_plan import TopicError, check_count
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.placement import spread
 from kafka_shim.shim.state.topics import Topic
+
+STRICT_QUOTAS_SINCE = 3
 
 
 def handle(request: CreatePartitionsRequest, context: RequestContext) -> CreatePartitionsResponse:
@@ -82,6 +85,7 @@ def _grow(wish: CreatePartitionsTopic, context: RequestContext, *, validate_only
         raise TopicError(ErrorCode.UNKNOWN_SERVER_ERROR, None)  # as by KRaft: no code for it
     check_count(wish.count)
     assignments = _assignments(wish, topic, added, context)
+    check_mutations(context, added, STRICT_QUOTAS_SINCE)
     if not validate_only:
         cluster.topics.add_partitions(topic, assignments)
         cluster.replicas_placed()

@@ -19,12 +19,15 @@ from kafka_shim.protocol.messages.create_topics_response import (
 )
 from kafka_shim.shim.errors import Refused
 from kafka_shim.shim.handlers.shared.controller import require_controller
+from kafka_shim.shim.handlers.shared.mutations import check_mutations
 from kafka_shim.shim.handlers.shared.topic_plan import TopicError, TopicPlan, plan
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import NO_ID
 from kafka_shim.shim.wait import Wait
 
 CLUSTER_METADATA_TOPIC = "__cluster_metadata"
+
+STRICT_QUOTAS_SINCE = 6
 
 
 def handle(
@@ -134,6 +137,7 @@ def _create(
 ) -> CreatableTopicResult:
     try:
         made = plan(topic, context.cluster)
+        check_mutations(context, len(made.assignments), STRICT_QUOTAS_SINCE)
     except TopicError as failure:
         return CreatableTopicResult(
             name=topic.name, error_code=failure.error, error_message=failure.message

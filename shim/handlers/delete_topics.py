@@ -7,7 +7,7 @@ only for ids, and say that a missing topic is missing to those who may DELETE it
 
 import random
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from kafka_shim.authorizer.requirements import DELETE_TOPICS, DELETE_TOPICS_DESCRIBE
@@ -19,9 +19,13 @@ from kafka_shim.protocol.messages.delete_topics_response import (
 )
 from kafka_shim.shim.errors import Refused
 from kafka_shim.shim.handlers.shared.controller import require_controller
+from kafka_shim.shim.handlers.shared.mutations import check_mutations
 from kafka_shim.shim.handlers.shared.topic_access import topic_error
+from kafka_shim.shim.handlers.shared.topic_plan import TopicError
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import NO_ID, Topic
+
+STRICT_QUOTAS_SINCE = 5
 
 
 class _Rights(NamedTuple):
@@ -42,10 +46,25 @@ def handle(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopic
         results = context.beside(_shuffled, results, context.cluster.random.getrandbits(32))
     else:
         results, doomed = _judge_in_order(topics, context)
-    for topic in context.in_turns(doomed):
+    for topic in _affordable(doomed, results, context):
         if context.cluster.topics.by_id(topic.topic_id) is topic:
             context.cluster.topics.delete(topic.name)
     return DeleteTopicsResponse(responses=results)
+
+
+def _affordable(
+    doomed: list[Topic], results: list[DeletableTopicResult], context: RequestContext
+) -> Iterator[Topic]:
+    """The topics that the client's quota lets it delete; the results of others say so."""
+    for topic in context.in_turns(doomed):
+        try:
+            check_mutations(context, len(topic.partitions), STRICT_QUOTAS_SINCE)
+        except TopicError as failure:
+            for result in results:
+                if result.topic_id == topic.topic_id or result.name == topic.name:
+                    result.error_code, result.error_message = failure.error, failure.message
+        else:
+            yield topic
 
 
 def refuse(

@@ -107,6 +107,13 @@ def refuse(
     )
 
 
+def _bytes_max(request: FetchRequest, context: RequestContext) -> int:
+    """Nobody gets more at once than its quota lets it have in a while."""
+    throttles = context.cluster.throttles
+    at_once = None if throttles is None else throttles.bytes_at_once(context.client)
+    return request.max_bytes if at_once is None else min(request.max_bytes, at_once)
+
+
 class _Fetch:
     """One request: checked at once, read when there is enough or time is up."""
 
@@ -122,7 +129,7 @@ class _Fetch:
             node_id=context.node_id,
             replica_id=replica_id,
             isolation_level=request.isolation_level,
-            bytes_max=request.max_bytes if limited else NO_LIMIT,
+            bytes_max=_bytes_max(request, context) if limited else NO_LIMIT,
             facts=context.facts.records,
         )
         self._request = request

@@ -58,6 +58,7 @@ class Connection(asyncio.BufferedProtocol):
         self._writable = True
         self._running = False
         self._again: asyncio.Handle | None = None  # the next turn, if frames are left for it
+        self._muted: Timer | None = None
         self._is_served = False  # its quotas may let it wait
         self._large = LargeRequest(holder.memory, self)
         self._reason = ""  # why we closed it, if we did
@@ -120,8 +121,9 @@ class Connection(asyncio.BufferedProtocol):
         self._frames.clear()
         if self._again is not None:
             self._again.cancel()
-        if self._parting is not None:
-            self._parting.cancel()
+        for timer in (self._parting, self._muted):
+            if timer is not None:
+                timer.cancel()
         if self._pending is not None:
             self._pending.cancel()
             self._pending = None
@@ -190,7 +192,7 @@ class Connection(asyncio.BufferedProtocol):
         frames, clock_s = self._frames, self._holder.clock_s
         ends_s = clock_s() + _TURN_S if len(frames) > 1 else 0.0
         try:
-            while frames and self._writable and self._pending is None and self._parting is None:
+            while frames and self._may_answer():
                 self._answer(frames.popleft())
                 if frames and clock_s() >= ends_s:
                     self._run_later()
@@ -204,6 +206,21 @@ class Connection(asyncio.BufferedProtocol):
                 self._end_turn()
             if self._dispatcher.recorder is not None:
                 self._dispatcher.recorder.catch_up()
+
+    def _may_answer(self) -> bool:
+        is_waiting = self._pending is not None or self._muted is not None
+        return self._writable and not is_waiting and self._parting is None
+
+    def _mute(self) -> None:
+        """Answer nothing more for a while if the client is over its quotas."""
+        session = self._session
+        if session is not None and session.muted_ms:
+            delay_ms, session.muted_ms = session.muted_ms, 0
+            self._muted = self._cluster.clock.call_later(delay_ms, self._unmute)
+
+    def _unmute(self) -> None:
+        self._muted = None
+        self._go_on()
 
     def _run_later(self) -> None:
         """Go on when all other connections have had their turn."""
@@ -248,6 +265,7 @@ class Connection(asyncio.BufferedProtocol):
             answer.wait.when_done(self._complete)
         elif answer is NoAnswer.CLOSE:
             raise CloseConnection("a request without a response failed")
+        self._mute()
 
     def _part_later(self, session: Session) -> None:
         """Tell that a log-in failed, and close, after a while: clients come again (KIP-306)."""
@@ -276,6 +294,7 @@ class Connection(asyncio.BufferedProtocol):
         except CloseConnection as closing:
             self._part_at_once(closing)
             return
+        self._mute()
         self._go_on()
 
     def _worked(self, outcome: Callable[[], bytes | Pending | NoAnswer]) -> None:

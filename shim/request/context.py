@@ -20,7 +20,7 @@ class RequestContext(msgspec.Struct, eq=False):
     """One request: its header, the connection's session, the cluster, and its accesses.
 
     `node_id` is the broker that the connection reached; `facts` what its release does;
-    `spoil` damages the answer, for a fault.
+    `spoil` damages the answer, for a fault; `throttle_ms` is how long the client has to wait.
     """
 
     header: RequestHeader
@@ -31,6 +31,12 @@ class RequestContext(msgspec.Struct, eq=False):
     access: Access
     facts: Facts
     spoil: Callable[[bytes], bytes] | None = None
+    throttle_ms: int = 0
+
+    @property
+    def client(self) -> tuple[str, str]:
+        """Whom quotas are about: the principal's name, and the client id."""
+        return self.session.principal.partition(":")[2], self.header.client_id or ""
 
     @property
     def acl_rules(self) -> AclRules:

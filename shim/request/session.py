@@ -37,6 +37,7 @@ class Session:
         "listener",
         "local_host",
         "mechanism",
+        "muted_ms",
         "node_id",
         "number",
         "phase",
@@ -63,6 +64,7 @@ class Session:
         self.turns: Turns[Any] | None = None  # those of that request, if it is a large one
         self.decided: Sequence[AccessRecord] = ()  # for that request
         self.identity = b""  # stands for who asks, and where; empty: not known yet
+        self.muted_ms = 0  # for how long nothing more may be read
         self.host = host
         self.port = port
         self.local_host = local_host  # the address of ours that the client reached
@@ -76,6 +78,11 @@ class Session:
         self.sasl: object | None = None  # the mechanism's state between two messages
         self.client_software_name = ""
         self.client_software_version = ""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it has logged in, where that is wanted."""
+        return self.phase is Phase.READY
 
     def belongs_to(self, principal: str) -> None:
         """Who is at the other end has become known, or changed."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kafka_shim.shim.state.sharing.share_sessions import ShareSessions
     from kafka_shim.shim.state.sharing.share_state import ShareStates
     from kafka_shim.shim.state.telemetry import Telemetry
+    from kafka_shim.shim.state.throttles import Throttles
     from kafka_shim.shim.state.transactions import Transaction, Transactions
 
 Kept = TypeVar("Kept")
@@ -57,11 +58,14 @@ class LateStores:
     configs: Configs
     topics: Topics
     nodes: dict[int, Node]
+    throttles: "Throttles | None" = None
+    """Only while clients have quotas: every request looks."""
 
     def forget_late_stores(self) -> None:
         """Whoever asks next finds empty ones."""
         if "groups" in vars(self):
             self.groups.stop()
+        self.throttles = None
         for name, kept in vars(LateStores).items():
             if isinstance(kept, cached_property):
                 vars(self).pop(name, None)
@@ -104,7 +108,15 @@ class LateStores:
     def quotas(self) -> "Quotas":
         from kafka_shim.shim.state.quotas import Quotas
 
-        return Quotas()
+        return Quotas(self._quotas_changed)
+
+    def _quotas_changed(self) -> None:
+        from kafka_shim.shim.state.throttles import Throttles
+
+        if not self.quotas.are_about_clients:
+            self.throttles = None
+        elif self.throttles is None:
+            self.throttles = Throttles(self.quotas, self.configs, self.clock)
 
     @cached_property
     def share_states(self) -> "ShareStates":

@@ -1,6 +1,6 @@
 """Client quotas (KIP-546): limits by user, client id or address.
 
-Those of addresses limit how fast connections come; the others are kept and shown, not enforced.
+Those of addresses limit how fast connections come; `throttles.py` has clients of the others wait.
 """
 
 import ipaddress
@@ -92,7 +92,8 @@ def _at_once(work: Callable[..., Any], *arguments: Any) -> Any:
 class Quotas:
     """The limits of every entity that has any, in the order of a real broker (3.0 and later)."""
 
-    def __init__(self) -> None:
+    def __init__(self, changed: Callable[[], None] = lambda: None) -> None:
+        self._changed = changed
         self._limits: Limits = {}
         self._hashes: dict[EntityKey, int] = {}
         self._connection_rates: dict[Address | None, float] = {}
@@ -107,12 +108,14 @@ class Quotas:
         self._limits, self._hashes = limits, new_hashes
         if any(kind == IP for key in changes for kind, _ in key):
             self._find_rates()
+        self._changed()
 
     def put_back(self, rows: Iterable[tuple[Entity, Mapping[str, float]]]) -> None:
         """Have what `all` told of other quotas, in that order."""
         self._limits = {key_of(entity): dict(limits) for entity, limits in rows}
         self._hashes = {key: hash_of(key) for key in self._limits}
         self._find_rates()
+        self._changed()
 
     def _find_rates(self) -> None:
         self._connection_rates = {
@@ -121,6 +124,30 @@ class Quotas:
             for kind, name in key
             if kind == IP and CONNECTION_RATE in kept
         }
+
+    @property
+    def are_about_clients(self) -> bool:
+        """Whether there are any but those of addresses."""
+        return len(self._limits) > len(self._connection_rates)
+
+    def limit_of(self, key: str, user: str, client_id: str) -> tuple[tuple[str, str], float] | None:
+        """Return whom a client shares its limit with (a user, a client id, or one of a user), and
+        the limit; None if it has none. The most specific entity counts.
+        """
+        for user_name, name, shared in (
+            ({USER: user}, {CLIENT_ID: client_id}, (user, client_id)),
+            ({USER: user}, {CLIENT_ID: None}, (user, client_id)),
+            ({USER: user}, {}, (user, "")),
+            ({USER: None}, {CLIENT_ID: client_id}, (user, client_id)),
+            ({USER: None}, {CLIENT_ID: None}, (user, client_id)),
+            ({USER: None}, {}, (user, "")),
+            ({}, {CLIENT_ID: client_id}, ("", client_id)),
+            ({}, {CLIENT_ID: None}, ("", client_id)),
+        ):
+            limits = self._limits.get(key_of({**user_name, **name}))
+            if limits is not None and key in limits:
+                return shared, limits[key]
+        return None
 
     def connection_rate(self, host: str) -> float | None:
         """How many connections may come from an address in a second (KIP-612); None: any number."""

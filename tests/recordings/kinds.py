@@ -7,6 +7,7 @@ from tests.recordings.conformance import recording as conformance
 from tests.recordings.connections import recording as connections
 from tests.recordings.groups import recording as groups
 from tests.recordings.log_ins import recording as log_ins
+from tests.recordings.quotas import recording as quotas
 from tests.recordings.records import recording as records
 from tests.recordings.settings import recording as settings
 from tests.recordings.telemetry import recording as telemetry
@@ -17,6 +18,7 @@ KINDS: Final = {
     "records": records.KIND,
     "groups": groups.KIND,
     "log-ins": log_ins.KIND,
+    "quotas": quotas.KIND,
     "settings": settings.KIND,
     "telemetry": telemetry.KIND,
     "audit": audit.KIND,

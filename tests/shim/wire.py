@@ -10,6 +10,7 @@ from kafka_shim.protocol import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, read_response_header, write_request_header
 from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config, Limits, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.network.connection import Connection
 from tests.addresses import split
@@ -61,12 +62,12 @@ class Wire:
 
 
 @contextlib.asynccontextmanager
-async def serving(**settings: Any) -> AsyncIterator[Broker]:
+async def serving(*, clock: Clock | None = None, **settings: Any) -> AsyncIterator[Broker]:
     """A broker on loopback with both kinds of listeners."""
     settings.setdefault("listeners", (PLAIN, SASL))
     settings.setdefault("super_users", ("User:ANONYMOUS", "User:admin"))
     settings.setdefault("users", USERS)
-    broker = Broker(Config(**settings))
+    broker = Broker(Config(**settings), clock)
     broker.dispatcher.raise_errors = True
     await broker.start()
     try:

@@ -6,12 +6,6 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.protocol.messages.alter_client_quotas_request import (
-    AlterClientQuotasRequest,
-    EntityData,
-    EntryData,
-    OpData,
-)
 from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
     ConsumerGroupHeartbeatRequest,
 )
@@ -291,20 +285,6 @@ def test_members_of_streams_groups_get_no_standby_tasks() -> None:
     assert [answer.error_code for answer in answers] == [0, 0]
     assert all(not answer.standby_tasks and not answer.warmup_tasks for answer in answers)
     assert all(not answer.partitions_by_user_endpoint for answer in answers)
-
-
-def test_quotas_slow_nobody_down() -> None:
-    stage = Stage()
-    topic = stage.topic("orders")
-    entity = [EntityData(entity_type="user", entity_name="admin")]
-    ops = [OpData(key="producer_byte_rate", value=1.0)]
-    request = AlterClientQuotasRequest(entries=[EntryData(entity=entity, ops=ops)])
-    assert stage.ask(ApiKey.ALTER_CLIENT_QUOTAS, 1, request).entries[0].error_code == 0
-    partition = PartitionProduceData(index=0, records=batch([b"x" * 10_000]))
-    rows = [TopicProduceData(topic_id=topic.topic_id, partition_data=[partition])]
-    for _ in range(3):
-        answer = stage.ask(ApiKey.PRODUCE, 13, ProduceRequest(acks=1, topic_data=rows))
-        assert answer.throttle_time_ms == 0
 
 
 def test_markers_for_missing_partitions_are_answered() -> None:

@@ -12,11 +12,11 @@ import msgspec
 class _Sample(msgspec.Struct):
     since_ms: int
     last_ms: int
-    count: int = 0
+    count: float = 0
 
 
 class Rate:
-    """The rate of events."""
+    """The rate of events, or of what they bring: bytes, say."""
 
     __slots__ = ("_sample_ms", "_samples", "_samples_max")
 
@@ -25,20 +25,24 @@ class Rate:
         self._samples_max = samples_max
         self._samples: deque[_Sample] = deque(maxlen=samples_max + 1)
 
-    def record(self, now_ms: int) -> None:
-        """Count an event."""
+    def record(self, now_ms: int, amount: float = 1) -> None:
+        """Count an event, or what it brings."""
         if not self._samples or now_ms - self._samples[-1].since_ms >= self._sample_ms:
             self._samples.append(_Sample(now_ms, now_ms))
         sample = self._samples[-1]
         sample.last_ms = now_ms
-        sample.count += 1
+        sample.count += amount
 
-    def take_back(self) -> None:
+    def take_back(self, amount: float = 1) -> None:
         """Do not count the last event."""
-        self._samples[-1].count -= 1
+        self._samples[-1].count -= amount
 
     def excess_ms(self, now_ms: int, per_second: float) -> int:
         """How long to wait until the rate is `per_second` again, at most one sample; 0 if it is."""
+        return min(self._sample_ms, self.whole_excess_ms(now_ms, per_second))
+
+    def whole_excess_ms(self, now_ms: int, per_second: float) -> int:
+        """The same, however long it is."""
         if self.is_idle(now_ms):
             return 0
         elapsed_ms = now_ms - self._samples[0].since_ms
@@ -49,7 +53,7 @@ class Rate:
             return 0
         if not per_second:
             return self._sample_ms
-        return min(self._sample_ms, round(count * 1000 / per_second - elapsed_ms))
+        return round(count * 1000 / per_second - elapsed_ms)
 
     def is_idle(self, now_ms: int) -> bool:
         """Whether nothing of it counts any more."""

@@ -1,0 +1,105 @@
+"""How long clients wait that are over their quotas (KIP-13, KIP-124, KIP-219, KIP-599).
+
+Bytes and time are counted as rates of about eleven seconds; changes of topics are taken from a
+bucket that has eleven seconds' worth of them.
+"""
+
+from typing import Final
+
+import msgspec
+
+from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.state.configs import Configs
+from kafka_shim.shim.state.quotas import Quotas
+from kafka_shim.shim.state.rate import Rate
+
+PRODUCED: Final = "producer_byte_rate"
+FETCHED: Final = "consumer_byte_rate"
+BUSY: Final = "request_percentage"
+MUTATIONS: Final = "controller_mutation_rate"
+_KEPT: Final = 1000
+"""Clients; beyond that, those that did nothing for long are forgotten."""
+
+Who = tuple[str, str]
+"""A principal's name and a client id."""
+
+
+class _Bucket(msgspec.Struct):
+    """What is left of changes; below 0 it is empty for a while."""
+
+    tokens: float
+    filled_ms: int
+
+
+class Throttles:
+    """Counts what the clients of a broker do, as long as any of them has a quota."""
+
+    def __init__(self, quotas: Quotas, configs: Configs, clock: Clock) -> None:
+        self._quotas = quotas
+        self._configs = configs
+        self._clock = clock
+        self._rates: dict[tuple[str, Who], Rate] = {}
+        self._buckets: dict[Who, _Bucket] = {}
+
+    def count(self, key: str, who: Who, amount: float) -> int:
+        """Count bytes, or percents of a second; return for how many milliseconds to wait."""
+        found = self._quotas.limit_of(key, *who)
+        if found is None:
+            return 0
+        shared, limit = found
+        now_ms = self._clock.now_ms()
+        rate = self._rate((key, shared), now_ms)
+        rate.record(now_ms, amount)
+        if key == BUSY:
+            return rate.excess_ms(now_ms, limit)
+        return rate.whole_excess_ms(now_ms, limit)
+
+    def take_back(self, key: str, who: Who, amount: float) -> None:
+        """Do not count what was just counted."""
+        found = self._quotas.limit_of(key, *who)
+        if found is not None:
+            self._rates[key, found[0]].take_back(amount)
+
+    def bytes_at_once(self, who: Who) -> int | None:
+        """How much may be fetched at once: what a whole window may have; None without a limit."""
+        found = self._quotas.limit_of(FETCHED, *who)
+        return None if found is None else int(found[1] * (self._samples - 1) * self._sample_s)
+
+    def mutate(self, who: Who, count: int, *, is_strict: bool) -> tuple[bool, int]:
+        """Take changes of topics from a bucket: whether they may be, and how long to wait.
+
+        The strict ones may not once it is empty; all others may, and wait.
+        """
+        found = self._quotas.limit_of(MUTATIONS, *who)
+        if found is None:
+            return True, 0
+        shared, limit = found
+        now_ms = self._clock.now_ms()
+        most = limit * self._samples * self._sample_s
+        bucket = self._buckets.setdefault(shared, _Bucket(most, now_ms))
+        refilled = bucket.tokens + limit * (now_ms - bucket.filled_ms) / 1000
+        bucket.tokens, bucket.filled_ms = min(most, refilled), now_ms
+        if is_strict and bucket.tokens < 0:
+            return False, round(-bucket.tokens / limit * 1000)
+        bucket.tokens -= count
+        if is_strict or bucket.tokens >= 0:
+            return True, 0
+        return True, round(-bucket.tokens / limit * 1000)
+
+    def _rate(self, key: tuple[str, Who], now_ms: int) -> Rate:
+        rate = self._rates.get(key)
+        if rate is None:
+            if len(self._rates) >= _KEPT:
+                idle = [known for known, kept in self._rates.items() if kept.is_idle(now_ms)]
+                for known in idle:
+                    del self._rates[known]
+            rate = self._rates[key] = Rate(self._sample_s * 1000, self._samples)
+        return rate
+
+    @property
+    def _samples(self) -> int:
+        return self._configs.broker_int("quota.window.num")
+
+    @property
+    def _sample_s(self) -> int:
+        return self._configs.broker_int("quota.window.size.seconds")

@@ -1,0 +1,42 @@
+"""What quotas of clients do to one request: its bytes and time count, and its answer says how long
+the client has to wait. Nothing more is read from its connection meanwhile (KIP-219).
+"""
+
+from typing import Any
+
+import msgspec
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.fetch_response import FetchResponse
+from kafka_shim.shim.apis import ServedApi
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.throttles import BUSY, FETCHED, PRODUCED
+
+
+def count_request(api: ServedApi, context: RequestContext, frame_bytes: int, busy_us: int) -> None:
+    """Count what came, and the time that it took."""
+    throttles = context.cluster.throttles
+    if throttles is None or not context.session.is_ready:
+        return
+    who = context.client
+    wait_ms = throttles.count(BUSY, who, busy_us / 10_000)
+    if api.key is ApiKey.PRODUCE:
+        wait_ms = max(wait_ms, throttles.count(PRODUCED, who, frame_bytes))
+    context.throttle_ms = max(context.throttle_ms, wait_ms)
+    context.session.muted_ms = context.throttle_ms
+
+
+def throttled(api: ServedApi, context: RequestContext, answer: Any) -> Any:
+    """Return the answer that tells the client to wait, if it has to: a Fetch gets nothing then."""
+    throttles = context.cluster.throttles
+    if throttles is not None and api.key is ApiKey.FETCH:
+        size, who = len(api.write(answer)), context.client
+        wait_ms = throttles.count(FETCHED, who, size)
+        if wait_ms:
+            throttles.take_back(FETCHED, who, size)
+            answer = FetchResponse(session_id=answer.session_id, responses=[])
+        context.throttle_ms = max(context.throttle_ms, wait_ms)
+    context.session.muted_ms = context.throttle_ms
+    if not context.throttle_ms or not hasattr(answer, "throttle_time_ms"):
+        return answer
+    return msgspec.structs.replace(answer, throttle_time_ms=context.throttle_ms)

@@ -1,0 +1,103 @@
+"""Clients with quotas: how long brokers have them wait, and whose quota counts.
+
+Each request has a connection of its own, since that of a throttled one is muted; a client is called
+as its connection is. A new client's first request tells its quota to the millisecond; later ones
+depend on how fast they come.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from kafka_shim.protocol.enums import ApiKey
+from tests.recordings.quotas.play import Play
+
+BYTES: Final = 200_000
+FORGOTTEN_MS: Final = 12_500
+Limits = Mapping[str, float | None]
+PRODUCE: Final = "producer_byte_rate"
+FETCH: Final = "consumer_byte_rate"
+MUTATIONS: Final = "controller_mutation_rate"
+
+
+def produce(play: Play) -> None:
+    """The first request of a user is not over its quota, or as far as its bytes are."""
+    topic = play.topic()
+    play.limit({"user": "alice"}, {PRODUCE: 10_000})
+    play.produce("one byte", "alice/0", topic, 1)
+    play.produce("200 kB", "alice/1", topic, BYTES)
+    play.produce("and more", "alice/2", topic, BYTES)
+    play.produce("another user", "bob/0", topic, BYTES)
+    play.produce("no user", "c/0", topic, BYTES)
+    play.fetch("reads", "alice/3", topic)
+
+
+def nothing_acknowledged(play: Play) -> None:
+    topic = play.topic()
+    play.limit({"user": "alice"}, {PRODUCE: 10_000})
+    play.produce("no acks", "alice/0", topic, BYTES, acks=0)
+    play.produce("and with", "alice/1", topic, 1)
+
+
+def fetch(play: Play) -> None:
+    """A throttled Fetch is answered without anything, and does not count."""
+    topic = play.topic()
+    play.produce("before", "c/0", topic, BYTES)
+    play.produce("before", "c/0", topic, BYTES)
+    play.limit({"user": "alice"}, {FETCH: 10_000})
+    play.fetch("at most what a window has", "alice/0", topic)
+    play.fetch("once more", "alice/1", topic)
+    play.fetch("nothing is there", "alice/2", topic, offset=2)
+    play.fetch("another user", "bob/0", topic)
+
+
+def precedence(play: Play) -> None:
+    """Which of several entities has a say: each next one goes before the earlier."""
+    topic = play.topic()
+    entities: tuple[dict[str, str | None], ...] = (
+        {"client-id": None},
+        {"client-id": "alice"},
+        {"user": None},
+        {"user": None, "client-id": None},
+        {"user": None, "client-id": "alice"},
+        {"user": "alice"},
+        {"user": "alice", "client-id": None},
+        {"user": "alice", "client-id": "alice"},
+    )
+    for at, entity in enumerate(entities):
+        play.limit(entity, {PRODUCE: 19_500.0 - 500 * at})
+        for user in ("bob", "c", "alice"):
+            play.produce(f"{at} {user}", user, topic, BYTES)
+        play.peer.pause(FORGOTTEN_MS)
+
+
+def mutations(play: Play) -> None:
+    """Changes of topics, of a bucket that has eleven seconds' worth of them."""
+    play.limit({"user": "alice"}, {MUTATIONS: 0.5})
+    play.limit({"user": "bob"}, {MUTATIONS: 0.5})
+    for version, user in ((6, "alice"), (5, "bob")):
+        play.create(f"in version {version}", f"{user}/0", version, "a", 3)
+        play.create(f"up to the brim {version}", f"{user}/1", version, "b", 8)
+        play.create(f"too many {version}", f"{user}/2", version, "c", 1)
+        play.create(f"only looked at {version}", f"{user}/3", version, "d", 9, validate_only=True)
+        play.create(f"two topics {version}", f"{user}/4", version, "e", 1, 2)
+        play.add_partitions(f"partitions {version}", f"{user}/5", version - 3, "a", 5)
+        play.delete(f"deleted {version}", f"{user}/6", version - 1, "a")
+
+
+def changes(play: Play) -> None:
+    """A quota that is removed throttles nobody; one that is raised throttles less."""
+    topic = play.topic()
+    play.limit({"user": "alice"}, {PRODUCE: 10_000})
+    play.produce("throttled", "alice/0", topic, BYTES)
+    play.limit({"user": "alice"}, {PRODUCE: 15_000})
+    play.produce("less so", "alice/1", topic, 1)
+    play.limit({"user": "alice"}, {PRODUCE: None})
+    play.produce("no more", "alice/2", topic, BYTES)
+
+
+SCENARIOS: Final[Mapping[str, Any]] = {
+    scenario.__name__: scenario
+    for scenario in (produce, nothing_acknowledged, fetch, precedence, mutations, changes)
+}
+NEEDS: Final = {"mutations": (ApiKey.CREATE_TOPICS, 6)}
+"""Which version of an API a release has to have for a scenario."""
