@@ -37,6 +37,7 @@ class UserFacts(msgspec.Struct, frozen=True, kw_only=True):
     quota_may_be_zero: bool  # a limit of 0 is one
     quotas_alter_entities_once: bool  # an entity or key named twice fails; else the last counts
     quota_filter_may_be_empty: bool  # an exact match of an empty name; else it is -1
+    quotas_count_validations: bool  # changes of topics that are only validated count as made
     quota_types_are_checked_first: bool  # before what else is wrong with a filter
 
 
@@ -64,6 +65,7 @@ OLDEST = UserFacts(
     quota_may_be_zero=True,
     quotas_alter_entities_once=False,
     quota_filter_may_be_empty=False,
+    quotas_count_validations=False,
     quota_types_are_checked_first=False,
 )
 """As 0.11 has it."""
@@ -103,6 +105,7 @@ CHANGES: tuple[Change, ...] = (
         quota_matches_are_checked=True,
         quotas_alter_entities_once=True,
         quota_filter_may_be_empty=True,
+        quotas_count_validations=True,
         quota_types_are_checked_first=True,
     ),
     Change("3.3", "KAFKA-13848: a log-in ends with its token", tokens_end_sessions=True),

@@ -85,7 +85,8 @@ def _grow(wish: CreatePartitionsTopic, context: RequestContext, *, validate_only
         raise TopicError(ErrorCode.UNKNOWN_SERVER_ERROR, None)  # as by KRaft: no code for it
     check_count(wish.count)
     assignments = _assignments(wish, topic, added, context)
-    check_mutations(context, added, STRICT_QUOTAS_SINCE)
+    if not validate_only or context.facts.users.quotas_count_validations:
+        check_mutations(context, added, STRICT_QUOTAS_SINCE)
     if not validate_only:
         cluster.topics.add_partitions(topic, assignments)
         cluster.replicas_placed()

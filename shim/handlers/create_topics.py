@@ -137,7 +137,8 @@ def _create(
 ) -> CreatableTopicResult:
     try:
         made = plan(topic, context.cluster)
-        check_mutations(context, len(made.assignments), STRICT_QUOTAS_SINCE)
+        if not validate_only or context.facts.users.quotas_count_validations:
+            check_mutations(context, len(made.assignments), STRICT_QUOTAS_SINCE)
     except TopicError as failure:
         return CreatableTopicResult(
             name=topic.name, error_code=failure.error, error_message=failure.message

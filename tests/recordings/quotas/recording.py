@@ -5,7 +5,7 @@ from pathlib import Path
 from kafka_shim.protocol.enums import ApiKey
 from tests.recordings.peers.peer import Peer, versions
 from tests.recordings.quotas.play import Play
-from tests.recordings.quotas.scenarios import NEEDS, SCENARIOS
+from tests.recordings.quotas.scenarios import FORGOTTEN_MS, NEEDS, SCENARIOS
 from tests.recordings.recorder import Kind
 from tests.recordings.store import Recordings, Steps
 
@@ -28,6 +28,7 @@ def played(name: str, peer: Peer) -> Steps:
         SCENARIOS[name](play)
     finally:
         play.end()
+        peer.pause(FORGOTTEN_MS)
     return play.steps
 
 
