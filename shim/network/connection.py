@@ -12,9 +12,11 @@ from kafka_shim.shim.config import Limits, ListenerConfig
 from kafka_shim.shim.dispatch import Pending
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.handlers.shared.login import accept_token
+from kafka_shim.shim.network.certificate import identify
 from kafka_shim.shim.network.guest import Arrival
 from kafka_shim.shim.network.holder import Holder
 from kafka_shim.shim.network.large_requests import Working
+from kafka_shim.shim.network.mute import Mute
 from kafka_shim.shim.network.request_memory import SMALL_BYTES, LargeRequest
 from kafka_shim.shim.request.session import Phase, Session, java_host_text
 from kafka_shim.shim.state.cluster import Cluster
@@ -58,7 +60,7 @@ class Connection(asyncio.BufferedProtocol):
         self._writable = True
         self._running = False
         self._again: asyncio.Handle | None = None  # the next turn, if frames are left for it
-        self._muted: Timer | None = None
+        self._mute = Mute(self._cluster.clock, self._go_on)
         self._is_served = False  # its quotas may let it wait
         self._large = LargeRequest(holder.memory, self)
         self._reason = ""  # why we closed it, if we did
@@ -88,8 +90,10 @@ class Connection(asyncio.BufferedProtocol):
         )
         self._cluster.counters.connections += 1
         self._session.number = self._cluster.counters.connections
-        self._identify(self._transport, self._session)
+        wrong = identify(self._transport, self._session, self._cluster)
         self._transport.set_write_buffer_limits(high=self._limits.write_buffer_bytes_max)
+        if wrong:
+            self.close(wrong)
         if self._arrival is not None:
             self.start()
         elif self._holder.accepts(self):
@@ -104,26 +108,14 @@ class Connection(asyncio.BufferedProtocol):
         self.began_ms = self.last_used_ms = self._cluster.clock.now_ms()
         self._flow()
 
-    def _identify(self, transport: asyncio.Transport, session: Session) -> None:
-        """A verified client certificate names the principal, by the mapping rules (KIP-371)."""
-        certificate = transport.get_extra_info("peercert")
-        if not certificate or self._listener.protocol.sasl:
-            return
-        from kafka_shim.shim.tls.principal_mapping import principal_of  # noqa: PLC0415 - for TLS alone
-
-        try:
-            session.belongs_to(principal_of(certificate["subject"], self._cluster.principal_rules))
-        except LookupError as error:
-            self.close(str(error))
-
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's
         self._transport = None
         self._frames.clear()
         if self._again is not None:
             self._again.cancel()
-        for timer in (self._parting, self._muted):
-            if timer is not None:
-                timer.cancel()
+        if self._parting is not None:
+            self._parting.cancel()
+        self._mute.cancel()
         if self._pending is not None:
             self._pending.cancel()
             self._pending = None
@@ -192,7 +184,7 @@ class Connection(asyncio.BufferedProtocol):
         frames, clock_s = self._frames, self._holder.clock_s
         ends_s = clock_s() + _TURN_S if len(frames) > 1 else 0.0
         try:
-            while frames and self._may_answer():
+            while frames and self._writable and not self._is_waiting():
                 self._answer(frames.popleft())
                 if frames and clock_s() >= ends_s:
                     self._run_later()
@@ -207,20 +199,8 @@ class Connection(asyncio.BufferedProtocol):
             if self._dispatcher.recorder is not None:
                 self._dispatcher.recorder.catch_up()
 
-    def _may_answer(self) -> bool:
-        is_waiting = self._pending is not None or self._muted is not None
-        return self._writable and not is_waiting and self._parting is None
-
-    def _mute(self) -> None:
-        """Answer nothing more for a while if the client is over its quotas."""
-        session = self._session
-        if session is not None and session.muted_ms:
-            delay_ms, session.muted_ms = session.muted_ms, 0
-            self._muted = self._cluster.clock.call_later(delay_ms, self._unmute)
-
-    def _unmute(self) -> None:
-        self._muted = None
-        self._go_on()
+    def _is_waiting(self) -> bool:
+        return self._pending is not None or self._parting is not None or self._mute.is_on
 
     def _run_later(self) -> None:
         """Go on when all other connections have had their turn."""
@@ -265,7 +245,7 @@ class Connection(asyncio.BufferedProtocol):
             answer.wait.when_done(self._complete)
         elif answer is NoAnswer.CLOSE:
             raise CloseConnection("a request without a response failed")
-        self._mute()
+        self._mute.begin(self._session)
 
     def _part_later(self, session: Session) -> None:
         """Tell that a log-in failed, and close, after a while: clients come again (KIP-306)."""
@@ -294,7 +274,7 @@ class Connection(asyncio.BufferedProtocol):
         except CloseConnection as closing:
             self._part_at_once(closing)
             return
-        self._mute()
+        self._mute.begin(self._session)
         self._go_on()
 
     def _worked(self, outcome: Callable[[], bytes | Pending | NoAnswer]) -> None:

@@ -1,0 +1,23 @@
+"""Who a client is by its certificate."""
+
+import asyncio
+
+from kafka_shim.shim.request.session import Session
+from kafka_shim.shim.state.cluster import Cluster
+
+
+def identify(transport: asyncio.Transport, session: Session, cluster: Cluster) -> str:
+    """A verified client certificate names the principal, by the mapping rules (KIP-371).
+
+    Return why it does not, empty if nothing is wrong.
+    """
+    certificate = transport.get_extra_info("peercert")
+    if not certificate or session.listener.protocol.sasl:
+        return ""
+    from kafka_shim.shim.tls.principal_mapping import principal_of  # noqa: PLC0415 - for TLS alone
+
+    try:
+        session.belongs_to(principal_of(certificate["subject"], cluster.principal_rules))
+    except LookupError as error:
+        return str(error)
+    return ""

@@ -1,0 +1,36 @@
+"""A pause in the answers to a client that is over its quotas (KIP-219)."""
+
+from collections.abc import Callable
+
+from kafka_shim.shim.clock import Clock, Timer
+from kafka_shim.shim.request.session import Session
+
+
+class Mute:
+    """That of one connection; `go_on` is called when it is over."""
+
+    def __init__(self, clock: Clock, go_on: Callable[[], None]) -> None:
+        self._clock = clock
+        self._go_on = go_on
+        self._timer: Timer | None = None
+
+    @property
+    def is_on(self) -> bool:
+        return self._timer is not None
+
+    def begin(self, session: Session | None) -> None:
+        """Begin if the last answer has told the client to wait."""
+        if session is not None and session.muted_ms:
+            delay_ms, session.muted_ms = session.muted_ms, 0
+            self.cancel()
+            self._timer = self._clock.call_later(delay_ms, self._end)
+
+    def cancel(self) -> None:
+        """Call it off: the connection has ended."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _end(self) -> None:
+        self._timer = None
+        self._go_on()
