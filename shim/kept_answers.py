@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kafka_shim.protocol.answer_codes import error_codes
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.apis import LOOKING
 from kafka_shim.shim.observing import audit
@@ -107,6 +106,8 @@ class KeptAnswers:
         access = context.access
         if access.left_out or len(access.records) > RECORDS_MAX:
             return
+        from kafka_shim.protocol.answer_codes import error_codes  # noqa: PLC0415 - not at the start
+
         errors = tuple(error_codes(answer))
         software = None
         if context.header.api_key == ApiKey.API_VERSIONS and not errors:
