@@ -51,7 +51,11 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
         )
         for topic, denial in zip(request.topics, errors, strict=True)
     ]
-    codes = {partition.error_code for topic in topics for partition in topic.partitions}
+    codes = {
+        partition.error_code
+        for topic in context.in_turns(topics)
+        for partition in context.in_turns(topic.partitions)
+    }
     if not (context.facts.groups.new_coordinator and codes <= BY_GROUP):
         topics = context.beside(_merged, topics, context.facts.groups)
     if ErrorCode.NONE in codes:

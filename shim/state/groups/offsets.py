@@ -118,11 +118,16 @@ class Offsets:
         group = self._groups.get(group_id)
         if group is None:
             return
-        group.committed.get(topic_id, {}).pop(partition, None)
-        for held in group.pending.values():
-            held.pop((topic_id, partition), None)
-        self._tidy(group)
-        self._drop_empty()
+        committed = group.committed.get(topic_id, {})
+        committed.pop(partition, None)
+        if not committed:  # a look at all topics would be quadratic in an OffsetDelete
+            group.committed.pop(topic_id, None)
+        for producer_id, pending in list(group.pending.items()):
+            pending.pop((topic_id, partition), None)
+            if not pending:
+                del group.pending[producer_id]
+        if not group.committed and not group.pending:
+            del self._groups[group_id]
 
     def forget_group(self, group_id: str) -> None:
         self._groups.pop(group_id, None)

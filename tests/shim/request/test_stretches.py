@@ -16,7 +16,9 @@ STRETCH_MAX = 1.5
 AT_ONCE = {
     "TxnOffsetCommit": 4.0,
     "ShareFetch": 3.0,
-    "ConsumerGroupHeartbeat": 70.0,
+    "WriteShareGroupState": 4.0,
+    "AlterShareGroupOffsets": 5.0,
+    "ConsumerGroupHeartbeat": 100.0,
     "ShareGroupHeartbeat": 70.0,
     "StreamsGroupHeartbeat": 9.0,
 }
@@ -28,6 +30,7 @@ WORK_MAX = 1.6
 BYTES = 4 * 1024
 NEWEST = ""
 KNOWN = {
+    "OffsetDelete 0 topics",
     "OffsetFetch 10 groups.topics",
     "CreateAcls 3 creations",
     "IncrementalAlterConfigs 1 resources",
