@@ -21,6 +21,9 @@ EXAMPLES: Final = {
         'kafka-shim conformance run --client-command "python my_client.py"',
     ),
     "kafka-shim conformance check": ("kafka-shim conformance check trace --to junit",),
+    "kafka-shim conformance report": (
+        "kafka-shim conformance report librdkafka.json franz-go.json --to html",
+    ),
     "kafka-shim conformance list": ("kafka-shim conformance list --json",),
     "kafka-shim trace info": ("kafka-shim trace info trace",),
     "kafka-shim trace cat": ("kafka-shim trace cat trace --lines",),

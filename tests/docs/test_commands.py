@@ -91,7 +91,8 @@ def succeeds(shell: Shell, command: Command, timeout_s: float = 60) -> str:
         assert shell.until("[KafkaServer", text) == 0
         return ""
     done = shell(command.text, timeout_s)
-    expected = 3 if re.search(r"kafka-shim (explain|conformance|policy lint) ", command.text) else 0
+    judging = r"kafka-shim (explain|conformance (suite|run|check)|policy lint) "
+    expected = 3 if re.search(judging, command.text) else 0
     assert done.returncode == expected, (str(command), done.stdout, done.stderr)
     return done.stdout
 
