@@ -1,5 +1,7 @@
 """How tests are run: what is random, and which processes get which files."""
 
+import logging
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -62,3 +64,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     scheduler._split_scope = unit_of
     config.option.loadscopereorder = False
     return scheduler
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Generator[None, object, object]:
+    """A test that sets the log level does not set it for those after it in the same process."""
+    root = logging.getLogger()
+    level = root.level
+    try:
+        return (yield)
+    finally:
+        root.setLevel(level)
