@@ -50,7 +50,7 @@ _OFFSETS = bytes(range(0, 128, 2))
 """Offsets 0 to 63 as varints."""
 _ALIKE = 6
 """From so many records on it pays to see whether they are all of one shape."""
-_INT, _LONG = (5, 0xFFFFFFFF), (10, 0xFFFFFFFFFFFFFFFF)
+INT_VARINT, LONG_VARINT = (5, 0xFFFFFFFF), (10, 0xFFFFFFFFFFFFFFFF)
 """Most bytes of a varint, and the bits that count."""
 
 
@@ -153,14 +153,14 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - calls would take longer than all el
         if byte < 128:
             pos += 1
         else:
-            byte, pos = _varint(content, pos, *_INT)
+            byte, pos = raw_varint(content, pos, *INT_VARINT)
         if byte != at << 1:
             has_other_offsets = True
         byte = content[pos]
         if byte < 128:
             pos += 1
         else:
-            byte, pos = _varint(content, pos, *_INT)
+            byte, pos = raw_varint(content, pos, *INT_VARINT)
         if byte & 1:
             lacks_key = True
         else:
@@ -169,7 +169,7 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - calls would take longer than all el
         if byte < 128:
             pos += 1
         else:
-            byte, pos = _varint(content, pos, *_INT)
+            byte, pos = raw_varint(content, pos, *INT_VARINT)
         if not byte & 1:
             pos += byte >> 1
         if content[pos]:
@@ -186,14 +186,14 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - calls would take longer than all el
 def _size(content: bytes, pos: int, scope: Scope) -> tuple[int, int]:
     """Read the size of a record; what is none keeps a broker from reading on if it counts."""
     try:
-        return _varint(content, pos, *_INT)
+        return raw_varint(content, pos, *INT_VARINT)
     except DecodeError as error:
         raise (UnreadableError(str(error)) if scope.has_sizes else error) from error
 
 
 def _time(content: bytes, pos: int, timestamp: int) -> tuple[int, int]:
     """Read how far a time is from `timestamp`, such that both make a time of 64 bits."""
-    raw, pos = _varint(content, pos, *_LONG)
+    raw, pos = raw_varint(content, pos, *LONG_VARINT)
     time = timestamp + ((raw >> 1) ^ -(raw & 1))
     time = (time + (1 << 63)) % (1 << 64) - (1 << 63)
     return time - timestamp, pos
@@ -201,24 +201,24 @@ def _time(content: bytes, pos: int, timestamp: int) -> tuple[int, int]:
 
 def _headers(content: bytes, pos: int, left: int) -> tuple[int, int]:
     """Look at the headers of a record; return where they end, and how many more there may be."""
-    count, pos = _varint(content, pos, *_INT)
+    count, pos = raw_varint(content, pos, *INT_VARINT)
     if count & 1 or count >> 1 > len(content) - pos:
         raise DecodeError(f"a record claims a wrong number of headers at byte {pos}")
     left -= count >> 1
     if left < 0:
         raise DecodeError("a batch has too many records and headers")
     for _ in range(count >> 1):
-        length, pos = _varint(content, pos, *_INT)
+        length, pos = raw_varint(content, pos, *INT_VARINT)
         if length & 1:
             raise DecodeError(f"a record's header has no name at byte {pos}")
         pos += length >> 1
-        length, pos = _varint(content, pos, *_INT)
+        length, pos = raw_varint(content, pos, *INT_VARINT)
         if not length & 1:
             pos += length >> 1
     return pos, left
 
 
-def _varint(content: bytes, pos: int, bytes_max: int, mask: int) -> tuple[int, int]:
+def raw_varint(content: bytes, pos: int, bytes_max: int, mask: int) -> tuple[int, int]:
     """Read a varint as it is written, before it is made signed."""
     value = 0
     for shift in range(0, 7 * bytes_max, 7):

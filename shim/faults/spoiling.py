@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from struct import Struct
 
+from kafka_shim.protocol.runtime import varint_bytes
 from kafka_shim.protocol.spec import load
 from kafka_shim.shim.apis import ServedApi
 from kafka_shim.shim.errors import CloseConnection
@@ -67,7 +68,7 @@ def _tagged(api: ServedApi, length: int) -> Spoil:
         return lambda frame: frame
     spec = load(f"{api.key.wire_name}Response")
     has_tags = any(field.tagged.has(api.version) for field in spec.struct.fields)
-    section = b"\x01" + _unsigned(_TAG) + _unsigned(length) + bytes(length)
+    section = b"\x01" + varint_bytes(_TAG) + varint_bytes(length) + bytes(length)
 
     def spoil(frame: bytes) -> bytes:
         header, body = frame[4:8] + section, frame[9:]
@@ -76,13 +77,3 @@ def _tagged(api: ServedApi, length: int) -> Spoil:
         return _INT.pack(len(header) + len(body)) + header + body
 
     return spoil
-
-
-def _unsigned(number: int) -> bytes:
-    """As a varint."""
-    found = bytearray()
-    while number > 0x7F:
-        found.append(number & 0x7F | 0x80)
-        number >>= 7
-    found.append(number)
-    return bytes(found)

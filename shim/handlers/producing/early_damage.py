@@ -9,12 +9,18 @@ import zlib
 
 from kafka_shim.protocol.compression import DECOMPRESSED_BYTES_MAX, Compression
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.record_survey import Scope, UnreadableError, survey
+from kafka_shim.protocol.record_survey import (
+    INT_VARINT,
+    LONG_VARINT,
+    Scope,
+    UnreadableError,
+    raw_varint,
+    survey,
+)
 from kafka_shim.protocol.records import HEADER_BYTES, Batch
 from kafka_shim.protocol.releases.records import RecordFacts
 
 GZIP_HEADER_BYTES = 10
-_INT_BYTES, _LONG_BYTES = 5, 10
 
 
 class _UnexpectedError(Exception):
@@ -69,7 +75,7 @@ def _read_all(content: bytes, batch: Batch, facts: RecordFacts) -> None:
     pos = 0
     for left in range(batch.count - 1, -1, -1):
         try:
-            size, pos = _varint(content, pos, _INT_BYTES)
+            size, pos = _varint(content, pos, INT_VARINT)
         except _InvalidError as error:
             raise _UnexpectedError from error
         if batch.compression:
@@ -91,15 +97,15 @@ def _read_all(content: bytes, batch: Batch, facts: RecordFacts) -> None:
 
 def _read(body: bytes, pos: int, facts: RecordFacts) -> int:
     """Return where a record ends; IndexError if it does not."""
-    _, pos = _varint(body, pos + 1, _LONG_BYTES)
-    _, pos = _varint(body, pos, _INT_BYTES)
+    _, pos = _varint(body, pos + 1, LONG_VARINT)
+    _, pos = _varint(body, pos, INT_VARINT)
     pos = _skip(body, pos)
     pos = _skip(body, pos)
-    count, pos = _varint(body, pos, _INT_BYTES)
+    count, pos = _varint(body, pos, INT_VARINT)
     if not 0 <= count <= len(body) - pos:
         raise _InvalidError
     for _ in range(count):
-        size, pos = _varint(body, pos, _INT_BYTES)
+        size, pos = _varint(body, pos, INT_VARINT)
         if size < 0:
             raise _InvalidError
         if size > len(body) - pos:
@@ -110,19 +116,15 @@ def _read(body: bytes, pos: int, facts: RecordFacts) -> int:
 
 def _skip(body: bytes, pos: int) -> int:
     """Return the place behind a field with its size."""
-    size, pos = _varint(body, pos, _INT_BYTES)
+    size, pos = _varint(body, pos, INT_VARINT)
     if size > len(body) - pos:
         raise _InvalidError
     return pos + max(size, 0)
 
 
-def _varint(body: bytes, pos: int, bytes_max: int) -> tuple[int, int]:
-    value = 0
-    for shift in range(0, 7 * bytes_max, 7):
-        byte = body[pos]
-        pos += 1
-        value |= (byte & 127) << shift
-        if byte < 128:
-            value &= (1 << 64) - 1 if bytes_max == _LONG_BYTES else (1 << 32) - 1
-            return (value >> 1) ^ -(value & 1), pos
-    raise _InvalidError
+def _varint(body: bytes, pos: int, limits: tuple[int, int]) -> tuple[int, int]:
+    try:
+        raw, pos = raw_varint(body, pos, *limits)
+    except DecodeError as error:
+        raise _InvalidError from error
+    return (raw >> 1) ^ -(raw & 1), pos

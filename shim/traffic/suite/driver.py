@@ -49,6 +49,11 @@ class Answer(msgspec.Struct, frozen=True):
             return Answer(error=_error(found))
         return Answer(ok=found)
 
+    def first(self) -> "Answer":
+        """The answer for the first of several things; itself where it is of one."""
+        items = list((self.ok or {}).get("items", {}))
+        return self.item(items[0]) if items else self
+
     def __str__(self) -> str:
         if self.unsupported:
             return "unsupported"

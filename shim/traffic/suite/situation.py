@@ -10,7 +10,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.names import error_text
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.observing.history import Seen
-from kafka_shim.shim.traffic.suite.driver import Answer, Driver
+from kafka_shim.shim.traffic.suite.driver import Answer, ClientError, Driver
 from kafka_shim.shim.traffic.suite.frames import Frame, Frames
 from kafka_shim.shim.traffic.suite.place import Place, ShimPlace
 from kafka_shim.shim.traffic.suite.stages import PASSWORD, USER
@@ -52,6 +52,13 @@ class UnmetError(Exception):
         super().__init__(f"expected {expected}; {done}")
         self.expected = expected
         self.done = done
+
+
+def expect_error(answer: Answer) -> ClientError:
+    """Return the error that the client told its user."""
+    if answer.error is None:
+        raise UnmetError("an error", f"the client said {answer}")
+    return answer.error
 
 
 class UnsupportedError(Exception):
@@ -191,9 +198,8 @@ class Situation:
     async def done(self, command: str, *, client: str = CLIENT, **fields: Any) -> dict[str, Any]:
         """Have it do what must succeed; return its `ok`, or that of its only item."""
         answer = await self.ask(command, client=client, **fields)
-        items = list((answer.ok or {}).get("items", {}))
-        if len(items) == 1:
-            answer = answer.item(items[0])
+        if len((answer.ok or {}).get("items", {})) == 1:
+            answer = answer.first()
         if answer.ok is None:
             raise UnmetError(f"{command} succeeds", f"the client said {answer}")
         return answer.ok

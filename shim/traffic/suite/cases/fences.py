@@ -18,7 +18,7 @@ from kafka_shim.shim.traffic.suite.cases.moves import (
 )
 from kafka_shim.shim.traffic.suite.denial import serves
 from kafka_shim.shim.traffic.suite.driver import Answer
-from kafka_shim.shim.traffic.suite.situation import Situation, UnmetError
+from kafka_shim.shim.traffic.suite.situation import Situation, UnmetError, expect_error
 
 _TROUBLE = Family("trouble")
 _OF_CLIENT = {"principal": "User:alice"}
@@ -56,8 +56,7 @@ async def fenced_producer(situation: Situation) -> None:
     answer = await situation.ask("produce", **PRODUCE)
     if answer.ok is not None:
         answer = await situation.ask("commit")
-    if answer.error is None:
-        raise UnmetError("an error", f"the client said {answer}")
+    expect_error(answer)
     if not _tells(answer, 47, 90):
         answer = await situation.ask("commit")
     if not _tells(answer, 47, 90):
@@ -149,8 +148,7 @@ async def aborted(situation: Situation) -> None:
     await situation.grant(denied)
     await situation.done("begin")
     answer = await situation.ask("produce", **PRODUCE)
-    if answer.error is None:
-        raise UnmetError("an error", f"the client said {answer}")
+    expect_error(answer)
     await situation.done("abort")
     await situation.revoke(denied)
     for command, fields in _IN_TX:

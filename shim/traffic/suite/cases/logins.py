@@ -14,7 +14,7 @@ from kafka_shim.shim.traffic.suite.case import Family, Level
 from kafka_shim.shim.traffic.suite.denial import serves
 from kafka_shim.shim.traffic.suite.driver import Answer
 from kafka_shim.shim.traffic.suite.more_denial_rows import WITH_TOKENS
-from kafka_shim.shim.traffic.suite.situation import EVERYTHING, Situation, UnmetError
+from kafka_shim.shim.traffic.suite.situation import EVERYTHING, Situation, UnmetError, expect_error
 from kafka_shim.shim.traffic.suite.stages import OTHER_USER, PASSWORD, USER, Setup
 
 _LOGINS = Family("logins")
@@ -104,9 +104,8 @@ async def refused(how: Mapping[str, Any], code: int | None, situation: Situation
 
 
 def _expect_refused(answer: Answer, code: int | None) -> None:
-    if answer.error is None:
-        raise UnmetError("an error", f"the client said {answer}")
-    if code is not None and answer.error.code not in (code, None):
+    error = expect_error(answer)
+    if code is not None and error.code not in (code, None):
         raise UnmetError(f"an error, by its code {code} if any", f"the client said {answer}")
 
 

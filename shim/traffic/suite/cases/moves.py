@@ -166,9 +166,8 @@ async def node_gone(command: str, fields: Mapping[str, Any], situation: Situatio
 
 async def _soon(command: str, fields: Mapping[str, Any], situation: Situation) -> None:
     """It succeeds, at the latest the second time: what was under way may be lost."""
-    answer = await situation.ask(command, **fields)
-    items = list((answer.ok or {}).get("items", {}))
-    if answer.ok is None or (items and answer.item(items[0]).ok is None):
+    answer = (await situation.ask(command, **fields)).first()
+    if answer.ok is None:
         await situation.done(command, **fields)
 
 

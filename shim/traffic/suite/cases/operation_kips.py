@@ -172,10 +172,7 @@ async def none(row: Described, situation: Situation) -> None:
 
 async def old(row: Described, situation: Situation) -> None:
     await _prepare(row, situation)
-    answer = await situation.ask(row.command, **row.fields, operations=True)
-    items = list((answer.ok or {}).get("items", {}))
-    if items:
-        answer = answer.item(items[0])
+    answer = (await situation.ask(row.command, **row.fields, operations=True)).first()
     if answer.ok is not None and answer.ok["operations"]:
         raise UnmetError("an error, or no operations", f"the client said {answer}")
 

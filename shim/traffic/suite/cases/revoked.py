@@ -171,11 +171,6 @@ async def _begin(row: Revocation, situation: Situation) -> None:
     await situation.grant(row.denied)
 
 
-def _only(answer: Answer) -> Answer:
-    items = list((answer.ok or {}).get("items", {}))
-    return answer.item(items[0]) if items else answer
-
-
 async def _until(row: Revocation, situation: Situation, *, is_denied: bool) -> Answer:
     """What is said at last: a fetch that was under way may still bring records."""
     command, fields = row.later or (row.command, row.fields)
@@ -184,7 +179,7 @@ async def _until(row: Revocation, situation: Situation, *, is_denied: bool) -> A
     while time.monotonic() < ends:
         if row.later is None:
             await _write(row, situation)
-        answer = _only(await situation.ask(command, **fields))
+        answer = (await situation.ask(command, **fields)).first()
         if (answer.error is not None) == is_denied:
             break
         await asyncio.sleep(_PAUSE_S)

@@ -6,6 +6,7 @@ from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.traffic.suite.case import Family, Level
+from kafka_shim.shim.traffic.suite.cases.acl_kips import ANY
 from kafka_shim.shim.traffic.suite.cases.versions import (
     BASICS,
     CONSUME,
@@ -17,22 +18,13 @@ from kafka_shim.shim.traffic.suite.cases.versions import (
     write,
 )
 from kafka_shim.shim.traffic.suite.denial import serves
-from kafka_shim.shim.traffic.suite.situation import EVERYTHING, Situation, UnmetError
+from kafka_shim.shim.traffic.suite.situation import EVERYTHING, Situation, UnmetError, expect_error
 
 _VERSIONS = Family("versions")
 _UNKNOWN_CODE = 9999
 _FLEXIBLE = serves(ApiKey.METADATA, 9)
 _READER = {"group_id": "readers"}
 _BEGIN = {"transactional_id": "tx", "enable_idempotence": "true"}
-_ANY = {
-    "resource_type": "ANY",
-    "name": None,
-    "pattern_type": "ANY",
-    "principal": None,
-    "host": None,
-    "operation": "ANY",
-    "permission": "ANY",
-}
 
 
 async def unknown_code(
@@ -40,12 +32,8 @@ async def unknown_code(
 ) -> None:
     await prepare(situation, settings)
     situation.strike(api, error=_UNKNOWN_CODE, times=0, match={"principal": "User:alice"})
-    answer = await situation.ask(command, **fields)
-    items = list((answer.ok or {}).get("items", {}))
-    if items:
-        answer = answer.item(items[0])
-    if answer.error is None:
-        raise UnmetError("an error", f"the client said {answer}")
+    answer = (await situation.ask(command, **fields)).first()
+    expect_error(answer)
     if not situation.refused(_UNKNOWN_CODE):
         raise UnmetError(f"a {api} request", "the client sent none")
 
@@ -62,7 +50,7 @@ for _api, _command, _fields, _settings in (
     ("OffsetFetch", "group_offsets", {"group": GROUP, "partitions": [f"{TOPIC}-0"]}, {}),
     ("ListOffsets", "list_offsets", {"partitions": [f"{TOPIC}-0"]}, {}),
     ("InitProducerId", "begin", {}, _BEGIN),
-    ("DescribeAcls", "describe_acls", {"filter": _ANY}, {}),
+    ("DescribeAcls", "describe_acls", {"filter": ANY}, {}),
     ("DeleteRecords", "delete_records", {"topic": TOPIC, "partition": 0, "before": 0}, {}),
 ):
     _VERSIONS.add(
@@ -186,7 +174,7 @@ for _name, _api, _field, _value, _command, _fields in (
 for _name, _api, _field, _command, _fields in (
     ("groups", "ListGroups", "groups", "list_groups", {}),
     ("topics", "Metadata", "topics", "list_topics", {}),
-    ("acls", "DescribeAcls", "resources", "describe_acls", {"filter": _ANY}),
+    ("acls", "DescribeAcls", "resources", "describe_acls", {"filter": ANY}),
     ("configs", "DescribeConfigs", "results.*.configs", "describe_configs", _CONFIGS),
 ):
     _VERSIONS.add(
@@ -202,12 +190,8 @@ for _name, _api, _field, _command, _fields in (
 async def missing(api: str, field: str, command: str, fields: Fields, situation: Situation) -> None:
     await prepare(situation)
     situation.strike(api, set={field: []}, times=0)
-    answer = await situation.ask(command, **fields)
-    items = list((answer.ok or {}).get("items", {}))
-    if items:
-        answer = answer.item(items[0])
-    if answer.error is None:
-        raise UnmetError("an error", f"the client said {answer}")
+    answer = (await situation.ask(command, **fields)).first()
+    expect_error(answer)
 
 
 for _name, _api, _field, _command, _fields in (
