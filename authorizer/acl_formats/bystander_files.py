@@ -34,7 +34,7 @@ def local_modules(text: str) -> Iterator[tuple[str, int]]:
     """Sources and lines of the modules of Terraform that are folders beside the file."""
     try:
         found = list(blocks(text))
-    except AclTextError:  # whoever reads the file says so
+    except AclTextError:  # the file's own reader reports it
         return
     for block in found:
         if block.keyword == "module" and is_local(block):
@@ -75,7 +75,7 @@ def _document(text: str) -> str | None:
         return None
     try:
         documents = [document for document in load_all(text) if document is not None]
-    except AclTextError:  # whoever reads the file says so
+    except AclTextError:  # the file's own reader reports it
         return None
     if not documents or not all(isinstance(document, Mapping) for document in documents):
         return None

@@ -68,7 +68,7 @@ def at_line(line: int) -> Iterator[None]:
 
 
 class Mistakes:
-    """All that is wrong in a text, so that it is told at once."""
+    """Every mistake in a text, so that one error lists them all."""
 
     def __init__(self) -> None:
         self._found: list[AclTextError] = []

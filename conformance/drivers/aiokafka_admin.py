@@ -1,4 +1,4 @@
-"""What aiokafka's admin client does for the driver, and how its errors are told."""
+"""What aiokafka's admin client does for the driver, and how the driver reports its errors."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What librdkafka's admin client does for the driver, and how its errors are told."""
+"""What librdkafka's admin client does for the driver, and how the driver reports its errors."""
 
 from collections.abc import Callable
 from typing import Any

@@ -166,7 +166,7 @@ class Client(AdminCommands):
         self._producer.begin_transaction()
 
     def send_offsets(self, group: str, topic: str, partition: int, offset: int) -> None:
-        # what a group is called is told by a consumer of it alone
+        # only a consumer can hand over the group metadata
         member = Consumer(self._settings_of_group(group))
         try:
             self._producer.send_offsets_to_transaction(

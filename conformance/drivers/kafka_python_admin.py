@@ -1,4 +1,4 @@
-"""What kafka-python's admin client does for the driver, and how its errors are told."""
+"""What kafka-python's admin client does for the driver, and how the driver reports its errors."""
 
 import re
 from collections.abc import Callable, Iterable

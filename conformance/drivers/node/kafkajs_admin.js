@@ -1,4 +1,4 @@
-// What kafkajs's admin client does for the driver, and how its errors are told.
+// What kafkajs's admin client does for the driver, and how the driver reports its errors.
 import kafkajs from "kafkajs";
 import { Unsupported, byTopic, items, partitionOf } from "./loop.js";
 

@@ -1,4 +1,4 @@
-// What @platformatic/kafka's admin client does for the driver, and how its errors are told.
+// What @platformatic/kafka's admin client does for the driver, and how the driver reports its errors.
 import {
   AclOperations,
   AclPermissionTypes,
