@@ -1,4 +1,7 @@
-"""Counts the bytecodes of a large request, and of its longest stretch without an interruption."""
+"""Counts the lines that a large request runs, and those of its longest stretch without a pause.
+
+Lines, since all releases of Python count them alike: bytecodes differ from one to the next.
+"""
 
 import queue
 import sys
@@ -31,11 +34,11 @@ class _Loop:
 class Stretches(Turns[Answer]):
     """The turns of one request, in which what is done between two interruptions is counted.
 
-    What runs beside the loop holds up nobody: it is in `bytecodes`, and in no stretch.
+    What runs beside the loop holds up nobody: it is in `lines`, and in no stretch.
     """
 
     def __init__(self, dispatcher: Dispatcher, frame: bytes, session: Session) -> None:
-        self.bytecodes = self.longest = self._since = 0
+        self.lines = self.longest = self._since = 0
         self._frame, self._dispatcher, self._session = frame, dispatcher, session
         self._idle = _Loop()
         self._found: list[Callable[[], Answer]] = []
@@ -59,12 +62,12 @@ class Stretches(Turns[Answer]):
         try:
             return super().beside(work, *arguments)
         finally:
-            self.bytecodes += self._since
+            self.lines += self._since
             self._since = 0
 
     def _answer(self) -> Answer:
         others = sys.gettrace()
-        sys.settrace(self._called)
+        sys.settrace(self._counted)
         try:
             return self._dispatcher.dispatch(self._frame, self._session)
         except CloseConnection:
@@ -74,15 +77,11 @@ class Stretches(Turns[Answer]):
             self._pause()
 
     def _pause(self) -> None:
-        self.bytecodes += self._since
+        self.lines += self._since
         self.longest = max(self.longest, self._since)
         self._since = 0
 
-    def _called(self, frame: FrameType, event: str, _: object) -> Any:
-        frame.f_trace_lines, frame.f_trace_opcodes = False, True
-        return self._counted
-
     def _counted(self, frame: FrameType, event: str, _: object) -> Any:
-        if event == "opcode":
+        if event == "line":
             self._since += 1
         return self._counted

@@ -1,6 +1,6 @@
 """However long an array of a request is, others have their turn soon, and work is linear.
 
-Bytecodes are counted, not seconds: a million of them take about 30 ms.
+Lines of code are counted, not seconds: a million of them take about 150 ms.
 """
 
 from functools import cache
@@ -11,16 +11,15 @@ from benchmarks.arrays.cluster import USERS, advertised, new_cluster
 from benchmarks.arrays.messages import Case, cases
 from tests.shim.request.stretches import Stretches
 
-STRETCH_MAX = 1.5
-"""How many bytecodes a stretch may be longer for each further byte of the request."""
+STRETCH_MAX = 0.25
+"""How many lines a stretch may be longer for each further byte of the request."""
 AT_ONCE = {
-    "TxnOffsetCommit": 4.0,
-    "ShareFetch": 3.0,
-    "WriteShareGroupState": 4.0,
-    "AlterShareGroupOffsets": 5.0,
-    "ConsumerGroupHeartbeat": 100.0,
-    "ShareGroupHeartbeat": 70.0,
-    "StreamsGroupHeartbeat": 9.0,
+    "TxnOffsetCommit": 0.5,
+    "ShareFetch": 0.5,
+    "WriteShareGroupState": 0.6,
+    "AlterShareGroupOffsets": 0.9,
+    "ConsumerGroupHeartbeat": 18.0,
+    "ShareGroupHeartbeat": 12.0,
 }
 """What is done at once for the sake of what others see: a transaction takes all offsets or none,
 a session begins with all its partitions, and a group decides who has what.
@@ -70,17 +69,17 @@ def found(release: str) -> dict[str, Case]:
 
 
 def counted(case: Case, user: str, release: str, size: int) -> tuple[int, int, int]:
-    """Bytes of a request, bytecodes of its longest stretch, bytecodes in all."""
+    """Bytes of a request, lines of its longest stretch, lines in all."""
     elements = case.elements(size)
     frame = case.frame(elements)
     dispatcher, session = new_cluster(case, user, elements, release)
     stretches = Stretches(dispatcher, frame, session)
     stretches.run()
-    return len(frame), stretches.longest, stretches.bytecodes
+    return len(frame), stretches.longest, stretches.lines
 
 
 def growth(case: Case, user: str, release: str) -> tuple[float, float]:
-    """How many bytecodes more a byte makes a stretch, and how many times as much a byte costs."""
+    """How many lines more a byte makes a stretch, and how many times as much a byte costs."""
     small, stretch, work = counted(case, user, release, BYTES)
     large, longer_stretch, more_work = counted(case, user, release, 4 * BYTES)
     return (longer_stretch - stretch) / (large - small), more_work / large / (work / small)
@@ -91,7 +90,7 @@ def check(case: Case, user: str, release: str) -> None:
     slope, times = growth(case, user, release)
     if slope >= limit:  # it may have been what is imported at its first use
         slope, times = growth(case, user, release)
-    assert slope < limit, f"{case.name}, {user}: a stretch grows by {slope:.2f} bytecodes a byte"
+    assert slope < limit, f"{case.name}, {user}: a stretch grows by {slope:.2f} lines a byte"
     assert times < WORK_MAX, f"{case.name}, {user}: a byte costs {times:.1f} times as much"
 
 
