@@ -73,7 +73,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--list", action="store_true", help="list the cases, and play none")
     parser.add_argument(
-        "--contract", action="store_true", help="print what a driver is asked, as JSON"
+        "--contract",
+        action="store_true",
+        help="print what a driver is asked, as JSON schema; with --to markdown as tables",
     )
     forms = (*OUTPUTS, *PAGES)
     parser.add_argument("--to", choices=forms, default=forms[0], help=f"default: {forms[0]}")
@@ -81,11 +83,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from kafka_shim.shim.traffic.suite.cases import all_cases
-    from kafka_shim.shim.traffic.suite.contract import schema
     from kafka_shim.shim.traffic.suite.play import chosen
 
     if args.contract:
-        print(json.dumps(schema(), indent=2))
+        print(_contract(args.to))
         return 0
     cases = chosen(all_cases(), args.case)
     if not cases:
@@ -97,6 +98,13 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError("--driver is missing: the program that drives the client")
     set_up_logs("error", "console")
     return _play(words_of(args.driver, "--driver"), cases, _releases(args.kafka_version), args)
+
+
+def _contract(form: str) -> str:
+    from kafka_shim.shim.traffic.suite.contract import schema
+    from kafka_shim.shim.traffic.suite.contract_tables import tables
+
+    return "\n".join(tables()) if form == "markdown" else json.dumps(schema(), indent=2)
 
 
 def _listed(cases: "list[Case]", form: str) -> str:

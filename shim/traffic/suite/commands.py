@@ -83,7 +83,7 @@ _TOPICS = {
         {"operations": _OPERATIONS, "brokers_": INTEGERS},
     ),
     "describe_configs": Command(
-        "Tell the settings of a `topic`, `broker` or `group`.",
+        "Tell the settings of a `topic`, `broker` or `group`: values by name.",
         {"type": STRING, "names": STRINGS},
         items_of(settings={"type": "object"}),
     ),

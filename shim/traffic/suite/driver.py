@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, Self
 
 import msgspec
@@ -122,15 +122,24 @@ class Driver:
         self.commands = frozenset(said["commands"])
         self.capabilities = frozenset(said.get("capabilities", CAPABILITIES))
 
+    def lacks(self, commands: Set[str], capabilities: Set[str]) -> str:
+        """Name the first of these that the driver or its client does not have; empty if none."""
+        if missing := commands - self.commands:
+            return f"command `{min(missing)}`"
+        if missing := capabilities - self.capabilities:
+            return f"capability `{min(missing)}`"
+        return ""
+
     async def ask(self, command: str, fields: Mapping[str, Any] = {}, *, seconds: float) -> Answer:
         """Do a command; SilenceError after so many seconds: the driver is of no use any more."""
         number = next(self._ids)
         line = msgspec.json.encode({"id": number, "command": command, **fields}) + b"\n"
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        try:
+        with contextlib.suppress(OSError):  # it has ended, maybe after an answer
             self._process.stdin.write(line)
             await self._process.stdin.drain()
+        try:
             read = await asyncio.wait_for(self._process.stdout.readline(), seconds)
         except TimeoutError as error:
             raise SilenceError(f"no answer to `{command}` within {seconds:g} s") from error

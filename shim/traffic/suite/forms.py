@@ -16,9 +16,13 @@ def as_text(report: Report) -> str:
     for row in report.of(Outcome.FAILED):
         lines += ["", f"{row.id} ({row.level.value}, {row.origin}, Kafka {row.kafka_version})"]
         lines += [f"  {row.what}", *(f"  {line}" for line in _failure(row))]
-    missing = sorted({row.id for row in report.of(Outcome.UNSUPPORTED)})
+    missing: dict[str, set[str]] = {}
+    for row in report.of(Outcome.UNSUPPORTED):
+        missing.setdefault(row.done, set()).add(row.id)
     if missing:
-        lines += ["", f"unsupported: {', '.join(missing)}"]
+        lines += ["", "unsupported, by what the client or its driver does not have:"]
+    for lacking, ids in sorted(missing.items(), key=lambda each: (-len(each[1]), each[0])):
+        lines.append(f"  {lacking}: {', '.join(sorted(ids))}")
     return "\n".join(lines) + "\n"
 
 
@@ -55,7 +59,7 @@ def as_junit(report: Report) -> str:
             text = "\n".join(_failure(row))
             ET.SubElement(case, "system-out").text = f"should: {text}"
         elif row.outcome is Outcome.UNSUPPORTED:
-            ET.SubElement(case, "skipped", message="the client cannot do this")
+            ET.SubElement(case, "skipped", message=f"not supported: {row.done}")
     ET.indent(suite)
     return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 

@@ -80,9 +80,9 @@ class _Player:
 
     async def _result(self, case: Case, places: Places, driver: Driver) -> tuple[Result, bool]:
         """What came of a case, and whether the driver can be asked further."""
-        can = case.commands <= driver.commands and case.capabilities <= driver.capabilities
-        if not can:
-            return Result(case, self._release, Outcome.UNSUPPORTED), True
+        lacking = driver.lacks(case.commands, case.capabilities)
+        if lacking:
+            return Result(case, self._release, Outcome.UNSUPPORTED, done=lacking), True
         place = await places.place(case.setup, case.id)
         situation = Situation(place, driver, places.authority)
         began = time.monotonic()
@@ -90,8 +90,8 @@ class _Player:
         try:
             await case.body(situation)
             await situation.close()
-        except UnsupportedError:
-            outcome = Outcome.UNSUPPORTED
+        except UnsupportedError as error:
+            outcome, done = Outcome.UNSUPPORTED, f"`{error}` as it is asked here"
         except UnmetError as unmet:
             outcome, expected, done = Outcome.FAILED, unmet.expected, unmet.done
         except (ContractError, SilenceError) as error:

@@ -13,7 +13,9 @@ from jsonschema import Draft202012Validator
 
 from kafka_shim.shim.traffic.suite.cases import all_cases
 from kafka_shim.shim.traffic.suite.commands import COMMANDS
-from kafka_shim.shim.traffic.suite.contract import CAPABILITIES, schema
+from kafka_shim.shim.traffic.suite.contract import CAPABILITIES, SETTINGS, schema
+from kafka_shim.shim.traffic.suite.contract_tables import tables
+from kafka_shim.shim.traffic.suite.shapes import SHARED
 
 ROOT = Path(__file__).parents[4]
 
@@ -37,6 +39,15 @@ def test_the_lines_of_the_page_keep_to_it() -> None:
     assert valid(asked, "request")
     assert valid(answered, "answer")
     assert answered["id"] == asked["id"]
+
+
+def test_the_page_has_the_tables_of_the_contract() -> None:
+    """They are what `kafka-shim conformance suite --contract --to markdown` prints."""
+    page = (ROOT / "docs" / "conformance.md").read_text()
+    assert "\n".join(tables()) in page
+    assert {*COMMANDS, *SHARED, *CAPABILITIES, *SETTINGS} == set(
+        re.findall(r"^\| `([\w.-]+)` \|", "\n".join(tables()), re.MULTILINE)
+    )
 
 
 @pytest.mark.parametrize(

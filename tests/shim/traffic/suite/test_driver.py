@@ -12,7 +12,9 @@ from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.traffic.suite.case import Outcome, Result
 from kafka_shim.shim.traffic.suite.cases import all_cases
 from kafka_shim.shim.traffic.suite.driver import Driver, SilenceError
+from kafka_shim.shim.traffic.suite.forms import as_text
 from kafka_shim.shim.traffic.suite.play import chosen, play
+from kafka_shim.shim.traffic.suite.report import report_of
 
 HELLO = """\
 import json, sys
@@ -74,6 +76,15 @@ def test_what_a_driver_does_not_list_is_unsupported(tmp_path: Path) -> None:
     (found,) = results(toy(tmp_path, '{"ok": {}}'), "denials.delete-records.tells")
     assert found.outcome is Outcome.UNSUPPORTED
     assert not found.breaks
+    assert found.done == "command `delete_records`"
+
+
+def test_what_the_client_cannot_do_is_told_by_what_it_lacks(tmp_path: Path) -> None:
+    (tmp_path / "toy.py").write_text((HELLO % '{"unsupported": True}').replace("topics", "records"))
+    words = [sys.executable, str(tmp_path / "toy.py")]
+    text = as_text(report_of("toy", results(words, "denials.delete-*.tells")))
+    assert "  `open` as it is asked here: denials.delete-records.tells\n" in text
+    assert "  command `delete_topics`: denials.delete-topic.tells\n" in text
 
 
 def test_an_answer_without_one_of_the_items_fails_the_case(tmp_path: Path) -> None:
