@@ -124,7 +124,7 @@ def _alike(content: bytes, count: int, timestamp: int, scope: Scope) -> Survey |
 def _walk(  # noqa: C901, PLR0912, PLR0915 - calls would take longer than all else
     content: bytes, count: int, timestamp: int, scope: Scope
 ) -> Survey:
-    """Look at the records one by one. Varints of one byte, and sizes of two, are read here."""
+    """Look at the records one by one. Varints of one byte, and lengths of two, are read here."""
     record_bytes_max, headers_left = scope.record_bytes_max, scope.items_max - count
     pos, earliest, latest, lacks_key, has_other_offsets = 0, _BEYOND, -_BEYOND, False, False
     for at in range(count):
@@ -145,10 +145,8 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - calls would take longer than all el
             pos += 2
         else:
             delta, pos = _time(content, pos + 1, timestamp)
-        if delta < earliest:  # noqa: PLR1730 - as above
-            earliest = delta
-        if delta > latest:  # noqa: PLR1730 - as above
-            latest = delta
+        earliest = delta if delta < earliest else earliest  # noqa: FURB136 - as above
+        latest = delta if delta > latest else latest  # noqa: FURB136 - as above
         byte = content[pos]
         if byte < 128:
             pos += 1
@@ -168,10 +166,12 @@ def _walk(  # noqa: C901, PLR0912, PLR0915 - calls would take longer than all el
         byte = content[pos]
         if byte < 128:
             pos += 1
+        elif content[pos + 1] < 128:
+            byte += (content[pos + 1] << 7) - 128
+            pos += 2
         else:
             byte, pos = raw_varint(content, pos, *INT_VARINT)
-        if not byte & 1:
-            pos += byte >> 1
+        pos += 0 if byte & 1 else byte >> 1
         if content[pos]:
             pos, headers_left = _headers(content, pos, headers_left)
         else:
