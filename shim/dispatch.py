@@ -206,7 +206,7 @@ class Dispatcher:
         if self.cluster.throttles is not None:
             answer = throttled(api, context, answer)
         if seen is not None and self.history is not None:
-            self.history.answered(seen, answer)
+            self.history.answered(seen, answer, self.cluster.clock.now_us())
         try:
             turns = context.session.turns
             frame = (
@@ -220,7 +220,11 @@ class Dispatcher:
                 raise
             log.exception("answer cannot be written", **_where(context.header))
             raise CloseConnection("an answer of ours cannot be written") from error
-        return frame if context.spoil is None else context.spoil(frame)
+        if context.spoil is not None:
+            frame = context.spoil(frame)
+        if seen is not None and self.history is not None:
+            self.history.framed(seen, frame)
+        return frame
 
     def _answer(self, api: ServedApi, request: Any, context: RequestContext) -> Any:
         """The handler's answer; a refusal or a mistake of ours in the shape of the API."""

@@ -142,9 +142,11 @@ class KeptAnswers:
         if history is not None:
             number = int.from_bytes(frame[4:8], "big", signed=True)
             asked = msgspec.structs.replace(header, correlation_id=number)
-            seen = history.request(session, asked, frame, self._clock.now_us())
+            now_us = self._clock.now_us()
+            seen = history.request(session, asked, frame, now_us)
             history.decided(seen, records)
-            history.answered_with(seen, kept.errors)
+            history.answered_with(seen, kept.errors, now_us)
+            history.framed(seen, answer)
         if kept.software is not None:
             session.runs(*kept.software)
         self._counters.requests += 1

@@ -3,17 +3,16 @@
 import argparse
 import json
 from collections.abc import Iterator
-from typing import Any
 
 from kafka_shim.authorizer.acl_formats.kafka_list import acl_text
-from kafka_shim.authorizer.acl_formats.objects import to_objects
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Action, Because
 from kafka_shim.shim.cli import EXIT_MISMATCH
 from kafka_shim.shim.cli.acl_source import acl_source, add_source_arguments, check_source
 from kafka_shim.shim.cli.resource_arguments import action_text, parse_resource
 from kafka_shim.shim.cli.usage import UsageError, guarded, operation_named
-from kafka_shim.shim.explaining.who_can import Answer, Refusal, Right, who_can
+from kafka_shim.shim.explaining.who_can import Answer, Right, who_can
+from kafka_shim.shim.explaining.who_can_rows import who_can_object
 
 DESCRIPTION = """\
 Lists the principals, and the hosts, that may do something with a resource, with the ACL that allows
@@ -51,7 +50,7 @@ def _run(args: argparse.Namespace) -> int:
     source = acl_source(args)
     answer = who_can(source.authorizer, action)
     if args.json:
-        print(json.dumps(_object(action, answer), indent=2, ensure_ascii=False))
+        print(json.dumps(who_can_object(action, answer), indent=2, ensure_ascii=False))
     else:
         print("\n".join(_lines(action, answer)))
         if source.bootstrap is not None and not source.authorizer.super_users:
@@ -87,29 +86,3 @@ def _hosts(right: Right) -> str:
     if right.except_hosts:
         return f"from everywhere but {', '.join(right.except_hosts)}"
     return "from everywhere"
-
-
-def _object(action: Action, answer: Answer) -> dict[str, Any]:
-    return {
-        "operation": action.operation.name,
-        "resource_type": action.resource_type.name,
-        "resource_name": action.resource_name,
-        "allowed": [_right_object(right) for right in answer.rights],
-        "denied": [_refusal_object(refusal) for refusal in answer.refusals],
-    }
-
-
-def _right_object(right: Right) -> dict[str, Any]:
-    return {
-        "principal": right.principal,
-        "everyone": right.principal == ANY_USER,
-        "hosts": right.hosts,
-        "except_hosts": right.except_hosts,
-        "because": right.because.name,
-        "acls": to_objects(right.acls),
-        "denials": to_objects(right.denials),
-    }
-
-
-def _refusal_object(refusal: Refusal) -> dict[str, Any]:
-    return {"principal": refusal.principal, "acls": to_objects(refusal.acls)}

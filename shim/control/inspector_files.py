@@ -4,12 +4,8 @@ from functools import cache
 from pathlib import Path
 
 _FOLDER = Path(__file__).parent / "inspector"
-FILES = {
-    "index.html": "text/html",
-    "inspector.css": "text/css",
-    "inspector.js": "text/javascript",
-    "views.js": "text/javascript",
-}
+_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+FILES = {path.name: _TYPES[path.suffix] for path in _FOLDER.iterdir()}
 """Their media types by name."""
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; img-src data:; frame-ancestors 'none'",

@@ -1,45 +1,72 @@
-"""Who may do what on which topic: a table of decisions, for people to look at."""
+"""Who may do what on which resource: a table of decisions, for people to look at."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from kafka_shim.authorizer.acl_names import AclTextError, parse_resource_type
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
 from kafka_shim.authorizer.implied import supported_operations
-from kafka_shim.authorizer.model import ANY_USER, AclFilter, Action, Actor
-from kafka_shim.protocol.enums import ResourceType
-from kafka_shim.shim.control.problem import authorizer_of
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, AclFilter, Action, Actor
+from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, ResourceType
+from kafka_shim.shim.control.problem import ControlError, authorizer_of
 from kafka_shim.shim.observing.history import History
 from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.whole_number import whole_number
 
 PRINCIPALS_MAX = 100
-TOPICS_MAX = 200
-
-_ASKED = supported_operations(ResourceType.TOPIC)
+RESOURCES_MAX = 200
 
 
 def matrix(cluster: Cluster, history: History, query: Mapping[str, str]) -> dict[str, Any]:
-    """Principals by topics, with the operations that are allowed from a host.
+    """Principals by resources of a type, with the operations that are allowed from a host.
 
-    Principals are those of users, ACLs, super users and the last requests; `truncated` tells that
-    there are more than a page shows.
+    Principals are those of users, ACLs, super users and the last requests; resources those that
+    exist, and those that literal ACLs name. All names are given, and decisions for a part of them.
     """
     authorizer = authorizer_of(cluster)
+    resource_type = _resource_type(query)
     host = query.get("host", "127.0.0.1")
     principals = sorted(_principals(cluster, authorizer, history))
-    topics = sorted(topic.name for topic in cluster.topics)
-    shown = topics[:TOPICS_MAX]
+    resources = sorted(_resources(cluster, authorizer, resource_type))
+    rows, columns = (
+        _part(query, "principal", PRINCIPALS_MAX),
+        _part(query, "resource", RESOURCES_MAX),
+    )
+    asked = supported_operations(resource_type)
     return {
         "host": host,
-        "topics": shown,
+        "resource_type": resource_type.name,
+        "principals": principals,
+        "resources": resources,
+        "first_principal": rows.start,
+        "first_resource": columns.start,
         "rows": [
             {
                 "principal": principal,
-                "allowed": [_allowed(authorizer, Actor(principal, host), name) for name in shown],
+                "allowed": [
+                    _allowed(authorizer, Actor(principal, host), asked, (resource_type, name))
+                    for name in resources[columns]
+                ],
             }
-            for principal in principals[:PRINCIPALS_MAX]
+            for principal in principals[rows]
         ],
-        "truncated": len(topics) > TOPICS_MAX or len(principals) > PRINCIPALS_MAX,
     }
+
+
+def _resource_type(query: Mapping[str, str]) -> ResourceType:
+    try:
+        return parse_resource_type(query.get("resource_type", "topic"))
+    except AclTextError as error:
+        raise ControlError(400, str(error)) from error
+
+
+def _part(query: Mapping[str, str], what: str, most: int) -> slice:
+    """Which of the names the decisions are about."""
+    first = whole_number(query.get(f"first_{what}", "0"))
+    count = whole_number(query.get(f"{what}s", str(most)))
+    if first is None or count is None:
+        raise ControlError(400, f"first_{what} and {what}s must be numbers from 0")
+    return slice(first, first + min(count, most))
 
 
 def _principals(cluster: Cluster, authorizer: Authorizer, history: History) -> set[str]:
@@ -52,10 +79,36 @@ def _principals(cluster: Cluster, authorizer: Authorizer, history: History) -> s
     return found
 
 
-def _allowed(authorizer: Authorizer, actor: Actor, topic: str) -> list[str]:
-    actions: Iterable[Action] = (
-        Action(operation, ResourceType.TOPIC, topic) for operation in _ASKED
-    )
+def _resources(cluster: Cluster, authorizer: Authorizer, kind: ResourceType) -> set[str]:
+    if kind is ResourceType.CLUSTER:
+        return {CLUSTER_NAME}
+    literal = AclFilter(kind, None, PatternType.LITERAL)
+    named = {acl.resource_name for acl in authorizer.acls(literal)} - {WILDCARD}
+    return named | set(_existing(cluster, kind))
+
+
+def _existing(cluster: Cluster, kind: ResourceType) -> Iterable[str]:
+    match kind:
+        case ResourceType.TOPIC:
+            return (topic.name for topic in cluster.topics)
+        case ResourceType.GROUP:
+            return (group.group_id for group in cluster.groups)
+        case ResourceType.TRANSACTIONAL_ID:
+            return (transaction.transactional_id for transaction in cluster.transactions)
+        case ResourceType.USER:
+            users = {*cluster.users.passwords, *cluster.users.stored_names()}
+            return (f"User:{name}" for name in users)
+    return ()
+
+
+def _allowed(
+    authorizer: Authorizer,
+    actor: Actor,
+    operations: Iterable[Operation],
+    resource: tuple[ResourceType, str],
+) -> list[str]:
     return [
-        action.operation.name for action in actions if authorizer.authorize(actor, action).allowed
+        operation.name
+        for operation in operations
+        if authorizer.authorize(actor, Action(operation, *resource)).allowed
     ]

@@ -34,6 +34,21 @@ class Nodes:
             ],
         }
 
+    def listeners(self) -> dict[str, Any]:
+        """How clients connect, listener by listener."""
+        mechanisms = sorted(self._cluster.mechanisms)
+        return {
+            "listeners": [
+                {
+                    "name": listener.name,
+                    "security_protocol": listener.protocol.value,
+                    "sasl_mechanisms": mechanisms if listener.protocol.sasl else [],
+                    "bootstrap_servers": self._broker.bootstrap_servers(listener.name),
+                }
+                for listener in self._cluster.config.listeners
+            ]
+        }
+
     async def stop(self, node_id: str) -> dict[str, Any]:
         await self._broker.stop_node(self._known(node_id))
         return self.rows()

@@ -24,6 +24,14 @@ class PastRequests:
         rows, last = self._rows(query, lambda seen: [seen.row()])
         return {"requests": rows, "last": last}
 
+    def request(self, number: str) -> dict[str, Any]:
+        """One request in full, as long as it is kept."""
+        wanted = whole_number(number)
+        for seen in self._history:
+            if seen.number == wanted:
+                return seen.detail()
+        raise ControlError(404, f"request {number} is not kept, or never came")
+
     def decisions(self, query: Mapping[str, str]) -> dict[str, Any]:
         wanted: dict[str, object] = _named(query)
         if "resource_name" in query:

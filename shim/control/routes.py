@@ -9,7 +9,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
-from kafka_shim.shim.control import shapes
+from kafka_shim.shim.control import shapes, state_shapes
 from kafka_shim.shim.control.problem import ControlError
 from kafka_shim.shim.control.verbs import Control, convert
 
@@ -59,6 +59,24 @@ _DECIDED = {
     "resource_type": "such as TOPIC",
     "resource_name": "the whole name",
 }
+_RECORDS = {
+    "partition": "0 if it is not given",
+    "from": "the offset to begin with; without it, the newest records",
+    "limit": "how many records, at most 1000; 100 if it is not given",
+}
+_ACTION = {
+    "operation": "such as Write",
+    "resource_type": "TOPIC if it is not given",
+    "resource_name": "the whole name",
+}
+_MATRIX = {
+    "resource_type": "TOPIC if it is not given",
+    "host": "from where; 127.0.0.1 if it is not given",
+    "first_principal": "decisions begin with this one of the principals; 0 if it is not given",
+    "principals": "for how many principals, at most 100",
+    "first_resource": "decisions begin with this one of the resources; 0 if it is not given",
+    "resources": "for how many resources, at most 200",
+}
 
 ROUTES: tuple[Route[Control], ...] = (
     Route("GET", "/health", "health", "Whether the broker is up",
@@ -85,6 +103,24 @@ ROUTES: tuple[Route[Control], ...] = (
           "Compact a topic now, as the log cleaner of a real broker does at some time",
           lambda control, call: control.compact_topic(call.path["name"]),
           shapes.CleanedPartitions),
+    Route("GET", "/topics/{name}/records", "list_records",
+          "Records of a partition, oldest first",
+          lambda control, call: control.records.rows(call.path["name"], call.query),
+          state_shapes.RecordRows, query=_RECORDS),
+    Route("POST", "/topics/{name}/records", "produce_record", "Produce a record",
+          lambda control, call: control.records.produce(call.path["name"], call.body),
+          state_shapes.ProducedRecord, state_shapes.NewRecord),
+    Route("GET", "/groups", "list_groups", "All groups, with members, offsets and lag",
+          lambda control, _: control.groups.rows(), state_shapes.GroupRows),
+    Route("GET", "/groups/{id}", "group", "One group",
+          lambda control, call: control.groups.row(call.path["id"]), state_shapes.GroupDetail),
+    Route("DELETE", "/groups/{id}", "delete_group", "Delete a group without members",
+          lambda control, call: control.groups.delete(call.path["id"]), shapes.Done),
+    Route("POST", "/groups/{id}/offsets", "reset_offsets", "Move a group without members",
+          lambda control, call: control.groups.reset(call.path["id"], call.body),
+          state_shapes.GroupOffsets, state_shapes.NewOffsets),
+    Route("GET", "/transactions", "transactions", "Transactional ids, and producers by partition",
+          lambda control, _: control.transactions(), state_shapes.TransactionRows),
     Route("GET", "/users", "list_users", "Who can log in",
           lambda control, _: control.users(), shapes.UserNames),
     Route("POST", "/users", "add_user", "Add a user, or change its password",
@@ -98,11 +134,17 @@ ROUTES: tuple[Route[Control], ...] = (
           lambda control, call: control.add_acls(call.body), shapes.AclRows, shapes.AclRules),
     Route("POST", "/acls/remove", "remove_acls", "Remove exactly these ACLs, if they are there",
           lambda control, call: control.remove_acls(call.body), shapes.AclRows, shapes.AclRules),
-    Route("GET", "/matrix", "matrix", "Who may do what on which topic",
-          lambda control, call: control.matrix(call.query), shapes.Matrix,
-          query={"host": "from where; 127.0.0.1 if it is not given"}),
+    Route("GET", "/matrix", "matrix", "Who may do what on which resource",
+          lambda control, call: control.matrix(call.query), shapes.Matrix, query=_MATRIX),
+    Route("GET", "/who-can", "who_can", "Who may do something on a resource, and by which ACLs",
+          lambda control, call: control.who_may(call.query), state_shapes.Permitted,
+          query=_ACTION),
     Route("GET", "/requests", "requests", "The last requests, decoded",
           lambda control, call: control.seen.requests(call.query), shapes.RequestRows, query=_SEEN),
+    Route("GET", "/requests/{number}", "request",
+          "One request and its answer, decoded and as bytes",
+          lambda control, call: control.seen.request(call.path["number"]),
+          state_shapes.RequestDetail),
     Route("GET", "/decisions", "decisions", "What was decided for the last requests",
           lambda control, call: control.seen.decisions(call.query), shapes.DecisionRows,
           query=_DECIDED),
@@ -122,6 +164,8 @@ ROUTES: tuple[Route[Control], ...] = (
           lambda control, call: control.faults.release(call.path["id"]), shapes.Released),
     Route("GET", "/nodes", "list_nodes", "The brokers of the cluster",
           lambda control, _: control.nodes.rows(), shapes.NodeRows),
+    Route("GET", "/listeners", "list_listeners", "How clients connect",
+          lambda control, _: control.nodes.listeners(), shapes.ListenerRows),
     Route("POST", "/nodes/{id}/stop", "stop_node", "Stop a broker; others lead in its place",
           lambda control, call: control.nodes.stop(call.path["id"]), shapes.NodeRows),
     Route("POST", "/nodes/{id}/start", "start_node", "Start a broker that was stopped",

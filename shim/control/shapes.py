@@ -21,13 +21,14 @@ class Health(msgspec.Struct):
 
 
 class TopicRow(msgspec.Struct):
-    """A topic; `leaders` (-1: none) and `end_offsets` are one a partition."""
+    """A topic; the lists have an entry for each partition, a leader of -1 is none."""
 
     name: str
     topic_id: str
     partitions: int
     configs: dict[str, str]
     leaders: list[int]
+    start_offsets: list[int]
     end_offsets: list[int]
 
 
@@ -62,6 +63,21 @@ class State(msgspec.Struct):
     users: list[str]
     acls: list[AclRow]
     groups: list[GroupRow]
+
+
+class ListenerRow(msgspec.Struct):
+    """How clients reach a listener; `sasl_mechanisms` are empty where nobody logs in."""
+
+    name: str
+    security_protocol: str
+    sasl_mechanisms: list[str]
+    bootstrap_servers: str
+
+
+class ListenerRows(msgspec.Struct):
+    """Listeners, in the order in which they were given."""
+
+    listeners: list[ListenerRow]
 
 
 class NodeRow(msgspec.Struct):
@@ -142,19 +158,24 @@ class AclRows(msgspec.Struct):
 
 
 class MatrixRow(msgspec.Struct):
-    """A principal with the operations that it may do, one list for each topic."""
+    """A principal with the operations that it may do, one list for each resource."""
 
     principal: str
     allowed: list[list[str]]
 
 
 class Matrix(msgspec.Struct):
-    """Principals by topics; `truncated`: there are more of them than are shown."""
+    """All principals and all resources of a type, and decisions for a part of them: `rows` begin at
+    `first_principal`, and the lists in them at `first_resource`.
+    """
 
     host: str
-    topics: list[str]
+    resource_type: str
+    principals: list[str]
+    resources: list[str]
+    first_principal: int
+    first_resource: int
     rows: list[MatrixRow]
-    truncated: bool
 
 
 class TopicRows(msgspec.Struct):
@@ -194,7 +215,8 @@ class SnapshotRow(msgspec.Struct):
 class RequestRow(msgspec.Struct):
     """A request that came in. `request` is in Kafka's field names, records as their size, None if
     it cannot be read; `errors` are the codes of the answer that are not 0, None without an answer;
-    `decisions_left_out` is how many of its decisions are not kept, beyond the first 1000.
+    `latency_us` is None without an answer, too; `decisions_left_out` is how many of its decisions
+    are not kept, beyond the first 1000.
     """
 
     number: int
@@ -211,6 +233,7 @@ class RequestRow(msgspec.Struct):
     errors: list[int] | None
     error_names: list[str]
     faults: list[int]
+    latency_us: int | None
     decisions_left_out: int
 
 

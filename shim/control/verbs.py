@@ -18,11 +18,15 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import TopicSeed
 from kafka_shim.shim.control.fault_verbs import ControlFaults
+from kafka_shim.shim.control.group_verbs import ControlGroups
 from kafka_shim.shim.control.matrix import matrix
 from kafka_shim.shim.control.nodes import Nodes
 from kafka_shim.shim.control.past_requests import PastRequests
 from kafka_shim.shim.control.problem import ControlError, authorizer_of
+from kafka_shim.shim.control.record_verbs import Records
 from kafka_shim.shim.control.shapes import AclRules, Advance, NewTopic, NewUser
+from kafka_shim.shim.control.transaction_verbs import transactions
+from kafka_shim.shim.control.who_may import who_may
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.faults.striking import remove_acls
 from kafka_shim.shim.seed import create_topic
@@ -49,6 +53,8 @@ class Control:
         self.history = broker.keep_history()
         self.seen = PastRequests(self.history)
         self.faults = ControlFaults(broker)
+        self.records = Records(broker.cluster)
+        self.groups = ControlGroups(broker.cluster)
 
     def changing(self) -> AbstractContextManager[None]:
         """What runs within may change the broker."""
@@ -195,6 +201,12 @@ class Control:
     def matrix(self, query: Mapping[str, str]) -> dict[str, Any]:
         return matrix(self._cluster, self.history, query)
 
+    def who_may(self, query: Mapping[str, str]) -> dict[str, Any]:
+        return who_may(self._cluster, query)
+
+    def transactions(self) -> dict[str, Any]:
+        return transactions(self._cluster)
+
     # time
 
     def clock(self) -> dict[str, Any]:
@@ -233,6 +245,7 @@ def _topic_row(topic: Topic) -> dict[str, Any]:
         "partitions": len(topic.partitions),
         "configs": dict(topic.configs),
         "leaders": [partition.leader_id for partition in topic.partitions],
+        "start_offsets": [partition.log.start_offset for partition in topic.partitions],
         "end_offsets": [partition.log.end_offset for partition in topic.partitions],
     }
 

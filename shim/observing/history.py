@@ -13,11 +13,12 @@ import msgspec
 from kafka_shim.authorizer.model import Acl, Because
 from kafka_shim.protocol import codecs
 from kafka_shim.protocol.answer_codes import error_codes
+from kafka_shim.protocol.answer_frames import read_answer_frame
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.protocol.names import error_name
-from kafka_shim.protocol.trace.redaction import without_secrets
+from kafka_shim.protocol.trace.redaction import answer_without_secrets, without_secrets
 from kafka_shim.protocol.wire_json import message_json
 from kafka_shim.shim.explaining.remedy import would_allow
 from kafka_shim.shim.request.access import AccessRecord
@@ -25,6 +26,8 @@ from kafka_shim.shim.request.session import Session
 
 REQUESTS_MAX = 10_000
 BYTES_MAX = 32 * 1024 * 1024
+ANSWER_BYTES_MAX = 16 * 1024
+"""Longer answers are not kept: they would drive out others."""
 _OVERHEAD_BYTES = 400
 """Roughly what is held of a request besides its frame."""
 DECISIONS_MAX = 1_000
@@ -43,6 +46,9 @@ class Seen:
 
     __slots__ = (
         "_frame",
+        "answer",
+        "answer_bytes",
+        "answered_us",
         "api",
         "client_id",
         "connection",
@@ -77,6 +83,9 @@ class Seen:
         self.left_out = 0
         self.errors: tuple[int, ...] | None = None
         self.faults: list[int] = []
+        self.answered_us: int | None = None
+        self.answer: bytes | None = None
+        self.answer_bytes: int | None = None
         self._frame = without_secrets(frame, header.api_key)[0]
         self.size_bytes = len(self._frame) + _OVERHEAD_BYTES
 
@@ -90,7 +99,22 @@ class Seen:
             "errors": None if self.errors is None else list(self.errors),
             "error_names": [error_name(code) for code in self.errors or ()],
             "faults": self.faults,
+            "latency_us": None if self.answered_us is None else self.answered_us - self.time_us,
             "decisions_left_out": self.left_out,
+        }
+
+    def detail(self) -> dict[str, Any]:
+        """The request and its answer, decoded and as bytes, without secrets."""
+        answer = None
+        if self.answer is not None:
+            answer = answer_without_secrets(self.answer, self.api, self.version)[0]
+        return {
+            "number": self.number,
+            "request": self._decoded(),
+            "request_hex": self._frame.hex(),
+            "answer": None if answer is None else self._decoded_answer(answer),
+            "answer_hex": None if answer is None else answer.hex(),
+            "answer_bytes": self.answer_bytes,
         }
 
     def decisions(self) -> Iterator[dict[str, Any]]:
@@ -128,6 +152,13 @@ class Seen:
         except ProtocolError:
             return None
         return message_json(message, self.version)
+
+    def _decoded_answer(self, frame: bytes) -> dict[str, Any] | None:
+        try:
+            message, version = read_answer_frame(self.api, self.version, frame)
+        except ProtocolError:
+            return None
+        return message_json(message, version)
 
 
 class History:
@@ -199,15 +230,25 @@ class History:
                 action.operation, action.resource_type, decision.allowed, decision.because, api
             ] += 1
 
-    def answered(self, seen: Seen, answer: msgspec.Struct) -> None:
-        """Note the answer."""
-        self.answered_with(seen, tuple(error_codes(answer)))
+    def answered(self, seen: Seen, answer: msgspec.Struct, now_us: int) -> None:
+        """Note the answer, and when it was there."""
+        self.answered_with(seen, tuple(error_codes(answer)), now_us)
 
-    def answered_with(self, seen: Seen, errors: tuple[int, ...]) -> None:
+    def answered_with(self, seen: Seen, errors: tuple[int, ...], now_us: int) -> None:
         """Note the error codes of the answer."""
         seen.errors = errors
+        seen.answered_us = now_us
         for code in errors or (0,):
             self._answer_totals[seen.api, seen.version, code] += 1
+
+    def framed(self, seen: Seen, frame: bytes) -> None:
+        """Note the answer's bytes, its size first; of a long one how many there are."""
+        seen.answer_bytes = size = len(frame) - 4
+        if size <= ANSWER_BYTES_MAX:
+            seen.answer = frame[4:]
+            seen.size_bytes += size
+            self._bytes += size
+            self._make_room()
 
     def forget(self) -> None:
         """Drop the requests; the totals and the numbering go on."""

@@ -34,13 +34,14 @@ class HealthRow(Row):
 
 
 class TopicRow(Row):
-    """A topic; `leaders` (-1: none) and `end_offsets` have one value for each partition."""
+    """A topic; the lists have one value for each partition, a leader of -1 is none."""
 
     name: str
     topic_id: str
     partitions: int
     configs: dict[str, str]
     leaders: list[int]
+    start_offsets: list[int]
     end_offsets: list[int]
 
 
@@ -120,7 +121,8 @@ class RequestRow(Row):
     """A request; `request` is its content by Kafka's field names, None if it cannot be read.
 
     Records appear as their size. `errors` are the non-zero codes of the response, None without a
-    response. `decisions_left_out` is the number of its decisions beyond the first 1000.
+    response, as is `latency_us`. `decisions_left_out` is the number of its decisions beyond the
+    first 1000.
     """
 
     number: int
@@ -137,6 +139,7 @@ class RequestRow(Row):
     errors: list[int] | None
     error_names: list[str]
     faults: list[int]
+    latency_us: int | None
     decisions_left_out: int
 
 

@@ -33,7 +33,19 @@ WIDTH: Final = 100
 FONTS = re.compile(r"@font-face \{\{.*?\}\}\s*", re.DOTALL)
 """They would be loaded from another server; the picture names a font that is there."""
 
-VIEWS: Final = ("requests", "decisions", "acls", "matrix", "faults")
+VIEWS: Final = {
+    "overview": None,
+    "requests": "//tr[td[starts-with(., 'Produce')]]",
+    "decisions": "//tr[td[.='denied']]",
+    "topics": "//tr[td[.='orders']]",
+    "groups": "//tr[td[.='billing-eu']]",
+    "transactions": None,
+    "users": None,
+    "acls": None,
+    "matrix": None,
+    "faults": None,
+}
+"""The tabs in their order, each with the row that is opened."""
 
 
 def session(shell: Shell, addresses: dict[str, str]) -> str:
@@ -63,7 +75,9 @@ def use(broker: KafkaBroker) -> None:
     for user in ("alice", "carol"):
         settings = {"client.id": f"shop-{user}", "message.timeout.ms": 3000}
         producer = Producer(broker.config(user) | settings)
-        producer.produce("orders", b"a book")
+        producer.produce(
+            "orders", b'{"book": "Emma", "copies": 2}', key="17", headers={"shop": "eu"}
+        )
         producer.flush()
     consumer = Consumer(
         broker.config("bob")
@@ -75,24 +89,29 @@ def use(broker: KafkaBroker) -> None:
     if message.error():
         raise KafkaException(message.error())
     consumer.close()
+    payer = Producer(broker.config("admin") | {"transactional.id": "payments-eu"})
+    payer.init_transactions(20)
+    payer.begin_transaction()
+    payer.produce("payments", b'{"order": 1}')
+    payer.flush(20)
 
 
 def shots(driver: Any, broker: KafkaBroker, folder: Path) -> None:
     """Write a picture of each view, and of the first in dark colours."""
     driver.get(f"{broker.control_url}/inspector")
-    for number, view in enumerate(VIEWS, 1):
-        driver.switch_to.active_element.send_keys(str(number))
+    for number, (view, row) in enumerate(VIEWS.items(), 1):
+        driver.switch_to.active_element.send_keys(str(number % 10))
         deadline = time.monotonic() + 10
         while not driver.find_elements("css selector", "tbody tr"):
             assert time.monotonic() < deadline, view
             time.sleep(0.05)
-        if view == "decisions":  # a denial in detail: what would have allowed it
-            driver.find_element("css selector", "tbody tr:has(.bad)").click()
+        if row is not None:
+            driver.find_element("xpath", row).click()
         time.sleep(1)  # columns settle
         driver.save_screenshot(str(folder / f"{view}.png"))
     dark = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", dark)
-    driver.switch_to.active_element.send_keys("2")
+    driver.switch_to.active_element.send_keys("3")
     time.sleep(1)
     driver.save_screenshot(str(folder / "decisions-dark.png"))
 

@@ -1,113 +1,75 @@
 // The page: asks the control API twice a second and shows what is new; of a recording, all there is.
 
-import { acls, decisions, detail, element, faults, matrix, requests } from "./views.js";
+import { acls } from "./acls.js";
+import { ask, Refused, whenWithoutToken } from "./ask.js";
+import { element } from "./elements.js";
+import { faults } from "./faults.js";
+import { groups } from "./groups.js";
+import { all, denied, kept, more, moreDenied } from "./kept.js";
+import { matrix } from "./matrix.js";
+import { overview } from "./overview.js";
+import { decisions, folded, requests } from "./requests.js";
+import { drawRows, focus, matching } from "./rows.js";
+import { topics } from "./topics.js";
+import { transactions } from "./transactions.js";
+import { users } from "./users.js";
 
 const POLL_MS = 500;
-const KEPT = 10000; // as many as a broker keeps
-const SHOWN = 500;
-const AGAIN = 200; // so far back an answer is waited for
-const TABS = ["requests", "decisions", "acls", "matrix", "faults"];
-const RECORDED = ["requests", "decisions"]; // a recording has these alone
+const VIEWS = { overview, requests, decisions, topics, groups, transactions, users, acls, matrix, faults };
+const TABS = Object.keys(VIEWS);
 
 const $ = (id) => document.getElementById(id);
-const views = { requests, decisions, acls, matrix, faults: faults(act) };
 const state = {
-  tab: "requests", paused: false, data: {}, after: { requests: 0, decisions: 0 },
-  kept: { requests: [], decisions: [] }, selected: null, drawn: "",
-  denied: { only: false, after: 0, numbers: new Set() }, // numbers of requests with a denied access
+  tab: null, paused: false, deniedOnly: false, folds: true, data: {}, selected: null, drawn: "",
+  detail: null, recording: false, tools: {},
 };
-const texts = new WeakMap(); // what the filter looks at, by row
 
-class Refused extends Error {}
+/** What views may do with the page. */
+const page = {
+  ask, note, refresh, close,
+  get recording() { return state.recording; },
+  data: (name) => state.data[name],
+  show: (name) => show(name),
+  redraw() { state.drawn = ""; draw(); },
+  open: (row) => open(row),
+  clearFilter() { $("filter").value = ""; },
+  /** Change something, then show how it is now; whether it worked. */
+  async act(method, path, body) {
+    try {
+      const answer = await ask(method, path, body);
+      note("");
+      await refresh();
+      return answer;
+    } catch (error) {
+      note(error.message, true);
+      return null;
+    }
+  },
+};
 
-async function ask(method, path, body) {
-  const token = sessionStorage.getItem("token");
-  const headers = token ? { Authorization: `Bearer ${token}` } : {};
-  const options = { method, headers, body: body && JSON.stringify(body) };
-  const response = await fetch(path, options);
-  if (response.status === 401) {
-    if (sessionStorage.getItem("token") === token) newToken(); // else another question got it
-    return ask(method, path, body);
-  }
-  const answer = await response.json();
-  if (!response.ok) throw new Refused(answer.error);
-  return answer;
-}
-
-function newToken() {
-  const given = prompt("This broker wants its control token:");
-  if (given === null) {
-    if (!state.paused) pause();
-    throw new Refused("without the control token there is nothing to see");
-  }
-  sessionStorage.setItem("token", given);
-}
-
-/** Change something, then show how it is now. */
-async function act(method, path, body) {
-  try {
-    await ask(method, path, body);
-    note("");
-  } catch (error) {
-    note(error.message, true);
-  }
-  await refresh();
-}
+const isSeen = (name) => name in kept;
 
 async function refresh() {
   const health = await ask("GET", "health");
-  if (health.recording) return recorded(health);
-  const text = `Kafka ${health.release} · ${health.connections} connections · `
-    + `up ${Math.floor(health.uptime_ms / 1000)} s`;
-  status(text, false);
   const name = state.tab;
-  if (name in state.kept) await Promise.all([more(name), moreDenied()]);
-  else state.data[name] = await ask("GET", name);
-  draw();
-}
-
-/** Read what is left of a recording, which does not change. */
-async function recorded(health) {
-  for (const name of TABS) $(`tab-${name}`).hidden = !RECORDED.includes(name);
-  $("pause").hidden = true;
-  status(`recording ${health.recording} · ${health.requests} requests`, false);
-  const name = state.tab;
-  for (let last = -1; last < state.after[name];) {
-    last = state.after[name];
-    const found = await ask("GET", `${name}?after=${last}`);
-    state.after[name] = found.last;
-    state.kept[name] = state.kept[name].concat(found[name]);
+  if (health.recording) {
+    const isFirst = !state.recording;
+    state.recording = true;
+    for (const tab of TABS) $(`tab-${tab}`).hidden = !isSeen(tab);
+    $("pause").hidden = true;
+    status(`recording ${health.recording} · ${health.requests} requests`, false);
+    if (isFirst && !isSeen(name)) return show("requests");
+    await all(name);
+  } else {
+    const text = `Kafka ${health.release} · ${health.connections} connections · `
+      + `up ${Math.floor(health.uptime_ms / 1000)} s`;
+    status(text, false);
+    if (isSeen(name)) await more(name);
+    else state.data[name] = await VIEWS[name].load(page);
   }
-  await moreDenied();
+  if (isSeen(name)) $("denied-count").textContent = await moreDenied();
   draw();
-}
-
-/**
- * Rows since the last time, and again those of late that had no answer yet. After a restart of the
- * broker, from the beginning.
- */
-async function more(name) {
-  const old = state.kept[name];
-  const waiting = old.slice(-AGAIN).find((row) => row.errors === null);
-  const after = waiting ? waiting.number - 1 : state.after[name];
-  const found = await ask("GET", `${name}?after=${after}`);
-  const isAnew = found.last < state.after[name];
-  state.after[name] = isAnew ? 0 : found.last;
-  const known = isAnew ? [] : old.filter((row) => row.number <= after);
-  state.kept[name] = isAnew ? [] : known.concat(found[name]).slice(-KEPT);
-}
-
-/** Which requests had a denied access, since the last time; all there are of a recording. */
-async function moreDenied() {
-  const { denied } = state;
-  for (let last = -1; last < denied.after;) {
-    last = denied.after;
-    const found = await ask("GET", `decisions?allowed=false&after=${last}`);
-    if (found.last < last) Object.assign(denied, { after: 0, numbers: new Set() });
-    else denied.after = found.last;
-    for (const row of found.decisions) if (!row.allowed) denied.numbers.add(row.number);
-  }
-  $("denied-count").textContent = denied.numbers.size;
+  if (state.detail?.update) await state.detail.update();
 }
 
 async function tick() {
@@ -134,106 +96,66 @@ function note(text, isBad = false) {
 
 // ---------------------------------------------------------------- rows
 
-function rowsOf(name) {
-  if (name in state.kept) return state.kept[name].slice().reverse();
+/** All rows of the view, and those of them to be shown. */
+function found(view) {
+  const name = state.tab;
   const data = state.data[name];
-  if (!data) return [];
-  return name === "matrix" ? (data.topics.length ? data.rows : []) : data[name];
-}
-
-function matching(rows) {
-  const words = $("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
-  const wanted = words.filter((word) => word[0] !== "-");
-  const unwanted = words.filter((word) => word[0] === "-").map((word) => word.slice(1)).filter(Boolean);
-  const { only, numbers } = state.denied;
-  return rows.filter((row) => {
-    if (only && state.tab === "requests" && !numbers.has(row.number)) return false;
-    if (only && state.tab === "decisions" && row.allowed) return false;
-    const text = textOf(row);
-    return wanted.every((word) => text.includes(word)) && !unwanted.some((word) => text.includes(word));
-  });
-}
-
-/** What the row shows, and what it is about, for the filter. */
-function textOf(row) {
-  if (!texts.has(row)) {
-    const cells = views[state.tab].cells(row).map((cell) => cell.text ?? cell.node.textContent);
-    const request = row.request ? JSON.stringify(row.request) : "";
-    texts.set(row, `${cells.join(" ")} ${request}`.toLowerCase());
+  if (!isSeen(name)) {
+    const rows = data ? view.rows(data) : [];
+    return [rows, matching(view, rows, $("filter").value)];
   }
-  return texts.get(row);
+  const rows = kept[name].slice().reverse();
+  const isDenied = (row) => (name === "requests" ? denied.has(row.number) : !row.allowed);
+  const wanted = state.deniedOnly ? rows.filter(isDenied) : rows;
+  const left = matching(view, wanted, $("filter").value);
+  return [rows, name === "requests" && state.folds ? folded(left) : left];
 }
 
 function draw() {
-  const view = views[state.tab];
+  const view = VIEWS[state.tab];
   const data = state.data[state.tab];
-  const found = matching(rowsOf(state.tab));
-  const rows = found.slice(0, SHOWN);
-  const drawn = JSON.stringify([state.tab, rows, found.length, state.selected, data?.topics]);
+  if (view.body) {
+    if (data) view.body($("body"), data, page, $("filter").value);
+    return;
+  }
+  const [rows, left] = found(view);
+  const drawn = JSON.stringify(
+    [state.tab, Boolean(data), left.slice(0, 500), left.length, rows.length, state.selected]);
   if (drawn === state.drawn) return; // nothing moves under the pointer without need
   state.drawn = drawn;
-  const focused = document.activeElement?.dataset?.key;
-  const columns = typeof view.columns === "function" ? (data ? view.columns(data) : []) : view.columns;
-  const head = element("tr", {}, ...columns.map((text) => element("th", { scope: "col", text })));
-  $("rows").replaceChildren(
-    element("caption", { text: state.tab }),
-    element("thead", {}, head),
-    element("tbody", {}, ...rows.map((row) => line(view, row))),
-  );
-  $("rows").hidden = !rows.length;
-  const hidden = rowsOf(state.tab).length - found.length;
-  $("empty").hidden = rows.length > 0;
-  $("empty").textContent = hidden ? `The filter hides all ${hidden} rows.` : view.empty;
-  if (found.length > rows.length) note(`the newest ${SHOWN} of ${found.length} rows`);
-  else if (state.tab in state.kept) note("");
-  if (view.note && data) note(view.note(data));
-  if (focused) document.querySelector(`tr[data-key="${CSS.escape(focused)}"]`)?.focus();
-}
-
-const hasDetail = () => state.tab in state.kept;
-const keyOf = (row) => JSON.stringify([row.number, row.operation, row.resource_type, row.resource_name]);
-
-function line(view, row) {
-  const made = element("tr", {}, ...view.cells(row).map(cell));
-  if (hasDetail()) {
-    made.dataset.key = keyOf(row);
-    made.tabIndex = 0;
-    made.setAttribute("aria-selected", String(state.selected === made.dataset.key));
-    made.addEventListener("click", () => open(row));
-    made.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") open(row);
-    });
+  const shown = drawRows(view, left, data, { selected: state.selected, open });
+  $("empty").hidden = shown > 0 || !(data || isSeen(state.tab));
+  if (shown) $("empty").replaceChildren();
+  else {
+    const none = typeof view.empty === "function" ? view.empty(page) : view.empty;
+    $("empty").replaceChildren(rows.length ? `The filter hides all ${rows.length} rows.` : none);
   }
-  return made;
-}
-
-function cell({ text, node, heading, ...attributes }) {
-  const made = element(heading ? "th" : "td", heading ? { scope: "row" } : attributes);
-  made.append(node ?? String(text));
-  return made;
+  if (left.length > shown) note(`the newest ${shown} of ${left.length} rows`);
+  else if (isSeen(state.tab)) note("");
 }
 
 // ---------------------------------------------------------------- details
 
 async function open(row) {
-  const before = row.number - 1;
-  const [found, decided] = await Promise.all([
-    ask("GET", `requests?after=${before}&limit=1`), ask("GET", `decisions?after=${before}&limit=1`),
-  ]);
-  const same = (other) => other.number === row.number;
+  const view = VIEWS[state.tab];
+  const tab = state.tab;
+  const made = await view.detail(row, page);
+  if (state.tab !== tab) return;
+  state.detail = made;
   $("detail").replaceChildren(
-    ...detail(row, found.requests.find(same), decided.decisions.filter(same)));
+    element("button", { type: "button", class: "close", text: "Close", onclick: close }), ...made.nodes);
+  $("detail").classList.toggle("wide", Boolean(view.isWide));
   $("detail").hidden = false;
-  state.selected = keyOf(row);
+  state.selected = view.key ? view.key(row) : null;
   draw();
 }
 
 function close() {
   const key = state.selected;
   $("detail").hidden = true;
-  state.selected = null;
+  state.selected = state.detail = null;
   draw();
-  if (key) document.querySelector(`tr[data-key="${CSS.escape(key)}"]`)?.focus();
+  if (key) focus(key);
 }
 
 // ---------------------------------------------------------------- tabs and keys
@@ -242,27 +164,45 @@ function show(name) {
   if ($(`tab-${name}`).hidden) return;
   if (!$("detail").hidden) close();
   state.tab = name;
+  state.drawn = "";
+  history.replaceState(null, "", `#${name}`);
   for (const tab of TABS) {
     $(`tab-${tab}`).setAttribute("aria-selected", String(tab === name));
     $(`tab-${tab}`).tabIndex = tab === name ? 0 : -1;
   }
+  const view = VIEWS[name];
   $("panel").setAttribute("aria-labelledby", `tab-${name}`);
-  $("new-fault").hidden = name !== "faults";
-  $("denied").hidden = !(name in state.kept);
+  if (view.tools && !state.tools[name]) state.tools[name] = view.tools(page);
+  $("tools").replaceChildren(...(state.tools[name] ?? []));
+  $("body").replaceChildren();
+  $("body").hidden = !view.body;
+  $("scroll").hidden = Boolean(view.body);
+  $("empty").hidden = true;
+  $("empty").replaceChildren();
+  $("denied").hidden = !isSeen(name);
+  $("fold").hidden = name !== "requests";
   note("");
   draw();
   refresh().catch(() => {}); // the next tick tells
 }
 
+function toggle(id, value) {
+  $(id).setAttribute("aria-pressed", String(value));
+  return value;
+}
+
 function pause() {
-  state.paused = !state.paused;
-  $("pause").setAttribute("aria-pressed", String(state.paused));
+  state.paused = toggle("pause", !state.paused);
   $("pause").firstChild.textContent = state.paused ? "Go on " : "Pause ";
 }
 
 function deniedOnly() {
-  state.denied.only = !state.denied.only;
-  $("denied").setAttribute("aria-pressed", String(state.denied.only));
+  state.deniedOnly = toggle("denied", !state.deniedOnly);
+  draw();
+}
+
+function fold() {
+  state.folds = toggle("fold", !state.folds);
   draw();
 }
 
@@ -287,6 +227,7 @@ const KEYS = {
   "/": () => $("filter").focus(),
   "?": () => $("help").showModal(),
   d: deniedOnly,
+  f: fold,
   p: pause,
   j: () => step(1),
   k: () => step(-1),
@@ -296,11 +237,18 @@ const KEYS = {
   ArrowLeft: (event) => turn(event, -1),
   Escape: () => !$("detail").hidden && close(),
 };
-TABS.forEach((name, at) => { KEYS[at + 1] = () => show(name); });
+
+TABS.forEach((name, at) => {
+  const key = String((at + 1) % 10);
+  KEYS[key] = () => show(name);
+  $("tabs").append(element("button", {
+    type: "button", role: "tab", id: `tab-${name}`, "aria-controls": "panel", onclick: () => show(name),
+  }, `${VIEWS[name].title} `, element("kbd", { text: key })));
+});
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || $("help").open) return;
-  if (event.target.matches("input, textarea")) {
+  if (event.target.matches("input, textarea, select")) {
     if (event.key === "Escape") {
       event.preventDefault(); // a browser would empty the filter
       event.target.blur();
@@ -309,23 +257,17 @@ document.addEventListener("keydown", (event) => {
   }
   const action = KEYS[event.key];
   if (!action) return;
-  if (["/", "ArrowDown", "ArrowUp"].includes(event.key)) event.preventDefault();
+  if (["/", "ArrowDown", "ArrowUp"].includes(event.key)) {
+    if (event.target.closest("#body, aside") && event.key !== "/") return; // which scroll by them
+    event.preventDefault();
+  }
   action(event);
 });
-for (const name of TABS) $(`tab-${name}`).addEventListener("click", () => show(name));
 $("filter").addEventListener("input", draw);
 $("denied").addEventListener("click", deniedOnly);
+$("fold").addEventListener("click", fold);
 $("pause").addEventListener("click", pause);
 $("keys").addEventListener("click", () => $("help").showModal());
-$("new-fault").addEventListener("submit", (event) => {
-  event.preventDefault();
-  try {
-    const fault = JSON.parse($("fault").value);
-    $("filter").value = ""; // it could hide the new row
-    act("POST", "faults", fault);
-  } catch (error) {
-    note(`not JSON: ${error.message}`, true);
-  }
-});
-show(state.tab);
+whenWithoutToken(() => !state.paused && pause());
+show(TABS.includes(location.hash.slice(1)) ? location.hash.slice(1) : "overview");
 tick();

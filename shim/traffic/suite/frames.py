@@ -45,8 +45,8 @@ class Frames(History):
             self._tell(f"  {_head(seen)} {_text(seen.row()['request'])}")
         return seen
 
-    def answered(self, seen: Seen, answer: msgspec.Struct) -> None:
-        super().answered(seen, answer)
+    def answered(self, seen: Seen, answer: msgspec.Struct, now_us: int) -> None:
+        super().answered(seen, answer, now_us)
         self._answers[seen.number] = answer
         if self._tell is not None:
             self._tell(f"  {' ' * len(_head(seen))} -> {_text(message_json(answer, seen.version))}")

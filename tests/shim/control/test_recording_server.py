@@ -14,7 +14,7 @@ from kafka_shim.shim.traffic.traces import viewed
 from kafka_shim.shim.traffic.traces.trace_rows import TraceReader
 from kafka_shim.shim.traffic.traces.viewed import Viewed
 from tests.pipeline.real_accesses import recorded
-from tests.shim.control.test_inspector import Page, chrome, needs_browser  # noqa: F401 -- a fixture
+from tests.shim.control.inspector.page import Page, needs_browser
 from tests.shim.traffic.traces.test_derived_denials import RELEASE, written
 
 
@@ -67,7 +67,7 @@ def test_what_a_page_asks_of_a_recording(server: RecordingServer) -> None:
 
 def test_only_this_machine_is_answered(server: RecordingServer) -> None:
     assert get(server, "/inspector")[:2] == (200, "text/html; charset=utf-8")
-    assert get(server, "/inspector/views.js")[1] == "text/javascript; charset=utf-8"
+    assert get(server, "/inspector/topics.js")[1] == "text/javascript; charset=utf-8"
     assert get(server, "/")[0] == 307
     for path in ("/faults", "/inspector/../trace.py", "/elsewhere"):
         assert get(server, path)[0] == 404
@@ -86,14 +86,14 @@ def test_only_the_first_requests_are_kept(tmp_path: Path, monkeypatch: pytest.Mo
 @needs_browser
 @pytest.mark.client
 @pytest.mark.timeout(300, func_only=True)
-def test_the_page_shows_a_recording(server: RecordingServer, chrome: Any) -> None:  # noqa: F811
+def test_the_page_shows_a_recording(server: RecordingServer, chrome: Any) -> None:
     page = Page(chrome, server.url.removesuffix("/inspector"))
     page.wait(lambda: "recording a trace" in page.element("#broker").text)
     page.press("/", "TOPIC_AUTHORIZATION_FAILED", "\ue00c")
     page.row("Metadata v12", "User:alice", "TOPIC_AUTHORIZATION_FAILED")
-    page.press("2")
+    page.tab("decisions")
     page.press("/", "\ue009a", "\ue00c")
     for name in ("acls", "matrix", "faults"):
         assert not page.element(f"#tab-{name}").is_displayed()
-    page.press("3")  # which is not there
+    page.tab("acls")  # which is not there
     assert page.element("#tab-decisions").get_attribute("aria-selected") == "true"

@@ -1,0 +1,86 @@
+// ACLs: all of them, forms to add one and to ask who may do something.
+
+import { badge, button, capital, element, field, form, input, section, select } from "./elements.js";
+
+export const TYPES = [["TOPIC", "Topic"], ["GROUP", "Group"], ["CLUSTER", "Cluster"],
+  ["TRANSACTIONAL_ID", "TransactionalId"], ["DELEGATION_TOKEN", "DelegationToken"], ["USER", "User"]];
+const OPERATIONS = ["Read", "Write", "Create", "Delete", "Alter", "Describe", "ClusterAction",
+  "DescribeConfigs", "AlterConfigs", "IdempotentWrite", "CreateTokens", "DescribeTokens",
+  "TwoPhaseCommit"];
+const wire = (name) => name.replace(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+
+export const acls = {
+  title: "ACLs",
+  columns: ["Principal", "Permission", "Operation", "Resource", "Name", "Pattern", "Host", ""],
+  load: ({ ask }) => ask("GET", "acls"),
+  rows: (data) => data.acls,
+  cells: (row) => [
+    { text: row.principal },
+    { node: badge(row.permission === "ALLOW", row.permission.toLowerCase()) },
+    { text: capital(row.operation) },
+    { text: capital(row.resource_type) },
+    { text: row.resource_name },
+    { text: row.resource_pattern_type.toLowerCase() },
+    { text: row.host },
+    { node: button("Remove", () => acls.remove(row)) },
+  ],
+  tools(page) {
+    acls.remove = (row) => page.act("POST", "acls/remove", { acls: [row] });
+    return [adding(page), asking(page)];
+  },
+  detail: (answer, page) => ({ nodes: rights(answer, page) }),
+  empty: "There are no ACLs: only super users may do anything.",
+};
+
+const adding = (page) => form("new-acl", "Add an ACL", [
+  field("Principal", input("principal", { placeholder: "User:alice", required: true })),
+  field("Permission", select("permission", [["ALLOW", "allow"], ["DENY", "deny"]])),
+  field("Operation", select("operation", ["All", ...OPERATIONS].map((name) => [wire(name), name]))),
+  field("Resource", select("resource_type", TYPES)),
+  field("Name", input("resource_name", { placeholder: "orders" })),
+  field("Pattern", select("resource_pattern_type", [["LITERAL", "literal"], ["PREFIXED", "prefixed"]])),
+  field("Host", input("host", { value: "*", class: "short" })),
+], "Add the ACL", async (given) => {
+  const isCluster = given.resource_type === "CLUSTER";
+  const principal = given.principal.includes(":") ? given.principal : `User:${given.principal}`;
+  page.clearFilter();
+  await page.act("POST", "acls", {
+    acls: [{ ...given, principal, resource_name: isCluster ? "kafka-cluster" : given.resource_name }],
+  });
+});
+
+const asking = (page) => form("who-may", "Who may do something", [
+  field("Who may", select("operation", OPERATIONS)),
+  field("on the", select("resource_type", TYPES)),
+  field("named", input("resource_name", { placeholder: "orders" })),
+], "Ask", async (given) => {
+  try {
+    page.open(await page.ask("GET", `who-can?${new URLSearchParams(given)}`));
+    page.note("");
+  } catch (error) {
+    page.note(error.message, true);
+  }
+});
+
+function rights({ operation, resource_type: type, resource_name: name, allowed, denied }) {
+  const nobody = element("p", { text: "Nobody." });
+  const items = (rows, one) => (rows.length ? element("ul", {}, ...rows.map(one)) : nobody.cloneNode(true));
+  return [
+    element("h2", { text: `${capital(operation)} on ${capital(type)} ${name}` }),
+    section("Who may", items(allowed, (row) => element("li", {}, badge(true, "allowed"),
+      ` ${row.everyone ? "everybody else" : row.principal} from ${hosts(row)}`,
+      ...because(row.acls, row.because)))),
+    section("Who may not, though an ACL allows it", items(denied, (row) => element("li", {},
+      badge(false, "denied"), ` ${row.principal}`, ...because(row.acls, "")))),
+  ];
+}
+
+const hosts = (row) => (row.hosts.includes("*")
+  ? `everywhere${row.except_hosts.length ? ` but ${row.except_hosts.join(", ")}` : ""}` : row.hosts.join(", "));
+
+function because(rules, reason) {
+  if (!rules.length) return reason ? [element("br"), reason.toLowerCase().replaceAll("_", " ")] : [];
+  return rules.flatMap((acl) => [element("br"), `${acl.permission.toLowerCase()} ${acl.principal} `
+    + `${capital(acl.operation)} on ${acl.resource_pattern_type.toLowerCase()} `
+    + `${capital(acl.resource_type)} ${acl.resource_name} from ${acl.host}`]);
+}

@@ -1,0 +1,103 @@
+// Elements, forms and texts that several views need.
+
+export function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "text") made.textContent = value;
+    else if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (value === true) made.setAttribute(name, "");
+    else if (value !== false && value !== undefined && value !== null) made.setAttribute(name, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+export const badge = (isGood, text) => element("span", { class: isGood ? "good" : "bad", text });
+
+export const button = (text, onclick, attributes = {}) =>
+  element("button", { type: "button", text, onclick, ...attributes });
+
+export const capital = (name) =>
+  name.split("_").map((word) => word[0] + word.slice(1).toLowerCase()).join("");
+
+/** `2026-11-22 14:03:07.123 UTC`, or without the day. */
+export const instant = (ms) =>
+  (ms < 0 ? "none" : `${new Date(ms).toISOString().slice(0, 23).replace("T", " ")} UTC`);
+export const clockTime = (us) => new Date(us / 1000).toISOString().slice(11, 23);
+
+export function duration(us) {
+  if (us === null || us === undefined) return "";
+  if (us < 1000) return `${us} µs`;
+  return us < 1_000_000 ? `${(us / 1000).toFixed(1)} ms` : `${(us / 1_000_000).toFixed(2)} s`;
+}
+
+/** A button that copies a text. */
+export function copier(text, label = "Copy") {
+  const made = button(label, async () => {
+    await navigator.clipboard.writeText(text);
+    made.textContent = "Copied";
+  });
+  return made;
+}
+
+let fields = 0;
+
+/** A label over an input, a select or a textarea; `control` is what is labelled. */
+export function field(label, control) {
+  control.id ||= `field-${fields += 1}`;
+  return element("div", { class: "field" }, element("label", { for: control.id, text: label }), control);
+}
+
+export const input = (name, attributes = {}) =>
+  element("input", { name, autocomplete: "off", spellcheck: "false", ...attributes });
+
+export function select(name, options, attributes = {}) {
+  const made = options.map((option) => {
+    const [value, text] = Array.isArray(option) ? option : [option, option];
+    return element("option", { value, text });
+  });
+  return element("select", { name, ...attributes }, ...made);
+}
+
+/** A form in one line; `submit` gets its values by name, and resets it if it worked. */
+export function form(id, label, parts, action, submit) {
+  const made = element("form", { id, class: "inline", "aria-label": label }, ...parts,
+    element("button", { type: "submit", text: action }));
+  made.addEventListener("submit", (event) => {
+    event.preventDefault();
+    submit(Object.fromEntries(new FormData(made)), made);
+  });
+  return made;
+}
+
+/** A small table, for details and the overview. */
+export function table(caption, columns, rows) {
+  const head = element("tr", {}, ...columns.map((text) => element("th", { scope: "col", text })));
+  const lines = rows.map((cells) => element("tr", {}, ...cells.map((content) => {
+    const cell = element("td");
+    cell.append(content instanceof Node ? content : String(content));
+    return cell;
+  })));
+  return element("div", { class: "scroll" }, element("table", { class: "small" },
+    element("caption", { text: caption }), element("thead", {}, head),
+    element("tbody", { class: "details" }, ...lines)));
+}
+
+export const section = (title, ...nodes) =>
+  element("section", {}, element("h3", { text: title }), ...nodes);
+
+export const json = (value) => element("pre", { text: JSON.stringify(value, null, 2) });
+
+/** Bytes in lines of sixteen: place, hexadecimal, text. */
+export function hexdump(hex) {
+  const lines = [];
+  for (let at = 0; at < hex.length; at += 32) {
+    const bytes = hex.slice(at, at + 32).match(/../g);
+    const text = bytes.map((byte) => {
+      const code = parseInt(byte, 16);
+      return code > 31 && code < 127 ? String.fromCharCode(code) : ".";
+    });
+    lines.push(`${(at / 2).toString(16).padStart(4, "0")}  ${bytes.join(" ").padEnd(48)} ${text.join("")}`);
+  }
+  return element("pre", { class: "hex", text: lines.join("\n") });
+}

@@ -1,0 +1,100 @@
+// The matrix: principals by resources. Only what is in sight is asked for and drawn.
+
+import { TYPES } from "./acls.js";
+import { capital, element, field, input, select } from "./elements.js";
+
+const LETTERS = {
+  READ: "R", WRITE: "W", CREATE: "C", DELETE: "X", ALTER: "A", DESCRIBE: "D", CLUSTER_ACTION: "ca",
+  DESCRIBE_CONFIGS: "dc", ALTER_CONFIGS: "ac", IDEMPOTENT_WRITE: "iw", CREATE_TOKENS: "ct",
+  DESCRIBE_TOKENS: "dt", TWO_PHASE_COMMIT: "2p",
+};
+const ROW = 28; // the height of a row, and the widths of columns, in pixels; as the style has them
+const COLUMN = 160;
+const FIRST = 200;
+
+const asked = { type: "TOPIC", host: "127.0.0.1", rows: [0, 40], columns: [0, 12] };
+
+export const matrix = {
+  title: "Matrix",
+  load: ({ ask }) => ask("GET", `matrix?${new URLSearchParams({
+    resource_type: asked.type, host: asked.host,
+    first_principal: asked.rows[0], principals: asked.rows[1],
+    first_resource: asked.columns[0], resources: asked.columns[1],
+  })}`),
+  tools(page) {
+    const type = select("resource_type", TYPES, { id: "matrix-type" });
+    const host = input("host", { value: asked.host, id: "matrix-host" });
+    type.addEventListener("change", () => { asked.type = type.value; page.refresh(); });
+    host.addEventListener("change", () => { asked.host = host.value; page.refresh(); });
+    return [element("div", { class: "inline" }, field("Resources", type), field("From host", host),
+      element("p", { id: "letters" }))];
+  },
+  body(container, data, page) {
+    let grid = container.querySelector("#grid");
+    if (!grid) {
+      grid = element("div", { id: "grid", tabindex: "0", role: "region", "aria-label": "Matrix" });
+      grid.addEventListener("scroll", () => look(grid, page), { passive: true });
+      container.append(element("p", { id: "sizes" }), grid);
+      look(grid, page);
+    }
+    const text = JSON.stringify(data);
+    if (grid.dataset.drawn === text) return;
+    grid.dataset.drawn = text;
+    describe(container, data);
+    const isEmpty = !data.resources.length || !data.principals.length;
+    grid.replaceChildren(...(isEmpty ? [] : [drawn(data)]));
+    grid.hidden = isEmpty;
+  },
+};
+
+/** Ask for what is in sight, if it is not what was asked for last. */
+function look(grid, page) {
+  const rows = [Math.max(Math.floor(grid.scrollTop / ROW) - 5, 0), Math.ceil(grid.clientHeight / ROW) + 10];
+  const columns = [Math.max(Math.floor(grid.scrollLeft / COLUMN) - 2, 0),
+    Math.ceil(grid.clientWidth / COLUMN) + 4];
+  if (String([rows, columns]) === String([asked.rows, asked.columns])) return;
+  Object.assign(asked, { rows, columns });
+  page.refresh().catch(() => {}); // the next tick tells
+}
+
+function describe(container, { resource_type: type, principals, resources, rows }) {
+  const name = capital(type).replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).toLowerCase();
+  const sizes = `${principals.length} principals, ${resources.length} ${name === "cluster" ? "cluster" : `${name}s`}`;
+  container.querySelector("#sizes").textContent = resources.length && principals.length
+    ? sizes : `There are no ${name}s or no principals yet.`;
+  const used = new Set(rows.flatMap((row) => row.allowed.flat()));
+  document.getElementById("letters").textContent = [...used]
+    .map((one) => `${LETTERS[one]} ${capital(one).replace(/(?<=[a-z])[A-Z]/g, (x) => ` ${x}`).toLowerCase()}`)
+    .join(" · ");
+}
+
+/** A table as large as the whole, with room in place of what is out of sight. */
+function drawn({ principals, resources, first_principal: top, first_resource: left, rows }) {
+  const width = rows[0]?.allowed.length ?? 0;
+  const shown = resources.slice(left, left + width);
+  const room = (size) => {
+    const cell = element("td", { class: "room", "aria-hidden": "true" });
+    cell.style.width = cell.style.minWidth = `${size}px`;
+    return cell;
+  };
+  const before = left * COLUMN;
+  const after = (resources.length - left - width) * COLUMN;
+  const gap = (size) => {
+    const line = element("tr", { class: "gap", "aria-hidden": "true" }, element("td", { class: "room" }));
+    line.firstChild.style.height = `${size}px`;
+    return line;
+  };
+  const table = element("table", { "aria-rowcount": principals.length + 1, "aria-colcount": resources.length + 1 },
+    element("caption", { text: "Who may do what" }),
+    element("thead", {}, element("tr", {}, element("th", { scope: "col", text: "Principal" }), room(before),
+      ...shown.map((text, at) => element("th", { scope: "col", text, title: text, "aria-colindex": left + at + 2 })),
+      room(after))),
+    element("tbody", {}, gap(top * ROW), ...rows.map((row, at) => element("tr", { "aria-rowindex": top + at + 2 },
+      element("th", { scope: "row", text: row.principal, title: row.principal }), room(before),
+      ...row.allowed.map((names) => element("td", {
+        text: names.map((name) => LETTERS[name] ?? capital(name)).join(" ") || "–",
+        class: names.length ? "" : "none", title: names.map(capital).join(", ") || "nothing",
+      })), room(after))), gap((principals.length - top - rows.length) * ROW)));
+  table.style.width = `${FIRST + resources.length * COLUMN}px`;
+  return table;
+}

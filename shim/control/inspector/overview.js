@@ -1,0 +1,96 @@
+// The overview: brokers, listeners and how to connect, what there is, the time.
+
+import { connectHelp } from "./connect.js";
+import { badge, button, element, field, form, input, instant, table } from "./elements.js";
+
+const STEPS = [["1 s", 1000], ["1 min", 60_000], ["1 h", 3_600_000], ["1 day", 86_400_000]];
+
+export const overview = {
+  title: "Overview",
+  async load({ ask }) {
+    const [state, nodes, listeners, clock] = await Promise.all(
+      ["state", "nodes", "listeners", "clock"].map((path) => ask("GET", path)));
+    return { state, nodes, listeners: listeners.listeners, clock };
+  },
+  body(container, data, page) {
+    if (!container.children.length) container.append(...cards(page));
+    update(container, "brokers", [data.nodes], () => brokers(data.nodes, page));
+    update(container, "listeners", [data.listeners], () => listeners(data.listeners));
+    update(container, "counts", [data.state], () => counts(data.state, page));
+    container.querySelector("#now").textContent = instant(data.clock.now_ms);
+    container.querySelector("#advance").hidden = !data.clock.is_manual;
+    container.querySelector("#steps").hidden = !data.clock.is_manual;
+    container.querySelector("#runs").hidden = data.clock.is_manual;
+  },
+};
+
+/** Draw a part again if what it shows is another. */
+function update(container, name, shown, draw) {
+  const part = container.querySelector(`[data-part="${name}"]`);
+  const text = JSON.stringify(shown);
+  if (part.dataset.shown === text) return;
+  part.dataset.shown = text;
+  part.replaceChildren(draw());
+}
+
+const card = (title, ...nodes) => element("section", { class: "card" }, element("h2", { text: title }), ...nodes);
+const part = (name) => element("div", { "data-part": name });
+
+function cards(page) {
+  return [
+    card("Brokers", part("brokers")),
+    card("Listeners", part("listeners")),
+    card("Connect a client", connectHelp(page)),
+    card("What there is", part("counts"), reset(page)),
+    card("Time", ...time(page)),
+  ];
+}
+
+function brokers({ nodes, controller_id: controller }, page) {
+  return table("Brokers", ["Id", "State", "Addresses", ""], nodes.map((node) => {
+    const verb = node.is_alive ? "stop" : "start";
+    const addresses = Object.entries(node.listeners).map(([name, at]) => `${name} ${at}`);
+    return [
+      node.node_id === controller ? `${node.node_id}, controller` : node.node_id,
+      badge(node.is_alive, node.is_alive ? "up" : "stopped"),
+      element("ul", {}, ...addresses.map((text) => element("li", { text }))),
+      button(verb === "stop" ? "Stop" : "Start", () => page.act("POST", `nodes/${node.node_id}/${verb}`)),
+    ];
+  }));
+}
+
+const listeners = (rows) => table("Listeners", ["Name", "Bootstrap servers", "Log-in"],
+  rows.map((row) => [
+    row.name === row.security_protocol ? row.name : `${row.name} (${row.security_protocol})`,
+    row.bootstrap_servers, row.sasl_mechanisms.join(", ") || "none",
+  ]));
+
+function counts(state, page) {
+  const links = { topics: "topics", groups: "groups", users: "users", acls: "acls" };
+  const rows = Object.entries(links).map(([tab, key]) => [
+    button(counted(state[key].length, tab === "acls" ? "ACLs" : tab), () => page.show(tab), { class: "link" }),
+  ]);
+  return element("div", {},
+    element("p", {}, ...rows.flat().flatMap((one) => [one, " "])),
+    element("p", { text: `Super users: ${state.super_users.join(", ") || "none"}` }),
+    element("p", { text: `Cluster id: ${state.cluster_id}` }));
+}
+
+const counted = (count, names) => `${count} ${count === 1 ? names.slice(0, -1) : names}`;
+
+const reset = (page) => element("p", { class: "buttons" }, button("Reset to the start", () => {
+  if (confirm("Go back to the state that the broker was started with?")) page.act("POST", "reset");
+}));
+
+function time(page) {
+  const advance = (by) => page.act("POST", "clock/advance", { by_ms: by });
+  return [
+    element("p", { id: "now", class: "mono" }),
+    element("p", { id: "runs", text: "Time runs by itself; with --manual-clock it moves only here." }),
+    element("p", { id: "steps", class: "buttons" }, ...STEPS.flatMap(
+      ([text, by]) => [button(`+ ${text}`, () => advance(by)), " "])),
+    form("advance", "Advance the clock", [
+      field("Milliseconds", input("by", { type: "number", min: "0", value: "1000", required: true })),
+    ], "Advance", ({ by }) => advance(Number(by))),
+  ];
+}

@@ -1,0 +1,182 @@
+// Requests and decisions: what came, what was answered, and what would have been allowed.
+
+import { badge, button, capital, clockTime, copier, duration, element, hexdump, json, section } from "./elements.js";
+import { connectHelp } from "./connect.js";
+
+const NAMES = ["name", "topic", "groupId", "transactionalId", "resourceName", "key"];
+
+/** The topics, groups and other resources that a request names. */
+function named(value, found = new Set()) {
+  for (const [key, inner] of Object.entries(value ?? {})) {
+    if (typeof inner === "object" && inner !== null) named(inner, found);
+    else if (typeof inner === "string" && inner && NAMES.includes(key)) found.add(inner);
+  }
+  return found;
+}
+
+function about(row) {
+  const names = [...named(row.request)];
+  const rest = names.length > 3 ? ` and ${names.length - 3} more` : "";
+  return names.slice(0, 3).join(", ") + rest;
+}
+
+const sameness = new WeakMap();
+
+function sameAs(row) {
+  if (!sameness.has(row)) {
+    sameness.set(row, JSON.stringify([row.api, row.version, about(row), row.principal, row.client_id,
+      row.errors, row.faults]));
+  }
+  return sameness.get(row);
+}
+
+/** Rows of which those that repeat each other, one after the other, are one: the newest. */
+export function folded(rows) {
+  const found = [];
+  for (const row of rows) {
+    const last = found.at(-1);
+    if (last && sameAs(last.newest) === sameAs(row)) last.times += 1;
+    else found.push({ newest: row, times: 1 });
+  }
+  return found.map(({ newest, times }) => (times > 1 ? repeated(newest, times) : newest));
+}
+
+const copies = new WeakMap(); // so that the filter and the drawing know a row again
+
+function repeated(row, times) {
+  const known = copies.get(row);
+  if (known?.times === times) return known;
+  const made = { ...row, times };
+  copies.set(row, made);
+  return made;
+}
+
+export const requests = {
+  title: "Requests",
+  columns: ["#", "Time (UTC)", "API", "About", "Principal", "Client", "Latency", "Answer"],
+  key: (row) => String(row.number),
+  cells: (row) => [
+    { text: row.number, class: "number" },
+    { text: clockTime(row.time_us) },
+    { node: element("span", {}, `${row.api} v${row.version}`,
+      row.times ? element("span", { class: "times", text: ` ×${row.times}` }) : "") },
+    { text: about(row), class: "long", title: about(row) },
+    { text: row.principal },
+    { text: row.client_id ?? "" },
+    { text: duration(row.latency_us) },
+    answer(row),
+  ],
+  detail,
+  isWide: true,
+  empty: (page) => element("div", {},
+    element("p", { text: "No requests yet. Connect a client, and they appear here." }),
+    ...(page.recording ? [] : [connectHelp(page)])),
+};
+
+function answer(row) {
+  if (row.errors === null) return { text: "no answer yet", class: "none" };
+  const struck = row.faults.length ? ` (fault ${row.faults.join(", ")})` : "";
+  const names = [...new Set(row.error_names)];
+  if (!names.length && !struck) return { text: "ok", class: "none" };
+  return { node: badge(!names.length, (names.join(", ") || "ok") + struck) };
+}
+
+const wanted = (row) => `${capital(row.operation)} ${capital(row.resource_type)} ${row.resource_name}`;
+
+export const decisions = {
+  title: "Decisions",
+  columns: ["#", "Time (UTC)", "Decision", "Principal", "Wanted", "Because", "By"],
+  key: (row) => JSON.stringify([row.number, row.operation, row.resource_type, row.resource_name]),
+  cells: (row) => [
+    { text: row.number, class: "number" },
+    { text: clockTime(row.time_us) },
+    { node: badge(row.allowed, row.allowed ? "allowed" : "denied") },
+    { text: row.principal },
+    { text: wanted(row) },
+    { text: row.rule, class: "wide" },
+    { text: `${row.api} v${row.version}` },
+  ],
+  detail,
+  isWide: true,
+  empty: "Nothing was decided yet.",
+};
+
+/** What the side shows of a request or a decision, with all decisions of the same request. */
+async function detail(row, page) {
+  const before = row.number - 1;
+  const [found, decided, full] = await Promise.all([
+    page.ask("GET", `requests?after=${before}&limit=1`),
+    page.ask("GET", `decisions?after=${before}&limit=1`),
+    page.recording ? null : page.ask("GET", `requests/${row.number}`).catch(() => null),
+  ]);
+  const same = (other) => other.number === row.number;
+  const request = found.requests.find(same);
+  const seen = request ?? row;
+  const own = decided.decisions.filter(same);
+  const nodes = [
+    element("h2", { text: `#${row.number} ${row.api} v${row.version}` }),
+    element("p", { text: `${row.principal} from ${row.host}, client ${row.client_id ?? "unnamed"}`
+      + (seen.latency_us === undefined ? "" : `, answered after ${duration(seen.latency_us) || "no time yet"}`) }),
+  ];
+  if (own.length) {
+    nodes.push(section("Decisions", element("ul", {}, ...own.map((one) => decision(one, page)))));
+  }
+  if (request?.decisions_left_out) {
+    nodes.push(element("p", { text: `${request.decisions_left_out} further decisions are not kept` }));
+  }
+  if (seen.errors?.length) {
+    nodes.push(section("Errors of the answer", element("p", { text: seen.error_names.join(", ") })));
+  }
+  if (full) nodes.push(exchange(full));
+  else if (seen.request) nodes.push(section("Request", json(seen.request)));
+  return { nodes };
+}
+
+/** Request and answer side by side, decoded or as bytes. */
+function exchange(full) {
+  const made = element("div", { class: "exchange" });
+  const long = full.answer_bytes && full.answer_hex === null;
+  const missing = long ? `${full.answer_bytes} bytes: too long to be kept` : "no answer yet";
+  function sides(isHex) {
+    const text = (decoded, hex) => (isHex || decoded === null ? hexdump(hex) : json(decoded));
+    made.replaceChildren(
+      section(`Request, ${full.request_hex.length / 2} bytes`, text(full.request, full.request_hex)),
+      full.answer_hex === null
+        ? section("Answer", element("p", { text: missing }))
+        : section(`Answer, ${full.answer_bytes} bytes`, text(full.answer, full.answer_hex)),
+    );
+  }
+  const bytes = button("Bytes", () => {
+    const isHex = bytes.getAttribute("aria-pressed") !== "true";
+    bytes.setAttribute("aria-pressed", String(isHex));
+    sides(isHex);
+  }, { "aria-pressed": "false", id: "bytes" });
+  sides(false);
+  return element("div", {}, element("p", { class: "buttons" }, bytes), made);
+}
+
+/** A rule to add, or one that is in the way, as people write it. */
+function remedy(would) {
+  const rule = would.add ?? would.remove;
+  const words = Object.entries(rule).map(([key, value]) => `${key}: ${[value].flat().join(", ")}`);
+  return `${would.add ? "add" : "remove"} {${words.join("; ")}}`;
+}
+
+function decision(row, page) {
+  const item = element("li", {}, badge(row.allowed, row.allowed ? "allowed" : "denied"),
+    ` ${wanted(row)}: ${row.rule}`);
+  if (!row.would_allow) return item;
+  const rule = row.would_allow.add ?? row.would_allow.remove;
+  const path = row.would_allow.add ? "acls" : "acls/remove";
+  item.append(element("br"), `to allow it, ${remedy(row.would_allow)} `,
+    element("span", { class: "buttons" }, copier(JSON.stringify(rule))));
+  if (!page.recording) {
+    const grant = button(row.would_allow.add ? "Add it" : "Remove it", async () => {
+      if (!await page.act("POST", path, { acls: [rule] })) return;
+      grant.textContent = "Done";
+      grant.disabled = true;
+    }, { class: "grant" });
+    item.lastChild.append(" ", grant);
+  }
+  return item;
+}

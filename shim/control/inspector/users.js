@@ -1,0 +1,31 @@
+// Users who can log in.
+
+import { button, field, form, input } from "./elements.js";
+
+export const users = {
+  title: "Users",
+  columns: ["Name", "Principal", "Rights", ""],
+  load: ({ ask }) => ask("GET", "state"),
+  rows: (data) => data.users.map((name) => ({
+    name,
+    isSuper: data.super_users.includes(`User:${name}`),
+    acls: data.acls.filter((acl) => acl.principal === `User:${name}`).length,
+  })),
+  cells: (row) => [
+    { text: row.name },
+    { text: `User:${row.name}` },
+    { text: row.isSuper ? "super user: may do everything" : `${row.acls} ACLs of its own` },
+    { node: button("Remove", () => users.remove(row.name)) },
+  ],
+  tools(page) {
+    users.remove = (name) => page.act("DELETE", `users/${encodeURIComponent(name)}`);
+    return [form("new-user", "Add a user", [
+      field("Name", input("name", { required: true })),
+      field("Password", input("password", { required: true })),
+    ], "Add, or change the password", async ({ name, password }, made) => {
+      page.clearFilter();
+      if (await page.act("POST", "users", { name, password })) made.reset();
+    })];
+  },
+  empty: "There are no users: nobody can log in with a password.",
+};

@@ -1,0 +1,138 @@
+"""What the control API does with the records of a topic: show them, and produce one."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kafka_shim.protocol.compression import Compression, MissingPackageError
+from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.records import (
+    Batch,
+    BatchOptions,
+    Record,
+    batches,
+    encode_batch,
+    is_commit,
+    lone_batch,
+)
+from kafka_shim.shim.control.problem import ControlError
+from kafka_shim.shim.control.state_shapes import NewRecord
+from kafka_shim.shim.handlers.producing.appending import append
+from kafka_shim.shim.handlers.producing.record_checks import Limits, RefusedRecords
+from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.state.topics import Partition
+from kafka_shim.shim.whole_number import whole_number
+
+ROWS_MAX = 1000
+_ROWS = 100
+
+
+class Records:
+    """The records of a cluster, partition by partition."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def rows(self, topic: str, query: Mapping[str, str]) -> dict[str, Any]:
+        """Records from an offset on, oldest first; without an offset, the newest."""
+        partition = self._partition(topic, _number("partition", query.get("partition", "0")))
+        limit = min(_number("limit", query.get("limit", str(_ROWS))), ROWS_MAX)
+        log = partition.log
+        since = max(log.start_offset, log.end_offset - limit)
+        if "from" in query:
+            since = max(log.start_offset, _number("from", query["from"]))
+        rows: list[dict[str, Any]] = []
+        following = log.end_offset
+        try:
+            for row in _rows(partition, since):
+                if len(rows) == limit:
+                    following = row["offset"]
+                    break
+                rows.append(row)
+        except (DecodeError, MissingPackageError) as error:
+            text = f"records of topic `{topic}` cannot be read: {error}"
+            raise ControlError(409, text) from error
+        return {
+            "start_offset": log.start_offset,
+            "end_offset": log.end_offset,
+            "next_offset": following,
+            "records": rows,
+        }
+
+    def produce(self, topic: str, new: NewRecord) -> dict[str, Any]:
+        """Append a record, by the rules that the topic has for producers."""
+        partition = self._partition(topic, new.partition)
+        now_ms = self._cluster.clock.now_ms()
+        record = Record(
+            0,
+            now_ms,
+            None if new.key is None else new.key.encode(),
+            None if new.value is None else new.value.encode(),
+            tuple((key, value.encode()) for key, value in new.headers.items()),
+        )
+        batch = lone_batch(encode_batch([record], BatchOptions()))
+        assert batch is not None
+        limits = Limits(partition.log.settings, self._cluster.facts.records, now_ms)
+        try:
+            stored = append(partition, batch, limits)
+        except RefusedRecords as error:
+            text = f": {error.message}" if error.message else ""
+            raise ControlError(400, f"topic `{topic}` refuses: {error.error.name}{text}") from error
+        return {"partition": new.partition, "offset": stored.base_offset}
+
+    def _partition(self, topic: str, index: int) -> Partition:
+        if topic not in self._cluster.topics:
+            raise ControlError(404, f"there is no topic `{topic}`")
+        found = self._cluster.topics.partition(topic, index)
+        if found is None:
+            raise ControlError(404, f"topic `{topic}` has no partition {index}")
+        return found
+
+
+def _rows(partition: Partition, since: int) -> Iterator[dict[str, Any]]:
+    for stored in partition.log.batches:
+        if stored.last_offset < since:
+            continue
+        for batch in batches(stored.payload):
+            for record in batch.each_record():
+                if record.offset >= since:
+                    yield _row(batch, record)
+
+
+def _row(batch: Batch, record: Record) -> dict[str, Any]:
+    control = None
+    if batch.is_control:
+        control = "commit" if is_commit(record) else "abort"
+    return {
+        "offset": record.offset,
+        "timestamp_ms": record.timestamp,
+        "key": _text(record.key),
+        "key_hex": _hex(record.key),
+        "value": _text(record.value),
+        "value_hex": _hex(record.value),
+        "headers": [
+            {"key": key, "value": _text(value), "value_hex": _hex(value)}
+            for key, value in record.headers
+        ],
+        "compression": Compression(batch.compression).name.lower(),
+        "producer_id": batch.producer_id,
+        "is_transactional": batch.is_transactional,
+        "control": control,
+    }
+
+
+def _text(content: bytes | None) -> str | None:
+    try:
+        return None if content is None else content.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _hex(content: bytes | None) -> str | None:
+    return None if content is None else content.hex()
+
+
+def _number(name: str, text: str) -> int:
+    number = whole_number(text)
+    if number is None:
+        raise ControlError(400, f"{name} is `{text}`; it must be a number from 0")
+    return number

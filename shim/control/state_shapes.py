@@ -1,0 +1,206 @@
+"""Types of answers about records, groups, transactions, and who may do what."""
+
+from typing import Any
+
+import msgspec
+
+from kafka_shim.shim.control.shapes import AclRow
+
+
+class HeaderRow(msgspec.Struct):
+    """A header of a record; `value` is null where it is null or no text, `value_hex` where null."""
+
+    key: str
+    value: str | None
+    value_hex: str | None
+
+
+class RecordRow(msgspec.Struct):
+    """A record. `key` and `value` are null where they are null or not UTF-8; the hexadecimal fields
+    are null only for null. `control` is `commit` or `abort` for the end of a transaction.
+    """
+
+    offset: int
+    timestamp_ms: int
+    key: str | None
+    key_hex: str | None
+    value: str | None
+    value_hex: str | None
+    headers: list[HeaderRow]
+    compression: str
+    producer_id: int
+    is_transactional: bool
+    control: str | None
+
+
+class RecordRows(msgspec.Struct):
+    """Records, oldest first; `next_offset` is the `from` of the next page."""
+
+    start_offset: int
+    end_offset: int
+    next_offset: int
+    records: list[RecordRow]
+
+
+class NewRecord(msgspec.Struct, forbid_unknown_fields=True):
+    """A record to produce; a value of null is a tombstone. `headers` are values by key."""
+
+    value: str | None = None
+    key: str | None = None
+    headers: dict[str, str] = {}
+    partition: int = 0
+
+
+class ProducedRecord(msgspec.Struct):
+    """Where a record was stored."""
+
+    partition: int
+    offset: int
+
+
+class AssignedTopic(msgspec.Struct):
+    """Partitions of a topic; of a subtopology for members of streams groups."""
+
+    topic: str
+    partitions: list[int]
+
+
+class MemberRow(msgspec.Struct):
+    """A member of a group; `epoch` is the generation in a classic group."""
+
+    member_id: str
+    instance_id: str | None
+    client_id: str
+    client_host: str
+    epoch: int
+    assignment: list[AssignedTopic]
+
+
+class GroupOffset(msgspec.Struct):
+    """Where a group is in a partition: its committed offset, or where a share group begins."""
+
+    topic: str
+    partition: int
+    offset: int
+    end_offset: int
+    lag: int
+    metadata: str
+
+
+class GroupDetail(msgspec.Struct):
+    """A group with its members and offsets; `lag` is the sum over its partitions."""
+
+    group_id: str
+    type: str
+    state: str
+    members: list[MemberRow]
+    offsets: list[GroupOffset]
+    lag: int
+
+
+class GroupRows(msgspec.Struct):
+    """Groups by id."""
+
+    groups: list[GroupDetail]
+
+
+class NewOffsets(msgspec.Struct, forbid_unknown_fields=True):
+    """Where a group is to be: `to` is `earliest`, `latest` or an offset; all of its partitions,
+    those of a topic, or one.
+    """
+
+    to: int | str
+    topic: str | None = None
+    partition: int | None = None
+
+
+class GroupOffsets(msgspec.Struct):
+    """Offsets of a group."""
+
+    offsets: list[GroupOffset]
+
+
+class TopicPartitionRow(msgspec.Struct):
+    """A partition of a topic."""
+
+    topic: str
+    partition: int
+
+
+class TransactionRow(msgspec.Struct):
+    """A transactional id; times are ms since 1970, -1 for none, `timeout_ms` a duration."""
+
+    transactional_id: str
+    state: str
+    producer_id: int
+    producer_epoch: int
+    timeout_ms: int
+    started_ms: int
+    updated_ms: int
+    partitions: list[TopicPartitionRow]
+
+
+class ProducerRow(msgspec.Struct):
+    """A producer id on a partition; `transaction_offset` is where its open transaction begins, or
+    -1; `last_sequence` is -1 where none is known.
+    """
+
+    topic: str
+    partition: int
+    producer_id: int
+    producer_epoch: int
+    last_sequence: int
+    last_timestamp_ms: int
+    transaction_offset: int
+
+
+class TransactionRows(msgspec.Struct):
+    """Transactional ids, and the producers that partitions know."""
+
+    transactions: list[TransactionRow]
+    producers: list[ProducerRow]
+
+
+class RightRow(msgspec.Struct):
+    """Who may, from which hosts (`*`: all but `except_hosts`), and by which ACLs; `denials` are the
+    ACLs behind the exceptions. `everyone`: all principals that are not listed themselves.
+    """
+
+    principal: str
+    everyone: bool
+    hosts: list[str]
+    except_hosts: list[str]
+    because: str
+    acls: list[AclRow]
+    denials: list[AclRow]
+
+
+class RefusedRow(msgspec.Struct):
+    """Who may not although an ACL allows it, because of which ACLs."""
+
+    principal: str
+    acls: list[AclRow]
+
+
+class Permitted(msgspec.Struct):
+    """Who may do something."""
+
+    operation: str
+    resource_type: str
+    resource_name: str
+    allowed: list[RightRow]
+    denied: list[RefusedRow]
+
+
+class RequestDetail(msgspec.Struct):
+    """A request and its answer, decoded in Kafka's field names, and their frames in hexadecimal,
+    without their sizes. The answer is null while there is none, and where it is not kept: beyond
+    16 KiB there are its `answer_bytes` alone.
+    """
+
+    number: int
+    request: dict[str, Any] | None
+    request_hex: str
+    answer: dict[str, Any] | None
+    answer_hex: str | None
+    answer_bytes: int | None

@@ -1,0 +1,42 @@
+"""Who may do something, as the control API tells it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_shim.authorizer.acl_names import AclTextError, parse_operation, parse_resource_type
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.implied import supported_operations
+from kafka_shim.authorizer.model import Action
+from kafka_shim.protocol.enums import CLUSTER_NAME, ResourceType
+from kafka_shim.shim.control.problem import ControlError, authorizer_of
+from kafka_shim.shim.explaining.who_can import who_can
+from kafka_shim.shim.explaining.who_can_rows import who_can_object
+from kafka_shim.shim.state.cluster import Cluster
+
+
+def who_may(cluster: Cluster, query: Mapping[str, str]) -> dict[str, Any]:
+    """Every principal that may do an operation on a resource, and by which ACLs."""
+    authorizer = authorizer_of(cluster)
+    if not isinstance(authorizer, StandardAuthorizer):
+        raise ControlError(409, "an authorizer of your own decides: ask it for one decision")
+    action = _action(query)
+    return who_can_object(action, who_can(authorizer, action))
+
+
+def _action(query: Mapping[str, str]) -> Action:
+    try:
+        operation = parse_operation(query.get("operation", ""))
+        resource_type = parse_resource_type(query.get("resource_type", "topic"))
+    except AclTextError as error:
+        raise ControlError(400, str(error)) from error
+    known = supported_operations(resource_type)
+    if operation not in known:
+        names = ", ".join(one.name for one in known)
+        text = f"{resource_type.name} has no operation {operation.name}; it supports {names}"
+        raise ControlError(400, text)
+    if resource_type is ResourceType.CLUSTER:
+        return Action(operation, resource_type, CLUSTER_NAME)
+    name = query.get("resource_name", "")
+    if not name:
+        raise ControlError(400, "resource_name is missing: the whole name of the resource")
+    return Action(operation, resource_type, name)

@@ -1,0 +1,37 @@
+"""The inspector of a broker with two topics and three ACLs."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from kafka_shim.shim.testing import KafkaBroker, start
+from tests.shim.control.inspector.page import Page
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[KafkaBroker]:
+    with start() as broker:
+        yield broker
+
+
+@pytest.fixture
+def broker(shared: KafkaBroker) -> KafkaBroker:
+    shared.reset()
+    shared.topics.create("orders")
+    shared.topics.create("payments")
+    shared.acls.add(
+        {"principal": "alice", "allow": ["Write", "Describe"], "topic": "orders"},
+        {"principal": "bob", "deny": "Read", "topic": "pay", "pattern": "prefixed"},
+    )
+    return shared
+
+
+@pytest.fixture
+def page(chrome: Any, broker: KafkaBroker) -> Iterator[Page]:
+    chrome.get("about:blank")
+    chrome.get_log("browser")  # what other pages left there
+    page = Page(chrome, broker.control_url)
+    yield page
+    severe = [one["message"] for one in chrome.get_log("browser") if one["level"] == "SEVERE"]
+    assert [text for text in severe if " 400 " not in text and " 409 " not in text] == []

@@ -1,0 +1,93 @@
+"""The inspector as tests see it: a page in a real browser."""
+
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+
+from kafka_shim.shim.testing import KafkaBroker
+from tests.browser import BROWSER, DRIVER
+
+TABS = [
+    "overview", "requests", "decisions", "topics", "groups",
+    "transactions", "users", "acls", "matrix", "faults",
+]  # fmt: skip
+needs_browser = pytest.mark.skipif(
+    BROWSER is None or DRIVER is None,
+    reason="needs a browser: Debian's packages chromium and chromium-driver",
+)
+
+
+class Page:
+    """The inspector as somebody with a keyboard sees it."""
+
+    def __init__(self, driver: Any, url: str | None, tab: str = "requests") -> None:
+        self.driver = driver
+        driver.get("about:blank")  # the same page with another tab would not be loaded anew
+        driver.get(f"{url}/inspector#{tab}")
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.driver.switch_to.active_element.send_keys(key)
+
+    def tab(self, name: str) -> None:
+        self.press(str((TABS.index(name) + 1) % 10))
+
+    def choose(self, css: str, value: str) -> None:
+        """Choose an option by its value."""
+        self.element(f'{css} option[value="{value}"]').click()
+
+    def fill(self, css: str, text: str) -> None:
+        field = self.element(css)
+        field.clear()
+        field.send_keys(text)
+
+    def element(self, css: str) -> Any:
+        return self.driver.find_element("css selector", css)
+
+    def shows(self, css: str, text: str = "") -> bool:
+        """Whether it is there for all to see, with this text in it."""
+        found = self.driver.find_elements("css selector", css)
+        return bool(found) and found[0].is_displayed() and text in found[0].text
+
+    @property
+    def rows(self) -> list[str]:
+        script = "return [...document.querySelectorAll('#rows tbody tr')].map(row => row.innerText)"
+        return [" ".join(text.split()) for text in self.driver.execute_script(script)]
+
+    @property
+    def grid(self) -> str:
+        """The words of the matrix, a space between any two."""
+        return " ".join(self.driver.execute_script(
+            "return document.getElementById('grid')?.innerText ?? ''"
+        ).split())  # fmt: skip
+
+    @staticmethod
+    def times(row: str) -> int:
+        """How many requests a row stands for."""
+        folded = re.search(r" \xd7(\d+) ", row)
+        return int(folded[1]) if folded else 1
+
+    def row(self, *words: str) -> str:
+        """The first row with all these words, once it is there."""
+        return self.wait(lambda: next(
+            (row for row in self.rows if all(word in row for word in words)), None
+        ))  # fmt: skip
+
+    def wait(self, found: Callable[[], Any]) -> Any:
+        deadline = time.monotonic() + 30
+        while not (value := found()):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        return value
+
+
+def send(broker: KafkaBroker, user: str) -> None:
+    producer = Producer(
+        broker.config(user) | {"client.id": f"shop-{user}", "message.timeout.ms": 2000}
+    )
+    producer.produce("orders", b"1")
+    producer.flush(5)

@@ -1,0 +1,276 @@
+"""Each view of the inspector in a real browser, with clients that see what it does."""
+
+from importlib.resources import files
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from kafka_shim.shim.testing import KafkaBroker, start
+from tests.shim.control.inspector.page import TABS, Page, needs_browser, send
+from tests.shim.control.plain_http import Http
+
+pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True), needs_browser]
+
+
+def http(broker: KafkaBroker) -> Http:
+    return Http(str(broker.control_url))
+
+
+def test_the_overview_shows_brokers_listeners_and_counts(page: Page, broker: KafkaBroker) -> None:
+    page.tab("overview")
+    text = page.wait(
+        lambda: "2 topics" in page.element("#body").text and page.element("#body").text
+    )
+    for servers in broker.listeners.values():
+        assert servers in text
+    assert "1, controller" in text
+    assert "PLAIN, SCRAM-SHA-256, SCRAM-SHA-512" in text
+    assert "UTC" in page.element("#now").text
+    assert not page.element("#advance").is_displayed()
+    page.element("#body button.link").click()
+    page.row("orders")
+
+
+def test_a_snippet_of_the_overview_works(page: Page, broker: KafkaBroker) -> None:
+    broker.config("alice")
+    page.tab("overview")
+    page.wait(lambda: broker.bootstrap_servers in page.element("#snippet").text)
+    for client in ("Python: confluent-kafka", "Python: kafka-python"):
+        for listener in ("PLAINTEXT", "SASL_PLAINTEXT"):
+            page.choose("#snippet-client", client)
+            page.choose("#snippet-listener", listener)
+            text = page.element("#snippet").text
+            user, password = "alice", broker.config("alice")["sasl.password"]
+            exec(text.replace("USER", user).replace("PASSWORD", password), {})
+    assert broker.topics.list()[0].end_offsets == [4]
+
+
+def test_every_client_has_a_snippet_with_the_address(page: Page, broker: KafkaBroker) -> None:
+    page.wait(lambda: broker.bootstrap_servers in page.element("#snippet").text)  # without requests
+    clients = page.driver.find_elements("css selector", "#snippet-client option")
+    assert len(clients) == 6
+    for client in clients:
+        client.click()
+        assert broker.bootstrap_servers in page.element("#snippet").text
+
+
+def test_time_is_moved_where_it_stands_still(chrome: Any) -> None:
+    with start(manual_clock=True, in_process=False) as broker:
+        page = Page(chrome, broker.control_url, "overview")
+        page.wait(lambda: page.shows("#advance"))
+        before = broker.clock.now_ms()
+        page.fill("#advance input", "1500")
+        page.element("#advance button").click()
+        page.wait(lambda: broker.clock.now_ms() == before + 1500)
+        page.element("#steps button").click()
+        page.wait(lambda: broker.clock.now_ms() == before + 2500)
+
+
+def test_a_topic_is_made_and_a_record_produced(page: Page, broker: KafkaBroker) -> None:
+    page.tab("topics")
+    page.fill("#new-topic input", "prices")
+    page.element("#new-topic button").click()
+    page.row("prices", "1")
+    page.element('tr[data-key="prices"]').click()
+    page.wait(lambda: page.element("#detail").is_displayed())
+    page.fill('#produce [name="key"]', "book")
+    page.fill("#produce textarea", '{"eur": [12]}')
+    page.fill('#produce [name="headers"]', "by=hand")
+    page.element("#produce button").click()
+    shown = page.wait(
+        lambda: "book" in page.element("#records").text and page.element("#records").text
+    )
+    assert "#0" in shown
+    assert "UTC" in shown
+    assert "by: hand" in shown
+    page.choose("#format", "json")
+    page.wait(lambda: '"eur": [\n    12' in page.element("#records pre").text)
+    page.choose("#format", "hex")
+    page.wait(lambda: "7b 22 65 75" in page.element("#records pre").text)
+    consumer = Consumer(broker.config() | {"group.id": "g"})
+    consumer.assign([TopicPartition("prices", 0, 0)])
+    message = consumer.poll(20)
+    consumer.close()
+    assert message is not None
+    assert (message.key(), message.headers()) == (b"book", [("by", b"hand")])
+
+
+def test_a_group_is_shown_and_moved(page: Page, broker: KafkaBroker) -> None:
+    for number in range(3):
+        http(broker).ask("POST", "/topics/orders/records", {"value": str(number)})
+    config = {"group.id": "billing", "client.id": "shop", "auto.offset.reset": "earliest"}
+    consumer = Consumer(broker.config() | config)
+    consumer.subscribe(["orders"])
+    message = consumer.poll(20)
+    assert message is not None
+    consumer.commit(message=message, asynchronous=False)
+    page.tab("groups")
+    page.row("billing", "classic", "Stable", "1", "2")
+    page.element('tr[data-key="billing"]').click()
+    detail = page.wait(lambda: page.element("#detail").text)
+    assert "shop" in detail
+    assert "orders 0" in detail
+    page.element("#reset button").click()
+    page.wait(lambda: "has members" in page.element("#note").text)
+    consumer.close()
+    page.row("billing", "Empty", "0", "2")
+    page.choose('#reset [name="to"]', "latest")
+    page.element("#reset button").click()
+    page.row("billing", "Empty", "0", "0")
+    page.wait(lambda: "lag 0" in page.element("#detail").text)
+
+
+def test_transactions_and_producers(page: Page, broker: KafkaBroker) -> None:
+    producer = Producer(broker.config() | {"transactional.id": "tx"})
+    producer.init_transactions(20)
+    producer.begin_transaction()
+    producer.produce("orders", b"1")
+    producer.flush(20)
+    page.tab("transactions")
+    page.row("tx", "Ongoing", "UTC", "orders-0")
+    page.element('tr[data-key="tx"]').click()
+    page.wait(lambda: "orders-0" in page.element("#detail").text)
+    producer.commit_transaction(20)
+    page.row("tx", "committed")
+
+
+def test_users_are_added_and_removed(page: Page, broker: KafkaBroker) -> None:
+    page.tab("users")
+    page.row("admin", "super user")
+    page.fill('#new-user [name="name"]', "dave")
+    page.fill('#new-user [name="password"]', "d")
+    page.element("#new-user button").click()
+    page.row("dave", "User:dave", "0 ACLs")
+    assert "dave" in broker.state().users
+    page.driver.find_element("xpath", "//tr[td='dave']//button").click()
+    page.wait(lambda: "dave" not in broker.state().users)
+
+
+def test_acls_are_added_and_removed(page: Page, broker: KafkaBroker) -> None:
+    page.tab("acls")
+    page.row("User:bob", "deny", "Read", "Topic", "pay", "prefixed", "*")
+    page.fill('#new-acl [name="principal"]', "carol")
+    page.choose('#new-acl [name="operation"]', "DESCRIBE_CONFIGS")
+    page.fill('#new-acl [name="resource_name"]', "orders")
+    page.element("#new-acl button").click()
+    page.row("User:carol", "allow", "DescribeConfigs", "Topic", "orders", "literal", "*")
+    page.fill("#filter", "carol")
+    page.wait(lambda: len(page.rows) == 1)
+    page.element("#rows tbody button").click()
+    page.wait(lambda: not [acl for acl in broker.acls.list() if acl["principal"] == "User:carol"])
+
+
+def test_who_may_do_something(page: Page, broker: KafkaBroker) -> None:
+    broker.acls.add(
+        {"principal": "bob", "allow": "Read", "topic": "payments"},
+    )
+    page.tab("acls")
+    page.fill('#who-may [name="resource_name"]', "payments")
+    page.element("#who-may button").click()
+    detail = page.wait(lambda: page.element("#detail").text)
+    assert "Read on Topic payments" in detail
+    assert "allowed User:admin from everywhere" in detail
+    assert "denied User:bob" in detail
+    assert "deny User:bob Read on prefixed Topic pay" in detail
+
+
+def test_a_remedy_is_granted(page: Page, broker: KafkaBroker) -> None:
+    send(broker, "carol")
+    page.tab("decisions")
+    page.row("denied", "User:carol")
+    page.driver.find_element("xpath", "//tr[td[.='denied']]").click()
+    page.wait(lambda: page.driver.find_elements("css selector", "#detail .grant"))
+    page.element("#detail .grant").click()
+    page.wait(lambda: [acl for acl in broker.acls.list() if acl["principal"] == "User:carol"])
+
+
+def test_the_matrix_of_each_type(page: Page, broker: KafkaBroker) -> None:
+    broker.acls.add({"principal": "bob", "allow": "Read", "group": "billing"})
+    page.tab("matrix")
+    text = page.wait(lambda: page.grid)
+    assert "Principal orders payments" in text
+    assert "User:alice W D \u2013" in text
+    assert "User:admin R W C X A D dc ac" in text
+    page.choose("#matrix-type", "GROUP")
+    page.wait(lambda: "User:bob R D" in page.grid and "billing" in page.grid)
+
+
+def test_a_matrix_of_many_draws_what_is_in_sight(page: Page, broker: KafkaBroker) -> None:
+    for number in range(500):
+        http(broker).ask("POST", "/topics", {"name": f"t{number:03}"})
+    rules = [
+        {"principal": f"User:p{number:03}", "allow": "Read", "topic": f"t{number:03}"}
+        for number in range(200)
+    ]
+    http(broker).ask("POST", "/acls", {"acls": rules})
+    page.tab("matrix")
+    page.wait(lambda: "p000" in page.grid)
+    assert len(page.driver.find_elements("css selector", "#grid td")) < 1500
+    page.driver.execute_script(
+        "const g = document.getElementById('grid'); g.scrollTo(199 * 160 + 400, 1e6)"
+    )
+    page.wait(lambda: "User:p199" in page.grid and "t199" in page.grid and "p000" not in page.grid)
+
+
+def test_a_fault_is_made_by_the_form(page: Page, broker: KafkaBroker) -> None:
+    page.tab("faults")
+    page.choose('#new-fault [name="action"]', "delay_ms")
+    page.fill('#new-fault [name="action-value"]', "50")
+    page.choose('#new-fault [name="trigger"]', "every_time")
+    page.fill('#new-fault [name="topic"]', "orders")
+    assert '"delay_ms": 50' in page.element("#fault").get_attribute("value")
+    page.element("#new-fault button").click()
+    page.row('{"delay_ms":50}', '{"api":"Produce","topic":"orders"}', '{"every_time":true}')
+    assert len(broker.faults.list()) == 1
+
+
+def test_request_and_answer_side_by_side(page: Page, broker: KafkaBroker) -> None:
+    send(broker, "alice")
+    page.row("Produce", "orders", "s")
+    page.fill("#filter", "produce")
+    page.press("\ue00c", "j", "\ue007")
+    detail = page.wait(lambda: page.element("#detail").text)
+    assert '"acks": -1' in detail
+    assert '"baseOffset": 0' in detail
+    page.element("#bytes").click()
+    page.wait(lambda: "0000  00 00 00" in page.element("#detail").text)
+
+
+def test_repeats_are_one_row(page: Page, broker: KafkaBroker) -> None:
+    producer = Producer(broker.config() | {"client.id": "again"})
+    for _ in range(5):
+        producer.list_topics("orders", timeout=20)
+    page.fill("#filter", "metadata again orders")
+    assert page.times(page.row("Metadata", "again", " \xd7")) >= 3
+    page.press("\ue00c", "f")
+    page.wait(lambda: len(page.rows) >= 3)
+    page.press("f")
+
+
+AXE = """
+const [source, done] = arguments;
+if (!window.axe) new Function(source)();
+axe.run({resultTypes: ["violations"]}).then(found => done(found.violations
+  .filter(one => ["serious", "critical"].includes(one.impact))
+  .map(one => [one.id, ...one.nodes.map(node => node.html)])));
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(page: Page, broker: KafkaBroker, scheme: str) -> None:
+    broker.faults.pause(api="JoinGroup")
+    send(broker, "bob")
+    features = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", features)
+    page.driver.execute_cdp_cmd("Page.setBypassCSP", {"enabled": True})
+    source = files("axe_core_python").joinpath("axe.min.js").read_text()
+    page.row("Metadata", "User:bob")
+    for name in TABS:
+        page.tab(name)
+        page.wait(lambda: page.rows or page.shows("#empty") or page.shows("#body"))
+        if name in ("requests", "topics"):
+            page.press("j", "\ue007")
+            page.wait(lambda: page.shows("#detail"))
+        assert page.driver.execute_async_script(AXE, source) == [], name
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
