@@ -31,7 +31,7 @@ def _action(query: Mapping[str, str]) -> Action:
         raise ControlError(400, str(error)) from error
     known = supported_operations(resource_type)
     if operation not in known:
-        names = ", ".join(one.name for one in known)
+        names = ", ".join(operation.name for operation in known)
         text = f"{resource_type.name} has no operation {operation.name}; it supports {names}"
         raise ControlError(400, text)
     if resource_type is ResourceType.CLUSTER:

@@ -120,7 +120,7 @@ def test_transactions_and_their_producers(api: Http, broker: KafkaBroker) -> Non
     [row] = found["transactions"]
     assert (row["transactional_id"], row["state"]) == ("tx", "Ongoing")
     assert row["partitions"] == [{"topic": "orders", "partition": 1}]
-    [writer] = [one for one in found["producers"] if one["topic"] == "orders"]
+    [writer] = [row for row in found["producers"] if row["topic"] == "orders"]
     assert (writer["producer_id"], writer["transaction_offset"]) == (row["producer_id"], 0)
     producer.commit_transaction(20)
     after = works(api.ask("GET", "/transactions"), state_shapes.TransactionRows)
@@ -146,7 +146,7 @@ def test_who_may_and_the_matrix_of_any_type(api: Http, broker: KafkaBroker) -> N
     assert groups["resources"] == ["billing"]
     assert groups["rows"][row] == {"principal": "User:bob", "allowed": [["READ", "DESCRIBE"]]}
     part = works(api.ask("GET", f"/matrix?first_principal={row}&principals=1"), shapes.Matrix)
-    assert [one["principal"] for one in part["rows"]] == ["User:bob"]
+    assert [row["principal"] for row in part["rows"]] == ["User:bob"]
     assert part["principals"] == groups["principals"]
     fails(api.ask("GET", "/matrix?resource_type=tpic"), 400, "tpic")
 

@@ -33,5 +33,5 @@ def page(chrome: Any, broker: KafkaBroker) -> Iterator[Page]:
     chrome.get_log("browser")  # what other pages left there
     page = Page(chrome, broker.control_url)
     yield page
-    severe = [one["message"] for one in chrome.get_log("browser") if one["level"] == "SEVERE"]
+    severe = [entry["message"] for entry in chrome.get_log("browser") if entry["level"] == "SEVERE"]
     assert [text for text in severe if " 400 " not in text and " 409 " not in text] == []
