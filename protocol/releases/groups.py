@@ -35,6 +35,7 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     describes_revoking: bool  # ConsumerGroupDescribe shows what a member has not yet given up
     commits_since_assigned: bool  # a consumer's older epoch will do for what it had then already
     assignor_counts: bool  # another one that most members ask for begins an epoch
+    saves_extra: bool  # uniform: a partition more is left for who has it, while others come after
     assigns_to_nobody: bool  # a group whose last member left has its target at once
     revokes_unsubscribed: bool  # at once, also while the next assignment is not made (KIP-848)
     rejoins_anytime: bool  # a known member may come with epoch 0; else that epoch is one to check
@@ -100,6 +101,7 @@ OLDEST = GroupFacts(
     describes_revoking=False,
     commits_since_assigned=False,
     assignor_counts=False,
+    saves_extra=False,
     assigns_to_nobody=False,
     revokes_unsubscribed=False,
     rejoins_anytime=False,
@@ -203,6 +205,7 @@ CHANGES: tuple[Change, ...] = (
     ),
     Change("4.1", "KIP-932: share coordinators", share_key_error=0),
     Change("4.1", "KIP-848: groups that are upgraded know their topics", upgrade_keeps_epoch=True),
+    Change("4.1", "uniform: extra partitions stay where they are", saves_extra=True),
     Change("4.1", "an empty id of a consumer group", describes_empty_group_id=True),
     Change(
         "4.2",

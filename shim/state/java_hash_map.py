@@ -1,10 +1,11 @@
 """The order in which Java goes through a HashMap: some answers of brokers have it."""
 
 import struct
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Generic, TypeVar
 
 Key = TypeVar("Key")
+Value = TypeVar("Value")
 _BITS = 0xFFFF_FFFF
 _GOLDEN_RATIO = 0x9E37_79B9_7F4A_7C15
 
@@ -31,11 +32,21 @@ class HashOrder(Generic[Key]):
 
     def compute(self, key: Key, hash_code: int) -> None:
         """Add a key as `computeIfAbsent` does: before others, and growing one key later."""
-        if self._is_full():
-            self._grow()
+        self.make_room()
         bucket, spread = self._bucket(hash_code)
         bucket.insert(0, (key, spread))
         self._count += 1
+
+    def make_room(self) -> None:
+        """Grow as `computeIfAbsent` does before it looks."""
+        if self._is_full():
+            self._grow()
+
+    def remove(self, key: Key, hash_code: int) -> None:
+        """Take a key out, which is there."""
+        bucket, spread = self._bucket(hash_code)
+        bucket.remove((key, spread))
+        self._count -= 1
 
     def _bucket(self, hash_code: int) -> tuple[list[tuple[Key, int]], int]:
         spread = (hash_code & _BITS) ^ (hash_code & _BITS) >> 16
@@ -49,6 +60,81 @@ class HashOrder(Generic[Key]):
         self._buckets = [[] for _ in range(2 * len(self._buckets))]
         for key, spread in rows:
             self._buckets[spread & len(self._buckets) - 1].append((key, spread))
+
+
+class HashMap(Generic[Key, Value]):
+    """Values by key, gone through as Java does. `hash_code` gives that of a key, `size` is the
+    capacity that was asked for.
+    """
+
+    def __init__(self, hash_code: Callable[[Key], int], size: int = 16) -> None:
+        self._hash_code = hash_code
+        self._order = HashOrder[Key](size)
+        self._values: dict[Key, Value] = {}
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._values
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._order)
+
+    def __getitem__(self, key: Key) -> Value:
+        return self._values[key]
+
+    def items(self) -> Iterator[tuple[Key, Value]]:
+        return ((key, self._values[key]) for key in self._order)
+
+    def get(self, key: Key) -> Value | None:
+        return self._values.get(key)
+
+    def put(self, key: Key, value: Value) -> None:
+        if key not in self._values:
+            self._order.put(key, self._hash_code(key))
+        self._values[key] = value
+
+    def compute(self, key: Key, make: Callable[[], Value]) -> Value:
+        """Return the value of a key, made now if there is none, as `computeIfAbsent` does."""
+        if key in self._values:
+            self._order.make_room()
+        else:
+            self._values[key] = make()
+            self._order.compute(key, self._hash_code(key))
+        return self._values[key]
+
+    def remove(self, key: Key) -> None:
+        if key in self._values:
+            del self._values[key]
+            self._order.remove(key, self._hash_code(key))
+
+
+class HashSet(HashMap[Key, None]):
+    """Keys in the order of Java's HashSet."""
+
+    def add(self, key: Key) -> None:
+        self.put(key, None)
+
+
+def fitting(count: int) -> int:
+    """Return the capacity that Kafka asks for to have room for a number of keys."""
+    return int((count + 1) / 0.75 + 1)
+
+
+def copied(keys: Collection[Key], hash_code: Callable[[Key], int]) -> HashSet[Key]:
+    """Return a HashSet made of a collection."""
+    found = HashSet[Key](hash_code, max(int(len(keys) / 0.75) + 1, 16))
+    for key in keys:
+        found.add(key)
+    return found
+
+
+def uuid_hash(topic_id: bytes) -> int:
+    """Return the hash code of a Kafka Uuid."""
+    first, second, third, fourth = struct.unpack(">4I", topic_id)
+    code: int = first ^ second ^ third ^ fourth
+    return code
 
 
 def ordered(names: Iterable[str], size: int = 16) -> list[str]:

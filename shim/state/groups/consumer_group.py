@@ -13,7 +13,13 @@ from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.errors import Refused
 from kafka_shim.shim.state.group_settings import GroupSettings
-from kafka_shim.shim.state.groups.assignors import ASSIGNORS, Assignment, Subscriber
+from kafka_shim.shim.state.groups.assignors import (
+    Assignment,
+    Held,
+    Subscriber,
+    assign_range,
+    in_order_of_members,
+)
 from kafka_shim.shim.state.groups.consumer_member import (
     ConsumerHeartbeat,
     ConsumerMember,
@@ -26,9 +32,11 @@ from kafka_shim.shim.state.groups.heartbeat_answer import HeartbeatAnswer
 from kafka_shim.shim.state.groups.reconciliation import LEAVING, LEAVING_FOR_A_WHILE, merged
 from kafka_shim.shim.state.groups.static_members import StaticMembersGroup
 from kafka_shim.shim.state.groups.topic_subscriptions import TopicSubscriptions
+from kafka_shim.shim.state.groups.uniform_assignor import assign_uniform
 from kafka_shim.shim.state.topics import Topics
 
 CONSUMERS = "consumer"
+RANGE = "range"
 
 
 TurnClassic = Callable[["ConsumerGroup", Collection[ConsumerMember]], bool]
@@ -122,6 +130,7 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
         """Take into account what a member has told, perhaps a new one, and bring it a step on;
         whether it has something else now. `before` is what it subscribed to until then.
         """
+        newcomer = None if member.member_id in self.members else member.member_id
         self.members[member.member_id] = member
         is_other = (
             self._facts.assignor_counts
@@ -131,7 +140,7 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
         self.target.refresh(
             self.subscriptions,
             self.members.values(),
-            self._assign,
+            partial(self._assign, newcomer),
             changed=is_other or self._is_changed(member, before),
         )
         moved = self.reconcile(member, owned)
@@ -140,9 +149,14 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
         return moved
 
     def _assign(
-        self, subscribers: list[Subscriber], counts: Mapping[bytes, int]
-    ) -> dict[str, Assignment]:
-        return ASSIGNORS[self.assignor_name](subscribers, counts)
+        self, newcomer: str | None, subscribers: list[Subscriber], counts: Mapping[bytes, int]
+    ) -> dict[str, Held]:
+        if self.assignor_name == RANGE:
+            return assign_range(subscribers, counts)
+        members = in_order_of_members(subscribers, newcomer)
+        alike = self.subscriptions.are_alike(self.members.values())
+        saves_extra = self._facts.saves_extra
+        return assign_uniform(members, counts, alike=alike, saves_extra=saves_extra)
 
     def _is_changed(self, member: ConsumerMember, before: Subscription) -> bool:
         """Whether the subscription is another one: a new expression is not until it is resolved,

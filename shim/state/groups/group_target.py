@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, Protocol
 
 from kafka_shim.shim.clock import Clock
-from kafka_shim.shim.state.groups.assignors import Assignment, Assignor, Subscriber
+from kafka_shim.shim.state.groups.assignors import Assignment, Assignor, Held, Subscriber
 
 NO_EPOCH: Final = 0
 """Of a group before its first member; a member says it to join."""
@@ -63,6 +63,7 @@ class GroupTarget:
         self._delay_ms = delay_ms
         self.epoch, self.target_epoch = first_epochs
         self._by_member: dict[str, Assignment] = {}
+        self._in_order: dict[str, Held] = {}  # the same as Java goes through it
         self._begun_ms: int | None = None  # when the first member came
         self._assigned_ms: int | None = None  # when a target was last set
         self._seen: int | None = None  # the changes that were looked at last
@@ -73,6 +74,7 @@ class GroupTarget:
         """The group had members before, which have what they should."""
         self.epoch = self.target_epoch = epoch
         self._by_member = {member.member_id: member.assigned for member in members}
+        self._in_order = {}
 
     def see(self, assignable: Assignable, members: Collection[Assigned]) -> None:
         """What can be assigned now is nothing new."""
@@ -87,10 +89,13 @@ class GroupTarget:
         return self._by_member.get(member_id, {})
 
     def forget(self, member_id: str) -> Assignment:
+        self._in_order.pop(member_id, None)
         return self._by_member.pop(member_id, {})
 
     def hand_over(self, old_id: str, new_id: str) -> None:
         """A static member is back under another id: its target is the same."""
+        if old_id in self._in_order:
+            self._in_order[new_id] = self._in_order[old_id]
         self._by_member[new_id] = self.forget(old_id)
 
     @property
@@ -123,12 +128,21 @@ class GroupTarget:
                     member.member_id,
                     member.instance_id,
                     assignable.wanted_by(member),
-                    self.of(member.member_id),
+                    self._in_order.get(member.member_id, self.of(member.member_id)),
                 )
                 for member in members
             ]
-            self._by_member = assign(subscribers, self._counts)
+            self._take_over(assign(subscribers, self._counts))
             self.target_epoch = self.epoch
+
+    def _take_over(self, given: Mapping[str, Held]) -> None:
+        """What is the same for a member keeps its order, as it is not written to a broker's log."""
+        before, self._by_member = self._by_member, {}
+        for member_id, held in given.items():
+            there = {topic_id: frozenset(at) for topic_id, at in held.items()}
+            self._by_member[member_id] = there
+            if member_id not in self._in_order or there != before.get(member_id):
+                self._in_order[member_id] = held
 
     def _notice(self, counts: Mapping[bytes, int], *, changed: bool) -> None:
         if self._begun_ms is None:

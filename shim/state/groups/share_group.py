@@ -15,11 +15,17 @@ from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock, Timer
 from kafka_shim.shim.errors import Refused
 from kafka_shim.shim.state.group_settings import GroupSettings
-from kafka_shim.shim.state.groups.assignors import Assignment, Subscriber, assign_simple
+from kafka_shim.shim.state.groups.assignors import (
+    Assignment,
+    Held,
+    Subscriber,
+    in_order_of_members,
+)
 from kafka_shim.shim.state.groups.group import CommitIdentity, Group, GroupType
 from kafka_shim.shim.state.groups.group_target import GroupTarget
 from kafka_shim.shim.state.groups.heartbeat_answer import HeartbeatAnswer
 from kafka_shim.shim.state.groups.reconciliation import LEAVING
+from kafka_shim.shim.state.groups.share_assignor import assign_simple
 from kafka_shim.shim.state.groups.topic_subscriptions import TopicSubscriptions
 from kafka_shim.shim.state.sharing.share_state import ShareStates
 from kafka_shim.shim.state.topics import Topics
@@ -143,9 +149,8 @@ class ShareGroup(Group):
         self.subscriptions.notice(self.members.values())
         changed = member.update(heartbeat) or is_new
         self.members[member.member_id] = member
-        self.target.refresh(
-            self.subscriptions, self.members.values(), self._assign, changed=changed
-        )
+        assign = partial(self._assign, member.member_id if is_new else None)
+        self.target.refresh(self.subscriptions, self.members.values(), assign, changed=changed)
         before = member.assigned
         member.move_to(self.target.target_epoch)
         member.assigned = self._share_of(member)
@@ -173,15 +178,15 @@ class ShareGroup(Group):
         return {topic_id: held for topic_id, held in target.items() if topic_id in wanted}
 
     def _assign(
-        self, members: list[Subscriber], counts: Mapping[bytes, int]
-    ) -> dict[str, Assignment]:
-        begun = [
-            (topic_id, partition)
+        self, newcomer: str | None, subscribers: list[Subscriber], counts: Mapping[bytes, int]
+    ) -> dict[str, Held]:
+        begun = {
+            topic_id: sorted(at for at in self._begun.get(topic_id, ()) if at < count)
             for topic_id, count in counts.items()
-            for partition in range(count)
-            if partition in self._begun.get(topic_id, ())
-        ]
-        return assign_simple(members, begun)
+        }
+        members = in_order_of_members(subscribers, newcomer)
+        alike = self.subscriptions.are_alike(self.members.values())
+        return assign_simple(members, begun, alike=alike)
 
     def _begin_states(self, member: ShareMember) -> bool:
         """Make the partitions known that the member wants and nobody wanted before."""

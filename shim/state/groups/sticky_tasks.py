@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from kafka_shim.shim.state.groups.assignors import Assignment
+from kafka_shim.shim.state.groups.assignors import Assignment, Held
 from kafka_shim.shim.state.java_hash_map import HashOrder, java_hash, ordered
 from kafka_shim.shim.state.java_priority_queue import PriorityQueue
 
@@ -22,7 +22,7 @@ class Runner(msgspec.Struct, frozen=True):
 
     member_id: str
     process_id: str
-    tasks: Mapping[bytes, frozenset[int]]
+    tasks: Held
 
 
 def assign_sticky(

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Final, Protocol
 
 from kafka_shim.shim.patterns import compile_pattern
+from kafka_shim.shim.state.java_hash_map import ordered
 from kafka_shim.shim.state.topics import Topics
 
 RESOLVING_INTERVAL_MS: Final = 10_000
@@ -53,8 +54,17 @@ class TopicSubscriptions:
         """The numbers of partitions of all subscribed topics that exist, by topic id."""
         wishes = {(member.topic_names, member.topic_regex): member for member in members}
         names = frozenset[str]().union(*map(self.topics_of, wishes.values()))
-        topics = sorted(self._topics.named(names), key=lambda topic: topic.name)
-        return {topic.topic_id: len(topic.partitions) for topic in topics}
+        topics = {topic.name: topic for topic in self._topics.named(names)}
+        in_order = [topics[name] for name in ordered(sorted(topics))]
+        return {topic.topic_id: len(topic.partitions) for topic in in_order}
+
+    def are_alike(self, members: Collection[Subscribing]) -> bool:
+        """Whether all members subscribe to the same names, or all to the same expression only.
+
+        A topic that does not exist counts too; names besides expressions never do.
+        """
+        wishes = {(member.topic_names, member.topic_regex) for member in members}
+        return len(wishes) < 2 and not any(names and regex for names, regex in wishes)
 
     def is_resolved(self, regex: str | None) -> bool:
         return regex in self._matching

@@ -36,7 +36,6 @@ from kafka_shim.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
-from kafka_shim.protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
 from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
     StreamsGroupHeartbeatRequest,
     Subtopology,
@@ -202,27 +201,6 @@ def test_names_that_begin_below_an_asterisk_are_decided(name: str) -> None:
     assert stage.ask(ApiKey.FIND_COORDINATOR, 0, find, ALICE).error_code == 30
     stage.allow(ALICE, Operation.READ, ResourceType.GROUP, name)
     assert stage.ask(ApiKey.FIND_COORDINATOR, 0, find, ALICE).error_code == 0
-
-
-def test_partitions_are_shared_in_the_order_of_joining() -> None:
-    stage = Stage("4.3")
-    stage.topic("orders", 2)
-    members = [f"{'A' * 21}{last}" for last in "gQw"]
-
-    def beat(member: str, epoch: int, names: list[str] | None = None) -> Any:
-        request = ShareGroupHeartbeatRequest(
-            group_id="g", member_id=member, member_epoch=epoch, subscribed_topic_names=names
-        )
-        return stage.ask(ApiKey.SHARE_GROUP_HEARTBEAT, 1, request)
-
-    first = beat(members[0], 0, ["orders"])
-    second = beat(members[1], 0, ["orders"])
-    stage.clock.advance(1000)  # assignments are made at intervals
-    held = [
-        beat(member, heartbeat.member_epoch, ["orders"]).assignment.topic_partitions[0].partitions
-        for member, heartbeat in zip(members, (first, second), strict=False)
-    ]
-    assert held == [[0], [1]]
 
 
 def test_a_client_may_be_called_like_the_wildcard() -> None:

@@ -6,7 +6,7 @@ from operator import itemgetter
 from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
-from tests.recordings.groups.modern_play import ModernPlay
+from tests.recordings.groups.modern_play import NEWEST, ModernPlay
 
 HEARTBEAT = ApiKey.SHARE_GROUP_HEARTBEAT
 A = "AAAAAAAAAAAAAAAAAAAAAQ"
@@ -75,6 +75,31 @@ def members(play: ModernPlay) -> None:
     play.list("empty", types=["share"])
     play.delete("empty", group)
     play.share_groups("deleted", group, play.text("none"), "")
+
+
+def parts_of_two_topics(play: ModernPlay) -> None:
+    """Members of a topic each: who had both keeps one; a hash of topic ids decides which."""
+    if not play.has(HEARTBEAT):
+        return
+    topics = play.topic("t", "u", partitions=1)
+    group = play.text("g")
+    if play.share("joins", group, A, 0, topics).error_code:
+        return
+    play.settle()
+    play.share("settled", group, A)
+    play.share("another", group, B, 0, topics)
+    for round_ in ("first", "second"):
+        play.settle()
+        for member in (A, B):
+            request = {
+                "group_id": group,
+                "member_id": member,
+                "member_epoch": play.epoch_of(group, member),
+                "subscribed_topic_names": list(topics),
+            }
+            answer = play.ask(HEARTBEAT, NEWEST, request)
+            held = sorted(row.partitions for row in answer.assignment.topic_partitions)
+            play.steps.append((f"{round_} time, {member[-1]}", held))
 
 
 def offsets_of_strange_groups(play: ModernPlay) -> None:
@@ -247,6 +272,7 @@ def _delete(play: ModernPlay, label: str, group: str, topics: Sequence[str]) -> 
 SCENARIOS = (
     bad_heartbeats,
     members,
+    parts_of_two_topics,
     offsets_of_strange_groups,
     offsets_that_cannot_be,
     offsets,

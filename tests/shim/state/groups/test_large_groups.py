@@ -13,10 +13,12 @@ from kafka_shim.protocol.messages.join_group_request import (
     JoinGroupRequestProtocol,
 )
 from kafka_shim.shim.request.session import Phase, Session
-from kafka_shim.shim.state.groups.assignors import Subscriber, assign_simple, assign_uniform
+from kafka_shim.shim.state.groups.assignors import Subscriber
 from kafka_shim.shim.state.groups.classic_member import ClassicMember, Joining
 from kafka_shim.shim.state.groups.classic_roster import Roster
+from kafka_shim.shim.state.groups.share_assignor import assign_simple
 from kafka_shim.shim.state.groups.sticky_tasks import Runner, assign_sticky
+from kafka_shim.shim.state.groups.uniform_assignor import assign_uniform
 from tests.shim.play import ADMIN, LISTENER, Stage
 
 Assign = Callable[[int], Sequence[Sized]]
@@ -66,14 +68,25 @@ def check_all_are_given(members: int, assign: Assign) -> None:
     assert sum(len(held) for held in assign(members)) == members
 
 
-def uniformly(members: int) -> list[frozenset[int]]:
+def uniformly(members: int) -> list[Sized]:
     """One member has all partitions, and there is one for each."""
-    every = {b"t": frozenset(range(members))}
+    return _uniformly(members, alike=True)
+
+
+def uniformly_of_several(members: int) -> list[Sized]:
+    """The same, as if somebody wanted something else."""
+    return _uniformly(members, alike=False)
+
+
+def _uniformly(members: int, *, alike: bool) -> list[Sized]:
+    topic_id = b"t" * 16
+    every = {topic_id: range(members)}
     subscribers = [
         Subscriber(f"m{number}", None, frozenset(every), {} if number else every)
         for number in range(members)
     ]
-    return [given[b"t"] for given in assign_uniform(subscribers, {b"t": members}).values()]
+    given = assign_uniform(subscribers, {topic_id: members}, alike=alike)
+    return [held[topic_id] for held in given.values()]
 
 
 def stickily(members: int) -> list[frozenset[int]]:
@@ -82,15 +95,25 @@ def stickily(members: int) -> list[frozenset[int]]:
     return [given[b"t"] for given in assign_sticky(runners, {b"t": members}).values()]
 
 
-def simply(members: int) -> list[bytes]:
-    """One member of a share group has a partition of each topic; bytes count as topics."""
-    topics = [number.to_bytes(4, "big") for number in range(members)]
+def simply(members: int) -> list[Sized]:
+    """One member of a share group has a partition of each topic."""
+    return _simply(members, alike=True)
+
+
+def simply_of_several(members: int) -> list[Sized]:
+    return _simply(members, alike=False)
+
+
+def _simply(members: int, *, alike: bool) -> list[Sized]:
+    topics = [number.to_bytes(16, "big") for number in range(members)]
     wanting = [Subscriber("m", None, frozenset(topics), {})]
-    [given] = assign_simple(wanting, [(topic_id, 0) for topic_id in topics]).values()
-    return [b"1" for _ in given]
+    [given] = assign_simple(wanting, {topic_id: [0] for topic_id in topics}, alike=alike).values()
+    return list(given.values())
 
 
-@pytest.mark.parametrize("assign", [uniformly, stickily, simply])
+@pytest.mark.parametrize(
+    "assign", [uniformly, uniformly_of_several, stickily, simply, simply_of_several]
+)
 def test_what_a_thousand_have_is_decided(assign: Assign) -> None:
     """With ten thousand it was minutes: each partition was held against each member or topic."""
     few = steps(lambda: check_all_are_given(100, assign))

@@ -1,0 +1,157 @@
+"""Hold the assignors against Kafka's own classes: `python -m tests.oracle.assignors 4.4.0`.
+
+Random groups change step by step, and in each step both assign. Compared is what each member has,
+in the order of Java's maps, which decides about the next step. `--record` writes what Kafka's
+classes said to the golden file that `make test` plays. Exit codes: 0 all equal, 3 a difference.
+Needs Java 17 and Maven.
+"""
+
+import argparse
+import base64
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from kafka_shim.protocol.releases.facts import facts_of
+from kafka_shim.shim.state.groups.assignors import Held, Subscriber, assign_range
+from kafka_shim.shim.state.groups.share_assignor import assign_simple
+from kafka_shim.shim.state.groups.uniform_assignor import assign_uniform
+from kafka_shim.shim.state.java_hash_map import ordered
+from tests.oracle.random_groups import RandomGroup
+from tests.oracle.real_kafka import CACHE, jars
+from tests.recordings.store import write_file
+
+SOURCE = Path(__file__).parent / "java" / "Assignors.java"
+GOLDEN = Path(__file__).parents[1] / "golden" / "assignments.json.gz"
+COMPILING_SECONDS = 120
+STEPS = 6
+DIFFERENT = 3
+
+
+class KafkasAssignors:
+    """Kafka's own classes, in a process that answers a line with a line."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def __call__(self, asked: Mapping[str, Any]) -> Any:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{json.dumps(asked)}\n")
+        self._process.stdin.flush()
+        return json.loads(self._process.stdout.readline())
+
+
+@contextmanager
+def kafkas(release: str) -> Iterator[KafkasAssignors]:
+    libs, classes = jars(release), CACHE / release / "assignors"
+    command = ["javac", "-d", str(classes), "-cp", f"{libs}/*", str(SOURCE)]
+    subprocess.run(command, check=True, timeout=COMPILING_SECONDS)
+    process = subprocess.Popen(
+        ["java", "-cp", f"{classes}:{libs}/*", "Assignors"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield KafkasAssignors(process)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def ours(asked: Mapping[str, Any], release: str) -> Any:
+    """Return what the shim's assignor says, written as Kafka's answer."""
+    by_id = {member["id"]: member for member in asked["members"]}
+    members = [_subscriber(by_id[member_id]) for member_id in ordered(by_id)]
+    counts = {_id(topic): count for topic, count in asked["topics"].items()}
+    given = _assigned(asked, release, members, counts)
+    return {
+        member_id: {_text(topic_id): list(held) for topic_id, held in given[member_id].items()}
+        for member_id in by_id
+    }
+
+
+def _assigned(
+    asked: Mapping[str, Any],
+    release: str,
+    members: list[Subscriber],
+    counts: Mapping[bytes, int],
+) -> Mapping[str, Held]:
+    if asked["assignor"] == "range":
+        return assign_range(members, counts)
+    if asked["assignor"] == "uniform":
+        saves_extra = facts_of(release).groups.saves_extra
+        return assign_uniform(members, counts, alike=asked["alike"], saves_extra=saves_extra)
+    assignable = {_id(topic): held for topic, held in asked["assignable"].items()}
+    return assign_simple(members, assignable, alike=asked["alike"])
+
+
+def _subscriber(member: Mapping[str, Any]) -> Subscriber:
+    return Subscriber(
+        member["id"],
+        member.get("instance"),
+        frozenset(map(_id, member["topics"])),
+        {_id(topic): held for topic, held in member["has"].items()},
+    )
+
+
+def steps(seed: str, kafka: KafkasAssignors) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Yield what is asked of a random group, step by step, and Kafka's answers."""
+    group = RandomGroup(seed)
+    for _ in range(STEPS):
+        asked = group.asked()
+        answer = kafka(asked)
+        yield asked, answer
+        if isinstance(answer, str):  # Kafka's assignor failed
+            return
+        group.change(answer)
+
+
+def is_equal(answer: Any, other: Any) -> bool:
+    """Whether the order is the same too."""
+    return json.dumps(answer) == json.dumps(other)
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.oracle.assignors", description=__doc__)
+    parser.add_argument("release", help="a full release number, such as 4.3.1")
+    parser.add_argument("--groups", type=int, default=1000, help="how many (default: 1000)")
+    parser.add_argument("--seed", default="1", help="where their randomness begins")
+    parser.add_argument("--record", action="store_true", help="write the golden file")
+    options = parser.parse_args(arguments)
+    seen, different = [], 0
+    known = {"uniform", "range"}
+    if "share" in facts_of(options.release).groups.protocols:
+        known.add("share")  # before that it is another one, which no broker uses by default
+    with kafkas(options.release) as kafka:
+        for number in range(options.groups):
+            for asked, answer in steps(f"{options.seed}-{number}", kafka):
+                if asked["assignor"] not in known:
+                    continue
+                seen.append((asked, answer))
+                if not is_equal(answer, found := ours(asked, options.release)):
+                    different += 1
+                    line = {"asked": asked, "kafka": answer, "shim": found}
+                    sys.stdout.write(f"{json.dumps(line)}\n")
+    sys.stderr.write(f"{len(seen)} assignments, {different} different\n")
+    if options.record:
+        content = {"release": options.release, "cases": seen}
+        write_file(GOLDEN, json.dumps(content).encode())
+    return DIFFERENT if different else 0
+
+
+def _id(text: str) -> bytes:
+    return base64.urlsafe_b64decode(f"{text}==")
+
+
+def _text(topic_id: bytes) -> str:
+    return base64.urlsafe_b64encode(topic_id).decode().rstrip("=")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,24 @@
+"""The assignors against what Kafka's own classes said (`python -m tests.oracle.assignors`)."""
+
+import json
+
+import pytest
+
+from tests.oracle.assignors import GOLDEN, is_equal, ours
+from tests.recordings.store import read_file
+
+RECORDED = json.loads(read_file(GOLDEN))
+
+
+@pytest.mark.parametrize("assignor", ["uniform", "range", "share"])
+@pytest.mark.parametrize("alike", [True, False])
+def test_members_have_what_kafka_gives_them(assignor: str, *, alike: bool) -> None:
+    wanted = (assignor, alike)
+    cases = [
+        (asked, answer)
+        for asked, answer in RECORDED["cases"]
+        if (asked["assignor"], asked["alike"]) == wanted
+    ]
+    assert len(cases) > 20
+    for asked, answer in cases:
+        assert is_equal(ours(asked, RECORDED["release"]), answer), asked
