@@ -76,6 +76,7 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     share_states_go_forward: bool  # never to an earlier offset; negative epochs are refused
     share_null_id_error: int  # of a share session's group or member that is null
     share_throttles: bool  # what was delivered often goes out in ever smaller parts
+    share_additions_miss_nothing: bool  # partitions added to a known topic begin at offset 0
     share_denial_refuses_all: bool  # one denied share key fails the whole FindCoordinator
 
 
@@ -139,6 +140,7 @@ OLDEST = GroupFacts(
     share_states_go_forward=False,
     share_null_id_error=-1,
     share_throttles=False,
+    share_additions_miss_nothing=False,
     share_denial_refuses_all=False,
 )
 """As 0.11 has it."""
@@ -251,6 +253,11 @@ CHANGES: tuple[Change, ...] = (
     Change("4.4", "the assignor sees what streams members have", streams_tasks_stay=True),
     Change("4.4", "members without a subscription", unreadable_subscription_error=23),
     Change("4.4", "states of share groups, as 4.4.0 answers", share_states_go_forward=True),
+    Change(
+        "4.4",
+        "partitions that a share group's topic gets are read from their start",
+        share_additions_miss_nothing=True,
+    ),
     Change("4.4", "another assignor takes effect at once", assignor_counts=True),
     Change("4.4", "groups without members have their assignment", assigns_to_nobody=True),
 )

@@ -199,11 +199,16 @@ class ShareGroup(Group):
         ]
         if not new:
             return False
-        errors = [self.begin_at(*place, NOT_FETCHED_YET) for place in new]
+        errors = [self.begin_at(*place, self._start_of(place[0])) for place in new]
         if any(errors):  # a broker began one with a newer epoch; the next heartbeat tries again
             return False
         self.have_begun(new)
         return True
+
+    def _start_of(self, topic_id: bytes) -> int:
+        """Return where a partition begins: one that was added to a known topic misses nothing."""
+        is_added = topic_id in self._begun and self._facts.share_additions_miss_nothing
+        return 0 if is_added else NOT_FETCHED_YET
 
     def _remove(self, member: ShareMember) -> None:
         member.stop_timer()

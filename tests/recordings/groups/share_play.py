@@ -32,21 +32,31 @@ class Sharer:
         self.member = member
         self.connection = member
         self.epoch = 0
+        self.member_epoch = 0
 
-    def join(self, *topics: str) -> "Sharer":
-        """Join, and wait until the partitions may be fetched."""
+    def join(self, *topics: str, partitions: int = 1) -> "Sharer":
+        """Join, or go on, and wait until that many partitions of each topic may be fetched."""
         play = self.play
-        asked = {"group_id": self.group, "member_id": self.member, "member_epoch": 0}
-        subscribed = {"subscribed_topic_names": list(topics)}
-        answer = play.ask(ApiKey.SHARE_GROUP_HEARTBEAT, NEWEST, asked | subscribed)
+        wanted = {play.topic_ids[name] for name in topics}
+        answer = self._beat(topics)
         for _ in range(20):
             play.settle()
-            asked["member_epoch"] = answer.member_epoch
-            answer = play.ask(ApiKey.SHARE_GROUP_HEARTBEAT, NEWEST, asked | subscribed)
+            answer = self._beat(topics)
             rows = answer.assignment.topic_partitions if answer.assignment else ()
-            if {row.topic_id for row in rows} == {play.topic_ids[name] for name in topics}:
+            if wanted == {row.topic_id for row in rows if len(row.partitions) >= partitions}:
                 return self
         raise AssertionError(f"{self.group} gets nothing: {answer}")
+
+    def _beat(self, topics: Sequence[str]) -> Any:
+        request = {
+            "group_id": self.group,
+            "member_id": self.member,
+            "member_epoch": self.member_epoch,
+            "subscribed_topic_names": list(topics),
+        }
+        answer = self.play.ask(ApiKey.SHARE_GROUP_HEARTBEAT, NEWEST, request)
+        self.member_epoch = answer.member_epoch
+        return answer
 
     def fetch(
         self,

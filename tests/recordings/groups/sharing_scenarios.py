@@ -20,6 +20,12 @@ from tests.recordings.groups.share_play import (
     serves,
     state,
 )
+from tests.recordings.groups.sharing_additions import (
+    added_after_altered,
+    added_partitions,
+    added_topics,
+    added_while_away,
+)
 from tests.recordings.groups.sharing_changes import (
     altered_offsets,
     beginnings,
@@ -301,4 +307,8 @@ SCENARIOS = (
     fenced_states,
     compacted,
     compacted_while_held,
+    added_partitions,
+    added_while_away,
+    added_topics,
+    added_after_altered,
 )
