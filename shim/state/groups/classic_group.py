@@ -122,11 +122,12 @@ class ClassicGroup(Group):
     def _join_error(self, joining: Joining) -> ErrorCode:
         if not self._has_room_for(joining.member_id):
             return ErrorCode.GROUP_MAX_SIZE_REACHED
-        needs_type = self._facts.checks_protocol_type
+        is_checked = self._facts.checks_protocol_type
         if not self.roster.supports(
-            joining.protocol_type, joining.protocols, needs_type=needs_type
+            joining.protocol_type, joining.protocols, is_checked=is_checked
         ):
-            # DEVIATION: in 0.11 who speaks nothing is a member, and never answered.
+            return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+        if self.cycle.is_stuck and joining.protocol_type != self.protocol_type:
             return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
         if not joining.member_id or joining.member_id in self.roster.promised:
             return ErrorCode.NONE

@@ -47,6 +47,7 @@ class ClassicRebalance:
         self.empty_since_ms = clock.now_ms()
         self.generation_id = 0
         self.protocol_name: str | None = None
+        self.is_stuck = False  # 0.11: a generation cannot begin, as its members name no protocol
         self._phase_timer: Timer | None = None
         self._gathering_left_ms: int | None = None  # while the group's first joiners gather
         self._joined_meanwhile = False
@@ -61,6 +62,7 @@ class ClassicRebalance:
         if self.state is ClassicState.PREPARING and self.generation_id == 0:
             self._joined_meanwhile = True
         self.roster.add(member, protocol_type)
+        member.is_new = not self.is_stuck
         member.session_timer = self._later(NEW_MEMBER_JOIN_TIMEOUT_MS, lambda: self._expire(member))
         self.begin()
 
@@ -69,7 +71,8 @@ class ClassicRebalance:
         unknown = ErrorCode.UNKNOWN_MEMBER_ID
         self.roster.remove(member)
         self._unsynced.discard(member.member_id)
-        self.answer_join(member, Joined(error=unknown))
+        if not self.is_stuck:
+            self.answer_join(member, Joined(error=unknown))
         self.answer_sync(member, Synced(error=unknown))
         if self.state in (ClassicState.STABLE, ClassicState.COMPLETING):
             self.begin()
@@ -131,7 +134,7 @@ class ClassicRebalance:
     def check(self) -> None:
         """Complete the rebalance if everybody has joined; a first one waits for its time."""
         waits = self.state is not ClassicState.PREPARING or self._gathering_left_ms is not None
-        if not waits and self.roster.everybody_joined():
+        if not waits and not self.is_stuck and self.roster.everybody_joined():
             self._complete_join()
 
     def _gather(self) -> None:
@@ -162,12 +165,20 @@ class ClassicRebalance:
         self._stop_phase()
         self._gathering_left_ms = None
         self.generation_id += 1
-        if roster.members:
+        if roster.members and not roster.speaks():
+            self._get_stuck()
+        elif roster.members:
             self._tell_generation()
         else:
             self.state = ClassicState.EMPTY
             self.empty_since_ms = self._clock.now_ms()
             self.protocol_name = None
+
+    def _get_stuck(self) -> None:
+        """Stay in this state for ever: whoever waits is never answered, and never lapses."""
+        self.is_stuck = True
+        for member in self.roster.members.values():
+            member.is_new = False
 
     def _tell_generation(self) -> None:
         roster = self.roster

@@ -102,10 +102,14 @@ class Roster:
         """Whether every member speaks it."""
         return self._speakers[protocol_name] == len(self.members)
 
-    def supports(self, protocol_type: str, protocols: Protocols, *, needs_type: bool) -> bool:
-        """Whether somebody with these protocols can take part."""
+    def speaks(self) -> bool:
+        """Whether members have protocols: then there is one that all of them speak."""
+        return bool(self._speakers)
+
+    def supports(self, protocol_type: str, protocols: Protocols, *, is_checked: bool) -> bool:
+        """Whether somebody with these protocols can take part; `is_checked`: also the first."""
         if not self.members:
-            return bool(protocols) and (bool(protocol_type) or not needs_type)
+            return not is_checked or (bool(protocols) and bool(protocol_type))
         return protocol_type == self.protocol_type and any(
             self.all_speak(name) for name, _ in protocols
         )

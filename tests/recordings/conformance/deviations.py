@@ -24,7 +24,6 @@ NEVER_ANSWERED: Final = frozenset(
 
 LEFT_OUT: Final = {
     ApiKey.ELECT_LEADERS.wire_name: "topic_partitions",
-    ApiKey.JOIN_GROUP.wire_name: "protocols",
 }
 """By API, the list without which real brokers leave some requests without an answer."""
 

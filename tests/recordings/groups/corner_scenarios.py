@@ -10,6 +10,7 @@ from kafka_shim.protocol.messages.consumer_protocol_assignment import (
 )
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafka_shim.shim.state.java_hash_map import ordered
+from tests.recordings.groups.classic_play import RANGE
 from tests.recordings.groups.migration_play import BOTH, HEARTBEAT, begun, seen, speaks
 from tests.recordings.groups.modern_play import ModernPlay
 from tests.recordings.peers.peer import ask_root
@@ -139,6 +140,42 @@ def _grant(play: ModernPlay, kind: ResourceType, name: str, operation: Operation
     ask_root(play.peer, ApiKey.CREATE_ACLS, CreateAclsRequest(creations=[acl]))
 
 
+def speechless(play: ModernPlay) -> None:
+    """Members that name no protocol: 0.11 takes them in, and never answers anybody after that."""
+    (topic,) = play.topic("t")
+    for group, state in ((play.text("-new"), "new"), (play.text("-used"), "used")):
+        if state == "used":
+            found = play.join("first", group, version=1)
+            play.leave("gone", group, (found.member_id, None), version=0)
+        play.begin_join(group, f"{state} a", version=1, protocols=())
+        play.waits(f"{state}, no protocols", f"{state} a")
+        play.describe(f"{state}, with it", group)
+        play.list(f"{state}, with it")
+        for name, protocols in (("b", RANGE), ("c", ())):
+            play.begin_join(group, f"{state} {name}", version=1, protocols=protocols)
+            play.waits(f"{state}, {name} joins", f"{state} {name}")
+        play.commit(f"{state}, commit", group, [(topic, 0, 5)])
+        described = play.ask(ApiKey.DESCRIBE_GROUPS, 5, {"groups": [group]})
+        member = next((row.member_id for row in described.groups[0].members), "nobody")
+        for generation in range(3):
+            play.heartbeat(f"{state}, heartbeat {generation}", group, generation, member)
+            play.sync(f"{state}, sync {generation}", group, generation, member)
+            offsets = [(topic, 0, 6)]
+            play.commit(f"{state}, its commit {generation}", group, offsets, generation, member)
+        play.begin_join(group, f"{state} d", member, version=1)
+        play.waits(f"{state}, it joins again", f"{state} d")
+        play.delete(f"{state}, deleted", group)
+        play.leave(f"{state}, it leaves", group, (member, None), version=0)
+        play.waits(f"{state}, no protocols, still", f"{state} a")
+        play.describe(f"{state}, without it", group)
+        play.list(f"{state}, without it")
+        play.begin_join(group, f"{state} e", version=1)
+        play.waits(f"{state}, joins the rest", f"{state} e")
+        play.describe(f"{state}, in the end", group)
+        play.commit(f"{state}, commit in the end", group, [(topic, 0, 7)])
+        play.fetch(f"{state}, committed", group, [(topic, [0])])
+
+
 def offsets_topic(play: ModernPlay) -> None:
     """Groups go with the topic that they are kept in."""
     (topic,) = play.topic("t")
@@ -165,7 +202,7 @@ def offsets_topic(play: ModernPlay) -> None:
     play.list("in the end")
 
 
-SCENARIOS = (refused_joins, user_data, orders, expressions, offsets_topic)
+SCENARIOS = (refused_joins, user_data, orders, expressions, speechless, offsets_topic)
 OWN_SETTINGS = {
     "corner-expressions": {"group.consumer.regex.refresh.interval.ms": "10000"},
     "corner-offsets_topic": {"offsets.topic.num.partitions": "3"},

@@ -7,7 +7,6 @@ from tests.recordings.groups.recording import KIND
 from tests.recordings.remaining import listed
 
 UNLIKE: dict[tuple[str, str], str] = {
-    ("0.11.0.3", "joining-no_protocols"): "a JoinGroup without protocols never gets an answer",
     **{
         (release, "static-protocol_changes"): "DescribeGroups fails where a member that came back "
         "does not speak the selected protocol"

@@ -6,7 +6,6 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
     ConsumerGroupHeartbeatRequest,
 )
-from kafka_shim.protocol.messages.join_group_request import JoinGroupRequest
 from tests.shim.play import Stage
 
 
@@ -47,11 +46,3 @@ def test_a_tie_of_assignors_begins_no_epoch() -> None:
             request.member_epoch = answer.member_epoch
             epochs.append(answer.member_epoch)
     assert len(set(epochs)) == 1
-
-
-def test_a_member_that_speaks_nothing_is_refused() -> None:
-    """DEVIATION: a real broker of 0.11 never answers it."""
-    request = JoinGroupRequest("g", 30_000, 30_000, protocol_type="consumer", protocols=[])
-    stage = Stage("0.11")
-    answer = stage.ask(ApiKey.JOIN_GROUP, 1, request)
-    assert stage.outcome(ApiKey.JOIN_GROUP, 1, answer).error_code == 23
