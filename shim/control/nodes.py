@@ -86,7 +86,7 @@ class Nodes:
         found = None
         number = whole_number(partition)
         if number is not None:
-            found = self._cluster.topics.partition(topic, number)
+            found = self._cluster.topics.assigned(topic, number)
         if found is None:
             raise ControlError(404, f"there is no partition {partition} of a topic `{topic}`")
         return self._move(found, node_id)

@@ -110,7 +110,7 @@ def _move(
         raise TopicError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, text)
     if wish.replicas is not None and not sees_topic_first:
         _check_replicas(wish.replicas, context)
-    partition = context.cluster.topics.partition(topic_name, wish.partition_index)
+    partition = context.cluster.topics.assigned(topic_name, wish.partition_index)
     if partition is None:
         raise TopicError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no such partition")
     if wish.replicas is None:

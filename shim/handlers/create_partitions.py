@@ -19,17 +19,29 @@ from kafka_shim.protocol.messages.create_partitions_response import (
 )
 from kafka_shim.shim.errors import Refused
 from kafka_shim.shim.handlers.shared.controller import require_controller
+from kafka_shim.shim.handlers.shared.leaderless import has_all_leaders, in_time
 from kafka_shim.shim.handlers.shared.mutations import check_mutations
 from kafka_shim.shim.handlers.shared.topic_plan import TopicError, check_count
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.placement import spread
 from kafka_shim.shim.state.topics import Topic
+from kafka_shim.shim.wait import Wait
 
 STRICT_QUOTAS_SINCE = 3
 
 
-def handle(request: CreatePartitionsRequest, context: RequestContext) -> CreatePartitionsResponse:
+def handle(
+    request: CreatePartitionsRequest, context: RequestContext
+) -> CreatePartitionsResponse | Wait[CreatePartitionsResponse]:
     require_controller(context)
+    response = _grow_all(request, context)
+    codes = {result.error_code for result in response.results}
+    return in_time(response, codes, request.timeout_ms, context)
+
+
+def _grow_all(
+    request: CreatePartitionsRequest, context: RequestContext
+) -> CreatePartitionsResponse:
     context.access.nothing_more()  # a topic given twice is answered without asking
     unlikely_fail = context.facts.topics.unlikely_names_fail_all
     counts = Counter(topic.name for topic in request.topics)
@@ -90,6 +102,8 @@ def _grow(wish: CreatePartitionsTopic, context: RequestContext, *, validate_only
     if not validate_only:
         cluster.topics.add_partitions(topic, assignments)
         cluster.replicas_placed()
+        if not has_all_leaders(topic):
+            raise TopicError(ErrorCode.REQUEST_TIMED_OUT, None)
 
 
 def _assignments(

@@ -19,6 +19,7 @@ from kafka_shim.protocol.messages.create_topics_response import (
 )
 from kafka_shim.shim.errors import Refused
 from kafka_shim.shim.handlers.shared.controller import require_controller
+from kafka_shim.shim.handlers.shared.leaderless import has_all_leaders, in_time
 from kafka_shim.shim.handlers.shared.mutations import check_mutations
 from kafka_shim.shim.handlers.shared.topic_plan import TopicError, TopicPlan, plan
 from kafka_shim.shim.request.context import RequestContext
@@ -36,11 +37,7 @@ def handle(
     require_controller(context)
     response = _create_all(request, context)
     codes = {topic.error_code for topic in response.topics}
-    if ErrorCode.REQUEST_TIMED_OUT not in codes or request.timeout_ms <= 0:
-        return response
-    wait = Wait[CreateTopicsResponse]()
-    context.cluster.clock.call_later(request.timeout_ms, lambda: wait.complete(response))
-    return wait
+    return in_time(response, codes, request.timeout_ms, context)
 
 
 def _create_all(request: CreateTopicsRequest, context: RequestContext) -> CreateTopicsResponse:
@@ -144,7 +141,8 @@ def _create(
             name=topic.name, error_code=failure.error, error_message=failure.message
         )
     topic_id = _topic_id(made, context, validate_only=validate_only)
-    if not validate_only and _waits_for_leaders(made, context):
+    topic_made = context.cluster.topics.get(made.name)
+    if topic_made is not None and not has_all_leaders(topic_made):
         return CreatableTopicResult(
             name=made.name, error_code=ErrorCode.REQUEST_TIMED_OUT, error_message=None
         )
@@ -156,14 +154,6 @@ def _create(
         error_message=None,
         topic_config_error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED,
     )
-
-
-def _waits_for_leaders(made: TopicPlan, context: RequestContext) -> bool:
-    """Whether some partition has only brokers that there are not: the topic is made all the same,
-    and the request waits as long as it may.
-    """
-    nodes = context.cluster.nodes
-    return any(not nodes.keys() & set(replicas) for replicas in made.assignments)
 
 
 def _topic_id(made: TopicPlan, context: RequestContext, *, validate_only: bool) -> bytes:

@@ -184,8 +184,9 @@ def _topic_entries(name: str, context: RequestContext) -> Iterator[ConfigEntry]:
     message = name_error(name)
     if message is not None:
         raise ResourceError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
-    topic = context.cluster.topics.get(name)
-    if topic is None and context.facts.configs.missing_topics_have_no_configs:
+    topics = context.cluster.topics
+    topic = topics.get(name)
+    if topics.known(name) is None and context.facts.configs.missing_topics_have_no_configs:
         message = context.facts.configs.config_success_message
         raise ResourceError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
     if topic is not None and topic.unreadable:

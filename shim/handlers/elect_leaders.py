@@ -114,7 +114,7 @@ def _elect(
 ) -> ErrorCode:
     if not is_controller(context):
         return ErrorCode.NOT_CONTROLLER
-    partition = context.cluster.topics.partition(topic_name, index)
+    partition = context.cluster.topics.assigned(topic_name, index)
     if partition is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     nodes = context.cluster.nodes

@@ -201,7 +201,7 @@ class _Fetch:
             topics = self._context.cluster.topics
             if not self.reader.is_follower or self.reader.facts.followers_read_topics:
                 known[topic] = topic_error(self._context, FETCH_TOPIC, topic)
-            elif topic in topics:
+            elif topics.known(topic):
                 known[topic] = ErrorCode.NONE
             else:
                 known[topic] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

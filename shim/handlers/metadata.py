@@ -87,7 +87,7 @@ def _check_form(request: MetadataRequest, version: int) -> None:
 
 
 def _all_topics(request: MetadataRequest, context: RequestContext) -> list[MetadataResponseTopic]:
-    topics = list(context.cluster.topics)
+    topics = [topic for topic in context.cluster.topics if topic.was_led]
     visible = context.access.visible(METADATA_ALL_TOPICS, topics, lambda topic: topic.name)
     return [_described(topic, request, context) for topic in context.in_turns(visible)]
 
@@ -97,12 +97,13 @@ def _by_name(
 ) -> list[MetadataResponseTopic]:
     allowed, denied = context.access.split(METADATA_TOPIC, dict.fromkeys(names), lambda name: name)
     described, missing, create_denied = [], [], []
-    is_known = all(name in context.cluster.topics for name in context.in_turns(allowed))
+    topics = context.cluster.topics
+    is_known = all(topics.known(name) for name in context.in_turns(allowed))
     auto_creates = (
         not is_known and request.allow_auto_topic_creation and _creates_topics(context.cluster)
     )
     for name in context.in_turns(allowed):
-        topic = context.cluster.topics.get(name)
+        topic = topics.known(name)
         if topic is not None:
             described.append(_described(topic, request, context))
         elif auto_creates and not context.access.allows(METADATA_AUTO_CREATE, name):
@@ -163,11 +164,14 @@ def _missing(
 
 
 def _creates(name: str, context: RequestContext, *, auto_creates: bool) -> bool:
-    """Make the missing topic, if this release and its settings want that."""
+    """Make the missing topic, if this release and its settings want that; True if it is made,
+    or was made and is not known yet.
+    """
     is_internal = name in context.cluster.topics.internal_names
     if not auto_creates and not (is_internal and context.facts.topics.metadata_creates_internal):
         return False
-    return _create_automatically(context.cluster, name) is not None
+    is_made = name in context.cluster.topics
+    return is_made or _create_automatically(context.cluster, name) is not None
 
 
 def _create_denied(name: str, context: RequestContext) -> MetadataResponseTopic:
@@ -187,10 +191,8 @@ def _nameless(topic_id: bytes, error: ErrorCode) -> MetadataResponseTopic:
 def _described(
     topic: Topic, request: MetadataRequest, context: RequestContext
 ) -> MetadataResponseTopic:
-    nodes = context.cluster.nodes
-    places_exist = context.facts.topics.given_replicas_exist
     down = _NONE_DOWN
-    for node_id, node in nodes.items():
+    for node_id, node in context.cluster.nodes.items():
         if not node.is_alive:
             down = down | {node_id}
     return MetadataResponseTopic(
@@ -198,9 +200,7 @@ def _described(
         topic_id=topic.topic_id,
         is_internal=topic.is_internal,
         partitions=[
-            _partition(partition, down)
-            for partition in topic.partitions
-            if places_exist or nodes.keys() & set(partition.replicas)
+            _partition(partition, down) for partition in topic.partitions if partition.was_led
         ],
         topic_authorized_operations=_topic_operations(topic.name, request, context),
     )

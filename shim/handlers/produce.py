@@ -28,7 +28,7 @@ from kafka_shim.protocol.messages.produce_response import (
 )
 from kafka_shim.protocol.records import NO_PRODUCER, Batch
 from kafka_shim.protocol.releases.records import RecordFacts
-from kafka_shim.shim.handlers.producing.append_checked import append_checked
+from kafka_shim.shim.handlers.producing.append_checked import append_checked, check_request
 from kafka_shim.shim.handlers.producing.appending import Appended
 from kafka_shim.shim.handlers.producing.produced_rows import (
     Row,
@@ -169,10 +169,10 @@ def _answer(
     """
     index = rows[0].index
     partition = context.cluster.topics.partition(name, index)
-    if partition is None and not error:
-        error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    if error or partition is None:
+    if error:
         return _failed(index, RefusedRecords(error))
+    if partition is None:
+        return _failed(index, _missing(name, request, context))
     if not facts.reads_duplicates:
         rows = rows[-1:]
     given = rows if len(rows) == 1 else context.in_turns(rows)
@@ -188,6 +188,16 @@ def _answer(
         return _failed(index, unreadable, start)
     start = partition.log.start_offset
     return PartitionProduceResponse(index, 0, appended.base_offset, appended.append_time_ms, start)
+
+
+def _missing(name: str, request: ProduceRequest, context: RequestContext) -> RefusedRecords:
+    """Why a missing partition is refused: where only topics are looked up, it is found late."""
+    if context.facts.records.missing_partitions_in_place:
+        try:
+            check_request(name, request, context)
+        except RefusedRecords as refused:
+            return refused
+    return RefusedRecords(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
 def _failed(

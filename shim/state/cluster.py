@@ -100,6 +100,8 @@ class Cluster(LateStores):
         )
         if not self.facts.configs.settings_are_checked:
             self.topics.is_readable = self.configs.is_topic_value
+        if not self.facts.topics.given_replicas_exist:
+            self.topics.can_lead = self._is_alive
         self.topics.in_force = lambda own: InForce(own, self.configs)
         if self.upkeep is not None:
             self.upkeep.stop()
@@ -130,6 +132,9 @@ class Cluster(LateStores):
 
     def _live_ids(self) -> list[int]:
         return [node.node_id for node in self.live_nodes()]
+
+    def _is_alive(self, node_id: int) -> bool:
+        return node_id in self.nodes and self.nodes[node_id].is_alive
 
     def set_alive(self, node_id: int, *, is_alive: bool) -> None:
         """A broker stops or comes back: others lead and control in its place."""

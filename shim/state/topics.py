@@ -23,7 +23,10 @@ INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
 class Partition:
     """One partition: where it lives and what it holds."""
 
-    __slots__ = ("index", "is_open", "isr", "leader_epoch", "leader_id", "log", "replicas")
+    __slots__ = (
+        *("index", "is_open", "isr", "leader_epoch", "leader_id", "log", "replicas"),
+        "was_led",
+    )
 
     def __init__(self, index: int, replicas: Sequence[int], log: Log, *, is_open: bool) -> None:
         self.index = index
@@ -33,6 +36,7 @@ class Partition:
         self.leader_epoch = 0
         self.log = log
         self.is_open = is_open  # else no broker could open its log
+        self.was_led = True  # else only the controller knows of it
 
     def is_led_by(self, node_id: int) -> bool:
         return self.leader_id == node_id and self.is_open
@@ -54,7 +58,18 @@ class Topic:
         self.is_internal = is_internal
         self.partitions: list[Partition] = []
 
+    @property
+    def was_led(self) -> bool:
+        """Whether some partition was: else only the controller knows of the topic."""
+        return any(partition.was_led for partition in self.partitions)
+
     def partition(self, index: int) -> Partition | None:
+        """Return a partition as brokers know it: not before it has had a leader."""
+        found = self.assigned(index)
+        return found if found is not None and found.was_led else None
+
+    def assigned(self, index: int) -> Partition | None:
+        """Return a partition as the controller knows it."""
         return self.partitions[index] if 0 <= index < len(self.partitions) else None
 
 
@@ -72,6 +87,7 @@ class Topics:
         self._by_name: dict[str, Topic] = {}
         self._by_id: dict[bytes, Topic] = {}
         self._by_metric_name: dict[str, set[str]] = {}
+        self._unled: set[str] = set()
         self.internal_names = frozenset(internal_names)
         self.epoch = 0
         self._changed: dict[str, int] = {}  # the epoch of each topic's last change
@@ -85,6 +101,8 @@ class Topics:
         """Whether a setting can have a value, where that is not checked before."""
         self.in_force: Callable[[Mapping[str, str]], InForce] = InForce
         """The settings that hold for a topic with these of its own."""
+        self.can_lead: Callable[[int], bool] = lambda _: True
+        """Whether there is such a broker, where that is not checked before."""
         self.when_filled: Callable[[], None] = lambda: None
         """Called when a batch comes into an empty log."""
 
@@ -104,12 +122,21 @@ class Topics:
     def get(self, name: str | None) -> Topic | None:
         return None if name is None else self._by_name.get(name)
 
+    def known(self, name: str) -> Topic | None:
+        """Return a topic as brokers know it: not before it has had a leader."""
+        return None if name in self._unled else self._by_name.get(name)
+
     def by_id(self, topic_id: bytes) -> Topic | None:
         return self._by_id.get(topic_id)
 
     def partition(self, name: str, index: int) -> Partition | None:
         topic = self._by_name.get(name)
         return None if topic is None else topic.partition(index)
+
+    def assigned(self, name: str, index: int) -> Partition | None:
+        """Return a partition as the controller knows it."""
+        topic = self._by_name.get(name)
+        return None if topic is None else topic.assigned(index)
 
     def colliding(self, name: str) -> list[str]:
         """Other topics whose names differ from this one in `.` and `_` only."""
@@ -168,8 +195,15 @@ class Topics:
             log = Log(self.in_force(topic.configs), self._clock, self.when_filled)
             # DEVIATION: other topics of the same request may be in a real broker's way.
             index = len(topic.partitions)
-            topic.partitions.append(Partition(index, replicas, log, is_open=not topic.unreadable))
+            partition = Partition(index, replicas, log, is_open=not topic.unreadable)
+            partition.was_led = any(map(self.can_lead, replicas))
+            topic.partitions.append(partition)
+        self._note_leaders(topic)
         self._change(topic.name)
+
+    def _note_leaders(self, *topics: Topic) -> None:
+        for topic in topics:
+            (self._unled.discard if topic.was_led else self._unled.add)(topic.name)
 
     def configure(self, topic: Topic, configs: Mapping[str, str]) -> None:
         """Put the topic's own settings in place of those it had; its logs see it at once."""
@@ -189,6 +223,8 @@ class Topics:
         assert leader_id == NOBODY or leader_id in partition.replicas
         partition.leader_id = leader_id
         partition.leader_epoch += 1
+        if leader_id != NOBODY:
+            self._has_leader(partition)
         if leader_id != NOBODY and leader_id not in partition.isr:
             partition.isr = [leader_id]
         self._change(None)
@@ -206,15 +242,21 @@ class Topics:
         assert replicas
         partition.replicas = list(replicas)
         partition.isr = list(replicas)
+        self._has_leader(partition)
         self._change(None)
         if partition.leader_id not in replicas:
             self.elect(partition, replicas[0])
+
+    def _has_leader(self, partition: Partition) -> None:
+        partition.was_led = True
+        self._note_leaders(*(self._by_name[name] for name in self._unled))
 
     def delete(self, name: str) -> None:
         """The topic is gone, and who waits for its records is told; KeyError if there is none."""
         topic = self._by_name.pop(name)
         del self._by_id[topic.topic_id]
         self._forget_metric_name(name)
+        self._unled.discard(name)
         for partition in topic.partitions:
             partition.log.close()
         self._change(name)

@@ -34,10 +34,7 @@ def append_checked(
             _check_acks(request.acks)
         _check_leader(partition, context)
         _check_transaction(name, partition, batch, request, context, facts)
-    _check_acks(request.acks)
-    topics = context.cluster.topics
-    if name in topics.internal_names and context.header.client_id != ADMIN_CLIENT_ID:
-        raise RefusedRecords(ErrorCode.INVALID_TOPIC_EXCEPTION)
+    check_request(name, request, context)
     _check_leader(partition, context)
     settings = partition.log.settings
     if request.acks == ALL:
@@ -48,6 +45,14 @@ def append_checked(
     if not content:
         return Appended(-1)
     return append_any_format(partition, content, limits)
+
+
+def check_request(name: str, request: ProduceRequest, context: RequestContext) -> None:
+    """Check what needs no partition; raises RefusedRecords."""
+    _check_acks(request.acks)
+    topics = context.cluster.topics
+    if name in topics.internal_names and context.header.client_id != ADMIN_CLIENT_ID:
+        raise RefusedRecords(ErrorCode.INVALID_TOPIC_EXCEPTION)
 
 
 def _check_acks(acks: int) -> None:

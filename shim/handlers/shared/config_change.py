@@ -145,9 +145,13 @@ def _check_topic_name(name: str, context: RequestContext) -> None:
 
 
 def _check_exists(name: str, context: RequestContext) -> None:
-    if name not in context.cluster.topics:
-        message = f"there is no topic `{name}`"
-        raise ResourceError(ErrorCode(context.facts.configs.altered_topic_missing_error), message)
+    topics = context.cluster.topics
+    error = ErrorCode(context.facts.configs.altered_topic_missing_error)
+    is_known = name in topics
+    if error is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:  # else it is ZooKeeper that is asked
+        is_known = topics.known(name) is not None
+    if not is_known:
+        raise ResourceError(error, f"there is no topic `{name}`")
 
 
 def _check_named(name: str, kind: str) -> None:

@@ -13,7 +13,7 @@ def topic_error(context: RequestContext, requirement: Requirement, name: str) ->
     not DESCRIBE is unknown to it, and a missing topic is missing whatever the caller may do.
     """
     bound = context.cluster.policy.bound(requirement)
-    exists = name in context.cluster.topics
+    exists = context.cluster.topics.known(name) is not None
     if bound.hidden_as is None:
         if not context.access.allows(requirement, name):
             return bound.error

@@ -15,6 +15,7 @@ from tests.recordings.records import (
     offset_scenarios,
     produce_scenarios,
     transaction_scenarios,
+    unled_scenarios,
 )
 from tests.recordings.records.play import Play
 from tests.recordings.scenarios import by_name
@@ -32,6 +33,7 @@ SCENARIOS = by_name(
         compaction_scenarios,
         admin_scenarios,
         idle_scenarios,
+        unled_scenarios,
     )
 )
 
