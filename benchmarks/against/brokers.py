@@ -18,18 +18,28 @@ PASSWORDS = {"admin": "admin-secret", "alice": "alice-secret"}
 
 
 class Broker:
-    """A broker that runs: where it listens, by SASL PLAIN, and the processes it consists of."""
+    """A broker that runs: where it listens, by SASL PLAIN, the processes it consists of, and how
+    long (s) they took from their start until they said so.
+    """
 
-    def __init__(self, name: str, address: str, pids: list[int], version: str = "") -> None:
+    def __init__(
+        self, name: str, address: str, pids: list[int], version: str = "", start_s: float = 0.0
+    ) -> None:
         host, _, port = address.rpartition(":")
         self.name = name
         self.address = (host, int(port))
         self.version = version
+        self.start_s = start_s
         self._pids = pids
 
     def processor_s(self) -> float:
         """Seconds of processor time so far, of all its threads, as the scheduler counts them."""
         return sum(_thread_s(task) for pid in self._pids for task in _tasks(pid))
+
+    def resident_mib(self) -> float:
+        """Memory that its processes hold."""
+        pages = sum(int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in self._pids)
+        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def _tasks(pid: int) -> list[Path]:
@@ -51,13 +61,15 @@ def shim(name: str = "shim", *options: str) -> Iterator[Broker]:
         command += ["--listener", "SASL_PLAINTEXT://127.0.0.1:0", "--super-user", "User:admin"]
         for user, password in PASSWORDS.items():
             command += ["--user", f"{user}:{password}"]
+        began = time.perf_counter()
         child = subprocess.Popen([*command, *options], stdout=subprocess.DEVNULL)
         try:
             while not ready.exists():
                 assert child.poll() is None, "the shim has ended"
                 time.sleep(0.02)
+            start_s = time.perf_counter() - began
             found = dict(line.split("=") for line in ready.read_text().split())
-            yield Broker(name, found["SASL_PLAINTEXT"], [child.pid])
+            yield Broker(name, found["SASL_PLAINTEXT"], [child.pid], start_s=start_s)
         finally:
             child.kill()
             child.wait()
@@ -83,10 +95,13 @@ def kfake() -> Iterator[Broker]:
         asked = ["go", "list", "-m", f"{MODULE}/pkg/kfake"]
         said = subprocess.run(asked, cwd=folder, check=True, capture_output=True, text=True)
         version = said.stdout.split()[-1]
+        began = time.perf_counter()
         child = subprocess.Popen([str(program)], stdout=subprocess.PIPE, text=True)
         assert child.stdout is not None
         try:
-            yield Broker("kfake", child.stdout.readline().strip(), [child.pid], version)
+            address = child.stdout.readline().strip()
+            start_s = time.perf_counter() - began
+            yield Broker("kfake", address, [child.pid], version, start_s)
         finally:
             child.kill()
             child.wait()
@@ -95,8 +110,10 @@ def kfake() -> Iterator[Broker]:
 
 @contextlib.contextmanager
 def real() -> Iterator[Broker]:
+    began = time.perf_counter()
     with RealKafka("4.4.0") as kafka:
-        yield Broker("real", kafka.sasl, kafka.pids, kafka.release)
+        start_s = time.perf_counter() - began
+        yield Broker("real", kafka.sasl, kafka.pids, kafka.release, start_s)
 
 
 OPENED: dict[str, Callable[[], contextlib.AbstractContextManager[Broker]]] = {
