@@ -22,9 +22,6 @@ from tests.fuzz.probe import Probe
 KIB = 1024
 RATIO_MAX = 2.0
 TURN_MAX_S = 0.05
-GROUP_TURN_MAX_S = 5.0
-AT_ONCE = ("ConsumerGroupHeartbeat", "ShareGroupHeartbeat")
-"""A group decides at once who has what, here of 140,000 topics."""
 NOISE_S = 0.02
 
 
@@ -92,7 +89,7 @@ def main() -> int:
     missed += [
         f"{figure.name}: a turn of {figure.turn_s * 1000:.0f} ms"
         for figure in figures
-        if figure.turn_s > (GROUP_TURN_MAX_S if figure.name.startswith(AT_ONCE) else TURN_MAX_S)
+        if figure.turn_s > TURN_MAX_S
     ]
     lines = [
         f"{figure.seconds * 1000:9.1f} ms {figure.turn_s * 1000:7.1f} ms a turn"

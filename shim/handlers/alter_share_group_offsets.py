@@ -59,19 +59,26 @@ def handle(
         known = rows.setdefault(topic.topic_name, row)
         if known is not row:
             known.partitions += row.partitions
-    _keep_begun(group, rows.values())
+    begun = context.beside(_begun, rows.values())
+    if begun is not None:
+        group.have_begun(begun)
     return AlterShareGroupOffsetsResponse(responses=list(rows.values()))
 
 
-def _keep_begun(group: ShareGroup, rows: Iterable[AlterShareGroupOffsetsResponseTopic]) -> None:
-    """If the share coordinator refused one, the group knows of none."""
-    answered = [(row.topic_id, partition) for row in rows for partition in row.partitions]
-    if not any(partition.error_code in COORDINATOR_ERRORS for _, partition in answered):
-        group.have_begun(
-            (topic_id, partition.partition_index)
-            for topic_id, partition in answered
-            if partition.error_code == ErrorCode.NONE
-        )
+def _begun(
+    rows: Iterable[AlterShareGroupOffsetsResponseTopic],
+) -> dict[bytes, set[int]] | None:
+    """The partitions by topic id; None if the share coordinator refused one: then the group knows
+    of none.
+    """
+    found: dict[bytes, set[int]] = {}
+    for row in rows:
+        for partition in row.partitions:
+            if partition.error_code in COORDINATOR_ERRORS:
+                return None
+            if partition.error_code == ErrorCode.NONE:
+                found.setdefault(row.topic_id, set()).add(partition.partition_index)
+    return found
 
 
 def refuse(

@@ -44,9 +44,9 @@ def handle(
     if error is not ErrorCode.NONE:
         raise Refused(error)
     answer = context.cluster.groups.consumer_heartbeat(
-        request.group_id, _heartbeat(request, context)
+        request.group_id, _heartbeat(request, context), context.access.turns
     )
-    return _response(answer)
+    return context.beside(_response, answer)
 
 
 def refuse(

@@ -46,7 +46,10 @@ def handle(
         client_id=context.header.client_id or "",
         client_host=f"/{context.session.host}",
     )
-    return _response(context.cluster.groups.share_heartbeat(request.group_id, heartbeat))
+    answer = context.cluster.groups.share_heartbeat(
+        request.group_id, heartbeat, context.access.turns
+    )
+    return context.beside(_response, answer)
 
 
 def refuse(

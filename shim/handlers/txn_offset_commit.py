@@ -38,7 +38,7 @@ from kafka_shim.shim.handlers.shared.verification import is_open, verification_e
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups.group import CommitIdentity
-from kafka_shim.shim.state.groups.groups import Commit
+from kafka_shim.shim.state.groups.group_commits import Commit
 from kafka_shim.shim.state.log import Log
 from kafka_shim.shim.state.producers import NO_SEQUENCE, ProducedBatch
 from kafka_shim.shim.state.topics import Topic

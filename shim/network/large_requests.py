@@ -17,9 +17,11 @@ AT_ONCE = 4
 WITHOUT_PAUSE = 256
 """After so many there is a moment without any, to look for garbage: see `garbage`."""
 
-METADATA = ApiKey.METADATA.to_bytes(2, "big")
-OF_ACLS = [key.to_bytes(2, "big") for key in (ApiKey.DESCRIBE_ACLS, ApiKey.DELETE_ACLS)]
-LONG_ANSWERS = frozenset({METADATA, *OF_ACLS})
+OF_TOPICS = frozenset(
+    key.to_bytes(2, "big")
+    for key in (ApiKey.METADATA, ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.SHARE_GROUP_HEARTBEAT)
+)
+OF_ACLS = frozenset(key.to_bytes(2, "big") for key in (ApiKey.DESCRIBE_ACLS, ApiKey.DELETE_ACLS))
 """The requests, by how they begin, that are large where there are more topics or ACLs than MANY."""
 MANY = 5_000
 
@@ -75,13 +77,15 @@ class LargeRequests:
         if len(frame) >= LARGE_BYTES:
             return True
         key = frame[:2]
-        if key not in LONG_ANSWERS:
-            return False
         cluster = self._dispatcher.cluster
-        if key == METADATA:
+        if key in OF_TOPICS:
             return len(cluster.topics) > MANY
         authorizer = cluster.policy.authorizer
-        return isinstance(authorizer, StandardAuthorizer) and len(authorizer.store) > MANY
+        return (
+            key in OF_ACLS
+            and isinstance(authorizer, StandardAuthorizer)
+            and len(authorizer.store) > MANY
+        )
 
     def begin(self, working: Working) -> None:
         """Have a request answered; `done` is called on the loop, with a function that returns the

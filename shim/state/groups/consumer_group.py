@@ -31,7 +31,7 @@ from kafka_shim.shim.state.groups.group_target import GroupTarget
 from kafka_shim.shim.state.groups.heartbeat_answer import HeartbeatAnswer
 from kafka_shim.shim.state.groups.reconciliation import LEAVING, LEAVING_FOR_A_WHILE, merged
 from kafka_shim.shim.state.groups.static_members import StaticMembersGroup
-from kafka_shim.shim.state.groups.topic_subscriptions import TopicSubscriptions
+from kafka_shim.shim.state.groups.topic_subscriptions import Matching, TopicSubscriptions
 from kafka_shim.shim.state.groups.uniform_assignor import assign_uniform
 from kafka_shim.shim.state.topics import Topics
 
@@ -105,6 +105,18 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
         """Join, stay or leave; raises Refused with the error of the whole request."""
         if heartbeat.member_epoch in (LEAVING, LEAVING_FOR_A_WHILE):
             return self._leave(heartbeat)
+        answer = self.decide(heartbeat)
+        member = self.members[heartbeat.member_id]
+        self.watch(member)
+        if member.topic_regex is not None:
+            self._resolve(heartbeat)
+        self.subscriptions.forget(self.members.values())
+        return answer
+
+    def decide(self, heartbeat: ConsumerHeartbeat) -> HeartbeatAnswer:
+        """Take a heartbeat of somebody who joins or stays into account, without its timers and
+        without looking what its expression matches.
+        """
         member = self._member_of(heartbeat)
         before = member.subscription
         votes = heartbeat.server_assignor not in (None, member.server_assignor)
@@ -113,10 +125,6 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
         self.subscriptions.notice(self.members.values())
         member.update(heartbeat)
         moved = self.advance(member, heartbeat.owned, before, assignor_name)
-        self.watch(member)
-        if member.topic_regex is not None:
-            self._resolve(heartbeat)
-        self.subscriptions.forget(self.members.values())
         shown = member.assigned if heartbeat.is_full or moved else None
         return self._answer(member.member_id, member.epoch, shown)
 
@@ -184,9 +192,20 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
 
     def _resolve(self, heartbeat: ConsumerHeartbeat) -> None:
         """Kafka does it in the background: what matches is seen by the next heartbeat."""
-        members = self.members.values()
+        wanted = self.expressions_due()
+        if wanted:
+            matching = self.subscriptions.matching(wanted, heartbeat.visible)
+            self.take_matching(matching)
+
+    def expressions_due(self) -> set[str]:
+        """The expressions whose topics have to be looked up now."""
         now_ms, refresh_ms = self._clock.now_ms(), self._settings.regex_refresh_interval_ms
-        if self.subscriptions.resolve(members, heartbeat.visible, now_ms, refresh_ms):
+        return self.subscriptions.due(self.members.values(), now_ms, refresh_ms)
+
+    def take_matching(self, matching: Matching) -> None:
+        """Take into account what expressions match."""
+        members = self.members.values()
+        if self.subscriptions.take(matching, members, self._clock.now_ms()):
             self.target.renew(self.subscriptions, members)
 
     def _answer(self, member_id: str, epoch: int, assignment: Assignment | None) -> HeartbeatAnswer:

@@ -7,7 +7,8 @@ DEVIATION: it is there at once, as with `assignor.offload.enable=false` of 4.4.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Final, Protocol
+from copy import copy
+from typing import Any, Final, Protocol, Self
 
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.groups.assignors import Assignment, Assignor, Held, Subscriber
@@ -69,6 +70,12 @@ class GroupTarget:
         self._seen: int | None = None  # the changes that were looked at last
         self._counts: Mapping[bytes, int] = {}  # what can be assigned, as last seen
         self._has_more = False
+
+    def copy(self) -> Self:
+        """Another one that can go on by itself."""
+        made = copy(self)
+        made._by_member = dict(self._by_member)
+        return made
 
     def begin_at(self, epoch: int, members: Collection[Placed]) -> None:
         """The group had members before, which have what they should."""

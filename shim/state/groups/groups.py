@@ -1,17 +1,13 @@
-"""What members ask of groups, by the protocol that these follow, and commits of offsets.
-
-A group comes to be with its first member or its first committed offset.
-"""
+"""What members ask of groups, by the protocol that these follow."""
 
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.records import NO_PRODUCER
 from kafka_shim.shim.errors import Refused
 from kafka_shim.shim.state.groups.classic_member import (
     JoinAnswer,
@@ -21,33 +17,23 @@ from kafka_shim.shim.state.groups.classic_member import (
     Synced,
     Syncing,
 )
-from kafka_shim.shim.state.groups.group import CommitIdentity, Group, GroupType
-from kafka_shim.shim.state.groups.group_store import GroupStore
-from kafka_shim.shim.state.groups.offsets import CommittedOffset
+from kafka_shim.shim.state.groups.group import Group, GroupType
+from kafka_shim.shim.state.groups.group_commits import GroupCommits
 
 if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
     from kafka_shim.shim.state.groups.classic_group import ClassicGroup
     from kafka_shim.shim.state.groups.classic_participants import ClassicParticipants
     from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup
     from kafka_shim.shim.state.groups.consumer_member import ConsumerHeartbeat, ConsumerMember
+    from kafka_shim.shim.state.groups.draft import Turns
     from kafka_shim.shim.state.groups.heartbeat_answer import HeartbeatAnswer
+    from kafka_shim.shim.state.groups.long_heartbeats import LongHeartbeats
     from kafka_shim.shim.state.groups.share_group import ShareGroup, ShareHeartbeat
     from kafka_shim.shim.state.groups.streams_member import StreamsAnswer, StreamsHeartbeat
     from kafka_shim.shim.state.groups.topology_descriptions import TopologyDescriptions
 
-GROUP_ID_NOT_FOUND_SINCE = 9
-"""The OffsetCommit version that can say that the group is unknown (KIP-848)."""
 
-
-class Commit(msgspec.Struct, frozen=True):
-    """One partition's offset in a commit."""
-
-    topic_id: bytes
-    partition: int
-    offset: CommittedOffset
-
-
-class Groups(GroupStore):
+class Groups(GroupCommits):
     """The groups of a cluster and what their members ask of them."""
 
     # the classic protocol
@@ -125,11 +111,6 @@ class Groups(GroupStore):
 
         return ClassicParticipants(group, self.facts, self._topics)
 
-    def group_id_error(self, group_id: str) -> ErrorCode:
-        """INVALID_GROUP_ID for an empty id, where the release says so."""
-        wrong = not group_id and self.facts.checks_group_ids
-        return ErrorCode.INVALID_GROUP_ID if wrong else ErrorCode.NONE
-
     def _no_member(self, group_id: str) -> ErrorCode:
         error = self.group_id_error(group_id)
         return ErrorCode.UNKNOWN_MEMBER_ID if error is ErrorCode.NONE else error
@@ -137,10 +118,22 @@ class Groups(GroupStore):
     # the consumer protocol
 
     def consumer_heartbeat(
-        self, group_id: str, heartbeat: "ConsumerHeartbeat"
+        self, group_id: str, heartbeat: "ConsumerHeartbeat", turns: "Turns | None" = None
     ) -> "HeartbeatAnswer":
-        """Raises Refused with the error of the whole request."""
+        """Raises Refused with the error of the whole request. With turns others are served
+        meanwhile.
+        """
+        if turns is not None and heartbeat.member_epoch >= 0:
+            with self.long_heartbeats.one_of(group_id, turns):
+                return self._consumer_heartbeat(group_id, heartbeat, turns)
+        return self._consumer_heartbeat(group_id, heartbeat, None)
+
+    def _consumer_heartbeat(
+        self, group_id: str, heartbeat: "ConsumerHeartbeat", turns: "Turns | None"
+    ) -> "HeartbeatAnswer":
         group = self.consumer(group_id)
+        if group is not None and turns is not None:
+            return self.long_heartbeats.consumer(group, group, heartbeat, turns)
         if group is not None:
             return group.heartbeat(heartbeat)
         old = self.classic(group_id)
@@ -158,6 +151,9 @@ class Groups(GroupStore):
             self._clock,
             self._turn_classic,
         )
+        if turns is not None and not has_members:
+            found = self.find(group_id)
+            return self.long_heartbeats.consumer(made, found, heartbeat, turns)
         if old is None or not has_members:
             answer = made.heartbeat(heartbeat)
             self.keep(made)
@@ -205,13 +201,30 @@ class Groups(GroupStore):
 
     # the share protocol
 
-    def share_heartbeat(self, group_id: str, heartbeat: "ShareHeartbeat") -> "HeartbeatAnswer":
-        """Raises Refused with the error of the whole request."""
-        joins = heartbeat.member_epoch == 0
-        group = self.share(group_id) or self._new_share_group(group_id, may_be_new=joins)
+    def share_heartbeat(
+        self, group_id: str, heartbeat: "ShareHeartbeat", turns: "Turns | None" = None
+    ) -> "HeartbeatAnswer":
+        """As `consumer_heartbeat`."""
+        if turns is not None and heartbeat.member_epoch >= 0:
+            with self.long_heartbeats.one_of(group_id, turns):
+                found = self.find(group_id)
+                group = self._share_group_of(group_id, heartbeat)
+                return self.long_heartbeats.share(group, found, heartbeat, turns)
+        group = self._share_group_of(group_id, heartbeat)
         answer = group.heartbeat(heartbeat)
         self.keep(group)
         return answer
+
+    @cached_property
+    def long_heartbeats(self) -> "LongHeartbeats":
+        """Those that are worked out while others are served."""
+        from kafka_shim.shim.state.groups.long_heartbeats import LongHeartbeats  # noqa: PLC0415 - see above
+
+        return LongHeartbeats(self)
+
+    def _share_group_of(self, group_id: str, heartbeat: "ShareHeartbeat") -> "ShareGroup":
+        joins = heartbeat.member_epoch == 0
+        return self.share(group_id) or self._new_share_group(group_id, may_be_new=joins)
 
     def share_to_alter(self, group_id: str) -> "ShareGroup":
         """A share group without members, new if there is none; it is kept by `keep`."""
@@ -264,69 +277,6 @@ class Groups(GroupStore):
         if not joins or (group is not None and not (_is_classic(group) and group.is_empty)):
             text = f"there is no group `{group_id}` of this protocol"
             raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, text)
-
-    # offsets
-
-    def commit(
-        self,
-        group_id: str,
-        identity: CommitIdentity,
-        commits: Collection[Commit],
-        producer_id: int | None = None,
-        append_error: Callable[[], ErrorCode] = lambda: ErrorCode.NONE,
-    ) -> ErrorCode:
-        """Store offsets, those with a producer id until its transaction ends (`end_transaction`).
-
-        An error is of the whole commit, and nothing is stored then. `append_error` is asked last:
-        whether the log of the coordinator takes what there is to store.
-        """
-        group = self.find(group_id)
-        identity.is_transactional = producer_id is not None
-        if identity.is_transactional and not self.facts.new_coordinator and group_id:
-            group = self.classic_or_new(group_id)  # and then it judges
-        partitions = [(commit.topic_id, commit.partition) for commit in commits]
-        error = self._commit_error(group, identity, partitions)
-        if producer_id is not None and not group_id:
-            error = self.group_id_error(group_id)
-        if error is not ErrorCode.NONE:
-            return error
-        error = append_error() if commits else ErrorCode.NONE
-        if error is not ErrorCode.NONE:
-            if producer_id is not None and not self.facts.new_coordinator:
-                self.offsets.drop(group_id, producer_id, partitions)
-            return error
-        if group is None and (commits or not self.facts.new_coordinator):
-            self.classic_or_new(group_id)
-        if producer_id is not None and (producer_id != NO_PRODUCER or self.facts.new_coordinator):
-            rows = ((commit.topic_id, commit.partition, commit.offset) for commit in commits)
-            self.offsets.hold(group_id, producer_id, rows)
-            return ErrorCode.NONE
-        for commit in commits:  # not at once, if it is a large request
-            self.offsets.commit(group_id, commit.topic_id, commit.partition, commit.offset)
-        if commits and self.find(group_id) is None:
-            self.classic_or_new(group_id)
-        return ErrorCode.NONE
-
-    def _commit_error(
-        self,
-        group: Group | None,
-        identity: CommitIdentity,
-        partitions: Collection[tuple[bytes, int]],
-    ) -> ErrorCode:
-        if group is not None:
-            return group.commit_error(identity, partitions)
-        if identity.generation_id < 0:
-            return ErrorCode.NONE
-        if self.facts.new_coordinator and identity.version >= GROUP_ID_NOT_FOUND_SINCE:
-            return ErrorCode.GROUP_ID_NOT_FOUND
-        return ErrorCode.ILLEGAL_GENERATION
-
-    def end_transaction(self, producer_id: int, *, committed: bool) -> None:
-        """The offsets that a producer's transaction held back count now, or never."""
-        self.offsets.settle(producer_id, committed=committed)
-
-    def delete_offset(self, group_id: str, topic_id: bytes, partition: int) -> None:
-        self.offsets.forget(group_id, topic_id, partition)
 
 
 def _is_classic(group: Group) -> bool:

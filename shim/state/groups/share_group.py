@@ -79,7 +79,7 @@ class ShareMember:
             self.previous_epoch = self.epoch
             self.epoch = epoch
 
-    def stop_timer(self) -> None:
+    def stop_timers(self) -> None:
         if self.session_timer is not None:
             self.session_timer.cancel()
             self.session_timer = None
@@ -138,6 +138,15 @@ class ShareGroup(Group):
         if heartbeat.member_epoch == LEAVING:
             self._remove(self._known(member, heartbeat))
             return HeartbeatAnswer(heartbeat.member_id, LEAVING, 0, None)
+        answer = self.decide(heartbeat)
+        member = self.members[heartbeat.member_id]
+        self.start_session(member)
+        self.begin_states(self.without_state(member))
+        return answer
+
+    def decide(self, heartbeat: ShareHeartbeat) -> HeartbeatAnswer:
+        """Take a heartbeat of somebody who joins or stays into account, without its timer."""
+        member = self.members.get(heartbeat.member_id)
         joins = heartbeat.member_epoch == 0
         is_new = member is None and joins
         if is_new:
@@ -154,9 +163,6 @@ class ShareGroup(Group):
         before = member.assigned
         member.move_to(self.target.target_epoch)
         member.assigned = self._share_of(member)
-        self._start_session(member)
-        if self._begin_states(member):
-            self.target.has_more_to_assign()
         tells = joins or heartbeat.topic_names is not None
         shown = member.assigned if tells or member.assigned != before else None
         interval_ms = self._settings.share_heartbeat_interval_ms(self.group_id)
@@ -188,22 +194,29 @@ class ShareGroup(Group):
         alike = self.subscriptions.are_alike(self.members.values())
         return assign_simple(members, begun, alike=alike)
 
-    def _begin_states(self, member: ShareMember) -> bool:
-        """Make the partitions known that the member wants and nobody wanted before."""
-        new = [
+    def without_state(self, member: ShareMember) -> list[tuple[bytes, int]]:
+        """The partitions that the member wants and nobody wanted before."""
+        return [
             (topic_id, partition.index)
             for topic_id in self.subscriptions.wanted_by(member)
             if (topic := self._topics.by_id(topic_id)) is not None
             for partition in topic.partitions
             if partition.index not in self._begun.get(topic_id, ())
         ]
-        if not new:
-            return False
-        errors = [self.begin_at(*place, self._start_of(place[0])) for place in new]
-        if any(errors):  # a broker began one with a newer epoch; the next heartbeat tries again
-            return False
-        self.have_begun(new)
-        return True
+
+    def begin_states(self, new: Iterable[tuple[bytes, int]]) -> None:
+        """Begin with partitions, so that they can be given out; others may be served between two
+        of them.
+        """
+        begun: dict[bytes, set[int]] = {}
+        errors = []
+        for topic_id, index in new:
+            if index not in self._begun.get(topic_id, ()):  # by somebody else meanwhile
+                errors.append(self.begin_at(topic_id, index, self._start_of(topic_id)))
+                begun.setdefault(topic_id, set()).add(index)
+        if begun and not any(errors):  # else a broker began one with a newer epoch; try again later
+            self.have_begun(begun)
+            self.target.has_more_to_assign()
 
     def _start_of(self, topic_id: bytes) -> int:
         """Return where a partition begins: one that was added to a known topic misses nothing."""
@@ -211,13 +224,13 @@ class ShareGroup(Group):
         return 0 if is_added else NOT_FETCHED_YET
 
     def _remove(self, member: ShareMember) -> None:
-        member.stop_timer()
+        member.stop_timers()
         del self.members[member.member_id]
         self.target.forget(member.member_id)
         self.target.begin_epoch(is_empty=self._facts.assigns_to_nobody and not self.members)
 
-    def _start_session(self, member: ShareMember) -> None:
-        member.stop_timer()
+    def start_session(self, member: ShareMember) -> None:
+        member.stop_timers()
         member.session_timer = self._clock.call_later(
             self._settings.share_session_timeout_ms(self.group_id), lambda: self._remove(member)
         )
@@ -230,10 +243,14 @@ class ShareGroup(Group):
         key = (self.group_id, topic_id, partition)
         return self._states.initialise(key, self.target.epoch, start_offset)
 
-    def have_begun(self, places: Iterable[tuple[bytes, int]]) -> None:
-        """Know that these have a state: what all that were begun together have, or none."""
-        for topic_id, partition in places:
-            self._begun.setdefault(topic_id, set()).add(partition)
+    def have_begun(self, partitions: dict[bytes, set[int]]) -> None:
+        """Know that these, by topic id, have a state: all that were begun together have, or none.
+
+        The sets become the group's own.
+        """
+        for topic_id in partitions.keys() & self._begun.keys():
+            partitions[topic_id] |= self._begun[topic_id]
+        self._begun.update(partitions)
 
     @property
     def begun(self) -> Mapping[bytes, Collection[int]]:
@@ -265,7 +282,7 @@ class ShareGroup(Group):
     def close(self) -> None:
         """Its states go with it."""
         for member in self.members.values():
-            member.stop_timer()
+            member.stop_timers()
         for topic_id in list(self._begun):
             self.forget_topic(topic_id)
 

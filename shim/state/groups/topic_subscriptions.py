@@ -1,7 +1,7 @@
 """What members subscribe to: topics by name, or those that match a regular expression."""
 
 from collections.abc import Callable, Collection, Iterable
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from kafka_shim.shim.patterns import compile_pattern
 from kafka_shim.shim.state.java_hash_map import ordered
@@ -10,8 +10,23 @@ from kafka_shim.shim.state.topics import Topics
 RESOLVING_INTERVAL_MS: Final = 10_000
 """What expressions match is not looked up more often than this."""
 
+Beside = Callable[..., frozenset[str]]
+"""Calls a function with arguments, on which alone it depends."""
+
 Visible = Callable[[list[str]], list[str]]
 """Leaves of some topic names those that a caller may describe."""
+
+
+def at_once(work: Callable[..., frozenset[str]], *arguments: object) -> frozenset[str]:
+    """Call a function while nothing else is done."""
+    return work(*arguments)
+
+
+class Matching(NamedTuple):
+    """The topics of some expressions, as of an epoch of all topics."""
+
+    epoch: int
+    topics: dict[str, frozenset[str]]
 
 
 class Subscribing(Protocol):
@@ -69,28 +84,37 @@ class TopicSubscriptions:
     def is_resolved(self, regex: str | None) -> bool:
         return regex in self._matching
 
-    def resolve(
-        self,
-        members: Iterable[Subscribing],
-        visible: Visible,
-        now_ms: int,
-        refresh_ms: int = 2**31 - 1,
-    ) -> bool:
-        """Find the topics of all expressions, if one of them or the topics are new, and not too
-        soon after the last time, or else after `refresh_ms`: others may be visible then. Return
-        whether they are others than before.
+    def due(self, members: Iterable[Subscribing], now_ms: int, refresh_ms: int) -> set[str]:
+        """All expressions, if one of them or the topics are new, and not too soon after the last
+        time, or else after `refresh_ms`: others may be visible then. Otherwise none.
         """
         wanted = _expressions(members)
         is_new = not wanted <= self._matching.keys() or self._resolved_epoch != self._topics.epoch
         is_due = not self._matching or now_ms > self._resolved_ms + RESOLVING_INTERVAL_MS
         is_old = bool(wanted) and now_ms > self._resolved_ms + refresh_ms
-        if not (is_old or (is_new and is_due)):
-            return False
+        return wanted if is_old or (is_new and is_due) else set()
+
+    def matching(
+        self, expressions: Iterable[str], visible: Visible, beside: Beside = at_once
+    ) -> Matching:
+        """The topics of expressions, of which each sees only those that its caller may see, since
+        its time tells of them. The names are gone through `beside` other work.
+        """
+        epoch = self._topics.epoch
+        names = [topic.name for topic in self._topics]
+        found = {
+            expression: beside(_matching, expression, visible(names)) for expression in expressions
+        }
+        return Matching(epoch, found)
+
+    def take(self, matching: Matching, members: Iterable[Subscribing], now_ms: int) -> bool:
+        """Have these topics of these expressions; return whether they are others than before."""
         old = self._matching
-        self._matching = {pattern: self._find(pattern, visible) for pattern in wanted}
-        self._resolved_epoch, self._resolved_ms = self._topics.epoch, now_ms
+        kept = {pattern: old[pattern] for pattern in _expressions(members) & old.keys()}
+        self._matching = kept | matching.topics
+        self._resolved_epoch, self._resolved_ms = matching.epoch, now_ms
         is_other = any(
-            self._matching[pattern] != old.get(pattern, frozenset()) for pattern in wanted
+            found != old.get(pattern, frozenset()) for pattern, found in matching.topics.items()
         )
         self.changes += is_other
         return is_other
@@ -104,11 +128,10 @@ class TopicSubscriptions:
             pattern: found for pattern, found in self._matching.items() if pattern in wanted
         }
 
-    def _find(self, regex: str, visible: Visible) -> frozenset[str]:
-        """The pattern sees only topics that its caller may see, since its time tells of them."""
-        pattern = compile_pattern(regex)
-        names = visible([topic.name for topic in self._topics])
-        return frozenset(name for name in names if pattern.fullmatch(name))
+
+def _matching(expression: str, names: Iterable[str]) -> frozenset[str]:
+    pattern = compile_pattern(expression)
+    return frozenset(name for name in names if pattern.fullmatch(name))
 
 
 def _expressions(members: Iterable[Subscribing]) -> set[str]:

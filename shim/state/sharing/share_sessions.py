@@ -47,10 +47,10 @@ class ShareSession:
 
     __slots__ = ("connection", "epoch", "partitions")
 
-    def __init__(self, connection: Hashable, partitions: Iterable[Shared]) -> None:
+    def __init__(self, connection: Hashable, partitions: dict[Place, Shared]) -> None:
         self.connection = connection
         self.epoch = 1
-        self.partitions = {partition.place: partition for partition in partitions}
+        self.partitions = partitions
 
     def advance(self) -> None:
         self.epoch = 1 if self.epoch == EPOCH_MAX else self.epoch + 1
@@ -112,9 +112,9 @@ class ShareSessions:
             return ShareRound(list(session.partitions.values()))
         session = self._at(key, epoch)
         session.advance()  # nobody else uses it in this epoch while its arrays are gone through
-        for partition in wanted:
+        for place, partition in wanted.items():
             partition.is_unsaid = True
-            session.partitions.setdefault(partition.place, partition)
+            session.partitions.setdefault(place, partition)
         for topic in request.forgotten_topics_data:
             for index in topic.partitions:
                 session.partitions.pop((topic.topic_id, index), None)
@@ -127,16 +127,15 @@ class ShareSessions:
             if topic.partitions:
                 yield None if known is None else known.name
 
-    def _named(self, request: ShareFetchRequest) -> list[Shared]:
-        """The partitions that a request names."""
-        found = []
+    def _named(self, request: ShareFetchRequest) -> dict[Place, Shared]:
+        """The partitions that a request names; of one that is named twice the last counts."""
+        found: dict[Place, Shared] = {}
         for topic in request.topics:
             known = self._topics.by_id(topic.topic_id)
             name = None if known is None else known.name
-            found += [
-                Shared(name, topic.topic_id, partition.partition_index)
-                for partition in topic.partitions
-            ]
+            for partition in topic.partitions:
+                index = partition.partition_index
+                found[topic.topic_id, index] = Shared(name, topic.topic_id, index)
         return found
 
     def acknowledge(self, group_id: str, member_id: str, epoch: int) -> None:

@@ -15,15 +15,9 @@ STRETCH_MAX = 0.25
 """How many lines a stretch may be longer for each further byte of the request."""
 AT_ONCE = {
     "TxnOffsetCommit": 0.5,
-    "ShareFetch": 0.5,
     "WriteShareGroupState": 0.6,
-    "AlterShareGroupOffsets": 0.9,
-    "ConsumerGroupHeartbeat": 18.0,
-    "ShareGroupHeartbeat": 12.0,
 }
-"""What is done at once for the sake of what others see: a transaction takes all offsets or none,
-a session begins with all its partitions, and a group decides who has what.
-"""
+"""What is done at once for the sake of what others see: a transaction takes all offsets or none."""
 WORK_MAX = 1.6
 """How many times as much a byte may cost in a request four times as large."""
 BYTES = 4 * 1024
@@ -38,6 +32,8 @@ KNOWN = {
     "DeleteAcls 3 filters",
     "WriteTxnMarkers 2 markers.topics",
     "AddPartitionsToTxn 5 transactions.topics",
+    "AlterShareGroupOffsets 0 topics",
+    "ConsumerGroupHeartbeat 1 subscribed_topic_names",
     "Fetch 18 topics.partitions",
     "DeleteTopics 6 topics",
     "JoinGroup 9 protocols",

@@ -1,0 +1,94 @@
+"""Long work on a group, done on a copy while others are served: the group then becomes what the
+copy is, at once, or stays as it was.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from copy import copy
+from typing import Any, Generic, Protocol, TypeVar
+
+from kafka_shim.shim.state.groups.group_target import GroupTarget
+from kafka_shim.shim.state.groups.topic_subscriptions import TopicSubscriptions
+
+_DICTS = ("members", "instances")
+_TIMERS = ("session_timer", "rebalance_timer")
+
+Item = TypeVar("Item")
+
+
+class Turns(Protocol):
+    """How others are served meanwhile: `beside` work that changes nothing that they see, and
+    between two items that work goes `over`.
+    """
+
+    def beside(self, work: Callable[..., Item], *arguments: Any) -> Item: ...
+    def over(self, items: Iterable[Item]) -> Iterator[Item]: ...
+
+
+class Draftable(Protocol):
+    """What has to be known of a group."""
+
+    group_id: str
+    members: dict[str, Any]
+    target: GroupTarget
+    subscriptions: TopicSubscriptions
+
+
+Drafted = TypeVar("Drafted", bound=Draftable)
+
+
+class Draft(Generic[Drafted]):
+    """A copy of a group. Of its members only those named may be changed or dropped; the copy has
+    no timers and may not start any.
+    """
+
+    def __init__(self, group: Drafted, member_ids: Iterable[str]) -> None:
+        self._group = group
+        self._before = _state(group)
+        self.copy = copy(group)
+        self.copy.target = group.target.copy()
+        self.copy.subscriptions = copy(group.subscriptions)
+        vars(self.copy).update(_dicts(group))
+        self._copied = {
+            member_id: _without_timers(group.members[member_id])
+            for member_id in set(member_ids) & group.members.keys()
+        }
+        self.copy.members.update(self._copied)
+
+    def publish(self) -> bool:
+        """Make the group what the copy is; False, and nothing is done, if it changed meanwhile."""
+        group, made = self._group, self.copy
+        if _state(group) != self._before:
+            return False
+        vars(group.target).update(vars(made.target))
+        vars(group.subscriptions).update(vars(made.subscriptions))
+        for member_id, copied in self._copied.items():
+            known = group.members[member_id]
+            if made.members.get(member_id) is copied:
+                vars(known).update(_lasting(copied))
+                made.members[member_id] = known
+            else:
+                known.stop_timers()
+        vars(group).update(_dicts(made))
+        return True
+
+
+def _dicts(group: Draftable) -> dict[str, Any]:
+    """Who is in a group, as attributes."""
+    return {name: dict(value) for name, value in vars(group).items() if name in _DICTS}
+
+
+def _state(group: Draftable) -> tuple[Any, ...]:
+    """All that a heartbeat reads of a group, to see whether it is another later."""
+    members = {member_id: _lasting(member) for member_id, member in group.members.items()}
+    subscriptions = dict(vars(group.subscriptions))
+    return vars(group.target.copy()), subscriptions, _dicts(group), members
+
+
+def _lasting(member: Any) -> dict[str, Any]:
+    return {name: value for name, value in vars(member).items() if name not in _TIMERS}
+
+
+def _without_timers(member: Any) -> Any:
+    made = copy(member)
+    vars(made).update(dict.fromkeys(vars(made).keys() & _TIMERS))
+    return made

@@ -1,0 +1,94 @@
+"""Offsets that are committed to groups. A group comes to be with its first member or its first
+committed offset.
+"""
+
+from collections.abc import Callable, Collection
+
+import msgspec
+
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.records import NO_PRODUCER
+from kafka_shim.shim.state.groups.group import CommitIdentity, Group
+from kafka_shim.shim.state.groups.group_store import GroupStore
+from kafka_shim.shim.state.groups.offsets import CommittedOffset
+
+GROUP_ID_NOT_FOUND_SINCE = 9
+"""The OffsetCommit version that can say that the group is unknown (KIP-848)."""
+
+
+class Commit(msgspec.Struct, frozen=True):
+    """One partition's offset in a commit."""
+
+    topic_id: bytes
+    partition: int
+    offset: CommittedOffset
+
+
+class GroupCommits(GroupStore):
+    """The groups of a cluster as far as their offsets are concerned."""
+
+    def group_id_error(self, group_id: str) -> ErrorCode:
+        """INVALID_GROUP_ID for an empty id, where the release says so."""
+        wrong = not group_id and self.facts.checks_group_ids
+        return ErrorCode.INVALID_GROUP_ID if wrong else ErrorCode.NONE
+
+    def commit(
+        self,
+        group_id: str,
+        identity: CommitIdentity,
+        commits: Collection[Commit],
+        producer_id: int | None = None,
+        append_error: Callable[[], ErrorCode] = lambda: ErrorCode.NONE,
+    ) -> ErrorCode:
+        """Store offsets, those with a producer id until its transaction ends (`end_transaction`).
+
+        An error is of the whole commit, and nothing is stored then. `append_error` is asked last:
+        whether the log of the coordinator takes what there is to store.
+        """
+        group = self.find(group_id)
+        identity.is_transactional = producer_id is not None
+        if identity.is_transactional and not self.facts.new_coordinator and group_id:
+            group = self.classic_or_new(group_id)  # and then it judges
+        partitions = [(commit.topic_id, commit.partition) for commit in commits]
+        error = self._commit_error(group, identity, partitions)
+        if producer_id is not None and not group_id:
+            error = self.group_id_error(group_id)
+        if error is not ErrorCode.NONE:
+            return error
+        error = append_error() if commits else ErrorCode.NONE
+        if error is not ErrorCode.NONE:
+            if producer_id is not None and not self.facts.new_coordinator:
+                self.offsets.drop(group_id, producer_id, partitions)
+            return error
+        if group is None and (commits or not self.facts.new_coordinator):
+            self.classic_or_new(group_id)
+        if producer_id is not None and (producer_id != NO_PRODUCER or self.facts.new_coordinator):
+            rows = ((commit.topic_id, commit.partition, commit.offset) for commit in commits)
+            self.offsets.hold(group_id, producer_id, rows)
+            return ErrorCode.NONE
+        for commit in commits:  # not at once, if it is a large request
+            self.offsets.commit(group_id, commit.topic_id, commit.partition, commit.offset)
+        if commits and self.find(group_id) is None:
+            self.classic_or_new(group_id)
+        return ErrorCode.NONE
+
+    def _commit_error(
+        self,
+        group: Group | None,
+        identity: CommitIdentity,
+        partitions: Collection[tuple[bytes, int]],
+    ) -> ErrorCode:
+        if group is not None:
+            return group.commit_error(identity, partitions)
+        if identity.generation_id < 0:
+            return ErrorCode.NONE
+        if self.facts.new_coordinator and identity.version >= GROUP_ID_NOT_FOUND_SINCE:
+            return ErrorCode.GROUP_ID_NOT_FOUND
+        return ErrorCode.ILLEGAL_GENERATION
+
+    def end_transaction(self, producer_id: int, *, committed: bool) -> None:
+        """The offsets that a producer's transaction held back count now, or never."""
+        self.offsets.settle(producer_id, committed=committed)
+
+    def delete_offset(self, group_id: str, topic_id: bytes, partition: int) -> None:
+        self.offsets.forget(group_id, topic_id, partition)

@@ -1,0 +1,268 @@
+"""Heartbeats that are worked out on a copy of their group while others are served."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+import pytest
+
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.shim.errors import Refused
+from kafka_shim.shim.request.turns import AbandonedError
+from kafka_shim.shim.state.groups.consumer_group import ConsumerGroup
+from kafka_shim.shim.state.groups.consumer_member import ConsumerHeartbeat
+from kafka_shim.shim.state.groups.groups import Groups
+from kafka_shim.shim.state.groups.long_heartbeats import TRIES
+from kafka_shim.shim.state.groups.share_group import ShareGroup, ShareHeartbeat
+from tests.recordings.comparing import differing
+from tests.recordings.groups.recording import KIND
+from tests.shim.play import Stage
+
+Item = TypeVar("Item")
+RELEASE = "4.3.1"
+RECORDED = (
+    "consumer",
+    "epoch",
+    "migration",
+    "policy",
+    "share",
+    "sharing",
+    "static",
+)
+
+
+class Interrupted:
+    """Turns in which something happens right after work that was done beside the loop."""
+
+    def __init__(self, meanwhile: Callable[[], object] = lambda: None) -> None:
+        self.meanwhile = meanwhile
+        self.count = 0
+
+    def beside(self, work: Callable[..., Item], *arguments: Any) -> Item:
+        result = work(*arguments)
+        self.count += 1
+        self.meanwhile()
+        return result
+
+    def over(self, items: Iterable[Item]) -> Iterator[Item]:
+        for item in items:
+            yield item
+            self.meanwhile()
+
+
+def groups_of(names: Iterable[str]) -> Groups:
+    stage = Stage(RELEASE)
+    for name in names:
+        stage.topic(name, 2)
+    return stage.cluster.groups
+
+
+def beat(member_id: str, *names: str, epoch: int = 0, **more: Any) -> ConsumerHeartbeat:
+    told: dict[str, Any] = {
+        "instance_id": None,
+        "rack_id": None,
+        "rebalance_timeout_ms": 60_000 if epoch == 0 else -1,
+        "topic_names": list(names) or None,
+        "topic_regex": None,
+        "server_assignor": None,
+        "owned": {} if epoch == 0 else None,
+        "client_id": "c",
+        "client_host": "/h",
+        "visible": list,
+    }
+    return ConsumerHeartbeat(member_id=member_id, member_epoch=epoch, **told | more)
+
+
+def has(groups: Groups) -> dict[str, tuple[int, int]]:
+    """The epoch of each member, and of how many topics it has something."""
+    group = groups.consumer("g")
+    members = {} if group is None else group.members
+    return {name: (member.epoch, len(member.assigned)) for name, member in members.items()}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name for name in KIND.recordings.names(RELEASE) if name.split("-")[0] in RECORDED],
+)
+def test_members_are_answered_as_by_the_real_broker(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = Interrupted()
+    for way in (Groups.consumer_heartbeat, Groups.share_heartbeat):
+        monkeypatch.setattr(Groups, way.__name__, _in_turns(way, turns))
+    assert not differing(KIND, RELEASE, name)
+
+
+def _in_turns(way: Callable[..., Any], turns: Interrupted) -> Callable[..., Any]:
+    return lambda groups, group_id, heartbeat, _=None: way(groups, group_id, heartbeat, turns)
+
+
+def test_others_see_the_group_as_it_was_until_all_is_done() -> None:
+    groups = groups_of(["a", "b"])
+    groups.consumer_heartbeat("g", beat("first", "a", "b"))
+    seen: list[dict[str, tuple[int, int]]] = []
+    before = has(groups)
+    turns = Interrupted(lambda: seen.append(has(groups)))
+    groups.consumer_heartbeat("g", beat("second", "a", "b"), turns)
+    assert seen
+    assert all(state == before for state in seen)
+    assert has(groups).keys() == {"first", "second"}
+
+
+def test_who_joins_meanwhile_is_not_forgotten() -> None:
+    groups = groups_of(["a", "b"])
+    groups.consumer_heartbeat("g", beat("first", "a", "b"))
+
+    def joins() -> None:
+        if "third" not in has(groups):
+            groups.consumer_heartbeat("g", beat("third", "a", "b"))
+
+    turns = Interrupted(joins)
+
+    answer = groups.consumer_heartbeat("g", beat("second", "a", "b"), turns)
+    alike = groups_of(["a", "b"])
+    for member_id in ("first", "third"):
+        alike.consumer_heartbeat("g", beat(member_id, "a", "b"))
+    assert answer == alike.consumer_heartbeat("g", beat("second", "a", "b"))
+    assert list(has(groups).items()) == list(has(alike).items())
+
+
+def test_two_that_make_the_group_make_one() -> None:
+    groups = groups_of(["a"])
+
+    def joins() -> None:
+        if not has(groups):
+            groups.consumer_heartbeat("g", beat("other", "a"))
+
+    turns = Interrupted(joins)
+
+    with pytest.raises(Refused) as refused:
+        groups.consumer_heartbeat("g", beat("m", "a"), turns)
+    assert refused.value.error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    assert has(groups).keys() == {"other"}
+    groups.consumer_heartbeat("g", beat("m", "a"), turns)
+    assert has(groups).keys() == {"other", "m"}
+
+
+def test_a_group_that_never_stays_the_same_refuses() -> None:
+    groups = groups_of(["a"])
+    groups.consumer_heartbeat("g", beat("m0", "a"))
+    turns = Interrupted(lambda: groups.consumer_heartbeat("g", beat(f"m{turns.count}", "a")))
+    with pytest.raises(Refused) as refused:
+        groups.consumer_heartbeat("g", beat("late", "a"), turns)
+    assert refused.value.error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    assert has(groups).keys() == {f"m{number}" for number in range(TRIES + 1)}
+
+
+def test_who_hangs_up_leaves_the_group_as_it_was() -> None:
+    groups = groups_of(["a"])
+    groups.consumer_heartbeat("g", beat("m", "a"))
+    before = has(groups)
+
+    def hang_up() -> None:
+        raise AbandonedError
+
+    with pytest.raises(AbandonedError):
+        groups.consumer_heartbeat("g", beat("gone", "a"), Interrupted(hang_up))
+    assert has(groups) == before
+    groups.consumer_heartbeat("g", beat("next", "a"), Interrupted())
+    assert has(groups).keys() == {"m", "next"}
+
+
+def test_of_two_long_ones_the_second_waits_beside_the_loop() -> None:
+    long_heartbeats = groups_of([]).long_heartbeats
+    waiting: list[object] = []
+
+    class Waiting(Interrupted):
+        def beside(self, work: Callable[..., Item], *arguments: Any) -> Item:
+            waiting.append(work)
+            raise AbandonedError
+
+    with long_heartbeats.one_of("g", Interrupted()):
+        with long_heartbeats.one_of("another", Waiting()):
+            assert not waiting
+        with pytest.raises(AbandonedError), long_heartbeats.one_of("g", Waiting()):
+            pass
+    assert len(waiting) == 1
+    with long_heartbeats.one_of("g", Waiting()):
+        assert len(waiting) == 1
+
+
+def test_an_instance_that_comes_back_has_one_timer() -> None:
+    stage = Stage(RELEASE)
+    stage.topic("a", 2)
+    groups = stage.cluster.groups
+    turns = Interrupted()
+    groups.consumer_heartbeat("g", beat("old", "a", instance_id="i"), turns)
+    groups.consumer_heartbeat("g", beat("old", epoch=-2, instance_id="i"), turns)
+    groups.consumer_heartbeat("g", beat("new", "a", instance_id="i"), turns)
+    stage.clock.advance(40_000)
+    epoch = has(groups)["new"][0]
+    groups.consumer_heartbeat("g", beat("new", epoch=epoch, instance_id="i"), turns)
+    stage.clock.advance(40_000)
+    assert has(groups).keys() == {"new"}
+    stage.clock.advance(10_000)
+    assert has(groups) == {}
+
+
+def test_an_expression_gets_the_topics_of_its_own_time() -> None:
+    """A topic that comes while names are gone through is seen by the next heartbeat."""
+    stage = Stage(RELEASE)
+    stage.topic("a", 1)
+    groups = stage.cluster.groups
+
+    def visible(names: list[str]) -> list[str]:
+        if "b" not in stage.cluster.topics:
+            stage.topic("b", 1)
+        return names
+
+    joining = beat("m", topic_regex=".", visible=visible)
+    groups.consumer_heartbeat("g", joining, Interrupted())
+    groups.consumer_heartbeat("g", beat("m", epoch=1, visible=visible), Interrupted())
+    assert has(groups) == {"m": (2, 1)}
+    stage.clock.advance(11_000)
+    for epoch in (2, 2):
+        groups.consumer_heartbeat("g", beat("m", epoch=epoch, visible=visible), Interrupted())
+    assert has(groups) == {"m": (3, 2)}
+
+
+def test_partitions_that_another_member_began_are_not_begun_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    places: list[tuple[bytes, int]] = []
+    begin_at = ShareGroup.begin_at
+
+    def count(group: ShareGroup, topic_id: bytes, partition: int, offset: int) -> ErrorCode:
+        places.append((topic_id, partition))
+        return begin_at(group, topic_id, partition, offset)
+
+    monkeypatch.setattr(ShareGroup, "begin_at", count)
+    names = [f"t{number}" for number in range(10)]
+    groups = groups_of(names)
+
+    def look() -> None:
+        group = groups.share("g")
+        if group is not None and group.members.keys() == {"m"} and places:
+            groups.share_heartbeat("g", sharing("other", names))
+
+    groups.share_heartbeat("g", sharing("m", names), Interrupted(look))
+    group = groups.share("g")
+    assert group is not None
+    assert sum(map(len, group.begun.values())) == 20
+    assert len(places) == 21
+
+
+def sharing(member_id: str, names: list[str], epoch: int = 0) -> ShareHeartbeat:
+    return ShareHeartbeat(
+        member_id=member_id,
+        member_epoch=epoch,
+        rack_id=None,
+        topic_names=names,
+        client_id="c",
+        client_host="/h",
+    )
+
+
+def test_a_group_of_the_right_type_is_made() -> None:
+    groups = groups_of(["a"])
+    groups.consumer_heartbeat("g", beat("m", "a"), Interrupted())
+    assert isinstance(groups.find("g"), ConsumerGroup)
