@@ -60,7 +60,7 @@ class ControlGroups:
         share = groups.share(group_id)
         if share is not None:
             share.begin_at(topic.topic_id, partition.index, offset)
-            share.have_begun([(topic.topic_id, partition.index)])
+            share.have_begun({topic.topic_id: {partition.index}})
             return
         if groups.find(group_id) is None:
             groups.classic_or_new(group_id)

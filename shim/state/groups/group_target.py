@@ -75,6 +75,7 @@ class GroupTarget:
         """Another one that can go on by itself."""
         made = copy(self)
         made._by_member = dict(self._by_member)
+        made._in_order = dict(self._in_order)
         return made
 
     def begin_at(self, epoch: int, members: Collection[Placed]) -> None:
