@@ -13,12 +13,14 @@ import argparse
 import contextlib
 import statistics
 import sys
+from collections.abc import Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from benchmarks.against import goals
 from benchmarks.against.brokers import OPENED, Broker, on_core
 from benchmarks.against.client import Peer, Taken, play
+from benchmarks.against.exchanges import EXCHANGES, Exchange, play as play_whole
 from benchmarks.against.kinds import KINDS, Kind
 from benchmarks.against.setting import Setting, made
 from benchmarks.against.table import text
@@ -32,6 +34,9 @@ WARM = {"real": 3_000}
 MODES = {"depth 1": (1, 1), "depth 8": (1, 8), "depth 64": (1, 64), "100 connections": (100, 1)}
 """Connections, and requests on their way on each."""
 CLIENT_CORE, BROKER_CORE = 0, 1
+
+
+Named = TypeVar("Named", Kind, Exchange)
 
 
 class Side(NamedTuple):
@@ -58,6 +63,16 @@ def compare(kind: Kind, sides: list[Side], mode: str, rounds: int, *, different:
     return goals.Row(kind.name, kind.group, different, mode, medians)
 
 
+def compare_whole(exchange: Exchange, sides: list[Side], rounds: int) -> goals.Row:
+    """Medians of each broker."""
+    taken: dict[str, list[Taken]] = {side.broker.name: [] for side in sides}
+    for _ in range(rounds + 1):
+        for side in sides:
+            taken[side.broker.name].append(play_whole(exchange, side.broker, side.peers))
+    medians = {name: _medians(found[1:]) for name, found in taken.items()}
+    return goals.Row(exchange.name, "whole", True, goals.WHOLE, medians)
+
+
 def _medians(found: list[Taken]) -> dict[str, float]:
     return {
         part: statistics.median(getattr(taken, part) for taken in found) * 1e6
@@ -66,24 +81,32 @@ def _medians(found: list[Taken]) -> dict[str, float]:
 
 
 def measure(options: argparse.Namespace) -> list[goals.Row]:
-    wanted = [
-        kind
-        for kind in KINDS
-        if any(part.lower() in kind.name.lower() for part in options.only.split(","))
-    ]
-    rows = []
+    parts = options.only.lower().split(",")
+    rows: list[goals.Row] = []
+
+    def add(row: goals.Row) -> None:
+        rows.append(row)
+        if not options.json:
+            print(text([row], head=len(rows) == 1), flush=True)
+
     with contextlib.ExitStack() as stack:
         on_core(BROKER_CORE)
         brokers = [stack.enter_context(OPENED[name]()) for name in options.brokers.split(",")]
         on_core(CLIENT_CORE)
         sides = [_side(stack, broker) for broker in brokers]
-        for kind in wanted:
-            for mode in options.modes.split(","):
+        for kind in _named(KINDS, parts):
+            for mode in (mode for mode in options.modes.split(",") if mode in MODES):
                 for different in (True,) if kind.varies else (False, True):
-                    rows.append(compare(kind, sides, mode, options.rounds, different=different))
-                    if not options.json:
-                        print(text(rows[-1:], head=len(rows) == 1), flush=True)
+                    add(compare(kind, sides, mode, options.rounds, different=different))
+        if goals.WHOLE in options.modes.split(","):
+            for exchange in _named(EXCHANGES, parts):
+                add(compare_whole(exchange, sides, options.rounds))
     return rows
+
+
+def _named(kinds: Sequence[Named], parts: list[str]) -> list[Named]:
+    """Those whose names have one of the parts in them."""
+    return [kind for kind in kinds if any(part in kind.name.lower() for part in parts)]
 
 
 def _side(stack: contextlib.ExitStack, broker: Broker) -> Side:
@@ -98,7 +121,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", default="", help="parts of names of kinds, as in produce,list")
     parser.add_argument("--brokers", default=",".join(OPENED), help="default: %(default)s")
-    parser.add_argument("--modes", default=",".join(MODES), help="default: %(default)s")
+    parser.add_argument(
+        "--modes", default=",".join((*MODES, goals.WHOLE)), help="default: %(default)s"
+    )
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="default: %(default)s")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.add_argument("--check", action="store_true", help="exit 3 when a goal is missed")

@@ -46,6 +46,10 @@ class Peer:
     def ask(self, frame: bytes) -> bytes:
         """One request and its answer, without the size."""
         self.socket.sendall(frame)
+        return self.answer()
+
+    def answer(self) -> bytes:
+        """Wait for one answer; it comes without the size."""
         size = _SIZE.unpack(self._exactly(_SIZE.size))[0]
         return self._exactly(size)
 

@@ -35,6 +35,10 @@ _REPEATED = {"depth 64": Goal(4, 2)}
 _OTHERS = {"depth 64": Goal(1.5, 1.1)}
 _ALL = {"depth 1": Goal(1.1, 0.95), "100 connections": Goal(1.5, 0)}
 REAL = {"depth 64": Goal(4, 0)}
+WHOLE = "whole"
+"""The mode of what several connections do together."""
+AS_SOON = "a waiting Fetch woken by a Produce"
+"""What is to take no longer than a real Kafka takes."""
 
 
 def goal_of(row: Row) -> Goal | None:
@@ -44,7 +48,7 @@ def goal_of(row: Row) -> Goal | None:
 
 def _sets(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
     for mode in dict.fromkeys(row.mode for row in rows):
-        of_mode = [row for row in rows if row.mode == mode]
+        of_mode = [row for row in rows if row.mode == mode != WHOLE]
         yield f"{mode}, repeated reads", [row for row in of_mode if row.helped]
         yield f"{mode}, all else", [row for row in of_mode if not row.helped]
         yield f"{mode}, all", of_mode
@@ -71,6 +75,11 @@ def missed(rows: Sequence[Row]) -> list[str]:
         if goal and {"kfake", "shim"} <= row.taken.keys() and row.ratio("kfake") < goal.each:
             name = f"{row.kind}, {'different' if row.different else 'repeated'}, {row.mode}"
             found.append(f"{name}: {row.ratio('kfake'):.2f} of kfake, goal {goal.each}")
+    found += [
+        f"{row.kind}: {row.ratio('real'):.2f} of real, goal 1"
+        for row in rows
+        if row.kind == AS_SOON and {"real", "shim"} <= row.taken.keys() and row.ratio("real") < 1
+    ]
     got = means(rows)
     for other, name, least in _mean_goals():
         mean = got.get(f"{other}, {name}, clock")

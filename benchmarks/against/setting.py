@@ -65,7 +65,11 @@ def records_of(size: int) -> PartitionProduceData:
 
 def ask(peer: Peer, api: ApiKey, version: int, request: msgspec.Struct) -> Any:
     """One request and its answer, decoded."""
-    answer = peer.ask(framed(api, version, request))
+    return decoded(api, version, peer.ask(framed(api, version, request)))
+
+
+def decoded(api: ApiKey, version: int, answer: bytes) -> Any:
+    """What an answer says, from its frame without the size."""
     return codecs.read_response(api, version, answer, 4 + response_header_version(api, version))
 
 

@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 
-from benchmarks.against.goals import Row
+from benchmarks.against.goals import WHOLE, Row
 
 
 def text(rows: Sequence[Row], *, head: bool = True) -> str:
-    """A line a kind and mode: rates a second in thousands, processor time, and ratios."""
+    """A line a kind and mode: thousands a second, processor time in microseconds, and ratios.
+
+    What several connections do together has the milliseconds that it takes instead of a rate.
+    """
     names = list(rows[0].taken)
     lines = []
     if head:
@@ -16,10 +19,7 @@ def text(rows: Sequence[Row], *, head: bool = True) -> str:
 
 
 def _line(row: Row, names: Sequence[str]) -> str:
-    figures = [
-        f"{1000 / row.taken[name]['clock']:.1f}, {row.taken[name]['processor']:.1f}"
-        for name in names
-    ]
+    figures = [f"{_pace(row, name)}, {row.taken[name]['processor']:.1f}" for name in names]
     ratios = [
         f"{row.ratio(other):.2f}, {row.ratio(other, 'processor'):.2f}"
         if {other, "shim"} <= row.taken.keys()
@@ -27,4 +27,11 @@ def _line(row: Row, names: Sequence[str]) -> str:
         for other in ("kfake", "real")
     ]
     kind = f"{row.kind}, {'different' if row.different else 'repeated'}"
+    if row.mode == WHOLE:
+        kind = row.kind
     return f"| {' | '.join([kind, row.mode, *figures, *ratios])} |"
+
+
+def _pace(row: Row, name: str) -> str:
+    clock_us = row.taken[name]["clock"]
+    return f"{clock_us / 1000:.2f} ms" if row.mode == WHOLE else f"{1000 / clock_us:.1f}"

@@ -1,0 +1,175 @@
+"""What takes several connections: a fetch that waits for a record, and a group that forms."""
+
+import select
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
+from typing import Any, NamedTuple
+
+import msgspec
+
+from benchmarks.against.brokers import Broker
+from benchmarks.against.client import Peer, Taken
+from benchmarks.against.goals import AS_SOON
+from benchmarks.against.setting import ask, decoded, until_well
+from benchmarks.broker import framed
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
+from kafka_shim.protocol.messages.join_group_request import (
+    JoinGroupRequest,
+    JoinGroupRequestProtocol,
+)
+from kafka_shim.protocol.messages.join_group_response import JoinGroupResponse
+from kafka_shim.protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
+from kafka_shim.protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from kafka_shim.protocol.messages.sync_group_request import SyncGroupRequest
+from kafka_shim.protocol.record_coding import Record
+from kafka_shim.protocol.records import encode_batch
+
+MEMBERS = 10
+_TOPIC = "topic-000"
+_JOIN, _SYNC, _HEARTBEAT, _LEAVE, _PRODUCE, _FETCH = (7, 4, 4, 4, 9, 12)
+"""The versions of the APIs, by their names."""
+_BATCH = encode_batch([Record(offset=0, timestamp=0, key=None, value=b"x" * 100)])
+_WAIT_S = 30
+_HEARTBEAT_S = 0.005
+_ARRIVES_S = 0.003
+"""By then a request that was sent waits at its broker."""
+_names = count()
+
+
+class Exchange(NamedTuple):
+    """`run` does it once, and returns the seconds from its first byte that counts to its last."""
+
+    name: str
+    connections: int
+    run: Callable[[Sequence[Peer]], float]
+    times: int
+    """How often it is done in a round."""
+
+
+def play(exchange: Exchange, broker: Broker, peers: Sequence[Peer]) -> Taken:
+    """Do it several times; the medians would hide a broker that stops now and then: it is a mean.
+
+    Processor time is all that the broker took, what came before and after included.
+    """
+    before, own = broker.processor_s(), time.process_time()
+    clock = sum(exchange.run(peers[: exchange.connections]) for _ in range(exchange.times))
+    used, client = broker.processor_s() - before, time.process_time() - own
+    return Taken(*(part / exchange.times for part in (clock, used, client)))
+
+
+def _woken(peers: Sequence[Peer]) -> float:
+    """A consumer waits at the end of a partition until a producer writes a record."""
+    waiting, writing = peers
+    written = until_well(writing, ApiKey.PRODUCE, _PRODUCE, _record())
+    base_offset = written.responses[0].partition_responses[0].base_offset
+    partition = FetchPartition(fetch_offset=base_offset + 1, partition_max_bytes=1024 * 1024)
+    topics = [FetchTopic(_TOPIC, partitions=[partition])]
+    asked = FetchRequest(max_wait_ms=10_000, min_bytes=1, max_bytes=1024 * 1024, topics=topics)
+    waiting.socket.sendall(framed(ApiKey.FETCH, _FETCH, asked))
+    time.sleep(_ARRIVES_S)
+    frame = framed(ApiKey.PRODUCE, _PRODUCE, _record())
+    began = time.perf_counter()
+    writing.socket.sendall(frame)
+    answer = waiting.answer()
+    took = time.perf_counter() - began
+    writing.answer()
+    found = decoded(ApiKey.FETCH, _FETCH, answer).responses[0].partitions[0]
+    assert found.records, f"the fetch was answered without a record, error {found.error_code}"
+    return took
+
+
+def _record() -> ProduceRequest:
+    data = TopicProduceData(_TOPIC, partition_data=[PartitionProduceData(0, _BATCH)])
+    return ProduceRequest(None, -1, 1000, [data])
+
+
+def _formed(peers: Sequence[Peer]) -> float:
+    """Ten members join a group that is new, and all have their part; then they leave it."""
+    group = f"group-of-ten-{next(_names)}"
+    coordinator = FindCoordinatorRequest(key_type=0, coordinator_keys=[group])
+    until_well(peers[0], ApiKey.FIND_COORDINATOR, 4, coordinator)
+    began = time.perf_counter()
+    given = _all(peers, ApiKey.JOIN_GROUP, _JOIN, (_join(group, "") for _ in peers))
+    joined = _joined(peers, [_join(group, answer.member_id) for answer in given])
+    syncs = (SyncGroupRequest(group, each.generation_id, each.member_id) for each in joined)
+    synced = _all(peers, ApiKey.SYNC_GROUP, _SYNC, syncs)
+    took = time.perf_counter() - began
+    codes = {each.error_code for each in (*joined, *synced)}
+    assert codes == {0}, f"the group was joined with errors {codes}"
+    leaving = [MemberIdentity(each.member_id) for each in joined]
+    ask(peers[0], ApiKey.LEAVE_GROUP, _LEAVE, LeaveGroupRequest(group, members=leaving))
+    return took
+
+
+def _joined(peers: Sequence[Peer], requests: Sequence[JoinGroupRequest]) -> list[JoinGroupResponse]:
+    """The answers of the first generation that all are members of.
+
+    Members of one before it join again, as clients do: a broker may let the first in alone.
+    """
+    by_socket = {peer.socket: number for number, peer in enumerate(peers)}
+    answers: dict[int, JoinGroupResponse] = {}
+    _send(peers, requests, by_socket.values())
+    deadline = time.monotonic() + _WAIT_S
+    while True:
+        waiting = [peer.socket for number, peer in enumerate(peers) if number not in answers]
+        came = select.select(waiting, [], [], _HEARTBEAT_S)[0]
+        for number in (by_socket[ready] for ready in came):
+            answers[number] = decoded(ApiKey.JOIN_GROUP, _JOIN, peers[number].answer())
+        sizes = {each.generation_id: len(each.members) for each in answers.values() if each.members}
+        newest = max(sizes, default=0)
+        if sizes.get(newest) == len(answers) == len(peers):
+            return [answers[number] for number in range(len(peers))]
+        assert time.monotonic() < deadline, f"{len(waiting)} members wait for their group"
+        is_over = sizes.get(newest, len(peers)) < len(peers)
+        again = [
+            number
+            for number, answer in answers.items()
+            if (is_over and answer.generation_id <= newest)
+            or (not came and _is_asked_again(peers[number], requests[number].group_id, answer))
+        ]
+        for number in again:
+            del answers[number]
+        _send(peers, requests, again)
+
+
+def _is_asked_again(peer: Peer, group: str, joined: JoinGroupResponse) -> bool:
+    """Whether a member's heartbeat is answered that it has to join again."""
+    asked = HeartbeatRequest(group, joined.generation_id, joined.member_id)
+    error: int = ask(peer, ApiKey.HEARTBEAT, _HEARTBEAT, asked).error_code
+    return error != 0
+
+
+def _send(
+    peers: Sequence[Peer], requests: Sequence[JoinGroupRequest], numbers: Iterable[int]
+) -> None:
+    for number in numbers:
+        peers[number].socket.sendall(framed(ApiKey.JOIN_GROUP, _JOIN, requests[number]))
+
+
+def _join(group: str, member_id: str) -> JoinGroupRequest:
+    request = JoinGroupRequest(group, 30_000, 30_000, member_id, protocol_type="consumer")
+    request.protocols = [JoinGroupRequestProtocol("range", b"")]
+    return request
+
+
+def _all(
+    peers: Sequence[Peer], api: ApiKey, version: int, requests: Iterator[msgspec.Struct]
+) -> list[Any]:
+    """One request of each, all at once, and the answers."""
+    for peer, request in zip(peers, requests, strict=True):
+        peer.socket.sendall(framed(api, version, request))
+    return [decoded(api, version, peer.answer()) for peer in peers]
+
+
+EXCHANGES = (
+    Exchange(AS_SOON, 2, _woken, 20),
+    Exchange("a group of ten members forms", MEMBERS, _formed, 5),
+)
