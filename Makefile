@@ -6,6 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 RUNNABLE := $(VENV)/.runnable
 STAMP := $(VENV)/.installed
 TOOLS := .venv-tools
+SITE := .venv-site
 LOCK := requirements/ci.txt
 EXTRAS := capture,completion,compression,connect,control,demo,oauth,pipeline,pytest,tls
 # several processes, each with whole files: a file's broker and client drivers start once
@@ -13,7 +14,7 @@ EXTRAS := capture,completion,compression,connect,control,demo,oauth,pipeline,pyt
 WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 TEST_ARGS ?= -n $(WORKERS) --maxprocesses 4 --dist loadfile
 
-.PHONY: help pictures release scorecards both-ways conformance drivers install run test quick coverage clients check lint types contracts bench generate facts pipeline-demo pipeline-check docs-check image-check package package-check test-all lock audit clean oracle suite suites fuzz turns soak kills
+.PHONY: help pictures site release scorecards both-ways conformance drivers install run test quick coverage clients check lint types contracts bench generate facts pipeline-demo pipeline-check docs-check image-check package package-check test-all lock audit clean oracle suite suites fuzz turns soak kills
 
 help:
 	@echo "make run        a broker on 127.0.0.1:9092 with demo users and ACLs"
@@ -26,6 +27,7 @@ help:
 	@echo "make pipeline-demo   three clients are recorded; what Spark says of their ACLs (Java 17)"
 	@echo "make pipeline-check  tests of the pipeline that take minutes: kills, a cluster, Spark's Kafka connector (Java 17)"
 	@echo "make docs-check  what the pages show and takes minutes: a new environment, benchmarks, Spark, suites"
+	@echo "make site       build/site: the pages of docs/ as a site, to be searched and read from a folder"
 	@echo "make image-check  the Dockerfile is built and a client connects to it (buildah)"
 	@echo "make test-all   make test on each of PYTHONS (3.11 to 3.14) that is here; says which are not"
 	@echo "make package    dist/: sdist and wheel, as they would be published"
@@ -157,6 +159,18 @@ package: $(TOOLS)/.installed
 
 package-check: install package
 	$(BIN)/python -m pytest -m heavy tests/test_package.py
+
+$(SITE)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(SITE)
+	$(SITE)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(SITE)/bin/python -m pip install --quiet --group site
+	@touch $@
+
+SITE_DIR ?= build/site
+
+# the notice is of the theme's end of life, in 2027
+site: $(SITE)/.installed
+	NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --strict --quiet -f docs/site/mkdocs.yml -d '$(abspath $(SITE_DIR))'
 
 lock: $(TOOLS)/.installed
 	$(TOOLS)/bin/uv pip compile --quiet --universal --python-version 3.11 --upgrade --generate-hashes \

@@ -1,0 +1,34 @@
+// The search runs in a worker, which browsers do not allow a page that is read from a folder.
+// There it runs in a hidden frame, with the parts of a worker that it uses.
+if (location.protocol === "file:") {
+  window.Worker = class extends EventTarget {
+    #frame = document.body.appendChild(document.createElement("iframe"));
+    #loaded;
+
+    constructor(url) {
+      super();
+      this.#frame.hidden = true;
+      const inside = this.#frame.contentWindow;
+      inside.postMessage = (data) => this.#give(new MessageEvent("message", { data }));
+      const script = inside.document.createElement("script");
+      script.src = new URL(url, location.href);
+      this.#loaded = new Promise((resolve) => { script.onload = resolve; });
+      inside.document.body.append(script);
+    }
+
+    #give(event) {
+      this.dispatchEvent(event);
+      this.onmessage?.(event);
+    }
+
+    async postMessage(data) {
+      await this.#loaded;
+      const inside = this.#frame.contentWindow;
+      inside.dispatchEvent(new inside.MessageEvent("message", { data }));
+    }
+
+    terminate() {
+      this.#frame.remove();
+    }
+  };
+}

@@ -1,0 +1,44 @@
+"""The pages as a site: built without a warning, and read and searched from a folder."""
+
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.browser import BROWSER, DRIVER, chromium
+from tests.docs.shown import ROOT
+
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    command = ["make", "-C", str(ROOT), "site", f"SITE_DIR={folder}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_every_page_is_in_it(site: Path) -> None:
+    for page in (ROOT / "docs").glob("*.md"):
+        name = "index" if page.stem == "README" else page.stem
+        assert (site / f"{name}.html").exists(), f"{page.name} is missing"
+        assert name == "index" or f'href="{name}.html"' in (site / "index.html").read_text()
+
+
+@pytest.mark.skipif(
+    BROWSER is None or DRIVER is None,
+    reason="needs a browser: Debian's packages chromium and chromium-driver",
+)
+def test_it_is_searched_from_a_folder(site: Path) -> None:
+    with chromium() as driver:
+        driver.get((site / "index.html").as_uri())
+        driver.execute_script("document.querySelector('[data-md-component=search-query]').focus()")
+        driver.switch_to.active_element.send_keys("least acls")
+        deadline = time.monotonic() + 20
+        while not driver.find_elements("css selector", ".md-search-result__item"):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        assert [row for row in driver.get_log("browser") if row["level"] == "SEVERE"] == []
