@@ -23,6 +23,7 @@ from kafka_shim.protocol.messages.offset_commit_response import (
 )
 from kafka_shim.shim.handlers.shared.duplicates import last_of_each
 from kafka_shim.shim.handlers.shared.offset_commits import (
+    kept_as,
     merged,
     metadata_fits,
     offset_of,
@@ -143,7 +144,11 @@ def _commit(
     )
     bytes_max = groups.settings.offset_metadata_bytes_max
     commits = [
-        Commit(commit.topic.topic_id, commit.partition.partition_index, offset_of(commit.partition))
+        Commit(
+            kept_as(commit.topic, commit.partition.partition_index),
+            commit.partition.partition_index,
+            offset_of(commit.partition),
+        )
         for commit in context.in_turns(wanted)
         if metadata_fits(commit.partition, bytes_max)
     ]

@@ -33,8 +33,15 @@ from kafka_shim.protocol.messages.offset_fetch_response import (
 )
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.groups.offsets import NO_EPOCH, NO_OFFSET, CommittedOffset, Offsets
-from kafka_shim.shim.state.topics import NO_ID, Topic
+from kafka_shim.shim.state.groups.offsets import (
+    NO_EPOCH,
+    NO_OFFSET,
+    CommittedOffset,
+    Offsets,
+    stray_id,
+    stray_name,
+)
+from kafka_shim.shim.state.topics import NO_ID, Topic, Topics
 
 FROM_ZOOKEEPER = 0
 TOP_CODE_SINCE = 2
@@ -223,33 +230,39 @@ def _looked_up(
             _in_zookeeper(group_id, topic, at, context) for at in context.in_turns(asked.partitions)
         ]
     else:
+        ids = [] if topic is None else [topic.topic_id]
+        if not context.facts.groups.commit_checks_partition:
+            ids.append(stray_id(name))
         rows = [
-            _committed(groups.offsets, group_id, topic, at, require_stable)
+            _committed(groups.offsets, group_id, ids, at, require_stable)
             for at in context.in_turns(asked.partitions)
         ]
     return _Topic(asked.name, asked.topic_id, asked.partitions, tuple(rows))
 
 
 def _committed(
-    offsets: Offsets, group_id: str, topic: Topic | None, partition: int, require_stable: bool
+    offsets: Offsets, group_id: str, ids: Iterable[bytes], partition: int, require_stable: bool
 ) -> CommittedOffset | ErrorCode:
-    if topic is None:
-        return NOTHING
-    if require_stable and offsets.is_unstable(group_id, topic.topic_id, partition):
-        return ErrorCode.UNSTABLE_OFFSET_COMMIT
-    return offsets.get(group_id, topic.topic_id, partition) or NOTHING
+    """The offset that is kept under one of these topic ids."""
+    for topic_id in ids:
+        if require_stable and offsets.is_unstable(group_id, topic_id, partition):
+            return ErrorCode.UNSTABLE_OFFSET_COMMIT
+        found = offsets.get(group_id, topic_id, partition)
+        if found is not None:
+            return found
+    return NOTHING
 
 
 def _in_zookeeper(
     group_id: str, topic: Topic | None, partition: int, context: RequestContext
 ) -> CommittedOffset | ErrorCode:
     """The offset alone: ZooKeeper held no metadata."""
+    checks = context.facts.groups.commit_checks_partition
+    if topic is None or (checks and topic.partition(partition) is None):
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if not group_id:
         return ErrorCode.UNKNOWN_SERVER_ERROR  # an empty element of a path
-    found = None
-    if topic is not None:
-        offsets = context.cluster.groups.zookeeper_offsets
-        found = offsets.get(group_id, topic.topic_id, partition)
+    found = context.cluster.groups.zookeeper_offsets.get(group_id, topic.topic_id, partition)
     return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if found is None else CommittedOffset(found.offset)
 
 
@@ -257,20 +270,26 @@ def _all_topics(group_id: str, require_stable: bool, context: RequestContext) ->
     offsets = context.cluster.groups.offsets
     topics = context.cluster.topics
     held = [
-        (topic, rows)
+        (name, topic_id, rows)
         for topic_id, rows in offsets.of_group(group_id)
-        if (topic := topics.by_id(topic_id)) is not None
+        if (name := _name_of(topic_id, topics)) is not None
     ]
-    visible = context.access.visible(OFFSET_FETCH_ALL_TOPICS, held, lambda row: row[0].name)
-    return [
+    visible = context.access.visible(OFFSET_FETCH_ALL_TOPICS, held, lambda row: row[0])
+    found = [
         _Topic(
-            topic.name,
-            topic.topic_id,
+            name,
+            topic_id,
             tuple(rows),
-            tuple(_committed(offsets, group_id, topic, at, require_stable) for at in rows),
+            tuple(_committed(offsets, group_id, (topic_id,), at, require_stable) for at in rows),
         )
-        for topic, rows in visible
+        for name, topic_id, rows in visible
     ]
+    return _answered(found, context)
+
+
+def _name_of(topic_id: bytes, topics: Topics) -> str | None:
+    topic = topics.by_id(topic_id)
+    return stray_name(topic_id) if topic is None else topic.name
 
 
 def _denied(asked: _Asked, error: ErrorCode) -> _Topic:

@@ -29,6 +29,7 @@ from kafka_shim.protocol.messages.txn_offset_commit_response import (
 from kafka_shim.protocol.records import NO_PRODUCER
 from kafka_shim.shim.handlers.shared.duplicates import last_of_each
 from kafka_shim.shim.handlers.shared.offset_commits import (
+    kept_as,
     merged,
     metadata_fits,
     offset_of,
@@ -164,7 +165,9 @@ def _commit(
         )
         commits = [
             Commit(
-                commit.topic.topic_id, commit.partition.partition_index, offset_of(commit.partition)
+                kept_as(commit.topic, commit.partition.partition_index),
+                commit.partition.partition_index,
+                offset_of(commit.partition),
             )
             for commit, does_fit in context.in_turns(zip(wanted, fits, strict=True))
             if does_fit

@@ -19,7 +19,7 @@ from kafka_shim.protocol.messages.txn_offset_commit_response import TxnOffsetCom
 from kafka_shim.shim.handlers.shared.duplicates import by_topic
 from kafka_shim.shim.handlers.shared.topic_access import topic_error
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.groups.offsets import CommittedOffset
+from kafka_shim.shim.state.groups.offsets import CommittedOffset, stray_id
 from kafka_shim.shim.state.topics import Topic
 
 Response = TypeVar("Response", OffsetCommitResponse, TxnOffsetCommitResponse)
@@ -49,6 +49,11 @@ def offset_of(partition: AskedPartition) -> CommittedOffset:
         partition.committed_leader_epoch,
         partition.committed_metadata or "",
     )
+
+
+def kept_as(topic: Topic, index: int) -> bytes:
+    """Return the topic id under which a partition's offset is kept."""
+    return stray_id(topic.name) if topic.partition(index) is None else topic.topic_id
 
 
 def metadata_fits(partition: AskedPartition, bytes_max: int) -> bool:

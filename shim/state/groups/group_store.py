@@ -12,7 +12,7 @@ from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.group_settings import GroupSettings
 from kafka_shim.shim.state.groups.group import Group, GroupType
-from kafka_shim.shim.state.groups.offsets import Offsets
+from kafka_shim.shim.state.groups.offsets import Offsets, stray_name
 from kafka_shim.shim.state.rounds import Rounds
 from kafka_shim.shim.state.sharing.share_state import ShareStates
 from kafka_shim.shim.state.topics import Topics
@@ -148,7 +148,7 @@ class GroupStore:
         gone = [
             topic_id
             for topic_id in self.offsets.topic_ids()
-            if self._topics.by_id(topic_id) is None
+            if self._topics.by_id(topic_id) is None and stray_name(topic_id) is None
         ]
         for topic_id in gone:
             self.offsets.forget_topic(topic_id)
@@ -168,10 +168,11 @@ class GroupStore:
         before_ms = self._clock.now_ms() - self.settings.offsets_retention_ms
         for topic_id, offsets in list(self.offsets.of_group(group.group_id)):
             topic = self._topics.by_id(topic_id)
-            if topic is None:
+            name = stray_name(topic_id) if topic is None else topic.name
+            if name is None:
                 continue
             for partition, offset in list(offsets.items()):
-                idle_since_ms = group.idle_since_ms(topic.name, offset.committed_ms)
+                idle_since_ms = group.idle_since_ms(name, offset.committed_ms)
                 is_old = idle_since_ms is not None and idle_since_ms <= before_ms
                 if is_old and not self.offsets.is_unstable(group.group_id, topic_id, partition):
                     self.offsets.forget(group.group_id, topic_id, partition)

@@ -11,6 +11,21 @@ from kafka_shim.shim.clock import Clock
 
 NO_OFFSET = -1
 NO_EPOCH = -1
+_BY_NAME = bytes(17)
+"""Longer than any topic id."""
+
+
+def stray_id(name: str) -> bytes:
+    """Stand for the topic id of offsets of partitions that the topic does not have (up to 1.1).
+
+    A topic that goes takes the offsets of its partitions with it, and leaves these.
+    """
+    return _BY_NAME + name.encode()
+
+
+def stray_name(topic_id: bytes) -> str | None:
+    """Return the name in a stray id; None for the id of a topic."""
+    return topic_id[len(_BY_NAME) :].decode() if topic_id.startswith(_BY_NAME) else None
 
 
 class CommittedOffset(msgspec.Struct, frozen=True, gc=False):

@@ -262,6 +262,31 @@ def deleted_topic(play: ClassicPlay) -> None:
     play.delete("alone", alone)
 
 
+def missing_partitions(play: ClassicPlay) -> None:
+    """Offsets of partitions that a topic does not have (up to 1.1); its deletion leaves them."""
+    gone, stays = play.topic("gone", "stays", partitions=1)
+    stray, both, nameless = play.text("-s"), play.text("-b"), ""
+    for group in (stray, both, nameless):
+        play.commit(f"missing one of {group[-1:]}", group, [(gone, 5, 3), (stays, 0, 1)])
+        play.commit(f"negative one of {group[-1:]}", group, [(gone, -1, 4)])
+    play.commit("an existing one", both, [(gone, 0, 2)])
+    for turn in ("before", "after", "anew"):
+        if turn == "after":
+            play.delete_topic(gone)
+            play.delete_topic(stays)
+        elif turn == "anew":
+            play.make_topics([gone], 1)
+        for group in (stray, both, nameless):
+            label = f"{group[-1:]}, {turn}"
+            play.fetch(f"all of {label}", group, None, version=2)
+            for version in (0, 1, 2):
+                play.fetch(f"{label}, {version}", group, [(gone, [0, 5, -1])], version)
+        play.describe(turn, stray, both)
+        play.list(turn)
+    for group in (stray, both, nameless):
+        play.delete(f"delete {group[-1:]}", group)
+
+
 SCENARIOS = (
     every_commit,
     odd_commits,
@@ -276,4 +301,5 @@ SCENARIOS = (
     transactions_of_new_groups,
     transactions_of_members,
     transactions_of_both_protocols,
+    missing_partitions,
 )
