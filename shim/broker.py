@@ -59,10 +59,13 @@ class Broker:
             self.cluster.set_alive(node_id, is_alive=False)
             await self._server.close_node(node_id)
 
-    async def start_node(self, node_id: int) -> None:
-        """A broker that was stopped comes back, on its ports; ConfigError if they are taken."""
+    async def start_node(self, node_id: int, *, is_moved: bool = False) -> None:
+        """A broker that was stopped comes back, on its ports; ConfigError if they are taken.
+
+        `is_moved`: on other ports.
+        """
         if self._server.is_closed(node_id):
-            await self._server.reopen_node(node_id)
+            await self._server.reopen_node(node_id, is_moved=is_moved)
             self.cluster.set_alive(node_id, is_alive=True)
 
     async def start_all_nodes(self) -> None:

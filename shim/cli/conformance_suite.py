@@ -147,10 +147,11 @@ def _play(
     from kafka_shim.shim.traffic.suite.page_forms import PAGE_FORMS
     from kafka_shim.shim.traffic.suite.play import play
     from kafka_shim.shim.traffic.suite.report import report_of
+    from kafka_shim.shim.traffic.suite.stages import DEFAULT_SETUP
 
     against = _addresses(args.against)
     if against is not None:
-        cases = [case for case in cases if case.is_real]
+        cases = [case for case in cases if case.is_real and case.setup == DEFAULT_SETUP]
     results: list[Result] = []
     name = args.driver
     total = sum(case.possible(release) for case in cases for release in releases)

@@ -92,13 +92,19 @@ class Server:
     def is_closed(self, node_id: int) -> bool:
         return node_id in self._kept
 
-    async def reopen_node(self, node_id: int) -> None:
-        """Bind the ports of a closed node again; if one cannot be it stays closed (ConfigError)."""
+    async def reopen_node(self, node_id: int, *, is_moved: bool = False) -> None:
+        """Bind the ports of a closed node again; if one cannot be it stays closed (ConfigError).
+
+        `is_moved`: bind other ports, which the system chooses while it has not got these back.
+        """
         kept = self._kept.pop(node_id)
-        for port in kept:
-            port.close()
         try:
-            await self._open_node(node_id, [port.port for port in kept])
+            if is_moved:
+                await self._open_node(node_id, [0 for _ in kept])
+            for port in kept:
+                port.close()
+            if not is_moved:
+                await self._open_node(node_id, [port.port for port in kept])
         except BaseException:
             for port in self._unbind(node_id):
                 port.close()

@@ -264,8 +264,8 @@ MORE_DENIALS: tuple[Denial, ...] = (
     Denial(
         "token-for-another",
         "create_token",
-        {"renewers": [], "owner": "User:mallory"},
-        {"allow": ["CreateTokens"], "user": "User:mallory"},
+        {"renewers": [], "owner": "User:carol"},
+        {"allow": ["CreateTokens"], "user": "User:carol"},
         65,
         setup=WITH_TOKENS,
         origin="KIP-373",

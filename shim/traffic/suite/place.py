@@ -1,12 +1,15 @@
 """Where a case is played: how it puts topics, groups and ACLs there, and finds the broker."""
 
+import asyncio
 from collections.abc import Iterable
 from typing import Protocol
 
-from kafka_shim.authorizer.model import Acl, Actor
+from kafka_shim.authorizer.model import Acl, AclFilter, Actor
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import GroupSeed, TopicSeed
 from kafka_shim.shim.seed import commit_offsets, create_topic
+from kafka_shim.shim.settings.defaults import PLAINTEXT
+from kafka_shim.shim.traffic.suite.writing import write_record
 
 ADMIN = Actor("User:admin", "127.0.0.1")
 
@@ -20,8 +23,11 @@ class Place(Protocol):
     async def create_topic(self, name: str, partitions: int) -> None: ...
     async def delete_topic(self, name: str) -> None: ...
     async def commit(self, group: str, topic: str) -> None: ...
+    async def write(self, topic: str, value: bytes) -> None: ...
+    async def acls(self) -> list[Acl]: ...
     async def create_acls(self, acls: Iterable[Acl]) -> None: ...
     async def delete_acls(self, acls: Iterable[Acl]) -> None: ...
+    async def settle(self) -> None: ...
 
 
 class ShimPlace:
@@ -46,6 +52,14 @@ class ShimPlace:
     async def commit(self, group: str, topic: str) -> None:
         commit_offsets(self.broker.cluster, GroupSeed(group, {topic: {0: 0}}))
 
+    async def write(self, topic: str, value: bytes) -> None:
+        await asyncio.to_thread(write_record, self.servers(PLAINTEXT), topic, value)
+
+    async def acls(self) -> list[Acl]:
+        authorizer = self.broker.cluster.policy.authorizer
+        assert authorizer is not None
+        return list(authorizer.acls(AclFilter()))
+
     async def create_acls(self, acls: Iterable[Acl]) -> None:
         authorizer = self.broker.cluster.policy.authorizer
         assert authorizer is not None
@@ -55,3 +69,6 @@ class ShimPlace:
         authorizer = self.broker.cluster.policy.authorizer
         assert authorizer is not None
         authorizer.delete_acls(ADMIN, [acl.exactly() for acl in acls])
+
+    async def settle(self) -> None:
+        """All is in force at once."""

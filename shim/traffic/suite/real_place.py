@@ -22,15 +22,22 @@ from kafka_shim.protocol.messages.offset_commit_request import (
     OffsetCommitRequestTopic,
 )
 from kafka_shim.protocol.names import error_text
-from kafka_shim.shim.client.acls import EVERY_ACL, create_acls, delete_acls, describe_acls
+from kafka_shim.shim.client.acls import (
+    EVERY_ACL,
+    AclRequestError,
+    create_acls,
+    delete_acls,
+    describe_acls,
+)
 from kafka_shim.shim.client.client import Client, ClientError, connect
 from kafka_shim.shim.client.topics import topic_names
 from kafka_shim.shim.settings.defaults import PLAINTEXT
 from kafka_shim.shim.traffic.suite.stages import Setup
+from kafka_shim.shim.traffic.suite.writing import write_record
 
 _BY_NAME = {ApiKey.DELETE_TOPICS: 5, ApiKey.FIND_COORDINATOR: 2, ApiKey.OFFSET_COMMIT: 7}
 """The newest versions that name one thing, and by its name."""
-_WAIT_S, _PAUSE_S = 20.0, 0.1
+_WAIT_S, _PAUSE_S, _SETTLE_S = 20.0, 0.1, 0.5
 
 
 class RealPlaces:
@@ -66,9 +73,9 @@ class RealPlace:
         return self._servers[security]
 
     def empty(self) -> None:
-        """Remove all topics, groups and ACLs."""
+        """Remove all topics, groups and ACLs, if there may be any."""
         with self._client() as client:
-            delete_acls(client, [EVERY_ACL])
+            _delete_all_acls(client)
             names = [name for name in topic_names(client) if not name.startswith("__")]
             if names:
                 _delete_topics(client, names)
@@ -128,6 +135,16 @@ class RealPlace:
             _until_done(f"find the coordinator of {group}", found)
             _until_done(f"commit for {group}", done)
 
+    async def write(self, topic: str, value: bytes) -> None:
+        await asyncio.to_thread(write_record, self.servers(PLAINTEXT), topic, value)
+
+    async def acls(self) -> list[Acl]:
+        return await asyncio.to_thread(self._acls)
+
+    def _acls(self) -> list[Acl]:
+        with self._client() as client:
+            return describe_acls(client)
+
     async def create_acls(self, acls: Iterable[Acl]) -> None:
         await asyncio.to_thread(self._create_acls, list(acls))
 
@@ -148,12 +165,24 @@ class RealPlace:
         with self._client() as client:
             delete_acls(client, [acl.exactly() for acl in acls])
 
+    async def settle(self) -> None:
+        """Wait for what no request shows: that the broker has learnt of a token."""
+        await asyncio.sleep(_SETTLE_S)
+
     def _client(self) -> Client:
         return connect(self._servers[PLAINTEXT])
 
 
 def _ask(client: Client, api: ApiKey, request: msgspec.Struct) -> Any:
     return client.ask(api, request, min(client.version_of(api), _BY_NAME[api]))
+
+
+def _delete_all_acls(client: Client) -> None:
+    try:
+        delete_acls(client, [EVERY_ACL])
+    except AclRequestError as error:
+        if error.code != ErrorCode.SECURITY_DISABLED:
+            raise
 
 
 def _delete_topics(client: Client, names: list[str]) -> None:

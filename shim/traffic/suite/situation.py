@@ -87,6 +87,11 @@ class Situation:
         return self._place.broker
 
     @property
+    def sees_frames(self) -> bool:
+        """Whether it is seen what the client sends."""
+        return self._frames is not None
+
+    @property
     def _frames(self) -> Frames | None:
         if not isinstance(self._place, ShimPlace):
             return None
@@ -111,6 +116,18 @@ class Situation:
     async def revoke(self, *rules: Mapping[str, Any]) -> None:
         """Remove ACLs that were granted so."""
         await self._place.delete_acls(_acls(rules))
+
+    async def write(self, topic: str, value: bytes) -> None:
+        """A record in partition 0, of no client of the driver."""
+        await self._place.write(topic, value)
+
+    async def others_acls(self) -> list[Acl]:
+        """All ACLs but those of the user."""
+        return [acl for acl in await self._place.acls() if acl.principal != f"User:{USER}"]
+
+    async def settle(self) -> None:
+        """Wait until the broker has learnt of what clients changed."""
+        await self._place.settle()
 
     async def drop_topic(self, name: str) -> None:
         """The topic is gone."""

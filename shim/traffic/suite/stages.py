@@ -15,7 +15,8 @@ from kafka_shim.shim.traffic.suite.place import Place, ShimPlace
 
 USER = "alice"
 PASSWORD = "alice-secret"  # noqa: S105 - of a test broker
-OTHER_USER = "mallory"
+OTHER_USER = "bob"
+OTHER_PASSWORD = "bob-secret"  # noqa: S105 - likewise
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
 
 
@@ -78,7 +79,7 @@ class Stages:
             listeners=tuple(ListenerConfig(p.value, p, "127.0.0.1", 0) for p in protocols),
             super_users=default_super_users(()),
             release=self._release,
-            users={USER: PASSWORD, OTHER_USER: PASSWORD},
+            users={USER: PASSWORD, OTHER_USER: OTHER_PASSWORD},
             mechanisms=MECHANISMS,
             auto_create_topics=False,
             authorizer=setup.authorizer,

@@ -261,3 +261,16 @@ async def test_a_listener_principal_is_who_an_unauthenticated_client_is() -> Non
     async with serving(listeners=(listener,)) as broker, connected(broker) as wire:
         answer = await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
         assert answer.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+
+
+@pytest.mark.parametrize("is_moved", [False, True])
+async def test_a_node_comes_back_on_its_ports_or_on_others(is_moved: bool) -> None:
+    async with serving() as broker:
+        before = broker.cluster.nodes[1].endpoints["PLAINTEXT"]
+        await broker.stop_node(1)
+        await broker.start_node(1, is_moved=is_moved)
+        after = broker.cluster.nodes[1].endpoints["PLAINTEXT"]
+        assert (after != before) is is_moved
+        async with connected(broker) as wire:
+            answer = await wire.ask(ApiKey.LIST_GROUPS, 4, ListGroupsRequest())
+            assert answer.error_code == 0

@@ -157,7 +157,7 @@ func describeGroups(ctx context.Context, to *kadm.Client, asked loop.Fields) (lo
 	return driver.Items(asked.Names, func(name string) (loop.Ok, error) {
 		group, isTold := found[name]
 		if !isTold {
-			return nil, missing
+			return loop.Ok{"operations": nil}, missing
 		}
 		if group.Err == kerr.GroupIDNotFound {
 			return describeConsumerGroup(ctx, to, name, asked.Operations)

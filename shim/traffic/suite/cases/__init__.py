@@ -12,10 +12,13 @@ FAMILIES = (
     "idempotence",
     "versions",
     "strange_answers",
+    "large",
     "logins",
+    "tokens",
     "listeners",
     "trouble",
     "moves",
+    "hints",
     "fences",
     "broken_answers",
 )

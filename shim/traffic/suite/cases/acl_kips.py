@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from kafka_shim.authorizer.model import AclFilter
 from kafka_shim.protocol.api_versions import served
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.traffic.suite.case import Family, Level
@@ -52,10 +51,8 @@ def _only_v0(release: str) -> bool:
     return served(release)[_ACLS] == (0, 0)
 
 
-def stored(situation: Situation) -> list[Acl]:
+async def stored(situation: Situation) -> list[Acl]:
     """ACLs of others than the user, as the contract has them."""
-    authorizer = situation.broker.cluster.policy.authorizer
-    assert authorizer is not None
     return [
         {
             "resource_type": acl.resource_type.name,
@@ -66,8 +63,7 @@ def stored(situation: Situation) -> list[Acl]:
             "operation": acl.operation.name,
             "permission": acl.permission.name,
         }
-        for acl in authorizer.acls(AclFilter())
-        if acl.principal != "User:alice"
+        for acl in await situation.others_acls()
     ]
 
 
@@ -102,7 +98,7 @@ async def _prepare(situation: Situation, *acls: Acl) -> None:
 async def creates(acl: Acl, situation: Situation) -> None:
     await _prepare(situation)
     await situation.done("create_acls", acls=[acl])
-    _expect_same([acl], stored(situation))
+    _expect_same([acl], await stored(situation))
 
 
 for _name, _acl, _what in (
@@ -123,6 +119,7 @@ for _name, _acl, _what in (
         commands="create_acls",
         capabilities="prefixed-acls" if _acl["pattern_type"] == "PREFIXED" else "",
         possible=_HAS_PATTERNS if _acl["pattern_type"] == "PREFIXED" else serves(_ACLS),
+        is_real=True,
     )
 
 _FILTERS: tuple[tuple[str, Acl, tuple[Acl, ...], str], ...] = (
@@ -162,7 +159,7 @@ async def deletes(wanted: Acl, gone: tuple[Acl, ...], situation: Situation) -> N
     if item.ok is None:
         raise UnmetError("delete_acls succeeds", f"the client said {item}")
     _expect_same(list(gone), _without_own(item.ok["acls"]))
-    _expect_same([acl for acl in _ALL_ACLS if acl not in gone], stored(situation))
+    _expect_same([acl for acl in _ALL_ACLS if acl not in gone], await stored(situation))
 
 
 for _name, _filter, _found, _what in _FILTERS:
@@ -180,6 +177,7 @@ for _name, _filter, _found, _what in _FILTERS:
             commands=f"{_verb}_acls",
             capabilities="prefixed-acls",
             possible=_HAS_PATTERNS,
+            is_real=True,
         )
 
 _UNKNOWN = 77
@@ -222,6 +220,7 @@ for _field, _name in (
     wire="CreateAcls v0",
     commands="create_acls",
     possible=_only_v0,
+    is_real=True,
 )
 async def old_literal(situation: Situation) -> None:
     await creates(LITERAL, situation)
@@ -235,12 +234,13 @@ async def old_literal(situation: Situation) -> None:
     wire="no CreateAcls that would make a literal ACL",
     commands="create_acls",
     possible=_only_v0,
+    is_real=True,
 )
 async def old_prefixed(situation: Situation) -> None:
     await _prepare(situation)
     answer = await situation.ask("create_acls", acls=[PREFIXED])
-    if stored(situation):
-        raise UnmetError("no ACL", f"there is {_names(stored(situation))}")
+    if made := await stored(situation):
+        raise UnmetError("no ACL", f"there is {_names(made)}")
     if answer.ok is not None and answer.item("0").ok is not None:
         raise UnmetError("an error", f"the client said {answer}")
 
@@ -252,6 +252,7 @@ async def old_prefixed(situation: Situation) -> None:
     answer="an error",
     commands="describe_acls",
     possible=_only_v0,
+    is_real=True,
 )
 async def old_match(situation: Situation) -> None:
     await _prepare(situation, LITERAL)
@@ -266,6 +267,7 @@ async def old_match(situation: Situation) -> None:
     answer="the literal ACLs",
     commands="describe_acls",
     possible=_only_v0,
+    is_real=True,
 )
 async def old_any(situation: Situation) -> None:
     await _prepare(situation, LITERAL, OTHER)

@@ -47,6 +47,7 @@ def _tells(answer: Answer, *codes: int) -> bool:
     wire="InitProducerId of the other raises the epoch",
     commands="begin produce commit",
     capabilities="transactions",
+    is_real=True,
 )
 async def fenced_producer(situation: Situation) -> None:
     await prepare(situation, TX)
@@ -141,6 +142,7 @@ for _name, _api, _error, _settings, _commands, _capability, _level in (
     wire="AddPartitionsToTxn or Produce is answered with 120 or 29",
     commands="begin produce abort commit",
     capabilities="transactions",
+    is_real=True,
 )
 async def aborted(situation: Situation) -> None:
     await prepare(situation, TX)
@@ -240,6 +242,7 @@ async def rebalance_in_commit(situation: Situation) -> None:
     commands="produce consume commit_offsets",
     capabilities="static-members classic-groups",
     possible=serves(ApiKey.JOIN_GROUP, 5),
+    is_real=True,
 )
 async def static_member(situation: Situation) -> None:
     settings = {**READER, "group_instance_id": "i"}

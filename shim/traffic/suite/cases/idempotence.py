@@ -38,6 +38,7 @@ def _expect_ok(answer: Answer) -> None:
     answer="ok",
     commands="produce",
     possible=_needs_write,
+    is_real=True,
 )
 async def default(situation: Situation) -> None:
     _expect_ok(await _produce(situation, is_said=False))
@@ -85,6 +86,7 @@ async def default_acks(situation: Situation) -> None:
     commands="produce",
     capabilities="idempotence",
     possible=_needs_write,
+    is_real=True,
 )
 async def only_write(situation: Situation) -> None:
     _expect_ok(await _produce(situation, is_said=True))
@@ -97,6 +99,7 @@ async def only_write(situation: Situation) -> None:
     answer="ok, or CLUSTER_AUTHORIZATION_FAILED (31)",
     commands="produce",
     possible=_needs_more,
+    is_real=True,
 )
 async def old_default(situation: Situation) -> None:
     answer = await _produce(situation, is_said=False)
@@ -113,6 +116,7 @@ async def old_default(situation: Situation) -> None:
     commands="produce",
     capabilities="idempotence",
     possible=_needs_more,
+    is_real=True,
 )
 async def old_said(situation: Situation) -> None:
     answer = await _produce(situation, is_said=True)
@@ -129,6 +133,7 @@ async def old_said(situation: Situation) -> None:
     commands="produce",
     capabilities="idempotence",
     possible=_needs_more,
+    is_real=True,
 )
 async def old_granted(situation: Situation) -> None:
     _expect_ok(await _produce(situation, is_said=True, granted=True))

@@ -232,6 +232,7 @@ for _command in ("produce", "consume"):
         wire="the new topic's id",
         commands=f"produce {_command}",
         level=Level.MUST if _command == "produce" else Level.SHOULD,
+        is_real=True,
     )
 
 

@@ -198,6 +198,7 @@ for _row in ROWS:
             capabilities="authorized-operations",
             level=_level,
             possible=serves(_row.api, _row.version),
+            is_real=_body in (exact, not_asked),
         )
     _KIPS.add(
         f"operations.{_row.name}-old-broker",
@@ -208,6 +209,7 @@ for _row in ROWS:
         commands=_row.command,
         capabilities="authorized-operations",
         possible=lambda release, row=_row: not serves(row.api, row.version)(release),
+        is_real=True,
     )
 
 
@@ -232,6 +234,7 @@ for _command, _fields in (("group_offsets", {"group": GROUP}), ("committed", {})
         answer="the offset",
         commands=_command,
         possible=asks(OFFSET_FETCH_GROUP, Operation.DESCRIBE, ResourceType.GROUP),
+        is_real=True,
     )
 
 CASES = _KIPS.cases

@@ -134,7 +134,7 @@ ROWS = (
         *_SHARE,
         _READ,
         29,
-        {"group_id": GROUP},
+        {"group_id": "sharers"},  # another one: no member of a group may be left that shall share
         reads=True,
         capabilities="share-groups",
         possible=serves(ApiKey.SHARE_FETCH),
@@ -214,6 +214,7 @@ def _cases() -> Family:
             "possible": row.possible,
             "setup": row.setup,
             "level": row.level,
+            "is_real": True,
         }
         family.add(
             f"revoked.{row.name}.tells",

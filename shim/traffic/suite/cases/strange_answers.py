@@ -31,6 +31,7 @@ async def unknown_code(
     api: str, command: str, fields: Fields, settings: Mapping[str, str], situation: Situation
 ) -> None:
     await prepare(situation, settings)
+    await situation.write(TOPIC, b"a")  # or there would be nothing to delete
     situation.strike(api, error=_UNKNOWN_CODE, times=0, match={"principal": "User:alice"})
     answer = (await situation.ask(command, **fields)).first()
     expect_error(answer)
@@ -51,7 +52,7 @@ for _api, _command, _fields, _settings in (
     ("ListOffsets", "list_offsets", {"partitions": [f"{TOPIC}-0"]}, {}),
     ("InitProducerId", "begin", {}, _BEGIN),
     ("DescribeAcls", "describe_acls", {"filter": ANY}, {}),
-    ("DeleteRecords", "delete_records", {"topic": TOPIC, "partition": 0, "before": 0}, {}),
+    ("DeleteRecords", "delete_records", {"topic": TOPIC, "partition": 0, "before": 1}, {}),
 ):
     _VERSIONS.add(
         f"unknown-code.{_api.lower()}",

@@ -94,6 +94,7 @@ for _name, _settings, _capability, _api in (
         answer="the values that were written",
         commands="consume commit_offsets produce",
         capabilities=_capability,
+        is_real=True,
         possible=serves(_api),
     )
 
@@ -120,6 +121,7 @@ async def transaction(situation: Situation) -> None:
     answer="the values that were written",
     commands="consume produce",
     level=Level.SHOULD,
+    is_real=True,
 )
 async def compressed(situation: Situation) -> None:
     await prepare(situation, {"group_id": "readers", "compression_type": "lz4"})

@@ -1,0 +1,131 @@
+"""Where a leader went: told with the refusal (KIP-951) or by Metadata alone, or on another port."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.shim.state.topics import Partition
+from kafka_shim.shim.traffic.suite.case import Family, Level
+from kafka_shim.shim.traffic.suite.cases.moves import (
+    CONSUME,
+    PRODUCE,
+    READER,
+    TOPIC,
+    move_topic,
+    prepare,
+    write,
+)
+from kafka_shim.shim.traffic.suite.denial import serves
+from kafka_shim.shim.traffic.suite.situation import Situation, UnmetError
+from kafka_shim.shim.traffic.suite.stages import Setup
+
+_TROUBLE = Family("trouble")
+_TWO = Setup(brokers=2)
+_NO_LEADER = {"leader_id": -1, "leader_epoch": -1}
+_HINTS: Mapping[str, Mapping[str, Any]] = {
+    "Produce": {
+        "responses.*.partition_responses.*.current_leader": _NO_LEADER,
+        "node_endpoints": [],
+    },
+    "Fetch": {"responses.*.partitions.*.current_leader": _NO_LEADER, "node_endpoints": []},
+}
+_SLOW = {"metadata_max_age_ms": "300000"}
+
+
+def _partition(situation: Situation) -> Partition:
+    partition = situation.broker.cluster.topics.partition(TOPIC, 0)
+    assert partition is not None
+    return partition
+
+
+async def _goes_on(command: str, situation: Situation) -> None:
+    if command == "produce":
+        await situation.done("produce", **PRODUCE)
+        return
+    await write(situation)
+    found = await situation.done("consume", **CONSUME)
+    if not found["values"]:
+        raise UnmetError("the value that was written", "the client said none")
+
+
+async def without_hints(command: str, api: str, situation: Situation) -> None:
+    await prepare(situation, READER)
+    situation.strike(api, set=_HINTS[api], times=0)
+    for _ in range(3):
+        await _goes_on(command, situation)
+        move_topic(situation)
+    await _goes_on(command, situation)
+
+
+async def by_hints(command: str, situation: Situation) -> None:
+    """Metadata still names the old leader to the client, as a broker that lags behind does."""
+    await prepare(situation, {**READER, **_SLOW})
+    await _goes_on(command, situation)
+    partition = _partition(situation)
+    stale = {"leader_id": partition.leader_id, "leader_epoch": partition.leader_epoch}
+    fields = {f"topics.*.partitions.*.{name}": value for name, value in stale.items()}
+    situation.strike("Metadata", set=fields, times=0, match={"principal": "User:alice"})
+    move_topic(situation)
+    await _goes_on(command, situation)
+
+
+for _command, _api, _version in (("produce", "Produce", 10), ("consume", "Fetch", 16)):
+    _key = next(each for each in ApiKey if each.wire_name == _api)
+    _capability = "classic-groups" if _command == "consume" else ""
+    _TROUBLE.add(
+        f"leader-moved.{_command}-without-hint",
+        f"{_command} follows the leader where {_api} does not tell who it is",
+        partial(without_hints, _command, _api),
+        origin="KIP-951",
+        answer="ok",
+        wire=f"Metadata, and {_api} at the other broker",
+        commands=f"produce {_command}",
+        capabilities=_capability,
+        setup=_TWO,
+        possible=serves(_key, _version),
+    )
+    _TROUBLE.add(
+        f"leader-moved.{_command}-by-hint",
+        f"{_command} follows the leader that {_api} tells while Metadata still names the old one",
+        partial(by_hints, _command),
+        origin="KIP-951",
+        answer="ok",
+        wire=f"{_api} v{_version} or later, and then at the other broker",
+        commands=f"produce {_command}",
+        capabilities=_capability,
+        setup=_TWO,
+        possible=serves(_key, _version),
+        level=Level.SHOULD,
+    )
+
+
+async def other_port(command: str, situation: Situation) -> None:
+    await prepare(situation, READER)
+    await _goes_on(command, situation)
+    gone = _partition(situation).leader_id
+    await situation.broker.stop_node(gone)
+    await situation.broker.start_node(gone, is_moved=True)
+    if _partition(situation).leader_id != gone:
+        move_topic(situation)
+    answer = await situation.ask("produce", **PRODUCE)
+    if answer.ok is None:  # what was under way may be lost
+        await situation.done("produce", **PRODUCE)
+    await _goes_on(command, situation)
+
+
+for _command in ("produce", "consume"):
+    _TROUBLE.add(
+        f"broker-gone.other-port-{_command}",
+        f"{_command} goes on when the leader comes back on another port",
+        partial(other_port, _command),
+        origin="brokers",
+        answer="ok",
+        wire="requests to the new port, which Metadata tells",
+        commands=f"produce {_command}",
+        capabilities="classic-groups" if _command == "consume" else "",
+        setup=_TWO,
+    )
+
+
+CASES = _TROUBLE.cases

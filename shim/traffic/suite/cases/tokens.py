@@ -1,0 +1,171 @@
+"""Delegation tokens (KIP-48) that are another's, have expired, or may not be asked for so."""
+
+import asyncio
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.names import error_text
+from kafka_shim.shim.traffic.suite.case import Family
+from kafka_shim.shim.traffic.suite.cases.logins import login, refused
+from kafka_shim.shim.traffic.suite.denial import serves
+from kafka_shim.shim.traffic.suite.driver import Answer
+from kafka_shim.shim.traffic.suite.more_denial_rows import WITH_TOKENS
+from kafka_shim.shim.traffic.suite.situation import Situation, UnmetError
+from kafka_shim.shim.traffic.suite.stages import OTHER_PASSWORD, OTHER_USER
+
+_TOKENS = Family("denials")
+_LOGINS = Family("logins")
+_OWN: Mapping[str, Any] = {"renewers": [], "owner": None}
+_MINUTE_MS = 60_000
+_COMMON: Mapping[str, Any] = {
+    "origin": "KIP-48",
+    "setup": WITH_TOKENS,
+    "possible": serves(ApiKey.CREATE_DELEGATION_TOKEN),
+    "is_real": True,
+}
+_PERIODS: Mapping[str, Mapping[str, Any]] = {
+    "renew_token": {"milliseconds": _MINUTE_MS},
+    "expire_token": {"milliseconds": -1},
+}
+
+
+def _expect(answer: Answer, code: ErrorCode) -> None:
+    if answer.error is None or answer.error.code != code:
+        raise UnmetError(error_text(code), f"the client said {answer}")
+    if answer.error.retriable:
+        raise UnmetError("an error that is final", f"the client calls it retriable: {answer}")
+
+
+async def _token(situation: Situation, **how: Any) -> dict[str, Any]:
+    made = await situation.done("create_token", **_OWN, **how)
+    await situation.settle()
+    return made
+
+
+async def _other_token(situation: Situation) -> dict[str, Any]:
+    """Make a token of another user, and a client of the user."""
+    how = login("PLAIN", OTHER_USER, OTHER_PASSWORD)
+    await situation.open(client="other", login=how)
+    made = await _token(situation, client="other")
+    await situation.open()
+    return made
+
+
+async def of_another(command: str, situation: Situation) -> None:
+    made = await _other_token(situation)
+    answer = await situation.ask(command, hmac=made["hmac"], **_PERIODS[command])
+    _expect(answer, ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH)
+    own = await _token(situation)
+    await situation.done(command, hmac=own["hmac"], **_PERIODS[command])
+
+
+async def has_expired(command: str, situation: Situation) -> None:
+    await situation.open()
+    made = await _token(situation)
+    await situation.done("expire_token", hmac=made["hmac"], milliseconds=1)
+    await situation.settle()
+    await asyncio.sleep(0.1)
+    answer = await situation.ask(command, hmac=made["hmac"], milliseconds=_MINUTE_MS)
+    _expect(answer, ErrorCode.DELEGATION_TOKEN_EXPIRED)
+
+
+for _command in ("renew_token", "expire_token"):
+    _verb = _command.partition("_")[0]
+    _TOKENS.add(
+        f"token-of-another.{_verb}",
+        f"{_command} of another's token is refused, and of an own one done",
+        partial(of_another, _command),
+        answer=f"{error_text(ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH)}, then ok",
+        commands=f"create_token {_command}",
+        **_COMMON,
+    )
+    _TOKENS.add(
+        f"expired-token.{_verb}",
+        f"{_command} of a token that has expired is refused",
+        partial(has_expired, _command),
+        answer=error_text(ErrorCode.DELEGATION_TOKEN_EXPIRED),
+        commands=f"create_token expire_token {_command}",
+        **_COMMON,
+    )
+
+
+@_TOKENS.case(
+    "token-of-another.describe",
+    "describe_tokens lists own tokens, and none of others that may not be described",
+    answer="the own token",
+    commands="create_token describe_tokens",
+    **_COMMON,
+)
+async def hidden(situation: Situation) -> None:
+    other = await _other_token(situation)
+    own = await _token(situation)
+    found = await situation.done("describe_tokens")
+    told = {token["token_id"] for token in found["tokens"]}
+    if own["token_id"] not in told or other["token_id"] in told:
+        raise UnmetError(f"{own['token_id']} and no other's", f"the client said {sorted(told)}")
+
+
+async def without_login(command: str, fields: Mapping[str, Any], situation: Situation) -> None:
+    await situation.open(login=None)
+    answer = await situation.ask(command, **fields)
+    _expect(answer, ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
+
+
+_HMAC = {"hmac": "c2VjcmV0"}
+for _command, _fields in (
+    ("create_token", _OWN),
+    ("renew_token", {**_HMAC, **_PERIODS["renew_token"]}),
+    ("expire_token", {**_HMAC, **_PERIODS["expire_token"]}),
+    ("describe_tokens", {}),
+):
+    _TOKENS.add(
+        f"token-without-login.{_command.partition('_')[0]}",
+        f"{_command} is refused to a client that has not logged in",
+        partial(without_login, _command, _fields),
+        answer=error_text(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED),
+        commands=_command,
+        **_COMMON,
+    )
+
+
+def _by_token(made: Mapping[str, Any]) -> dict[str, Any]:
+    how = login("SCRAM-SHA-256", made["token_id"], made["hmac"])
+    return {**how, "is_delegation_token": True}
+
+
+@_TOKENS.case(
+    "token-by-token",
+    "a client that logged in with a token gets no other one",
+    answer=error_text(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED),
+    commands="create_token",
+    capabilities="delegation-tokens scram",
+    **_COMMON,
+)
+async def by_token(situation: Situation) -> None:
+    await situation.open(client="owner")
+    made = await _token(situation, client="owner")
+    await situation.open(login=_by_token(made))
+    answer = await situation.ask("create_token", **_OWN)
+    _expect(answer, ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
+
+
+@_LOGINS.case(
+    "expired-delegation-token",
+    "a log-in with a delegation token that was ended is refused",
+    answer="an error, 58 if it has a code",
+    commands="produce create_token expire_token",
+    capabilities="delegation-tokens scram",
+    **_COMMON,
+)
+async def ended(situation: Situation) -> None:
+    await situation.open(client="owner")
+    made = await _token(situation, client="owner")
+    await situation.done("expire_token", client="owner", hmac=made["hmac"], milliseconds=-1)
+    await situation.settle()
+    await refused({"login": _by_token(made)}, ErrorCode.SASL_AUTHENTICATION_FAILED, situation)
+
+
+CASES = [*_TOKENS.cases, *_LOGINS.cases]

@@ -1,0 +1,131 @@
+"""Plays the suite's cases with the Java client on real brokers, the reference of what is expected.
+
+    python -m tests.clients.suite_against RELEASE... [--client NAME] [--case PATTERN]
+
+A broker is started for each set-up. Needs Java 17 and Maven. Exits with 3 if a case failed.
+"""
+
+import argparse
+import asyncio
+import hashlib
+import secrets
+import sys
+from collections.abc import Sequence
+from itertools import groupby
+
+from kafka_shim.protocol.api_versions import parse_release
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.alter_user_scram_credentials_request import (
+    AlterUserScramCredentialsRequest,
+    ScramCredentialUpsertion,
+)
+from kafka_shim.shim.cli import EXIT_MISMATCH
+from kafka_shim.shim.client.client import connect
+from kafka_shim.shim.traffic.suite.case import Case, Outcome, Result
+from kafka_shim.shim.traffic.suite.cases import all_cases
+from kafka_shim.shim.traffic.suite.forms import as_text
+from kafka_shim.shim.traffic.suite.play import chosen, play
+from kafka_shim.shim.traffic.suite.real_place import RealPlace
+from kafka_shim.shim.traffic.suite.report import report_of
+from kafka_shim.shim.traffic.suite.stages import PASSWORD, USER, Setup
+from tests.clients.suite_drivers import COMMANDS
+from tests.oracle.real_kafka import RealKafka, numbers
+
+SCRAM = {1: "sha256", 2: "sha512"}
+ITERATIONS = 4096
+SCRAM_BY_REQUEST, SCRAM_BY_FORMAT = (2, 7), (3, 5)
+"""The releases from which users get a SCRAM password so; between 3.0 and 3.5 there is no way."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("release", nargs="+", help="such as 4.4.0")
+    parser.add_argument("--client", default="java", choices=COMMANDS)
+    parser.add_argument("--case", action="append", default=[], help="only cases that fit")
+    args = parser.parse_args()
+    has_failed = False
+    for release in args.release:
+        name, results = played(COMMANDS[args.client](), release, args.case)
+        report = report_of(f"{name} on Kafka {release}", results)
+        sys.stdout.write(as_text(report))
+        has_failed |= report.failures > 0
+    return EXIT_MISMATCH if has_failed else 0
+
+
+def played(
+    words: Sequence[str], release: str, patterns: Sequence[str]
+) -> tuple[str, Sequence[Result]]:
+    """Play what this release can be brought into; return the client's name and what came of it."""
+    results: list[Result] = []
+    name = ""
+    fitting = [case for case in chosen(all_cases(), patterns) if _is_possible(case, release)]
+    fitting.sort(key=lambda case: str(case.setup))
+    for setup, cases in groupby(fitting, lambda case: case.setup):
+        with _broker(release, setup) as kafka:
+            if (3,) > numbers(release) >= SCRAM_BY_REQUEST:
+                _set_passwords(kafka.plain)
+            servers = {"PLAINTEXT": kafka.plain, "SASL_PLAINTEXT": kafka.sasl}
+            places = OneBroker(RealPlace(servers, parse_release(release)))
+            playing = play(words, list(cases), places.release, results.append, places=places.same)
+            name = asyncio.run(playing)
+        failed = sum(each.outcome is Outcome.FAILED for each in results)
+        sys.stderr.write(f"{release}: {len(results)} of {len(fitting)}, {failed} failed\n")
+    return name, results
+
+
+class OneBroker:
+    """A broker that was set up for the cases that are played on it."""
+
+    authority = None
+
+    def __init__(self, place: RealPlace) -> None:
+        self._place = place
+        self.release = place.release
+
+    def same(self) -> "OneBroker":
+        return self
+
+    async def place(self, setup: Setup, title: str) -> RealPlace:
+        """Return it, empty."""
+        del setup, title
+        await asyncio.to_thread(self._place.empty)
+        return self._place
+
+    async def stop(self) -> None:
+        """It ends with its process."""
+
+
+def _is_possible(case: Case, release: str) -> bool:
+    if not case.is_real or not case.possible(parse_release(release)):
+        return False
+    return _has_scram(release) or "scram" not in case.capabilities
+
+
+def _has_scram(release: str) -> bool:
+    found = numbers(release)
+    return found >= SCRAM_BY_FORMAT or (3,) > found >= SCRAM_BY_REQUEST
+
+
+def _broker(release: str, setup: Setup) -> RealKafka:
+    mode = "none" if setup.authorizer == "none" else "authorizer"
+    settings = dict(setup.properties)
+    if _has_scram(release):
+        settings["sasl.enabled.mechanisms"] = "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512"
+    return RealKafka(release, mode, settings, scram=_has_scram(release))
+
+
+def _set_passwords(server: str) -> None:
+    """Let the user of the cases log in by SCRAM."""
+    wanted = []
+    for mechanism, name in SCRAM.items():
+        salt = secrets.token_bytes(16)
+        salted = hashlib.pbkdf2_hmac(name, PASSWORD.encode(), salt, ITERATIONS)
+        wanted.append(ScramCredentialUpsertion(USER, mechanism, ITERATIONS, salt, salted))
+    request = AlterUserScramCredentialsRequest(upsertions=wanted)
+    with connect(server) as client:
+        answer = client.ask(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, request)
+    assert not any(row.error_code for row in answer.results), answer
+
+
+if __name__ == "__main__":
+    sys.exit(main())
