@@ -43,7 +43,7 @@ def handle(
     )
     outcomes: dict[str, Outcome] = {}
     for name, alterations in context.in_turns(by_user.items()):
-        failure = failure_of(alterations, context.cluster.users)
+        failure = failure_of(alterations, context)
         error, message = failure or _altered(alterations, context.cluster.users)
         if error is ErrorCode.NONE:
             message = context.facts.users.scram_success_message
@@ -68,20 +68,22 @@ def _response(outcomes: Iterable[tuple[str, Outcome]]) -> AlterUserScramCredenti
     )
 
 
-def _failure_of_one(alterations: list[Alteration], users: Users) -> Outcome | None:
+def _failure_of_one(alterations: list[Alteration], context: RequestContext) -> Outcome | None:
     """A user can be altered once; a failure of the first alteration comes before that."""
     first = alterations[0]
-    failure = _failure(first) or _missing(first, users)
+    failure = _failure(first) or _missing(first, context.cluster.users)
     return failure or (_duplicate(first) if len(alterations) > 1 else None)
 
 
-def _failure_of_several(alterations: list[Alteration], users: Users) -> Outcome | None:
+def _failure_of_several(alterations: list[Alteration], context: RequestContext) -> Outcome | None:
     """On ZooKeeper each mechanism of a user can be altered once, and all of them come or none."""
-    failure = next(filter(None, map(_failure, alterations)), None)
+    failure = next(filter(None, map(_failure, context.in_turns(alterations))), None)
     if failure is not None:
         return failure
-    if len({alteration.mechanism for alteration in alterations}) < len(alterations):
+    mechanisms = {alteration.mechanism for alteration in context.in_turns(alterations)}
+    if len(mechanisms) < len(alterations):
         return _duplicate(alterations[0])
+    users = context.cluster.users
     return next(filter(None, (_missing(alteration, users) for alteration in alterations)), None)
 
 

@@ -50,6 +50,7 @@ OLD = {
     ("2.4", "AlterPartitionReassignments 0 topics.partitions"),
     ("2.4", "OffsetDelete 0 topics.partitions"),
     ("2.4", "CreateAcls 1 creations"),
+    ("2.8", "AlterUserScramCredentials 0 deletions equal"),
     ("3.6", "Produce 9 topic_data.partition_data equal"),
 }
 """Those of older releases."""
