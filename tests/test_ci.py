@@ -102,7 +102,7 @@ def test_a_script_can_be_read_by_bash(path: Path) -> None:
     [
         ("No known vulnerabilities found", 0, 0, "audit: no known vulnerabilities"),
         ("Found 1 known vulnerability in 1 package", 1, 1, "Found 1 known vulnerability"),
-        ("ConnectionError: no route", 1, 2, "this needs the network"),
+        ("ConnectionError: no route", 1, 2, "(ConnectionError: no route); run it where"),
         ("ERROR: x: Dependency not found and could not be audited", 1, 2, "could not be audited"),
     ],
 )
