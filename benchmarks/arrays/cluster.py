@@ -26,19 +26,22 @@ def new_cluster(case: Case, user: str, elements: int, release: str) -> tuple[Dis
     dispatcher = Dispatcher(cluster)
     node = cluster.nodes[1]
     node.bound[_LISTENER.name] = node.endpoints[_LISTENER.name] = ("127.0.0.1", 9093)
-    counts = [max(2, elements)] if case.is_of_partitions else [2, *[1] * (elements - 1)]
-    for number, count in enumerate(counts[:1] if case.is_equal else counts):
+    if case.is_equal:
+        counts = [2]
+    else:
+        counts = [max(2, elements)] if case.is_of_partitions else [2, *[1] * (elements - 1)]
+    for number, count in enumerate(counts):
         replicas = [[1]] * count
         cluster.topics.create(f"t{number}", replicas, {}, topic_id=topic_id(number))
     for api in BEFORE.get(case.api, ()):
         if api in dispatcher.apis.advertised:
             version = dispatcher.apis.advertised[api][1]
             before = case._replace(api=api, version=version)
-            dispatcher.dispatch(before.frame(elements), _session(USERS[0]))
-    return dispatcher, _session(user)
+            dispatcher.dispatch(before.frame(elements), session_of(USERS[0]))
+    return dispatcher, session_of(user)
 
 
-def _session(user: str) -> Session:
+def session_of(user: str) -> Session:
     session = Session(_LISTENER, 1, "127.0.0.1", 50_000)
     session.principal, session.phase = user, Phase.READY
     return session
