@@ -109,6 +109,8 @@ clients: install
 lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
+	$(BIN)/python -m tests.phrases
 
 types: install
 	$(BIN)/mypy

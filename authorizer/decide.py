@@ -35,8 +35,8 @@ def decide(
 
     A super user may do everything. An entry applies when its pattern, principal, host and
     operation do; a DENY that applies wins over every ALLOW, however specific either is. With no
-    entry that applies the answer is no, unless `allow_everyone` and not one ACL, of whomever,
-    for whatever, matches the resource.
+    entry that applies the answer is no, unless `allow_everyone` is set and no ACL of any
+    principal or operation matches the resource.
 
     Literal `*` stands for every name, except that StandardAuthorizer passes over it when the name
     itself begins with an asterisk and goes on (`*eu`); `wildcard_covers_starred` is for brokers

@@ -14,7 +14,7 @@ def api_name(api_key: int) -> str:
     """Return the API's name, such as `CreateAcls`; UnsupportedVersionError if there is none."""
     api = APIS.get(api_key)
     if api is None:
-        raise UnsupportedVersionError(f"there is no API with key {api_key}")
+        raise UnsupportedVersionError(f"unknown API key {api_key}")
     return api[0]
 
 
@@ -23,7 +23,7 @@ def api_key(name: str) -> int:
     for key, api in APIS.items():
         if api[0] == name:
             return key
-    raise UnsupportedVersionError(f"there is no API named `{name}`")
+    raise UnsupportedVersionError(f"unknown API `{name}`")
 
 
 def has_version(api_key: int, version: int) -> bool:

@@ -54,7 +54,7 @@ class Dispatcher:
         self.recorder: Recorder | None = None
         self.history: History | None = None  # what the control API shows
         self.kept: KeptAnswers | None = None
-        self.raise_errors = False  # tests want mistakes of ours to surface
+        self.raise_errors = False  # tests want internal errors to surface
 
     def dispatch(self, frame: bytes, session: Session) -> "bytes | Pending | NoAnswer":
         """Answer one frame (without its size). Raises CloseConnection where Kafka just closes."""
@@ -219,7 +219,7 @@ class Dispatcher:
             if self.raise_errors:
                 raise
             log.exception("answer cannot be written", **_where(context.header))
-            raise CloseConnection("an answer of ours cannot be written") from error
+            raise CloseConnection("the answer cannot be written") from error
         if context.spoil is not None:
             frame = context.spoil(frame)
         if seen is not None and self.history is not None:
@@ -227,7 +227,7 @@ class Dispatcher:
         return frame
 
     def _answer(self, api: ServedApi, request: Any, context: RequestContext) -> Any:
-        """The handler's answer; a refusal or a mistake of ours in the shape of the API."""
+        """The handler's answer; a refusal or an internal error in the shape of the API."""
         session = context.session
         if session.phase is _AUTHENTICATE and api.key is not ApiKey.SASL_AUTHENTICATE:
             session.phase = Phase.FAILED

@@ -3,7 +3,7 @@
 An answer is given again for the same bytes after the correlation id, on the same broker and
 listener, to the same principal from the same host, as long as nothing may have changed
 (`shim/state/changes.py`). Its decisions are kept with it: they are logged, shown and recorded each
-time. What a fault, a mistake of ours or a user's own authorizer has to do with is never kept.
+time. Answers that involve a fault, an internal error or a user's own authorizer are never kept.
 """
 
 from collections import OrderedDict

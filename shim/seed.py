@@ -97,7 +97,7 @@ def _subscribe(cluster: Cluster, name: str, settings: Mapping[str, str]) -> None
 
 
 def commit_offsets(cluster: Cluster, group: GroupSeed) -> None:
-    """Have a group without members; ConfigError for a partition that there is not."""
+    """Make a group without members; ConfigError for an unknown partition."""
     commits = []
     for name, offsets in group.offsets.items():
         topic = cluster.topics.get(name)

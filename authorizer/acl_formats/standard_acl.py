@@ -25,7 +25,7 @@ def standard_acl(acl: Acl, brackets: str = "()") -> str:
 
 
 def find_standard_acl(text: str) -> Acl | None:
-    """The ACL that a line names, if it names one; AclTextError if it is none of ours."""
+    """The ACL that a line names, if it names one; AclTextError if it cannot be read."""
     found = _ACL.search(text)
     if found is None:
         return None

@@ -12,7 +12,7 @@ import (
 
 const Topic = "orders"
 
-// ErrNotAllowed says that the service lacks permission; retrying is of no use.
+// ErrNotAllowed says that the service lacks permission; a retry does not help.
 var ErrNotAllowed = errors.New("this service may not write to " + Topic)
 
 type Publisher struct{ client *kgo.Client }

@@ -5,7 +5,7 @@ const { Kafka, logLevel } = kafkajs;
 
 export const TOPIC = "orders";
 
-/** The service lacks permission; an operator has to act, retrying is of no use. */
+/** The service lacks permission; an operator has to act, a retry does not help. */
 export class NotAllowedError extends Error {}
 
 export class Publisher {

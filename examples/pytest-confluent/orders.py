@@ -8,7 +8,7 @@ TOPIC = "orders"
 
 
 class NotAllowedError(Exception):
-    """The service lacks permission; an operator has to act, retrying is of no use."""
+    """The service lacks permission; an operator has to act, a retry does not help."""
 
 
 class Publisher:

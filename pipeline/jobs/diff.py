@@ -17,7 +17,7 @@ def diff(
     """One row a difference; each side is (observed.needed(...), responses).
 
     `access`: `allowed`, `denied`, `both`, or null for what was not asked at all. `answers`: the
-    error codes that an API's answers had in them, as often as it may be. Hosts, times and counts
+    error codes in an API's answers, each once. Hosts, times and counts
     are not compared.
     """
     accesses = _compared(_decided(first[0]), _decided(second[0]), "access")

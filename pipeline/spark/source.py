@@ -101,7 +101,7 @@ def selection_of(options: Mapping[str, str]) -> Selection:
     known = {key.wire_name: int(key) for key in ApiKey}
     for name in apis:
         if name not in known:
-            raise PipelineError(f"there is no API `{name}`; names are as in `Fetch`")
+            raise PipelineError(f"unknown API `{name}`; names are as in `Fetch`")
     release = options.get("release", RELEASES[-1])
     names = json.loads(options.get(TOPIC_IDS, "{}"))
     lives = Lives(msgspec.json.decode(options.get(SIGHTINGS, "[]"), type=list[Seen]))

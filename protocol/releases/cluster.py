@@ -18,7 +18,7 @@ class ClusterFacts(msgspec.Struct, frozen=True, kw_only=True):
     feature_update_message: str | None  # error message of a feature that was updated
     feature_updates_message: str | None  # error message of UpdateFeatures without an error
     updates_features: bool  # else every UpdateFeatures fails
-    unknown_feature_may_be_zero: bool  # a feature that there is not is at level 0 already
+    unknown_feature_may_be_zero: bool  # an unknown feature is at level 0 already
     feature_update_error: ErrorCode  # of a feature or level that is not supported
     feature_updates_fail_together: bool  # one failed update is the whole request's error
     # brokers and versions

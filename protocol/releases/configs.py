@@ -38,8 +38,10 @@ class ConfigFacts(msgspec.Struct, frozen=True, kw_only=True):
     no_cleaner_error: int  # code of log.cleaner.threads=0
     lists_start_as_default: bool  # APPEND to a list that is not set
     append_skips_present: bool  # APPEND of what is in the list already
-    unknown_list_error: int  # code of APPEND to what is no setting of a broker
-    unknown_topic_list_is_no_list: bool  # of topics and others: as APPEND to what is no list
+    unknown_list_error: int  # error code of APPEND to an unknown broker setting
+    unknown_topic_list_is_no_list: (
+        bool  # unknown settings of topics fail as a setting that is no list does
+    )
 
 
 OLDEST = ConfigFacts(

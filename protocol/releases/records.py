@@ -60,10 +60,10 @@ class RecordFacts(msgspec.Struct, frozen=True, kw_only=True):
     unconverted_is_whole: bool  # for old clients: what leaves nothing when converted comes as it is
     no_replica_error: ErrorCode  # of brokers that hold no replica; NONE: nothing but the end
     missing_partitions_in_place: bool  # of topics that there are; else behind what can be read
-    stranger_error: ErrorCode  # of brokers that there are not, and then of the whole request
+    stranger_error: ErrorCode  # Fetch from an unknown replica id: error of the whole request
     leader_as_replica_error: ErrorCode  # of the leader itself, likewise
     fences_negative_epochs: bool  # a leader epoch below -1 is an old one, and not none
-    odd_isolation_closes: bool  # an isolation level that there is not cannot be parsed
+    odd_isolation_closes: bool  # an unknown isolation level closes the connection
     missing_looks_compressed: bool  # a missing partition is 76 to versions that know no zstd
     hides_zstd_topics: bool  # topics of compression.type=zstd, from versions that know no zstd: 76
     aborted_beyond_stable: bool  # where nothing can be read, all that were aborted are told

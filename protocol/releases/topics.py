@@ -23,7 +23,7 @@ class TopicFacts(msgspec.Struct, frozen=True, kw_only=True):
     answers_each_duplicate: bool  # a name given twice is answered twice, and see KIP-525's code
     create_topics_validates: bool  # validate_only is heeded
     create_partitions_validates: bool  # here, too
-    unlikely_names_fail_all: bool  # CreatePartitions of what is no name of a node in ZooKeeper
+    unlikely_names_fail_all: bool  # CreatePartitions with a name that ZooKeeper cannot have
     create_partitions_says_why: bool  # a denial, or a missing topic, in words
     given_replicas_exist: bool  # else a partition may be where no broker is
     partition_gap_error: int  # code of given replicas that do not number the partitions from 0
@@ -44,7 +44,7 @@ class TopicFacts(msgspec.Struct, frozen=True, kw_only=True):
     election_denial: str | None  # the text of a denied ElectLeaders
     elections_repeat: bool  # answered as asked; else each partition once, topics without any not
     empty_election_is_checked: bool  # the type of an election that is about no topic
-    unknown_election_error: int  # code of an election's type that there is not
+    unknown_election_error: int  # error code of an unknown election type
     unknown_election_has_text: bool  # and why
     holds_elections: bool  # else ElectLeaders is 35
     reassignments_repeat: bool  # a partition named twice is answered twice; else the last counts

@@ -119,7 +119,7 @@ def read_body(header: BlockHeader, body: bytes) -> Body:
     except MissingPackageError as error:
         raise BlockError(f"the block cannot be read here: {error}") from error
     except (zlib.error, DecodeError, msgspec.MsgspecError) as error:
-        raise BlockError(f"the block's body is no trace: {error}") from error
+        raise BlockError(f"the block's body is invalid: {error}") from error
     if len(found.entries) != header.entries:
         raise BlockError(f"the block has {len(found.entries)} entries and not {header.entries}")
     return found

@@ -46,7 +46,7 @@ def control_of(broker: Broker, args: argparse.Namespace) -> "ControlServer | Non
     """The API's server, not yet started, if one is asked for."""
     if args.control is None:
         if args.control_token is not None:
-            raise ConfigError("--control-token is of no use without --control")
+            raise ConfigError("--control-token requires --control")
         return None
     if args.control_token == "":
         raise ConfigError("--control-token is empty: everybody would know it")

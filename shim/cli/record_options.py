@@ -30,7 +30,7 @@ def record(broker: "Broker", args: argparse.Namespace) -> None:
     if args.record is not None:
         broker.record(args.record, keeping_of(args))
     elif args.record_keep is not None or args.record_compression is not None:
-        raise ConfigError("--record-keep and --record-compression are of no use without --record")
+        raise ConfigError("--record-keep and --record-compression require --record")
 
 
 def outcome(recorder: "Recorder | None", code: int = 0) -> int:

@@ -16,7 +16,7 @@ def existing_trace(path: Path) -> Path:
         if not segments(path):
             raise ConfigError(f"`{path}` has no trace: no segment (*{SUFFIX}) was recorded there")
     elif path.stat().st_size and not has_block(path):
-        raise ConfigError(f"`{path}` is no trace: no block of one begins in it")
+        raise ConfigError(f"`{path}` is not a kafka-shim trace: it has no valid block")
     return path
 
 

@@ -43,7 +43,7 @@ def operation_named(text: str, resource_type: ResourceType) -> Operation:
     if operation not in supported:
         names = ", ".join(known.name for known in supported)
         raise UsageError(
-            f"nobody asks for {operation.name} of a {resource_type.name}; it has {names}"
+            f"{resource_type.name} has no operation {operation.name}; it supports {names}"
         )
     return operation
 
@@ -58,7 +58,7 @@ def api_named(text: str, option: str = "--api") -> ApiKey:
         return bare[wanted]
     close = [bare[name].wire_name for name in difflib.get_close_matches(wanted, bare)]
     advice = f"did you mean {' or '.join(close)}?" if close else "see `kafka-shim requirements`"
-    raise UsageError(f"{option}: `{text}` is no API of Kafka; {advice}")
+    raise UsageError(f"{option}: unknown Kafka API `{text}`; {advice}")
 
 
 def release_named(text: str | None) -> str | None:

@@ -59,7 +59,7 @@ def application(brokers: Brokers, token: str | None) -> Starlette:
 
 
 def _no_such_call(request: Request, error: Exception) -> Response:
-    """A path or a method that there is not, told in the shape of all other problems."""
+    """Answer an unknown path or method in the shape of all other problems."""
     assert isinstance(error, HTTPException)
     path = request.url.path
     return _problem(error.status_code, f"there is no {request.method} {path}; see /openapi.json")

@@ -91,7 +91,7 @@ def _fields(new: NewBroker) -> dict[str, Any]:
 
 
 def _properties(new: NewBroker) -> dict[str, str]:
-    """Return the settings of ours that are keys of the body."""
+    """Return the settings of the shim that are keys of the body."""
     properties = {}
     if new.client_telemetry:
         properties[CLIENT_TELEMETRY] = "true"

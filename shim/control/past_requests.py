@@ -86,7 +86,7 @@ class PastRequests:
 
 
 def _api(name: str | None) -> ApiKey | None:
-    """A name that there is not would fit no request, and a test would pass that sees nothing."""
+    """Return the API of a name; an unknown one would match no request, and a test pass."""
     try:
         return api_named(name)
     except FaultError as error:

@@ -262,7 +262,7 @@ def _create(
 ) -> Topic:
     """Partitions and replicas by the broker settings of these names.
 
-    Replicas only as far as there are brokers: a test cluster is smaller than the defaults expect.
+    At most a replica for each broker: a test cluster is smaller than the defaults expect.
     """
     alive = cluster.live_nodes()
     factor = min(cluster.configs.broker_int(replicas), len(alive))

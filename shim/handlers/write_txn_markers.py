@@ -3,7 +3,7 @@
 ALTER or CLUSTER_ACTION on the cluster, or every partition of every marker is 31. Markers of an
 older producer epoch are 47, those of an older coordinator 52.
 
-DEVIATION: a real broker never answers if the last marker names only partitions that there are not,
+DEVIATION: a real broker never answers if the last marker names only unknown partitions,
 and one before it others.
 """
 

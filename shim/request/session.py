@@ -67,8 +67,8 @@ class Session:
         self.muted_ms = 0  # for how long nothing more may be read
         self.host = host
         self.port = port
-        self.local_host = local_host  # the address of ours that the client reached
-        self.seen_host = ""  # what a broker behind a proxy of ours takes for the client's
+        self.local_host = local_host  # the local address that the client reached
+        self.seen_host = ""  # the client's address as a broker behind `kafka-shim proxy` sees it
         self.principal = listener.principal
         self.phase = Phase.HANDSHAKE if listener.protocol.sasl else Phase.READY
         self.is_authenticated = False  # by SASL

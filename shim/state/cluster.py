@@ -47,7 +47,7 @@ class Counters:
         self.requests = 0
         self.closed = 0  # connections that were closed for what their peer sent
         self.failed_logins = 0
-        self.internal_errors = 0  # mistakes of ours, answered with -1
+        self.internal_errors = 0  # answered with UNKNOWN_SERVER_ERROR (-1)
 
 
 class Cluster(LateStores):
@@ -72,10 +72,9 @@ class Cluster(LateStores):
         self.begin()
 
     def begin(self) -> None:
-        """An empty state in place of what there was, made as at the start.
+        """Reset to the initial state.
 
-        Whoever held something of the old one keeps a thing that nobody looks at any more; clients
-        should be gone.
+        References to the old state become stale: disconnect clients first.
         """
         self.changes.note()
         config = self.config
@@ -149,7 +148,7 @@ class Cluster(LateStores):
             self.settle()
 
     def settle(self) -> None:
-        """Have somebody alive lead every partition, and control, as far as there is somebody."""
+        """Elect live leaders and a live controller where possible."""
         self.changes.note()
         alive = self._live_ids()
         if self.controller_id not in alive:

@@ -127,7 +127,7 @@ class Coordinators:
     def make_topic(self, name: str) -> Topic:
         """One of the internal topics, as Kafka makes it at its first use.
 
-        Replicas only as far as there are brokers: a test cluster is smaller than the defaults
+        At most a replica for each broker: a test cluster is smaller than the defaults
         expect.
         """
         self._made.add(name)

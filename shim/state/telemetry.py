@@ -79,7 +79,7 @@ class Push(msgspec.Struct, frozen=True):
 
 
 class Pushed(msgspec.Struct, frozen=True):
-    """A push as it is sent; the compression may be one that there is not."""
+    """A push as it was sent; its compression may be unknown."""
 
     client: Client
     is_terminating: bool

@@ -33,7 +33,7 @@ class KafkaPolicy:
     ) -> bool:
         """Whether `User:alice` may `Write` on `topic:orders`; `cluster` has no name.
 
-        ValueError for what is no principal, operation or resource.
+        ValueError for an invalid principal, operation or resource.
         """
         if not is_principal(principal):
             raise ValueError(f"`{principal}`: expected Type:name, as in User:alice")

@@ -100,7 +100,7 @@ def _load_chain(
     context: ssl.SSLContext, path: str | Path, password: str | None, store: str
 ) -> None:
     try:
-        # without a password of ours the library would ask at the terminal for one
+        # without a password the library would ask for one at the terminal
         context.load_cert_chain(path, password=password or "")
     except ssl.SSLError as error:
         raise ConfigError(

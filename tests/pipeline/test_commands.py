@@ -142,7 +142,7 @@ def test_mistakes_are_said_before_spark_works(
         (("ingest", trace, "-o", trace), "there is a trace in it; name another folder"),
         (("least-acls", trace, "--to", "yaml", "--json"), "leave out --json and --csv"),
         (("denials", trace, "--since", "yesterday"), "since is `yesterday`"),
-        (("denials", trace, "--apis", "Fetsch"), "there is no API `Fetsch`"),
+        (("denials", trace, "--apis", "Fetsch"), "unknown API `Fetsch`"),
         (("denials", trace, "--kafka-version", "7.7"), "`7.7` is no release known here"),
     ):
         assert cli.run(parsed(*words)) == 1

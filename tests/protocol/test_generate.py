@@ -83,9 +83,9 @@ def test_the_table_of_apis() -> None:
 
 def test_what_there_is_not() -> None:
     assert not is_flexible(999, 0)
-    with pytest.raises(UnsupportedVersionError, match="there is no API with key 999"):
+    with pytest.raises(UnsupportedVersionError, match="unknown API key 999"):
         api_name(999)
-    with pytest.raises(UnsupportedVersionError, match="there is no API named `Nothing`"):
+    with pytest.raises(UnsupportedVersionError, match="unknown API `Nothing`"):
         api_key("Nothing")
     with pytest.raises(
         UnsupportedVersionError, match="`HeartbeatRequest` has versions 0-4, and not 5"

@@ -166,7 +166,7 @@ class Client extends AdminCommands {
     });
   }
 
-  /** A stream is of no use after an error: the next `consume` begins another. */
+  /** A stream cannot be used after an error: the next `consume` begins another. */
   #failed(error) {
     this.#subscribed = "";
     this.#inbox.failed(error);

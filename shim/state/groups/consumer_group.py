@@ -182,7 +182,7 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
         return self.subscriptions.is_resolved(member.topic_regex)
 
     def _give_up(self, member: ConsumerMember, owned: Assignment | None) -> bool:
-        """What a member unsubscribed from goes before there is a target without it."""
+        """Take away what a member unsubscribed from, ahead of a new target assignment."""
         revokes = self._facts.revokes_unsubscribed
         if not (revokes and member.is_reconciled(self.target.target_epoch)):
             return False

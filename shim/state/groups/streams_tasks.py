@@ -1,4 +1,4 @@
-"""What a streams group has to assign: the tasks of its topology, as far as there are topics."""
+"""What a streams group has to assign: the tasks of its topology whose topics exist."""
 
 from collections.abc import Mapping
 

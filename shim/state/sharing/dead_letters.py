@@ -57,7 +57,7 @@ class DeadLetters:
         self._may = may
 
     def write(self, key: Key, dead: Dead) -> None:
-        """Leave a record for each one that is given up, as far as there is a queue for it."""
+        """Write a record for each one that is given up, if the group has a dead-letter queue."""
         group_id, topic_id, index = key
         settings = self._configs.groups.get(group_id, {})
         source = self._topics.by_id(topic_id)

@@ -119,7 +119,7 @@ def _frame(content: dict[str, Any]) -> tuple[RequestHeader, bytes, frozenset[str
     head, payload = content["header"], content.get("payload")
     api = api_of(str(head["apiKey"]))
     if api is None:
-        raise JsonMessageError(f"`{head['apiKey']}` is no API that is known here")
+        raise JsonMessageError(f"unknown API `{head['apiKey']}`")
     version, correlation_id = int(head["apiVersion"]), int(head["correlationId"])
     header = RequestHeader(api, version, correlation_id, head.get("clientId"))
     kind = {"REQUEST": "Request", "RESPONSE": "Response"}[head["type"]]

@@ -13,9 +13,9 @@ _CRC = Struct(">I")
 
 
 def with_producer(records: bytes, actual: Callable[[int, int], tuple[int, int]]) -> bytes:
-    """The records with what `actual` makes of each batch's producer id and epoch.
+    """Return the records with what `actual` makes of each batch's producer id and epoch.
 
-    What is no whole batch of format 2 stays as it is.
+    Anything but a whole batch of format 2 stays as it is.
     """
     changed = bytearray(records)
     at = 0

@@ -19,7 +19,7 @@ class Leaders:
     def has_changed(self, group: str, generation: int) -> bool:
         """Whether members changed their ids in this recorded generation.
 
-        Answers to those who joined it before are of no use to learn ids from.
+        Earlier answers to JoinGroup then do not tell the ids.
         """
         return (group, generation) in self._changed
 

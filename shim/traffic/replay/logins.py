@@ -1,4 +1,4 @@
-"""Log-ins in a replay: a trace has no passwords, so each goes through one of ours."""
+"""Log-ins in a replay: a trace has no passwords, so each is replaced by a new log-in."""
 
 from collections.abc import Callable, Mapping
 

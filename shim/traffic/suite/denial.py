@@ -82,7 +82,7 @@ class Denial(msgspec.Struct, frozen=True):
     setup: Setup = DEFAULT_SETUP
     capabilities: str = ""
     is_fatal: bool = False
-    """The client is of no use afterwards, as producers say of their transactional id."""
+    """The client cannot be used afterwards, as producers say of their transactional id."""
     origin: str = "KIP-11"
 
     def code_at(self, release: str) -> int:

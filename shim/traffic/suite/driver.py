@@ -131,7 +131,7 @@ class Driver:
         return ""
 
     async def ask(self, command: str, fields: Mapping[str, Any] = {}, *, seconds: float) -> Answer:
-        """Do a command; SilenceError after so many seconds: the driver is of no use any more."""
+        """Do a command; SilenceError after that many seconds: the driver is then unusable."""
         number = next(self._ids)
         line = msgspec.json.encode({"id": number, "command": command, **fields}) + b"\n"
         assert self._process.stdin is not None

@@ -31,7 +31,7 @@ class Place(Protocol):
 
 
 class ShimPlace:
-    """A broker of ours: what a case needs is put into its state."""
+    """A shim: what a case needs is put into its state."""
 
     def __init__(self, broker: Broker) -> None:
         self.broker = broker

@@ -82,7 +82,7 @@ class Situation:
 
     @property
     def broker(self) -> Broker:
-        """The broker, of ours; cases that a real one can be brought into do not ask for it."""
+        """The shim; cases that a real broker can be brought into do not ask for it."""
         assert isinstance(self._place, ShimPlace)
         return self._place.broker
 

@@ -159,7 +159,7 @@ def test_a_client_that_errs_fails(tmp_path: Path) -> None:
         (["run", "--client-command", ""], 2, "--client-command is empty"),
         (["run", "--client-command", "'x"], 2, "--client-command `'x`: no closing quotation"),
         (["check", "no-such-folder"], 2, "does not exist"),
-        (["check", __file__], 2, "is no trace"),
+        (["check", __file__], 2, "is not a kafka-shim trace"),
         (["list"], 0, ""),
     ],
 )

@@ -139,11 +139,11 @@ def test_an_api_that_asks_nothing(explain: Explain, capsys: pytest.CaptureFixtur
     ("words", "complaint"),
     [
         (question("a", "Fly", "t"), "`Fly`"),
-        (question("a", "ClusterAction", "t"), "nobody asks for CLUSTER_ACTION of a TOPIC"),
+        (question("a", "ClusterAction", "t"), "TOPIC has no operation CLUSTER_ACTION"),
         (("--principal", "a", "--operation", "Read", "--topic", "t"), "expected Type:name"),
         (("--principal", "User:a", "--operation", "Read"), "name a resource"),
         (("--principal", "User:a", "--api", "Fetsch"), "did you mean Fetch"),
-        (("--principal", "User:a", "--api", "xyzzy"), "no API of Kafka"),
+        (("--principal", "User:a", "--api", "xyzzy"), "unknown Kafka API"),
         (("--principal", "User:a", "--api", "Produce"), "by --topic"),
         (("--principal", "User:a", "--api", "FindCoordinator"), "by --group or"),
         (("--principal", "User:a", "--api", "Vote", "--cluster"), "do not serve Vote"),

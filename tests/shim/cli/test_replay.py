@@ -173,4 +173,4 @@ def test_an_api_to_ignore_must_be_one(trace: Path, capsys: pytest.CaptureFixture
     with pytest.raises(SystemExit) as ended:
         main(["replay", str(trace), "--to", "h:1", "--ignore", "Fetsch.error_code"])
     assert ended.value.code == EXIT_USAGE
-    assert "--ignore: `Fetsch` is no API of Kafka; did you mean Fetch" in capsys.readouterr().err
+    assert "--ignore: unknown Kafka API `Fetsch`; did you mean Fetch" in capsys.readouterr().err

@@ -112,7 +112,7 @@ def test_what_is_no_trace_is_one_line(
     (tmp_path / "empty").mkdir()
     for name, says in (
         ("none", "`{}` does not exist"),
-        ("text", "`{}` is no trace: no block of one begins in it"),
+        ("text", "`{}` is not a kafka-shim trace: it has no valid block"),
         ("empty", "`{}` has no trace: no segment (*.ktrace) was recorded there"),
     ):
         place = tmp_path / name

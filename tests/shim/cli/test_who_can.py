@@ -81,7 +81,7 @@ def test_a_running_broker_is_asked(broker: Running, capsys: pytest.CaptureFixtur
         ("Read", "topics:t", "`topics` is not an acl's resource type"),
         ("Read", "topic", "write `topic:NAME`"),
         ("Read", "topic:", "write `topic:NAME`"),
-        ("Read", "cluster", "nobody asks for READ of a CLUSTER"),
+        ("Read", "cluster", "CLUSTER has no operation READ"),
         ("Fly", "topic:t", "`Fly`"),
     ],
 )

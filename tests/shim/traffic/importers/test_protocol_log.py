@@ -57,7 +57,7 @@ def test_entries_of_all_layouts(tmp_path: Path) -> None:
         ('{"header": {"type": "REQUEST"}}', "not an entry of the protocol log"),
         ('{"header": {"type": "REQUEST", ', "no whole entry begins here"),
         ('DEBUG {\n  "header" : {\n', "no whole entry begins here"),
-        (json.dumps(REQUEST).replace("LIST_GROUPS", "DANCE"), "`DANCE` is no API"),
+        (json.dumps(REQUEST).replace("LIST_GROUPS", "DANCE"), "unknown API `DANCE`"),
         (json.dumps(REQUEST).replace('"apiVersion": 4', '"apiVersion": 99'), "99"),
         (
             json.dumps(REQUEST).replace("REQUEST", "RESPONSE").replace("7", "8"),

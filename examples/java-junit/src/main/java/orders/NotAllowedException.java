@@ -1,6 +1,6 @@
 package orders;
 
-/** The service lacks permission; an operator has to act, retrying is of no use. */
+/** The service lacks permission; an operator has to act, a retry does not help. */
 public final class NotAllowedException extends Exception {
     private static final long serialVersionUID = 1L;
 

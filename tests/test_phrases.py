@@ -1,0 +1,16 @@
+"""The check of phrases finds them, wherever a line has one."""
+
+from tests import phrases
+
+
+def test_each_phrase_is_found() -> None:
+    text = "fine\nan API that there is not\nIs of no use, whomever it is for\n"
+    assert [(number, phrase) for number, phrase, _ in phrases.found(text)] == [
+        (2, "that there is not"),
+        (3, "Is of no use"),
+        (3, "whomever"),
+    ]
+
+
+def test_no_page_and_no_source_has_one() -> None:
+    assert phrases.main() == 0
