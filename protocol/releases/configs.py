@@ -18,6 +18,7 @@ class ConfigFacts(msgspec.Struct, frozen=True, kw_only=True):
     missing_topics_have_no_configs: bool  # a missing topic is 3, and not described by defaults
     dynamic_brokers: bool  # settings of brokers can be altered (KIP-226)
     shown_dynamic: tuple[str, ...]  # cannot be altered, though DescribeConfigs says they can
+    shown_fixed: tuple[str, ...]  # can be altered, though DescribeConfigs says they cannot
     client_metrics_have_defaults: bool  # a subscription is described with all its settings
     controllers_alter_alone: bool  # and look at little: not whether there is such a topic or broker
     settings_are_checked: bool  # those of topics; else any name and value will do
@@ -53,6 +54,11 @@ OLDEST = ConfigFacts(
     missing_topics_have_no_configs=False,
     dynamic_brokers=False,
     shown_dynamic=(),
+    shown_fixed=(
+        "leader.replication.throttled.rate",
+        "follower.replication.throttled.rate",
+        "replica.alter.log.dirs.io.max.bytes.per.second",
+    ),
     client_metrics_have_defaults=False,
     controllers_alter_alone=False,
     settings_are_checked=True,
@@ -163,6 +169,7 @@ CHANGES: tuple[Change, ...] = (
     Change("4.1", "subscriptions with all settings", client_metrics_have_defaults=True),
     Change("4.2", "altering a broker, as 4.2.2 answers", brokers_are_authorized_first=True),
     Change("4.3", "altering a broker, as 4.3.1 answers", brokers_are_authorized_first=False),
+    Change("4.3", "throttled rates are not shown as read-only", shown_fixed=()),
     Change("4.3", "APPEND looks whether there is such a setting", unknown_list_error=40),
     Change(
         "4.4",

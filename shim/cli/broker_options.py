@@ -11,11 +11,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.shim.cli.layers import fill_in, listeners_of, merge
+from kafka_shim.shim.cli.layers import fill_in, listeners_of, merge, note
 from kafka_shim.shim.config import Config, TopicSeed
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.defaults import default_super_users
 from kafka_shim.shim.settings.kafka_properties import from_environment
+from kafka_shim.shim.settings.mistyped import mistyped
 from kafka_shim.shim.whole_number import whole_number
 
 if TYPE_CHECKING:  # what reads files is imported where there is one
@@ -179,6 +180,8 @@ def config_from(args: argparse.Namespace, environ: Mapping[str, str] = os.enviro
         content = read_config_file(args.config, args.parser)
     if content[0] is not None:
         fill_in(args, content[0])
+    for variable, right in mistyped(environ):
+        note(f"{variable} is no setting of any Kafka release; did you mean {right}?")
     merged = merge(args, content, from_environment(environ))
     fields, properties = merged.fields, merged.properties
     if args.tls_dir is not None:

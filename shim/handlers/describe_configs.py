@@ -158,11 +158,14 @@ def _entries(resource: DescribeConfigsResource, context: RequestContext) -> Iter
             return _topic_entries(name, context)
         case ConfigResourceType.BROKER:
             node_id = broker_of(name, context, may_be_all=context.facts.configs.dynamic_brokers)
-            if node_id is None:
-                return configs.all_brokers_entries()
             facts = context.facts.configs
+            if node_id is None:
+                return configs.all_brokers_entries(facts.shown_fixed)
             return configs.broker_entries(
-                node_id, with_unknown=facts.dynamic_brokers, shown_dynamic=facts.shown_dynamic
+                node_id,
+                with_unknown=facts.dynamic_brokers,
+                shown_dynamic=facts.shown_dynamic,
+                shown_fixed=facts.shown_fixed,
             )
         case ConfigResourceType.BROKER_LOGGER:
             node_id = broker_of(name, context, may_be_all=False)
@@ -236,4 +239,6 @@ def _documented(
         return None
     kind = resource.resource_type
     definition = context.cluster.configs.definitions_of(kind).get(entry.name)
+    if definition is not None and not definition.defined:
+        return None
     return documentation(kind, entry.name, definition)

@@ -255,7 +255,7 @@ def _extended(
     is_like_no_list = (
         kind != ConfigResourceType.BROKER and context.facts.configs.unknown_topic_list_is_no_list
     )
-    if definition is None and not is_like_no_list:
+    if (definition is None or not definition.defined) and not is_like_no_list:
         error = ErrorCode(context.facts.configs.unknown_list_error)
         is_new = error is not ErrorCode.UNKNOWN_SERVER_ERROR
         is_said = is_new or not context.facts.configs.lists_start_as_default

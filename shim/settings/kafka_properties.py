@@ -30,10 +30,10 @@ _TRANSLATED = (
     *("cluster.id", RACK, *_IDS),
 )
 _BROKER_MARKS = (LISTENERS, "process.roles", "node.id", "broker.id", "zookeeper.connect")
-_FREE_PREFIXES = ("listener.name.", "shim.", "kafka.", "metric.reporters", "confluent.")
+_FREEPREFIXES = ("listener.name.", "shim.", "kafka.", "metric.reporters", "confluent.")
 _JAAS = re.compile(r"(?:listener\.name\.[^.]+\.[^.]+\.)?sasl\.jaas\.config")
 _UNDERSCORES = re.compile("_+")
-_PREFIXES = ("KAFKA_CFG_", "KAFKA_")  # Bitnami's; Apache's and Confluent's
+PREFIXES = ("KAFKA_CFG_", "KAFKA_")  # Bitnami's; Apache's and Confluent's
 
 
 class Translation(msgspec.Struct, frozen=True):
@@ -52,10 +52,10 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, str]:
     names = [name for name in sorted(environ) if name.startswith("KAFKA_")]
     found = {}
     known = known_settings() if names else frozenset()
-    for prefix in reversed(_PREFIXES):
+    for prefix in reversed(PREFIXES):
         for name in names:
             if name.startswith(prefix):
-                key = _property_name(name.removeprefix(prefix))
+                key = property_name(name.removeprefix(prefix))
                 if key in known or key.startswith("listener.name."):
                     found[key] = environ[name]
     if environ.get("CLUSTER_ID"):
@@ -77,7 +77,7 @@ def unknown_settings(properties: Mapping[str, str]) -> list[str]:
     """Settings that no release knows; plugins of a real broker may have had a use for them."""
     known = known_settings()
     return sorted(
-        key for key in properties if key not in known and not key.startswith(_FREE_PREFIXES)
+        key for key in properties if key not in known and not key.startswith(_FREEPREFIXES)
     )
 
 
@@ -239,7 +239,8 @@ def _flag(name: str, text: str) -> bool:
     return text.strip().lower() == "true"
 
 
-def _property_name(name: str) -> str:
+def property_name(name: str) -> str:
+    """Return the setting that a variable's name spells, behind its prefix."""
     signs = {1: ".", 2: "_", 3: "-"}
     return _UNDERSCORES.sub(lambda run: signs.get(len(run[0]), run[0]), name).lower()
 

@@ -45,7 +45,9 @@ class Check(msgspec.Struct, frozen=True, rename={"other": "or"}):
 
 
 class Definition(msgspec.Struct, frozen=True):
-    """One setting in one release. `broker` is the broker's setting that it defaults to."""
+    """One setting in one release. `broker` is the broker's setting that it defaults to; what is not
+    `defined` only running brokers know, and there is no documentation of it.
+    """
 
     type: str
     default: str | None = None
@@ -53,6 +55,7 @@ class Definition(msgspec.Struct, frozen=True):
     broker: str | None = None
     dynamic: bool = False
     internal: bool = False
+    defined: bool = True
 
     @property
     def type_code(self) -> int:
@@ -61,6 +64,17 @@ class Definition(msgspec.Struct, frozen=True):
     @property
     def is_sensitive(self) -> bool:
         return self.type == "password"
+
+
+_THROTTLED_RATES: Final = dict.fromkeys(
+    (
+        "leader.replication.throttled.rate",
+        "replica.alter.log.dirs.io.max.bytes.per.second",
+        "follower.replication.throttled.rate",
+    ),
+    Definition("long", check=Check(min=0), dynamic=True, internal=True, defined=False),
+)
+"""Settings of running brokers only, which the classes that define the others do not know."""
 
 
 class Definitions(msgspec.Struct, frozen=True):
@@ -86,7 +100,7 @@ def definitions(release: str) -> Definitions:
     at = release_index(release)
     return Definitions(
         topic=_as_of(at, table.topic),
-        broker=_as_of(at, table.broker),
+        broker=_as_of(at, table.broker) | _THROTTLED_RATES,
         group=_as_of(at, table.group),
         client_metrics=_as_of(at, table.client_metrics),
     )

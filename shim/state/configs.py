@@ -7,6 +7,7 @@ brokers, in the broker's static configuration, and at last the default (KIP-226)
 from collections.abc import Callable, Iterator, Mapping
 
 from kafka_shim.protocol.enums import ConfigResourceType
+from kafka_shim.shim.state.broker_loggers import loggers_of
 from kafka_shim.shim.state.config_definitions import Definition, definitions
 from kafka_shim.shim.state.config_entries import (
     ConfigEntry,
@@ -35,20 +36,6 @@ SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
     ),
 }
 """Broker settings that stand in for one another, with their unit in milliseconds."""
-
-
-LOGGERS = {
-    "root": "INFO",
-    "kafka": "INFO",
-    "kafka.authorizer.logger": "INFO",
-    "kafka.controller": "INFO",
-    "kafka.log.LogCleaner": "INFO",
-    "kafka.network.RequestChannel$": "WARN",
-    "kafka.request.logger": "WARN",
-    "org.apache.kafka": "INFO",
-    "state.change.logger": "INFO",
-}
-"""Loggers of a broker and their levels, as the configuration has them that Kafka ships."""
 
 
 class Configs:
@@ -90,6 +77,11 @@ class Configs:
     @property
     def client_metrics_definitions(self) -> Mapping[str, Definition]:
         return definitions(self._release).client_metrics
+
+    @property
+    def known_loggers(self) -> dict[str, str]:
+        """The loggers of every broker and their levels, if nobody sets them."""
+        return dict(loggers_of(self._release))
 
     def definitions_of(self, resource_type: int) -> Mapping[str, Definition]:
         """The settings that resources of a type have; none where it has no fixed ones."""
@@ -174,27 +166,33 @@ class Configs:
             yield unknown_entry(name, Source.TOPIC, read_only=False)
 
     def broker_entries(
-        self, node_id: int, *, with_unknown: bool, shown_dynamic: tuple[str, ...] = ()
+        self,
+        node_id: int,
+        *,
+        with_unknown: bool,
+        shown_dynamic: tuple[str, ...] = (),
+        shown_fixed: tuple[str, ...] = (),
     ) -> Iterator[ConfigEntry]:
         """Yield every setting of a broker; internal ones only if they are set.
 
         If wanted, those of its static configuration follow that Kafka does not know: their values
         are taken for secrets. `shown_dynamic` ones are not said to be read-only, whether or not
-        they can be altered.
+        they can be altered; `shown_fixed` ones are.
         """
         for name, definition in self.broker_definitions.items():
             synonyms = self._broker_synonyms(name, node_id)
             if definition.internal and (not synonyms or synonyms[0].source is Source.DEFAULT):
                 continue
             value = self.broker_value(name, node_id)
-            read_only = not definition.dynamic and name not in shown_dynamic
+            is_dynamic = definition.dynamic and name not in shown_fixed
+            read_only = not is_dynamic and name not in shown_dynamic
             yield entry(name, value, synonyms, definition, read_only=read_only)
         unknown = self._static_of(node_id).keys() - self.broker_definitions.keys()
         for name in sorted(unknown) if with_unknown else ():
             yield unknown_entry(name, Source.STATIC_BROKER)
 
-    def all_brokers_entries(self) -> Iterator[ConfigEntry]:
-        """What was set for every broker."""
+    def all_brokers_entries(self, shown_fixed: tuple[str, ...] = ()) -> Iterator[ConfigEntry]:
+        """What was set for every broker; `shown_fixed` as with those of one."""
         for name, value in self.all_brokers.items():
             definition = self.broker_definitions.get(name)
             if definition is None:
@@ -202,7 +200,8 @@ class Configs:
                 continue
             shown = printed(name, definition, value)
             synonym = Synonym(name, shown, Source.DEFAULT_BROKER)
-            yield entry(name, shown, [synonym], definition, read_only=not definition.dynamic)
+            read_only = not definition.dynamic or name in shown_fixed
+            yield entry(name, shown, [synonym], definition, read_only=read_only)
 
     def group_entries(self, group_id: str) -> Iterator[ConfigEntry]:
         """Every setting of a group, whether or not there is such a group (KIP-848)."""
@@ -243,7 +242,7 @@ class Configs:
 
     def logger_entries(self, node_id: int) -> Iterator[ConfigEntry]:
         """The levels of a broker's loggers (KIP-412)."""
-        for name, level in (LOGGERS | self.loggers.get(node_id, {})).items():
+        for name, level in (self.known_loggers | self.loggers.get(node_id, {})).items():
             yield ConfigEntry(name, level, Source.BROKER_LOGGER, (), 0)
 
     def _layers(self, node_id: int | None = None) -> Iterator[tuple[Source, Mapping[str, str]]]:

@@ -152,7 +152,8 @@ class RealKafka:
 
     `settings` are further broker settings; those of TLS open a listener SSL too, `kafka.ssl`.
     `users` (name, password) log in by PLAIN, with `scram` (3.5 and later) by SCRAM too.
-    `classes` is a folder with what settings name that Kafka does not have.
+    `classes` is a folder with what settings name that Kafka does not have, `libs` one with other
+    jars than the release's.
     """
 
     def __init__(
@@ -164,6 +165,7 @@ class RealKafka:
         users: Mapping[str, str] = PASSWORDS,
         scram: bool = False,
         classes: Path | None = None,
+        libs: Path | None = None,
     ) -> None:
         assert mode in MODES
         self.release = release
@@ -172,6 +174,7 @@ class RealKafka:
         self._users = users
         self._scram = scram
         self._classes = classes
+        self._libs = libs
         self._has_ssl = any(key.startswith("ssl.") for key in settings)
         self.is_kraft = numbers(release) >= (3,)
         # the first KRaft releases have no authorizer of their own
@@ -186,7 +189,7 @@ class RealKafka:
         self._children: list[subprocess.Popen[bytes]] = []
 
     def __enter__(self) -> "RealKafka":
-        libs = jars(self.release)
+        libs = self._libs or jars(self.release)
         try:
             self._write_settings()
             if self._has_acls_in_zookeeper or not self.is_kraft:

@@ -10,7 +10,6 @@ from kafka_shim.shim.handlers.shared.config_access import require_config
 from kafka_shim.shim.handlers.shared.config_operations import ConfigOperation
 from kafka_shim.shim.handlers.shared.config_resources import ResourceError, broker_of
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.configs import LOGGERS
 
 LEVELS = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"})
 
@@ -25,7 +24,7 @@ def alter_loggers(
     assert node_id is not None
     levels = dict(context.cluster.configs.loggers.get(node_id, {}))
     for config in resource.configs:
-        _check_logger(config)
+        _check_logger(config, context)
         if config.config_operation == ConfigOperation.DELETE:
             levels.pop(config.name, None)
         else:
@@ -34,10 +33,10 @@ def alter_loggers(
         context.cluster.configs.loggers[node_id] = levels
 
 
-def _check_logger(config: AlterableConfig) -> None:
+def _check_logger(config: AlterableConfig, context: RequestContext) -> None:
     if config.config_operation not in (ConfigOperation.SET, ConfigOperation.DELETE):
         raise ResourceError(ErrorCode.INVALID_REQUEST, "the level of a logger is no list")
-    if config.name not in LOGGERS:
+    if config.name not in context.cluster.configs.known_loggers:
         raise ResourceError(ErrorCode.INVALID_CONFIG, f"there is no logger `{config.name}`")
     if config.config_operation == ConfigOperation.DELETE:
         if config.name == "root":

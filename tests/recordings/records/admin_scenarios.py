@@ -22,8 +22,14 @@ from kafka_shim.protocol.messages.update_features_request import (
     FeatureUpdateKey,
     UpdateFeaturesRequest,
 )
+from tests.recordings.play import message
 from tests.recordings.records.play import Play
 from tests.recordings.records.transactional_producer import VERSION_1, Producer
+
+BROKER, SET, DELETE = 4, 0, 1
+LOG_DIRS_RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
+SETTLED_MS = 600
+"""After which a broker has heard of a setting."""
 
 
 def long_names(play: Play) -> None:
@@ -36,6 +42,48 @@ def long_names(play: Play) -> None:
         moved = AlterReplicaLogDir(path="/nowhere", topics=[topic])
         request = AlterReplicaLogDirsRequest(dirs=[moved])
         play.call(f"{size} characters", api, play.newest(api), request)
+
+
+def throttled_rates(play: Play) -> None:
+    """Rates that brokers have no definition of: shown once they are set."""
+    rates = ("leader.replication", "follower.replication")
+    names = [*(f"{rate}.throttled.rate" for rate in rates), LOG_DIRS_RATE]
+
+    def show(label: str) -> None:
+        for broker in ("1", ""):
+            wanted = {"resource_type": BROKER, "resource_name": broker}
+            row = {**wanted, "configuration_keys": names}
+            request = {"resources": [row], "include_synonyms": True}
+            version = play.newest(ApiKey.DESCRIBE_CONFIGS)
+            asked = message(ApiKey.DESCRIBE_CONFIGS, version, request)
+            answer = play.settled(ApiKey.DESCRIBE_CONFIGS, version, asked)
+            answer.results[0].configs.sort(key=lambda config: config.name)
+            play.keep(f"{label}, `{broker}`", ApiKey.DESCRIBE_CONFIGS, version, answer)
+
+    def alter(label: str, broker: str, values: Sequence[str | None]) -> None:
+        configs = [
+            {"name": name, "config_operation": DELETE if value is None else SET, "value": value}
+            for name, value in zip(names, values, strict=False)
+        ]
+        row = {"resource_type": BROKER, "resource_name": broker, "configs": configs}
+        api = ApiKey.INCREMENTAL_ALTER_CONFIGS
+        version = play.newest(api)
+        play.call(label, api, version, message(api, version, {"resources": [row]}))
+        play.peer.pause(SETTLED_MS)
+
+    if not play.has(ApiKey.INCREMENTAL_ALTER_CONFIGS):
+        return
+    show("before")
+    alter("one broker", "1", ["1000", "1001", "1002"])
+    show("one broker")
+    alter("all brokers", "", ["2000", "2001", "2002"])
+    show("all brokers")
+    for value in ("x", "-5", "0"):
+        alter(f"the value {value}", "1", [value])
+    alter("back", "1", [None, None, None])
+    show("back")
+    alter("all back", "", [None, None, None])
+    show("all back")
 
 
 def raised_features(play: Play) -> None:
@@ -129,4 +177,4 @@ def _shown(play: Play, entries: list[Any]) -> list[list[list[str | None]]]:
     ]
 
 
-SCENARIOS = (long_names, raised_features, durations, orders_of_quotas)
+SCENARIOS = (long_names, throttled_rates, raised_features, durations, orders_of_quotas)

@@ -211,6 +211,14 @@ def test_a_broker_without_authorizer_class_name_has_none(
     assert capsys.readouterr().err == ""
 
 
+def test_mistyped_variables_are_noted(capsys: pytest.CaptureFixture[str]) -> None:
+    make(KAFKA_NUM_PARTITONS="3", KAFKA_HEAP_OPTS="-Xmx1G")
+    assert capsys.readouterr().err == (
+        "kafka-shim: note: KAFKA_NUM_PARTITONS is no setting of any Kafka release;"
+        " did you mean KAFKA_NUM_PARTITIONS?\n"
+    )
+
+
 def test_unknown_settings_are_noted(
     write: Callable[[str, str], str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,6 +9,7 @@ from kafka_shim.shim.settings.kafka_properties import (
     translate,
     unknown_settings,
 )
+from kafka_shim.shim.settings.mistyped import mistyped
 
 JAAS = (
     "org.apache.kafka.common.security.plain.PlainLoginModule required"
@@ -43,6 +44,37 @@ def test_the_spelling_of_the_images() -> None:
 def test_variables_that_are_no_settings() -> None:
     others = ("HEAP_OPTS", "OPTS", "VERSION", "HOME", "BOOTSTRAP_SERVERS", "LOG4J_LOGGERS", "URI")
     assert from_environment({f"KAFKA_{name}": "x" for name in others} | {"PATH": "/bin"}) == {}
+
+
+@pytest.mark.parametrize(
+    ("mistake", "right"),
+    [
+        ("KAFKA_NUM_PARTITONS", "KAFKA_NUM_PARTITIONS"),
+        ("KAFKA_CFG_NUM_PARTITION", "KAFKA_CFG_NUM_PARTITIONS"),
+        ("KAFKA_AUTO_CREATE_TOPIC_ENABLE", "KAFKA_AUTO_CREATE_TOPICS_ENABLE"),
+        ("KAFKA_SUPER_USER", "KAFKA_SUPER_USERS"),
+    ],
+)
+def test_mistyped_variables_are_named(mistake: str, right: str) -> None:
+    assert list(mistyped({mistake: "3", right: "1"})) == [(mistake, right)]
+
+
+def test_variables_of_images_are_no_mistakes() -> None:
+    """Those of Apache's, Confluent's, Bitnami's images, and what Kubernetes sets for services."""
+    names = """
+        HEAP_OPTS JVM_PERFORMANCE_OPTS GC_LOG_OPTS LOG4J_OPTS OPTS JMX_OPTS JMX_PORT
+        JMX_HOSTNAME DEBUG LOG4J_ROOT_LOGLEVEL LOG4J_LOGGERS TOOLS_LOG4J_LOGLEVEL
+        SSL_KEYSTORE_FILENAME VERSION HOME USER SSL_KEYSTORE_CREDENTIALS SSL_KEY_CREDENTIALS
+        SSL_TRUSTSTORE_FILENAME SSL_TRUSTSTORE_CREDENTIALS KRAFT_CLUSTER_ID CLIENT_USERS
+        CLIENT_PASSWORDS INTER_BROKER_USER INTER_BROKER_PASSWORD BASE_DIR CONTROLLER_USER
+        CONTROLLER_PASSWORD ZOOKEEPER_PROTOCOL ZOOKEEPER_USER CERTIFICATE_PASSWORD URI TLS_TYPE
+        TLS_CLIENT_AUTH EXTRA_FLAGS INITIAL_SCRAM_USERS VOLUME_DIR DAEMON_USER CREATE_TOPICS
+        SERVICE_HOST SERVICE_PORT PORT_9092_TCP PORT_9092_TCP_ADDR BOOTSTRAP_SERVERS
+        SHIM_CONTROL_URL CONNECT_BOOTSTRAP_SERVERS REST_URL SCHEMA_REGISTRY_URL TOPIC GROUP_ID
+        CLIENT_ID BROKERS ZOOKEEPER_TLS_KEYSTORE_PASSWORD SHIM_READY_FILE
+        LISTENER_NAME_A_SSL_KEYSTORE_LOCATIO
+    """
+    assert list(mistyped({f"KAFKA_{name}": "x" for name in names.split()})) == []
 
 
 def test_bitnami_s_users() -> None:

@@ -1,0 +1,43 @@
+"""Variables of the environment that look like a setting of Kafka, and are none."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from kafka_shim.shim.settings.kafka_properties import PREFIXES, known_settings, property_name
+
+_ALIKE: Final = 0.85
+"""How much of two names must be the same: there are many other variables of that prefix."""
+
+_OF_IMAGES: Final = frozenset(
+    {
+        *("ssl.key.credentials", "ssl.keystore.filename", "ssl.keystore.credentials"),
+        *("ssl.truststore.filename", "ssl.truststore.credentials", "tls.client.auth"),
+        *("zookeeper.protocol", "zookeeper.tls.keystore.password"),
+        "zookeeper.tls.truststore.password",
+    }
+)
+"""What container images take that looks like a setting."""
+
+
+def mistyped(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield variables such as KAFKA_NUM_PARTITONS, each with the nearest right one."""
+    names = [name for name in sorted(environ) if name.startswith("KAFKA_")]
+    known = known_settings() if names else frozenset()
+    for name in names:
+        prefix = next(prefix for prefix in PREFIXES if name.startswith(prefix))
+        setting = property_name(name.removeprefix(prefix))
+        if setting in known or setting in _OF_IMAGES or setting.startswith("listener.name."):
+            continue
+        if (nearest := _nearest(setting, known)) is not None:
+            yield name, f"{prefix}{_variable_name(nearest)}"
+
+
+def _nearest(setting: str, known: frozenset[str]) -> str | None:
+    from difflib import get_close_matches  # noqa: PLC0415 - only where there is such a variable
+
+    return next(iter(get_close_matches(setting, sorted(known), 1, _ALIKE)), None)
+
+
+def _variable_name(setting: str) -> str:
+    spelled = setting.replace("_", "__").replace("-", "___").replace(".", "_")
+    return spelled.upper()
