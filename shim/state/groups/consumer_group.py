@@ -217,7 +217,7 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
         joins = heartbeat.member_epoch == 0
         known = self.members.get(heartbeat.member_id)
         if joins:
-            self.check_room_for(heartbeat.member_id)
+            self.check_joining(heartbeat)
         if heartbeat.instance_id is not None:
             return self._static_member_of(heartbeat, joins=joins)
         if joins and known is None:
@@ -226,6 +226,12 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
         if not (joins and self._facts.rejoins_anytime):
             check_epoch(known, heartbeat.member_epoch, heartbeat.owned)
         return known
+
+    def check_joining(self, heartbeat: ConsumerHeartbeat) -> None:
+        """Raises Refused if the group does not take this member in."""
+        self.check_room_for(heartbeat.member_id)
+        if heartbeat.instance_id is not None:
+            self.released(heartbeat.instance_id)
 
     def check_room_for(self, member_id: str) -> None:
         """Raises Refused if this would be one member too many."""
@@ -237,7 +243,6 @@ class ConsumerGroup(StaticMembersGroup[ConsumerMember]):
         instance_id = heartbeat.instance_id
         assert instance_id is not None
         if joins:
-            self.released(instance_id)
             return self.taking_over(heartbeat.member_id, instance_id)[0]
         known = self.instance(instance_id, heartbeat.member_id)
         check_epoch(known, heartbeat.member_epoch, heartbeat.owned)

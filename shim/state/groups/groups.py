@@ -1,9 +1,9 @@
 """What members ask of groups, by the protocol that these follow."""
 
 from base64 import urlsafe_b64encode
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
     from kafka_shim.shim.state.groups.share_group import ShareGroup, ShareHeartbeat
     from kafka_shim.shim.state.groups.streams_member import StreamsAnswer, StreamsHeartbeat
     from kafka_shim.shim.state.groups.topology_descriptions import TopologyDescriptions
+
+Answer = TypeVar("Answer")
 
 
 class Groups(GroupCommits):
@@ -151,26 +153,29 @@ class Groups(GroupCommits):
             self._clock,
             self._turn_classic,
         )
-        if turns is not None and not has_members:
+        if old is not None and has_members:
+            if turns is None:
+                return self._upgrade(old, made, lambda: made.heartbeat(heartbeat))
+            self._upgrade(old, made, lambda: made.check_joining(heartbeat))
+            return self.long_heartbeats.consumer(made, made, heartbeat, turns)
+        if turns is not None:
             found = self.find(group_id)
             return self.long_heartbeats.consumer(made, found, heartbeat, turns)
-        if old is None or not has_members:
-            answer = made.heartbeat(heartbeat)
-            self.keep(made)
-            return answer
-        return self._upgrade(old, made, heartbeat)
+        answer = made.heartbeat(heartbeat)
+        self.keep(made)
+        return answer
 
     def _upgrade(
-        self, old: "ClassicGroup", made: "ConsumerGroup", heartbeat: "ConsumerHeartbeat"
-    ) -> "HeartbeatAnswer":
-        """A member of the consumer protocol comes to classic ones (KIP-848)."""
+        self, old: "ClassicGroup", made: "ConsumerGroup", enter: Callable[[], Answer]
+    ) -> Answer:
+        """A member of the consumer protocol comes to classic ones (KIP-848), if it may `enter`."""
         from kafka_shim.shim.state.groups import migration  # noqa: PLC0415 - see above
 
         migration.check_upgrade(old, self.settings)
         old.cycle.break_off()
         try:
             migration.upgrade(old, made, self._topics)
-            answer = made.heartbeat(heartbeat)
+            answer = enter()
         except Refused:
             made.close()
             raise
